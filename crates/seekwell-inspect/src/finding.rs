@@ -1,0 +1,41 @@
+//! What follows from facts and measurements.
+
+use serde::{Deserialize, Serialize};
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Costs performance or makes a number doubtful.
+    Warning,
+    /// Something does not work, or data is at risk.
+    Error,
+}
+
+/// One piece of evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What was seen, in words with value and unit.
+    pub seen: String,
+    /// Where: a path, or the name of a phase.
+    pub from: String,
+}
+
+/// A finding: what is wrong, how that is known, why it matters and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable identifier, `SW-QUEUE-001`.
+    pub id: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One sentence.
+    pub title: String,
+    /// How it is known. Never empty.
+    pub evidence: Vec<Evidence>,
+    /// Why it matters.
+    pub why: String,
+    /// What to do: an exact command, a setting, or a plain sentence.
+    pub remedy: String,
+}

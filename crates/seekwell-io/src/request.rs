@@ -1,0 +1,73 @@
+//! One request to a target and what became of it.
+
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Op {
+    /// Data from the target.
+    Read = 0,
+    /// Data to the target.
+    Write = 1,
+    /// Everything written so far made durable (fsync, FLUSH CACHE).
+    Flush = 2,
+    /// A range the target may forget (TRIM, DEALLOCATE).
+    Discard = 3,
+}
+
+impl Op {
+    /// All operations, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Discard];
+
+    /// The name used in documents: `read`, `write`, `flush`, `discard`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Discard => "discard",
+        }
+    }
+
+    /// Whether this changes what the target holds.
+    pub const fn destroys(self) -> bool {
+        matches!(self, Self::Write | Self::Discard)
+    }
+}
+
+/// One read, write, flush or discard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// What to do.
+    pub op: Op,
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// How many bytes; 0 for a flush.
+    pub len: u32,
+    /// When it was wanted, on the target's clock. Response time counts from here. A closed loop wants
+    /// nothing at a time of its own and leaves it `None`.
+    pub wanted: Option<Nanos>,
+}
+
+/// A request that holds a tag: `slot` names its buffer and comes back in its completion.
+#[derive(Debug, Clone, Copy)]
+pub struct Tagged {
+    /// The tag, below the depth the target was opened with.
+    pub slot: u32,
+    /// The request itself.
+    pub request: Request,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// The tag it was submitted with.
+    pub slot: u32,
+    /// Bytes transferred (0 for flush and discard), or the errno.
+    pub result: Result<u32, i32>,
+    /// When it completed, on the target's clock.
+    pub at: Nanos,
+}

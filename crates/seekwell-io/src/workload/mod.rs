@@ -1,0 +1,211 @@
+//! What produces requests, and how they are paced.
+//!
+//! A [`Workload`] is a description: plain data that is kept with every result. A generator turns
+//! it into requests, one thread's share at a time, from a seed and nothing else.
+
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// Where in the region the next request goes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Pattern {
+    /// One after the other, from the start again at the end.
+    Sequential,
+    /// Anywhere with equal chance; blocks may repeat before all were used.
+    Random,
+    /// Few blocks get most requests: rank k is drawn with probability proportional to 1/k^theta, and
+    /// ranks are scattered over the region.
+    Zipf {
+        /// The skew, above 0; 0.9 to 1.2 is usual.
+        theta: f64,
+    },
+}
+
+/// When the next request is issued.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Pace {
+    /// A closed loop: always `depth` requests waiting or outstanding in each thread.
+    Closed {
+        /// Requests kept outstanding in each thread.
+        depth: u32,
+    },
+    /// An open loop: requests arrive at a rate, whether or not the target keeps up; at most `depth`
+    /// are outstanding and the rest wait, which counts in their response time.
+    Open {
+        /// Arrivals per second in each thread.
+        requests_per_s: f64,
+        /// Exponential gaps (a Poisson process) in place of even ones.
+        poisson: bool,
+        /// The most that may be outstanding in each thread.
+        depth: u32,
+    },
+}
+
+impl Pace {
+    /// The most requests one thread may have outstanding.
+    pub const fn depth(self) -> u32 {
+        match self {
+            Self::Closed { depth } | Self::Open { depth, .. } => depth,
+        }
+    }
+}
+
+/// One request size and how often it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeShare {
+    /// Request length in bytes.
+    pub bytes: u32,
+    /// Weight against the other sizes.
+    pub weight: u32,
+}
+
+/// A whole workload. Everything that decides its requests is in here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Where requests go.
+    pub pattern: Pattern,
+    /// Share of reads among reads and writes, 0 to 100.
+    pub read_percent: u8,
+    /// Request sizes; offsets are multiples of the smallest unless `align_bytes` says otherwise.
+    pub sizes: Vec<SizeShare>,
+    /// Offsets are multiples of this many bytes; 0 means the smallest size.
+    pub align_bytes: u32,
+    /// When requests are issued.
+    pub pace: Pace,
+    /// A flush after every so many writes; 0 means none. The flush's response time counts from the
+    /// first of those writes, so at depth 1 and every 1 it is what one commit costs.
+    pub flush_every: u32,
+    /// First byte of the region used.
+    pub offset_bytes: u64,
+    /// Length of the region used.
+    pub region_bytes: u64,
+    /// Threads, each with its own share of the seed and its own depth.
+    pub threads: u32,
+    /// Past the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// Measure for this long; 0 means until `requests` are done.
+    pub runtime_ns: Nanos,
+    /// Run this long before measuring.
+    pub ramp_ns: Nanos,
+    /// Stop each thread after this many requests; 0 means no bound.
+    pub requests: u64,
+    /// Seeds offsets, sizes, mix and arrivals.
+    pub seed: u64,
+}
+
+impl Workload {
+    /// A closed loop of `bytes`-sized requests over the first `region_bytes`: the base every preset
+    /// starts from.
+    pub fn closed(
+        pattern: Pattern,
+        read_percent: u8,
+        bytes: u32,
+        depth: u32,
+        region_bytes: u64,
+    ) -> Self {
+        Self {
+            pattern,
+            read_percent,
+            sizes: vec![SizeShare { bytes, weight: 1 }],
+            align_bytes: 0,
+            pace: Pace::Closed { depth },
+            flush_every: 0,
+            offset_bytes: 0,
+            region_bytes,
+            threads: 1,
+            direct: true,
+            runtime_ns: Nanos::from_millis(1000),
+            ramp_ns: Nanos::ZERO,
+            requests: 0,
+            seed: 1,
+        }
+    }
+
+    /// The largest request.
+    pub fn max_bytes(&self) -> u32 {
+        self.sizes.iter().map(|s| s.bytes).max().unwrap_or(0)
+    }
+
+    /// What offsets are multiples of.
+    pub fn alignment(&self) -> u32 {
+        match self.align_bytes {
+            0 => self.sizes.iter().map(|s| s.bytes).min().unwrap_or(1),
+            n => n,
+        }
+    }
+
+    /// Whether it changes what the target holds.
+    pub fn destroys(&self) -> bool {
+        self.read_percent < 100
+    }
+
+    /// Refuses what cannot be run.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] names the field, its value and what is needed.
+    pub fn check(&self) -> Result<(), WorkloadError> {
+        let bad = |field, found: String, needed| Err(WorkloadError { field, found, needed });
+        if self.sizes.is_empty() || self.sizes.iter().any(|s| s.bytes == 0 || s.weight == 0) {
+            return bad(
+                "sizes",
+                format!("{:?}", self.sizes),
+                "one or more sizes and weights, all above 0",
+            );
+        }
+        if self.max_bytes() > 64 << 20 {
+            return bad("sizes", self.max_bytes().to_string(), "at most 64 MiB a request");
+        }
+        if self.read_percent > 100 {
+            return bad("read_percent", self.read_percent.to_string(), "0 to 100");
+        }
+        if !(1..=4096).contains(&self.pace.depth()) {
+            return bad("depth", self.pace.depth().to_string(), "1 to 4096");
+        }
+        if let Pace::Open { requests_per_s, .. } = self.pace
+            && !(requests_per_s > 0.0 && requests_per_s <= 1e9)
+        {
+            return bad("requests_per_s", requests_per_s.to_string(), "above 0 and at most 1e9");
+        }
+        if let Pattern::Zipf { theta } = self.pattern
+            && !(theta > 0.0 && theta <= 10.0)
+        {
+            return bad("theta", theta.to_string(), "above 0 and at most 10");
+        }
+        if !(1..=256).contains(&self.threads) {
+            return bad("threads", self.threads.to_string(), "1 to 256");
+        }
+        if self.region_bytes < u64::from(self.max_bytes().max(self.alignment())) {
+            return bad(
+                "region_bytes",
+                self.region_bytes.to_string(),
+                "room for the largest request",
+            );
+        }
+        if self.offset_bytes.checked_add(self.region_bytes).is_none_or(|end| end > i64::MAX as u64)
+        {
+            return bad(
+                "offset_bytes",
+                self.offset_bytes.to_string(),
+                "a region that ends below 8 EiB",
+            );
+        }
+        if self.runtime_ns == Nanos::ZERO && self.requests == 0 {
+            return bad("runtime_ns", "0".into(), "a runtime or a number of requests");
+        }
+        Ok(())
+    }
+}
+
+/// A workload that cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("workload: {field} is {found}; needed: {needed}")]
+pub struct WorkloadError {
+    /// The field of [`Workload`].
+    pub field: &'static str,
+    /// Its value.
+    pub found: String,
+    /// What would be accepted.
+    pub needed: &'static str,
+}

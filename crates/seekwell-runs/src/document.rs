@@ -1,0 +1,302 @@
+//! The run document, `seekwell/run/1`: what every command that measures produces, what is kept in a
+//! bundle, printed as JSON, rendered in the terminal and shown on the page.
+//!
+//! Histograms and series are large, so they are kept beside the document in a [`Detail`] and joined
+//! by the phase's name and the repeat's number.
+
+use seekwell_inspect::{Finding, Inspection};
+use seekwell_io::measurement::{Failure, Series, Stopped};
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::Workload;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The command that made a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// `seekwell checkup`.
+    Checkup,
+    /// `seekwell bench`.
+    Bench,
+}
+
+/// How far a run came. A bundle is written after every phase, so a killed run stays `running`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Not finished yet, or killed.
+    Running,
+    /// All phases done.
+    Complete,
+    /// Stopped by a signal; finished phases are kept.
+    Interrupted,
+    /// Stopped by an error; finished phases are kept.
+    Failed,
+}
+
+/// The program that measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Version of seekwell.
+    pub version: String,
+    /// Git commit it was built from, where known.
+    pub git_commit: Option<String>,
+}
+
+/// How requests were issued, and what that costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Engine {
+    /// `io_uring` or `threads`.
+    pub name: String,
+    /// Why it is not io_uring, where it is not.
+    pub notice: Option<String>,
+    /// CPU time per request on the null target at depth 32, measured before the run.
+    pub cost_ns_per_request: Option<f64>,
+}
+
+/// What the measured data lay in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Medium {
+    /// A temporary file of the program's own.
+    TemporaryFile {
+        /// Directory it was in.
+        directory: String,
+        /// Its size.
+        size_bytes: u64,
+        /// Whether the file system let it past the page cache.
+        direct: bool,
+    },
+    /// A device or file of the user's, read only.
+    ReadOnly {
+        /// Bytes that were in reach.
+        size_bytes: u64,
+        /// Whether it could be read past the page cache.
+        direct: bool,
+    },
+    /// A device that was given to be destroyed.
+    Destroyed {
+        /// Its identity, as the user named it.
+        serial: String,
+        /// Its size.
+        size_bytes: u64,
+        /// Whether it was driven past the page cache.
+        direct: bool,
+    },
+    /// The null target.
+    Null,
+}
+
+/// One execution of a command that measures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunDocument {
+    /// `seekwell/run/1`.
+    pub schema: String,
+    /// Sortable identifier: `20261120-231502-checkup-5f3a`.
+    pub id: String,
+    /// The command.
+    pub kind: Kind,
+    /// How far it came.
+    pub status: Status,
+    /// The user's name for this configuration.
+    pub label: Option<String>,
+    /// True where the target is a model and not a disk.
+    pub modelled: bool,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// RFC 3339, UTC.
+    pub ended_at: Option<String>,
+    /// The program.
+    pub tool: Tool,
+    /// The engine.
+    pub engine: Engine,
+    /// What was measured on, once it was set up.
+    pub medium: Option<Medium>,
+    /// The attachment of the target at the start.
+    pub inspection: Inspection,
+    /// The phases, in the order they were run.
+    pub phases: Vec<Phase>,
+    /// What follows.
+    pub findings: Vec<Finding>,
+    /// Why the measurement as a whole is not valid; empty when it is.
+    pub invalid: Vec<String>,
+}
+
+impl RunDocument {
+    /// The schema's name.
+    pub const SCHEMA: &str = "seekwell/run/1";
+
+    /// The phase of this name, if it was run.
+    pub fn phase(&self, name: &str) -> Option<&Phase> {
+        self.phases.iter().find(|p| p.name == name)
+    }
+}
+
+/// One workload with its repeats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Stable name: `rand-read-4k-d32`.
+    pub name: String,
+    /// For people: `random read 4 KiB, depth 32`.
+    pub title: String,
+    /// The workload; repeats differ in the seed only.
+    pub workload: Workload,
+    /// Why it was not run, where it was not.
+    pub skipped: Option<String>,
+    /// The runs.
+    pub repeats: Vec<Repeat>,
+    /// One number per metric, over the valid repeats. Names carry the unit and, for operations, begin
+    /// with it: `read.requests_per_s`, `read.rate_bytes_per_s`, `read.latency_ns_p99`,
+    /// `flush.response_ns_p50`, `cpu_percent`, `cpu_ns_per_request`, `requests_per_syscall`,
+    /// `device_share`.
+    pub metrics: BTreeMap<String, Spread>,
+}
+
+impl Phase {
+    /// The median of a metric.
+    pub fn median(&self, metric: &str) -> Option<f64> {
+        self.metrics.get(metric).map(|s| s.median)
+    }
+}
+
+/// A metric over repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Middle value (mean of the middle two).
+    pub median: f64,
+    /// Smallest.
+    pub low: f64,
+    /// Largest.
+    pub high: f64,
+    /// Number of repeats.
+    pub n: u32,
+}
+
+impl Spread {
+    /// The spread of some values; `None` of none, or where one is not a number.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
+            return None;
+        }
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let half = sorted.len() / 2;
+        let median = if sorted.len() % 2 == 1 {
+            sorted[half]
+        } else {
+            f64::midpoint(sorted[half - 1], sorted[half])
+        };
+        Some(Self {
+            median,
+            low: sorted[0],
+            high: sorted[sorted.len() - 1],
+            n: sorted.len() as u32,
+        })
+    }
+
+    /// (high − low) / median: how far apart the repeats are.
+    pub fn relative(&self) -> f64 {
+        if self.median == 0.0 { 0.0 } else { (self.high - self.low) / self.median }
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Repeat {
+    /// Seed it used.
+    pub seed: u64,
+    /// Measured time.
+    pub elapsed_ns: Nanos,
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// The first request that failed.
+    pub failure: Option<Failure>,
+    /// How many failed.
+    pub failed: u64,
+    /// Per operation that occurred: `read`, `write`, `flush`, `discard`.
+    pub ops: BTreeMap<String, OpSummary>,
+    /// CPU time in user mode.
+    pub cpu_user_ns: Nanos,
+    /// CPU time in the kernel.
+    pub cpu_system_ns: Nanos,
+    /// System calls to submit and reap.
+    pub syscalls: u64,
+    /// What the device counted meanwhile, where it counts.
+    pub device: Option<DeviceCount>,
+    /// Why this repeat is left out of the metrics.
+    pub invalid: Option<String>,
+}
+
+/// One operation in one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpSummary {
+    /// Requests completed.
+    pub requests: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Requests a second.
+    pub requests_per_s: f64,
+    /// Bytes a second.
+    pub rate_bytes_per_s: f64,
+    /// Service time: submit to complete.
+    pub latency: Latency,
+    /// Response time: wanted to complete; only where requests were wanted at a time.
+    pub response: Option<Latency>,
+}
+
+/// A latency distribution in numbers. A percentile is absent where too few requests were made for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Shortest.
+    pub ns_min: u64,
+    /// Mean.
+    pub ns_mean: f64,
+    /// Median.
+    pub ns_p50: Option<u64>,
+    /// 90 %.
+    pub ns_p90: Option<u64>,
+    /// 99 %.
+    pub ns_p99: Option<u64>,
+    /// 99.9 %.
+    pub ns_p99_9: Option<u64>,
+    /// 99.99 %.
+    pub ns_p99_99: Option<u64>,
+    /// Longest.
+    pub ns_max: u64,
+}
+
+/// What `/sys/block/*/stat` counted during a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DeviceCount {
+    /// Bytes the device read.
+    pub read_bytes: u64,
+    /// Bytes the device wrote.
+    pub written_bytes: u64,
+    /// Flushes the device counted.
+    pub flushes: u64,
+    /// Bytes the device moved over bytes the program asked for, at most 1.
+    pub share: f64,
+}
+
+/// Histograms and series of a run document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    /// One per repeat that was measured.
+    pub repeats: Vec<RepeatDetail>,
+}
+
+/// Histograms and series of one repeat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepeatDetail {
+    /// The phase's name.
+    pub phase: String,
+    /// The repeat's number in it, from 0.
+    pub repeat: u32,
+    /// Service-time bins per operation: number of the bin and its count; bins as in `seekwell-io`.
+    pub latency_bins: BTreeMap<String, Vec<(u32, u64)>>,
+    /// Response-time bins per operation, where requests were wanted at a time.
+    pub response_bins: BTreeMap<String, Vec<(u32, u64)>>,
+    /// Rates over time.
+    pub series: Series,
+}
