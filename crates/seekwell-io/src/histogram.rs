@@ -26,13 +26,10 @@ pub struct Histogram {
 
 impl std::fmt::Debug for Histogram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Histogram({} values, {}..{})",
-            self.count,
-            Nanos(self.min_ns),
-            Nanos(self.max_ns)
-        )
+        match (self.min(), self.max()) {
+            (Some(min), Some(max)) => write!(f, "Histogram({} values, {min}..{max})", self.count),
+            _ => write!(f, "Histogram(empty)"),
+        }
     }
 }
 

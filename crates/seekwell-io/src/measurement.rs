@@ -157,9 +157,9 @@ pub struct Measurement {
     pub ops: [OpMeasurement; 4],
     /// Rates over time.
     pub series: Series,
-    /// CPU time of the threads that issued, in user mode.
+    /// CPU time of the whole process meanwhile, in user mode.
     pub cpu_user: Nanos,
-    /// CPU time of the threads that issued, in the kernel.
+    /// CPU time of the whole process meanwhile, in the kernel (its I/O workers included).
     pub cpu_system: Nanos,
     /// System calls made to submit and to reap.
     pub syscalls: u64,
@@ -215,8 +215,9 @@ impl Measurement {
             mine.response.merge(&theirs.response);
         }
         self.series.merge(other.series);
-        self.cpu_user += other.cpu_user;
-        self.cpu_system += other.cpu_system;
+        // Each thread read the same counters of the process.
+        self.cpu_user = self.cpu_user.max(other.cpu_user);
+        self.cpu_system = self.cpu_system.max(other.cpu_system);
         self.syscalls += other.syscalls;
         self.failed += other.failed;
         self.first_failure = self.first_failure.or(other.first_failure);

@@ -1,1 +1,210 @@
-//! x
+//! From a workload to its requests, for one thread.
+
+use super::{Pace, Pattern, SizeShare, Workload};
+use crate::request::{Op, Request};
+use crate::units::Nanos;
+use rand_core::{RngCore, SeedableRng};
+use rand_distr::{Distribution, Zipf};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A prime larger than any number of blocks, to scatter Zipf ranks over the region one to one.
+const SCATTER: u64 = 18_446_744_073_709_551_557;
+
+/// What the loop is to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Issue this.
+    Request(Request),
+    /// Nothing is wanted before this time.
+    NotBefore(Nanos),
+    /// The workload has no more requests.
+    Done,
+}
+
+/// Draws requests. Equal workload, thread and times asked give equal requests, on any machine.
+#[derive(Debug)]
+pub struct Generator {
+    rng: Xoshiro256PlusPlus,
+    place: Place,
+    start: u64,
+    align: u64,
+    blocks: u64,
+    region_end: u64,
+    read_percent: u8,
+    sizes: Vec<SizeShare>,
+    weight_sum: u64,
+    left: u64,
+    arrivals: Option<Arrivals>,
+    flush_every: u32,
+    unflushed: u32,
+    first_unflushed: Nanos,
+}
+
+#[derive(Debug)]
+enum Place {
+    Sequential { next: u64 },
+    Random,
+    Zipf(Zipf<f64>),
+}
+
+#[derive(Debug)]
+struct Arrivals {
+    mean_gap_ns: f64,
+    poisson: bool,
+    /// Time of the next arrival in nanoseconds; a fraction so that even gaps do not drift.
+    next_ns: Option<f64>,
+}
+
+impl Generator {
+    /// The share of `thread` (below `workload.threads`) of a workload that passed its check.
+    pub fn new(workload: &Workload, thread: u32) -> Self {
+        debug_assert!(workload.check().is_ok(), "the loop checks workloads first");
+        let align = u64::from(workload.alignment());
+        let start = workload.offset_bytes;
+        let region_end = start + workload.region_bytes;
+        let blocks = (workload.region_bytes - u64::from(workload.max_bytes())) / align + 1;
+        let place = match workload.pattern {
+            Pattern::Sequential => {
+                // Threads begin evenly spread, so that they do not read each other's data twice.
+                let share = blocks / u64::from(workload.threads) * u64::from(thread);
+                Place::Sequential { next: start + share * align }
+            }
+            Pattern::Random => Place::Random,
+            Pattern::Zipf { theta } => match Zipf::new(blocks as f64, theta) {
+                Ok(zipf) => Place::Zipf(zipf),
+                Err(_) => Place::Random,
+            },
+        };
+        let arrivals = match workload.pace {
+            Pace::Closed { .. } => None,
+            Pace::Open { requests_per_s, poisson, .. } => {
+                Some(Arrivals { mean_gap_ns: 1e9 / requests_per_s, poisson, next_ns: None })
+            }
+        };
+        let seed = workload.seed ^ (u64::from(thread) << 48);
+        Self {
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            place,
+            start,
+            align,
+            blocks,
+            region_end,
+            read_percent: workload.read_percent,
+            weight_sum: workload.sizes.iter().map(|s| u64::from(s.weight)).sum(),
+            sizes: workload.sizes.clone(),
+            left: if workload.requests == 0 { u64::MAX } else { workload.requests },
+            arrivals,
+            flush_every: workload.flush_every,
+            unflushed: 0,
+            first_unflushed: Nanos::ZERO,
+        }
+    }
+
+    /// The next request as of `now` on the target's clock.
+    #[inline]
+    pub fn next(&mut self, now: Nanos) -> Next {
+        if self.flush_every > 0 && self.unflushed == self.flush_every {
+            self.unflushed = 0;
+            let wanted = Some(self.first_unflushed);
+            return Next::Request(Request { op: Op::Flush, offset: 0, len: 0, wanted });
+        }
+        if self.left == 0 {
+            return Next::Done;
+        }
+        let wanted = match &mut self.arrivals {
+            None => None,
+            Some(arrivals) => {
+                let due = arrivals.due(now, &mut self.rng);
+                let at = Nanos(due as u64);
+                if at > now {
+                    return Next::NotBefore(at);
+                }
+                arrivals.next_ns = Some(due + arrivals.gap(&mut self.rng));
+                Some(at)
+            }
+        };
+        self.left -= 1;
+        let len = self.size();
+        let op = self.op();
+        if op == Op::Write {
+            if self.unflushed == 0 {
+                self.first_unflushed = now;
+            }
+            self.unflushed += u32::from(self.flush_every > 0);
+        }
+        Next::Request(Request { op, offset: self.offset(len), len, wanted })
+    }
+
+    #[inline]
+    fn op(&mut self) -> Op {
+        let read = match self.read_percent {
+            100 => true,
+            0 => false,
+            percent => below(&mut self.rng, 100) < u64::from(percent),
+        };
+        if read { Op::Read } else { Op::Write }
+    }
+
+    #[inline]
+    fn size(&mut self) -> u32 {
+        if let [only] = self.sizes[..] {
+            return only.bytes;
+        }
+        let mut draw = below(&mut self.rng, self.weight_sum);
+        for share in &self.sizes {
+            match draw.checked_sub(u64::from(share.weight)) {
+                None => return share.bytes,
+                Some(rest) => draw = rest,
+            }
+        }
+        unreachable!("weights add up to weight_sum")
+    }
+
+    #[inline]
+    fn offset(&mut self, len: u32) -> u64 {
+        match &mut self.place {
+            Place::Sequential { next } => {
+                if *next + u64::from(len) > self.region_end {
+                    *next = self.start;
+                }
+                let at = *next;
+                *next += u64::from(len).next_multiple_of(self.align);
+                at
+            }
+            Place::Random => self.start + below(&mut self.rng, self.blocks) * self.align,
+            Place::Zipf(zipf) => {
+                let rank = (zipf.sample(&mut self.rng) as u64).clamp(1, self.blocks);
+                let block = (u128::from(rank) * u128::from(SCATTER)) % u128::from(self.blocks);
+                self.start + block as u64 * self.align
+            }
+        }
+    }
+}
+
+impl Arrivals {
+    /// When the next request is wanted; the first comes one gap after the first question.
+    fn due(&mut self, now: Nanos, rng: &mut Xoshiro256PlusPlus) -> f64 {
+        match self.next_ns {
+            Some(due) => due,
+            None => {
+                let due = now.0 as f64 + self.gap(rng);
+                *self.next_ns.insert(due)
+            }
+        }
+    }
+
+    fn gap(&self, rng: &mut Xoshiro256PlusPlus) -> f64 {
+        if !self.poisson {
+            return self.mean_gap_ns;
+        }
+        // In (0, 1], so that the logarithm is finite.
+        let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        -uniform.ln() * self.mean_gap_ns
+    }
+}
+
+/// Uniform below `n` by multiplication; the bias is under n/2⁶⁴.
+#[inline]
+fn below(rng: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
+}

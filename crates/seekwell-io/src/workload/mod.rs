@@ -1,7 +1,13 @@
 //! What produces requests, and how they are paced.
 //!
-//! A [`Workload`] is a description: plain data that is kept with every result. A generator turns
+//! A [`Workload`] is a description: plain data that is kept with every result. A [`Generator`] turns
 //! it into requests, one thread's share at a time, from a seed and nothing else.
+
+mod generator;
+#[cfg(test)]
+mod tests;
+
+pub use generator::{Generator, Next};
 
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};

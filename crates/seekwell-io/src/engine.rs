@@ -1,0 +1,375 @@
+//! The loop that joins workload, dispatcher and target.
+
+use crate::dispatch::Dispatcher;
+use crate::measurement::{Failure, FailureKind, Measurement, Stopped};
+use crate::request::{Completion, Op, Request, Tagged};
+use crate::target::{Target, TargetError, Until};
+use crate::units::Nanos;
+use crate::workload::{Generator, Next, Workload, WorkloadError};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Longest single wait for completions, so that a request to stop is seen soon.
+const SLICE: Nanos = Nanos::from_millis(50);
+/// First step of the time series.
+const SERIES_STEP: Nanos = Nanos::from_millis(50);
+/// Requests handed over at once. Large enough that a system call costs little per request, small
+/// enough that a device which answers at once is not made to look slow by its own queue.
+const BATCH: usize = 32;
+
+/// Steers a run from outside and shows how it goes. One for all threads of a run.
+#[derive(Debug)]
+pub struct Control {
+    /// Set to stop issuing and wait for what is outstanding.
+    pub stop: AtomicBool,
+    /// Set to end without waiting for what is outstanding.
+    pub abandon: AtomicBool,
+    /// A run in which nothing completes for this long ends as stalled.
+    pub stall_limit: Nanos,
+    /// Requests completed so far.
+    pub requests: AtomicU64,
+    /// Bytes moved so far.
+    pub bytes: AtomicU64,
+}
+
+impl Control {
+    /// Nobody has asked to stop; runs stall after `stall_limit`.
+    pub fn new(stall_limit: Nanos) -> Self {
+        Self {
+            stop: AtomicBool::new(false),
+            abandon: AtomicBool::new(false),
+            stall_limit,
+            requests: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Default for Control {
+    /// Stalls after 60 s: twice the kernel's usual command time-out, so that its own error comes first.
+    fn default() -> Self {
+        Self::new(Nanos::from_millis(60_000))
+    }
+}
+
+/// A run that could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// The workload makes no sense.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// The target failed as a whole.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The kernel gave no thread.
+    #[error("starting a measuring thread failed")]
+    Thread,
+}
+
+/// Runs one thread's share of a workload to its end.
+///
+/// # Errors
+/// [`EngineError`] when it cannot run at all. A request that fails ends the run early and is part of
+/// the [`Measurement`].
+pub fn run<T: Target, D: Dispatcher>(
+    workload: &Workload,
+    thread: u32,
+    target: &mut T,
+    dispatcher: &mut D,
+    control: &Control,
+) -> Result<Measurement, EngineError> {
+    workload.check()?;
+    let mut run = Loop::new(workload, thread, target.now());
+    while run.step(target, dispatcher, control)? {}
+    Ok(run.finish(target))
+}
+
+/// Runs all threads of a workload, each on a target of its own that `open` makes on that thread, and
+/// adds up what they measured. Threads begin together once all targets are open.
+///
+/// # Errors
+/// The first error of any thread.
+pub fn run_threads<T, D>(
+    workload: &Workload,
+    open: impl Fn(u32) -> Result<(T, D), EngineError> + Sync,
+    control: &Control,
+) -> Result<Measurement, EngineError>
+where
+    T: Target,
+    D: Dispatcher,
+{
+    workload.check()?;
+    let barrier = Barrier::new(workload.threads as usize);
+    let one = |thread: u32| {
+        sharpen_timers();
+        let opened = open(thread);
+        barrier.wait();
+        let (mut target, mut dispatcher) = opened?;
+        run(workload, thread, &mut target, &mut dispatcher, control)
+    };
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..workload.threads).map(|t| scope.spawn(move || one(t))).collect();
+        let mut total: Option<Measurement> = None;
+        for handle in handles {
+            let measured = handle.join().map_err(|_| EngineError::Thread)??;
+            match &mut total {
+                None => total = Some(measured),
+                Some(sum) => sum.merge(measured),
+            }
+        }
+        total.ok_or(EngineError::Thread)
+    })
+}
+
+/// Lets timed waits end on time: by default the kernel may add 50 µs to each.
+fn sharpen_timers() {
+    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory of ours. If it is refused, waits
+    // are merely less exact.
+    let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
+}
+
+/// What is remembered of an outstanding request.
+#[derive(Clone, Copy)]
+struct Outstanding {
+    request: Request,
+    submitted: Nanos,
+}
+
+struct Loop {
+    generator: Generator,
+    depth: usize,
+    free: Vec<u32>,
+    outstanding: Vec<Option<Outstanding>>,
+    waiting: usize,
+    batch: Vec<Tagged>,
+    reaped: Vec<Completion>,
+    /// The workload has no more requests.
+    exhausted: bool,
+    /// Nothing more is issued.
+    ending: bool,
+    ramp_end: Nanos,
+    end: Nanos,
+    runtime: Nanos,
+    measuring: bool,
+    started: Nanos,
+    last_progress: Nanos,
+    syscalls_before: u64,
+    cpu_before: (Nanos, Nanos),
+    measurement: Measurement,
+}
+
+impl Loop {
+    fn new(workload: &Workload, thread: u32, now: Nanos) -> Self {
+        let depth = workload.pace.depth();
+        let runtime =
+            if workload.runtime_ns == Nanos::ZERO { Nanos::MAX } else { workload.runtime_ns };
+        Self {
+            generator: Generator::new(workload, thread),
+            depth: depth as usize,
+            free: (0..depth).rev().collect(),
+            outstanding: vec![None; depth as usize],
+            waiting: 0,
+            batch: Vec::with_capacity(BATCH),
+            reaped: Vec::with_capacity(depth as usize),
+            exhausted: false,
+            ending: false,
+            ramp_end: now + workload.ramp_ns,
+            end: Nanos::MAX,
+            runtime,
+            measuring: false,
+            started: now,
+            last_progress: now,
+            syscalls_before: 0,
+            cpu_before: (Nanos::ZERO, Nanos::ZERO),
+            measurement: Measurement::new(SERIES_STEP),
+        }
+    }
+
+    fn in_flight(&self) -> usize {
+        self.depth - self.free.len()
+    }
+
+    /// One turn: issue what may be issued, then take what is done. False when the run is over.
+    fn step<T: Target, D: Dispatcher>(
+        &mut self,
+        target: &mut T,
+        dispatcher: &mut D,
+        control: &Control,
+    ) -> Result<bool, EngineError> {
+        let now = target.now();
+        if !self.measuring && now >= self.ramp_end {
+            self.begin(target, now);
+        }
+        if !self.ending && control.stop.load(Relaxed) {
+            self.end_as(Stopped::Interrupted);
+        }
+        self.ending |= now >= self.end;
+        let next_arrival = self.issue(target, dispatcher, now)?;
+        let over = self.ending || (self.exhausted && self.waiting == 0);
+        if self.in_flight() == 0 && over {
+            return Ok(false);
+        }
+        let mut deadline = (now + SLICE).min(next_arrival);
+        if !self.ending && self.in_flight() == 0 {
+            deadline = deadline.min(self.end);
+        }
+        target.reap(Until { completions: 1, deadline }, &mut self.reaped)?;
+        self.take(dispatcher, control);
+        if self.in_flight() == 0 {
+            self.last_progress = target.now();
+        } else if target.now().since(self.last_progress) > control.stall_limit {
+            self.end_as(Stopped::Stalled);
+            return Ok(false);
+        }
+        if control.abandon.load(Relaxed) {
+            self.end_as(Stopped::Interrupted);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Measuring starts: the ramp, if there was one, is over.
+    fn begin<T: Target>(&mut self, target: &T, now: Nanos) {
+        self.measuring = true;
+        self.started = now;
+        self.end = now + self.runtime;
+        self.syscalls_before = target.syscalls();
+        self.cpu_before = process_cpu();
+    }
+
+    fn end_as(&mut self, why: Stopped) {
+        self.ending = true;
+        if self.measurement.stopped == Stopped::Finished {
+            self.measurement.stopped = why;
+        }
+    }
+
+    /// Fills the depth from the workload and submits what the dispatcher releases. Returns when the
+    /// next request will be wanted, where that is known.
+    fn issue<T: Target, D: Dispatcher>(
+        &mut self,
+        target: &mut T,
+        dispatcher: &mut D,
+        now: Nanos,
+    ) -> Result<Nanos, EngineError> {
+        let mut next_arrival = Nanos::MAX;
+        let done = self.ending || self.exhausted;
+        while !done && self.in_flight() + self.waiting < self.depth {
+            match self.generator.next(now) {
+                Next::Request(request) => {
+                    dispatcher.queue(request);
+                    self.waiting += 1;
+                }
+                Next::NotBefore(at) => {
+                    next_arrival = at;
+                    break;
+                }
+                Next::Done => {
+                    self.exhausted = true;
+                    break;
+                }
+            }
+            if self.waiting >= BATCH {
+                break;
+            }
+        }
+        while !self.ending
+            && let Some(request) = dispatcher.release()
+        {
+            let slot = self.free.pop().expect("no more requests wait than there are slots");
+            self.waiting -= 1;
+            self.outstanding[slot as usize] = Some(Outstanding { request, submitted: now });
+            self.batch.push(Tagged { slot, request });
+        }
+        if !self.batch.is_empty() {
+            target.submit(&self.batch)?;
+            self.batch.clear();
+        }
+        Ok(next_arrival)
+    }
+
+    /// Books what was reaped.
+    fn take<D: Dispatcher>(&mut self, dispatcher: &mut D, control: &Control) {
+        let Some(last) = self.reaped.last() else { return };
+        self.last_progress = last.at;
+        let mut reaped = std::mem::take(&mut self.reaped);
+        let mut bytes = 0;
+        for completion in &reaped {
+            let done = self.outstanding[completion.slot as usize].take();
+            let done = done.expect("a target completes each request once");
+            self.free.push(completion.slot);
+            dispatcher.complete(done.request.op);
+            match completion.result {
+                Ok(moved) if moved == done.request.len || done.request.op == Op::Flush => {
+                    bytes += u64::from(moved);
+                    self.book(&done, completion.at);
+                }
+                Ok(_) if done.request.op == Op::Discard => self.book(&done, completion.at),
+                Ok(moved) => self.fail(&done.request, FailureKind::Short { moved }),
+                Err(errno) => self.fail(&done.request, FailureKind::Errno { errno }),
+            }
+        }
+        control.requests.fetch_add(reaped.len() as u64, Relaxed);
+        control.bytes.fetch_add(bytes, Relaxed);
+        reaped.clear();
+        self.reaped = reaped;
+    }
+
+    #[inline]
+    fn book(&mut self, done: &Outstanding, at: Nanos) {
+        if !self.measuring || at < self.started {
+            return;
+        }
+        let (op, len) = (done.request.op as usize, u64::from(done.request.len));
+        let latency = at.since(done.submitted);
+        let totals = &mut self.measurement.ops[op];
+        totals.requests += 1;
+        totals.bytes += len;
+        totals.service.record(latency);
+        if let Some(wanted) = done.request.wanted {
+            totals.response.record(at.since(wanted));
+        }
+        let since_start = at.since(self.started);
+        self.measurement.elapsed = self.measurement.elapsed.max(since_start);
+        let step = self.measurement.series.at(since_start);
+        step.requests[op] += 1;
+        if op < step.bytes.len() {
+            step.bytes[op] += len;
+        }
+        step.latency_ns_sum[op] += latency.0;
+        step.latency_ns_max = step.latency_ns_max.max(latency.0);
+    }
+
+    #[cold]
+    fn fail(&mut self, request: &Request, kind: FailureKind) {
+        let failure = Failure { op: request.op, offset: request.offset, len: request.len, kind };
+        self.measurement.failed += 1;
+        self.measurement.first_failure.get_or_insert(failure);
+        self.end_as(Stopped::Failed);
+    }
+
+    fn finish<T: Target>(mut self, target: &T) -> Measurement {
+        let (user, system) = process_cpu();
+        self.measurement.abandoned = self.in_flight() as u64;
+        if self.measuring {
+            self.measurement.cpu_user = user.since(self.cpu_before.0);
+            self.measurement.cpu_system = system.since(self.cpu_before.1);
+            self.measurement.syscalls = target.syscalls() - self.syscalls_before;
+        }
+        self.measurement
+    }
+}
+
+/// User and system CPU time of this process, kernel I/O workers included.
+fn process_cpu() -> (Nanos, Nanos) {
+    // SAFETY: all-zero is a valid rusage, and the call fills it in.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    let ns = |t: libc::timeval| {
+        Nanos(t.tv_sec.cast_unsigned() * 1_000_000_000 + t.tv_usec.cast_unsigned() * 1_000)
+    };
+    (ns(usage.ru_utime), ns(usage.ru_stime))
+}

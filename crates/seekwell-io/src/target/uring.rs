@@ -1,0 +1,153 @@
+//! Files and block devices through io_uring: registered file and buffers, one `io_uring_enter` to
+//! submit and to reap, request slot = buffer slot = user data.
+
+use super::buffers::Buffers;
+use super::{Target, TargetError, Until};
+use crate::clock::Clock;
+use crate::request::{Completion, Op, Tagged};
+use crate::units::Nanos;
+use io_uring::types::{Fixed, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// A ring on one open file. Must stay on the thread that made it.
+pub struct Uring {
+    // Dropped in this order: the kernel lets go of the buffers before they are unmapped.
+    ring: IoUring,
+    buffers: Buffers,
+    registered_buffers: bool,
+    clock: Clock,
+    syscalls: u64,
+}
+
+impl Uring {
+    /// A ring for `depth` requests of up to `max_bytes` on `file`.
+    ///
+    /// # Errors
+    /// [`TargetError::RingRefused`] where the kernel does not give this process a ring at all, so that
+    /// the caller can fall back on [`super::Threads`]; other variants for real failures.
+    pub fn new(
+        file: BorrowedFd<'_>,
+        depth: u32,
+        max_bytes: u32,
+        seed: u64,
+    ) -> Result<Self, TargetError> {
+        let buffers = Buffers::new(depth, max_bytes, seed)?;
+        let ring = build(depth)?;
+        let setup = |what| {
+            move |e: std::io::Error| TargetError::Setup {
+                what,
+                errno: e.raw_os_error().unwrap_or(0),
+            }
+        };
+        ring.submitter()
+            .register_files(&[file.as_raw_fd()])
+            .map_err(setup("registering the file with io_uring"))?;
+        let (base, len) = buffers.region();
+        let iovec = libc::iovec { iov_base: base, iov_len: len };
+        // SAFETY: the region outlives the ring (field order) and is not unmapped or moved before.
+        let registered = unsafe { ring.submitter().register_buffers(&[iovec]) };
+        // Refused where locked memory is limited (RLIMIT_MEMLOCK before Linux 5.12): plain reads do.
+        let registered_buffers = registered.is_ok();
+        Ok(Self { ring, buffers, registered_buffers, clock: Clock::real(), syscalls: 0 })
+    }
+
+    fn entry(&self, tagged: &Tagged) -> squeue::Entry {
+        let request = &tagged.request;
+        let (buffer, len, at) = (self.buffers.of(tagged.slot), request.len, request.offset);
+        let entry = match (request.op, self.registered_buffers) {
+            (Op::Read, true) => opcode::ReadFixed::new(Fixed(0), buffer, len, 0).offset(at).build(),
+            (Op::Read, false) => opcode::Read::new(Fixed(0), buffer, len).offset(at).build(),
+            (Op::Write, true) => {
+                opcode::WriteFixed::new(Fixed(0), buffer, len, 0).offset(at).build()
+            }
+            (Op::Write, false) => opcode::Write::new(Fixed(0), buffer, len).offset(at).build(),
+            (Op::Flush, _) => opcode::Fsync::new(Fixed(0)).build(),
+            (Op::Discard, _) => {
+                let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+                opcode::Fallocate::new(Fixed(0), u64::from(len)).offset(at).mode(mode).build()
+            }
+        };
+        entry.user_data(u64::from(tagged.slot))
+    }
+
+    fn enter(&mut self, want: usize, wait: Nanos) -> Result<(), TargetError> {
+        self.syscalls += 1;
+        let timeout = Timespec::from(std::time::Duration::from(wait));
+        let args = SubmitArgs::new().timespec(&timeout);
+        match self.ring.submitter().submit_with_args(want, &args) {
+            Ok(_) => Ok(()),
+            Err(e) => match e.raw_os_error() {
+                // Time is over, a signal came, or the kernel wants completions reaped first.
+                Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+                errno => Err(TargetError::Io { what: "io_uring_enter", errno: errno.unwrap_or(0) }),
+            },
+        }
+    }
+}
+
+/// Builds a ring with the cheapest completion delivery the kernel has: deferred task work (6.1), then
+/// cooperative (5.19), then plain.
+fn build(depth: u32) -> Result<IoUring, TargetError> {
+    let entries = depth.next_power_of_two().max(2);
+    let newest = IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_coop_taskrun()
+        .build(entries)
+        .or_else(|_| IoUring::builder().setup_coop_taskrun().build(entries));
+    newest.or_else(|_| IoUring::builder().build(entries)).map_err(|e| {
+        let errno = e.raw_os_error().unwrap_or(0);
+        match errno {
+            libc::ENOSYS | libc::EPERM | libc::EACCES => TargetError::RingRefused { errno },
+            _ => TargetError::Setup { what: "io_uring_setup", errno },
+        }
+    })
+}
+
+impl Target for Uring {
+    #[inline]
+    fn submit(&mut self, batch: &[Tagged]) -> Result<(), TargetError> {
+        for tagged in batch {
+            self.buffers.prepare(tagged);
+            let entry = self.entry(tagged);
+            // SAFETY: buffer and file outlive the ring, and the slot is not used again before its
+            // completion was reaped.
+            let pushed = unsafe { self.ring.submission().push(&entry) };
+            assert!(pushed.is_ok(), "the ring holds as many requests as there are slots");
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, until: Until, out: &mut Vec<Completion>) -> Result<(), TargetError> {
+        let first = out.len();
+        // A poll enters too: deferred task work posts completions only then.
+        let wanted = until.completions.max(1);
+        let mut now = if until.completions == 0 { until.deadline } else { self.clock.now() };
+        loop {
+            let have = (out.len() - first) as u32;
+            self.enter((wanted - have) as usize, until.deadline.since(now))?;
+            now = self.clock.now();
+            out.extend(self.ring.completion().map(|entry| complete(&entry, now)));
+            if (out.len() - first) as u32 >= wanted || now >= until.deadline {
+                return Ok(());
+            }
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn syscalls(&self) -> u64 {
+        self.syscalls
+    }
+}
+
+#[inline]
+fn complete(entry: &cqueue::Entry, at: Nanos) -> Completion {
+    let result = entry.result();
+    let result = u32::try_from(result).map_err(|_| -result);
+    Completion { slot: entry.user_data() as u32, result, at }
+}
