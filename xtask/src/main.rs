@@ -1,1 +1,52 @@
-fn main() {}
+//! Chores of the project: what is generated from the program, and measuring the program itself.
+
+mod bench_engine;
+mod completions;
+mod dist;
+mod man;
+
+use clap::{Parser, Subcommand};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Chores of the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", version)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Write the man pages to dist/man.
+    Man(dist::Args),
+    /// Write completions for bash, zsh and fish to dist/completions.
+    Completions(dist::Args),
+    /// Measure the engine beside fio and write a dated table to docs/bench.
+    BenchEngine(bench_engine::Args),
+}
+
+#[expect(clippy::print_stderr, reason = "errors are for the terminal")]
+fn main() -> ExitCode {
+    let done = match Cli::parse().task {
+        Task::Man(args) => man::run(&args),
+        Task::Completions(args) => completions::run(&args),
+        Task::BenchEngine(args) => bench_engine::run(&args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What stops a chore: a sentence for whoever runs it.
+type Failure = Box<dyn std::error::Error>;
+
+/// The top of the working tree.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+}

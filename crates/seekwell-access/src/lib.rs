@@ -1,1 +1,92 @@
-//! placeholder
+//! The only door through which anything measured is opened.
+//!
+//! Three things can come out of it, and the type says what may be done with each. [`ReadOnly`] is
+//! a disk or file of the user's: its descriptor was opened `O_RDONLY`, so the kernel itself refuses
+//! a write or a discard. [`Scratch`] is a temporary file of our own, made new and removed on every
+//! way out. [`Destroyed`] is a raw device that may be overwritten; the one function that makes it,
+//! [`open_for_destruction`], is the guard of the whole program. There is no constructor beside it,
+//! so code that writes, discards, replays or verifies on a device cannot forget to ask.
+//!
+//! The guard decides by device number, never by the text of a path: the field's main tool compared
+//! strings, and a symlink such as `/dev/disk/by-id/…` was enough to overwrite a mounted disk.
+
+mod bytes;
+mod destroy;
+mod device;
+mod error;
+mod holders;
+mod identity;
+mod in_use;
+mod mounted;
+mod read_only;
+mod refusal;
+mod scratch;
+mod signature;
+mod space;
+
+pub use destroy::{Destroyed, DiscardError, discard_range, open_for_destruction};
+pub use error::AccessError;
+pub use holders::{Holder, HolderKind};
+pub use mounted::MountedAt;
+pub use read_only::{Kind, ReadOnly, drop_cache, open_read_only};
+pub use refusal::{OpenedBy, Refusal};
+pub use scratch::{Fill, Scratch};
+pub use signature::{Signature, signatures_of};
+pub use space::{FsSpace, GIB, plan_size};
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Anything that was opened for measuring.
+#[derive(Debug)]
+pub enum Opened {
+    /// A device or file of the user's, which can only be read.
+    ReadOnly(ReadOnly),
+    /// Our own temporary file.
+    Scratch(Scratch),
+    /// A raw device that passed the guard and may be overwritten.
+    Destroyed(Destroyed),
+}
+
+impl Opened {
+    /// How much of it may be addressed, in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        match self {
+            Self::ReadOnly(it) => it.size_bytes,
+            Self::Scratch(it) => it.size_bytes(),
+            Self::Destroyed(it) => it.size_bytes(),
+        }
+    }
+
+    /// Offsets and lengths of requests must be multiples of this many bytes.
+    pub fn logical_block_bytes(&self) -> u32 {
+        match self {
+            Self::ReadOnly(it) => it.logical_block_bytes,
+            Self::Scratch(it) => it.logical_block_bytes(),
+            Self::Destroyed(it) => it.logical_block_bytes(),
+        }
+    }
+
+    /// Whether requests go past the page cache.
+    pub fn direct(&self) -> bool {
+        match self {
+            Self::ReadOnly(it) => it.direct,
+            Self::Scratch(it) => it.direct(),
+            Self::Destroyed(it) => it.direct(),
+        }
+    }
+
+    /// Whether the descriptor accepts writes.
+    pub fn writable(&self) -> bool {
+        !matches!(self, Self::ReadOnly(_))
+    }
+}
+
+impl AsFd for Opened {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::ReadOnly(it) => it.as_fd(),
+            Self::Scratch(it) => it.as_fd(),
+            Self::Destroyed(it) => it.as_fd(),
+        }
+    }
+}

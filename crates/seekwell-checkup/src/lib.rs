@@ -1,1 +1,18 @@
-//! placeholder
+//! The checkup: which workloads are run in which order, what is kept of them, and what follows.
+//!
+//! Nothing here touches a disk. A [`plan`] is data; the [`driver`] runs it on anything that can
+//! execute a workload; [`summary`] turns measurements into the numbers of the run document; and
+//! [`mod@explain`] derives findings from facts and numbers. So all of it is tested without
+//! hardware, and `seekwell bench` uses the same driver and the same summary.
+
+pub mod driver;
+pub mod explain;
+pub mod plan;
+pub mod summary;
+#[cfg(test)]
+mod whole_tests;
+
+pub use driver::{ExecuteError, Execution, Executor, Observer, Outcome, Progress, run};
+pub use explain::{ExplainInput, Rule, explain};
+pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise};
+pub use summary::{SHORTEST_RATE, detail, metrics, summarize};

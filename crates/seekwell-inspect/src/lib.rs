@@ -1,9 +1,27 @@
 //! How a disk is really attached: facts, each with the place it was read from.
+//!
+//! [`inspect`] reads one [`Target`] through a [`seekwell_sys::View`] and nothing else, so that it
+//! gives the same answer for a live machine, a snapshot of one and a fake. One file per concern:
+//! the machine (`host`), the mount a path is on (`mount`), the devices below it (`stack`), and of
+//! each device its queue (`queue`), its identity (`identity/`) and its way to the CPU (`attach/`).
 
+mod attach;
+mod find;
 mod finding;
+mod host;
+mod identity;
+mod inspect;
 mod model;
+mod mount;
+mod notes;
+mod queue;
+mod reader;
+mod stack;
+mod target;
 
 pub use finding::{Evidence, Finding, Severity};
+pub use inspect::inspect;
 pub use model::{
     Device, DeviceKind, Fact, Filesystem, Hop, Host, Inspection, Missing, Queue, TargetKind,
 };
+pub use target::{FsSpace, InspectError, NotATarget, Target, all_disks};

@@ -154,7 +154,7 @@ pub enum DeviceKind {
 pub struct Device {
     /// Kernel name: `sda`, `nvme0n1p2`, `dm-3`.
     pub name: String,
-    /// `major:minor`.
+    /// `major:minor`; empty for a path behind an NVMe multipath head, which has no number.
     pub dev: String,
     /// What it is.
     pub kind: DeviceKind,
@@ -184,7 +184,7 @@ pub struct Device {
     pub below: Vec<Device>,
 }
 
-/// Settings of a device's request queue.
+/// Settings of a device's request queue. A partition has its disk's, with an alignment of its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Queue {
     /// The scheduler in use.
@@ -207,7 +207,8 @@ pub struct Queue {
     pub physical_block_bytes: Option<Fact<u64>>,
     /// Bytes by which the device's start is off its physical blocks.
     pub alignment_offset_bytes: Option<Fact<u64>>,
-    /// Commands the device is said to take at once.
+    /// Commands the device is said to take at once: of SCSI and ATA the device's own depth, else
+    /// the tags of one hardware queue.
     pub queue_depth: Option<Fact<u64>>,
     /// Hardware queues.
     pub hardware_queues: Option<Fact<u64>>,

@@ -146,8 +146,8 @@ pub struct Phase {
     pub skipped: Option<String>,
     /// The runs.
     pub repeats: Vec<Repeat>,
-    /// One number per metric, over the valid repeats. Names carry the unit and, for operations, begin
-    /// with it: `read.requests_per_s`, `read.rate_bytes_per_s`, `read.latency_ns_p99`,
+    /// One number per metric, over the valid repeats. Names carry the unit and, for operations,
+    /// begin with it: `read.requests_per_s`, `read.rate_bytes_per_s`, `read.latency_ns_p99`,
     /// `flush.response_ns_p50`, `cpu_percent`, `cpu_ns_per_request`, `requests_per_syscall`,
     /// `device_share`.
     pub metrics: BTreeMap<String, Spread>,
@@ -245,7 +245,8 @@ pub struct OpSummary {
     pub response: Option<Latency>,
 }
 
-/// A latency distribution in numbers. A percentile is absent where too few requests were made for it.
+/// A latency distribution in numbers. A percentile is absent where too few requests were made for
+/// it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// Shortest.

@@ -1,9 +1,26 @@
 //! What is kept of a run: the document every command that measures produces, bundles of it on disk,
 //! and an index over them.
+//!
+//! A bundle is a folder of two JSON files that anyone can read, copy or attach to a report without
+//! this program. It is written again after every phase, so a run that was killed keeps what it had
+//! finished. Everything else here, the index above all, can be thrown away and comes back from
+//! the bundles.
 
+mod bundle;
 mod document;
+mod error;
+mod id;
+mod index;
+mod place;
+pub mod read;
+mod store;
 
+pub use bundle::Writer;
 pub use document::{
     Detail, DeviceCount, Engine, Kind, Latency, Medium, OpSummary, Phase, Repeat, RepeatDetail,
     RunDocument, Spread, Status, Tool,
 };
+pub use error::StoreError;
+pub use id::is_id;
+pub use place::default_dir;
+pub use store::{Entry, Filter, Listing, State, Store};

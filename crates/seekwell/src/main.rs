@@ -1,1 +1,9 @@
-fn main() {}
+//! The program: parse, run, say how it ended.
+
+use clap::Parser;
+use seekwell::cli::Cli;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    seekwell::run(Cli::parse()).into()
+}

@@ -1,0 +1,109 @@
+# make checkup   build and look at the disk under this directory
+# make test      the gate: everything that must hold before a change goes in
+# make fuzz      feed the parsers nonsense, 30 s each (nightly Rust and cargo-fuzz)
+# make bench     the engine beside fio, written to docs/bench
+# make dist      man pages and completions
+# make deny      licences and known holes of dependencies (cargo-deny)
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+CARGO       ?= cargo
+TARGET      := $(or $(CARGO_TARGET_DIR),target)
+RELEASE     := $(TARGET)/release/seekwell
+
+.PHONY: checkup test fuzz bench dist deny page compiler test-tools
+.DEFAULT_GOAL := checkup
+
+checkup: compiler
+	@$(MAKE) --no-print-directory page || \
+	  echo "note: the page could not be built; the report will be a plain one" >&2
+	$(CARGO) build --release --package seekwell
+	$(RELEASE) checkup . -o checkup.html
+
+test: compiler test-tools
+	@$(MAKE) --no-print-directory page
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+	@if command -v npm >/dev/null; then \
+	  cd web && npm run --silent typecheck && npm test --silent; \
+	else \
+	  echo "skipped: the page's own tests need Node" >&2; \
+	fi
+	$(CARGO) test --workspace
+
+# --- the page: built once per state of web/, only where there is Node -----------------------------
+
+ifneq ($(shell command -v npm),)
+page: web/dist/index.html
+else
+page:
+	@echo "note: no Node here; the report will be a plain page" >&2
+endif
+
+WEB := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print \
+	2>/dev/null)
+
+web/dist/index.html: $(WEB) web/node_modules/.installed
+	cd web && npm run --silent build
+	@touch $@
+
+web/node_modules/.installed: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# --- what the machine needs ------------------------------------------------------------------------
+
+# Rust links through cc, and SQLite is compiled by it.
+compiler:
+	@if ! command -v cc >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing a C compiler" >&2; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	      apt-get install -y -qq --no-install-recommends gcc libc6-dev >/dev/null; \
+	  else \
+	    echo "a C compiler is needed: apt-get install gcc libc6-dev" >&2; exit 1; \
+	  fi; \
+	fi
+
+# Tests that miss one of these say that they were skipped.
+TOOLS := fio:fio chromium:chromium mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs \
+	mkfs.vfat:dosfstools pvcreate:lvm2 losetup:mount script:bsdutils
+
+test-tools:
+	@missing=""; PATH="$$PATH:/usr/sbin:/sbin"; \
+	for pair in $(TOOLS); do \
+	  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
+	done; \
+	if [ -z "$$missing" ]; then \
+	  :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing for the tests:$$missing" >&2; \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	      apt-get install -y -qq --no-install-recommends $$missing >/dev/null; } || \
+	    echo "note: not installed:$$missing; tests that need them are skipped" >&2; \
+	else \
+	  echo "note: missing:$$missing; tests that need them are skipped" >&2; \
+	fi
+
+# --- chores ----------------------------------------------------------------------------------------
+
+# SQLite is linked more than once in such a build, which the sanitizer takes for an error.
+fuzz:
+	@command -v cargo-fuzz >/dev/null || { echo "needed: cargo install cargo-fuzz" >&2; exit 1; }
+	cd fuzz && export ASAN_OPTIONS=detect_odr_violation=0; \
+	for target in $$($(CARGO) +nightly fuzz list); do \
+	  mkdir -p "corpus/$$target" "seeds/$$target"; \
+	  $(CARGO) +nightly fuzz run "$$target" "corpus/$$target" "seeds/$$target" -- \
+	    -max_total_time=30 -timeout=10 -rss_limit_mb=2048; \
+	done
+
+bench:
+	$(CARGO) xtask bench-engine
+
+dist:
+	$(CARGO) xtask man
+	$(CARGO) xtask completions
+
+deny:
+	$(CARGO) deny check

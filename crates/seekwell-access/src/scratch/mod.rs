@@ -1,0 +1,248 @@
+//! A temporary file of our own, to measure a file system with.
+//!
+//! It is best a file without a name (`O_TMPFILE`): then no way out, not even `kill -9`, leaves
+//! anything behind. Where the file system has no such thing the name is removed at once, and where
+//! that would only rename the file (NFS) or is not to be trusted (FUSE, overlay, SMB) the name
+//! stays until the value is dropped, and says which process it belongs to, so that the next start
+//! can tell a leftover from a file in use.
+//!
+//! It is filled with real, incompressible data. A file of holes or of preallocated extents is
+//! answered from the file system's own tables, and its reads measure memory.
+
+mod fill;
+mod name;
+#[cfg(test)]
+mod tests;
+
+use crate::error::uid;
+use crate::read_only::make_direct;
+use crate::space::{FsSpace, is_memory, plan_size};
+use crate::{AccessError, drop_cache};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::Resource;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// How a temporary file is to be made.
+pub struct Fill<'a> {
+    /// The size to try for, in bytes.
+    pub wanted_bytes: u64,
+    /// The smallest size that is of any use, in bytes.
+    pub minimum_bytes: u64,
+    /// Seed of the data. The same seed gives the same bytes.
+    pub seed: u64,
+    /// Looked at before every megabyte; when true the file is given up.
+    pub stop: &'a AtomicBool,
+    /// Called with the bytes written and the bytes in all, once a megabyte.
+    pub progress: &'a mut dyn FnMut(u64, u64),
+}
+
+/// A temporary file, filled and flushed. It is gone when this is dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    fd: OwnedFd,
+    named: Option<Named>,
+    dir: PathBuf,
+    size_bytes: u64,
+    logical_block_bytes: u32,
+    direct: bool,
+    in_memory: bool,
+}
+
+impl Scratch {
+    /// Makes a file in `dir`, as large as [`plan_size`] allows, writes it once from start to end,
+    /// flushes it and drops it from the page cache. Direct requests are used where they work.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing is left in the directory then.
+    pub fn create(dir: &Path, fill: Fill<'_>) -> Result<Self, AccessError> {
+        Self::create_as(dir, fill, None)
+    }
+
+    /// `way` is given to make a file with a name although one without would be possible.
+    fn create_as(dir: &Path, fill: Fill<'_>, way: Option<Way>) -> Result<Self, AccessError> {
+        let handle = open_dir(dir)?;
+        let space = FsSpace::of(dir)?;
+        if space.read_only {
+            return Err(AccessError::ReadOnlyFileSystem { dir: dir.to_path_buf() });
+        }
+        let kind = rustix::fs::fstatfs(&handle).map_err(|e| io("statfs", dir, e))?.f_type as u32;
+        let (fd, named) = make(dir, handle, kind, way)?;
+        let size_bytes = plan_size(fill.wanted_bytes, fill.minimum_bytes, &space)?;
+        within_file_size_limit(size_bytes)?;
+        let mut scratch = Self {
+            fd,
+            named,
+            dir: dir.to_path_buf(),
+            size_bytes,
+            logical_block_bytes: 1,
+            direct: false,
+            in_memory: is_memory(kind),
+        };
+        let direct = fill::fill(&scratch.fd, dir, size_bytes, fill)?;
+        drop_cache(&scratch.fd).map_err(|source| AccessError::Io {
+            what: "dropping the page cache",
+            path: dir.to_path_buf(),
+            source,
+        })?;
+        if direct {
+            let block = make_direct(&scratch.fd, 512).map_err(|e| io("reading", dir, e))?;
+            scratch.direct = block.is_some();
+            scratch.logical_block_bytes = block.unwrap_or(1);
+        }
+        Ok(scratch)
+    }
+
+    /// Removes what earlier processes left in `dir` when they were killed: files whose name is
+    /// exactly ours, that belong to this user, that nobody has locked, and whose process (by id
+    /// and start time) is gone. Returns what was removed. Nothing else is touched.
+    ///
+    /// # Errors
+    /// When the directory cannot be listed or a leftover cannot be removed.
+    pub fn sweep(dir: &Path) -> Result<Vec<PathBuf>, AccessError> {
+        name::sweep(&seekwell_sys::Live::system(), dir)
+    }
+
+    /// The directory it is in.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Its path while it has a name, which is only where names cannot be removed early.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.named.as_ref().map(|named| self.dir.join(&named.name))
+    }
+
+    /// Its size in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Offsets and lengths must be multiples of this; 1 when the page cache is in between.
+    pub fn logical_block_bytes(&self) -> u32 {
+        self.logical_block_bytes
+    }
+
+    /// Whether requests go past the page cache. On tmpfs this is true from Linux 6.6 on, and means
+    /// nothing: see [`Scratch::in_memory`].
+    pub fn direct(&self) -> bool {
+        self.direct
+    }
+
+    /// Whether the file system is tmpfs or ramfs, so that no disk is measured.
+    pub fn in_memory(&self) -> bool {
+        self.in_memory
+    }
+}
+
+impl AsFd for Scratch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// How a file with a name is kept from being left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Its name is removed at once.
+    Unlinked,
+    /// Its name is removed on drop.
+    Named,
+}
+
+/// NFS, FUSE, overlay, SMB in three generations, 9P, AFS, by their numbers in linux/magic.h.
+const KEEPS_NAMES: [u32; 8] =
+    [0x6969, 0x6573_5546, 0x794c_7630, 0xff53_4d42, 0xfe53_4d42, 0x517b, 0x0102_1997, 0x5346_414f];
+
+/// A name that is removed when this is dropped, as long as it is still that of our file.
+#[derive(Debug)]
+struct Named {
+    dir: OwnedFd,
+    name: String,
+    inode: (u64, u64),
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        let now = rustix::fs::statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        if now.is_ok_and(|stat| (stat.st_dev, stat.st_ino) == self.inode) {
+            // Nothing can be done here when it fails; the next start sweeps it up.
+            let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+        }
+    }
+}
+
+fn io(what: &'static str, path: &Path, errno: Errno) -> AccessError {
+    AccessError::Io { what, path: path.to_path_buf(), source: errno.into() }
+}
+
+fn open_dir(dir: &Path) -> Result<OwnedFd, AccessError> {
+    let path = || dir.to_path_buf();
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(dir, flags, Mode::empty()).map_err(|errno| match errno {
+        Errno::NOENT => AccessError::Missing { path: path() },
+        Errno::NOTDIR => AccessError::NotADirectory { path: path() },
+        Errno::ACCESS | Errno::PERM => AccessError::WriteDenied { dir: path(), uid: uid() },
+        _ => io("opening", dir, errno),
+    })
+}
+
+fn make(
+    dir: &Path,
+    handle: OwnedFd,
+    kind: u32,
+    way: Option<Way>,
+) -> Result<(OwnedFd, Option<Named>), AccessError> {
+    let fail = |errno| match errno {
+        Errno::ROFS => AccessError::ReadOnlyFileSystem { dir: dir.to_path_buf() },
+        Errno::ACCESS | Errno::PERM => {
+            AccessError::WriteDenied { dir: dir.to_path_buf(), uid: uid() }
+        }
+        Errno::NOSPC => {
+            AccessError::NoSpace { dir: dir.to_path_buf(), written_bytes: 0, wanted_bytes: 0 }
+        }
+        _ => io("making a temporary file in", dir, errno),
+    };
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let try_anonymous = way.is_none();
+    let way = way.unwrap_or(if KEEPS_NAMES.contains(&kind) { Way::Named } else { Way::Unlinked });
+    if try_anonymous {
+        match rustix::fs::openat(&handle, ".", flags | OFlags::TMPFILE, mode) {
+            Ok(fd) => return Ok((fd, None)),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL | Errno::NOSYS) => {}
+            Err(errno) => return Err(fail(errno)),
+        }
+    }
+    let name = name::fresh(&seekwell_sys::Live::system())?;
+    let flags = flags | OFlags::CREATE | OFlags::NOFOLLOW;
+    let fd = rustix::fs::openat(&handle, &name, flags, mode).map_err(fail)?;
+    let stat = rustix::fs::fstat(&fd).map_err(fail)?;
+    let named = Named { dir: handle, name, inode: (stat.st_dev, stat.st_ino) };
+    if way == Way::Named {
+        // Locked for as long as it is open: a sweep on another machine of the same NFS sees that.
+        // Where locks do not exist the process in the name has to do.
+        let _ = rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive);
+        Ok((fd, Some(named)))
+    } else {
+        drop(named);
+        Ok((fd, None))
+    }
+}
+
+/// Past the limit the kernel kills the process with SIGXFSZ instead of refusing the write.
+fn within_file_size_limit(needed_bytes: u64) -> Result<(), AccessError> {
+    match rustix::process::getrlimit(Resource::Fsize).current {
+        Some(limit_bytes) if limit_bytes < needed_bytes => {
+            Err(AccessError::FileSizeLimit { limit_bytes, needed_bytes })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a mode is that of a regular file.
+fn is_regular(mode: rustix::fs::RawMode) -> bool {
+    FileType::from_raw_mode(mode) == FileType::RegularFile
+}

@@ -1,0 +1,90 @@
+//! The ways around `O_TMPFILE`, which the file systems at hand all have, are asked for here.
+
+use super::*;
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::AtomicBool;
+
+const MIB: u64 = 1 << 20;
+
+fn create(dir: &Path, way: Option<Way>) -> Result<Scratch, AccessError> {
+    let stop = AtomicBool::new(false);
+    let fill = Fill {
+        wanted_bytes: 2 * MIB,
+        minimum_bytes: MIB,
+        seed: 7,
+        stop: &stop,
+        progress: &mut |_, _| {},
+    };
+    Scratch::create_as(dir, fill, way)
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_file_whose_name_is_removed_at_once_leaves_no_name_and_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let scratch = create(dir.path(), Some(Way::Unlinked)).unwrap();
+    assert_eq!(names(dir.path()), Vec::<String>::new());
+    assert_eq!(scratch.path(), None);
+    let mut bytes = vec![0; 4096];
+    let file = fs::File::from(scratch.fd.try_clone().unwrap());
+    rustix::fs::fcntl_setfl(&file, OFlags::empty()).unwrap();
+    file.read_exact_at(&mut bytes, MIB).unwrap();
+    assert!(bytes.iter().any(|b| *b != 0));
+}
+
+#[test]
+fn a_file_that_keeps_its_name_is_spared_by_the_sweep_and_removed_on_drop() {
+    let dir = tempfile::tempdir().unwrap();
+    let scratch = create(dir.path(), Some(Way::Named)).unwrap();
+    let path = scratch.path().unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().len(), 2 * MIB);
+    assert_eq!(Scratch::sweep(dir.path()).unwrap(), Vec::<PathBuf>::new());
+    assert!(path.exists());
+    drop(scratch);
+    assert_eq!(names(dir.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_name_that_was_given_to_another_file_is_not_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let scratch = create(dir.path(), Some(Way::Named)).unwrap();
+    let path = scratch.path().unwrap();
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "somebody else's").unwrap();
+    drop(scratch);
+    assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
+}
+
+#[test]
+fn a_fill_that_fails_removes_the_name_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let stop = AtomicBool::new(true);
+    let fill = Fill {
+        wanted_bytes: MIB,
+        minimum_bytes: MIB,
+        seed: 0,
+        stop: &stop,
+        progress: &mut |_, _| {},
+    };
+    let error = Scratch::create_as(dir.path(), fill, Some(Way::Named)).unwrap_err();
+    assert!(matches!(error, AccessError::Stopped { written_bytes: 0, .. }), "{error}");
+    assert_eq!(names(dir.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_leftover_that_somebody_has_locked_is_not_swept() {
+    // A machine that shares the directory over NFS has its own process ids; its lock is all that
+    // tells us that the file is in use.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(".seekwell-4194304-1-0123456789abcdef.tmp");
+    let file = fs::File::create(&path).unwrap();
+    rustix::fs::flock(&file, FlockOperation::LockExclusive).unwrap();
+    assert_eq!(Scratch::sweep(dir.path()).unwrap(), Vec::<PathBuf>::new());
+    drop(file);
+    assert_eq!(Scratch::sweep(dir.path()).unwrap(), [path]);
+}

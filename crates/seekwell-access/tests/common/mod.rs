@@ -1,0 +1,238 @@
+//! Real devices for the tests, taken down again whatever happens, and a view that lies.
+#![allow(dead_code, clippy::print_stderr)]
+
+use seekwell_sys::{Live, View, ViewError};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use tempfile::TempDir;
+
+pub const MIB: u64 = 1 << 20;
+
+/// Runs a command and gives its output, or says in one line why it could not.
+pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, String> {
+    let words: Vec<_> = args.iter().map(|a| a.as_ref().to_string_lossy().into_owned()).collect();
+    let output = Command::new(program)
+        .args(&words)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("{program} cannot be started: {e}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        let why = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{program} {}: {}", words.join(" "), why.trim()))
+    }
+}
+
+pub fn skip(reason: impl AsRef<str>) {
+    eprintln!("skipped: {}", reason.as_ref());
+}
+
+/// A loop device on a sparse file of its own.
+pub struct Loop {
+    pub node: PathBuf,
+    pub file: PathBuf,
+    pub dir: TempDir,
+}
+
+impl Loop {
+    /// None, with the reason printed, where loop devices cannot be made.
+    pub fn new(bytes: u64) -> Option<Self> {
+        Self::with(bytes, &[])
+    }
+
+    pub fn with(bytes: u64, options: &[&str]) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("disk.img");
+        fs::File::create(&file).unwrap().set_len(bytes).unwrap();
+        match Self::attach(&file, options) {
+            Ok(node) => Some(Self { node, file, dir }),
+            Err(why) => {
+                skip(why);
+                None
+            }
+        }
+    }
+
+    pub fn attach(file: &Path, options: &[&str]) -> Result<PathBuf, String> {
+        let mut args = vec!["--find", "--show"];
+        args.extend(options);
+        args.push(file.to_str().unwrap());
+        run("losetup", &args).map(PathBuf::from)
+    }
+
+    pub fn serial(&self) -> &str {
+        self.file.to_str().unwrap()
+    }
+
+    pub fn name(&self) -> &str {
+        self.node.file_name().unwrap().to_str().unwrap()
+    }
+
+    pub fn mkfs(&self, program: &str, args: &[&str]) -> Result<(), String> {
+        let mut args = args.to_vec();
+        args.push(self.node.to_str().unwrap());
+        run(program, &args).map(drop)
+    }
+
+    /// Every byte of the backing file, to see whether anything was written.
+    pub fn content(&self) -> Vec<u8> {
+        fs::read(&self.file).unwrap()
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        detach(&self.node);
+    }
+}
+
+pub fn detach(node: &Path) {
+    if let Err(why) = run("losetup", &["--detach", node.to_str().unwrap()]) {
+        eprintln!("{why}");
+    }
+}
+
+/// Undoes something when dropped.
+pub struct Undo<F: FnMut()>(pub F);
+
+impl<F: FnMut()> Drop for Undo<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Mounts until dropped.
+pub fn mount(
+    node: &Path,
+    at: &Path,
+    options: &[&str],
+) -> Result<Undo<impl FnMut() + use<>>, String> {
+    fs::create_dir_all(at).unwrap();
+    let mut args = options.to_vec();
+    args.extend([node.to_str().unwrap(), at.to_str().unwrap()]);
+    run("mount", &args)?;
+    let at = at.to_str().unwrap().to_owned();
+    Ok(Undo(move || {
+        if let Err(why) = run("umount", &[&at]) {
+            eprintln!("{why}");
+        }
+    }))
+}
+
+/// A child that is ended and waited for when dropped.
+pub struct Running(pub Child, Option<BufReader<ChildStdout>>);
+
+impl Running {
+    /// Starts a command and waits until it prints a line that begins with `ready`.
+    pub fn until_ready(command: &mut Command) -> Result<Self, String> {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut running = Self(child.map_err(|e| e.to_string())?, None);
+        let mut out = BufReader::new(running.0.stdout.take().unwrap());
+        let mut line = String::new();
+        while out.read_line(&mut line).map_err(|e| e.to_string())? > 0 {
+            if line.starts_with("ready") {
+                // Kept open: a child that prints into a closed pipe ends for the wrong reason.
+                running.1 = Some(out);
+                return Ok(running);
+            }
+            line.clear();
+        }
+        Err(format!("the child ended early: {:?}", running.0.wait()))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// This test executable again, running one test with a role in its environment.
+pub fn again(test: &str, role: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]).env("SEEKWELL_ACCESS_ROLE", role);
+    command
+}
+
+pub fn role() -> Option<String> {
+    std::env::var("SEEKWELL_ACCESS_ROLE").ok()
+}
+
+/// The live system with some files laid over it, and perhaps something that happens when one of
+/// them is read.
+pub struct Overlay {
+    root: TempDir,
+    over: Live,
+    live: Live,
+    event: Option<Event>,
+}
+
+type Event = (PathBuf, Box<dyn Fn() + Send + Sync>);
+
+impl Overlay {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        Self { over: Live::rooted(root.path()), root, live: Live::system(), event: None }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        let path = self.root.path().join(path.strip_prefix('/').unwrap());
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    pub fn file(self, path: &str, content: &str) -> Self {
+        fs::write(self.at(path), content).unwrap();
+        self
+    }
+
+    pub fn when_read(mut self, path: &str, then: impl Fn() + Send + Sync + 'static) -> Self {
+        self.event = Some((PathBuf::from(path), Box::new(then)));
+        self
+    }
+
+    pub fn link(self, path: &str, to: &str) -> Self {
+        std::os::unix::fs::symlink(to, self.at(path)).unwrap();
+        self
+    }
+}
+
+impl View for Overlay {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
+        if let Some((_, then)) = self.event.as_ref().filter(|(at, _)| at == path) {
+            then();
+        }
+        self.over.read(path).or_else(|_| self.live.read(path))
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
+        match (self.over.list(path), self.live.list(path)) {
+            (Ok(mut over), Ok(live)) => {
+                over.extend(live);
+                over.sort_unstable();
+                over.dedup();
+                Ok(over)
+            }
+            (Ok(names), Err(_)) | (Err(_), Ok(names)) => Ok(names),
+            (Err(_), Err(error)) => Err(error),
+        }
+    }
+
+    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        self.over.link(path).or_else(|_| self.live.link(path))
+    }
+
+    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        self.over.canonical(path).or_else(|_| self.live.canonical(path))
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.over.exists(path) || self.live.exists(path)
+    }
+}

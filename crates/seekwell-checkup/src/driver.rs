@@ -1,0 +1,411 @@
+//! Runs a plan on anything that executes workloads.
+//!
+//! The driver decides what is run next, what a failure means for the rest, and what is kept. It
+//! knows neither files nor rings nor clocks, so interruption, a vanished disk and a disk that fails
+//! on its third request are all tested with a fake.
+
+use crate::plan::{PhaseSpec, Plan, Rise};
+use crate::summary::{detail, errno_text, failure_text, metrics, summarize};
+use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped};
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::{Workload, WorkloadError};
+use seekwell_runs::{Detail, DeviceCount, Phase, Repeat};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Reason of phases that were not run because the device vanished; a repeat that could not begin
+/// for that reason begins with it.
+pub const DEVICE_GONE: &str = "the device is gone";
+/// Reason of phases that were not run because the target had stopped answering twice.
+pub const DEVICE_STALLED: &str = "the device stopped answering";
+/// Reason of phases that were not reached before the run was interrupted.
+pub const INTERRUPTED: &str = "interrupted before it was run";
+/// Reason of phases that have not been reached; what a killed run leaves behind.
+pub const NOT_REACHED: &str = "not reached";
+
+const ENXIO: i32 = 6;
+const ENODEV: i32 = 19;
+
+/// Whether an errno says that the device itself is no longer there.
+pub const fn says_gone(errno: i32) -> bool {
+    matches!(errno, ENXIO | ENODEV)
+}
+
+/// What executes workloads: the real engine, a model, or a fake.
+pub trait Executor {
+    /// Runs one workload from start to end. It watches the stop flag itself and then returns what
+    /// was measured so far with [`Stopped::Interrupted`], or [`ExecuteError::Interrupted`].
+    ///
+    /// # Errors
+    /// [`ExecuteError`] where nothing could be measured. A request that failed in the middle is no
+    /// error but a measurement with [`Stopped::Failed`]; both are understood.
+    fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError>;
+
+    /// The time on the executor's own clock, from any start.
+    fn now(&self) -> Nanos;
+
+    /// Leaves the target alone for a moment. Pauses are a tenth of a second at most.
+    fn settle(&mut self, pause: Nanos) {
+        std::thread::sleep(pause.into());
+    }
+}
+
+/// What one execution gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Execution {
+    /// What was measured.
+    pub measurement: Measurement,
+    /// What the device counted meanwhile, where it counts.
+    pub device: Option<DeviceCount>,
+}
+
+/// Why a workload could not be executed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExecuteError {
+    /// The stop flag was seen before anything was measured.
+    #[error("interrupted")]
+    Interrupted,
+    /// The device is no longer there.
+    #[error("the device is gone: {}", errno_text(*errno))]
+    DeviceGone {
+        /// How the kernel said so.
+        errno: i32,
+    },
+    /// A request failed before anything was measured.
+    #[error("{}", failure_text(.0))]
+    Io(Failure),
+    /// Nothing completed for too long.
+    #[error("nothing completed for {waited}, with {outstanding} requests outstanding")]
+    Stalled {
+        /// How long was waited.
+        waited: Nanos,
+        /// Requests given up on.
+        outstanding: u64,
+    },
+    /// The target could not be opened.
+    #[error("cannot open {path}: {}", errno_text(*errno))]
+    OpenFailed {
+        /// The target.
+        path: String,
+        /// How the kernel said so.
+        errno: i32,
+    },
+    /// The engine could not be set up.
+    #[error("cannot {step}: {}", errno_text(*errno))]
+    Engine {
+        /// What it was doing: `set up a ring`, `register buffers`.
+        step: &'static str,
+        /// How the kernel said so.
+        errno: i32,
+    },
+    /// The workload cannot be run on this target.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+}
+
+/// Where a run stands: handed to the observer before and after each execution.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// The phase.
+    pub phase: &'a PhaseSpec,
+    /// The round, from 0.
+    pub round: u32,
+    /// Rounds in the plan.
+    pub rounds: u32,
+    /// Time on the executor's clock since the run began.
+    pub elapsed: Nanos,
+    /// Planned time of the executions that are done.
+    pub done: Nanos,
+    /// Planned time of the executions still to come, this one included where it has not finished.
+    pub remaining: Nanos,
+}
+
+impl Progress<'_> {
+    /// The time still needed: what is planned, stretched by how much longer than planned it has
+    /// taken so far.
+    pub fn eta(&self) -> Nanos {
+        if self.done == Nanos::ZERO || self.elapsed <= self.done {
+            return self.remaining;
+        }
+        let stretch = self.elapsed.as_secs_f64() / self.done.as_secs_f64();
+        Nanos::from_secs_f64(self.remaining.as_secs_f64() * stretch)
+    }
+}
+
+/// Hears how a run goes on. The default does nothing.
+pub trait Observer {
+    /// An execution is about to begin.
+    fn started(&mut self, _at: &Progress<'_>) {}
+    /// An execution has ended, well or not. `so_far` is complete up to here and may be saved.
+    fn finished(&mut self, _at: &Progress<'_>, _so_far: &Outcome) {}
+}
+
+impl Observer for () {}
+
+/// What a run gave, finished or not.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// All phases of the plan in its order; a phase without repeats says why in `skipped`.
+    pub phases: Vec<Phase>,
+    /// Histograms and series.
+    pub detail: Detail,
+    /// It was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// Runs a plan to its end, or until `stop` is set, the device is gone or it has stopped answering.
+pub fn run(
+    plan: &Plan,
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Outcome {
+    let mut driver = Driver::new(plan, executor.now());
+    for round in 0..plan.rounds() {
+        for index in 0..plan.phases.len() {
+            if !driver.wants(index, round) {
+                continue;
+            }
+            let after = if stop.load(Ordering::Relaxed) {
+                After::Interrupted
+            } else {
+                driver.one(index, round, executor, observer)
+            };
+            if let Some(reason) = driver.end_reason(after) {
+                return driver.finish(reason);
+            }
+        }
+    }
+    driver.finish(NOT_REACHED)
+}
+
+/// What one execution means for the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    GoOn,
+    /// This phase will not work next time either.
+    DropPhase,
+    Stalled,
+    Gone,
+    Interrupted,
+}
+
+struct Driver<'a> {
+    plan: &'a Plan,
+    outcome: Outcome,
+    /// Phases that are not run any more, by their place in the plan.
+    dropped: Vec<bool>,
+    begun: Nanos,
+    done: Nanos,
+    /// Executions still to come, by phase.
+    left: Vec<u32>,
+    stalls: u32,
+}
+
+impl<'a> Driver<'a> {
+    fn new(plan: &'a Plan, begun: Nanos) -> Self {
+        let phase = |spec: &PhaseSpec| Phase {
+            name: spec.name.clone(),
+            title: spec.title.clone(),
+            workload: spec.workload.clone(),
+            skipped: Some(spec.skipped.clone().unwrap_or_else(|| NOT_REACHED.into())),
+            repeats: Vec::new(),
+            metrics: BTreeMap::new(),
+        };
+        let left = |s: &PhaseSpec| if s.skipped.is_none() { s.repeats } else { 0 };
+        let phases = plan.phases.iter().map(phase).collect();
+        Self {
+            plan,
+            outcome: Outcome { phases, ..Outcome::default() },
+            dropped: plan.phases.iter().map(|s| s.skipped.is_some()).collect(),
+            begun,
+            done: Nanos::ZERO,
+            left: plan.phases.iter().map(left).collect(),
+            stalls: 0,
+        }
+    }
+
+    /// Whether a phase is run in this round; decides on the extension of a curve in the first.
+    fn wants(&mut self, index: usize, round: u32) -> bool {
+        let spec = &self.plan.phases[index];
+        if self.dropped[index] || round >= spec.repeats {
+            return false;
+        }
+        let Some(rise) = spec.only_if.as_ref().filter(|_| round == 0) else {
+            return true;
+        };
+        match self.why_not(rise) {
+            Some(reason) => {
+                self.drop_phase(index, reason);
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// Why a curve is not extended, or nothing where it still rises.
+    fn why_not(&self, rise: &Rise) -> Option<String> {
+        let rate = |name: &str| {
+            let phase = self.outcome.phases.iter().find(|p| p.name == name)?;
+            phase.median("read.requests_per_s").filter(|r| *r > 0.0)
+        };
+        let (Some(from), Some(to)) = (rate(&rise.from), rate(&rise.to)) else {
+            let to = self.plan.phases.iter().position(|p| p.name == rise.to);
+            let stopped = to.is_some_and(|i| self.dropped[i]);
+            let why = if stopped { "the curve had stopped rising before" } else { "no rate for" };
+            return Some(format!("left out: {why} {}", rise.to));
+        };
+        let gain = to / from;
+        (gain <= rise.factor).then(|| {
+            let percent = (gain - 1.0) * 100.0;
+            let (from, to) = (&rise.from, &rise.to);
+            format!("left out: the curve had stopped rising ({percent:+.0} % from {from} to {to})")
+        })
+    }
+
+    fn drop_phase(&mut self, index: usize, reason: String) {
+        self.dropped[index] = true;
+        self.left[index] = 0;
+        let phase = &mut self.outcome.phases[index];
+        if phase.repeats.is_empty() {
+            phase.skipped = Some(reason);
+        }
+    }
+
+    fn progress(&self, index: usize, round: u32, now: Nanos) -> Progress<'a> {
+        let planned = self.plan.phases.iter().zip(&self.left);
+        let remaining = planned.map(|(s, left)| self.plan.duration_of(s).0 * u64::from(*left));
+        Progress {
+            phase: &self.plan.phases[index],
+            round,
+            rounds: self.plan.rounds(),
+            elapsed: now.since(self.begun),
+            done: self.done,
+            remaining: Nanos(remaining.sum()),
+        }
+    }
+
+    fn one(
+        &mut self,
+        index: usize,
+        round: u32,
+        executor: &mut dyn Executor,
+        observer: &mut dyn Observer,
+    ) -> After {
+        let spec = &self.plan.phases[index];
+        observer.started(&self.progress(index, round, executor.now()));
+        executor.settle(self.plan.settle);
+        let mut workload = spec.workload.clone();
+        workload.seed = seed(spec.workload.seed, index, round);
+        let after = match executor.execute(&workload) {
+            Ok(execution) => self.keep(index, &workload, &execution),
+            Err(error) => self.keep_error(index, &workload, &error),
+        };
+        self.left[index] = self.left[index].saturating_sub(1);
+        self.done += self.plan.duration_of(spec);
+        let at = self.progress(index, round, executor.now());
+        observer.finished(&at, &self.outcome);
+        after
+    }
+
+    fn keep(&mut self, index: usize, workload: &Workload, execution: &Execution) -> After {
+        let m = &execution.measurement;
+        let phase = &mut self.outcome.phases[index];
+        let number = phase.repeats.len() as u32;
+        if m.requests() > 0 {
+            self.outcome.detail.repeats.push(detail(&phase.name, number, m));
+        }
+        let failure = m.first_failure;
+        let stopped = m.stopped;
+        self.push(index, summarize(m, execution.device, workload));
+        match (failure.map(|f| f.kind), stopped) {
+            (Some(FailureKind::Errno { errno }), _) if says_gone(errno) => After::Gone,
+            (_, Stopped::Interrupted) => After::Interrupted,
+            (_, Stopped::Stalled) => After::Stalled,
+            _ => After::GoOn,
+        }
+    }
+
+    fn keep_error(&mut self, index: usize, workload: &Workload, error: &ExecuteError) -> After {
+        use ExecuteError as E;
+        let (stopped, failure, after) = match error {
+            E::Interrupted => return After::Interrupted,
+            E::DeviceGone { .. } => (Stopped::Failed, None, After::Gone),
+            E::OpenFailed { errno, .. } if says_gone(*errno) => {
+                (Stopped::Failed, None, After::Gone)
+            }
+            E::Io(failure) => {
+                let gone = matches!(failure.kind, FailureKind::Errno { errno } if says_gone(errno));
+                (Stopped::Failed, Some(*failure), if gone { After::Gone } else { After::GoOn })
+            }
+            E::Stalled { .. } => (Stopped::Stalled, None, After::Stalled),
+            E::OpenFailed { .. } | E::Engine { .. } | E::Workload(_) => {
+                self.drop_phase(index, error.to_string());
+                return After::DropPhase;
+            }
+        };
+        let repeat = Repeat {
+            seed: workload.seed,
+            elapsed_ns: Nanos::ZERO,
+            stopped,
+            failure,
+            failed: u64::from(failure.is_some()),
+            ops: BTreeMap::new(),
+            cpu_user_ns: Nanos::ZERO,
+            cpu_system_ns: Nanos::ZERO,
+            syscalls: 0,
+            device: None,
+            invalid: Some(match error {
+                E::OpenFailed { errno, .. } if after == After::Gone => {
+                    E::DeviceGone { errno: *errno }.to_string()
+                }
+                _ => error.to_string(),
+            }),
+        };
+        self.push(index, repeat);
+        after
+    }
+
+    fn push(&mut self, index: usize, repeat: Repeat) {
+        let phase = &mut self.outcome.phases[index];
+        phase.skipped = None;
+        phase.repeats.push(repeat);
+        phase.metrics = metrics(&phase.repeats);
+    }
+
+    /// Why the run ends here, or nothing where it goes on. A target that stalled once may have had
+    /// a reason; each further stall costs as long again, so the second ends the run.
+    fn end_reason(&mut self, after: After) -> Option<&'static str> {
+        match after {
+            After::GoOn | After::DropPhase => None,
+            After::Stalled => {
+                self.stalls += 1;
+                (self.stalls > 1).then_some(DEVICE_STALLED)
+            }
+            After::Gone => Some(DEVICE_GONE),
+            After::Interrupted => {
+                self.outcome.interrupted = true;
+                Some(INTERRUPTED)
+            }
+        }
+    }
+
+    fn finish(mut self, reason: &str) -> Outcome {
+        for (phase, dropped) in self.outcome.phases.iter_mut().zip(&self.dropped) {
+            if phase.repeats.is_empty() && !dropped {
+                phase.skipped = Some(reason.into());
+            }
+        }
+        self.outcome
+    }
+}
+
+/// A seed of its own for every execution, reproducible from the plan alone. Repeats must not read
+/// the same blocks in the same order again: the second would be served by the drive's cache.
+fn seed(base: u64, index: usize, round: u32) -> u64 {
+    base.wrapping_add(1000 * index as u64 + u64::from(round))
+}
+
+#[cfg(test)]
+#[path = "driver_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+//! The udev database, `/run/udev/data/b8:0`: what was learned as root when the disk appeared,
+//! readable by everyone.
+
+use super::Identity;
+use crate::model::Fact;
+use crate::reader::{Reader, clean, show};
+use seekwell_sys::DevId;
+use std::path::PathBuf;
+
+pub(super) fn identity(r: &Reader<'_>, dev: DevId) -> Identity {
+    let path = PathBuf::from(format!("/run/udev/data/b{dev}"));
+    let Ok(text) = r.view.text(&path) else { return Identity::default() };
+    let property = |name: &str| {
+        let entry = |line: &str| Some(clean(line.strip_prefix("E:")?.strip_prefix(name)?));
+        let values = text.lines().filter_map(entry);
+        values.filter_map(|v| Some(v.strip_prefix('=')?.trim().to_owned())).find(|v| !v.is_empty())
+    };
+    let fact = |value: Option<String>| value.map(|v| Fact::new(v, show(&path)));
+    Identity {
+        model: fact(
+            property("ID_MODEL_ENC")
+                .map(|m| clean(&unescape(&m)))
+                .filter(|m| !m.is_empty())
+                .or_else(|| property("ID_MODEL")),
+        ),
+        serial: fact(property("ID_SERIAL_SHORT")),
+        wwn: fact(property("ID_WWN_WITH_EXTENSION").or_else(|| property("ID_WWN"))),
+        firmware: fact(property("ID_REVISION")),
+    }
+}
+
+/// udev writes bytes it does not like as `\x20`.
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("\\x") {
+        out.push_str(&rest[..at]);
+        let digits = rest.get(at + 2..at + 4);
+        match digits.and_then(|d| u8::from_str_radix(d, 16).ok()) {
+            Some(byte) if byte.is_ascii() => {
+                out.push(char::from(byte));
+                rest = &rest[at + 4..];
+            }
+            _ => {
+                out.push_str("\\x");
+                rest = &rest[at + 2..];
+            }
+        }
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekwell_sys::fake::Fake;
+
+    #[test]
+    fn properties_are_read_and_unescaped() {
+        let text = "S:disk/by-id/x\nI:123\nE:ID_MODEL=Some_Disk\nE:ID_MODEL_ENC=Some\\x20Disk\\x20\n\
+                    E:ID_SERIAL=Some_Disk_S1\nE:ID_SERIAL_SHORT=S1\nE:ID_WWN=0x5000\n\
+                    E:ID_WWN_WITH_EXTENSION=0x50001\nE:ID_REVISION=\n";
+        let fake = Fake::new().file("/run/udev/data/b8:0", text);
+        let identity = identity(&Reader::new(&fake), DevId { major: 8, minor: 0 });
+        let value = |f: Option<Fact<String>>| f.map(|f| f.value);
+        assert_eq!(value(identity.model).as_deref(), Some("Some Disk"));
+        assert_eq!(value(identity.serial).as_deref(), Some("S1"));
+        assert_eq!(value(identity.wwn).as_deref(), Some("0x50001"));
+        assert_eq!(value(identity.firmware), None);
+    }
+
+    #[test]
+    fn broken_escapes_are_left_as_they_are() {
+        assert_eq!(unescape("a\\xzzb\\x2"), "a\\xzzb\\x2");
+        assert_eq!(unescape("\\x2é"), "\\x2é");
+        assert_eq!(unescape("\\xff"), "\\xff");
+    }
+}

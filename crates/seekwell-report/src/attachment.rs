@@ -1,0 +1,120 @@
+//! The attachment of a target as lines of text: a tree of devices from the file system down, each
+//! disk with its stations back to the CPU.
+
+use crate::text::clean;
+use crate::units::{binary, capacity};
+use seekwell_inspect::{Device, DeviceKind, Filesystem, Queue};
+
+/// A line of the tree: how deep it stands, a short name and what it is. All text is clean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Steps in from the left.
+    pub depth: usize,
+    /// A short name.
+    pub name: String,
+    /// What it is, in words.
+    pub detail: String,
+    /// Where that was read; may be empty.
+    pub from: String,
+}
+
+/// The lines of a target: file system, devices, and under each disk its stations from the device
+/// back to the CPU.
+pub fn lines(filesystem: Option<&Filesystem>, device: Option<&Device>) -> Vec<Line> {
+    let mut out = Vec::new();
+    if let Some(fs) = filesystem {
+        out.push(line_of_filesystem(fs));
+    }
+    if let Some(device) = device {
+        walk(device, out.len(), &mut out);
+    }
+    out
+}
+
+fn line_of_filesystem(fs: &Filesystem) -> Line {
+    let mut parts = vec![format!("{} from {}", clean(&fs.fstype.value), clean(&fs.source.value))];
+    parts.extend(fs.size_bytes.as_ref().map(|f| capacity(f.value)));
+    parts.extend(fs.available_bytes.as_ref().map(|f| format!("{} free", capacity(f.value))));
+    if fs.read_only {
+        parts.push("read only".to_owned());
+    }
+    Line {
+        depth: 0,
+        name: clean(&fs.mount_point.value),
+        detail: parts.join(", "),
+        from: clean(&fs.mount_point.from),
+    }
+}
+
+fn kind(device: &Device) -> &'static str {
+    match device.kind {
+        DeviceKind::Disk => "disk",
+        DeviceKind::Partition => "partition",
+        DeviceKind::DeviceMapper => "device mapper",
+        DeviceKind::Md => "software RAID",
+        DeviceKind::Loop => "loop device",
+        DeviceKind::Zram => "compressed memory",
+        DeviceKind::Network => "network disk",
+        DeviceKind::MultipathHead => "multipath head",
+        DeviceKind::Other => "block device",
+    }
+}
+
+fn walk(device: &Device, depth: usize, out: &mut Vec<Line>) {
+    let texts = [&device.model, &device.role, &device.serial, &device.firmware];
+    let [model, role, serial, firmware] = texts.map(|f| f.as_ref().map(|f| clean(&f.value)));
+    let mut parts = vec![kind(device).to_owned()];
+    parts.extend(role.filter(|r| !r.is_empty()));
+    parts.extend(model.filter(|m| !m.is_empty()));
+    parts.extend(device.size_bytes.as_ref().map(|f| capacity(f.value)));
+    parts.extend(serial.map(|s| format!("serial {s}")));
+    parts.extend(firmware.map(|f| format!("firmware {f}")));
+    let from = [&device.model, &device.role].into_iter().flatten().next();
+    out.push(Line {
+        depth,
+        name: clean(&device.name),
+        detail: parts.join(", "),
+        from: from.map_or_else(String::new, |f| clean(&f.from)),
+    });
+    let stations =
+        device.attachment.iter().rev().filter(|h| h.kind != "device" && h.kind != "disk");
+    for (at, hop) in (depth + 1..).zip(stations) {
+        out.push(Line {
+            depth: at,
+            name: clean(&hop.name),
+            detail: format!("{}: {}", clean(&hop.kind), clean(&hop.detail)),
+            from: clean(&hop.from),
+        });
+    }
+    for below in &device.below {
+        walk(below, depth + 1, out);
+    }
+}
+
+/// The settings of a device's queue that are known: name, value, where it was read.
+pub fn settings(queue: &Queue) -> Vec<(&'static str, String, String)> {
+    let mut out = Vec::new();
+    let mut add = |name, value: Option<(String, &String)>| {
+        if let Some((value, from)) = value {
+            out.push((name, value, clean(from)));
+        }
+    };
+    let yes_no = |b: bool| if b { "yes" } else { "no" }.to_owned();
+    let number = |f: &seekwell_inspect::Fact<u64>| f.value.to_string();
+    add("scheduler", queue.scheduler.as_ref().map(|f| (clean(&f.value), &f.from)));
+    add("requests queued", queue.nr_requests.as_ref().map(|f| (number(f), &f.from)));
+    add("queue depth", queue.queue_depth.as_ref().map(|f| (number(f), &f.from)));
+    add("hardware queues", queue.hardware_queues.as_ref().map(|f| (number(f), &f.from)));
+    add("read-ahead", queue.read_ahead_bytes.as_ref().map(|f| (binary(f.value), &f.from)));
+    add("largest request", queue.max_request_bytes.as_ref().map(|f| (binary(f.value), &f.from)));
+    add("write cache", queue.write_cache.as_ref().map(|f| (clean(&f.value), &f.from)));
+    add("forced unit access", queue.fua.as_ref().map(|f| (yes_no(f.value), &f.from)));
+    add("rotational", queue.rotational.as_ref().map(|f| (yes_no(f.value), &f.from)));
+    add("logical block", queue.logical_block_bytes.as_ref().map(|f| (binary(f.value), &f.from)));
+    add("physical block", queue.physical_block_bytes.as_ref().map(|f| (binary(f.value), &f.from)));
+    let offset = queue.alignment_offset_bytes.as_ref().filter(|f| f.value > 0);
+    add("alignment offset", offset.map(|f| (binary(f.value), &f.from)));
+    let discard = |bytes| if bytes == 0 { "none".to_owned() } else { binary(bytes) };
+    add("largest discard", queue.discard_max_bytes.as_ref().map(|f| (discard(f.value), &f.from)));
+    out
+}

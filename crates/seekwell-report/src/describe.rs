@@ -1,0 +1,148 @@
+//! A run in words: what the target is and how it is attached, and its main figures as a sentence.
+
+use crate::figures::{Figure, Key, figures};
+use crate::text::clean;
+use crate::units::capacity;
+use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, TargetKind};
+use seekwell_runs::RunDocument;
+
+fn value(fact: Option<&Fact<String>>) -> Option<String> {
+    fact.map(|f| clean(&f.value)).filter(|v| !v.is_empty())
+}
+
+/// What the target is and how it is attached, in one line of clean text:
+/// `Samsung SSD 980 PRO, 1 TB, nvme (nvme at 0000:01:00.0), ext4 at /home`.
+pub fn heading(inspection: &Inspection) -> String {
+    let disks = inspection.disks();
+    let mut parts = match (inspection.device.as_ref(), disks.as_slice()) {
+        (Some(top), [disk]) => one_disk(top, disk),
+        (Some(top), [_, _, ..]) => many_disks(top, &disks),
+        _ => Vec::new(),
+    };
+    if let Some(fs) = &inspection.filesystem {
+        let (kind, at) = (clean(&fs.fstype.value), clean(&fs.mount_point.value));
+        let from = clean(&fs.source.value);
+        parts.push(match disks.is_empty() {
+            true => format!("{kind} at {at} from {from}, no block device"),
+            false => format!("{kind} at {at}"),
+        });
+    }
+    if parts.is_empty() {
+        parts.push(match inspection.kind {
+            TargetKind::Null => "the null target, the engine's own cost".to_owned(),
+            _ => clean(&inspection.path),
+        });
+    }
+    parts.join(", ")
+}
+
+fn one_disk(top: &Device, disk: &Device) -> Vec<String> {
+    let name = match value(disk.model.as_ref()) {
+        Some(model) => format!("{model} ({})", clean(&disk.name)),
+        None => clean(&disk.name),
+    };
+    let mut parts = vec![name];
+    parts.extend(disk.size_bytes.as_ref().map(|f| capacity(f.value)));
+    parts.extend(attached(disk));
+    let plain = matches!(top.kind, DeviceKind::Partition) || std::ptr::eq(top, disk);
+    if !plain {
+        parts.push(format!("under {}", layer(top)));
+    }
+    parts
+}
+
+fn many_disks(top: &Device, disks: &[&Device]) -> Vec<String> {
+    let mut models: Vec<String> = disks.iter().filter_map(|d| value(d.model.as_ref())).collect();
+    models.sort();
+    models.dedup();
+    let mut parts = vec![format!("{} over {} disks", layer(top), disks.len())];
+    if !models.is_empty() {
+        parts.push(models.join(" and "));
+    }
+    let mut ways: Vec<String> = disks.iter().filter_map(|d| attached(d)).collect();
+    ways.sort();
+    ways.dedup();
+    match ways.as_slice() {
+        [] => {}
+        [way] => parts.push(way.clone()),
+        many => parts.push(format!("attached in {} ways", many.len())),
+    }
+    parts
+}
+
+fn layer(device: &Device) -> String {
+    match value(device.role.as_ref()) {
+        Some(role) => format!("{} ({role})", clean(&device.name)),
+        None => clean(&device.name),
+    }
+}
+
+fn attached(disk: &Device) -> Option<String> {
+    let transport = value(disk.transport.as_ref());
+    let controller = match (value(disk.driver.as_ref()), value(disk.pci.as_ref())) {
+        (Some(driver), Some(pci)) => Some(format!("{driver} at {pci}")),
+        (driver, pci) => driver.or(pci),
+    };
+    match (transport, controller) {
+        (Some(t), Some(c)) => Some(format!("{t} ({c})")),
+        (t, c) => t.or(c),
+    }
+}
+
+/// The main figures of a run as one sentence, or why there are none.
+pub fn sentence(document: &RunDocument) -> String {
+    let all = figures(document);
+    let text = |key| all.iter().find(|f| f.key == key).map(Figure::with_unit);
+    let mut parts = Vec::new();
+    match (text(Key::SequentialRead), text(Key::SequentialWrite)) {
+        (Some(r), Some(w)) => parts.push(format!("reads {r} and writes {w} in sequence")),
+        (Some(r), None) => parts.push(format!("reads {r} in sequence")),
+        (None, Some(w)) => parts.push(format!("writes {w} in sequence")),
+        (None, None) => {}
+    }
+    let value = |key| all.iter().find(|f| f.key == key);
+    if let Some(one) = value(Key::RandomRead) {
+        let mut text =
+            format!("answers {} random reads a second at depth {}", one.value, one.depth);
+        if let Some(best) = value(Key::RandomReadBest) {
+            text += &format!(" and {} at depth {}", best.value, best.depth);
+        }
+        parts.push(text);
+    }
+    parts.extend(text(Key::Commit).map(|t| format!("makes a write durable in {t}")));
+    let who = if document.modelled { "The model" } else { "It" };
+    match parts.as_slice() {
+        [] => "Nothing was measured that could head a report.".to_owned(),
+        [one] => format!("{who} {one}."),
+        [some @ .., last] => format!("{who} {}, and {last}.", some.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn a_partition_is_described_as_its_disk_and_an_array_as_its_members() {
+        let rich = testing::rich();
+        insta::assert_snapshot!(heading(&rich.0.inspection), @"Example NV-1000 Pro (nvme0n1), 1 TB, nvme (nvme at 0000:01:00.0), ext4 at /home");
+        let array = testing::array();
+        insta::assert_snapshot!(heading(&array.0.inspection), @"dm-0 (lvm vg0-srv) over 2 disks, EXAMPLE HD-2000 A and EXAMPLE HD-2000 B, sata (ahci at 0000:00:17.0), xfs at /srv");
+    }
+
+    #[test]
+    fn a_target_without_a_disk_is_described_by_its_file_system() {
+        let mut inspection = testing::rich().0.inspection;
+        inspection.device = None;
+        insta::assert_snapshot!(heading(&inspection), @"ext4 at /home from /dev/nvme0n1p2, no block device");
+        inspection.filesystem = None;
+        assert_eq!(heading(&inspection), inspection.path);
+    }
+
+    #[test]
+    fn the_sentence_names_what_was_measured_and_nothing_else() {
+        insta::assert_snapshot!(sentence(&testing::rich().0), @"It reads 3,423 MB/s and writes 2,723 MB/s in sequence, answers 13.4k random reads a second at depth 1 and 339k at depth 128, and makes a write durable in 684 µs.");
+        insta::assert_snapshot!(sentence(&testing::degraded().0), @"It answers 414 random reads a second at depth 1.");
+    }
+}

@@ -1,0 +1,146 @@
+//! The static body of the page: what remains of a report where scripts do not run.
+
+use crate::describe::{heading, sentence};
+use crate::figures::figures;
+use crate::rows::rows;
+use crate::terminal::worst_first;
+use crate::text::{clean_lines, escape_html as escape};
+use seekwell_inspect::{Finding, Severity};
+use seekwell_runs::{RunDocument, Status};
+
+/// The runs one after the other, as HTML without scripts or style of its own.
+pub fn body(documents: &[&RunDocument]) -> String {
+    documents.iter().map(|d| run(d)).collect()
+}
+
+fn run(document: &RunDocument) -> String {
+    let mut out = format!("<h1>{}</h1>\n", escape(&heading(&document.inspection)));
+    banners(&mut out, document);
+    out += &format!("<p class=\"sentence\">{}</p>\n", escape(&sentence(document)));
+    let about = [
+        Some(document.id.as_str()),
+        document.label.as_deref(),
+        Some(document.started_at.as_str()),
+        document.inspection.host.kernel.as_ref().map(|k| k.value.as_str()),
+        Some(document.engine.name.as_str()),
+    ];
+    let about: Vec<String> = about.into_iter().flatten().map(escape).collect();
+    let version = escape(&document.tool.version);
+    out += &format!("<p class=\"hint\">{} · seekwell {version}</p>\n", about.join(" · "));
+    figure_table(&mut out, document);
+    out += "<h2>Findings</h2>\n";
+    if document.findings.is_empty() {
+        out += "<p>Nothing was found wrong.</p>\n";
+    }
+    worst_first(&document.findings).into_iter().for_each(|f| finding(&mut out, f));
+    phase_table(&mut out, document);
+    missing_table(&mut out, document);
+    out
+}
+
+fn banners(out: &mut String, document: &RunDocument) {
+    if document.modelled {
+        *out += "<p class=\"banner\"><strong>◇ MODELLED</strong> These are figures of a model, not \
+                 of a disk.</p>\n";
+    }
+    for why in &document.invalid {
+        let why = escape(why);
+        *out += &format!("<p class=\"banner error\"><strong>✕ INVALID</strong> {why}</p>\n");
+    }
+    if document.status != Status::Complete {
+        *out += "<p class=\"banner warning\"><strong>▲ INCOMPLETE</strong> This run did not come \
+                 to its end: finished phases are shown.</p>\n";
+    }
+}
+
+/// A table whose first cell in each row is its heading; cells from `numbers` on are numbers.
+fn table(caption: &str, columns: &[&str], numbers: usize, rows: &[Vec<String>]) -> String {
+    let class = |i: usize| if i >= numbers { " class=\"number\"" } else { "" };
+    let head: String = columns
+        .iter()
+        .enumerate()
+        .map(|(i, c)| format!("<th scope=\"col\"{}>{}</th>", class(i), escape(c)))
+        .collect();
+    let row = |cells: &Vec<String>| {
+        let cells = cells.iter().enumerate().map(|(i, cell)| match i {
+            0 => format!("<th scope=\"row\">{}</th>", escape(cell)),
+            _ => format!("<td{}>{}</td>", class(i), escape(cell)),
+        });
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let body: String = rows.iter().map(row).collect();
+    format!(
+        "<div class=\"scroll\"><table><caption>{}</caption>\n<thead><tr>{head}</tr></thead>\n\
+         <tbody>\n{body}</tbody></table></div>\n",
+        escape(caption)
+    )
+}
+
+fn figure_table(out: &mut String, document: &RunDocument) {
+    let row = |f: &crate::figures::Figure| {
+        let range = f.range.clone().unwrap_or_else(|| "—".to_owned());
+        vec![f.label.clone(), f.with_unit(), range, f.repeats.to_string()]
+    };
+    let rows: Vec<_> = figures(document).iter().map(row).collect();
+    if !rows.is_empty() {
+        let columns = ["figure", "median", "lowest – highest", "repeats"];
+        *out += &table("Figures of this run", &columns, 1, &rows);
+    }
+}
+
+fn phase_table(out: &mut String, document: &RunDocument) {
+    let row = |r: crate::rows::Row| {
+        let remark = r.remark.map(|why| format!(" ({why})")).unwrap_or_default();
+        let title = format!("{}{remark}", r.title);
+        vec![title, r.op, r.rate, r.iops, r.p50, r.p99, r.p99_9, r.spread, r.cpu, r.device_share]
+    };
+    let rows: Vec<_> = rows(document).into_iter().map(row).collect();
+    let columns = [
+        "phase",
+        "operation",
+        "MB/s",
+        "IOPS",
+        "p50",
+        "p99",
+        "p99.9",
+        "spread",
+        "CPU ns/request",
+        "reached the device",
+    ];
+    *out += "<h2>All phases</h2>\n";
+    *out += &table("Medians of the valid repeats; MB/s of 10^6 bytes", &columns, 2, &rows);
+}
+
+fn finding(out: &mut String, finding: &Finding) {
+    let (class, word) = match finding.severity {
+        Severity::Error => ("error", "✕ Error"),
+        Severity::Warning => ("warning", "▲ Warning"),
+        Severity::Info => ("info", "● Note"),
+    };
+    let evidence = finding.evidence.iter();
+    let evidence: String = evidence
+        .map(|e| format!("<li>{} <code>{}</code></li>", escape(&e.seen), escape(&e.from)))
+        .collect();
+    let remedy: Vec<String> = clean_lines(&finding.remedy).iter().map(|l| escape(l)).collect();
+    *out += &format!(
+        "<article class=\"finding {class}\"><h3><span class=\"severity\">{word}</span> {}</h3>\n\
+         <p>{}</p>\n<ul>{evidence}</ul>\n<pre class=\"remedy\">{}</pre>\n\
+         <p class=\"hint\">{}</p></article>\n",
+        escape(&finding.title),
+        escape(&finding.why),
+        remedy.join("\n"),
+        escape(&finding.id),
+    );
+}
+
+fn missing_table(out: &mut String, document: &RunDocument) {
+    let missing = &document.inspection.missing;
+    let row =
+        |m: &seekwell_inspect::Missing| vec![m.what.clone(), m.reason.clone(), m.from.clone()];
+    let rows: Vec<_> = missing.iter().map(row).collect();
+    if !rows.is_empty() {
+        *out += "<h2>What could not be read</h2>\n";
+        let columns = ["what", "why not", "looked for in"];
+        *out += &table("Looked for and not read", &columns, usize::MAX, &rows);
+    }
+}

@@ -1,0 +1,169 @@
+//! The table of phases: one row for each operation of each phase, as strings with their units taken
+//! out where the column has one.
+
+use crate::text::clean;
+use crate::units::{grouped, iops, percent, rate, time};
+use seekwell_io::request::Op;
+use seekwell_io::workload::Pace;
+use seekwell_runs::{Phase, RunDocument};
+use serde::Serialize;
+
+/// What stands where nothing was measured.
+pub const NONE: &str = "—";
+
+/// One operation of one phase. All text is clean; what was not measured is `—`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The phase's name.
+    pub phase: String,
+    /// The phase in words.
+    pub title: String,
+    /// The operation; `commit` for a flush after every write.
+    pub op: String,
+    /// MB/s.
+    pub rate: String,
+    /// Requests a second.
+    pub iops: String,
+    /// Median latency.
+    pub p50: String,
+    /// 99th percentile.
+    pub p99: String,
+    /// 99.9th percentile.
+    pub p99_9: String,
+    /// Highest less lowest repeat, over the median, of requests a second.
+    pub spread: String,
+    /// Nanoseconds of CPU time for each request of the phase.
+    pub cpu: String,
+    /// Bytes the device counted over bytes asked for.
+    pub device_share: String,
+    /// Why it was not run, or which repeats were left out.
+    pub remark: Option<String>,
+}
+
+/// The rows of a run, in the order of its phases. A phase that gave nothing has one row that says
+/// why.
+pub fn rows(document: &RunDocument) -> Vec<Row> {
+    document.phases.iter().flat_map(rows_of).collect()
+}
+
+fn rows_of(phase: &Phase) -> Vec<Row> {
+    let remark = remark(phase);
+    let has = |op: &Op| phase.metrics.contains_key(&format!("{}.requests_per_s", op.name()));
+    let ops: Vec<Op> = Op::ALL.into_iter().filter(has).collect();
+    if ops.is_empty() {
+        return vec![row(phase, None, remark)];
+    }
+    let rows = ops.into_iter().enumerate();
+    rows.map(|(i, op)| row(phase, Some(op), remark.clone().filter(|_| i == 0))).collect()
+}
+
+fn remark(phase: &Phase) -> Option<String> {
+    if let Some(why) = &phase.skipped {
+        return Some(format!("not run: {}", clean(why)));
+    }
+    let left_out = phase.repeats.iter().enumerate().filter_map(|(i, repeat)| {
+        let why = repeat.invalid.as_ref()?;
+        Some(format!("repeat {} left out: {}", i + 1, clean(why)))
+    });
+    let all: Vec<String> = left_out.collect();
+    match (all.is_empty(), phase.repeats.is_empty()) {
+        (false, _) => Some(all.join("; ")),
+        (true, true) => Some("not run".to_owned()),
+        (true, false) => None,
+    }
+}
+
+fn row(phase: &Phase, op: Option<Op>, remark: Option<String>) -> Row {
+    let name = op.map_or("", Op::name);
+    let of = |metric: &str, write: fn(f64) -> String| {
+        phase.median(metric).map_or_else(|| NONE.to_owned(), write)
+    };
+    let latency = |quantile: &str| {
+        let clock = if waits(phase, op) { "response" } else { "latency" };
+        let wanted = format!("{name}.{clock}_ns_{quantile}");
+        let found = phase.median(&wanted);
+        let found = found.or_else(|| phase.median(&format!("{name}.latency_ns_{quantile}")));
+        found.map_or_else(|| NONE.to_owned(), time)
+    };
+    let moved = phase.median(&format!("{name}.rate_bytes_per_s")).filter(|r| *r > 0.0);
+    let spread = phase.metrics.get(&format!("{name}.requests_per_s"));
+    Row {
+        phase: phase.name.clone(),
+        title: clean(&phase.title),
+        op: operation(phase, op),
+        rate: moved.map_or_else(|| NONE.to_owned(), rate),
+        iops: of(&format!("{name}.requests_per_s"), iops),
+        p50: latency("p50"),
+        p99: latency("p99"),
+        p99_9: latency("p99_9"),
+        spread: match spread {
+            None => NONE.to_owned(),
+            Some(s) if s.n < 2 => "one run".to_owned(),
+            Some(s) => percent(s.relative()),
+        },
+        cpu: of("cpu_ns_per_request", grouped),
+        device_share: of("device_share", percent),
+        remark,
+    }
+}
+
+/// Whether the latency that counts begins before the request was submitted: under a fixed rate, and
+/// for a commit, which begins with its write.
+fn waits(phase: &Phase, op: Option<Op>) -> bool {
+    let open = matches!(phase.workload.pace, Pace::Open { .. });
+    open || (op == Some(Op::Flush) && phase.workload.flush_every > 0)
+}
+
+fn operation(phase: &Phase, op: Option<Op>) -> String {
+    match op {
+        None => NONE.to_owned(),
+        Some(Op::Flush) if phase.workload.flush_every == 1 => "commit".to_owned(),
+        Some(op) if matches!(phase.workload.pace, Pace::Open { .. }) => {
+            format!("{}, from when it was due", op.name())
+        }
+        Some(op) => op.name().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn a_commit_counts_from_its_write_and_not_from_its_flush() {
+        let (document, _) = testing::rich();
+        let phase = document.phase("commit-4k").expect("the sample commits");
+        let all = rows(&document);
+        let commit = all.iter().find(|r| r.op == "commit").expect("a row for the commit");
+        let response = phase.median("flush.response_ns_p50").expect("measured");
+        assert_eq!(commit.p50, time(response));
+        assert_ne!(Some(response), phase.median("flush.latency_ns_p50"));
+        assert_eq!(commit.rate, NONE, "a flush moves no bytes");
+    }
+
+    #[test]
+    fn a_mix_has_a_row_for_each_of_its_operations() {
+        let (document, _) = testing::rich();
+        let all = rows(&document);
+        let mix: Vec<&str> =
+            all.iter().filter(|r| r.phase.starts_with("mix")).map(|r| r.op.as_str()).collect();
+        assert_eq!(mix, ["read", "write"]);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_a_dash_with_its_reason() {
+        let (document, _) = testing::degraded();
+        let all = rows(&document);
+        let skipped = all.iter().find(|r| r.phase == "seq-write-1m").expect("a row");
+        assert_eq!((skipped.rate.as_str(), skipped.op.as_str()), (NONE, NONE));
+        assert_eq!(
+            skipped.remark.as_deref(),
+            Some("not run: the target is only read: writing would destroy what it holds")
+        );
+        let left_out = all.iter().find(|r| r.phase == "seq-read-1m").expect("a row");
+        assert_eq!(left_out.remark.as_deref(), Some("repeat 1 left out: served by a cache"));
+        let single = all.iter().find(|r| r.phase == "rand-read-4k-d1").expect("a row");
+        assert_eq!((single.spread.as_str(), single.p99.as_str()), ("one run", NONE));
+    }
+}

@@ -1,0 +1,94 @@
+//! `seekwell inspect` in a terminal: the attachment as a tree, the settings, what is not ordinary
+//! and what could not be read.
+
+use super::{BOLD, DIM, Page, Style};
+use crate::attachment::{lines, settings};
+use crate::describe::heading;
+use crate::text::{clean, wrap};
+use crate::units::capacity;
+use anstyle::Style as Paint;
+use seekwell_inspect::{Device, Host, Inspection};
+
+/// What inspection found, at most `width` columns wide (24 at least). Ends with a line end.
+pub fn inspect(inspection: &Inspection, width: usize, style: Style) -> String {
+    let mut page = Page::new(width, style);
+    page.text(&heading(inspection), "", "  ", BOLD);
+    let machine = machine(&inspection.host);
+    if !machine.is_empty() {
+        page.text(&machine.join(" · "), "", "  ", DIM);
+    }
+    tree(&mut page, inspection);
+    for disk in inspection.disks() {
+        queue(&mut page, disk);
+    }
+    if !inspection.notes.is_empty() {
+        page.heading("Notes");
+        for note in &inspection.notes {
+            page.text(&clean(note), "- ", "  ", Paint::new());
+        }
+    }
+    if !inspection.missing.is_empty() {
+        page.heading("Could not be read");
+        for m in &inspection.missing {
+            let text = format!("{}: {} ({})", clean(&m.what), clean(&m.reason), clean(&m.from));
+            page.text(&text, "- ", "  ", Paint::new());
+        }
+    }
+    page.finish()
+}
+
+fn machine(host: &Host) -> Vec<String> {
+    let text = |f: &Option<seekwell_inspect::Fact<String>>| f.as_ref().map(|f| clean(&f.value));
+    let parts = [
+        text(&host.kernel).map(|k| format!("Linux {k}")),
+        text(&host.cpu_model),
+        host.cpus.as_ref().map(|f| format!("{} CPUs", f.value)),
+        host.memory_bytes.as_ref().map(|f| format!("{} of memory", capacity(f.value))),
+        text(&host.virtualization).map(|v| format!("virtual machine ({v})")),
+        text(&host.container).map(|c| format!("in a container ({c})")),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn tree(page: &mut Page, inspection: &Inspection) {
+    let all = lines(inspection.filesystem.as_ref(), inspection.device.as_ref());
+    if all.is_empty() {
+        return;
+    }
+    page.heading("Attachment");
+    for line in all {
+        let step = 2 * line.depth.min(page.width / 8);
+        let first = if line.depth == 0 {
+            String::new()
+        } else {
+            format!("{}└ ", " ".repeat(step.saturating_sub(2)))
+        };
+        let rest = " ".repeat(step + 2);
+        let text = format!("{} · {}", line.name, line.detail);
+        let mut wrapped = wrap(&text, page.width, &first, &rest);
+        let named = format!("{first}{}", line.name);
+        if let Some(tail) = wrapped.first().and_then(|l| l.strip_prefix(named.as_str())) {
+            wrapped[0] = format!("{first}{}{tail}", page.paint(&line.name, BOLD));
+        }
+        page.lines.append(&mut wrapped);
+    }
+}
+
+fn queue(page: &mut Page, disk: &Device) {
+    let all = settings(&disk.queue);
+    if all.is_empty() {
+        return;
+    }
+    page.heading(&format!("Queue of {}", clean(&disk.name)));
+    let names = all.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let values = all.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
+    for (name, value, from) in all {
+        let text = format!("{name:<names$}  {value:<values$}  ");
+        if text.chars().count() + from.chars().count() <= page.width {
+            let from = page.paint(&from, DIM);
+            page.lines.push(format!("{text}{from}"));
+        } else {
+            page.text(&format!("{name}: {value} ({from})"), "", "  ", Paint::new());
+        }
+    }
+}

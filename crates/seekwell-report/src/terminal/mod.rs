@@ -1,0 +1,212 @@
+//! A run in a terminal: what a person grasps in ten seconds. Colour only repeats what a word and a
+//! symbol say, and no line is wider than was asked for.
+
+mod inspect;
+mod listing;
+mod table;
+
+pub use inspect::inspect;
+pub use listing::table;
+
+use crate::describe::{heading, sentence};
+use crate::figures::figures;
+use crate::rows::rows;
+use crate::text::{clean, clean_lines, columns, wrap};
+use anstyle::{AnsiColor, Style as Paint};
+use seekwell_inspect::{Finding, Severity};
+use seekwell_runs::{RunDocument, Status};
+
+/// How terminal output looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether escape sequences for colour may be written.
+    pub color: bool,
+}
+
+/// The narrowest a terminal is taken to be.
+const NARROWEST: usize = 24;
+
+/// Lines of output, with a width and a style.
+struct Page {
+    lines: Vec<String>,
+    width: usize,
+    style: Style,
+}
+
+const BOLD: Paint = Paint::new().bold();
+const DIM: Paint = Paint::new().dimmed();
+
+impl Page {
+    fn new(width: usize, style: Style) -> Self {
+        Self { lines: Vec::new(), width: width.max(NARROWEST), style }
+    }
+
+    fn blank(&mut self) {
+        if self.lines.last().is_some_and(|l| !l.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+
+    fn paint(&self, text: &str, paint: Paint) -> String {
+        if self.style.color { format!("{paint}{text}{paint:#}") } else { text.to_owned() }
+    }
+
+    /// Wrapped text, all of it in one style.
+    fn text(&mut self, text: &str, first: &str, rest: &str, paint: Paint) {
+        for line in wrap(text, self.width, first, rest) {
+            let bare = line.trim_start();
+            let indent = &line[..line.len() - bare.len()];
+            let painted = format!("{indent}{}", self.paint(bare, paint));
+            self.lines.push(painted);
+        }
+    }
+
+    fn heading(&mut self, text: &str) {
+        self.blank();
+        self.text(text, "", "", BOLD);
+    }
+
+    /// Wrapped text that begins with a mark in a style of its own.
+    fn marked(&mut self, mark: &str, text: &str, rest: &str, paint: Paint) {
+        let mut lines = wrap(&format!("{mark} {text}"), self.width, "", rest);
+        if let Some(tail) = lines.first().and_then(|l| l.strip_prefix(mark)) {
+            lines[0] = format!("{}{tail}", self.paint(mark, paint));
+        }
+        self.lines.extend(lines);
+    }
+
+    fn finish(self) -> String {
+        let mut out = self.lines.join("\n");
+        out.push('\n');
+        out
+    }
+}
+
+/// The summary of a run, at most `width` columns wide (24 at least): the disk, the figures, the
+/// phases, the findings worst first. Ends with a line end.
+pub fn terminal(document: &RunDocument, width: usize, style: Style) -> String {
+    let mut page = Page::new(width, style);
+    head(&mut page, document);
+    key_figures(&mut page, document);
+    if !document.phases.is_empty() {
+        page.blank();
+        table::phases(&mut page, &rows(document));
+    }
+    findings(&mut page, &document.findings);
+    let missing = document.inspection.missing.len();
+    if missing > 0 {
+        let what = if missing == 1 { "1 fact".to_owned() } else { format!("{missing} facts") };
+        let text =
+            format!("{what} about the target could not be read: seekwell inspect says which.");
+        page.blank();
+        page.text(&text, "", "", DIM);
+    }
+    page.finish()
+}
+
+fn head(page: &mut Page, document: &RunDocument) {
+    page.text(&heading(&document.inspection), "", "  ", BOLD);
+    let kernel = document.inspection.host.kernel.as_ref();
+    let about = [
+        Some(clean(&document.id)),
+        document.label.as_deref().map(clean),
+        Some(clean(&document.started_at)),
+        kernel.map(|k| format!("Linux {}", clean(&k.value))),
+        Some(format!("seekwell {}", clean(&document.tool.version))),
+        Some(clean(&document.engine.name)),
+    ];
+    let about: Vec<String> = about.into_iter().flatten().collect();
+    page.text(&about.join(" · "), "", "  ", DIM);
+    let yellow = Paint::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+    let red = Paint::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    if document.modelled {
+        page.marked("◇ MODELLED:", "figures of a model, not of a disk", "  ", yellow);
+    }
+    let unfinished = match document.status {
+        Status::Complete => None,
+        Status::Running => Some("this run is not finished, or was killed"),
+        Status::Interrupted => Some("this run was stopped; finished phases are shown"),
+        Status::Failed => Some("an error ended this run; finished phases are shown"),
+    };
+    if let Some(text) = unfinished {
+        page.marked("▲ INCOMPLETE:", text, "  ", yellow);
+    }
+    for why in &document.invalid {
+        page.marked("✕ INVALID:", &clean(why), "  ", red);
+    }
+    if let Some(notice) = &document.engine.notice {
+        page.text(&clean(notice), "  ", "  ", DIM);
+    }
+}
+
+fn key_figures(page: &mut Page, document: &RunDocument) {
+    let figures = figures(document);
+    page.blank();
+    if figures.is_empty() {
+        return page.text(&sentence(document), "", "", Paint::new());
+    }
+    let label_width = figures.iter().map(|f| columns(&f.label)).max().unwrap_or(0);
+    let value_width = figures.iter().map(|f| columns(&f.value)).max().unwrap_or(0);
+    for figure in &figures {
+        let spread = match (&figure.range, figure.repeats) {
+            (Some(range), n) => format!("{range} in {n} repeats"),
+            (None, 1) => "one repeat".to_owned(),
+            (None, n) => format!("the same in {n} repeats"),
+        };
+        let unit = format!("{:<5}", figure.unit);
+        let label = format!("{:<label_width$}", figure.label);
+        let value = format!("{:>value_width$}", figure.value);
+        let wide = columns(&format!("{label}  {value} {unit} {spread}")) <= page.width;
+        if wide {
+            let value = page.paint(&value, BOLD);
+            page.lines.push(format!("{label}  {value} {unit} {}", page.paint(&spread, DIM)));
+        } else {
+            let text = format!("{}: {} ({spread})", figure.label, figure.with_unit());
+            page.text(&text, "", "  ", Paint::new());
+        }
+    }
+}
+
+/// A severity as symbol, word and colour.
+const fn mark(severity: Severity) -> (&'static str, AnsiColor) {
+    match severity {
+        Severity::Error => ("✕ ERROR", AnsiColor::Red),
+        Severity::Warning => ("▲ WARNING", AnsiColor::Yellow),
+        Severity::Info => ("● NOTE", AnsiColor::Cyan),
+    }
+}
+
+/// Findings, worst first; those of one severity stay in their order.
+pub(crate) fn worst_first(findings: &[Finding]) -> Vec<&Finding> {
+    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    sorted.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    sorted
+}
+
+fn findings(page: &mut Page, findings: &[Finding]) {
+    page.heading("Findings");
+    if findings.is_empty() {
+        return page.text("Nothing was found wrong.", "", "", Paint::new());
+    }
+    for (i, finding) in worst_first(findings).into_iter().enumerate() {
+        if i > 0 {
+            page.blank();
+        }
+        let (word, color) = mark(finding.severity);
+        let paint = Paint::new().bold().fg_color(Some(color.into()));
+        let title = format!("{} [{}]", clean(&finding.title), clean(&finding.id));
+        page.marked(word, &title, "    ", paint);
+        for evidence in &finding.evidence {
+            let seen = format!("{} ({})", clean(&evidence.seen), clean(&evidence.from));
+            page.text(&seen, "    seen: ", "          ", DIM);
+        }
+        page.text(&clean(&finding.why), "    why:  ", "          ", Paint::new());
+        for (i, line) in clean_lines(&finding.remedy).iter().enumerate() {
+            let first = if i == 0 { "    do:   " } else { "          " };
+            page.text(line, first, "          ", Paint::new());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! Writing one run to disk so that a kill at any moment leaves something that can be read.
+//!
+//! ```text
+//! <id>/run.json      RunDocument, the summary
+//! <id>/detail.json   Detail, histograms and series
+//! <id>/.lock         held with flock(2) while a process writes the bundle; gone afterwards
+//! <id>/.new          a file on its way; only a kill leaves it behind
+//! ```
+//!
+//! Each file is written as `.new`, synced and renamed, and the folder is synced. The detail goes
+//! first, so a kill between the two leaves a summary with a little more detail than it speaks of,
+//! never with less. A bundle that says `running` and whose lock nobody holds was killed.
+
+use crate::document::{Detail, Kind, RunDocument};
+use crate::error::StoreError;
+use crate::{id, read};
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
+use serde::Serialize;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+pub(crate) const RUN: &str = "run.json";
+pub(crate) const DETAIL: &str = "detail.json";
+const LOCK: &str = ".lock";
+const NEW: &str = ".new";
+
+/// How often an id that is taken is drawn again. Two processes in one second collide once in
+/// 65536, so this many collisions mean that something else is wrong.
+const ATTEMPTS: usize = 64;
+
+/// Keeps one run: holds its folder's lock and writes it again after every phase.
+#[derive(Debug)]
+pub struct Writer {
+    id: String,
+    dir: PathBuf,
+    saved: bool,
+    _lock: File,
+}
+
+impl Writer {
+    pub(crate) fn create(store: &Path, kind: Kind, now: Timestamp) -> Result<Self, StoreError> {
+        fs::create_dir_all(store).map_err(StoreError::io("creating", store))?;
+        let mut taken = String::new();
+        for _ in 0..ATTEMPTS {
+            let id = id::fresh(kind, now);
+            if let Some(writer) = Self::claim(store, &id)? {
+                return Ok(writer);
+            }
+            taken = id;
+        }
+        let source = io::Error::from(io::ErrorKind::AlreadyExists);
+        Err(StoreError::Io { doing: "creating", path: store.join(taken), source })
+    }
+
+    /// Creates the folder of this id and takes its lock; `None` when someone else has it.
+    fn claim(store: &Path, id: &str) -> Result<Option<Self>, StoreError> {
+        let dir = store.join(id);
+        match fs::create_dir(&dir) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            other => other.map_err(StoreError::io("creating", &dir))?,
+        }
+        // A folder without a lock looks abandoned: another process may sweep it just now.
+        match OpenOptions::new().write(true).create_new(true).open(dir.join(LOCK)) {
+            Err(e)
+                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) =>
+            {
+                Ok(None)
+            }
+            Err(source) => {
+                let _ = fs::remove_dir(&dir);
+                Err(StoreError::Io { doing: "creating", path: dir.join(LOCK), source })
+            }
+            Ok(lock) if !(try_lock(&lock) && dir.join(LOCK).exists()) => Ok(None),
+            Ok(lock) => Ok(Some(Self { id: id.to_owned(), dir, saved: false, _lock: lock })),
+        }
+    }
+
+    /// The run's id, to be put into its document.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The bundle's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes the run as it is now, in place of what was saved before. When it returns, the run is
+    /// on the disk; when it fails, what was saved before is still there.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the disk refuses, [`StoreError::NotStorable`] when the document
+    /// could not be read again (a number that is not finite).
+    ///
+    /// # Panics
+    /// When the document has another id than this writer.
+    pub fn save(&mut self, run: &RunDocument, detail: &Detail) -> Result<(), StoreError> {
+        assert_eq!(run.id, self.id, "a writer keeps one run");
+        let not_storable = |reason: String| StoreError::NotStorable { id: self.id.clone(), reason };
+        let text = serde_json::to_vec_pretty(run).map_err(|e| not_storable(e.to_string()))?;
+        read::run(&text, &self.dir.join(RUN)).map_err(|e| not_storable(e.to_string()))?;
+        self.replace(DETAIL, |out| write_json(out, detail))?;
+        self.replace(RUN, |out| out.write_all(&text))?;
+        if !self.saved {
+            // The folder's own name must survive a power cut too.
+            self.dir.parent().map_or(Ok(()), sync_dir)?;
+            self.saved = true;
+        }
+        Ok(())
+    }
+
+    fn replace(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        let (new, path) = (self.dir.join(NEW), self.dir.join(name));
+        let written = File::create(&new).and_then(|file| {
+            let mut out = BufWriter::with_capacity(1 << 16, file);
+            fill(&mut out)?;
+            out.into_inner().map_err(|e| e.into_error())?.sync_all()?;
+            fs::rename(&new, &path)
+        });
+        written.map_err(|source| {
+            let _ = fs::remove_file(&new);
+            StoreError::Io { doing: "writing", path, source }
+        })?;
+        sync_dir(&self.dir)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.dir.join(LOCK));
+        if !self.saved {
+            let _ = fs::remove_dir(&self.dir);
+        }
+    }
+}
+
+fn write_json(out: &mut BufWriter<File>, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(out, value).map_err(io::Error::from)
+}
+
+fn sync_dir(dir: &Path) -> Result<(), StoreError> {
+    File::open(dir).and_then(|d| d.sync_all()).map_err(StoreError::io("syncing", dir))
+}
+
+fn try_lock(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// Whether a living process is writing this bundle.
+pub(crate) fn is_being_written(dir: &Path) -> bool {
+    File::open(dir.join(LOCK)).is_ok_and(|lock| {
+        flock(&lock, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
+    })
+}
+
+/// Removes what killed processes left: files on their way, locks nobody holds, and folders in which
+/// nothing was ever saved. What cannot be removed is left for the next time.
+pub(crate) fn sweep(store: &Path) {
+    let Ok(entries) = fs::read_dir(store) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if name.starts_with(REMOVED) {
+            let _ = fs::remove_dir_all(entry.path());
+        } else if id::is_id(name) {
+            sweep_bundle(&entry.path());
+        }
+    }
+}
+
+fn sweep_bundle(dir: &Path) {
+    let path = dir.join(LOCK);
+    match File::open(&path) {
+        Ok(lock) if try_lock(&lock) => {
+            let _ = fs::remove_file(dir.join(NEW));
+            let _ = fs::remove_file(&path);
+            // Fails, as it should, unless nothing was saved in it.
+            let _ = fs::remove_dir(dir);
+        }
+        Ok(_) => {}
+        // Killed between making the folder and its lock, or about to make the lock: `claim` copes.
+        Err(_) => {
+            let _ = fs::remove_dir(dir);
+        }
+    }
+}
+
+/// What a folder is renamed to before its files are deleted, so that no half of it is ever listed.
+const REMOVED: &str = ".removed-";
+
+/// Removes a bundle.
+pub(crate) fn remove(store: &Path, id: &str) -> Result<(), StoreError> {
+    let dir = store.join(id);
+    let lock = File::open(dir.join(LOCK)).ok();
+    if lock.as_ref().is_some_and(|lock| !try_lock(lock)) {
+        return Err(StoreError::StillRunning { id: id.to_owned() });
+    }
+    let aside = store.join(format!("{REMOVED}{id}"));
+    if aside.exists() {
+        fs::remove_dir_all(&aside).map_err(StoreError::io("removing", &aside))?;
+    }
+    fs::rename(&dir, &aside).map_err(StoreError::io("removing", &dir))?;
+    sync_dir(store)?;
+    fs::remove_dir_all(&aside).map_err(StoreError::io("removing", &aside))
+}

@@ -1,0 +1,292 @@
+//! All kept runs: making, finding, listing and removing them.
+
+use crate::bundle::{self, Writer};
+use crate::document::{Detail, Kind, RunDocument, Spread, Status};
+use crate::error::StoreError;
+use crate::{id, index, read};
+use jiff::Timestamp;
+use std::path::{Path, PathBuf};
+
+/// A folder of run bundles. Opening it touches nothing; the folder is made with the first run.
+#[derive(Debug, Clone)]
+pub struct Store {
+    dir: PathBuf,
+}
+
+/// How a kept run stands: its [`Status`], but a `running` one that nobody is writing was killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// A living process is measuring.
+    Running,
+    /// Whoever was measuring is gone; finished phases are kept.
+    Killed,
+    /// All phases done.
+    Complete,
+    /// Stopped by a signal; finished phases are kept.
+    Interrupted,
+    /// Stopped by an error; finished phases are kept.
+    Failed,
+}
+
+impl State {
+    /// The name shown to people and in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Killed => "killed",
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Complete, Self::Interrupted, Self::Failed];
+
+    /// The name used in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Which runs to list. Empty means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those this command made.
+    pub kind: Option<Kind>,
+    /// Only those that stand like this.
+    pub state: Option<State>,
+    /// Only those with exactly this label.
+    pub label: Option<String>,
+    /// Only those whose target, or whose disk's model or serial number, contains this text;
+    /// upper and lower case are the same.
+    pub target: Option<String>,
+    /// At most so many, the newest.
+    pub limit: Option<usize>,
+}
+
+/// A kept run in brief.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id.
+    pub id: String,
+    /// The command that made it.
+    pub kind: Kind,
+    /// How it stands.
+    pub state: State,
+    /// The user's name for the configuration.
+    pub label: Option<String>,
+    /// True where the target was a model.
+    pub modelled: bool,
+    /// The target as it was given.
+    pub target: String,
+    /// Model of the disk under the target.
+    pub device_model: Option<String>,
+    /// Its serial number.
+    pub device_serial: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Version of seekwell that measured.
+    pub tool_version: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// RFC 3339, UTC.
+    pub ended_at: Option<String>,
+    /// Whether the measurement as a whole is not valid.
+    pub invalid: bool,
+    /// The bundle's folder.
+    pub path: PathBuf,
+}
+
+/// What is kept.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The runs, newest first.
+    pub runs: Vec<Entry>,
+    /// Bundles that are there and cannot be read, by id, and why. The filter does not apply to
+    /// them.
+    pub unreadable: Vec<(String, StoreError)>,
+}
+
+impl Store {
+    /// The runs in this folder, which need not exist yet.
+    pub fn open(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Begins a new run, after removing what killed processes left behind. The folder of the run is
+    /// there when this returns, but nothing is listed before the first [`Writer::save`].
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the folder cannot be made or written to.
+    pub fn create(&self, kind: Kind, now: Timestamp) -> Result<Writer, StoreError> {
+        bundle::sweep(&self.dir);
+        Writer::create(&self.dir, kind, now)
+    }
+
+    /// The folder of the run that `name` means: an id, the beginning of one, its last four digits,
+    /// `last` for the newest, or the path of a bundle or of its `run.json` (a name with a `/`).
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] with the nearest ids, [`StoreError::Ambiguous`] with the
+    /// candidates.
+    pub fn find(&self, name: &str) -> Result<PathBuf, StoreError> {
+        if name.contains('/') {
+            let path = Path::new(name);
+            return Ok(if path.file_name().is_some_and(|f| f == bundle::RUN) {
+                path.parent().unwrap_or(Path::new("")).to_path_buf()
+            } else {
+                path.to_path_buf()
+            });
+        }
+        self.find_id(name).map(|id| self.dir.join(id))
+    }
+
+    fn find_id(&self, name: &str) -> Result<String, StoreError> {
+        let ids = index::ids(&self.dir);
+        let not_found = || StoreError::NotFound {
+            wanted: name.to_owned(),
+            dir: self.dir.clone(),
+            nearest: id::nearest(name, &ids),
+        };
+        if name == "last" {
+            return index::newest(&self.dir).ok_or_else(not_found);
+        }
+        if name.is_empty() {
+            return Err(not_found());
+        }
+        let end = format!("-{name}");
+        let means = |id: &&String| id.starts_with(name) || (name.len() == 4 && id.ends_with(&end));
+        let candidates: Vec<String> = ids.iter().filter(means).cloned().collect();
+        match candidates.as_slice() {
+            [] => Err(not_found()),
+            [id] => Ok(id.clone()),
+            _ => Err(StoreError::Ambiguous { wanted: name.to_owned(), candidates }),
+        }
+    }
+
+    /// Reads the run that `name` means, as for [`Store::find`].
+    ///
+    /// # Errors
+    /// As for [`Store::find`]; [`StoreError::Damaged`], [`StoreError::Invalid`],
+    /// [`StoreError::TooLarge`] or [`StoreError::Newer`] when its files are not what they should
+    /// be.
+    pub fn load(&self, name: &str) -> Result<(RunDocument, Detail), StoreError> {
+        let dir = self.find(name)?;
+        let (run, detail) = read::bundle(&dir)?;
+        if !name.contains('/') {
+            let id = dir.file_name().unwrap_or_default().to_string_lossy();
+            index::check_id(&dir, &id, &run)?;
+        }
+        Ok((run, detail))
+    }
+
+    /// How the run in this folder stands.
+    pub fn state(dir: &Path, status: Status) -> State {
+        match status {
+            Status::Running if bundle::is_being_written(dir) => State::Running,
+            Status::Running => State::Killed,
+            Status::Complete => State::Complete,
+            Status::Interrupted => State::Interrupted,
+            Status::Failed => State::Failed,
+        }
+    }
+
+    /// The kept runs, newest first. A folder that does not exist holds none.
+    ///
+    /// # Errors
+    /// [`StoreError::Index`] when SQLite fails even in memory.
+    pub fn list(&self, filter: &Filter) -> Result<Listing, StoreError> {
+        let (rows, unreadable) = index::with(&self.dir, index::rows)?;
+        let entries = rows.into_iter().filter_map(|row| self.entry(row));
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let runs = entries.filter(|e| filter.admits(e)).take(limit).collect();
+        Ok(Listing { runs, unreadable })
+    }
+
+    fn entry(&self, row: index::Row) -> Option<Entry> {
+        let kind = [Kind::Checkup, Kind::Bench].into_iter().find(|k| k.name() == row.kind)?;
+        let status = Status::ALL.into_iter().find(|s| s.name() == row.status)?;
+        let path = self.dir.join(&row.id);
+        Some(Entry {
+            id: row.id,
+            kind,
+            state: Self::state(&path, status),
+            label: row.label,
+            modelled: row.modelled,
+            target: row.target,
+            device_model: row.device_model,
+            device_serial: row.device_serial,
+            kernel: row.kernel,
+            tool_version: row.tool_version,
+            started_at: row.started_at,
+            ended_at: row.ended_at,
+            invalid: row.invalid,
+            path,
+        })
+    }
+
+    /// One metric of one phase in every kept run that has it, by id, oldest first.
+    ///
+    /// # Errors
+    /// As for [`Store::list`].
+    pub fn history(&self, phase: &str, metric: &str) -> Result<Vec<(String, Spread)>, StoreError> {
+        Ok(index::with(&self.dir, |c| index::history(c, phase, metric))?.0)
+    }
+
+    /// Removes the run that `name` means (an id, the beginning of one, its last four digits or
+    /// `last`) and gives its id.
+    ///
+    /// # Errors
+    /// [`StoreError::StillRunning`] when a living process is writing it, [`StoreError::Io`] when it
+    /// cannot be removed, and as for [`Store::find`]. A path is [`StoreError::NotFound`]: only what
+    /// is in the store is removed.
+    pub fn remove(&self, name: &str) -> Result<String, StoreError> {
+        let id = self.find_id(name)?;
+        bundle::remove(&self.dir, &id)?;
+        index::with(&self.dir, |_| Ok(()))?;
+        Ok(id)
+    }
+
+    /// Throws the index away and builds it from the bundles. Gives the number of runs in it, and
+    /// the bundles that could not be read.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the index cannot be replaced, [`StoreError::Index`] when SQLite
+    /// fails.
+    pub fn reindex(&self) -> Result<(usize, Vec<(String, StoreError)>), StoreError> {
+        if !self.dir.exists() {
+            return Ok((0, Vec::new()));
+        }
+        index::discard(&self.dir)?;
+        let (rows, unreadable) = index::with(&self.dir, index::rows)?;
+        Ok((rows.len(), unreadable))
+    }
+}
+
+impl Filter {
+    fn admits(&self, entry: &Entry) -> bool {
+        let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+        self.kind.is_none_or(|kind| kind == entry.kind)
+            && self.state.is_none_or(|state| state == entry.state)
+            && self.label.as_ref().is_none_or(|label| entry.label.as_ref() == Some(label))
+            && self.target.as_deref().is_none_or(|part| {
+                [Some(&entry.target), entry.device_model.as_ref(), entry.device_serial.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .any(|text| holds(text, part))
+            })
+    }
+}

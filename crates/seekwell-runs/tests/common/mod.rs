@@ -1,0 +1,210 @@
+//! A document in which every optional value is present, so that tests see every key.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use seekwell_inspect::{
+    Device, DeviceKind, Evidence, Fact, Filesystem, Finding, Hop, Host, Inspection, Missing, Queue,
+    Severity, TargetKind,
+};
+use seekwell_io::measurement::{Failure, FailureKind, Series, Stopped};
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::{Pattern, Workload};
+use seekwell_runs::{
+    Detail, DeviceCount, Engine, Kind, Latency, Medium, OpSummary, Phase, Repeat, RepeatDetail,
+    RunDocument, Spread, Status, Tool,
+};
+use std::collections::BTreeMap;
+
+fn fact<T>(value: T) -> Option<Fact<T>> {
+    Some(Fact::new(value, "/sys/x"))
+}
+
+fn text(value: &str) -> Option<Fact<String>> {
+    fact(value.to_owned())
+}
+
+/// A disk, or a partition of one.
+pub fn device(below: Vec<Device>) -> Device {
+    Device {
+        name: "sda".into(),
+        dev: "8:0".into(),
+        kind: if below.is_empty() { DeviceKind::Disk } else { DeviceKind::Partition },
+        role: text("1"),
+        size_bytes: fact(1 << 40),
+        model: text("ST2000DM006"),
+        serial: text("Z4Z1"),
+        wwn: text("0x5000c500"),
+        firmware: text("CC26"),
+        transport: text("sata"),
+        driver: text("ahci"),
+        pci: text("0000:00:1f.2"),
+        queue: Queue {
+            scheduler: text("mq-deadline"),
+            schedulers: fact(vec!["none".into(), "mq-deadline".into()]),
+            nr_requests: fact(64),
+            read_ahead_bytes: fact(131_072),
+            rotational: fact(true),
+            write_cache: text("write back"),
+            fua: fact(false),
+            logical_block_bytes: fact(512),
+            physical_block_bytes: fact(4096),
+            alignment_offset_bytes: fact(0),
+            queue_depth: fact(32),
+            hardware_queues: fact(1),
+            max_request_bytes: fact(1 << 20),
+            discard_max_bytes: fact(0),
+            iostats: fact(true),
+        },
+        attachment: vec![Hop {
+            kind: "controller".into(),
+            name: "0000:00:1f.2".into(),
+            detail: "SATA controller, ahci".into(),
+            from: "/sys/devices".into(),
+        }],
+        below,
+    }
+}
+
+pub fn inspection() -> Inspection {
+    Inspection {
+        schema: Inspection::SCHEMA.into(),
+        target: "/mnt/data".into(),
+        path: "/mnt/data".into(),
+        kind: TargetKind::Directory,
+        host: Host {
+            kernel: text("6.18.0"),
+            cpu_model: text("some CPU"),
+            cpus: fact(2),
+            memory_bytes: fact(1 << 34),
+            memory_available_bytes: fact(1 << 33),
+            virtualization: text("kvm"),
+            container: text("podman"),
+        },
+        filesystem: Some(Filesystem {
+            mount_point: Fact::new("/mnt".into(), "mountinfo"),
+            fstype: Fact::new("ext4".into(), "mountinfo"),
+            source: Fact::new("/dev/sda1".into(), "mountinfo"),
+            options: Fact::new(vec!["rw".into()], "mountinfo"),
+            read_only: false,
+            size_bytes: fact(1 << 40),
+            available_bytes: fact(1 << 39),
+            inodes_available: fact(1 << 20),
+        }),
+        device: Some(device(vec![device(Vec::new())])),
+        notes: vec!["a virtual machine's disk".into()],
+        missing: vec![Missing {
+            what: "the serial number".into(),
+            from: "/sys/x".into(),
+            reason: "denied".into(),
+        }],
+    }
+}
+
+fn latency() -> Latency {
+    Latency {
+        ns_min: 50_000,
+        ns_mean: 81_000.5,
+        ns_p50: Some(80_000),
+        ns_p90: Some(90_000),
+        ns_p99: Some(99_000),
+        ns_p99_9: Some(120_000),
+        ns_p99_99: Some(150_000),
+        ns_max: 200_000,
+    }
+}
+
+fn repeat(seed: u64) -> Repeat {
+    let op = OpSummary {
+        requests: 12_000,
+        bytes: 12_000 * 4096,
+        requests_per_s: 12_000.0,
+        rate_bytes_per_s: 49_152_000.0,
+        latency: latency(),
+        response: Some(latency()),
+    };
+    Repeat {
+        seed,
+        elapsed_ns: Nanos(1_000_000_000),
+        stopped: Stopped::Finished,
+        failure: Some(Failure {
+            op: Op::Read,
+            offset: 4096,
+            len: 4096,
+            kind: FailureKind::Errno { errno: 5 },
+        }),
+        failed: 1,
+        ops: BTreeMap::from([("read".into(), op)]),
+        cpu_user_ns: Nanos(1_000_000),
+        cpu_system_ns: Nanos(2_000_000),
+        syscalls: 400,
+        device: Some(DeviceCount {
+            read_bytes: 12_000 * 4096,
+            written_bytes: 0,
+            flushes: 0,
+            share: 1.0,
+        }),
+        invalid: Some("a request failed".into()),
+    }
+}
+
+fn repeat_detail(phase: &str, repeat: u32) -> RepeatDetail {
+    let mut series = Series::new(Nanos::from_millis(100));
+    series.at(Nanos::from_millis(950)).requests[0] = 1200;
+    RepeatDetail {
+        phase: phase.into(),
+        repeat,
+        latency_bins: BTreeMap::from([("read".into(), vec![(640, 11_000), (641, 1000)])]),
+        response_bins: BTreeMap::from([("read".into(), vec![(640, 12_000)])]),
+        series,
+    }
+}
+
+/// A run of `phases` phases with two repeats each.
+pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
+    let phase = |i: usize| Phase {
+        name: format!("rand-read-4k-d{}", i + 1),
+        title: format!("random read 4 KiB, depth {}", i + 1),
+        workload: Workload::closed(Pattern::Random, 100, 4096, i as u32 + 1, 1 << 30),
+        skipped: Some("no time left".into()),
+        repeats: vec![repeat(1), repeat(2)],
+        metrics: BTreeMap::from([
+            ("read.requests_per_s".into(), Spread::of(&[100.0 * i as f64, 12_000.0]).unwrap()),
+            ("cpu_ns_per_request".into(), Spread::of(&[140.0]).unwrap()),
+        ]),
+    };
+    let run = RunDocument {
+        schema: RunDocument::SCHEMA.into(),
+        id: id.into(),
+        kind: Kind::Checkup,
+        status: Status::Running,
+        label: Some("before".into()),
+        modelled: false,
+        started_at: "2026-11-20T23:15:02Z".into(),
+        ended_at: Some("2026-11-20T23:16:02Z".into()),
+        tool: Tool { version: "0.1.0".into(), git_commit: Some("abc".into()) },
+        engine: Engine {
+            name: "io_uring".into(),
+            notice: Some("none".into()),
+            cost_ns_per_request: Some(140.0),
+        },
+        medium: Some(Medium::TemporaryFile {
+            directory: "/mnt/data".into(),
+            size_bytes: 1 << 30,
+            direct: true,
+        }),
+        inspection: inspection(),
+        phases: (0..phases).map(phase).collect(),
+        findings: vec![Finding {
+            id: "SW-QUEUE-001".into(),
+            severity: Severity::Warning,
+            title: "depth buys nothing".into(),
+            evidence: vec![Evidence { seen: "x1.0".into(), from: "rand-read-4k-d32".into() }],
+            why: "tags are not used".into(),
+            remedy: "use ahci".into(),
+        }],
+        invalid: vec!["too noisy".into()],
+    };
+    let repeats = run.phases.iter().flat_map(|p| (0..2).map(|i| repeat_detail(&p.name, i)));
+    let detail = Detail { repeats: repeats.collect() };
+    (run, detail)
+}

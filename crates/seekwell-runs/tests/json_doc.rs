@@ -1,0 +1,61 @@
+//! docs/json.md and the documents say the same keys.
+
+mod common;
+
+use seekwell_io::measurement::{Failure, FailureKind};
+use seekwell_io::request::Op;
+use seekwell_io::workload::{Pace, Pattern};
+use seekwell_runs::{Medium, RunDocument};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Keys under which the names are data: operations and metrics.
+const NAMED_BY_DATA: [&str; 4] = ["ops", "metrics", "latency_bins", "response_bins"];
+
+fn keys(value: &Value, named_by_data: bool, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                if !named_by_data {
+                    out.insert(key.clone());
+                }
+                keys(inner, !named_by_data && NAMED_BY_DATA.contains(&key.as_str()), out);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, false, out)),
+        _ => {}
+    }
+}
+
+/// Every key any document can hold: all optional values present, all variants once.
+fn written() -> BTreeSet<String> {
+    let (base, detail) = common::run("20261120-100000-checkup-0001", 1);
+    let mut out = BTreeSet::new();
+    let mut add = |run: &RunDocument| keys(&serde_json::to_value(run).unwrap(), false, &mut out);
+    add(&base);
+    let mut other = base.clone();
+    other.medium = Some(Medium::Destroyed { serial: "x".into(), size_bytes: 1, direct: true });
+    other.phases[0].workload.pattern = Pattern::Zipf { theta: 1.0 };
+    other.phases[0].workload.pace = Pace::Open { requests_per_s: 1.0, poisson: true, depth: 1 };
+    other.phases[0].repeats[0].failure =
+        Some(Failure { op: Op::Write, offset: 0, len: 512, kind: FailureKind::Short { moved: 1 } });
+    add(&other);
+    other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true });
+    add(&other);
+    keys(&serde_json::to_value(&detail).unwrap(), false, &mut out);
+    out
+}
+
+#[test]
+fn every_key_that_is_written_is_described_and_every_described_one_is_written() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let described: BTreeSet<String> = rows.map(str::to_owned).collect();
+    let written = written();
+    let undescribed: Vec<_> = written.difference(&described).collect();
+    assert!(undescribed.is_empty(), "not in docs/json.md: {undescribed:?}");
+    let stale: Vec<_> = described.difference(&written).collect();
+    assert!(stale.is_empty(), "in docs/json.md, but never written: {stale:?}");
+}

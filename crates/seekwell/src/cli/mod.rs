@@ -1,0 +1,309 @@
+//! The command line: what can be typed. Help, man pages and completions are made from this alone.
+
+pub mod values;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::Pattern;
+use std::path::PathBuf;
+
+/// Know why a disk is slow, prove what makes it faster, keep only what helped.
+///
+/// seekwell finds out how a disk is attached, measures it, and says in sentences what holds it back and
+/// how that is known. It never writes to a disk that was not given to be destroyed.
+#[derive(Debug, Parser)]
+#[command(
+    name = "seekwell",
+    version,
+    max_term_width = 100,
+    propagate_version = true,
+    after_help = "\
+Examples:
+  seekwell checkup                       how good is the disk under this directory? (a minute)
+  seekwell checkup --quick /srv -o r.html   the same in 15 s, with a page to look at
+  seekwell inspect /dev/sda              how is it attached, how is it set up?
+  seekwell bench --on . --rw=randread --bs=4k --iodepth=32 --runtime=5s
+  seekwell runs list                     what was measured so far
+
+Exit status:
+  0 done    1 the claim does not hold    2 usage    3 refused (permission, busy, mounted)
+  4 measurement invalid    5 rollback incomplete    130 interrupted, all put back"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Switches that every command takes.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// Switches that every command takes.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Print one JSON document on standard output and nothing else
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Colour: by default when standard output is a terminal and NO_COLOR is not set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: When,
+    /// Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]
+    #[arg(long, global = true, value_name = "DIR", env = "SEEKWELL_RUNS", value_hint = ValueHint::DirPath)]
+    pub runs_dir: Option<PathBuf>,
+}
+
+/// When to do something that depends on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Inspect, measure and explain the disk under a path: the main job
+    ///
+    /// Takes about a minute. Needs no privileges on a directory: a temporary file of seekwell's own is
+    /// measured, sized to leave a tenth of the file system and 1 GiB free, and removed on every way out.
+    /// On a block device only reads are made, unless --destroy names it.
+    Checkup(Checkup),
+    /// Show how disks are attached and set up, and what could not be read
+    ///
+    /// Reads only what the kernel shows; it has no effect on any disk and needs no privileges.
+    Inspect(Inspect),
+    /// Run one workload, with fio's option names
+    Bench(Bench),
+    /// Write kept runs as one HTML page that works offline
+    Report(Report),
+    /// List, show and remove kept runs
+    Runs(Runs),
+}
+
+/// What may be overwritten.
+#[derive(Debug, Args)]
+pub struct Destroy {
+    /// Allow writing to the block device, whose serial number or WWN is SERIAL: all data on it is lost
+    ///
+    /// For a loop device SERIAL is the path of its backing file. Refused all the same when the device is
+    /// mounted, used as swap, held by LVM, MD or dm-crypt, or carries a file system or partition table.
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Option<String>,
+}
+
+/// `seekwell checkup`.
+#[derive(Debug, Args)]
+pub struct Checkup {
+    /// A directory, file or block device
+    #[arg(default_value = ".", value_hint = ValueHint::AnyPath)]
+    pub target: PathBuf,
+    /// 15 seconds: fewer depths, fewer repeats
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// 5 minutes: more repeats, longer runs
+    #[arg(long)]
+    pub thorough: bool,
+    /// Size of the temporary file [default: 4 GiB where there is room, 1 GiB with --quick]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub size: Option<u64>,
+    /// Write the page to this file
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// A name for this configuration, to compare with others later
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How requests are issued
+    #[arg(long, default_value = "auto")]
+    pub engine: Engine,
+    /// Do not keep the run
+    #[arg(long)]
+    pub no_keep: bool,
+    /// What may be overwritten.
+    #[command(flatten)]
+    pub destroy: Destroy,
+}
+
+/// How requests are issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// io_uring where the kernel allows it, threads elsewhere
+    Auto,
+    /// io_uring, or an error
+    #[value(name = "io_uring")]
+    IoUring,
+    /// pread and pwrite from a pool of threads
+    Threads,
+}
+
+/// `seekwell inspect`.
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// Directories, files or block devices [default: every disk]
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub targets: Vec<PathBuf>,
+    /// Show where every fact was read
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+/// What a workload does, in fio's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Rw {
+    /// Sequential reads
+    Read,
+    /// Sequential writes
+    Write,
+    /// Random reads
+    #[value(name = "randread")]
+    RandRead,
+    /// Random writes
+    #[value(name = "randwrite")]
+    RandWrite,
+    /// Sequential reads and writes
+    #[value(name = "rw", alias = "readwrite")]
+    ReadWrite,
+    /// Random reads and writes
+    #[value(name = "randrw")]
+    RandRw,
+}
+
+/// `seekwell bench`.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// A directory, file or block device, or `null` for the cost of the engine itself
+    #[arg(long, value_name = "TARGET", value_hint = ValueHint::AnyPath)]
+    pub on: PathBuf,
+    /// Direction and order of requests
+    #[arg(long, default_value = "randread", alias = "readwrite")]
+    pub rw: Rw,
+    /// Size of one request
+    #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = values::block_size)]
+    pub bs: u32,
+    /// Requests each thread keeps outstanding
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub iodepth: u32,
+    /// Threads, each with its own depth
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub numjobs: u32,
+    /// How long to measure
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::duration)]
+    pub runtime: Nanos,
+    /// How long to run before measuring
+    #[arg(long = "ramp_time", value_name = "TIME", default_value = "0", value_parser = values::duration)]
+    pub ramp_time: Nanos,
+    /// Size of the temporary file, or of the part of the target used
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub size: Option<u64>,
+    /// First byte used
+    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = values::size)]
+    pub offset: u64,
+    /// Share of reads in a mix, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub rwmixread: u8,
+    /// Requests per second in each thread; without it, as many as the depth allows
+    #[arg(long = "rate_iops", value_name = "N")]
+    pub rate_iops: Option<f64>,
+    /// Arrivals under --rate_iops: evenly spaced or random
+    #[arg(long = "rate_process", value_name = "HOW", default_value = "linear")]
+    pub rate_process: RateProcess,
+    /// Where random requests go
+    #[arg(long = "random_distribution", value_name = "HOW", default_value = "random", value_parser = values::distribution)]
+    pub random_distribution: Pattern,
+    /// A flush after every N writes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub fsync: u32,
+    /// Past the page cache (1) or through it (0)
+    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub direct: u8,
+    /// Let at most N requests be outstanding, whatever the depth: one pool of tags
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub tags: Option<u32>,
+    /// How often to measure
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeats: u32,
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How requests are issued
+    #[arg(long, default_value = "auto")]
+    pub engine: Engine,
+    /// A name for this configuration, to compare with others later
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Do not keep the run
+    #[arg(long)]
+    pub no_keep: bool,
+    /// What may be overwritten.
+    #[command(flatten)]
+    pub destroy: Destroy,
+}
+
+/// Gaps between arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RateProcess {
+    /// Even gaps
+    Linear,
+    /// Exponential gaps
+    Poisson,
+}
+
+/// `seekwell report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Identifiers, unique beginnings of them, bundle folders, or `last`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Write the page to this file [default: seekwell-RUN.html]
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Print Markdown on standard output instead
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    pub markdown: bool,
+}
+
+/// `seekwell runs`.
+#[derive(Debug, Args)]
+pub struct Runs {
+    /// What to do with them.
+    #[command(subcommand)]
+    pub command: RunsCommand,
+}
+
+/// What can be done with kept runs.
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// List kept runs, newest first
+    List {
+        /// Only the newest N
+        #[arg(long, short = 'n', value_name = "N")]
+        limit: Option<usize>,
+        /// Only runs with this label
+        #[arg(long)]
+        label: Option<String>,
+    },
+    /// Show one run
+    Show {
+        /// Identifier, unique beginning of one, bundle folder, or `last`
+        run: String,
+    },
+    /// Remove runs
+    Remove {
+        /// Identifiers, or unique beginnings of them
+        #[arg(required = true)]
+        runs: Vec<String>,
+    },
+    /// Make the index anew from the bundles
+    Reindex,
+}
+
+/// The whole command line, for help, man pages and completions.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}

@@ -1,0 +1,52 @@
+//! `seekwell checkup`: inspect, measure, explain, keep and show.
+
+use super::{check_writable, show};
+use crate::Ended;
+use crate::cli::Checkup;
+use crate::context::Context;
+use crate::medium::{Wanted, prepare};
+use crate::session::{Purpose, Session};
+use seekwell_checkup::{Level, Plan, PlanInputs};
+use seekwell_inspect::{Target, inspect};
+use seekwell_io::units::Nanos;
+use seekwell_runs::Kind;
+
+const GIB: u64 = 1 << 30;
+
+pub fn run(args: &Checkup, context: &Context) -> Ended {
+    let level = match (args.quick, args.thorough) {
+        (true, _) => Level::Quick,
+        (_, true) => Level::Thorough,
+        _ => Level::Normal,
+    };
+    let target = Target::resolve(&context.view, &args.target)?;
+    let inspection = inspect(&context.view, &target);
+    let purpose = Purpose {
+        kind: Kind::Checkup,
+        label: args.label.clone(),
+        keep: !args.no_keep,
+        engine: args.engine,
+    };
+    if let Some(page) = &args.output {
+        // Found out now and not after a minute of measuring.
+        check_writable(page)?;
+    }
+    let mut session = Session::begin(context, purpose, inspection.clone())?;
+    let (default_bytes, fill_limit) = match level {
+        Level::Quick => (GIB, Nanos::from_millis(2_500)),
+        Level::Normal => (4 * GIB, Nanos::from_millis(10_000)),
+        Level::Thorough => (16 * GIB, Nanos::from_millis(50_000)),
+    };
+    let wanted = Wanted {
+        inspection: &inspection,
+        size_bytes: args.size,
+        default_bytes,
+        fill_limit,
+        destroy: args.destroy.destroy.as_deref(),
+        writes: false,
+    };
+    let ready = prepare(&wanted, context, &session.line)?;
+    let plan = Plan::new(level, PlanInputs { seed: args.seed, ..ready.inputs });
+    session.measure(&plan, ready, None, Some(args.size.unwrap_or(default_bytes)));
+    show(context, &session.end(), args.output.as_deref())
+}

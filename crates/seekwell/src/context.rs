@@ -1,0 +1,107 @@
+//! What every command needs: where to print, where runs are kept, how to be stopped.
+
+use crate::cli::{Global, When};
+use crate::exit::CommandError;
+use seekwell_io::engine::Control;
+use seekwell_report::Style;
+use seekwell_runs::{Store, StoreError, default_dir};
+use seekwell_sys::Live;
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Output is wrapped at this width where the terminal does not say, and never wider than this.
+const WIDTH: usize = 80;
+const WIDEST: usize = 120;
+
+/// The surroundings of one command.
+pub struct Context {
+    /// Print documents and nothing else.
+    pub json: bool,
+    /// How tables are drawn.
+    pub style: Style,
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Draw progress on standard error.
+    pub progress: bool,
+    /// The running system.
+    pub view: Live,
+    /// Set by signals, heeded by the engine.
+    pub control: Arc<Control>,
+    runs_dir: Option<PathBuf>,
+}
+
+impl Context {
+    /// The surroundings as the switches and the environment say.
+    pub fn new(global: &Global) -> Self {
+        let out = std::io::stdout();
+        let color = match global.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => {
+                let choice = anstream::AutoStream::choice(&out);
+                choice != anstream::ColorChoice::Never && out.is_terminal()
+            }
+        };
+        Self {
+            json: global.json,
+            style: Style { color },
+            width: terminal_width().unwrap_or(WIDTH).clamp(40, WIDEST),
+            progress: std::io::stderr().is_terminal(),
+            view: Live::system(),
+            control: Arc::default(),
+            runs_dir: global.runs_dir.clone(),
+        }
+    }
+
+    /// Where runs are kept.
+    ///
+    /// # Errors
+    /// When neither the switch nor the environment names a place.
+    pub fn store(&self) -> Result<Store, StoreError> {
+        let dir = match &self.runs_dir {
+            Some(dir) => dir.clone(),
+            None => default_dir(
+                std::env::var_os("XDG_DATA_HOME").as_deref(),
+                std::env::var_os("HOME").as_deref(),
+            )?,
+        };
+        Ok(Store::open(dir))
+    }
+
+    /// Prints a result.
+    ///
+    /// # Errors
+    /// When standard output is closed or full.
+    pub fn print(&self, text: &str) -> Result<(), CommandError> {
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(CommandError::Output)
+    }
+
+    /// Prints a document as JSON.
+    ///
+    /// # Errors
+    /// As for [`Context::print`].
+    pub fn print_json(&self, document: &impl Serialize) -> Result<(), CommandError> {
+        let mut text = serde_json::to_string_pretty(document)?;
+        text.push('\n');
+        self.print(&text)
+    }
+
+    /// Says something beside the result.
+    pub fn note(&self, text: &str) {
+        // Nobody is left to be told when standard error is closed.
+        let _ = writeln!(std::io::stderr(), "seekwell: {text}");
+    }
+
+    /// Says why a command failed.
+    pub fn complain(&self, error: &CommandError) {
+        self.note(&error.to_string());
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}

@@ -1,0 +1,216 @@
+//! Executes workloads on what was opened: the one place where real targets, the engine and the
+//! device's own counters meet.
+
+use crate::cli::Engine as Choice;
+use rustix::fs::{Mode, OFlags};
+use seekwell_access::Opened;
+use seekwell_checkup::{ExecuteError, Execution, Executor};
+use seekwell_io::clock::Clock;
+use seekwell_io::dispatch::{Dispatcher, SharedTags, Unlimited};
+use seekwell_io::engine::{Control, EngineError, run_threads};
+use seekwell_io::measurement::Measurement;
+use seekwell_io::request::Op;
+use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::{Pattern, Workload};
+use seekwell_runs::DeviceCount;
+use seekwell_sys::{DevId, DiskCounters, Live};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The engine in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineKind {
+    /// A ring for each thread.
+    IoUring,
+    /// A pool of system calls for each thread.
+    Threads,
+}
+
+impl EngineKind {
+    /// The engine for a choice, and why it is not io_uring where it is not.
+    ///
+    /// # Errors
+    /// [`TargetError`] when io_uring was insisted on and is refused, or fails for another reason.
+    pub fn pick(choice: Choice) -> Result<(Self, Option<String>), TargetError> {
+        if choice == Choice::Threads {
+            return Ok((Self::Threads, Some("threads were asked for (--engine threads)".into())));
+        }
+        let probe = File::open("/proc/self/exe").map_err(|e| TargetError::Setup {
+            what: "opening the program's own file",
+            errno: e.raw_os_error().unwrap_or(0),
+        })?;
+        match Uring::new(probe.as_fd(), 1, 4096, 0) {
+            Ok(_) => Ok((Self::IoUring, None)),
+            Err(refused @ TargetError::RingRefused { .. }) if choice == Choice::Auto => {
+                Ok((Self::Threads, Some(format!("{refused}{}", sysctl_hint()))))
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Its name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IoUring => "io_uring",
+            Self::Threads => "threads",
+        }
+    }
+}
+
+/// Who forbids io_uring: the sysctl with its value, or else a seccomp filter.
+fn sysctl_hint() -> String {
+    match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").as_deref().map(str::trim) {
+        Ok("0") | Err(_) => " (a container's or service's seccomp filter, or an old kernel)".into(),
+        Ok(value) => format!(
+            " (kernel.io_uring_disabled is {value}; needed 0: sysctl kernel.io_uring_disabled=0)"
+        ),
+    }
+}
+
+/// Where requests go.
+pub enum Source {
+    /// Nowhere.
+    Null,
+    /// To something that was opened, and whose device counts under this number.
+    Opened {
+        /// What was opened.
+        opened: Box<Opened>,
+        /// Its block device, where it has one.
+        device: Option<DevId>,
+    },
+}
+
+/// Executes workloads on a [`Source`].
+pub struct RealExecutor {
+    source: Source,
+    engine: EngineKind,
+    tags: Option<u32>,
+    control: Arc<Control>,
+    view: Live,
+    clock: Clock,
+    /// The same data through the page cache, once that was asked for.
+    buffered: Option<OwnedFd>,
+}
+
+impl RealExecutor {
+    /// An executor; `tags` bounds what is outstanding by one shared pool.
+    pub fn new(source: Source, engine: EngineKind, tags: Option<u32>, control: Arc<Control>) -> Self {
+        let clock = Clock::real();
+        Self { source, engine, tags, control, view: Live::system(), clock, buffered: None }
+    }
+
+    fn open_buffered(&mut self) -> Result<(), ExecuteError> {
+        let Source::Opened { opened, .. } = &self.source else { return Ok(()) };
+        if self.buffered.is_none() {
+            // Through /proc, because a temporary file has no name any more.
+            let path = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
+            let access = if opened.writable() { OFlags::RDWR } else { OFlags::RDONLY };
+            let fd = rustix::fs::open(&path, access | OFlags::CLOEXEC, Mode::empty());
+            let fd = fd.map_err(|e| ExecuteError::OpenFailed { path, errno: e.raw_os_error() })?;
+            self.buffered = Some(fd);
+        }
+        Ok(())
+    }
+
+    fn counters(&self) -> Option<DiskCounters> {
+        let Source::Opened { device: Some(device), .. } = &self.source else { return None };
+        DiskCounters::read(&self.view, *device).ok()
+    }
+
+    fn measure(&self, workload: &Workload) -> Result<Measurement, EngineError> {
+        let file: Option<BorrowedFd<'_>> = match (&self.source, workload.direct, &self.buffered) {
+            (Source::Null, ..) => None,
+            (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
+            (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
+        };
+        let (depth, bytes) = (workload.pace.depth(), workload.max_bytes());
+        let seed = |thread: u32| workload.seed ^ u64::from(thread);
+        let Some(file) = file else {
+            return self.with(workload, |_| Ok(Null::new()));
+        };
+        // At depth 1 with flushes, plain system calls: what a database makes for a commit. A ring would
+        // hand each flush to a kernel thread and charge the disk for it.
+        let commits = workload.flush_every > 0 && depth == 1;
+        if self.engine == EngineKind::IoUring && !commits {
+            self.with(workload, |t| Uring::new(file, depth, bytes, seed(t)))
+        } else {
+            self.with(workload, |t| Threads::new(file, depth, bytes, seed(t)))
+        }
+    }
+
+    fn with<T: Target>(
+        &self,
+        workload: &Workload,
+        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
+    ) -> Result<Measurement, EngineError> {
+        match self.tags {
+            None => self.dispatched(workload, open, Unlimited::default),
+            Some(tags) => self.dispatched(workload, open, || SharedTags::new(tags)),
+        }
+    }
+
+    fn dispatched<T: Target, D: Dispatcher>(
+        &self,
+        workload: &Workload,
+        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
+        dispatcher: impl Fn() -> D + Sync,
+    ) -> Result<Measurement, EngineError> {
+        run_threads(workload, |thread| Ok((open(thread)?, dispatcher())), &self.control)
+    }
+}
+
+impl Executor for RealExecutor {
+    fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError> {
+        if self.control.stop.load(Relaxed) {
+            return Err(ExecuteError::Interrupted);
+        }
+        if !workload.direct {
+            self.open_buffered()?;
+        }
+        let before = self.counters();
+        let measurement = self.measure(workload).map_err(|e| match e {
+            EngineError::Workload(e) => ExecuteError::Workload(e),
+            EngineError::Target(
+                TargetError::Setup { what, errno } | TargetError::Io { what, errno },
+            ) => ExecuteError::Engine { step: what, errno },
+            EngineError::Target(TargetError::RingRefused { errno }) => {
+                ExecuteError::Engine { step: "io_uring_setup", errno }
+            }
+            EngineError::Thread => ExecuteError::Engine { step: "starting a thread", errno: 0 },
+        })?;
+        let after = self.counters();
+        let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
+        Ok(Execution { measurement, device })
+    }
+
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+}
+
+/// What the device counted beside what was asked for; nothing to say of a run that asked for nothing.
+fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<DeviceCount> {
+    let asked = measurement.op(Op::Read).bytes + measurement.op(Op::Write).bytes;
+    let moved = counted.read_bytes + counted.written_bytes;
+    (asked > 0).then(|| DeviceCount {
+        read_bytes: counted.read_bytes,
+        written_bytes: counted.written_bytes,
+        flushes: counted.flushes,
+        share: (moved as f64 / asked as f64).min(1.0),
+    })
+}
+
+/// CPU time per request of the engine itself: 4 KiB random reads at depth 32 on the null target for a
+/// tenth of a second. `None` when it was interrupted.
+pub fn engine_cost_ns(control: &Arc<Control>) -> Option<f64> {
+    let mut workload = Workload::closed(Pattern::Random, 100, 4096, 32, 1 << 40);
+    workload.runtime_ns = Nanos::from_millis(100);
+    let mut executor =
+        RealExecutor::new(Source::Null, EngineKind::IoUring, None, Arc::clone(control));
+    let measured = executor.execute(&workload).ok()?.measurement;
+    let cpu = measured.cpu_user + measured.cpu_system;
+    (measured.requests() > 0).then(|| cpu.0 as f64 / measured.requests() as f64)
+}

@@ -1,0 +1,39 @@
+//! The command line of seekwell as a library, so that man pages, completions and tests are made from
+//! the same definitions. One file per command in `commands`; nothing else prints.
+
+pub mod cli;
+mod commands;
+mod context;
+mod executor;
+mod exit;
+mod medium;
+mod progress;
+mod session;
+mod signals;
+
+pub use exit::Exit;
+
+use cli::{Cli, Command};
+use context::Context;
+use exit::CommandError;
+
+/// Runs one command line to its end and says how it ended. Errors are printed on standard error.
+pub fn run(cli: Cli) -> Exit {
+    let context = Context::new(&cli.global);
+    let ended = match &cli.command {
+        Command::Checkup(args) => commands::checkup::run(args, &context),
+        Command::Inspect(args) => commands::inspect::run(args, &context),
+        Command::Bench(args) => commands::bench::run(args, &context),
+        Command::Report(args) => commands::report::run(args, &context),
+        Command::Runs(args) => commands::runs::run(&args.command, &context),
+    };
+    ended.unwrap_or_else(|error| {
+        if error.exit() != Exit::Done {
+            context.complain(&error);
+        }
+        error.exit()
+    })
+}
+
+/// What a command gives back.
+type Ended = Result<Exit, CommandError>;

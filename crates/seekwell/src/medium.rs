@@ -1,0 +1,151 @@
+//! Makes what is to be measured ready: opens a device or file, or lays out a temporary file.
+
+use crate::context::Context;
+use crate::executor::Source;
+use crate::exit::CommandError;
+use crate::progress::Line;
+use seekwell_access::{Fill, Opened, Scratch, open_for_destruction, open_read_only};
+use seekwell_checkup::{PlanInputs, PlanMedium};
+use seekwell_inspect::{Inspection, TargetKind};
+use seekwell_io::units::Nanos;
+use seekwell_runs::Medium;
+use seekwell_sys::DevId;
+use std::path::Path;
+
+/// The smallest temporary file that is worth measuring.
+const SMALLEST: u64 = 64 << 20;
+/// What the null target pretends to hold.
+const NULL_BYTES: u64 = 1 << 40;
+
+/// What was asked for.
+pub struct Wanted<'a> {
+    /// The target.
+    pub inspection: &'a Inspection,
+    /// Size of a temporary file, or of the part of the target that is used.
+    pub size_bytes: Option<u64>,
+    /// Size of a temporary file where none was asked for.
+    pub default_bytes: u64,
+    /// Stop filling a temporary file after this long and take what there is.
+    pub fill_limit: Nanos,
+    /// The identity of the device that may be overwritten.
+    pub destroy: Option<&'a str>,
+    /// Whether a workload writes.
+    pub writes: bool,
+}
+
+/// What is measured, and how documents and plans name it.
+pub struct Ready {
+    /// Where requests go.
+    pub source: Source,
+    /// For the document.
+    pub medium: Medium,
+    /// For the plan.
+    pub inputs: PlanInputs,
+}
+
+/// Opens the target under the safety rules.
+///
+/// # Errors
+/// Whatever the rules or the kernel refuse.
+pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Ready, CommandError> {
+    let path = Path::new(&wanted.inspection.path);
+    let device = wanted.inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok());
+    match (wanted.inspection.kind, wanted.destroy) {
+        (TargetKind::Null, None) => Ok(null(wanted)),
+        (TargetKind::BlockDevice, Some(serial)) => {
+            let destroyed = open_for_destruction(&context.view, path, serial)?;
+            Ok(ready(Opened::Destroyed(destroyed), device, wanted, |size_bytes, direct| {
+                Medium::Destroyed { serial: serial.to_owned(), size_bytes, direct }
+            }))
+        }
+        (TargetKind::BlockDevice | TargetKind::File, None) => {
+            if wanted.writes {
+                let what = match wanted.inspection.kind {
+                    TargetKind::File => "file",
+                    _ => "device",
+                };
+                return Err(CommandError::WouldWrite { path: path.to_path_buf(), what });
+            }
+            let opened = Opened::ReadOnly(open_read_only(path)?);
+            Ok(ready(opened, device, wanted, |size_bytes, direct| Medium::ReadOnly {
+                size_bytes,
+                direct,
+            }))
+        }
+        (TargetKind::Directory, None) => {
+            let scratch = lay_out(path, wanted, context, line)?;
+            Ok(ready(Opened::Scratch(scratch), device, wanted, |size_bytes, direct| {
+                let directory = path.display().to_string();
+                Medium::TemporaryFile { directory, size_bytes, direct }
+            }))
+        }
+        (kind, Some(_)) => {
+            let what = match kind {
+                TargetKind::Directory => "directory",
+                TargetKind::File => "file",
+                TargetKind::Null => "target without a device",
+                TargetKind::BlockDevice => unreachable!("matched above"),
+            };
+            Err(CommandError::NothingToDestroy { path: path.to_path_buf(), what })
+        }
+    }
+}
+
+/// Lays out a temporary file, after removing what a killed process left in the directory.
+fn lay_out(
+    dir: &Path,
+    wanted: &Wanted<'_>,
+    context: &Context,
+    line: &Line,
+) -> Result<Scratch, CommandError> {
+    for leftover in Scratch::sweep(dir)? {
+        context.note(&format!("removed {}, left by a killed run", leftover.display()));
+    }
+    let wanted_bytes = wanted.size_bytes.unwrap_or(wanted.default_bytes);
+    let mut progress = |done: u64, whole: u64| {
+        line.part(&format!("laying out a temporary file of {} MiB", whole >> 20), done, whole);
+    };
+    let fill = Fill {
+        wanted_bytes,
+        minimum_bytes: SMALLEST,
+        seed: 1,
+        stop: &context.control.stop,
+        progress: &mut progress,
+    };
+    Ok(Scratch::create(dir, fill)?)
+}
+
+fn null(wanted: &Wanted<'_>) -> Ready {
+    let region_bytes = wanted.size_bytes.unwrap_or(NULL_BYTES);
+    let inputs = PlanInputs {
+        medium: PlanMedium::Scratch,
+        region_bytes,
+        logical_block_bytes: 1,
+        direct: true,
+        seed: 1,
+    };
+    Ready { source: Source::Null, medium: Medium::Null, inputs }
+}
+
+fn ready(
+    opened: Opened,
+    device: Option<DevId>,
+    wanted: &Wanted<'_>,
+    medium: impl FnOnce(u64, bool) -> Medium,
+) -> Ready {
+    let direct = opened.direct();
+    let region_bytes = wanted.size_bytes.map_or(opened.size_bytes(), |s| s.min(opened.size_bytes()));
+    let inputs = PlanInputs {
+        medium: match &opened {
+            Opened::Scratch(_) => PlanMedium::Scratch,
+            Opened::ReadOnly(_) => PlanMedium::ReadOnly,
+            Opened::Destroyed(_) => PlanMedium::Destroyed,
+        },
+        region_bytes,
+        logical_block_bytes: opened.logical_block_bytes(),
+        direct,
+        seed: 1,
+    };
+    let medium = medium(opened.size_bytes(), direct);
+    Ready { source: Source::Opened { opened: Box::new(opened), device }, medium, inputs }
+}

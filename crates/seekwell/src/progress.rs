@@ -1,0 +1,82 @@
+//! One line on standard error, on a terminal only: what is done now and how long it will take.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use seekwell_checkup::Progress as At;
+use seekwell_io::engine::Control;
+use seekwell_io::units::Nanos;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// Redrawn at most this often, so that drawing costs the measurement nothing.
+const TICK: Duration = Duration::from_millis(250);
+
+/// A disk that completes nothing for this long is worth a word.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// The line.
+pub struct Line {
+    bar: ProgressBar,
+}
+
+impl Line {
+    /// A line, invisible unless `shown`. It says so when nothing completes any more.
+    pub fn new(shown: bool, control: Arc<Control>) -> Self {
+        let target =
+            if shown { ProgressDrawTarget::stderr_with_hz(4) } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(1000), target);
+        let style = ProgressStyle::with_template("{bar:20.cyan} {percent:>3} %  {msg}{silence}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let seen = Arc::new(Mutex::new((0, Instant::now())));
+        let silence = move |_: &ProgressState, out: &mut dyn Write| {
+            let Ok(mut seen) = seen.lock() else { return };
+            let requests = control.requests.load(Relaxed);
+            if requests != seen.0 || requests == 0 {
+                *seen = (requests, Instant::now());
+            } else if seen.1.elapsed() > SILENCE {
+                let _ = write!(out, " · nothing completed for {} s", seen.1.elapsed().as_secs());
+            }
+        };
+        bar.set_style(style.with_key("silence", silence).progress_chars("━━─"));
+        if shown {
+            bar.enable_steady_tick(TICK);
+        }
+        Self { bar }
+    }
+
+    /// Says what is being done, without a length.
+    pub fn say(&self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
+    /// Says how much of something is done.
+    pub fn part(&self, what: &str, done: u64, whole: u64) {
+        self.bar.set_position(done.saturating_mul(1000) / whole.max(1));
+        self.say(what);
+    }
+
+    /// Says where a run stands.
+    pub fn at(&self, at: &At<'_>) {
+        let whole = (at.done + at.remaining).0.max(1);
+        self.bar.set_position(at.done.0.saturating_mul(1000) / whole);
+        let round = match at.rounds {
+            1 => String::new(),
+            rounds => format!(" · round {} of {rounds}", at.round + 1),
+        };
+        self.say(&format!("{}{round} · {} left", at.phase.title, seconds(at.eta())));
+    }
+
+    /// Takes the line away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn seconds(left: Nanos) -> String {
+    match left.as_secs_f64().ceil() as u64 {
+        s @ 0..120 => format!("{s} s"),
+        s => format!("{} min", s.div_ceil(60)),
+    }
+}

@@ -1,0 +1,179 @@
+//! One command that measures, from its first document to its last: what `checkup` and `bench` share.
+
+use crate::cli::Engine as Choice;
+use crate::context::Context;
+use crate::executor::{EngineKind, RealExecutor, engine_cost_ns};
+use crate::exit::{CommandError, Exit};
+use crate::medium::Ready;
+use crate::progress::Line;
+use crate::signals;
+use jiff::Timestamp;
+use seekwell_checkup::{ExplainInput, Observer, Outcome, Plan, Progress, explain, run};
+use seekwell_inspect::{Fact, Inspection};
+use seekwell_io::target::TargetError;
+use seekwell_runs::{Detail, Engine, Kind, RunDocument, Status, Tool, Writer};
+use seekwell_sys::View;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a session is for.
+pub struct Purpose {
+    /// The command.
+    pub kind: Kind,
+    /// The user's name for this configuration.
+    pub label: Option<String>,
+    /// Keep the run.
+    pub keep: bool,
+    /// How requests are issued.
+    pub engine: Choice,
+}
+
+/// A run in the making.
+pub struct Session<'a> {
+    context: &'a Context,
+    engine: EngineKind,
+    writer: Option<Writer>,
+    /// Progress on standard error.
+    pub line: Line,
+    /// The document so far.
+    pub document: RunDocument,
+    /// Histograms and series so far.
+    pub detail: Detail,
+}
+
+impl<'a> Session<'a> {
+    /// Begins: signals are heeded from here on, the engine is chosen and its cost measured.
+    ///
+    /// # Errors
+    /// When the engine does not run here or the run cannot be kept.
+    pub fn begin(
+        context: &'a Context,
+        purpose: Purpose,
+        inspection: Inspection,
+    ) -> Result<Self, CommandError> {
+        let line = Line::new(context.progress, Arc::clone(&context.control));
+        line.say("measuring what the engine itself costs");
+        let started = Timestamp::now();
+        signals::watch(Arc::clone(&context.control)).map_err(|e| TargetError::Setup {
+            what: "installing signal handlers",
+            errno: e.raw_os_error().unwrap_or(0),
+        })?;
+        let (engine, notice) = EngineKind::pick(purpose.engine)?;
+        if let Some(notice) = notice.as_ref().filter(|_| purpose.engine == Choice::Auto) {
+            context.note(&format!("{notice}; threads are used instead and cost more"));
+        }
+        let writer = match purpose.keep {
+            true => Some(context.store()?.create(purpose.kind, started)?),
+            false => None,
+        };
+        let id = writer.as_ref().map_or_else(|| "not-kept".into(), |w| w.id().to_owned());
+        let document = RunDocument {
+            schema: RunDocument::SCHEMA.into(),
+            id,
+            kind: purpose.kind,
+            status: Status::Running,
+            label: purpose.label,
+            modelled: false,
+            started_at: started.to_string(),
+            ended_at: None,
+            tool: Tool {
+                version: env!("CARGO_PKG_VERSION").into(),
+                git_commit: option_env!("SEEKWELL_GIT_COMMIT").map(str::to_owned),
+            },
+            engine: Engine {
+                name: engine.name().into(),
+                notice,
+                cost_ns_per_request: engine_cost_ns(&context.control),
+            },
+            medium: None,
+            inspection,
+            phases: Vec::new(),
+            findings: Vec::new(),
+            invalid: Vec::new(),
+        };
+        Ok(Self { context, engine, writer, line, document, detail: Detail::default() })
+    }
+
+    /// Runs a plan on what was made ready, saving after every unit, and explains the result. The medium
+    /// is gone when this returns.
+    pub fn measure(&mut self, plan: &Plan, ready: Ready, tags: Option<u32>, wanted: Option<u64>) {
+        self.document.medium = Some(ready.medium);
+        let control = Arc::clone(&self.context.control);
+        let mut executor =
+            RealExecutor::new(ready.source, self.engine, tags, Arc::clone(&control));
+        let outcome = run(plan, &mut executor, self, &control.stop);
+        drop(executor);
+        self.take(&outcome);
+        self.document.status =
+            if outcome.interrupted { Status::Interrupted } else { Status::Complete };
+        self.document.invalid = invalid(&self.document);
+        let disabled = io_uring_disabled(&self.context.view);
+        self.document.findings = explain(&ExplainInput {
+            inspection: &self.document.inspection,
+            phases: &self.document.phases,
+            medium: self.document.medium.as_ref(),
+            engine: Some(&self.document.engine),
+            wanted_bytes: wanted,
+            io_uring_disabled: disabled.as_ref(),
+        });
+    }
+
+    fn take(&mut self, outcome: &Outcome) {
+        self.document.phases.clone_from(&outcome.phases);
+        self.detail.clone_from(&outcome.detail);
+    }
+
+    fn save(&mut self) {
+        let Some(writer) = &mut self.writer else { return };
+        if let Err(error) = writer.save(&self.document, &self.detail) {
+            self.context.note(&format!("this run is not kept: {error}"));
+            self.writer = None;
+        }
+    }
+
+    /// Ends: the document is final, saved and returned with the status the command ends with.
+    pub fn end(mut self) -> (RunDocument, Detail, Exit) {
+        self.document.ended_at = Some(Timestamp::now().to_string());
+        self.save();
+        self.line.clear();
+        let exit = match self.document.status {
+            Status::Interrupted => Exit::Interrupted,
+            _ if !self.document.invalid.is_empty() => Exit::Invalid,
+            _ => Exit::Done,
+        };
+        (self.document, self.detail, exit)
+    }
+}
+
+impl Observer for Session<'_> {
+    fn started(&mut self, at: &Progress<'_>) {
+        self.line.at(at);
+    }
+
+    fn finished(&mut self, at: &Progress<'_>, so_far: &Outcome) {
+        self.line.at(at);
+        self.take(so_far);
+        self.save();
+    }
+}
+
+/// Why the measurement as a whole is not valid: phases that were run and gave no number.
+fn invalid(document: &RunDocument) -> Vec<String> {
+    let failed = document.phases.iter().filter(|p| !p.repeats.is_empty() && p.metrics.is_empty());
+    let mut reasons: Vec<String> = failed
+        .map(|phase| {
+            let reason = phase.repeats.iter().find_map(|r| r.invalid.as_deref());
+            format!("{}: {}", phase.title, reason.unwrap_or("no valid repeat"))
+        })
+        .collect();
+    if document.status == Status::Complete && document.phases.iter().all(|p| p.repeats.is_empty()) {
+        let why = document.phases.iter().find_map(|p| p.skipped.as_deref());
+        reasons.push(format!("nothing was measured: {}", why.unwrap_or("no phase was run")));
+    }
+    reasons
+}
+
+fn io_uring_disabled(view: &dyn View) -> Option<Fact<u64>> {
+    let path = Path::new("/proc/sys/kernel/io_uring_disabled");
+    view.number(path).ok().map(|value| Fact::new(value, path.display().to_string()))
+}

@@ -1,0 +1,222 @@
+//! What the program refuses, with which sentence and which exit status, and that nothing was changed or
+//! left behind. The known failures of the field's main tool are the first of them.
+
+mod common;
+
+use common::{Loop, Mounted, Ran, run, skip, tool};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+const MIB: u64 = 1 << 20;
+
+fn home() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn write_to(home: &Path, device: &str, serial: &str) -> Ran {
+    let args =
+        ["bench", "--rw=randwrite", "--runtime=600ms", "--on", device, "--destroy", serial, "--json"];
+    run(home, &args)
+}
+
+/// Asserts a refusal: status 3, the words, nothing on standard output, the device as it was.
+fn refused(disk: &Loop, device: &str, words: &[&str]) {
+    let home = home();
+    let before = fs::read(&disk.backing).unwrap();
+    let ran = write_to(home.path(), device, disk.backing.to_str().unwrap());
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    for word in words {
+        assert!(ran.err.contains(word), "{word:?} is not in {:?}", ran.err);
+    }
+    assert_eq!(ran.out, "");
+    assert!(fs::read(&disk.backing).unwrap() == before, "the device was changed");
+}
+
+#[test]
+fn a_mistyped_device_is_an_error_and_never_becomes_a_file() {
+    // fio --filename=/dev/loopzz creates a regular file in /dev and measures memory, with exit 0.
+    for command in [&["checkup", "/dev/loopzz"][..], &["bench", "--on", "/dev/loopzz"]] {
+        let home = home();
+        let ran = run(home.path(), command);
+        assert_eq!(ran.status, 2, "{}", ran.err);
+        assert!(ran.err.contains("/dev/loopzz"), "{}", ran.err);
+        assert!(!Path::new("/dev/loopzz").exists());
+    }
+}
+
+#[test]
+fn a_path_that_is_not_there_is_a_usage_error() {
+    let home = home();
+    for command in ["checkup", "inspect"] {
+        let ran = run(home.path(), &[command, "/no/such/path"]);
+        assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{}", ran.err);
+        assert!(ran.err.contains("/no/such/path"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_mounted_device_is_not_written() {
+    let Some(mounted) = Mounted::ext4(16 * MIB, "rw") else { return };
+    let point = mounted.point.to_str().unwrap();
+    refused(&mounted.disk, &mounted.disk.device, &["mounted", point, "umount"]);
+}
+
+#[test]
+fn a_mounted_device_is_not_written_through_a_symlink() {
+    // fio compares path strings, so a symlink such as /dev/disk/by-id gets written.
+    let Some(mounted) = Mounted::ext4(16 * MIB, "rw") else { return };
+    let dir = home();
+    let link = dir.path().join("by-id");
+    std::os::unix::fs::symlink(&mounted.disk.device, &link).unwrap();
+    refused(&mounted.disk, link.to_str().unwrap(), &["mounted"]);
+}
+
+#[test]
+fn swap_is_not_written() {
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    struct Swap(String);
+    impl Drop for Swap {
+        fn drop(&mut self) {
+            tool("swapoff", &[&self.0]);
+        }
+    }
+    let made = tool("mkswap", &[&disk.device]).and_then(|_| tool("swapon", &[&disk.device]));
+    if made.is_none() {
+        return skip("swap cannot be switched on here");
+    }
+    let _swap = Swap(disk.device.clone());
+    refused(&disk, &disk.device, &["swap", "swapoff"]);
+}
+
+#[test]
+fn a_device_with_a_signature_is_not_written() {
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    if tool("mkfs.ext4", &["-q", "-F", &disk.device]).is_none() {
+        return skip("mkfs.ext4 is not installed");
+    }
+    refused(&disk, &disk.device, &["ext", "wipefs"]);
+}
+
+#[test]
+fn a_wrong_serial_is_refused() {
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    let home = home();
+    let ran = write_to(home.path(), &disk.device, "WD-12345");
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.err.contains("WD-12345"), "{}", ran.err);
+}
+
+#[test]
+fn an_empty_loop_device_named_by_its_backing_file_is_written() {
+    let Some(disk) = Loop::new(64 * MIB) else { return };
+    let home = home();
+    let ran = write_to(home.path(), &disk.device, disk.backing.to_str().unwrap());
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let document = ran.json();
+    assert_eq!(document["medium"]["kind"], "destroyed");
+    assert!(document["phases"][0]["repeats"][0]["ops"]["write"]["requests"].as_u64() > Some(0));
+    assert!(fs::read(&disk.backing).unwrap().iter().any(|b| *b != 0), "nothing was written");
+}
+
+#[test]
+fn writing_to_a_raw_device_or_a_users_file_without_naming_it_is_a_usage_error() {
+    let home = home();
+    let file = home.path().join("precious");
+    fs::write(&file, vec![7; MIB as usize]).unwrap();
+    let ran = run(home.path(), &["bench", "--rw=write", "--on", file.to_str().unwrap()]);
+    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert!(ran.err.contains("--destroy"), "{}", ran.err);
+    assert_eq!(fs::read(&file).unwrap(), vec![7; MIB as usize]);
+    let Some(disk) = Loop::new(MIB) else { return };
+    let ran = run(home.path(), &["bench", "--rw=randrw", "--on", &disk.device]);
+    assert_eq!(ran.status, 2, "{}", ran.err);
+}
+
+#[test]
+fn checkup_only_reads_a_raw_device() {
+    let Some(disk) = Loop::new(64 * MIB) else { return };
+    let before = fs::read(&disk.backing).unwrap();
+    let home = home();
+    let ran = run(home.path(), &["checkup", "--quick", &disk.device, "--json"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let document = ran.json();
+    assert_eq!(document["medium"]["kind"], "read-only");
+    let phases = document["phases"].as_array().unwrap();
+    let skipped = |p: &serde_json::Value| p["skipped"].is_string();
+    let writes = |p: &serde_json::Value| p["workload"]["read_percent"] != 100;
+    assert!(phases.iter().filter(|p| writes(p)).all(skipped), "a write phase was run");
+    assert!(phases.iter().any(|p| !skipped(p)), "nothing was read");
+    assert!(fs::read(&disk.backing).unwrap() == before, "the device was changed");
+}
+
+#[test]
+fn a_device_of_one_sector_and_one_of_none_give_a_sentence() {
+    let home = home();
+    if let Some(disk) = Loop::new(512) {
+        let ran = run(home.path(), &["checkup", "--quick", &disk.device]);
+        assert!([3, 4].contains(&ran.status), "{} {}", ran.status, ran.err);
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    }
+    if let Some(disk) = Loop::new(0) {
+        let ran = run(home.path(), &["checkup", "--quick", &disk.device]);
+        assert_eq!(ran.status, 3, "{}", ran.err);
+        assert!(ran.err.contains("empty"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_read_only_file_system_is_named() {
+    let Some(mounted) = Mounted::ext4(64 * MIB, "ro") else { return };
+    let home = home();
+    let ran = run(home.path(), &["checkup", "--quick", mounted.point.to_str().unwrap()]);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.err.contains("read-only"), "{}", ran.err);
+}
+
+#[test]
+fn a_file_system_with_too_little_room_is_refused_before_anything_is_written() {
+    let Some(mounted) = Mounted::ext4(64 * MIB, "rw") else { return };
+    let home = home();
+    let ran = run(home.path(), &["checkup", "--quick", mounted.point.to_str().unwrap()]);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.err.contains("GiB"), "what is needed is said: {}", ran.err);
+    assert_eq!(common::names(&mounted.point), ["lost+found"]);
+}
+
+#[test]
+fn a_directory_without_write_permission_is_refused() {
+    if !common::is_root() {
+        return skip("only root can become another user");
+    }
+    let home = home();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = home.path().join("seekwell");
+    fs::copy(env!("CARGO_BIN_EXE_seekwell"), &program).unwrap();
+    let mut command = std::process::Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    command.args(["checkup", "--quick", "--no-keep"]).arg(home.path());
+    let Ok(output) = command.output() else { return skip("setpriv is not installed") };
+    let ran = common::done(output);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.err.contains(home.path().to_str().unwrap()), "{}", ran.err);
+}
+
+#[test]
+fn a_workload_that_makes_no_sense_is_refused_before_anything_is_laid_out() {
+    let home = home();
+    let dir = home.path().to_str().unwrap().to_owned();
+    let bad = [
+        ["--iodepth=0", "depth"],
+        ["--numjobs=0", "threads"],
+        ["--bs=4x", "4x"],
+        ["--bs=1G", "64 MiB"],
+        ["--rate_iops=-1", "requests_per_s"],
+        ["--rw=sideways", "sideways"],
+    ];
+    for [option, word] in bad {
+        let ran = run(home.path(), &["bench", "--on", &dir, option]);
+        assert_eq!(ran.status, 2, "{option}: {}", ran.err);
+        assert!(ran.err.contains(word), "{option}: {}", ran.err);
+    }
+}

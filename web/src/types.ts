@@ -1,0 +1,181 @@
+/** The documents the page shows, as seekwell writes them: `seekwell/run/1` and its detail. */
+
+export interface Fact<T> {
+  value: T;
+  from: string;
+}
+
+export interface Hop {
+  kind: string;
+  name: string;
+  detail: string;
+  from: string;
+}
+
+export interface Device {
+  name: string;
+  kind: string;
+  role: Fact<string> | null;
+  size_bytes: Fact<number> | null;
+  model: Fact<string> | null;
+  serial: Fact<string> | null;
+  firmware: Fact<string> | null;
+  transport: Fact<string> | null;
+  driver: Fact<string> | null;
+  pci: Fact<string> | null;
+  queue: Record<string, Fact<unknown> | null>;
+  attachment: Hop[];
+  below: Device[];
+}
+
+export interface Filesystem {
+  mount_point: Fact<string>;
+  fstype: Fact<string>;
+  source: Fact<string>;
+  options: Fact<string[]>;
+  read_only: boolean;
+  size_bytes: Fact<number> | null;
+  available_bytes: Fact<number> | null;
+}
+
+export interface Missing {
+  what: string;
+  from: string;
+  reason: string;
+}
+
+export interface Inspection {
+  target: string;
+  path: string;
+  kind: string;
+  host: Record<string, Fact<string | number> | null>;
+  filesystem: Filesystem | null;
+  device: Device | null;
+  notes: string[];
+  missing: Missing[];
+}
+
+export interface Finding {
+  id: string;
+  severity: "info" | "warning" | "error";
+  title: string;
+  evidence: { seen: string; from: string }[];
+  why: string;
+  remedy: string;
+}
+
+export interface Spread {
+  median: number;
+  low: number;
+  high: number;
+  n: number;
+}
+
+export interface Pace {
+  kind: "closed" | "open";
+  depth: number;
+}
+
+export interface Workload {
+  pattern: { kind: string };
+  read_percent: number;
+  sizes: { bytes: number; weight: number }[];
+  pace: Pace;
+  flush_every: number;
+  threads: number;
+  [key: string]: unknown;
+}
+
+export interface Repeat {
+  elapsed_ns: number;
+  ops: Record<string, unknown>;
+  invalid: string | null;
+}
+
+export interface Phase {
+  name: string;
+  title: string;
+  workload: Workload;
+  skipped: string | null;
+  repeats: Repeat[];
+  metrics: Record<string, Spread>;
+}
+
+export interface RunDocument {
+  schema: string;
+  id: string;
+  kind: string;
+  status: string;
+  label: string | null;
+  modelled: boolean;
+  started_at: string;
+  ended_at: string | null;
+  tool: { version: string; git_commit: string | null };
+  engine: { name: string; notice: string | null; cost_ns_per_request: number | null };
+  medium: Record<string, unknown> | null;
+  inspection: Inspection;
+  phases: Phase[];
+  findings: Finding[];
+  invalid: string[];
+}
+
+/** One interval of a series; operations are numbered read, write, flush, discard. */
+export interface Interval {
+  requests: number[];
+  bytes: number[];
+}
+
+export interface Series {
+  step_ns: number;
+  steps: Interval[];
+}
+
+export type Bins = [bin: number, count: number][];
+
+export interface RepeatDetail {
+  phase: string;
+  repeat: number;
+  latency_bins: Record<string, Bins>;
+  response_bins: Record<string, Bins>;
+  series: Series;
+}
+
+/** A headline figure, chosen and formatted by seekwell itself, so all its reports say the same. */
+export interface Figure {
+  key: string;
+  label: string;
+  value: string;
+  unit: string;
+  range: string | null;
+  repeats: number;
+  phase: string;
+}
+
+/** One row of the table of phases: an operation of a phase, formatted by seekwell itself. */
+export interface Row {
+  phase: string;
+  title: string;
+  op: string;
+  rate: string;
+  iops: string;
+  p50: string;
+  p99: string;
+  p99_9: string;
+  spread: string;
+  cpu: string;
+  device_share: string;
+  remark: string | null;
+}
+
+export interface Run {
+  document: RunDocument;
+  detail: { repeats: RepeatDetail[] };
+  heading: string;
+  sentence: string;
+  figures: Figure[];
+  rows: Row[];
+}
+
+export interface Payload {
+  runs: Run[];
+}

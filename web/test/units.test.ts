@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parse } from "../src/decode.ts";
+import { logTicks } from "../src/ticks.ts";
+import { binary, capacity, iops, percentile, rate, time } from "../src/units.ts";
+
+// The same values as in the Rust tests of crates/seekwell-report/src/units.rs.
+test("numbers are written as the terminal writes them", () => {
+  assert.deepEqual([3_412e6, 54_067_200, 999.6e6, 0].map(rate), ["3,412", "54.1", "1,000", "0.00"]);
+  assert.deepEqual([57.6, 9_532.4, 9_999.6, 13_244, 999_600, 1_020_000].map(iops),
+    ["57.6", "9,532", "10.0k", "13.2k", "1.00M", "1.02M"]);
+  assert.deepEqual([0, 999, 512_110_190_592, 2_000_398_934_016, 1000].map(capacity),
+    ["0 B", "999 B", "512 GB", "2 TB", "1 kB"]);
+  assert.deepEqual([512, 4096, 131_072, 1536].map(binary),
+    ["512 B", "4 KiB", "128 KiB", "1.50 KiB"]);
+  assert.deepEqual([950, 72_140.6, 1.25e6, 2e9].map(time),
+    ["950 ns", "72.1 µs", "1.25 ms", "2.00 s"]);
+});
+
+test("a percentile has as many digits as it has nines", () => {
+  assert.deepEqual([0.5, 0.9, 0.99, 0.999, 0.9999].map(percentile),
+    ["50 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
+});
+
+test("marks of a log axis are round, within it, and few", () => {
+  assert.deepEqual(logTicks(60, 600), [70, 100, 200, 300, 500]);
+  assert.deepEqual(logTicks(90, 110_000), [100, 300, 1000, 3000, 10_000, 30_000, 100_000]);
+  for (const [min, max] of [[1, 1], [1, 1e12], [20, 30], [11, 14.6]] as const) {
+    const ticks = logTicks(min, max);
+    assert.ok(ticks.length >= 1 && ticks.length <= 7, `${min} to ${max}: ${ticks}`);
+    assert.ok(ticks.every((t) => t >= min && t <= max));
+  }
+  assert.deepEqual(logTicks(11_000, 14_600), [11_000, 12_000, 13_000, 14_000]);
+  assert.deepEqual(logTicks(0, 10), []);
+});
+
+test("a document of another version is refused by name", () => {
+  const runs = (schema: string) => JSON.stringify({ runs: [{ document: { schema } }] });
+  assert.throws(() => parse(runs("seekwell/run/2")), /shows seekwell\/run\/1.*seekwell\/run\/2/);
+  assert.throws(() => parse('{"runs":[]}'), /no run/);
+  assert.equal(parse(runs("seekwell/run/1")).runs.length, 1);
+});

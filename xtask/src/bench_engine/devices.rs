@@ -1,0 +1,127 @@
+//! Block devices in memory, made for a measurement and gone after it.
+
+use crate::Failure;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Size of each device.
+pub const SIZE_BYTES: u64 = 1 << 30;
+
+/// A loop device over a file in a tmpfs of its own.
+pub struct Loop {
+    path: PathBuf,
+    _tmpfs: Tmpfs,
+}
+
+struct Tmpfs(TempDir);
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        let _ = unmount(self.0.path(), UnmountFlags::DETACH);
+    }
+}
+
+impl Loop {
+    /// Sets one up, filled.
+    pub fn new() -> Result<Self, Failure> {
+        enough()?;
+        let dir = tempfile::tempdir()?;
+        mount("tmpfs", dir.path(), "tmpfs", MountFlags::empty(), c"size=1100m,mode=700")
+            .map_err(|e| format!("a tmpfs could not be mounted: {e}"))?;
+        let tmpfs = Tmpfs(dir);
+        let backing = tmpfs.0.path().join("disk");
+        fill(File::create(&backing)?)?;
+        let shown = Command::new("losetup")
+            .args(["--find", "--show"])
+            .arg(&backing)
+            .output()
+            .map_err(|e| format!("losetup could not be started: {e}"))?;
+        if !shown.status.success() {
+            let said = String::from_utf8_lossy(&shown.stderr);
+            return Err(format!("losetup failed: {}", said.trim()).into());
+        }
+        let path = PathBuf::from(String::from_utf8(shown.stdout)?.trim());
+        Ok(Self { path, _tmpfs: tmpfs })
+    }
+
+    /// Its node.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
+    }
+}
+
+/// A zram device of its own.
+pub struct Zram {
+    number: String,
+}
+
+impl Zram {
+    /// Sets one up, filled.
+    pub fn new() -> Result<Self, Failure> {
+        enough()?;
+        let number = fs::read_to_string("/sys/class/zram-control/hot_add")
+            .map_err(|e| format!("no zram device could be added: {e}"))?;
+        let zram = Self { number: number.trim().to_owned() };
+        let size = format!("/sys/block/zram{}/disksize", zram.number);
+        fs::write(size, SIZE_BYTES.to_string())
+            .map_err(|e| format!("the zram device could not be given a size: {e}"))?;
+        fill(OpenOptions::new().write(true).open(zram.path())?)?;
+        Ok(zram)
+    }
+
+    /// Its node.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/dev/zram{}", self.number))
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        let _ = fs::write(format!("/sys/block/zram{}/reset", self.number), "1");
+        let _ = fs::write("/sys/class/zram-control/hot_remove", &self.number);
+    }
+}
+
+/// Both devices lie in memory.
+fn enough() -> Result<(), Failure> {
+    if !rustix::process::geteuid().is_root() {
+        return Err("needs root".into());
+    }
+    let text = fs::read_to_string("/proc/meminfo")?;
+    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    match kib.map(|k| k * 1024) {
+        Some(bytes) if bytes < 3 * SIZE_BYTES => {
+            Err(format!("needs 3 GiB of memory; {} MiB are available", bytes >> 20).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes data that does not compress (a xorshift sequence), so that nothing is answered from a map
+/// of zero pages.
+fn fill(mut file: File) -> Result<(), Failure> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut block = vec![0; 1 << 20];
+    for _ in 0..SIZE_BYTES >> 20 {
+        for word in block.chunks_exact_mut(8) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            word.copy_from_slice(&state.to_le_bytes());
+        }
+        file.write_all(&block)?;
+    }
+    file.sync_all()?;
+    Ok(())
+}

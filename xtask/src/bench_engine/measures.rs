@@ -1,0 +1,188 @@
+//! What is measured, and what is wanted of it.
+
+use super::devices::{Loop, Zram};
+use super::report::{Report, Row, Unit, Wanted};
+use super::tools::Sample;
+use super::{Bench, tools};
+use crate::Failure;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+type Measure<'a> = &'a dyn Fn() -> Result<Vec<Row>, Failure>;
+
+/// Measures everything. What cannot be measured becomes a row that says why; only being asked to
+/// stop is an error.
+pub fn all(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+    let parts: [(&str, Measure<'_>); 7] = [
+        ("null target, depth 32", &|| null(bench)),
+        ("loop device over tmpfs", &|| device(bench, "loop over tmpfs", Loop::new()?.path())),
+        ("zram", &|| {
+            let zram = Zram::new()?;
+            device(bench, "zram", &zram.path())
+        }),
+        ("latency on a temporary file", &|| latency(bench)),
+        ("seekwell inspect .", &|| inspect(bench)),
+        ("release binary", &|| size(bench)),
+        ("first progress line", &|| first_line(bench)),
+    ];
+    for (what, measure) in parts {
+        progress(what);
+        match measure() {
+            Ok(rows) => report.rows.extend(rows),
+            Err(why) => {
+                bench.go_on()?;
+                report.not_measured.push((what.to_owned(), why.to_string()));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stderr, reason = "a line of progress")]
+fn progress(what: &str) {
+    eprintln!("measuring: {what}");
+}
+
+/// One row from both tools' samples.
+fn row(
+    what: &str,
+    unit: Unit,
+    wanted: Wanted,
+    (ours, theirs): &(Vec<Sample>, Vec<Sample>),
+    value: fn(&Sample) -> f64,
+) -> Row {
+    Row {
+        what: what.to_owned(),
+        unit,
+        ours: ours.iter().map(value).collect(),
+        theirs: Some(theirs.iter().map(value).collect()),
+        wanted,
+    }
+}
+
+fn null(bench: &Bench) -> Result<Vec<Row>, Failure> {
+    let size = ["--size=100g".to_owned()];
+    let samples = bench.rounds(
+        || bench.tools.seekwell(Path::new("null"), 32, &[]),
+        || bench.tools.fio("null", 32, &size),
+    )?;
+    let own = "null target, depth 32: CPU per request while measuring";
+    let whole = "null target, depth 32: CPU per request, whole process";
+    Ok(vec![
+        row(own, Unit::Ns, Wanted::AtMost(150.0), &samples, |s| s.own_cpu_ns),
+        row(whole, Unit::Ns, Wanted::AtMost(150.0), &samples, |s| s.process_cpu_ns),
+        row("null target, depth 32: rate", Unit::PerSecond, Wanted::Nothing, &samples, |s| s.iops),
+    ])
+}
+
+fn device(bench: &Bench, name: &str, path: &Path) -> Result<Vec<Row>, Failure> {
+    let options = [format!("--filename={}", path.display()), "--direct=1".to_owned()];
+    let samples = bench.rounds(
+        || bench.tools.seekwell(path, 32, &[]),
+        || bench.tools.fio("io_uring", 32, &options),
+    )?;
+    let what = |part: &str| format!("{name}, 4 KiB random read, depth 32: {part}");
+    let no_more = Wanted::RatioAtMost(1.0);
+    Ok(vec![
+        row(&what("rate"), Unit::PerSecond, Wanted::RatioAtLeast(1.0), &samples, |s| s.iops),
+        row(&what("user CPU per request"), Unit::Ns, no_more, &samples, |s| s.own_user_ns),
+        row(&what("user CPU per request, whole process"), Unit::Ns, no_more, &samples, |s| {
+            s.process_user_ns
+        }),
+        row(&what("all CPU per request"), Unit::Ns, Wanted::Nothing, &samples, |s| s.own_cpu_ns),
+    ])
+}
+
+/// Size of the files whose latency is measured.
+const FILE: &str = "256m";
+
+fn latency(bench: &Bench) -> Result<Vec<Row>, Failure> {
+    let folder = tempfile::tempdir_in(&bench.dir)?;
+    let file = folder.path().join("fio");
+    let laid_out = Command::new("fio")
+        .args(["--name=lay-out", "--rw=write", "--bs=1m", "--end_fsync=1"])
+        .args([format!("--size={FILE}"), format!("--filename={}", file.display())])
+        .output()
+        .map_err(|e| format!("fio could not be started: {e}"))?;
+    if !laid_out.status.success() {
+        return Err("fio could not lay out its file".into());
+    }
+    let options = [format!("--filename={}", file.display()), "--direct=1".to_owned()];
+    let size = format!("--size={FILE}");
+    let samples = bench.rounds(
+        || bench.tools.seekwell(folder.path(), 1, &[&size]),
+        || bench.tools.fio("io_uring", 1, &options),
+    )?;
+    let what = |part: &str| format!("temporary file, 4 KiB random read, depth 1: {part}");
+    let near = Wanted::RatioWithin(0.1);
+    Ok(vec![
+        row(&what("latency p50"), Unit::Ns, near, &samples, |s| s.latency_ns_p50),
+        row(&what("latency p99"), Unit::Ns, near, &samples, |s| s.latency_ns_p99),
+        row(&what("rate"), Unit::PerSecond, Wanted::Nothing, &samples, |s| s.iops),
+    ])
+}
+
+/// A row without a rival.
+fn alone(what: &str, unit: Unit, most: f64, ours: Vec<f64>) -> Vec<Row> {
+    vec![Row { what: what.to_owned(), unit, ours, theirs: None, wanted: Wanted::AtMost(most) }]
+}
+
+fn inspect(bench: &Bench) -> Result<Vec<Row>, Failure> {
+    let mut times = Vec::new();
+    for _ in 0..20 {
+        let begin = Instant::now();
+        let status = Command::new(&bench.tools.seekwell)
+            .args(["inspect", "."])
+            .current_dir(&bench.dir)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()?;
+        times.push(begin.elapsed().as_nanos() as f64);
+        if !status.success() {
+            return Err(format!("seekwell inspect ended with {status}").into());
+        }
+        bench.go_on()?;
+    }
+    Ok(alone("seekwell inspect .: wall time", Unit::Ns, 50e6, times))
+}
+
+fn size(bench: &Bench) -> Result<Vec<Row>, Failure> {
+    let bytes = std::fs::metadata(&bench.tools.seekwell)?.len() as f64;
+    Ok(alone("release binary: size", Unit::Bytes, 15e6, vec![bytes]))
+}
+
+/// Progress is only for a terminal, so script(1) lends one. Its own start is counted in.
+fn first_line(bench: &Bench) -> Result<Vec<Row>, Failure> {
+    let mut times = Vec::new();
+    let kept = tempfile::tempdir()?;
+    for _ in 0..bench.rounds.max(3) {
+        let begin = Instant::now();
+        let mut child = Command::new("script")
+            .args(["--quiet", "--flush", "--return", "--command"])
+            .arg(format!("{} checkup --quick .", tools::quoted(&bench.tools.seekwell)))
+            .arg("/dev/null")
+            .env("XDG_DATA_HOME", kept.path())
+            .current_dir(&bench.dir)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|e| format!("script could not be started: {e}"))?;
+        let mut first = [0; 1];
+        let read = child.stdout.as_mut().ok_or("no stdout")?.read(&mut first);
+        let elapsed = begin.elapsed();
+        // SIGTERM, so that script passes it on and the program removes its file.
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+        child.wait()?;
+        match read {
+            Ok(1) => times.push(elapsed.as_nanos() as f64),
+            _ => return Err("seekwell checkup printed nothing to its terminal".into()),
+        }
+        bench.go_on()?;
+    }
+    Ok(alone("seekwell checkup: start to first progress", Unit::Ns, 100e6, times))
+}

@@ -1,0 +1,175 @@
+//! Running seekwell and fio, and reading what they say and what they used.
+
+use crate::Failure;
+use seekwell_runs::RunDocument;
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Both programs and how long they measure.
+pub struct Tools {
+    /// The program under test.
+    pub seekwell: PathBuf,
+    /// Seconds of each run.
+    pub seconds: u32,
+}
+
+/// What one run of one tool gave.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    /// Reads a second.
+    pub iops: f64,
+    /// CPU time of the whole process per read, user and kernel mode, start-up included.
+    pub process_cpu_ns: f64,
+    /// The same, user mode only.
+    pub process_user_ns: f64,
+    /// CPU time per read as the tool itself counts it while it measures.
+    pub own_cpu_ns: f64,
+    /// The same, user mode only.
+    pub own_user_ns: f64,
+    /// Submit to complete, median.
+    pub latency_ns_p50: f64,
+    /// Submit to complete, 99 %.
+    pub latency_ns_p99: f64,
+}
+
+/// CPU time of a process and all it waited for.
+struct Used {
+    user_ns: f64,
+    system_ns: f64,
+}
+
+impl Tools {
+    /// A random read of 4 KiB through seekwell. `on` is a target, `more` further options.
+    pub fn seekwell(&self, on: &Path, depth: u32, more: &[&str]) -> Result<Sample, Failure> {
+        let mut command = Command::new(&self.seekwell);
+        command.args(["bench", "--rw=randread", "--bs=4k", "--json"]);
+        command.arg(format!("--iodepth={depth}"));
+        command.arg(format!("--runtime={}s", self.seconds));
+        command.arg("--on").arg(on).args(more);
+        // Runs of a benchmark of the program are not the user's runs.
+        let kept = tempfile::tempdir()?;
+        command.env("XDG_DATA_HOME", kept.path());
+        let (text, used) = finish(command)?;
+        let run = seekwell_runs::read::run(&text, Path::new("seekwell bench --json"))?;
+        of_seekwell(&run, &used)
+    }
+
+    /// A random read of 4 KiB through fio. `engine` is fio's name, `more` further options.
+    pub fn fio(&self, engine: &str, depth: u32, more: &[String]) -> Result<Sample, Failure> {
+        let mut command = Command::new("fio");
+        command.args(["--name=bench-engine", "--rw=randread", "--bs=4k", "--time_based"]);
+        command.args(["--output-format=json", "--readonly"]);
+        command.arg(format!("--ioengine={engine}"));
+        command.arg(format!("--iodepth={depth}"));
+        command.arg(format!("--runtime={}", self.seconds)).args(more);
+        let (text, used) = finish(command)?;
+        // fio may print notes before its JSON.
+        let start = text.iter().position(|b| *b == b'{').ok_or("fio printed no JSON")?;
+        of_fio(&serde_json::from_slice(&text[start..])?, &used)
+    }
+}
+
+fn of_seekwell(run: &RunDocument, used: &Used) -> Result<Sample, Failure> {
+    let phase = run.phases.first().ok_or("seekwell measured no phase")?;
+    let (mut requests, mut own, mut own_user) = (0.0, 0.0, 0.0);
+    for repeat in &phase.repeats {
+        requests += repeat.ops.get("read").map_or(0, |op| op.requests) as f64;
+        own_user += repeat.cpu_user_ns.0 as f64;
+        own += (repeat.cpu_user_ns + repeat.cpu_system_ns).0 as f64;
+    }
+    if requests == 0.0 {
+        return Err("seekwell completed no read".into());
+    }
+    let median = |name: &str| {
+        phase.median(name).ok_or_else(|| format!("seekwell gave no {name} for {}", phase.name))
+    };
+    Ok(Sample {
+        iops: median("read.requests_per_s")?,
+        process_cpu_ns: (used.user_ns + used.system_ns) / requests,
+        process_user_ns: used.user_ns / requests,
+        own_cpu_ns: own / requests,
+        own_user_ns: own_user / requests,
+        latency_ns_p50: median("read.latency_ns_p50")?,
+        latency_ns_p99: median("read.latency_ns_p99")?,
+    })
+}
+
+fn of_fio(json: &Value, used: &Used) -> Result<Sample, Failure> {
+    let job = &json["jobs"][0];
+    let number = |value: &Value, name: &str| {
+        value.as_f64().ok_or_else(|| format!("fio's JSON has no number {name}"))
+    };
+    if job["error"].as_i64() != Some(0) {
+        return Err(format!("fio failed with error {}", job["error"]).into());
+    }
+    let read = &job["read"];
+    let requests = number(&read["total_ios"], "total_ios")?;
+    // Its shares are per cent of the job's own running time.
+    let span_ns = number(&job["job_runtime"], "job_runtime")? * 1e6;
+    let user = number(&job["usr_cpu"], "usr_cpu")? / 100.0 * span_ns;
+    let system = number(&job["sys_cpu"], "sys_cpu")? / 100.0 * span_ns;
+    let percentile = |p: &str| number(&read["clat_ns"]["percentile"][p], p);
+    Ok(Sample {
+        iops: number(&read["iops"], "iops")?,
+        process_cpu_ns: (used.user_ns + used.system_ns) / requests,
+        process_user_ns: used.user_ns / requests,
+        own_cpu_ns: (user + system) / requests,
+        own_user_ns: user / requests,
+        latency_ns_p50: percentile("50.000000")?,
+        latency_ns_p99: percentile("99.000000")?,
+    })
+}
+
+/// Runs a command to its end: its stdout, and the CPU time it used.
+fn finish(mut command: Command) -> Result<(Vec<u8>, Used), Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let name = name.rsplit('/').next().unwrap_or(&name).to_owned();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("{name} could not be started: {e}"))?;
+    // Read stderr beside stdout: a full pipe must not stop the program.
+    let mut errors = child.stderr.take().ok_or("no stderr")?;
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        let _ = errors.read_to_string(&mut text);
+        text
+    });
+    let mut text = Vec::new();
+    child.stdout.take().ok_or("no stdout")?.read_to_end(&mut text)?;
+    let (status, used) = wait(child.id())?;
+    let errors = reader.join().unwrap_or_default();
+    if status != 0 {
+        let last = errors.trim().lines().last().unwrap_or("").to_owned();
+        return Err(format!("{name} failed (wait status {status:#x}): {last}").into());
+    }
+    Ok((text, used))
+}
+
+fn wait(pid: u32) -> Result<(i32, Used), Failure> {
+    let mut status = 0;
+    // SAFETY: all-zero is a valid rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both pointers are to live variables of the right type.
+        let got = unsafe { libc::wait4(pid as i32, &raw mut status, 0, &raw mut usage) };
+        if got == pid as i32 {
+            break;
+        }
+        let error = std::io::Error::last_os_error();
+        if error.kind() != std::io::ErrorKind::Interrupted {
+            return Err(error.into());
+        }
+    }
+    let ns = |t: libc::timeval| t.tv_sec as f64 * 1e9 + t.tv_usec as f64 * 1e3;
+    Ok((status, Used { user_ns: ns(usage.ru_utime), system_ns: ns(usage.ru_stime) }))
+}
+
+/// A path as one word of a shell.
+pub fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
