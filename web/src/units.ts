@@ -64,3 +64,8 @@ export function percentile(q: number): string {
   const digits = Math.max(0, Math.round(-Math.log10(1 - q) - 2));
   return `${(q * 100).toFixed(digits)} %`;
 }
+
+/** A time of RFC 3339 in UTC as people write it, to the second; any other text as it is. */
+export function when(time: string): string {
+  return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/, "$1 $2 UTC");
+}

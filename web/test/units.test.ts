@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "../src/decode.ts";
 import { logTicks } from "../src/ticks.ts";
-import { binary, capacity, iops, percentile, rate, time } from "../src/units.ts";
+import { binary, capacity, iops, percentile, rate, time, when } from "../src/units.ts";
 
 // The same values as in the Rust tests of crates/seekwell-report/src/units.rs.
 test("numbers are written as the terminal writes them", () => {
@@ -15,6 +15,11 @@ test("numbers are written as the terminal writes them", () => {
     ["512 B", "4 KiB", "128 KiB", "1.50 KiB"]);
   assert.deepEqual([950, 72_140.6, 1.25e6, 2e9].map(time),
     ["950 ns", "72.1 µs", "1.25 ms", "2.00 s"]);
+});
+
+test("a time is written to the second and any other text as it is", () => {
+  assert.equal(when("2026-11-20T23:29:41.614611188Z"), "2026-11-20 23:29:41 UTC");
+  assert.equal(when("yesterday"), "yesterday");
 });
 
 test("a percentile has as many digits as it has nines", () => {

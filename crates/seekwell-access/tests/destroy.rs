@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Loop, MIB, Overlay, run, skip};
+use common::{Loop, MIB, Overlay, alone, opened, patiently, run, skip};
 use seekwell_access::{DiscardError, Refusal, discard_range, open_for_destruction};
 use seekwell_sys::Live;
 use std::fs;
@@ -19,10 +19,11 @@ struct Page([u8; 4096]);
 
 #[test]
 fn an_empty_device_named_by_its_backing_file_opens_writes_and_discards() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let link = disk.dir.path().join("link");
     symlink(&disk.node, &link).unwrap();
-    let device = open_for_destruction(&Live::system(), &link, disk.serial()).unwrap();
+    let device = opened(&Live::system(), &link, disk.serial());
     assert_eq!(device.size_bytes(), 16 * MIB);
     assert_eq!(device.logical_block_bytes(), 512);
     assert_eq!(device.name(), disk.name());
@@ -41,8 +42,9 @@ fn an_empty_device_named_by_its_backing_file_opens_writes_and_discards() {
 
 #[test]
 fn a_discard_outside_the_device_or_of_half_a_block_is_refused_before_the_kernel_sees_it() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
-    let device = open_for_destruction(&Live::system(), &disk.node, disk.serial()).unwrap();
+    let device = opened(&Live::system(), &disk.node, disk.serial());
     for (offset, len) in
         [(16 * MIB, 512), (0, 16 * MIB + 512), (1, 512), (0, 100), (0, 0), (u64::MAX - 511, 512)]
     {
@@ -53,6 +55,7 @@ fn a_discard_outside_the_device_or_of_half_a_block_is_refused_before_the_kernel_
 
 #[test]
 fn a_wrong_serial_is_refused_without_telling_the_right_one() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     for wrong in ["", "WD-123", "yes", "/etc/passwd", disk.node.to_str().unwrap(), disk.name()] {
         let found = refusal(&disk.node, wrong);
@@ -66,6 +69,7 @@ fn a_wrong_serial_is_refused_without_telling_the_right_one() {
 
 #[test]
 fn things_that_are_not_block_devices_are_refused_each_for_its_own_reason() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("data.db");
     fs::write(&file, "precious").unwrap();
@@ -80,6 +84,7 @@ fn things_that_are_not_block_devices_are_refused_each_for_its_own_reason() {
 
 #[test]
 fn a_mistyped_device_is_an_error_and_never_a_new_file() {
+    let _alone = alone();
     // fio creates /dev/loopzz as a regular file in memory and reports how fast it is.
     let path = Path::new("/dev/seekwell-no-such-disk");
     let found = refusal(path, "x");
@@ -89,6 +94,7 @@ fn a_mistyped_device_is_an_error_and_never_a_new_file() {
 
 #[test]
 fn a_read_only_device_is_refused_with_the_command_that_changes_it() {
+    let _alone = alone();
     let Some(disk) = Loop::with(16 * MIB, &["--read-only"]) else { return };
     let found = refusal(&disk.node, disk.serial());
     assert!(matches!(found, Refusal::ReadOnlyDevice { .. }), "{found}");
@@ -97,6 +103,7 @@ fn a_read_only_device_is_refused_with_the_command_that_changes_it() {
 
 #[test]
 fn a_disk_without_any_serial_is_refused() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let number = fs::read_to_string(format!("/sys/block/{}/dev", disk.name())).unwrap();
     let view = Overlay::new()
@@ -109,6 +116,7 @@ fn a_disk_without_any_serial_is_refused() {
 
 #[test]
 fn whatever_a_mkfs_left_is_refused_until_wipefs_has_removed_it() {
+    let _alone = alone();
     let makers: &[(&str, &str, &[&str])] = &[
         ("ext", "mkfs.ext4", &["-q", "-F"]),
         ("ext", "mkfs.ext2", &["-q", "-F", "-b", "1024"]),
@@ -136,15 +144,14 @@ fn whatever_a_mkfs_left_is_refused_until_wipefs_has_removed_it() {
         assert!(found.iter().any(|s| s.name == *name), "{program}: {text}");
         assert!(text.contains(disk.node.to_str().unwrap()), "{text}");
         run("wipefs", &["--all", disk.node.to_str().unwrap()]).unwrap();
-        if let Err(still) = open_for_destruction(&Live::system(), &disk.node, disk.serial()) {
-            panic!("{program} after wipefs: {still}");
-        }
+        opened(&Live::system(), &disk.node, disk.serial());
     }
     assert!(tried >= 1, "no mkfs at all was there");
 }
 
 #[test]
 fn a_partition_table_is_refused_until_wipefs_has_removed_it() {
+    let _alone = alone();
     let Some(disk) = Loop::new(32 * MIB) else { return };
     for (label, name) in [("gpt", "gpt"), ("dos", "dos"), ("sun", "sun"), ("sgi", "sgi")] {
         let node = disk.node.to_str().unwrap();
@@ -158,12 +165,13 @@ fn a_partition_table_is_refused_until_wipefs_has_removed_it() {
         let Refusal::Signature { found, .. } = found else { panic!("{label}: {text}") };
         assert!(found.iter().any(|s| s.name == name), "{label}: {text}");
         run("wipefs", &["--all", node]).unwrap();
-        open_for_destruction(&Live::system(), &disk.node, disk.serial()).unwrap();
+        opened(&Live::system(), &disk.node, disk.serial());
     }
 }
 
 #[test]
 fn what_only_udev_knows_is_refused_too() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let number = fs::read_to_string(format!("/sys/block/{}/dev", disk.name())).unwrap();
     let path = format!("/run/udev/data/b{}", number.trim());
@@ -173,11 +181,12 @@ fn what_only_udev_knows_is_refused_too() {
         assert!(matches!(found, Refusal::UdevSignature { .. }), "{found}");
     }
     let view = Overlay::new().file(&path, "I:77\nE:ID_FS_TYPE=\nE:ID_SERIAL=x\n");
-    open_for_destruction(&view, &disk.node, disk.serial()).unwrap();
+    opened(&view, &disk.node, disk.serial());
 }
 
 #[test]
 fn a_link_that_is_pointed_elsewhere_between_check_and_open_is_noticed() {
+    let _alone = alone();
     let (Some(checked), Some(other)) = (Loop::new(16 * MIB), Loop::new(16 * MIB)) else { return };
     let link = checked.dir.path().join("link");
     symlink(&checked.node, &link).unwrap();
@@ -195,6 +204,7 @@ fn a_link_that_is_pointed_elsewhere_between_check_and_open_is_noticed() {
 
 #[test]
 fn a_file_system_made_between_check_and_open_is_noticed() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let number = fs::read_to_string(format!("/sys/block/{}/dev", disk.name())).unwrap();
     let last = format!("/run/udev/data/b{}", number.trim());
@@ -209,6 +219,7 @@ fn a_file_system_made_between_check_and_open_is_noticed() {
 
 #[test]
 fn a_memory_disk_is_named_by_its_kernel_name() {
+    let _alone = alone();
     // A device added for this test and removed again: `zramctl --find` would take one that was
     // there before, and `zramctl --reset` takes it away for good.
     let control = Path::new("/sys/class/zram-control");
@@ -216,13 +227,14 @@ fn a_memory_disk_is_named_by_its_kernel_name() {
         return skip("no zram device can be added");
     };
     let number = number.trim().to_owned();
-    let _added = common::Undo(|| fs::write(control.join("hot_remove"), &number).unwrap());
+    let _added =
+        common::Undo(|| patiently(|| fs::write(control.join("hot_remove"), &number)).unwrap());
     fs::write(format!("/sys/block/zram{number}/disksize"), "16M").unwrap();
     let name = format!("/dev/zram{number}");
     let node = Path::new(&name);
     let kernel_name = node.file_name().unwrap().to_str().unwrap();
     let found = refusal(node, &name);
     assert!(matches!(found, Refusal::WrongSerial { .. }), "{found}");
-    let device = open_for_destruction(&Live::system(), node, kernel_name).unwrap();
+    let device = opened(&Live::system(), node, kernel_name);
     assert_eq!(device.logical_block_bytes(), 4096);
 }

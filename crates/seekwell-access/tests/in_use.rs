@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{Loop, MIB, Overlay, Running, Undo, again, detach, mount, role, run, skip};
+use common::{
+    Loop, MIB, Overlay, Running, Undo, again, alone, detach, mount, opened, patiently, role, run,
+    skip,
+};
 use seekwell_access::{HolderKind, Refusal, open_for_destruction};
 use seekwell_sys::Live;
 use std::os::unix::fs::symlink;
@@ -16,6 +19,7 @@ fn refusal(path: &Path, serial: &str) -> Refusal {
 
 #[test]
 fn a_mounted_device_is_refused_by_any_name_and_stays_as_it_was() {
+    let _alone = alone();
     // fio compared the path with /etc/mtab as text: through a symlink, which is what everything in
     // /dev/disk/by-id is, it wrote to the mounted file system.
     let Some(disk) = Loop::new(32 * MIB) else { return };
@@ -45,6 +49,7 @@ fn a_mounted_device_is_refused_by_any_name_and_stays_as_it_was() {
 
 #[test]
 fn a_mount_in_another_namespace_is_found_through_one_of_its_processes() {
+    let _alone = alone();
     let Some(disk) = Loop::new(32 * MIB) else { return };
     if let Err(why) = disk.mkfs("mkfs.ext4", &["-q"]) {
         return skip(why);
@@ -72,6 +77,7 @@ fn a_mount_in_another_namespace_is_found_through_one_of_its_processes() {
 
 #[test]
 fn a_mounted_btrfs_is_found_although_its_device_number_is_anonymous() {
+    let _alone = alone();
     let Some(disk) = Loop::new(256 * MIB) else { return };
     let at = disk.dir.path().join("mnt");
     let mounted = disk.mkfs("mkfs.btrfs", &["-q", "-f"]).and_then(|()| mount(&disk.node, &at, &[]));
@@ -85,6 +91,7 @@ fn a_mounted_btrfs_is_found_although_its_device_number_is_anonymous() {
 
 #[test]
 fn the_second_device_of_a_mounted_btrfs_is_found_although_no_mount_names_it() {
+    let _alone = alone();
     let (Some(first), Some(second)) = (Loop::new(256 * MIB), Loop::new(256 * MIB)) else { return };
     let nodes = [&first.node, &second.node].map(|node| node.to_str().unwrap());
     let at = first.dir.path().join("mnt");
@@ -103,6 +110,7 @@ fn the_second_device_of_a_mounted_btrfs_is_found_although_no_mount_names_it() {
 
 #[test]
 fn active_swap_is_refused_with_the_command_that_ends_it() {
+    let _alone = alone();
     let Some(disk) = Loop::new(32 * MIB) else { return };
     let node = disk.node.to_str().unwrap().to_owned();
     if let Err(why) = run("mkswap", &[&node]).and_then(|_| run("swapon", &[&node])) {
@@ -121,6 +129,7 @@ fn active_swap_is_refused_with_the_command_that_ends_it() {
 
 #[test]
 fn a_device_another_process_claimed_is_busy_and_the_process_is_named() {
+    let _alone = alone();
     let test = "a_device_another_process_claimed_is_busy_and_the_process_is_named";
     if let Some(node) = role() {
         use rustix::fs::{Mode, OFlags};
@@ -141,11 +150,12 @@ fn a_device_another_process_claimed_is_busy_and_the_process_is_named() {
     assert!(by.iter().any(|it| it.pid == holder.0.id()), "{text}");
     assert!(by.iter().all(|it| it.pid != std::process::id()), "{text}");
     drop(holder);
-    open_for_destruction(&Live::system(), &disk.node, disk.serial()).unwrap();
+    opened(&Live::system(), &disk.node, disk.serial());
 }
 
 #[test]
 fn a_mounted_partition_protects_the_whole_disk_and_a_claimed_disk_its_partitions() {
+    let _alone = alone();
     let Some(disk) = Loop::with(64 * MIB, &["--partscan"]) else { return };
     let node = disk.node.to_str().unwrap();
     if let Err(why) = run("addpart", &[node, "1", "2048", "65536"]) {
@@ -153,7 +163,7 @@ fn a_mounted_partition_protects_the_whole_disk_and_a_claimed_disk_its_partitions
     }
     let part = format!("{node}p1");
     let _part = Undo(|| {
-        run("delpart", &[node, "1"]).unwrap();
+        patiently(|| run("delpart", &[node, "1"])).unwrap();
     });
     run("mkfs.ext4", &["-q", &part]).unwrap();
     let at = disk.dir.path().join("mnt");
@@ -170,11 +180,11 @@ fn a_mounted_partition_protects_the_whole_disk_and_a_claimed_disk_its_partitions
     assert!(matches!(found, Refusal::Signature { .. }), "{found}");
     run("wipefs", &["--all", &part]).unwrap();
     // A partition is named by the serial of its disk.
-    let whole = open_for_destruction(&Live::system(), &disk.node, disk.serial()).unwrap();
+    let whole = opened(&Live::system(), &disk.node, disk.serial());
     let found = refusal(Path::new(&part), disk.serial());
     assert!(matches!(found, Refusal::Busy { .. }), "{found}");
     drop(whole);
-    let opened = open_for_destruction(&Live::system(), Path::new(&part), disk.serial()).unwrap();
+    let opened = opened(&Live::system(), Path::new(&part), disk.serial());
     assert_eq!(opened.size_bytes(), 32 * MIB);
     let found = refusal(&disk.node, disk.serial());
     assert!(matches!(found, Refusal::Busy { .. }), "{found}");
@@ -182,6 +192,7 @@ fn a_mounted_partition_protects_the_whole_disk_and_a_claimed_disk_its_partitions
 
 #[test]
 fn a_whole_disk_in_use_protects_its_partitions() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let number = std::fs::read_to_string(format!("/sys/block/{}/dev", disk.name())).unwrap();
     let number = number.trim();
@@ -194,7 +205,7 @@ fn a_whole_disk_in_use_protects_its_partitions() {
         .file("/sys/devices/x/sdzz/sdzz1/dev", number)
         .file("/sys/devices/x/sdzz/sdzz1/partition", "1")
         .file("/sys/devices/x/sdzz/sdzz1/ro", "0");
-    open_for_destruction(&view, &disk.node, "ABC").expect("nothing uses it yet");
+    opened(&view, &disk.node, "ABC");
     let view = view.file("/sys/devices/x/sdzz/holders/md127", "");
     let found = open_for_destruction(&view, &disk.node, "ABC").map(drop).unwrap_err();
     let text = found.to_string();
@@ -206,6 +217,7 @@ fn a_whole_disk_in_use_protects_its_partitions() {
 
 #[test]
 fn holders_are_named_as_people_know_them() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let sysfs = format!("/sys/devices/virtual/block/{}/holders", disk.name());
     for (uuid, kind, command) in [
@@ -228,6 +240,7 @@ fn holders_are_named_as_people_know_them() {
 
 #[test]
 fn a_loop_device_over_the_same_data_is_found_although_it_claims_nothing() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     for below in [&disk.node, &disk.file] {
         let second = match Loop::attach(below, &[]) {
@@ -240,11 +253,12 @@ fn a_loop_device_over_the_same_data_is_found_although_it_claims_nothing() {
         let command = format!("losetup --detach {}", second.display());
         assert!(found.to_string().contains(&command), "{found}");
     }
-    open_for_destruction(&Live::system(), &disk.node, disk.serial()).unwrap();
+    opened(&Live::system(), &disk.node, disk.serial());
 }
 
 #[test]
 fn use_that_begins_between_check_and_open_is_noticed() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let number = std::fs::read_to_string(format!("/sys/block/{}/dev", disk.name())).unwrap();
     // The udev database is the last thing that is looked at before the exclusive open. A second
@@ -263,6 +277,7 @@ fn use_that_begins_between_check_and_open_is_noticed() {
 
 #[test]
 fn what_lies_below_a_loop_device_is_asked_too() {
+    let _alone = alone();
     let Some(disk) = Loop::new(32 * MIB) else { return };
     let over = match Loop::attach(&disk.node, &["--offset", "16777216"]) {
         Ok(node) => node,
@@ -284,6 +299,7 @@ fn what_lies_below_a_loop_device_is_asked_too() {
 
 #[test]
 fn a_mount_table_that_cannot_be_understood_refuses() {
+    let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let view = Overlay::new().file("/proc/self/mountinfo", "22 27 0:21 / /proc");
     let found = open_for_destruction(&view, &disk.node, disk.serial()).map(drop).unwrap_err();

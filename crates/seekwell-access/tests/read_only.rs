@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Loop, MIB, skip};
+use common::{Loop, MIB, alone, cached_pages, skip};
 use rustix::io::Errno;
 use seekwell_access::{AccessError, Kind, Opened, open_read_only};
 use std::fs;
@@ -11,6 +11,7 @@ use std::path::Path;
 
 #[test]
 fn a_device_is_opened_through_a_link_and_the_kernel_refuses_writes_to_it() {
+    let _alone = alone();
     let Some(disk) = Loop::with(16 * MIB, &["--sector-size", "4096"]) else { return };
     let link = disk.dir.path().join("by-id");
     symlink(&disk.node, &link).unwrap();
@@ -27,6 +28,7 @@ fn a_device_is_opened_through_a_link_and_the_kernel_refuses_writes_to_it() {
 
 #[test]
 fn a_mounted_device_may_be_read() {
+    let _alone = alone();
     let Some(disk) = Loop::new(32 * MIB) else { return };
     let at = disk.dir.path().join("mnt");
     let mounted =
@@ -39,6 +41,7 @@ fn a_mounted_device_may_be_read() {
 
 #[test]
 fn a_file_is_opened_and_its_blocks_can_be_read() {
+    let _alone = alone();
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), vec![7; 8192]).unwrap();
     let opened = open_read_only(file.path()).unwrap();
@@ -56,6 +59,7 @@ fn a_file_is_opened_and_its_blocks_can_be_read() {
 
 #[test]
 fn a_file_system_without_direct_requests_is_read_through_the_page_cache_and_says_so() {
+    let _alone = alone();
     // procfs has files of a size and no direct requests.
     let Ok(config) = fs::metadata("/proc/config.gz") else {
         return skip("no /proc/config.gz here");
@@ -70,7 +74,23 @@ fn a_file_system_without_direct_requests_is_read_through_the_page_cache_and_says
 }
 
 #[test]
+fn a_dropped_file_is_read_from_the_disk_again() {
+    let _alone = alone();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), vec![7; MIB as usize]).unwrap();
+    file.as_file().sync_all().unwrap();
+    let cached = || cached_pages(file.as_file(), MIB as usize);
+    assert!(cached() > 0, "what was just written is in memory");
+    seekwell_access::drop_cache(file.as_file()).unwrap();
+    if matches!(open_read_only(file.path()).unwrap().kind, Kind::File { in_memory: true, .. }) {
+        return skip("the temporary directory is in memory");
+    }
+    assert_eq!(cached(), 0);
+}
+
+#[test]
 fn a_file_of_holes_and_a_file_in_memory_can_be_told() {
+    let _alone = alone();
     let sparse = tempfile::NamedTempFile::new().unwrap();
     sparse.as_file().set_len(64 * MIB).unwrap();
     let opened = open_read_only(sparse.path()).unwrap();
@@ -86,6 +106,7 @@ fn a_file_of_holes_and_a_file_in_memory_can_be_told() {
 
 #[test]
 fn a_mistyped_name_is_an_error_and_nothing_is_created() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let in_dir = dir.path().join("typo.img");
     for path in [Path::new("/dev/seekwell-no-such-disk"), &in_dir] {
@@ -97,6 +118,7 @@ fn a_mistyped_name_is_an_error_and_nothing_is_created() {
 
 #[test]
 fn what_cannot_be_measured_is_refused_by_what_it_is() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let empty = dir.path().join("empty");
     fs::write(&empty, "").unwrap();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Loop, MIB, Running, again, mount, role, run, skip};
+use common::{Loop, MIB, Running, again, alone, cached_pages, mount, role, run, skip};
 use rustix::fs::SeekFrom;
 use seekwell_access::{AccessError, Fill, FsSpace, GIB, Scratch};
 use std::fs;
@@ -52,6 +52,7 @@ fn content(file: impl AsFd, len: u64) -> Vec<u8> {
 
 #[test]
 fn a_temporary_file_is_full_of_real_incompressible_data_and_has_no_name() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let mut calls = Vec::new();
     let stop = AtomicBool::new(false);
@@ -77,6 +78,7 @@ fn a_temporary_file_is_full_of_real_incompressible_data_and_has_no_name() {
 
 #[test]
 fn direct_requests_of_the_announced_block_size_work() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let scratch = simple(dir.path(), 2 * MIB).unwrap();
     if !scratch.direct() {
@@ -94,22 +96,18 @@ fn direct_requests_of_the_announced_block_size_work() {
 
 #[test]
 fn the_page_cache_holds_nothing_of_it_when_it_is_handed_over() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let scratch = simple(dir.path(), 4 * MIB).unwrap();
     if scratch.in_memory() {
         return skip("the temporary directory is in memory");
     }
-    // Without the cache this preadv2 flag makes the kernel say EAGAIN instead of reading.
-    rustix::fs::fcntl_setfl(&scratch, rustix::fs::OFlags::empty()).unwrap();
-    let mut byte = [0; 1];
-    let mut slices = [std::io::IoSliceMut::new(&mut byte)];
-    let flags = rustix::io::ReadWriteFlags::NOWAIT;
-    let answer = rustix::io::preadv2(&scratch, &mut slices, 3 * MIB, flags);
-    assert_eq!(answer, Err(rustix::io::Errno::AGAIN));
+    assert_eq!(cached_pages(&scratch, 4 << 20), 0);
 }
 
 #[test]
 fn memory_is_accepted_but_said_to_be_memory() {
+    let _alone = alone();
     let dir = match tempfile::tempdir_in("/dev/shm") {
         Ok(dir) => dir,
         Err(why) => return skip(why.to_string()),
@@ -119,6 +117,7 @@ fn memory_is_accepted_but_said_to_be_memory() {
 
 #[test]
 fn the_stop_flag_ends_a_fill_and_nothing_is_left() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let stop = AtomicBool::new(false);
     let error = create(dir.path(), 64 * MIB, &stop, &mut |done, _| {
@@ -133,14 +132,14 @@ fn the_stop_flag_ends_a_fill_and_nothing_is_left() {
 }
 
 /// A small file system of its own, on a sparse file.
-fn mounted(bytes: u64, options: &[&str]) -> Option<(impl Drop + use<>, Loop)> {
+fn mounted(bytes: u64, options: &[&str]) -> Option<(Loop, impl Drop + use<>)> {
     let disk = Loop::new(bytes)?;
     let at = disk.dir.path().join("mnt");
     let made = disk
         .mkfs("mkfs.ext4", &["-q", "-m", "0", "-E", "lazy_itable_init=1,nodiscard"])
         .and_then(|()| mount(&disk.node, &at, options));
     match made {
-        Ok(undo) => Some((undo, disk)),
+        Ok(undo) => Some((disk, undo)),
         Err(why) => {
             skip(why);
             None
@@ -150,7 +149,8 @@ fn mounted(bytes: u64, options: &[&str]) -> Option<(impl Drop + use<>, Loop)> {
 
 #[test]
 fn a_small_file_system_keeps_its_gibibyte() {
-    let Some((_mounted, disk)) = mounted(512 * MIB, &[]) else { return };
+    let _alone = alone();
+    let Some((disk, _mounted)) = mounted(512 * MIB, &[]) else { return };
     let dir = disk.dir.path().join("mnt");
     let error = simple(&dir, 16 * MIB).unwrap_err();
     let AccessError::TooLittleRoom { reserved_bytes, needed_bytes, .. } = error else {
@@ -163,7 +163,8 @@ fn a_small_file_system_keeps_its_gibibyte() {
 
 #[test]
 fn a_disk_that_fills_up_meanwhile_is_a_clean_error_and_leaves_nothing() {
-    let Some((_mounted, disk)) = mounted(1300 * MIB, &[]) else { return };
+    let _alone = alone();
+    let Some((disk, _mounted)) = mounted(1300 * MIB, &[]) else { return };
     let dir = disk.dir.path().join("mnt");
     let before = FsSpace::of(&dir).unwrap().available_bytes;
     let filler = dir.join("somebody-else");
@@ -195,13 +196,15 @@ fn a_disk_that_fills_up_meanwhile_is_a_clean_error_and_leaves_nothing() {
 
 #[test]
 fn a_read_only_file_system_is_named_as_that() {
-    let Some((_mounted, disk)) = mounted(64 * MIB, &["-o", "ro,noload"]) else { return };
+    let _alone = alone();
+    let Some((disk, _mounted)) = mounted(64 * MIB, &["-o", "ro,noload"]) else { return };
     let error = simple(&disk.dir.path().join("mnt"), MIB).unwrap_err();
     assert!(matches!(error, AccessError::ReadOnlyFileSystem { .. }), "{error}");
 }
 
 #[test]
 fn a_directory_of_somebody_else_is_a_matter_of_permission() {
+    let _alone = alone();
     let test = "a_directory_of_somebody_else_is_a_matter_of_permission";
     if let Some(dir) = role() {
         let error = simple(Path::new(&dir), MIB).unwrap_err();
@@ -240,6 +243,7 @@ fn a_directory_of_somebody_else_is_a_matter_of_permission() {
 
 #[test]
 fn a_file_size_limit_is_an_error_and_not_a_signal() {
+    let _alone = alone();
     // Past RLIMIT_FSIZE the kernel sends SIGXFSZ, whose default is to kill the process.
     let test = "a_file_size_limit_is_an_error_and_not_a_signal";
     if let Some(dir) = role() {
@@ -269,6 +273,7 @@ fn a_file_size_limit_is_an_error_and_not_a_signal() {
 
 #[test]
 fn a_kill_in_the_middle_of_a_fill_leaves_nothing() {
+    let _alone = alone();
     let test = "a_kill_in_the_middle_of_a_fill_leaves_nothing";
     if let Some(dir) = role() {
         let stop = AtomicBool::new(false);
@@ -293,6 +298,7 @@ fn a_kill_in_the_middle_of_a_fill_leaves_nothing() {
 
 #[test]
 fn the_sweep_removes_leftovers_of_dead_processes_and_nothing_else() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let mut dead = Command::new("true").spawn().unwrap();
     dead.wait().unwrap();
@@ -336,6 +342,7 @@ fn the_sweep_removes_leftovers_of_dead_processes_and_nothing_else() {
 
 #[test]
 fn what_is_no_directory_is_said_to_be_none() {
+    let _alone = alone();
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = simple(file.path(), MIB).unwrap_err();
     assert!(matches!(error, AccessError::NotADirectory { .. }), "{error}");

@@ -223,7 +223,7 @@ pub struct Queue {
 /// One station between the CPU and a device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hop {
-    /// `cpu`, `numa-node`, `pci-bridge`, `controller`, `port`, `hub`, `link`, `device` …
+    /// `cpu`, `bus`, `pci-bridge`, `controller`, `port`, `hub`, `link`, `device` …
     pub kind: String,
     /// A short name: `0000:00:1f.2`, `ata1`, `usb 2-1`.
     pub name: String,

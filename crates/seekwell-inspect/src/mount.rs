@@ -178,7 +178,7 @@ mod tests {
     fn the_disk_below_a_container_s_overlay_is_told_by_a_bound_file() {
         let inside = mounts(
             "30 1 0:50 / / rw - overlay overlay rw,lowerdir=/var/lib/docker/overlay2/l/A,\
-             upperdir=/var/lib/docker/overlay2/abc/diff,workdir=/var/lib/docker/overlay2/abc/work\n\
+             upperdir=/var/lib/docker/overlay2/abc/diff,workdir=/w\n\
              31 30 0:51 / /etc/other rw - tmpfs tmpfs rw\n\
              32 30 259:2 /var/lib/docker/containers/abc/hosts /etc/hosts rw - ext4 /dev/root rw\n",
         );

@@ -228,9 +228,9 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// Every whole disk the kernel shows, in the order of their names: not partitions, not the hidden
-/// paths behind an NVMe multipath head, not CD-ROM and floppy drives, and not loop, ram, zram and
-/// nbd devices that hold nothing.
+/// Every whole disk the kernel shows, in the order of their names: not partitions (those eMMCs have
+/// in hardware included), not the hidden paths behind an NVMe multipath head, not CD-ROM and floppy
+/// drives, and not loop, ram, zram and nbd devices that hold nothing.
 pub fn all_disks(view: &dyn View) -> Vec<Target> {
     let r = Reader::new(view);
     let mut disks: Vec<Target> = r
@@ -243,7 +243,9 @@ pub fn all_disks(view: &dyn View) -> Vec<Target> {
             let made = ["loop", "ram", "zram", "nbd"].iter().any(|p| name.starts_with(p));
             let drive = ["sr", "fd"].iter().any(|p| name.starts_with(p));
             let hidden = r.hint(&dir.join("hidden")).is_some_and(|h| h == "1");
-            let shown = !hidden && !drive && (holds || !made);
+            // A hardware partition of an eMMC, which the kernel shows as a disk.
+            let boot = name.starts_with("mmcblk") && name.contains("boot");
+            let shown = !hidden && !drive && !boot && (holds || !made);
             shown.then(|| Target::block_device(&name.replace('!', "/"), dev))
         })
         .collect();
@@ -296,6 +298,7 @@ mod tests {
             ("loop1", "7:1", "8"),
             ("zram0", "253:0", "0"),
             ("sr0", "11:0", "100"),
+            ("mmcblk0boot0", "179:8", "100"),
             ("nvme0c0n1", "", "100"),
             ("cciss!c0d0", "104:0", "100"),
         ] {

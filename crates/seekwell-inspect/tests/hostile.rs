@@ -176,7 +176,7 @@ fn targets() -> Vec<Target> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn a_lying_view_never_makes_inspection_panic_or_hang(

@@ -228,13 +228,13 @@ fn a_container_s_overlay_leads_to_the_host_s_disk_where_something_tells_it() {
                    upperdir=/var/lib/docker/overlay2/abc/diff,workdir=/w\n";
     let hosts = "31 30 8:0 /var/lib/docker/containers/abc/hosts /etc/hosts rw - ext4 /dev/sda rw\n";
     let told = sda().file("/proc/self/mountinfo", format!("{overlay}{hosts}"));
-    let inspection = file_at(&told, "/work", 0, 50);
+    let inspection = file_at(&told, "/app", 0, 50);
     assert_eq!(inspection.device.unwrap().name, "sda");
     assert!(inspection.notes[0].starts_with("overlayfs"), "{:?}", inspection.notes);
     assert!(inspection.notes[1].contains("the container's runtime"), "{:?}", inspection.notes);
 
     let untold = sda().file("/proc/self/mountinfo", overlay);
-    let inspection = file_at(&untold, "/work", 0, 50);
+    let inspection = file_at(&untold, "/app", 0, 50);
     assert_eq!(inspection.device, None);
     assert!(inspection.missing.iter().any(|m| m.what == "the disk below the overlay"));
 }
@@ -393,4 +393,36 @@ fn a_narrowed_pci_express_link_is_shown_beside_what_both_ends_can_do() {
     );
     assert_eq!(shown.from, format!("{function}/current_link_speed"));
     assert_eq!((hops[0].name.as_str(), hops[0].detail.as_str()), ("NUMA node 1", "CPUs 16-31"));
+}
+
+#[test]
+fn on_a_system_on_chip_the_last_driver_on_the_way_is_the_controller_s() {
+    let soc = "/sys/devices/platform/soc";
+    let slot = format!("{soc}/fe340000.mmc");
+    let card = format!("{slot}/mmc_host/mmc0/mmc0:aaaa");
+    let dir = format!("{card}/block/mmcblk0");
+    let fake = disk(Fake::new(), &dir, "179:0")
+        .symlink(format!("{dir}/device"), "../..")
+        .file(format!("{card}/name"), "SC32G\n")
+        .file(format!("{card}/serial"), "0x1\n")
+        .file(format!("{card}/type"), "SD\n")
+        .symlink(format!("{soc}/subsystem"), "../../../bus/platform")
+        .symlink(format!("{soc}/driver"), "../../../bus/platform/drivers/simple-pm-bus")
+        .symlink(format!("{slot}/subsystem"), "../../../../bus/platform")
+        .symlink(format!("{slot}/driver"), "../../../../bus/platform/drivers/sdhci-iproc");
+    let device = of(&fake, "mmcblk0", 179, 0).device.unwrap();
+    assert_eq!(value(&device.driver).as_deref(), Some("sdhci-iproc"));
+    let hops: Vec<_> =
+        device.attachment.iter().map(|h| (h.kind.as_str(), h.name.as_str())).collect();
+    assert_eq!(
+        hops,
+        [
+            ("cpu", "CPU"),
+            ("bus", "soc"),
+            ("controller", "fe340000.mmc"),
+            ("port", "mmc0"),
+            ("device", "mmcblk0"),
+        ]
+    );
+    assert_eq!(device.attachment[3].detail, "memory card slot, SD card");
 }

@@ -13,7 +13,7 @@ fn value(fact: Option<&Fact<String>>) -> Option<String> {
 /// What the target is and how it is attached, in one line of clean text:
 /// `Samsung SSD 980 PRO, 1 TB, nvme (nvme at 0000:01:00.0), ext4 at /home`.
 pub fn heading(inspection: &Inspection) -> String {
-    let disks = inspection.disks();
+    let disks = inspection.device.as_ref().map(disks_under).unwrap_or_default();
     let mut parts = match (inspection.device.as_ref(), disks.as_slice()) {
         (Some(top), [disk]) => one_disk(top, disk),
         (Some(top), [_, _, ..]) => many_disks(top, &disks),
@@ -34,6 +34,22 @@ pub fn heading(inspection: &Inspection) -> String {
         });
     }
     parts.join(", ")
+}
+
+/// The disks under a device; several paths to one disk are one disk.
+fn disks_under(device: &Device) -> Vec<&Device> {
+    match device.below.as_slice() {
+        [] => vec![device],
+        [path, ..] if several_paths(device) => {
+            vec![if device.model.is_some() { device } else { path }]
+        }
+        below => below.iter().flat_map(disks_under).collect(),
+    }
+}
+
+fn several_paths(device: &Device) -> bool {
+    let role = device.role.as_ref().map(|f| f.value.as_str());
+    device.kind == DeviceKind::MultipathHead || role.is_some_and(|r| r.starts_with("multipath"))
 }
 
 fn one_disk(top: &Device, disk: &Device) -> Vec<String> {
@@ -78,6 +94,9 @@ fn layer(device: &Device) -> String {
 }
 
 fn attached(disk: &Device) -> Option<String> {
+    if let Some(path) = disk.below.first().filter(|_| several_paths(disk)) {
+        return attached(path).map(|way| format!("{way}, {} paths", disk.below.len()));
+    }
     let transport = value(disk.transport.as_ref());
     let controller = match (value(disk.driver.as_ref()), value(disk.pci.as_ref())) {
         (Some(driver), Some(pci)) => Some(format!("{driver} at {pci}")),
@@ -129,6 +148,24 @@ mod tests {
         insta::assert_snapshot!(heading(&rich.0.inspection), @"Example NV-1000 Pro (nvme0n1), 1 TB, nvme (nvme at 0000:01:00.0), ext4 at /home");
         let array = testing::array();
         insta::assert_snapshot!(heading(&array.0.inspection), @"dm-0 (lvm vg0-srv) over 2 disks, EXAMPLE HD-2000 A and EXAMPLE HD-2000 B, sata (ahci at 0000:00:17.0), xfs at /srv");
+    }
+
+    #[test]
+    fn several_paths_to_a_disk_are_one_disk() {
+        let mut inspection = testing::rich().0.inspection;
+        let disk = inspection.disks()[0].clone();
+        let nameless = Device { model: None, below: Vec::new(), ..disk.clone() };
+        let head = Device {
+            kind: DeviceKind::MultipathHead,
+            transport: None,
+            driver: None,
+            pci: None,
+            attachment: Vec::new(),
+            below: vec![nameless.clone(), nameless],
+            ..disk
+        };
+        inspection.device = Some(head);
+        insta::assert_snapshot!(heading(&inspection), @"Example NV-1000 Pro (nvme0n1), 1 TB, nvme (nvme at 0000:01:00.0), 2 paths, ext4 at /home");
     }
 
     #[test]

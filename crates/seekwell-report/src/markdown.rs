@@ -4,7 +4,7 @@ use crate::describe::{heading, sentence};
 use crate::figures::figures;
 use crate::rows::{Row, rows};
 use crate::terminal::worst_first;
-use crate::text::{clean_lines, escape_markdown as escape};
+use crate::text::{clean_lines, escape_markdown as escape, when};
 use seekwell_inspect::{Finding, Severity};
 use seekwell_runs::{RunDocument, Status};
 use std::fmt::Write;
@@ -112,7 +112,7 @@ fn write_about(out: &mut String, document: &RunDocument) {
         ("run", Some(document.id.clone())),
         ("label", document.label.clone()),
         ("target", Some(document.inspection.target.clone())),
-        ("started", Some(document.started_at.clone())),
+        ("started", Some(when(&document.started_at))),
         ("kernel", kernel.map(|k| k.value.clone())),
         ("seekwell", Some(document.tool.version.clone())),
         ("engine", Some(document.engine.name.clone())),
@@ -205,7 +205,7 @@ mod tests {
 
         - run: 20261120-231502-checkup-5f3a
         - target: /home/anna
-        - started: 2026-11-20T23:15:02Z
+        - started: 2026-11-20 23:15:02 UTC
         - kernel: 6.18.2-amd64
         - seekwell: 0.1.0
         - engine: io\_uring
@@ -259,7 +259,7 @@ mod tests {
         - run: 20261120-231502-checkup-5f3a
         - label: \<b\>label\</b\>�
         - target: /mnt/long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-
-        - started: 2026-11-20T23:15:02Z
+        - started: 2026-11-20 23:15:02 UTC
         - seekwell: 0.1.0
         - engine: threads
         - could not be read: the kernel's name: \<i\>refused\</i\> (uname(2)␛\[1A)

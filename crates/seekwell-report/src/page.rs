@@ -4,7 +4,7 @@ use crate::describe::{heading, sentence};
 use crate::figures::figures;
 use crate::rows::rows;
 use crate::terminal::worst_first;
-use crate::text::{clean_lines, escape_html as escape};
+use crate::text::{clean_lines, escape_html as escape, when};
 use seekwell_inspect::{Finding, Severity};
 use seekwell_runs::{RunDocument, Status};
 
@@ -20,13 +20,12 @@ fn run(document: &RunDocument) -> String {
     let about = [
         Some(document.id.as_str()),
         document.label.as_deref(),
-        Some(document.started_at.as_str()),
         document.inspection.host.kernel.as_ref().map(|k| k.value.as_str()),
         Some(document.engine.name.as_str()),
     ];
     let about: Vec<String> = about.into_iter().flatten().map(escape).collect();
-    let version = escape(&document.tool.version);
-    out += &format!("<p class=\"hint\">{} · seekwell {version}</p>\n", about.join(" · "));
+    let (version, at) = (escape(&document.tool.version), escape(&when(&document.started_at)));
+    out += &format!("<p class=\"hint\">{} · {at} · seekwell {version}</p>\n", about.join(" · "));
     figure_table(&mut out, document);
     out += "<h2>Findings</h2>\n";
     if document.findings.is_empty() {

@@ -56,6 +56,19 @@ pub fn escape_markdown(text: &str) -> String {
     out
 }
 
+/// A time of RFC 3339 in UTC as people write it, to the second: `2026-11-20 23:15:02 UTC`. Any other
+/// text as it is.
+pub fn when(time: &str) -> String {
+    let parts = time.strip_suffix('Z').and_then(|t| t.split_once('T'));
+    match parts {
+        Some((date, clock)) if date.len() == 10 && clock.len() >= 8 => {
+            let seconds = clock.split_once('.').map_or(clock, |(whole, _)| whole);
+            clean(&format!("{date} {seconds} UTC"))
+        }
+        _ => clean(time),
+    }
+}
+
 /// The columns text takes in a terminal.
 pub fn columns(text: &str) -> usize {
     text.width()
@@ -120,6 +133,14 @@ mod tests {
         assert!(lines.iter().all(|l| columns(l) <= 12), "{lines:?}");
         assert_eq!(lines.concat().matches('x').count(), 25);
         assert_eq!(lines[0], "- one two");
+    }
+
+    #[test]
+    fn a_time_is_written_to_the_second_and_any_other_text_as_it_is() {
+        assert_eq!(when("2026-11-20T23:29:41.614611188Z"), "2026-11-20 23:29:41 UTC");
+        assert_eq!(when("2026-11-20T23:29:41Z"), "2026-11-20 23:29:41 UTC");
+        assert_eq!(when("2026-11-20T23:29:41+01:00"), "2026-11-20T23:29:41+01:00");
+        assert_eq!(when("yesterday\u{1b}"), "yesterday␛");
     }
 
     #[test]

@@ -97,7 +97,12 @@ pub struct RealExecutor {
 
 impl RealExecutor {
     /// An executor; `tags` bounds what is outstanding by one shared pool.
-    pub fn new(source: Source, engine: EngineKind, tags: Option<u32>, control: Arc<Control>) -> Self {
+    pub fn new(
+        source: Source,
+        engine: EngineKind,
+        tags: Option<u32>,
+        control: Arc<Control>,
+    ) -> Self {
         let clock = Clock::real();
         Self { source, engine, tags, control, view: Live::system(), clock, buffered: None }
     }

@@ -93,9 +93,6 @@ pub enum CommandError {
         /// What it is.
         what: &'static str,
     },
-    /// Stopped by a signal before there was a result.
-    #[error("interrupted; nothing was left behind")]
-    Interrupted,
 }
 
 impl From<Refusal> for CommandError {
@@ -121,10 +118,12 @@ impl CommandError {
             ) => Exit::Usage,
             Self::Access(AccessError::Stopped { .. }) => Exit::Interrupted,
             Self::Store(StoreError::NotFound { .. } | StoreError::Ambiguous { .. }) => Exit::Usage,
-            Self::Execute(ExecuteError::Interrupted) | Self::Interrupted => Exit::Interrupted,
+            Self::Execute(ExecuteError::Interrupted) => Exit::Interrupted,
             Self::Execute(ExecuteError::Workload(_)) => Exit::Usage,
             Self::Execute(
-                ExecuteError::Io(_) | ExecuteError::Stalled { .. } | ExecuteError::DeviceGone { .. },
+                ExecuteError::Io(_)
+                | ExecuteError::Stalled { .. }
+                | ExecuteError::DeviceGone { .. },
             ) => Exit::Invalid,
             _ => Exit::Refused,
         }

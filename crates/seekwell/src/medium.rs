@@ -7,7 +7,6 @@ use crate::progress::Line;
 use seekwell_access::{Fill, Opened, Scratch, open_for_destruction, open_read_only};
 use seekwell_checkup::{PlanInputs, PlanMedium};
 use seekwell_inspect::{Inspection, TargetKind};
-use seekwell_io::units::Nanos;
 use seekwell_runs::Medium;
 use seekwell_sys::DevId;
 use std::path::Path;
@@ -25,8 +24,6 @@ pub struct Wanted<'a> {
     pub size_bytes: Option<u64>,
     /// Size of a temporary file where none was asked for.
     pub default_bytes: u64,
-    /// Stop filling a temporary file after this long and take what there is.
-    pub fill_limit: Nanos,
     /// The identity of the device that may be overwritten.
     pub destroy: Option<&'a str>,
     /// Whether a workload writes.
@@ -134,7 +131,8 @@ fn ready(
     medium: impl FnOnce(u64, bool) -> Medium,
 ) -> Ready {
     let direct = opened.direct();
-    let region_bytes = wanted.size_bytes.map_or(opened.size_bytes(), |s| s.min(opened.size_bytes()));
+    let region_bytes =
+        wanted.size_bytes.map_or(opened.size_bytes(), |s| s.min(opened.size_bytes()));
     let inputs = PlanInputs {
         medium: match &opened {
             Opened::Scratch(_) => PlanMedium::Scratch,

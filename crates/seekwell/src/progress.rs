@@ -24,8 +24,11 @@ pub struct Line {
 impl Line {
     /// A line, invisible unless `shown`. It says so when nothing completes any more.
     pub fn new(shown: bool, control: Arc<Control>) -> Self {
-        let target =
-            if shown { ProgressDrawTarget::stderr_with_hz(4) } else { ProgressDrawTarget::hidden() };
+        let target = if shown {
+            ProgressDrawTarget::stderr_with_hz(4)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(Some(1000), target);
         let style = ProgressStyle::with_template("{bar:20.cyan} {percent:>3} %  {msg}{silence}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());

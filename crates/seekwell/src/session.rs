@@ -99,8 +99,7 @@ impl<'a> Session<'a> {
     pub fn measure(&mut self, plan: &Plan, ready: Ready, tags: Option<u32>, wanted: Option<u64>) {
         self.document.medium = Some(ready.medium);
         let control = Arc::clone(&self.context.control);
-        let mut executor =
-            RealExecutor::new(ready.source, self.engine, tags, Arc::clone(&control));
+        let mut executor = RealExecutor::new(ready.source, self.engine, tags, Arc::clone(&control));
         let outcome = run(plan, &mut executor, self, &control.stop);
         drop(executor);
         self.take(&outcome);

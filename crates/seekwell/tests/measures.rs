@@ -27,7 +27,8 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn the_null_target_gives_one_json_document_and_nothing_else() {
     let home = home();
-    let ran = run(home.path(), &["bench", "--on", "null", "--iodepth=32", "--runtime=600ms", "--json"]);
+    let ran =
+        run(home.path(), &["bench", "--on", "null", "--iodepth=32", "--runtime=600ms", "--json"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     let document = ran.json();
     assert_eq!(document["schema"], "seekwell/run/1");
@@ -92,9 +93,8 @@ fn one_kept_run_survives_kill_9_and_its_temporary_file_does_not() {
         .spawn()
         .unwrap();
     let runs = home.path().join("runs");
-    let saved = || {
-        runs.is_dir() && names(&runs).iter().any(|n| runs.join(n).join("run.json").exists())
-    };
+    let saved =
+        || runs.is_dir() && names(&runs).iter().any(|n| runs.join(n).join("run.json").exists());
     wait_for("the first phase being saved", LONG, saved);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -185,7 +185,13 @@ fn inspect_names_a_loop_device_and_a_memory_file_system_for_what_they_are() {
     if Path::new("/dev/shm").is_dir() {
         let found = run(home.path(), &["inspect", "/dev/shm", "--json"]).json();
         assert_eq!(found["filesystem"]["fstype"]["value"], "tmpfs");
-        assert!(found["notes"].as_array().unwrap().iter().any(|n| n.as_str().unwrap().contains("memory")));
+        assert!(
+            found["notes"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|n| n.as_str().unwrap().contains("memory"))
+        );
     }
     let Some(disk) = common::Loop::new(1 << 20) else { return };
     let found = run(home.path(), &["inspect", &disk.device, "--json"]).json();

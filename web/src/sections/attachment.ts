@@ -25,10 +25,9 @@ const same = (a: Hop, b: Hop) => a.kind === b.kind && a.name === b.name;
 
 function stationOf(device: Device, hop: Hop | null): Station {
   const details = [
-    device.model?.value,
+    hop?.detail ?? device.model?.value,
     device.role?.value,
     device.size_bytes ? capacity(device.size_bytes.value) : null,
-    hop?.detail,
   ];
   const known = [...new Set(details.filter((d): d is string => Boolean(d)))];
   const from = [device.model?.from, hop?.from, device.role?.from, device.size_bytes?.from];

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.ts";
 import type { Run } from "../types.ts";
-import { capacity } from "../units.ts";
+import { capacity, when } from "../units.ts";
 
 function mediumOf(medium: Record<string, unknown> | null): string | null {
   if (!medium) return null;
@@ -31,7 +31,7 @@ export function facts(run: Run): [string, string][] {
   const pairs: [string, string | null][] = [
     ["Target", d.inspection.target],
     ["Measured on", mediumOf(d.medium)],
-    ["Started", d.started_at.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC")],
+    ["Started", when(d.started_at)],
     ["Kernel", kernel === undefined ? null : String(kernel)],
     ["Program", `seekwell ${d.tool.version}${commit}, ${d.kind}`],
     ["Engine", `${d.engine.name}${cost}`],

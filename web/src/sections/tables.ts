@@ -1,14 +1,28 @@
 /** The table of all phases, the surroundings of the run, and the raw document to keep. */
 
 import { h, section, table } from "../dom.ts";
-import type { Device, Fact, Run } from "../types.ts";
+import type { Device, Fact, Row, Run } from "../types.ts";
 import { capacity } from "../units.ts";
+
+/** What was not run or not kept, gathered by the reason. */
+function leftOut(rows: Row[]): HTMLElement | null {
+  const reasons = new Map<string, string[]>();
+  for (const { remark, title } of rows) {
+    if (remark) reasons.set(remark, [...(reasons.get(remark) ?? []), title]);
+  }
+  const items = [...reasons].map(([why, titles]) =>
+    h("li", {}, h("strong", {}, why), `: ${titles.join("; ")}`),
+  );
+  return items.length > 0 ? h("ul", { class: "left-out" }, ...items) : null;
+}
 
 export function phases(run: Run, prefix: string): HTMLElement {
   const titles = ["phase", "operation", "MB/s", "requests/s", "p50", "p99", "p99.9", "spread",
     "CPU ns/request", "reached the device"];
   const columns = titles.map((title, i) => ({ title, number: i > 1 }));
-  const rows = run.rows.map((row) => {
+  const measured = run.rows.filter((row) => row.iops !== "—");
+  const rest = run.rows.filter((row) => row.iops === "—");
+  const rows = measured.map((row) => {
     const remark = row.remark ? h("small", { class: "remark" }, row.remark) : null;
     const name = h("span", {}, row.title, remark);
     return [name, row.op, row.rate, row.iops, row.p50, row.p99, row.p99_9, row.spread, row.cpu,
@@ -17,7 +31,8 @@ export function phases(run: Run, prefix: string): HTMLElement {
   return section(
     "All phases",
     `${prefix}-phases`,
-    table("Every phase, medians of the valid repeats", columns, rows),
+    table("Every phase that was measured, medians of the valid repeats", columns, rows),
+    leftOut(rest),
     h("p", { class: "hint" }, "MB/s: 10⁶ bytes a second. Spread: highest less lowest repeat, over ",
       "the median, of requests a second. A dash: not measured, or too few requests for this ",
       "percentile. Reached the device: bytes the device counted over bytes asked for; less than ",

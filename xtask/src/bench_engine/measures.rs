@@ -68,7 +68,7 @@ fn null(bench: &Bench) -> Result<Vec<Row>, Failure> {
         || bench.tools.seekwell(Path::new("null"), 32, &[]),
         || bench.tools.fio("null", 32, &size),
     )?;
-    let own = "null target, depth 32: CPU per request while measuring";
+    let own = "null target, depth 32: CPU per request";
     let whole = "null target, depth 32: CPU per request, whole process";
     Ok(vec![
         row(own, Unit::Ns, Wanted::AtMost(150.0), &samples, |s| s.own_cpu_ns),
@@ -92,6 +92,13 @@ fn device(bench: &Bench, name: &str, path: &Path) -> Result<Vec<Row>, Failure> {
             s.process_user_ns
         }),
         row(&what("all CPU per request"), Unit::Ns, Wanted::Nothing, &samples, |s| s.own_cpu_ns),
+        row(
+            &what("all CPU per request, whole process"),
+            Unit::Ns,
+            Wanted::Nothing,
+            &samples,
+            |s| s.process_cpu_ns,
+        ),
     ])
 }
 
@@ -117,8 +124,16 @@ fn latency(bench: &Bench) -> Result<Vec<Row>, Failure> {
     )?;
     let what = |part: &str| format!("temporary file, 4 KiB random read, depth 1: {part}");
     let near = Wanted::RatioWithin(0.1);
+    let after_submit = Row {
+        what: what("latency p50, against fio's clat"),
+        unit: Unit::Ns,
+        ours: samples.0.iter().map(|s| s.latency_ns_p50).collect(),
+        theirs: samples.1.iter().map(|s| s.after_submit_ns_p50).collect(),
+        wanted: Wanted::Nothing,
+    };
     Ok(vec![
         row(&what("latency p50"), Unit::Ns, near, &samples, |s| s.latency_ns_p50),
+        after_submit,
         row(&what("latency p99"), Unit::Ns, near, &samples, |s| s.latency_ns_p99),
         row(&what("rate"), Unit::PerSecond, Wanted::Nothing, &samples, |s| s.iops),
     ])

@@ -178,8 +178,10 @@ impl Report {
              interleaved, taking turns at going first; medians, in brackets the smallest and the \
              largest; ratios are seekwell over fio within a round. Devices hold {} MiB of data \
              that does not compress. fio runs with its defaults, `--direct=1` on devices and \
-             files; its latency is `clat`. \"While measuring\" is what each tool says of itself; \
-             \"whole process\" is what the kernel charged, start-up included.\n\n{}\n",
+             files. Its latency is `lat`, which like ours begins before the submitting call; \
+             `clat` begins when that call has returned. CPU time is what each tool says of itself \
+             while it measures; \"whole process\" is what the kernel charged, start-up and \
+             kernel workers included.\n\n{}\n",
             SIZE_BYTES >> 20,
             self.table()
         );

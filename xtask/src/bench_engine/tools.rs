@@ -28,10 +28,12 @@ pub struct Sample {
     pub own_cpu_ns: f64,
     /// The same, user mode only.
     pub own_user_ns: f64,
-    /// Submit to complete, median.
+    /// From before the submitting call to completion, median.
     pub latency_ns_p50: f64,
-    /// Submit to complete, 99 %.
+    /// The same, 99 %.
     pub latency_ns_p99: f64,
+    /// From when the submitting call has returned, median; fio counts it, seekwell does not.
+    pub after_submit_ns_p50: Option<f64>,
 }
 
 /// CPU time of a process and all it waited for.
@@ -60,7 +62,7 @@ impl Tools {
     pub fn fio(&self, engine: &str, depth: u32, more: &[String]) -> Result<Sample, Failure> {
         let mut command = Command::new("fio");
         command.args(["--name=bench-engine", "--rw=randread", "--bs=4k", "--time_based"]);
-        command.args(["--output-format=json", "--readonly"]);
+        command.args(["--output-format=json", "--readonly", "--lat_percentiles=1"]);
         command.arg(format!("--ioengine={engine}"));
         command.arg(format!("--iodepth={depth}"));
         command.arg(format!("--runtime={}", self.seconds)).args(more);
@@ -93,6 +95,7 @@ fn of_seekwell(run: &RunDocument, used: &Used) -> Result<Sample, Failure> {
         own_user_ns: own_user / requests,
         latency_ns_p50: median("read.latency_ns_p50")?,
         latency_ns_p99: median("read.latency_ns_p99")?,
+        after_submit_ns_p50: None,
     })
 }
 
@@ -110,7 +113,7 @@ fn of_fio(json: &Value, used: &Used) -> Result<Sample, Failure> {
     let span_ns = number(&job["job_runtime"], "job_runtime")? * 1e6;
     let user = number(&job["usr_cpu"], "usr_cpu")? / 100.0 * span_ns;
     let system = number(&job["sys_cpu"], "sys_cpu")? / 100.0 * span_ns;
-    let percentile = |p: &str| number(&read["clat_ns"]["percentile"][p], p);
+    let percentile = |p: &str| number(&read["lat_ns"]["percentile"][p], p);
     Ok(Sample {
         iops: number(&read["iops"], "iops")?,
         process_cpu_ns: (used.user_ns + used.system_ns) / requests,
@@ -119,6 +122,7 @@ fn of_fio(json: &Value, used: &Used) -> Result<Sample, Failure> {
         own_user_ns: user / requests,
         latency_ns_p50: percentile("50.000000")?,
         latency_ns_p99: percentile("99.000000")?,
+        after_submit_ns_p50: read["clat_ns"]["percentile"]["50.000000"].as_f64(),
     })
 }
 

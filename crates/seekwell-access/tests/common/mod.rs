@@ -1,12 +1,18 @@
 //! Real devices for the tests, taken down again whatever happens, and a view that lies.
 #![allow(dead_code, clippy::print_stderr)]
 
+use seekwell_access::{Destroyed, Refusal, open_for_destruction};
 use seekwell_sys::{Live, View, ViewError};
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 use tempfile::TempDir;
 
 pub const MIB: u64 = 1 << 20;
@@ -25,6 +31,55 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, String>
         let why = String::from_utf8_lossy(&output.stderr);
         Err(format!("{program} {}: {}", words.join(" "), why.trim()))
     }
+}
+
+/// Lets one test of a program run at a time. A process that one test is starting has, until it
+/// executes, a copy of every descriptor of the others: devices stay claimed and mounts stay busy.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tries for five seconds. Other programs, `losetup --find` and udev among them, open or claim any
+/// device for a moment.
+pub fn patiently<T, E: fmt::Display>(mut what: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    for _ in 0..100 {
+        if let Ok(done) = what() {
+            return Ok(done);
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    what()
+}
+
+/// Opens a device that has to open, waiting while somebody else has a short look at it.
+pub fn opened(view: &dyn View, node: &Path, serial: &str) -> Destroyed {
+    let mut last = open_for_destruction(view, node, serial);
+    for _ in 0..100 {
+        if !matches!(last, Err(Refusal::Busy { .. })) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+        last = open_for_destruction(view, node, serial);
+    }
+    last.unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+/// How many pages of a file are in the page cache.
+pub fn cached_pages(file: impl AsFd, len: usize) -> usize {
+    let mut pages = vec![0u8; len.div_ceil(4096)];
+    // SAFETY: a new read-only mapping of `len` bytes at an address of the kernel's choice; mincore
+    // writes one byte for each of its pages into a vector of that many; nothing reads through the
+    // mapping, and it is unmapped before anything else can see it.
+    unsafe {
+        let fd = file.as_fd().as_raw_fd();
+        let at = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd, 0);
+        assert_ne!(at, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
+        let answer = libc::mincore(at, len, pages.as_mut_ptr());
+        assert_eq!(libc::munmap(at, len), 0);
+        assert_eq!(answer, 0);
+    }
+    pages.iter().filter(|page| **page & 1 == 1).count()
 }
 
 pub fn skip(reason: impl AsRef<str>) {
@@ -90,9 +145,21 @@ impl Drop for Loop {
     }
 }
 
+/// Detaches a loop device and waits until it is free: while anybody has it open the kernel only
+/// remembers to do it.
 pub fn detach(node: &Path) {
+    let attribute = Path::new("/sys/block").join(node.file_name().unwrap());
+    let attribute = attribute.join("loop/backing_file");
+    let file = fs::read_to_string(&attribute).ok();
     if let Err(why) = run("losetup", &["--detach", node.to_str().unwrap()]) {
         eprintln!("{why}");
+    }
+    let free = || match fs::read_to_string(&attribute).ok() {
+        now if now.is_some() && now == file => Err("still attached"),
+        _ => Ok(()),
+    };
+    if let Err(why) = patiently(free) {
+        eprintln!("{}: {why}", node.display());
     }
 }
 
@@ -117,7 +184,7 @@ pub fn mount(
     run("mount", &args)?;
     let at = at.to_str().unwrap().to_owned();
     Ok(Undo(move || {
-        if let Err(why) = run("umount", &[&at]) {
+        if let Err(why) = patiently(|| run("umount", &[&at])) {
             eprintln!("{why}");
         }
     }))

@@ -128,6 +128,7 @@ mod tests {
             top.queue.alignment_offset_bytes = fact(3584, "/sys/class/block/sdb1/alignment_offset");
         });
         let f = case.finding(UNALIGNED);
+        assert_eq!(f.evidence.len(), 2, "the offset and the block, once each: {f:?}");
         assert!(f.evidence[0].seen.contains("sdb1 begins 3.50 KiB off"), "{f:?}");
         assert!(f.remedy.ends_with("parted /dev/sdb align-check optimal 1"), "{f:?}");
         Case::hdd().quiet(UNALIGNED);

@@ -46,14 +46,13 @@ pub(crate) fn follow(r: &mut Reader<'_>, dir: &Path, ata: Option<&AtaPort>) -> A
         } else if pci::is_function(name(station)) {
             hops.push(pci::bridge(r, station));
         } else {
-            let mut found = station_hops(r, station, ata);
-            // A platform device above PCI is the host bridge, not the disk's controller.
-            if controller.as_ref().is_some_and(|c| c.starts_with(station)) {
-                found.iter_mut().for_each(|hop| "bus".clone_into(&mut hop.kind));
-            }
-            hops.extend(found);
+            hops.extend(station_hops(r, station, ata));
         }
     }
+    // On a system-on-chip buses and host bridges have drivers too; the last with one is the disk's.
+    let last = hops.iter().rposition(|hop| hop.kind == "controller").unwrap_or(0);
+    let above = hops.iter_mut().take(last).filter(|hop| hop.kind == "controller");
+    above.for_each(|hop| "bus".clone_into(&mut hop.kind));
     Attachment {
         hops,
         transport: transport(r, dir, &stations, ata),

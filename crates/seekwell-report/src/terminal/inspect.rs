@@ -79,16 +79,48 @@ fn queue(page: &mut Page, disk: &Device) {
     if all.is_empty() {
         return;
     }
+    let origins: Vec<&str> = all.iter().map(|(_, _, from)| from.as_str()).collect();
+    let folder = common_folder(&origins);
     page.heading(&format!("Queue of {}", clean(&disk.name)));
+    if !folder.is_empty() {
+        page.text(&format!("in {folder}"), "", "  ", DIM);
+    }
     let names = all.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     let values = all.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
-    for (name, value, from) in all {
+    for (name, value, from) in &all {
+        let from = &from[folder.len()..];
         let text = format!("{name:<names$}  {value:<values$}  ");
         if text.chars().count() + from.chars().count() <= page.width {
-            let from = page.paint(&from, DIM);
+            let from = page.paint(from, DIM);
             page.lines.push(format!("{text}{from}"));
         } else {
             page.text(&format!("{name}: {value} ({from})"), "", "  ", Paint::new());
         }
+    }
+}
+
+/// The folder, with its last slash, that all paths begin with; empty where they share none worth
+/// leaving out.
+fn common_folder<'a>(paths: &[&'a str]) -> &'a str {
+    let Some(first) = paths.first() else { return "" };
+    let mut end = first.rfind('/').map_or(0, |i| i + 1);
+    while end > 1 && !paths.iter().all(|p| p.starts_with(&first[..end])) {
+        end = first[..end - 1].rfind('/').map_or(0, |i| i + 1);
+    }
+    if end > 1 && paths.len() > 1 { &first[..end] } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_common_folder_ends_at_a_slash_all_paths_share() {
+        assert_eq!(common_folder(&["/sys/a/queue/x", "/sys/a/device/y"]), "/sys/a/");
+        assert_eq!(common_folder(&["/sys/ab", "/sys/ac"]), "/sys/");
+        assert_eq!(common_folder(&["/sys/ab", "/proc/ac"]), "");
+        assert_eq!(common_folder(&["/sys/ab", "ioctl"]), "");
+        assert_eq!(common_folder(&["/sys/ab"]), "");
+        assert_eq!(common_folder(&[]), "");
     }
 }

@@ -11,7 +11,7 @@ pub use listing::table;
 use crate::describe::{heading, sentence};
 use crate::figures::figures;
 use crate::rows::rows;
-use crate::text::{clean, clean_lines, columns, wrap};
+use crate::text::{clean, clean_lines, columns, when, wrap};
 use anstyle::{AnsiColor, Style as Paint};
 use seekwell_inspect::{Finding, Severity};
 use seekwell_runs::{RunDocument, Status};
@@ -110,7 +110,7 @@ fn head(page: &mut Page, document: &RunDocument) {
     let about = [
         Some(clean(&document.id)),
         document.label.as_deref().map(clean),
-        Some(clean(&document.started_at)),
+        Some(when(&document.started_at)),
         kernel.map(|k| format!("Linux {}", clean(&k.value))),
         Some(format!("seekwell {}", clean(&document.tool.version))),
         Some(clean(&document.engine.name)),

@@ -7,7 +7,7 @@ const PLAIN: Style = Style { color: false };
 fn a_rich_run_at_eighty_columns() {
     insta::assert_snapshot!(terminal(&testing::rich().0, 80, PLAIN), @r"
     Example NV-1000 Pro (nvme0n1), 1 TB, nvme (nvme at 0000:01:00.0), ext4 at /home
-    20261120-231502-checkup-5f3a · 2026-11-20T23:15:02Z · Linux 6.18.2-amd64 ·
+    20261120-231502-checkup-5f3a · 2026-11-20 23:15:02 UTC · Linux 6.18.2-amd64 ·
       seekwell 0.1.0 · io_uring
 
     sequential read                   3,423 MB/s  3,418 – 3,454 in 3 repeats
@@ -68,8 +68,8 @@ fn a_degraded_run_with_hostile_names_at_eighty_columns() {
       /mnt/long-name-long-name-long-name-long-name-long-name-long-name-long-name-lon
       g-name-long-name-long-name-long-name-long-name-long-name-long-name-long-name-l
       ong-name-long-name-long-name-long-name-long-name-
-    20261120-231502-checkup-5f3a · <b>label</b>� · 2026-11-20T23:15:02Z · seekwell
-      0.1.0 · threads
+    20261120-231502-checkup-5f3a · <b>label</b>� · 2026-11-20 23:15:02 UTC ·
+      seekwell 0.1.0 · threads
     ▲ INCOMPLETE: this run was stopped; finished phases are shown
     ✕ INVALID: the disk was hot: <img src=x onerror=alert(1)> 71 °C
       io_uring is switched off (kernel.io_uring_disabled = 2)
@@ -106,7 +106,7 @@ fn an_array_at_forty_columns() {
       HD-2000 A and EXAMPLE HD-2000 B, sata
       (ahci at 0000:00:17.0), xfs at /srv
     20261120-234410-bench-09c1 · mirror,
-      modelled · 2026-11-20T23:15:02Z ·
+      modelled · 2026-11-20 23:15:02 UTC ·
       Linux 6.18.2-amd64 · seekwell 0.1.0 ·
       io_uring
     ◇ MODELLED: figures of a model, not of a
@@ -162,14 +162,16 @@ fn an_inspection_of_an_array_at_eighty_columns() {
               └ node 0 · cpu: 4 CPUs near the disk
 
     Queue of sda
-    scheduler    mq-deadline  /sys/block/sda/queue/scheduler
-    queue depth  32           /sys/block/sda/device/queue_depth
-    rotational   yes          /sys/block/sda/queue/rotational
+    in /sys/block/sda/
+    scheduler    mq-deadline  queue/scheduler
+    queue depth  32           device/queue_depth
+    rotational   yes          queue/rotational
 
     Queue of sdb
-    scheduler    mq-deadline  /sys/block/sdb/queue/scheduler
-    queue depth  32           /sys/block/sdb/device/queue_depth
-    rotational   yes          /sys/block/sdb/queue/rotational
+    in /sys/block/sdb/
+    scheduler    mq-deadline  queue/scheduler
+    queue depth  32           device/queue_depth
+    rotational   yes          queue/rotational
 
     Notes
     - The target is a mirror: reads are shared between its members.

@@ -109,7 +109,7 @@ pub fn nvme() -> Inspection {
             "NVMe controller, driver nvme",
             &format!("{pci}/0000:01:00.0/class"),
         ),
-        hop("device", "nvme0n1", "namespace 1", sys),
+        hop("device", "nvme0n1", "Example NV-1000 Pro, serial EX0123456789", sys),
     ];
     disk.queue = Queue {
         scheduler: text("none", &format!("{sys}/queue/scheduler")),

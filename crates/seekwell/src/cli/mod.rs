@@ -107,7 +107,7 @@ pub struct Checkup {
     /// 5 minutes: more repeats, longer runs
     #[arg(long)]
     pub thorough: bool,
-    /// Size of the temporary file [default: 4 GiB where there is room, 1 GiB with --quick]
+    /// Size of the temporary file [default: 1 GiB, 256 MiB with --quick, 4 GiB with --thorough]
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub size: Option<u64>,
     /// Write the page to this file

@@ -34,7 +34,6 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         inspection: &inspection,
         size_bytes: args.size,
         default_bytes: GIB,
-        fill_limit: Nanos::MAX,
         destroy: args.destroy.destroy.as_deref(),
         writes: writes(args),
     };
@@ -124,6 +123,7 @@ fn title(args: &Bench) -> String {
         b if b % (1 << 10) == 0 => format!("{} KiB", b >> 10),
         b => format!("{b} B"),
     };
-    let threads = if args.numjobs > 1 { format!(", {} threads", args.numjobs) } else { String::new() };
+    let threads =
+        if args.numjobs > 1 { format!(", {} threads", args.numjobs) } else { String::new() };
     format!("{what} {size}, depth {}{threads}", args.iodepth)
 }

@@ -8,10 +8,7 @@ use crate::medium::{Wanted, prepare};
 use crate::session::{Purpose, Session};
 use seekwell_checkup::{Level, Plan, PlanInputs};
 use seekwell_inspect::{Target, inspect};
-use seekwell_io::units::Nanos;
 use seekwell_runs::Kind;
-
-const GIB: u64 = 1 << 30;
 
 pub fn run(args: &Checkup, context: &Context) -> Ended {
     let level = match (args.quick, args.thorough) {
@@ -32,16 +29,11 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         check_writable(page)?;
     }
     let mut session = Session::begin(context, purpose, inspection.clone())?;
-    let (default_bytes, fill_limit) = match level {
-        Level::Quick => (GIB, Nanos::from_millis(2_500)),
-        Level::Normal => (4 * GIB, Nanos::from_millis(10_000)),
-        Level::Thorough => (16 * GIB, Nanos::from_millis(50_000)),
-    };
+    let default_bytes = level.wanted_region_bytes();
     let wanted = Wanted {
         inspection: &inspection,
         size_bytes: args.size,
         default_bytes,
-        fill_limit,
         destroy: args.destroy.destroy.as_deref(),
         writes: false,
     };

@@ -25,8 +25,10 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
     if context.json {
         match &found[..] {
             [only] => context.print_json(only)?,
-            several => context
-                .print_json(&Inspections { schema: "seekwell/inspect-list/1", inspections: several })?,
+            several => context.print_json(&Inspections {
+                schema: "seekwell/inspect-list/1",
+                inspections: several,
+            })?,
         }
         return Ok(Exit::Done);
     }
@@ -35,8 +37,7 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
     }
     for (i, inspection) in found.iter().enumerate() {
         let gap = if i > 0 { "\n" } else { "" };
-        let text =
-            seekwell_report::inspect(inspection, context.width, context.style);
+        let text = seekwell_report::inspect(inspection, context.width, context.style);
         context.print(&format!("{gap}{text}"))?;
     }
     Ok(Exit::Done)

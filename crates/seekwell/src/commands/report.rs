@@ -16,9 +16,10 @@ pub fn run(args: &Report, context: &Context) -> Ended {
         }
         return Ok(Exit::Done);
     }
-    let path = args.output.clone().unwrap_or_else(|| {
-        PathBuf::from(format!("seekwell-{}.html", loaded[0].0.id))
-    });
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("seekwell-{}.html", loaded[0].0.id)));
     write_page(&path, &loaded)?;
     if context.json {
         let ids: Vec<_> = loaded.iter().map(|(d, _)| d.id.as_str()).collect();

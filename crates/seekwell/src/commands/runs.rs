@@ -27,7 +27,9 @@ pub fn run(command: &RunsCommand, context: &Context) -> Ended {
         RunsCommand::Remove { runs } => {
             let removed = runs.iter().map(|r| store.remove(r)).collect::<Result<Vec<_>, _>>()?;
             if context.json {
-                context.print_json(&json!({"schema": "seekwell/runs-removed/1", "removed": removed}))?;
+                context.print_json(
+                    &json!({"schema": "seekwell/runs-removed/1", "removed": removed}),
+                )?;
             } else {
                 context.print(&format!("removed {}\n", removed.join(", ")))?;
             }
@@ -59,7 +61,12 @@ fn list(listing: &Listing, context: &Context) -> Ended {
         let rows = listing.runs.iter().map(|run| {
             let invalid = if run.invalid { ", invalid" } else { "" };
             let label = run.label.clone().unwrap_or_default();
-            vec![run.id.clone(), format!("{}{invalid}", run.state.name()), run.target.clone(), label]
+            vec![
+                run.id.clone(),
+                format!("{}{invalid}", run.state.name()),
+                run.target.clone(),
+                label,
+            ]
         });
         let header = ["run", "state", "target", "label"];
         context.print(&seekwell_report::table(&header, rows, context.width))?;

@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 /// The program, with its kept runs in `home`.
 pub fn seekwell(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seekwell"));
-    command.env("SEEKWELL_RUNS", home.join("runs")).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
+    command
+        .env("SEEKWELL_RUNS", home.join("runs"))
+        .env("NO_COLOR", "1")
+        .env_remove("CLICOLOR_FORCE");
     command.stdin(Stdio::null());
     command
 }
