@@ -23,6 +23,8 @@ export interface Axis {
   label: string;
   log?: 2 | 10;
   format: (value: number) => string;
+  /** How marks on the axis are written, where that is shorter. */
+  mark?: (value: number) => string;
   ticks?: number[];
   range?: [number, number];
 }
@@ -144,6 +146,7 @@ function scaleOf(axis: Axis, fromZero: boolean): uPlot.Scale {
 const tidy = (text: string) => text.replace(/\.0+(?=\D|$)/, "");
 
 function axisOf(axis: Axis, size: number): uPlot.Axis {
+  const write = axis.mark ?? axis.format;
   const out: uPlot.Axis = {
     label: axis.label,
     labelSize: 20,
@@ -153,11 +156,16 @@ function axisOf(axis: Axis, size: number): uPlot.Axis {
     grid: { stroke: colour("--grid"), width: 1 },
     ticks: { stroke: colour("--grid"), width: 1, size: 4 },
     size,
-    values: (_, splits) => splits.map((v) => (v === null ? "" : tidy(axis.format(v)))),
+    values: (_, splits) => splits.map((v) => (v === null ? "" : tidy(write(v)))),
   };
   const { ticks } = axis;
   if (ticks || axis.log) {
-    out.splits = (_, __, min, max) => ticks ?? logTicks(min, max);
+    // About what the axes themselves take is left out of the length.
+    out.splits = (u, i, min, max) => {
+      if (ticks) return ticks;
+      const [length, gap] = i === 0 ? [u.width - 80, 60] : [u.height - 70, 24];
+      return logTicks(min, max, length, gap);
+    };
     out.filter = (_, splits) => splits;
   }
   return out;

@@ -1,27 +1,36 @@
 /** Places for the marks of a log axis. */
 
 const STEPS = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];
-const MOST = 7;
 
-/** Round numbers between two positive ones, as many as an axis has room for. */
-export function logTicks(min: number, max: number): number[] {
+/**
+ * Round numbers between two positive ones, as many as an axis has room for that is `length` pixels
+ * long, where two marks need `gap` pixels between them.
+ */
+export function logTicks(min: number, max: number, length: number, gap: number): number[] {
   if (!(min > 0) || !(max >= min)) return [];
-  const [first, last] = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
-  const within = (steps: number[]) => {
-    const out: number[] = [];
-    for (let decade = first; decade <= last; decade++) {
-      for (const step of steps) {
-        const at = Number(`${step}e${decade}`);
-        if (at >= min && at <= max) out.push(at);
-      }
-    }
-    return out;
-  };
-  const all = STEPS.map(within);
+  const decades = Math.max(Math.log10(max / min), 1e-9);
+  const places = (a: number, b: number) => (Math.log10(b / a) / decades) * length;
+  const roomy = (ticks: number[]) =>
+    ticks.every((tick, i) => i === 0 || places(ticks[i - 1]!, tick) >= gap);
+  const all = STEPS.map((steps) => within(steps, min, max));
   if (all[0]!.length < 2) return evenTicks(min, max);
-  const fits = all.find((ticks) => ticks.length <= MOST) ?? all.at(-1)!;
-  const every = Math.ceil(fits.length / MOST);
-  return fits.filter((_, i) => i % every === 0);
+  const fits = all.find((ticks) => ticks.length > 0 && roomy(ticks));
+  if (fits) return fits;
+  const whole = all.at(-1)!;
+  const every = Math.ceil((gap * decades) / Math.max(length, 1));
+  return whole.length > 0 ? whole.filter((_, i) => i % every === 0) : all[0]!.slice(0, 1);
+}
+
+/** The numbers that are one of `steps` times a power of ten. */
+function within(steps: number[], min: number, max: number): number[] {
+  const out: number[] = [];
+  for (let e = Math.floor(Math.log10(min)); e <= Math.ceil(Math.log10(max)); e++) {
+    for (const step of steps) {
+      const at = Number(`${step}e${e}`);
+      if (at >= min && at <= max) out.push(at);
+    }
+  }
+  return out;
 }
 
 /** The same where the range is too narrow for powers of ten. */

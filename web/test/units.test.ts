@@ -27,16 +27,17 @@ test("a percentile has as many digits as it has nines", () => {
     ["50 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
 });
 
-test("marks of a log axis are round, within it, and few", () => {
-  assert.deepEqual(logTicks(60, 600), [70, 100, 200, 300, 500]);
-  assert.deepEqual(logTicks(90, 110_000), [100, 300, 1000, 3000, 10_000, 30_000, 100_000]);
-  for (const [min, max] of [[1, 1], [1, 1e12], [20, 30], [11, 14.6]] as const) {
-    const ticks = logTicks(min, max);
-    assert.ok(ticks.length >= 1 && ticks.length <= 7, `${min} to ${max}: ${ticks}`);
+test("marks of a log axis are round, within it, and as many as there is room for", () => {
+  assert.deepEqual(logTicks(60, 600, 400, 24), [70, 100, 200, 300, 500]);
+  assert.deepEqual(logTicks(90, 110_000, 300, 60), [100, 1000, 10_000, 100_000]);
+  assert.deepEqual(logTicks(1, 1e12, 240, 60), [1, 1000, 1e6, 1e9, 1e12]);
+  assert.deepEqual(logTicks(11_000, 14_600, 200, 24), [11_000, 12_000, 13_000, 14_000]);
+  for (const [min, max] of [[1, 1], [1, 1e12], [20, 30], [11, 14.6], [0.5, 900]] as const) {
+    const ticks = logTicks(min, max, 240, 60);
+    assert.ok(ticks.length >= 1 && ticks.length <= 6, `${min} to ${max}: ${ticks}`);
     assert.ok(ticks.every((t) => t >= min && t <= max));
   }
-  assert.deepEqual(logTicks(11_000, 14_600), [11_000, 12_000, 13_000, 14_000]);
-  assert.deepEqual(logTicks(0, 10), []);
+  assert.deepEqual(logTicks(0, 10, 200, 24), []);
 });
 
 test("a document of another version is refused by name", () => {

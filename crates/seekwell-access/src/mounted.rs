@@ -82,11 +82,13 @@ fn collect(
         else {
             continue;
         };
-        found.push(MountedAt {
-            device: member.node(),
-            mount_point: mount.mount_point,
-            namespace_of_pid: pid,
-        });
+        let device = member.node();
+        // Namespaces share most of their mounts; one command unmounts them all.
+        let again = |at: &MountedAt| at.device == device && at.mount_point == mount.mount_point;
+        if !found.iter().any(again) {
+            let mount_point = mount.mount_point;
+            found.push(MountedAt { device, mount_point, namespace_of_pid: pid });
+        }
     }
     Ok(())
 }

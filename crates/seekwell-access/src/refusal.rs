@@ -90,7 +90,7 @@ pub enum Refusal {
         target: PathBuf,
     },
     /// A member of the device's family is mounted.
-    #[error("{} is in use: {} mounted; first `{}`", target.display(), join(at),
+    #[error("{} is in use, mounted: {}; first `{}`", target.display(), join(at),
         at.iter().map(MountedAt::umount_command).collect::<Vec<_>>().join("` and `"))]
     Mounted {
         /// What was to be destroyed.

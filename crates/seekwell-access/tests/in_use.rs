@@ -39,6 +39,7 @@ fn a_mounted_device_is_refused_by_any_name_and_stays_as_it_was() {
         let text = refusal.to_string();
         let Refusal::Mounted { target, at: places } = refusal else { panic!("{text}") };
         assert_eq!(&target, path);
+        assert_eq!(places.len(), 1, "other namespaces share this mount: {text}");
         assert_eq!(places[0].device, disk.node.to_str().unwrap());
         assert_eq!(places[0].mount_point, at.canonicalize().unwrap());
         assert_eq!(places[0].namespace_of_pid, None);

@@ -17,6 +17,10 @@ const SERIES_STEP: Nanos = Nanos::from_millis(50);
 /// enough that a device which answers at once is not made to look slow by its own queue.
 const BATCH: usize = 32;
 
+/// Completions are taken together where that many come within this time: waking up for each costs more
+/// than a fast device's answer.
+const TOGETHER: Nanos = Nanos::from_micros(10);
+
 /// Steers a run from outside and shows how it goes. One for all threads of a run.
 #[derive(Debug)]
 pub struct Control {
@@ -135,7 +139,38 @@ struct Outstanding {
     submitted: Nanos,
 }
 
+/// How fast completions have come lately.
+struct Recent {
+    completions: u64,
+    since: Nanos,
+    gap: Nanos,
+}
+
+impl Recent {
+    /// Looked at anew after so many completions.
+    const WINDOW: u64 = 256;
+
+    const fn new(now: Nanos) -> Self {
+        Self { completions: 0, since: now, gap: Nanos::MAX }
+    }
+
+    #[inline]
+    fn turn(&mut self, completions: usize, now: Nanos) {
+        self.completions += completions as u64;
+        if self.completions >= Self::WINDOW {
+            self.gap = Nanos(now.since(self.since).0 / self.completions);
+            (self.completions, self.since) = (0, now);
+        }
+    }
+
+    /// How many completions are to be expected within a time.
+    const fn within(&self, time: Nanos) -> u64 {
+        if self.gap.0 == 0 { u64::MAX } else { time.0 / self.gap.0 }
+    }
+}
+
 struct Loop {
+    recent: Recent,
     generator: Generator,
     depth: usize,
     free: Vec<u32>,
@@ -164,6 +199,7 @@ impl Loop {
         let runtime =
             if workload.runtime_ns == Nanos::ZERO { Nanos::MAX } else { workload.runtime_ns };
         Self {
+            recent: Recent::new(now),
             generator: Generator::new(workload, thread),
             depth: depth as usize,
             free: (0..depth).rev().collect(),
@@ -213,7 +249,9 @@ impl Loop {
         if !self.ending && self.in_flight() == 0 {
             deadline = deadline.min(self.end);
         }
-        target.reap(Until { completions: 1, deadline }, &mut self.reaped)?;
+        let completions = self.worth_waiting_for();
+        target.reap(Until { completions, deadline }, &mut self.reaped)?;
+        self.recent.turn(self.reaped.len(), target.now());
         self.take(dispatcher, control);
         if self.in_flight() == 0 {
             self.last_progress = target.now();
@@ -226,6 +264,13 @@ impl Loop {
             return Ok(false);
         }
         Ok(true)
+    }
+
+    /// How many completions one wait is for. An eighth of what is outstanding at most, so that waiting
+    /// for the last of them adds a sixteenth to latencies at the very most.
+    fn worth_waiting_for(&self) -> u32 {
+        let most = (self.in_flight() / 8) as u64;
+        self.recent.within(TOGETHER).min(most).max(1) as u32
     }
 
     /// Measuring starts: the ramp, if there was one, is over.

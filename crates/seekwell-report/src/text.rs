@@ -3,7 +3,6 @@
 //! A disk's model string can hold a terminal's escape sequence, a file name can hold markup or
 //! override the direction of writing. None of it is dropped, for it may be the clue: it is shown.
 
-use unicode_width::UnicodeWidthChar;
 use unicode_width::UnicodeWidthStr;
 
 /// One line: control characters as their pictures (`␛`, `␊`), characters that reorder or hide other
@@ -94,10 +93,13 @@ pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
             lines.push(std::mem::replace(&mut line, rest.to_owned()));
         }
         for c in word.chars() {
-            if columns(&line) + c.width().unwrap_or(0) > width && columns(&line) > columns(rest) {
-                lines.push(std::mem::replace(&mut line, rest.to_owned()));
-            }
+            // Measured with it, for a character can widen the one before it.
             line.push(c);
+            if columns(&line) > width && line.len() > rest.len() + c.len_utf8() {
+                line.pop();
+                lines.push(std::mem::replace(&mut line, rest.to_owned()));
+                line.push(c);
+            }
         }
         empty = false;
     }
@@ -141,6 +143,27 @@ mod tests {
         assert_eq!(when("2026-11-20T23:29:41Z"), "2026-11-20 23:29:41 UTC");
         assert_eq!(when("2026-11-20T23:29:41+01:00"), "2026-11-20T23:29:41+01:00");
         assert_eq!(when("yesterday\u{1b}"), "yesterday␛");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_a_line_too_wide_or_loses_a_letter(text in ".{0,80}", width in 8usize..40) {
+            let text = clean(&text);
+            let lines = wrap(&text, width, "- ", "  ");
+            for line in &lines {
+                proptest::prop_assert!(columns(line) <= width, "{line:?}");
+            }
+            let letters = |s: &str| s.chars().filter(|c| *c != ' ').collect::<String>();
+            let body = lines.iter().enumerate().map(|(i, l)| l.strip_prefix(if i == 0 { "- " } else { "  " }));
+            let body: Option<Vec<&str>> = body.collect();
+            proptest::prop_assert_eq!(body.map(|b| letters(&b.concat())), Some(letters(&text)));
+        }
+    }
+
+    #[test]
+    fn a_sign_that_widens_the_one_before_it_does_not_widen_the_line() {
+        let lines = wrap(&"\u{2764}\u{fe0f}".repeat(9), 8, "", "");
+        assert!(lines.iter().all(|l| columns(l) <= 8), "{lines:?}");
     }
 
     #[test]

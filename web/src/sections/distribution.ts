@@ -20,6 +20,8 @@ const asLine = (label: string, curve: Middle): Line => ({
   high: curve.high,
 });
 
+const percentileAt = (nine: number) => percentile(Math.round(shareAt(nine) * 1e6) / 1e6);
+
 /** Latency against percentile, every nine as wide as the last, as far as requests allow. */
 export function tailPlot(shown: Distribution[], title: string): HTMLElement {
   const reach = (d: Distribution) =>
@@ -37,7 +39,8 @@ export function tailPlot(shown: Distribution[], title: string): HTMLElement {
     summary: `Latency at each percentile for ${shown.map((d) => d.label).join("; ")}.`,
     x: {
       label: "percentile of requests",
-      format: (v) => percentile(Math.round(shareAt(v) * 1e6) / 1e6),
+      format: percentileAt,
+      mark: (v) => percentileAt(v).replace(" %", ""),
       ticks: tableAt,
       range: [0, last],
     },

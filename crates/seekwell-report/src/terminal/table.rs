@@ -3,7 +3,6 @@
 
 use super::{DIM, Page};
 use crate::rows::{NONE, Row};
-use crate::text::columns;
 use anstyle::Style as Paint;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 
@@ -91,5 +90,4 @@ fn remarks(page: &mut Page, rows: &[Row]) {
         let text = format!("{}: {why}", phases.join(", "));
         page.text(&text, "- ", "  ", DIM);
     }
-    debug_assert!(page.style.color || page.lines.iter().all(|l| columns(l) <= page.width));
 }

@@ -251,3 +251,20 @@ fn no_control_character_of_a_disk_reaches_the_terminal() {
     assert_eq!(found, None);
     assert!(all.contains("␛[2J"), "the sequence is shown as text");
 }
+
+#[test]
+fn a_list_of_runs_keeps_to_its_width_and_obeys_no_label() {
+    let rows = [
+        vec!["20261120-231502-checkup-5f3a".to_owned(), "\u{1b}[2Jlabel".to_owned()],
+        vec!["short".to_owned(), "a label of many words that must be wrapped".to_owned()],
+    ];
+    let text = table(&["id", "label"], rows, 48);
+    assert!(text.lines().all(|line| columns(line) <= 48), "{text}");
+    insta::assert_snapshot!(text, @r"
+    id                       label
+    20261120-231502-checkup  ␛[2Jlabel
+    -5f3a
+    short                    a label of many words
+                             that must be wrapped
+    ");
+}
