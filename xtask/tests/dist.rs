@@ -1,5 +1,5 @@
-//! Man pages and completions are committed, so that packagers need no Rust; this says when they drift
-//! from the command line they are made from.
+//! Man pages and completions are committed, so that packagers need no Rust; this says when they
+//! drift from the command line they are made from.
 
 use std::process::Command;
 

@@ -79,10 +79,14 @@ fn no_file_has_more_than_a_thousand_lines() {
 fn no_line_of_rust_is_wider_than_a_hundred_columns() {
     let mut wide = Vec::new();
     for source in rust() {
+        // An inline snapshot is output, kept as it is printed.
+        let mut snapshot = false;
         for (number, line) in source.text.lines().enumerate() {
-            if line.chars().count() > MAX_COLUMNS {
+            snapshot |= line.contains("assert_snapshot!(");
+            if line.chars().count() > MAX_COLUMNS && !snapshot {
                 wide.push(format!("{}:{}", source.name, number + 1));
             }
+            snapshot &= !line.trim_end().ends_with(");");
         }
     }
     assert_none("lines to be broken", &wide);

@@ -6,6 +6,7 @@
 //! each device its queue (`queue`), its identity (`identity/`) and its way to the CPU (`attach/`).
 
 mod attach;
+pub mod facts;
 mod find;
 mod finding;
 mod host;
@@ -19,6 +20,7 @@ mod reader;
 mod stack;
 mod target;
 
+pub use facts::Detail;
 pub use finding::{Evidence, Finding, Severity};
 pub use inspect::inspect;
 pub use model::{

@@ -1,5 +1,6 @@
 //! What inspection found, as plain data. Every value knows where it was read.
 
+use crate::facts::{Detail, VmFacts};
 use serde::{Deserialize, Serialize};
 
 /// A value and the place it was read from (a path, or the name of a system call).
@@ -102,6 +103,9 @@ pub struct Host {
     pub virtualization: Option<Fact<String>>,
     /// The container runtime, where the program runs in a container: `docker`, `podman`, `lxc` …
     pub container: Option<Fact<String>>,
+    /// What it was told at boot, and how it writes back dirty memory.
+    #[serde(default)]
+    pub vm: VmFacts,
 }
 
 /// A mounted file system.
@@ -182,6 +186,9 @@ pub struct Device {
     pub attachment: Vec<Hop>,
     /// What it stands on: a partition's disk, a RAID's members, the disk under a loop device's file.
     pub below: Vec<Device>,
+    /// What is known beyond that, by the part of the kernel that tells it.
+    #[serde(default)]
+    pub detail: Box<Detail>,
 }
 
 /// Settings of a device's request queue. A partition has its disk's, with an alignment of its own.

@@ -7,8 +7,8 @@ use crate::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::OnceLock;
 
-/// How long the counter is compared with the kernel's clock. Both ends are read within about 50 ns, so
-/// the rate is known to about 5 parts in a million.
+/// How long the counter is compared with the kernel's clock. Both ends are read within about 50 ns,
+/// so the rate is known to about 5 parts in a million.
 const CALIBRATION: Nanos = Nanos::from_millis(10);
 
 /// The real clock. Copies agree with each other.
@@ -79,8 +79,8 @@ fn calibrate() -> Source {
     Source::Tsc { base: c0, mult: ((u128::from(ns) << 32) / u128::from(ticks)) as u64 }
 }
 
-/// The kernel's clock and the counter at one moment: of several tries the one that took least time, since
-/// this thread may be put aside between the two.
+/// The kernel's clock and the counter at one moment: of several tries the one that took least time,
+/// since this thread may be put aside between the two.
 #[cfg(target_arch = "x86_64")]
 fn both() -> (Nanos, u64) {
     let tries = (0..16).map(|_| {
@@ -98,8 +98,8 @@ fn tsc() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// Invariant by CPUID (leaf 8000_0007, EDX bit 8) and not distrusted by the kernel, which drops `tsc`
-/// from its clock sources when it saw it drift.
+/// Invariant by CPUID (leaf 8000_0007, EDX bit 8) and not distrusted by the kernel, which drops
+/// `tsc` from its clock sources when it saw it drift.
 #[cfg(target_arch = "x86_64")]
 fn tsc_is_trusted() -> bool {
     use core::arch::x86_64::__cpuid;
@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn the_clock_agrees_with_the_kernel_within_a_tenth_of_a_percent() {
         let clock = Clock::real();
-        // Of several pairs the one read closest together: the thread may be put aside between two reads.
+        // Of several pairs the one read closest together: the thread may be put aside between two
+        // reads.
         let both = || {
             let tries = (0..16).map(|_| {
                 let (before, ours, after) = (monotonic(), clock.now(), monotonic());

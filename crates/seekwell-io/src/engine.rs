@@ -17,8 +17,8 @@ const SERIES_STEP: Nanos = Nanos::from_millis(50);
 /// enough that a device which answers at once is not made to look slow by its own queue.
 const BATCH: usize = 32;
 
-/// Completions are taken together where that many come within this time: waking up for each costs more
-/// than a fast device's answer.
+/// Completions are taken together where that many come within this time: waking up for each costs
+/// more than a fast device's answer.
 const TOGETHER: Nanos = Nanos::from_micros(10);
 
 /// Steers a run from outside and shows how it goes. One for all threads of a run.
@@ -50,7 +50,8 @@ impl Control {
 }
 
 impl Default for Control {
-    /// Stalls after 60 s: twice the kernel's usual command time-out, so that its own error comes first.
+    /// Stalls after 60 s: twice the kernel's usual command time-out, so that its own error comes
+    /// first.
     fn default() -> Self {
         Self::new(Nanos::from_millis(60_000))
     }
@@ -73,8 +74,8 @@ pub enum EngineError {
 /// Runs one thread's share of a workload to its end.
 ///
 /// # Errors
-/// [`EngineError`] when it cannot run at all. A request that fails ends the run early and is part of
-/// the [`Measurement`].
+/// [`EngineError`] when it cannot run at all. A request that fails ends the run early and is part
+/// of the [`Measurement`].
 pub fn run<T: Target, D: Dispatcher>(
     workload: &Workload,
     thread: u32,
@@ -88,8 +89,8 @@ pub fn run<T: Target, D: Dispatcher>(
     Ok(run.finish(target))
 }
 
-/// Runs all threads of a workload, each on a target of its own that `open` makes on that thread, and
-/// adds up what they measured. Threads begin together once all targets are open.
+/// Runs all threads of a workload, each on a target of its own that `open` makes on that thread,
+/// and adds up what they measured. Threads begin together once all targets are open.
 ///
 /// # Errors
 /// The first error of any thread.
@@ -127,8 +128,8 @@ where
 
 /// Lets timed waits end on time: by default the kernel may add 50 µs to each.
 fn sharpen_timers() {
-    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory of ours. If it is refused, waits
-    // are merely less exact.
+    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory of ours. If it is refused,
+    // waits are merely less exact.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
@@ -158,14 +159,14 @@ impl Recent {
     fn turn(&mut self, completions: usize, now: Nanos) {
         self.completions += completions as u64;
         if self.completions >= Self::WINDOW {
-            self.gap = Nanos(now.since(self.since).0 / self.completions);
+            self.gap = Nanos((now.since(self.since).0 / self.completions).max(1));
             (self.completions, self.since) = (0, now);
         }
     }
 
     /// How many completions are to be expected within a time.
     const fn within(&self, time: Nanos) -> u64 {
-        if self.gap.0 == 0 { u64::MAX } else { time.0 / self.gap.0 }
+        time.0 / self.gap.0
     }
 }
 
@@ -266,8 +267,8 @@ impl Loop {
         Ok(true)
     }
 
-    /// How many completions one wait is for. An eighth of what is outstanding at most, so that waiting
-    /// for the last of them adds a sixteenth to latencies at the very most.
+    /// How many completions one wait is for. An eighth of what is outstanding at most, so that
+    /// waiting for the last of them adds a sixteenth to latencies at the very most.
     fn worth_waiting_for(&self) -> u32 {
         let most = (self.in_flight() / 8) as u64;
         self.recent.within(TOGETHER).min(most).max(1) as u32

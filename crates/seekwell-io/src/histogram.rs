@@ -1,9 +1,9 @@
 //! Latency histogram: a fixed log-linear array with fio's geometry, 64 linear sub-bins for each
 //! power of two in 29 groups, so bins exported to its consumers are exact.
 //!
-//! A value below 128 has a bin of its own; above, a bin is 2^(k-6) wide for values in [2^k, 2^(k+1)),
-//! so its middle is within 1/128 of every value in it. Values from 2^35 (34 s) on share the last bin;
-//! minimum, maximum and mean stay exact.
+//! A value below 128 has a bin of its own; above, a bin is 2^(k-6) wide for values in [2^k,
+//! 2^(k+1)), so its middle is within 1/128 of every value in it. Values from 2^35 (34 s) on share
+//! the last bin; minimum, maximum and mean stay exact.
 
 use crate::units::Nanos;
 
@@ -14,7 +14,8 @@ const GROUPS: usize = 29;
 /// Number of bins.
 pub const BINS: usize = SUB * GROUPS;
 
-/// Counts of latencies in nanoseconds. About 15 kB; recording neither allocates nor branches on data.
+/// Counts of latencies in nanoseconds. About 15 kB; recording neither allocates nor branches on
+/// data.
 #[derive(Clone, PartialEq)]
 pub struct Histogram {
     bins: Box<[u64; BINS]>,
@@ -104,8 +105,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 
-    /// The value below which a share `q` of all values lie, within 1/128, or `None` where fewer than
-    /// 10/(1−q) values were recorded: a rarer quantile would be an accident.
+    /// The value below which a share `q` of all values lie, within 1/128, or `None` where fewer
+    /// than 10/(1−q) values were recorded: a rarer quantile would be an accident.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         assert!((0.0..1.0).contains(&q), "a quantile lies in [0, 1)");
         if (self.count as f64) < 10.0 / (1.0 - q) - 1e-6 {

@@ -1,8 +1,8 @@
 //! A workload runs on a target and gives a measurement: the one loop of the program.
 //!
 //! Sources of requests ([`workload`]), the rule that decides which may be outstanding
-//! ([`dispatch`]), where they go ([`target`]) and what is kept of them ([`measurement`]) are joined by
-//! [`engine::run`]. It is generic over all of them, so a real run pays nothing for models.
+//! ([`dispatch`]), where they go ([`target`]) and what is kept of them ([`measurement`]) are joined
+//! by [`engine::run`]. It is generic over all of them, so a real run pays nothing for models.
 
 pub mod clock;
 pub mod dispatch;

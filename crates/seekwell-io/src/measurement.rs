@@ -45,8 +45,8 @@ impl Interval {
     }
 }
 
-/// Rates over time in even steps. When it would grow past [`Series::MAX_STEPS`], neighbours are merged
-/// and the step doubles, so its size does not depend on how long a run takes.
+/// Rates over time in even steps. When it would grow past [`Series::MAX_STEPS`], neighbours are
+/// merged and the step doubles, so its size does not depend on how long a run takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Length of one step.

@@ -47,8 +47,8 @@ pub struct Request {
     pub offset: u64,
     /// How many bytes; 0 for a flush.
     pub len: u32,
-    /// When it was wanted, on the target's clock. Response time counts from here. A closed loop wants
-    /// nothing at a time of its own and leaves it `None`.
+    /// When it was wanted, on the target's clock. Response time counts from here. A closed loop
+    /// wants nothing at a time of its own and leaves it `None`.
     pub wanted: Option<Nanos>,
 }
 

@@ -88,7 +88,8 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// A number with three significant digits, no exponent and no trailing zeros lost: `1.25`, `87.3`, `950`.
+/// A number with three significant digits, no exponent and no trailing zeros lost: `1.25`, `87.3`,
+/// `950`.
 pub fn three_digits(x: f64) -> String {
     match x.abs() {
         a if a >= 99.95 => format!("{x:.0}"),

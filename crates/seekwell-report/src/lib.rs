@@ -28,4 +28,4 @@ pub use figures::{Figure, Key, figures};
 pub use html::{ReportError, html, html_has_plots};
 pub use markdown::markdown;
 pub use rows::{Row, rows};
-pub use terminal::{Style, inspect, table, terminal};
+pub use terminal::{Style, facts, inspect, table, terminal};

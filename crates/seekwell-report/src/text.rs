@@ -55,8 +55,8 @@ pub fn escape_markdown(text: &str) -> String {
     out
 }
 
-/// A time of RFC 3339 in UTC as people write it, to the second: `2026-11-20 23:15:02 UTC`. Any other
-/// text as it is.
+/// A time of RFC 3339 in UTC as people write it, to the second: `2026-11-20 23:15:02 UTC`. Any
+/// other text as it is.
 pub fn when(time: &str) -> String {
     let parts = time.strip_suffix('Z').and_then(|t| t.split_once('T'));
     match parts {
@@ -154,7 +154,8 @@ mod tests {
                 proptest::prop_assert!(columns(line) <= width, "{line:?}");
             }
             let letters = |s: &str| s.chars().filter(|c| *c != ' ').collect::<String>();
-            let body = lines.iter().enumerate().map(|(i, l)| l.strip_prefix(if i == 0 { "- " } else { "  " }));
+            let indent = |i| if i == 0 { "- " } else { "  " };
+            let body = lines.iter().enumerate().map(|(i, l)| l.strip_prefix(indent(i)));
             let body: Option<Vec<&str>> = body.collect();
             proptest::prop_assert_eq!(body.map(|b| letters(&b.concat())), Some(letters(&text)));
         }

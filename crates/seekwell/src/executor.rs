@@ -136,8 +136,8 @@ impl RealExecutor {
         let Some(file) = file else {
             return self.with(workload, |_| Ok(Null::new()));
         };
-        // At depth 1 with flushes, plain system calls: what a database makes for a commit. A ring would
-        // hand each flush to a kernel thread and charge the disk for it.
+        // At depth 1 with flushes, plain system calls: what a database makes for a commit. A ring
+        // would hand each flush to a kernel thread and charge the disk for it.
         let commits = workload.flush_every > 0 && depth == 1;
         if self.engine == EngineKind::IoUring && !commits {
             self.with(workload, |t| Uring::new(file, depth, bytes, seed(t)))
@@ -196,7 +196,8 @@ impl Executor for RealExecutor {
     }
 }
 
-/// What the device counted beside what was asked for; nothing to say of a run that asked for nothing.
+/// What the device counted beside what was asked for; nothing to say of a run that asked for
+/// nothing.
 fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<DeviceCount> {
     let asked = measurement.op(Op::Read).bytes + measurement.op(Op::Write).bytes;
     let moved = counted.read_bytes + counted.written_bytes;
@@ -208,8 +209,8 @@ fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<DeviceCoun
     })
 }
 
-/// CPU time per request of the engine itself: 4 KiB random reads at depth 32 on the null target for a
-/// tenth of a second. `None` when it was interrupted.
+/// CPU time per request of the engine itself: 4 KiB random reads at depth 32 on the null target for
+/// a tenth of a second. `None` when it was interrupted.
 pub fn engine_cost_ns(control: &Arc<Control>) -> Option<f64> {
     let mut workload = Workload::closed(Pattern::Random, 100, 4096, 32, 1 << 40);
     workload.runtime_ns = Nanos::from_millis(100);

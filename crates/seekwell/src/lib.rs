@@ -1,5 +1,5 @@
-//! The command line of seekwell as a library, so that man pages, completions and tests are made from
-//! the same definitions. One file per command in `commands`; nothing else prints.
+//! The command line of seekwell as a library, so that man pages, completions and tests are made
+//! from the same definitions. One file per command in `commands`; nothing else prints.
 
 pub mod cli;
 mod commands;

@@ -1,4 +1,5 @@
-//! One command that measures, from its first document to its last: what `checkup` and `bench` share.
+//! One command that measures, from its first document to its last: what `checkup` and `bench`
+//! share.
 
 use crate::cli::Engine as Choice;
 use crate::context::Context;
@@ -94,8 +95,8 @@ impl<'a> Session<'a> {
         Ok(Self { context, engine, writer, line, document, detail: Detail::default() })
     }
 
-    /// Runs a plan on what was made ready, saving after every unit, and explains the result. The medium
-    /// is gone when this returns.
+    /// Runs a plan on what was made ready, saving after every unit, and explains the result. The
+    /// medium is gone when this returns.
     pub fn measure(&mut self, plan: &Plan, ready: Ready, tags: Option<u32>, wanted: Option<u64>) {
         self.document.medium = Some(ready.medium);
         let control = Arc::clone(&self.context.control);

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use crate::exit::Exit;
 
-/// How long the program has after the second signal before it ends whatever it does: a system call on a
-/// hung disk may never return. Temporary files have no name by then, or are found at the next start.
+/// How long the program has after the second signal before it ends whatever it does: a system call
+/// on a hung disk may never return. Temporary files have no name by then, or are found at the next
+/// start.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Sets the flags of `control` when signals come.

@@ -1,5 +1,5 @@
-//! What the program refuses, with which sentence and which exit status, and that nothing was changed or
-//! left behind. The known failures of the field's main tool are the first of them.
+//! What the program refuses, with which sentence and which exit status, and that nothing was
+//! changed or left behind. The known failures of the field's main tool are the first of them.
 
 mod common;
 

@@ -61,8 +61,8 @@ impl Buffers {
         (self.base.as_ptr().cast(), self.stride * self.slots as usize)
     }
 
-    /// Marks every page of a write, so that no two writes hold the same data and nothing that removes
-    /// duplicates makes them look cheap.
+    /// Marks every page of a write, so that no two writes hold the same data and nothing that
+    /// removes duplicates makes them look cheap.
     #[inline]
     pub fn prepare(&mut self, tagged: &Tagged) {
         if tagged.request.op != Op::Write {

@@ -1,5 +1,5 @@
-//! A target on a virtual clock whose service times and results are given: every measurement made with
-//! it can be checked to the nanosecond, and it fails, hangs and shortens where it is told to.
+//! A target on a virtual clock whose service times and results are given: every measurement made
+//! with it can be checked to the nanosecond, and it fails, hangs and shortens where it is told to.
 
 use super::{Target, TargetError, Until};
 use crate::request::{Completion, Request, Tagged};

@@ -102,8 +102,8 @@ impl Shared {
 fn perform(file: BorrowedFd<'_>, request: &Request, buffer: *mut u8) -> Result<u32, i32> {
     let fd: RawFd = file.as_raw_fd();
     let (len, at) = (request.len as usize, request.offset.cast_signed());
-    // SAFETY: `buffer` is the slot's own, at least `len` bytes long, and no one else touches it until
-    // the completion is reaped; the descriptor is open for the whole call.
+    // SAFETY: `buffer` is the slot's own, at least `len` bytes long, and no one else touches it
+    // until the completion is reaped; the descriptor is open for the whole call.
     let moved = unsafe {
         match request.op {
             Op::Read => libc::pread(fd, buffer.cast(), len, at),

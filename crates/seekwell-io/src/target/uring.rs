@@ -24,8 +24,8 @@ impl Uring {
     /// A ring for `depth` requests of up to `max_bytes` on `file`.
     ///
     /// # Errors
-    /// [`TargetError::RingRefused`] where the kernel does not give this process a ring at all, so that
-    /// the caller can fall back on [`super::Threads`]; other variants for real failures.
+    /// [`TargetError::RingRefused`] where the kernel does not give this process a ring at all, so
+    /// that the caller can fall back on [`super::Threads`]; other variants for real failures.
     pub fn new(
         file: BorrowedFd<'_>,
         depth: u32,
@@ -47,7 +47,8 @@ impl Uring {
         let iovec = libc::iovec { iov_base: base, iov_len: len };
         // SAFETY: the region outlives the ring (field order) and is not unmapped or moved before.
         let registered = unsafe { ring.submitter().register_buffers(&[iovec]) };
-        // Refused where locked memory is limited (RLIMIT_MEMLOCK before Linux 5.12): plain reads do.
+        // Refused where locked memory is limited (RLIMIT_MEMLOCK before Linux 5.12): plain reads
+        // do.
         let registered_buffers = registered.is_ok();
         Ok(Self { ring, buffers, registered_buffers, clock: Clock::real(), syscalls: 0 })
     }
@@ -86,8 +87,8 @@ impl Uring {
     }
 }
 
-/// Builds a ring with the cheapest completion delivery the kernel has: deferred task work (6.1), then
-/// cooperative (5.19), then plain.
+/// Builds a ring with the cheapest completion delivery the kernel has: deferred task work (6.1),
+/// then cooperative (5.19), then plain.
 fn build(depth: u32) -> Result<IoUring, TargetError> {
     let entries = depth.next_power_of_two().max(2);
     let newest = IoUring::builder()

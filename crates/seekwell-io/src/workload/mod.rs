@@ -1,7 +1,7 @@
 //! What produces requests, and how they are paced.
 //!
-//! A [`Workload`] is a description: plain data that is kept with every result. A [`Generator`] turns
-//! it into requests, one thread's share at a time, from a seed and nothing else.
+//! A [`Workload`] is a description: plain data that is kept with every result. A [`Generator`]
+//! turns it into requests, one thread's share at a time, from a seed and nothing else.
 
 mod generator;
 #[cfg(test)]
@@ -20,8 +20,8 @@ pub enum Pattern {
     Sequential,
     /// Anywhere with equal chance; blocks may repeat before all were used.
     Random,
-    /// Few blocks get most requests: rank k is drawn with probability proportional to 1/k^theta, and
-    /// ranks are scattered over the region.
+    /// Few blocks get most requests: rank k is drawn with probability proportional to 1/k^theta,
+    /// and ranks are scattered over the region.
     Zipf {
         /// The skew, above 0; 0.9 to 1.2 is usual.
         theta: f64,

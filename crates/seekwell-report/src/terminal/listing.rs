@@ -3,8 +3,8 @@
 use crate::text::clean;
 use comfy_table::{ContentArrangement, Table, presets};
 
-/// Rows under a header, at most `width` columns wide, cells wrapped where they must be. Text is made
-/// safe for a terminal. Ends with a line end; of no rows there is only the header.
+/// Rows under a header, at most `width` columns wide, cells wrapped where they must be. Text is
+/// made safe for a terminal. Ends with a line end; of no rows there is only the header.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, width: usize) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -1,10 +1,12 @@
 //! A run in a terminal: what a person grasps in ten seconds. Colour only repeats what a word and a
 //! symbol say, and no line is wider than was asked for.
 
+mod facts;
 mod inspect;
 mod listing;
 mod table;
 
+pub use facts::facts;
 pub use inspect::inspect;
 pub use listing::table;
 

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 /// Know why a disk is slow, prove what makes it faster, keep only what helped.
 ///
-/// seekwell finds out how a disk is attached, measures it, and says in sentences what holds it back and
-/// how that is known. It never writes to a disk that was not given to be destroyed.
+/// seekwell finds out how a disk is attached, measures it, and says in sentences what holds it back
+/// and how that is known. It never writes to a disk that was not given to be destroyed.
 #[derive(Debug, Parser)]
 #[command(
     name = "seekwell",
@@ -48,7 +48,10 @@ pub struct Global {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: When,
     /// Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]
-    #[arg(long, global = true, value_name = "DIR", env = "SEEKWELL_RUNS", value_hint = ValueHint::DirPath)]
+    #[arg(
+        long, global = true, value_name = "DIR", env = "SEEKWELL_RUNS",
+        value_hint = ValueHint::DirPath
+    )]
     pub runs_dir: Option<PathBuf>,
 }
 
@@ -68,9 +71,9 @@ pub enum When {
 pub enum Command {
     /// Inspect, measure and explain the disk under a path: the main job
     ///
-    /// Takes about a minute. Needs no privileges on a directory: a temporary file of seekwell's own is
-    /// measured, sized to leave a tenth of the file system and 1 GiB free, and removed on every way out.
-    /// On a block device only reads are made, unless --destroy names it.
+    /// Takes about a minute. Needs no privileges on a directory: a temporary file of seekwell's own
+    /// is measured, sized to leave a tenth of the file system and 1 GiB free, and removed on every
+    /// way out. On a block device only reads are made, unless --destroy names it.
     Checkup(Checkup),
     /// Show how disks are attached and set up, and what could not be read
     ///
@@ -87,10 +90,12 @@ pub enum Command {
 /// What may be overwritten.
 #[derive(Debug, Args)]
 pub struct Destroy {
-    /// Allow writing to the block device, whose serial number or WWN is SERIAL: all data on it is lost
+    /// Allow writing to the block device, whose serial number or WWN is SERIAL: all data on it is
+    /// lost
     ///
-    /// For a loop device SERIAL is the path of its backing file. Refused all the same when the device is
-    /// mounted, used as swap, held by LVM, MD or dm-crypt, or carries a file system or partition table.
+    /// For a loop device SERIAL is the path of its backing file. Refused all the same when the
+    /// device is mounted, used as swap, held by LVM, MD or dm-crypt, or carries a file system or
+    /// partition table.
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Option<String>,
 }
@@ -196,7 +201,10 @@ pub struct Bench {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::duration)]
     pub runtime: Nanos,
     /// How long to run before measuring
-    #[arg(long = "ramp_time", value_name = "TIME", default_value = "0", value_parser = values::duration)]
+    #[arg(
+        long = "ramp_time", value_name = "TIME", default_value = "0",
+        value_parser = values::duration
+    )]
     pub ramp_time: Nanos,
     /// Size of the temporary file, or of the part of the target used
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
@@ -205,7 +213,10 @@ pub struct Bench {
     #[arg(long, value_name = "SIZE", default_value = "0", value_parser = values::size)]
     pub offset: u64,
     /// Share of reads in a mix, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(
+        long, value_name = "PERCENT", default_value_t = 50,
+        value_parser = clap::value_parser!(u8).range(0..=100)
+    )]
     pub rwmixread: u8,
     /// Requests per second in each thread; without it, as many as the depth allows
     #[arg(long = "rate_iops", value_name = "N")]
@@ -214,19 +225,28 @@ pub struct Bench {
     #[arg(long = "rate_process", value_name = "HOW", default_value = "linear")]
     pub rate_process: RateProcess,
     /// Where random requests go
-    #[arg(long = "random_distribution", value_name = "HOW", default_value = "random", value_parser = values::distribution)]
+    #[arg(
+        long = "random_distribution", value_name = "HOW", default_value = "random",
+        value_parser = values::distribution
+    )]
     pub random_distribution: Pattern,
     /// A flush after every N writes
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub fsync: u32,
     /// Past the page cache (1) or through it (0)
-    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(
+        long, value_name = "0|1", default_value_t = 1,
+        value_parser = clap::value_parser!(u8).range(0..=1)
+    )]
     pub direct: u8,
     /// Let at most N requests be outstanding, whatever the depth: one pool of tags
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub tags: Option<u32>,
     /// How often to measure
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
     pub repeats: u32,
     /// Seed of all random choices
     #[arg(long, default_value_t = 1)]

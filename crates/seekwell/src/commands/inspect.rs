@@ -39,6 +39,10 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
         let gap = if i > 0 { "\n" } else { "" };
         let text = seekwell_report::inspect(inspection, context.width, context.style);
         context.print(&format!("{gap}{text}"))?;
+        if args.verbose {
+            let facts = seekwell_report::facts(inspection, context.width, context.style);
+            context.print(&format!("\n{facts}"))?;
+        }
     }
     Ok(Exit::Done)
 }
