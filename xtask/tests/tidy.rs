@@ -79,11 +79,12 @@ fn no_file_has_more_than_a_thousand_lines() {
 fn no_line_of_rust_is_wider_than_a_hundred_columns() {
     let mut wide = Vec::new();
     for source in rust() {
-        // An inline snapshot is output, kept as it is printed.
+        // An inline snapshot is output, kept as it is printed; a row of a table stays a row.
         let mut snapshot = false;
         for (number, line) in source.text.lines().enumerate() {
             snapshot |= line.contains("assert_snapshot!(");
-            if line.chars().count() > MAX_COLUMNS && !snapshot {
+            let table = line.matches('|').count() >= 5;
+            if line.chars().count() > MAX_COLUMNS && !snapshot && !table {
                 wide.push(format!("{}:{}", source.name, number + 1));
             }
             snapshot &= !line.trim_end().ends_with(");");

@@ -1,12 +1,11 @@
 //! How a disk is really attached: facts, each with the place it was read from.
 //!
-//! [`inspect`] reads one [`Target`] through a [`seekwell_sys::View`] and nothing else, so that it
+//! [`inspect()`] reads one [`Target`] through a [`seekwell_sys::View`] and nothing else, so that it
 //! gives the same answer for a live machine, a snapshot of one and a fake. One file per concern:
 //! the machine (`host`), the mount a path is on (`mount`), the devices below it (`stack`), and of
 //! each device its queue (`queue`), its identity (`identity/`) and its way to the CPU (`attach/`).
 
 mod attach;
-pub mod facts;
 mod find;
 mod finding;
 mod host;
@@ -15,12 +14,12 @@ mod inspect;
 mod model;
 mod mount;
 mod notes;
+pub mod probe;
 mod queue;
 mod reader;
 mod stack;
 mod target;
 
-pub use facts::Detail;
 pub use finding::{Evidence, Finding, Severity};
 pub use inspect::inspect;
 pub use model::{

@@ -191,7 +191,8 @@ mod tests {
     fn the_disk_below_an_overlay_is_its_upper_directory_s() {
         let outside = mounts(
             "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n22 21 8:2 / /data rw - ext4 /dev/sda2 rw\n\
-             23 21 0:50 / /merged rw - overlay overlay rw,lowerdir=/l,upperdir=/data/up,workdir=/w\n",
+             23 21 0:50 / /merged rw - overlay overlay \
+             rw,lowerdir=/l,upperdir=/data/up,workdir=/w\n",
         );
         let (mount, _) = below_overlay(&outside, &outside[2]).unwrap();
         assert_eq!(mount.source, "/dev/sda2");

@@ -6,9 +6,8 @@
 //! number of devices are bounded.
 
 use crate::attach::{self, AtaPort};
-use crate::facts;
 use crate::find;
-use crate::identity::{self, Identify};
+use crate::identity;
 use crate::model::{Device, DeviceKind, Fact, Hop};
 use crate::mount;
 use crate::queue;
@@ -74,7 +73,6 @@ impl<'m> Stack<'m> {
             queue: queue::read(r, disk, dir),
             attachment: Vec::new(),
             below: Vec::new(),
-            detail: Box::new(facts::read(r, dir, disk, kind)),
         };
         match kind {
             DeviceKind::Disk => describe(r, dir, &mut device),
@@ -90,9 +88,6 @@ impl<'m> Stack<'m> {
                 device.transport = Some(Fact::new("memory".into(), show(dir)));
             }
             DeviceKind::DeviceMapper | DeviceKind::Md | DeviceKind::Other => {}
-        }
-        if self.trail.len() == 1 || kind == DeviceKind::Disk {
-            device.detail.mounts = facts::mounted(r, dir, self.mounts);
         }
         if device.below.is_empty() && kind != DeviceKind::Disk {
             device.below = self.slaves(r, dir);
@@ -225,9 +220,7 @@ fn mapper_role(uuid: &str) -> Option<&'static str> {
 /// Fills in what only a disk has: who it is and how it is attached.
 fn describe(r: &mut Reader<'_>, dir: &Path, device: &mut Device) {
     let ata = AtaPort::find(r, dir);
-    let behind_hba = identify(r, dir, ata.as_ref(), device);
-    let data = ata.as_ref().map_or(behind_hba.as_ref(), |port| port.identify.as_ref());
-    facts::of_disk(r, dir, ata.as_ref(), data, &mut device.detail);
+    identify(r, dir, ata.as_ref(), device);
     let attachment = attach::follow(r, dir, ata.as_ref());
     device.transport = attachment.transport;
     device.driver = attachment.driver;
@@ -243,13 +236,7 @@ fn describe(r: &mut Reader<'_>, dir: &Path, device: &mut Device) {
     }
 }
 
-/// Fills in who it is; gives back IDENTIFY data that came from no ATA port.
-fn identify(
-    r: &mut Reader<'_>,
-    dir: &Path,
-    ata: Option<&AtaPort>,
-    device: &mut Device,
-) -> Option<Fact<Identify>> {
+fn identify(r: &mut Reader<'_>, dir: &Path, ata: Option<&AtaPort>, device: &mut Device) {
     let behind_hba = match ata {
         Some(_) => None,
         None => identity::identify(r, dir, None),
@@ -260,7 +247,6 @@ fn identify(
     device.serial = found.serial;
     device.wwn = found.wwn;
     device.firmware = found.firmware;
-    behind_hba
 }
 
 fn last_hop(device: &Device, dir: &Path) -> Hop {

@@ -2,6 +2,7 @@
 //! device's own counters meet.
 
 use crate::cli::Engine as Choice;
+use crate::exit::CommandError;
 use rustix::fs::{Mode, OFlags};
 use seekwell_access::Opened;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
@@ -33,8 +34,8 @@ impl EngineKind {
     /// The engine for a choice, and why it is not io_uring where it is not.
     ///
     /// # Errors
-    /// [`TargetError`] when io_uring was insisted on and is refused, or fails for another reason.
-    pub fn pick(choice: Choice) -> Result<(Self, Option<String>), TargetError> {
+    /// When io_uring was insisted on and is refused, or fails for another reason.
+    pub fn pick(choice: Choice) -> Result<(Self, Option<String>), CommandError> {
         if choice == Choice::Threads {
             return Ok((Self::Threads, Some("threads were asked for (--engine threads)".into())));
         }
@@ -45,9 +46,12 @@ impl EngineKind {
         match Uring::new(probe.as_fd(), 1, 4096, 0) {
             Ok(_) => Ok((Self::IoUring, None)),
             Err(refused @ TargetError::RingRefused { .. }) if choice == Choice::Auto => {
-                Ok((Self::Threads, Some(format!("{refused}{}", sysctl_hint()))))
+                Ok((Self::Threads, Some(format!("{refused}{}", who_forbids()))))
             }
-            Err(e) => Err(e),
+            Err(refused @ TargetError::RingRefused { .. }) => {
+                Err(CommandError::RingRefused { refused, by: who_forbids() })
+            }
+            Err(e) => Err(e.into()),
         }
     }
 
@@ -61,7 +65,7 @@ impl EngineKind {
 }
 
 /// Who forbids io_uring: the sysctl with its value, or else a seccomp filter.
-fn sysctl_hint() -> String {
+fn who_forbids() -> String {
     match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").as_deref().map(str::trim) {
         Ok("0") | Err(_) => " (a container's or service's seccomp filter, or an old kernel)".into(),
         Ok(value) => format!(

@@ -50,6 +50,14 @@ pub enum CommandError {
     /// The engine does not run here.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// io_uring was insisted on.
+    #[error("{refused}{by}; or measure with --engine threads")]
+    RingRefused {
+        /// What the kernel said.
+        refused: TargetError,
+        /// Who forbids it, and the command that allows it.
+        by: String,
+    },
     /// Nothing could be measured.
     #[error(transparent)]
     Execute(#[from] ExecuteError),

@@ -35,21 +35,6 @@ impl AtaPort {
         Some(Self { port, link, device, identify })
     }
 
-    /// The folder of the port.
-    pub fn port_dir(&self) -> &Path {
-        &self.port
-    }
-
-    /// The folder of the link's attributes.
-    pub fn link_dir(&self) -> &Path {
-        &self.link
-    }
-
-    /// The folder of the device's attributes.
-    pub fn device_dir(&self) -> &Path {
-        &self.device
-    }
-
     /// The link's speed; `None` where the controller has no register for it.
     fn speed(&self, r: &Reader<'_>) -> Option<Fact<String>> {
         let path = self.link.join("sata_spd");

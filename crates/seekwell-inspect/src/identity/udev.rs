@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn properties_are_read_and_unescaped() {
-        let text = "S:disk/by-id/x\nI:123\nE:ID_MODEL=Some_Disk\nE:ID_MODEL_ENC=Some\\x20Disk\\x20\n\
+        let text = "S:disk/by-id/x\nI:123\nE:ID_MODEL=Some_Disk\n\
+                    E:ID_MODEL_ENC=Some\\x20Disk\\x20\n\
                     E:ID_SERIAL=Some_Disk_S1\nE:ID_SERIAL_SHORT=S1\nE:ID_WWN=0x5000\n\
                     E:ID_WWN_WITH_EXTENSION=0x50001\nE:ID_REVISION=\n";
         let fake = Fake::new().file("/run/udev/data/b8:0", text);

@@ -20,6 +20,7 @@ fn show(
     let (document, detail, exit) = ended;
     if let Some(path) = page {
         write_page(path, &[(document.clone(), detail.clone())])?;
+        context.note(&format!("the page is {}", path.display()));
     }
     if context.json {
         context.print_json(document)?;

@@ -1,0 +1,208 @@
+//! Asks an ATA disk, read-only, whether queued and DMA commands are accepted right now.
+//!
+//! sysfs does not know: after libata has given up on queueing or on DMA, `queue_depth` still shows
+//! 32. But libata itself checks a command that comes through ATA PASS-THROUGH(16) against the flags
+//! it keeps, and refuses one it would not issue with ILLEGAL REQUEST, 24h/00h. So one sector is
+//! asked for with READ FPDMA QUEUED and with READ DMA EXT. A disk that sleeps is asked nothing that
+//! would wake it: CHECK POWER MODE comes first, and ends the probe unless the disk is spinning.
+//!
+//! Sources: SAT-3 (T10/2126-D) §12.2 for the command and the returned descriptor, ACS-3 for the
+//! commands, and the behaviour of Linux 6.1 (drivers/ata/libata-scsi.c, `ata_scsi_pass_thru`).
+
+mod sgio;
+#[cfg(test)]
+mod tests;
+
+pub use sgio::SgIo;
+
+use serde::{Deserialize, Serialize};
+
+/// One sector.
+const SECTOR: usize = 512;
+
+/// How one command ended: the SCSI status and whatever sense data came with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// SCSI status; 0 is good, 2 is CHECK CONDITION.
+    pub status: u8,
+    /// Host byte: what the adapter says of the transport; 0 is good.
+    pub host: u16,
+    /// Sense data, fixed or descriptor format; empty where there is none.
+    pub sense: Vec<u8>,
+}
+
+/// Sends ATA PASS-THROUGH(16) commands. Real disks through [`SgIo`], anything else in tests.
+pub trait Passthrough {
+    /// Sends `cdb`; data, where the command has any, come from the disk into `data`.
+    ///
+    /// # Errors
+    /// [`ProbeError`] where the kernel does not send it at all.
+    fn send(&mut self, cdb: [u8; 16], data: &mut [u8]) -> Result<Reply, ProbeError>;
+}
+
+/// A probe that could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProbeError {
+    /// The device cannot be opened.
+    #[error("cannot open {path} for probing: {}", std::io::Error::from_raw_os_error(*errno))]
+    Open {
+        /// The device node.
+        path: String,
+        /// What the kernel answered.
+        errno: i32,
+    },
+    /// This user may not send commands to the disk.
+    #[error("probing needs CAP_SYS_RAWIO (root); run it again with sudo")]
+    Denied,
+    /// The device takes no SCSI commands: it is no SCSI or ATA disk.
+    #[error("the device takes no SCSI commands: {}", std::io::Error::from_raw_os_error(*errno))]
+    NotScsi {
+        /// What the kernel answered.
+        errno: i32,
+    },
+}
+
+/// Whether a kind of command is issued right now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "answer")]
+pub enum Answer {
+    /// It was carried out.
+    Accepted,
+    /// The kernel refuses to issue it: ILLEGAL REQUEST, invalid field in CDB.
+    Refused,
+    /// The device knows no ATA pass-through: it is no ATA disk, or a bridge hides it.
+    NotAta,
+    /// It failed for another reason.
+    Failed {
+        /// SCSI status.
+        status: u8,
+        /// Sense key, additional sense code and its qualifier.
+        sense: [u8; 3],
+    },
+}
+
+/// Whether the disk spins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Power {
+    /// Active or idle.
+    Active,
+    /// Idle, heads perhaps unloaded.
+    Idle,
+    /// Standby: the next read would spin it up.
+    Standby,
+    /// It did not say.
+    Unknown,
+}
+
+/// What a probe found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// Asked first; unless active or idle, nothing else was asked.
+    pub power: Power,
+    /// READ FPDMA QUEUED, one sector: queueing is on.
+    pub ncq: Option<Answer>,
+    /// READ DMA EXT, one sector: DMA is on.
+    pub dma: Option<Answer>,
+}
+
+/// Asks for the power mode and, where that wakes nothing, whether queueing and DMA are on.
+///
+/// # Errors
+/// [`ProbeError`] where the kernel sends no commands.
+pub fn probe(disk: &mut dyn Passthrough) -> Result<Probe, ProbeError> {
+    let reply = disk.send(CHECK_POWER_MODE, &mut [])?;
+    if answer(&reply) == Answer::NotAta {
+        let not_ata = Some(Answer::NotAta);
+        return Ok(Probe { power: Power::Unknown, ncq: not_ata, dma: not_ata });
+    }
+    let power = power(&reply);
+    if !matches!(power, Power::Active | Power::Idle) {
+        return Ok(Probe { power, ncq: None, dma: None });
+    }
+    let mut data = [0; SECTOR];
+    let ncq = answer(&disk.send(READ_FPDMA_QUEUED, &mut data)?);
+    let dma = answer(&disk.send(READ_DMA_EXT, &mut data)?);
+    Ok(Probe { power, ncq: Some(ncq), dma: Some(dma) })
+}
+
+/// Protocols of byte 1 (bits 4:1).
+const NON_DATA: u8 = 3 << 1;
+const DMA: u8 = 6 << 1;
+const FPDMA: u8 = 12 << 1;
+/// Bit 0 of byte 1: registers are 48 bits wide.
+const EXTEND: u8 = 1;
+/// Byte 2: return the registers even when all is well.
+const CK_COND: u8 = 0x20;
+/// Byte 2: data from the device, in blocks, counted by the features (01) or the count (10)
+/// register.
+const FROM_DEVICE_BY_FEATURES: u8 = 0x0d;
+const FROM_DEVICE_BY_COUNT: u8 = 0x0e;
+const LBA_MODE: u8 = 0x40;
+
+const CHECK_POWER_MODE: [u8; 16] =
+    [0x85, NON_DATA, CK_COND, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5, 0];
+/// One sector at LBA 0; the number of sectors goes into the features register.
+const READ_FPDMA_QUEUED: [u8; 16] = [
+    0x85,
+    FPDMA | EXTEND,
+    FROM_DEVICE_BY_FEATURES,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    LBA_MODE,
+    0x60,
+    0,
+];
+const READ_DMA_EXT: [u8; 16] =
+    [0x85, DMA | EXTEND, FROM_DEVICE_BY_COUNT, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, LBA_MODE, 0x25, 0];
+
+const ILLEGAL_REQUEST: u8 = 5;
+
+fn answer(reply: &Reply) -> Answer {
+    if reply.status == 0 && reply.host == 0 {
+        return Answer::Accepted;
+    }
+    match sense_codes(&reply.sense) {
+        [ILLEGAL_REQUEST, 0x20, _] => Answer::NotAta,
+        [ILLEGAL_REQUEST, 0x24, _] => Answer::Refused,
+        // "ATA pass through information available": CK_COND was set and all is well.
+        [1, 0, 0x1d] => Answer::Accepted,
+        sense => Answer::Failed { status: reply.status, sense },
+    }
+}
+
+/// Key, code and qualifier of sense data in either format; zeros where there are none.
+fn sense_codes(sense: &[u8]) -> [u8; 3] {
+    let at = |i: usize| sense.get(i).copied().unwrap_or(0);
+    match at(0) & 0x7f {
+        0x72 | 0x73 => [at(1) & 15, at(2), at(3)],
+        0x70 | 0x71 => [at(2) & 15, at(12), at(13)],
+        _ => [0; 3],
+    }
+}
+
+/// The count register after CHECK POWER MODE (ACS-3 §7.3).
+fn power(reply: &Reply) -> Power {
+    let sense = &reply.sense;
+    let count = match sense.first().map(|b| b & 0x7f) {
+        // Descriptor format: an ATA status return descriptor (09h, length 0Ch) at byte 8.
+        Some(0x72 | 0x73) if sense.get(8) == Some(&0x09) => sense.get(13),
+        // Fixed format: the count stands in the information field.
+        Some(0x70 | 0x71) if sense_codes(sense) == [1, 0, 0x1d] => sense.get(6),
+        _ => None,
+    };
+    match count {
+        Some(0x00..=0x01) => Power::Standby,
+        Some(0x80..=0x83) => Power::Idle,
+        Some(0x40..=0x41 | 0xff) => Power::Active,
+        _ => Power::Unknown,
+    }
+}
