@@ -1,8 +1,11 @@
-//! Chores of the project: what is generated from the program, and measuring the program itself.
+//! Chores of the project: what is generated from the program, real kernels to try it on, and
+//! measuring the program itself.
 
 mod bench_engine;
+mod bench_inspect;
 mod completions;
 mod dist;
+mod lab;
 mod man;
 
 use clap::{Parser, Subcommand};
@@ -25,6 +28,10 @@ enum Task {
     Completions(dist::Args),
     /// Measure the engine beside fio and write a dated table to docs/bench.
     BenchEngine(bench_engine::Args),
+    /// Measure inspection beside lsblk, smartctl and lshw and write a dated table to docs/bench.
+    BenchInspect(bench_inspect::Args),
+    /// Boot real kernels on emulated hardware and see whether the program tells the truth of them.
+    Lab(lab::Args),
 }
 
 #[expect(clippy::print_stderr, reason = "errors are for the terminal")]
@@ -33,6 +40,8 @@ fn main() -> ExitCode {
         Task::Man(args) => man::run(&args),
         Task::Completions(args) => completions::run(&args),
         Task::BenchEngine(args) => bench_engine::run(&args),
+        Task::BenchInspect(args) => bench_inspect::run(&args),
+        Task::Lab(args) => lab::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -5,7 +5,7 @@
 //! by its backing file; a disk made of memory, which has no serial and no history, by its name.
 
 use crate::device::{Family, backing_file};
-use seekwell_sys::View;
+use seekwell_sys::{View, usb_device};
 use std::path::Path;
 
 /// Devices made of memory: nothing outlives them, so their kernel name is enough.
@@ -98,6 +98,8 @@ fn identities(view: &dyn View, family: &Family) -> Vec<Identity> {
     for name in ["serial", "device/serial", "dm/uuid", "md/uuid"] {
         add(Identity::Serial, sysfs(name));
     }
+    let usb = usb_device(view, &disk.sysfs).map(|device| device.join("serial"));
+    add(Identity::Serial, usb.and_then(|path| view.text(&path).ok()));
     for name in ["wwid", "device/wwid"] {
         add(Identity::Wwn, sysfs(name));
     }

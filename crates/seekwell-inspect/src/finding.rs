@@ -38,4 +38,7 @@ pub struct Finding {
     pub why: String,
     /// What to do: an exact command, a setting, or a plain sentence.
     pub remedy: String,
+    /// What this program's `tune` could change about it, where it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<String>,
 }

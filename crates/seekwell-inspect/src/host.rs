@@ -16,6 +16,7 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Host {
         memory_available_bytes,
         virtualization: virtualization(r, cpuinfo.as_deref()),
         container: container(r),
+        vm: crate::facts::read_vm(r),
     }
 }
 

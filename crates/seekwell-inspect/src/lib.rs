@@ -4,21 +4,30 @@
 //! gives the same answer for a live machine, a snapshot of one and a fake. One file per concern:
 //! the machine (`host`), the mount a path is on (`mount`), the devices below it (`stack`), and of
 //! each device its queue (`queue`), its identity (`identity/`) and its way to the CPU (`attach/`).
+//! What else the kernel knows of a device is in [`facts`]; what follows from all of it in
+//! [`rules`]; [`text`] makes the same facts of what `lspci` printed.
 
 mod attach;
+pub mod diff;
+pub mod facts;
 mod find;
 mod finding;
 mod host;
 mod identity;
 mod inspect;
+pub mod log;
 mod model;
 mod mount;
 mod notes;
 pub mod probe;
 mod queue;
 mod reader;
+pub mod rules;
+pub mod saved;
 mod stack;
 mod target;
+pub mod text;
+pub mod watch;
 
 pub use finding::{Evidence, Finding, Severity};
 pub use inspect::inspect;

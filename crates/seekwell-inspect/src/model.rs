@@ -1,5 +1,6 @@
 //! What inspection found, as plain data. Every value knows where it was read.
 
+use crate::facts::{Detail, VmFacts};
 use serde::{Deserialize, Serialize};
 
 /// A value and the place it was read from (a path, or the name of a system call).
@@ -58,11 +59,10 @@ pub struct Inspection {
     pub host: Host,
     /// The file system the target is on, unless it is a block device.
     pub filesystem: Option<Filesystem>,
-    /// The block device it is on, with everything below it; `None` where there is none (tmpfs,
-    /// NFS).
+    /// The block device it is on, with everything below it; `None` where there is none (tmpfs, NFS).
     pub device: Option<Device>,
-    /// Plain words for a target that is not an ordinary disk: a container's overlay, tmpfs, NFS,
-    /// FUSE, a virtual machine's disk.
+    /// Plain words for a target that is not an ordinary disk: a container's overlay, tmpfs, NFS, FUSE,
+    /// a virtual machine's disk.
     pub notes: Vec<String>,
     /// What could not be read, and why.
     pub missing: Vec<Missing>,
@@ -103,6 +103,9 @@ pub struct Host {
     pub virtualization: Option<Fact<String>>,
     /// The container runtime, where the program runs in a container: `docker`, `podman`, `lxc` …
     pub container: Option<Fact<String>>,
+    /// What it was told at boot, and how it writes back dirty memory.
+    #[serde(default, skip_serializing_if = "VmFacts::is_empty")]
+    pub vm: VmFacts,
 }
 
 /// A mounted file system.
@@ -181,9 +184,11 @@ pub struct Device {
     pub queue: Queue,
     /// From the CPU to the device, outermost first.
     pub attachment: Vec<Hop>,
-    /// What it stands on: a partition's disk, a RAID's members, the disk under a loop device's
-    /// file.
+    /// What it stands on: a partition's disk, a RAID's members, the disk under a loop device's file.
     pub below: Vec<Device>,
+    /// What is known beyond that, by the part of the kernel that tells it.
+    #[serde(default, skip_serializing_if = "Detail::is_empty")]
+    pub detail: Box<Detail>,
 }
 
 /// Settings of a device's request queue. A partition has its disk's, with an alignment of its own.

@@ -6,8 +6,9 @@
 //! number of devices are bounded.
 
 use crate::attach::{self, AtaPort};
+use crate::facts;
 use crate::find;
-use crate::identity;
+use crate::identity::{self, Identify};
 use crate::model::{Device, DeviceKind, Fact, Hop};
 use crate::mount;
 use crate::queue;
@@ -73,6 +74,7 @@ impl<'m> Stack<'m> {
             queue: queue::read(r, disk, dir),
             attachment: Vec::new(),
             below: Vec::new(),
+            detail: Box::new(facts::read(r, dir, disk, kind)),
         };
         match kind {
             DeviceKind::Disk => describe(r, dir, &mut device),
@@ -88,6 +90,9 @@ impl<'m> Stack<'m> {
                 device.transport = Some(Fact::new("memory".into(), show(dir)));
             }
             DeviceKind::DeviceMapper | DeviceKind::Md | DeviceKind::Other => {}
+        }
+        if self.trail.len() == 1 || kind == DeviceKind::Disk {
+            device.detail.mounts = facts::mounted(r, dir, self.mounts);
         }
         if device.below.is_empty() && kind != DeviceKind::Disk {
             device.below = self.slaves(r, dir);
@@ -220,7 +225,9 @@ fn mapper_role(uuid: &str) -> Option<&'static str> {
 /// Fills in what only a disk has: who it is and how it is attached.
 fn describe(r: &mut Reader<'_>, dir: &Path, device: &mut Device) {
     let ata = AtaPort::find(r, dir);
-    identify(r, dir, ata.as_ref(), device);
+    let behind_hba = identify(r, dir, ata.as_ref(), device);
+    let data = ata.as_ref().map_or(behind_hba.as_ref(), |port| port.identify.as_ref());
+    facts::of_disk(r, dir, ata.as_ref(), data, &mut device.detail);
     let attachment = attach::follow(r, dir, ata.as_ref());
     device.transport = attachment.transport;
     device.driver = attachment.driver;
@@ -236,7 +243,13 @@ fn describe(r: &mut Reader<'_>, dir: &Path, device: &mut Device) {
     }
 }
 
-fn identify(r: &mut Reader<'_>, dir: &Path, ata: Option<&AtaPort>, device: &mut Device) {
+/// Fills in who it is; gives back IDENTIFY data that came from no ATA port.
+fn identify(
+    r: &mut Reader<'_>,
+    dir: &Path,
+    ata: Option<&AtaPort>,
+    device: &mut Device,
+) -> Option<Fact<Identify>> {
     let behind_hba = match ata {
         Some(_) => None,
         None => identity::identify(r, dir, None),
@@ -247,6 +260,7 @@ fn identify(r: &mut Reader<'_>, dir: &Path, ata: Option<&AtaPort>, device: &mut 
     device.serial = found.serial;
     device.wwn = found.wwn;
     device.firmware = found.firmware;
+    behind_hba
 }
 
 fn last_hop(device: &Device, dir: &Path) -> Hop {

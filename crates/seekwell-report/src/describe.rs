@@ -81,9 +81,18 @@ fn many_disks(top: &Device, disks: &[&Device]) -> Vec<String> {
     match ways.as_slice() {
         [] => {}
         [way] => parts.push(way.clone()),
-        many => parts.push(format!("attached in {} ways", many.len())),
+        _ => parts.extend(transports(disks)),
     }
     parts
+}
+
+/// What disks at several controllers speak: `virtio-blk`, or `nvme and sata`.
+fn transports(disks: &[&Device]) -> Option<String> {
+    let mut spoken: Vec<String> =
+        disks.iter().filter_map(|d| value(d.transport.as_ref())).collect();
+    spoken.sort();
+    spoken.dedup();
+    (!spoken.is_empty()).then(|| spoken.join(" and "))
 }
 
 fn layer(device: &Device) -> String {

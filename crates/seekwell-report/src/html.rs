@@ -9,15 +9,19 @@
 //! another. A template is inert: a policy that lets no script run but the page's own does not mind
 //! it.
 
+use crate::compare;
 use crate::describe::{heading, sentence};
+use crate::experiment;
 use crate::figures::{Figure, figures};
 use crate::page;
 use crate::rows::{Row, rows};
+use crate::sheet::{self, Sheet, shapes};
 use crate::text::escape_html;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use seekwell_compare::Comparison;
 use seekwell_runs::{Detail, RunDocument};
 use serde::Serialize;
 use std::io;
@@ -27,6 +31,10 @@ const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 const TITLE: &str = "<title>seekwell</title>";
 const STATIC: &str = "<!--seekwell:static-->";
 const DATA: &str = "<template id=\"data\"></template>";
+const HTML: &str = "<html lang=\"en\">";
+const SERVED_HTML: &str = "<html lang=\"en\" data-served>";
+const POLICY: &str = "; base-uri 'none'";
+const SERVED_POLICY: &str = "; connect-src 'self'; base-uri 'none'";
 
 /// Why a page could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -57,11 +65,76 @@ struct Entry<'a> {
     sentence: String,
     figures: Vec<Figure>,
     rows: Vec<Row>,
+    /// How it stands; on a page that is served only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a str>,
 }
 
+/// What a page can hold.
 #[derive(Serialize)]
-struct Payload<'a> {
-    runs: Vec<Entry<'a>>,
+#[serde(untagged)]
+enum Payload<'a> {
+    /// Runs, side by side.
+    Runs { runs: Vec<Entry<'a>> },
+    /// Questions and their answers, with the document they were made from.
+    Sheets { sheets: &'a [Sheet], document: &'a dyn erased::Document },
+    /// What is kept.
+    List { list: &'a [Kept] },
+}
+
+/// Documents of several kinds in one payload.
+mod erased {
+    use serde::{Serialize, Serializer};
+
+    /// Something that can be written as JSON.
+    pub trait Document {
+        /// It as a JSON value.
+        fn value(&self) -> serde_json::Result<serde_json::Value>;
+    }
+
+    impl<T: Serialize> Document for T {
+        fn value(&self) -> serde_json::Result<serde_json::Value> {
+            serde_json::to_value(self)
+        }
+    }
+
+    impl Serialize for dyn Document + '_ {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            self.value().map_err(serde::ser::Error::custom)?.serialize(serializer)
+        }
+    }
+}
+
+/// One kept run in a list of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Kept {
+    /// Its id.
+    pub id: String,
+    /// The command that made it: `checkup`, `bench`.
+    pub kind: String,
+    /// How it stands: `running`, `killed`, `complete`, `interrupted`, `failed`.
+    pub state: String,
+    /// The configuration's name.
+    pub label: Option<String>,
+    /// The target as it was given.
+    pub target: String,
+    /// The disk's model, where known.
+    pub device_model: Option<String>,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// Whether its figures are of a model and not of a disk.
+    pub modelled: bool,
+    /// Whether it is invalid.
+    pub invalid: bool,
+}
+
+/// The kept runs of one side of a comparison, oldest first: their latencies are drawn.
+#[derive(Debug, Clone, Default)]
+pub struct SideRuns {
+    /// The side's name.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<(RunDocument, Detail)>,
 }
 
 /// One HTML file that shows the runs, works from a disk without a network, and holds their data.
@@ -74,10 +147,89 @@ pub fn html(runs: &[(RunDocument, Detail)]) -> Result<String, ReportError> {
         1 => format!("{} · seekwell", heading(&first.inspection)),
         n => format!("{n} runs · seekwell"),
     };
-    let title = format!("<title>{}</title>", escape_html(&title));
     let documents: Vec<&RunDocument> = runs.iter().map(|(document, _)| document).collect();
-    let data = format!("<template id=\"data\">{}</template>", pack(runs)?);
-    fill(TEMPLATE, &[(TITLE, &title), (STATIC, &page::body(&documents)), (DATA, &data)])
+    let entries = runs.iter().map(|(document, detail)| entry(document, detail, None)).collect();
+    made(TEMPLATE, &title, &page::body(&documents), &Payload::Runs { runs: entries })
+}
+
+/// A page that shows a comparison as [`html`] shows runs. Latencies are drawn for the sides whose
+/// runs are given.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_comparison(comparison: &Comparison, kept: &[SideRuns]) -> Result<String, ReportError> {
+    let mut sheets = compare::sheets(comparison);
+    for (sheet, against) in sheets.iter_mut().zip(&comparison.against) {
+        let of = |name: &str| {
+            let side = kept.iter().find(|side| side.name == name);
+            side.map_or(&[][..], |side| side.runs.as_slice())
+        };
+        sheet.shapes = shapes(&sheet.names, [of(&against.a), of(&against.b)]);
+    }
+    of_sheets(&sheets, comparison)
+}
+
+/// A page that shows an experiment as [`html`] shows runs.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_experiment(document: &seekwell_experiment::Document) -> Result<String, ReportError> {
+    of_sheets(&[experiment::sheet(document)], document)
+}
+
+fn of_sheets(sheets: &[Sheet], document: &impl Serialize) -> Result<String, ReportError> {
+    let Some(first) = sheets.first() else { return Err(ReportError::NoRuns) };
+    let title = format!("{} · seekwell", first.heading);
+    made(TEMPLATE, &title, &sheet::body(sheets), &Payload::Sheets { sheets, document })
+}
+
+/// The page of one run for a server: it may ask the server it came from for newer data, and does so
+/// while `state` is `running`.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_served(
+    (document, detail): &(RunDocument, Detail),
+    state: &str,
+) -> Result<String, ReportError> {
+    let title = format!("{} · seekwell", heading(&document.inspection));
+    let runs = vec![entry(document, detail, Some(state))];
+    made(&served()?, &title, &page::body(&[document]), &Payload::Runs { runs })
+}
+
+/// What [`html_served`] holds, as JSON: the run's document and detail, and what reports say of it.
+///
+/// # Errors
+/// [`ReportError::Json`].
+pub fn run_json(
+    (document, detail): &(RunDocument, Detail),
+    state: &str,
+) -> Result<Vec<u8>, ReportError> {
+    let runs = vec![entry(document, detail, Some(state))];
+    serde_json::to_vec(&Payload::Runs { runs }).map_err(ReportError::Json)
+}
+
+/// The page of all kept runs for a server; it asks for newer ones while one is running. `query` is
+/// put behind every address: nothing, or `?token=…`.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_list(list: &[Kept], query: &str) -> Result<String, ReportError> {
+    let body = page::list(list, query);
+    made(&served()?, "Kept runs · seekwell", &body, &Payload::List { list })
+}
+
+/// What [`html_list`] holds, as JSON.
+///
+/// # Errors
+/// [`ReportError::Json`].
+pub fn list_json(list: &[Kept]) -> Result<Vec<u8>, ReportError> {
+    serde_json::to_vec(&Payload::List { list }).map_err(ReportError::Json)
+}
+
+/// The template with a policy that lets it ask where it came from, and a word that it should.
+fn served() -> Result<String, ReportError> {
+    fill(TEMPLATE, &[(HTML, SERVED_HTML), (POLICY, SERVED_POLICY)])
 }
 
 /// Whether the page has plots: `false` where the program was built without `web/`.
@@ -85,18 +237,32 @@ pub fn html_has_plots() -> bool {
     TEMPLATE.contains("<script")
 }
 
-fn pack(runs: &[(RunDocument, Detail)]) -> Result<String, ReportError> {
-    let entries = runs.iter().map(|(document, detail)| Entry {
+fn entry<'a>(document: &'a RunDocument, detail: &'a Detail, state: Option<&'a str>) -> Entry<'a> {
+    Entry {
         document,
         detail,
         heading: heading(&document.inspection),
         sentence: sentence(document),
         figures: figures(document),
         rows: rows(document),
-    });
+        state,
+    }
+}
+
+fn made(
+    template: &str,
+    title: &str,
+    body: &str,
+    payload: &Payload<'_>,
+) -> Result<String, ReportError> {
+    let title = format!("<title>{}</title>", escape_html(title));
+    let data = format!("<template id=\"data\">{}</template>", pack(payload)?);
+    fill(template, &[(TITLE, &title), (STATIC, body), (DATA, &data)])
+}
+
+fn pack(payload: &Payload<'_>) -> Result<String, ReportError> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    serde_json::to_writer(&mut gzip, &Payload { runs: entries.collect() })
-        .map_err(ReportError::Json)?;
+    serde_json::to_writer(&mut gzip, payload).map_err(ReportError::Json)?;
     let packed = gzip.finish().map_err(ReportError::Compress)?;
     Ok(STANDARD.encode(packed))
 }

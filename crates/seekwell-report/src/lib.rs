@@ -9,12 +9,15 @@
 //! through `text` first.
 
 mod attachment;
+mod compare;
 mod describe;
+mod experiment;
 mod figures;
 mod html;
 mod markdown;
 mod page;
 mod rows;
+mod sheet;
 mod terminal;
 mod text;
 pub mod units;
@@ -23,9 +26,13 @@ pub mod units;
 #[path = "../tests/sample/mod.rs"]
 mod testing;
 
+pub use compare::{comparison, comparison_markdown, trend, trend_markdown};
 pub use describe::{heading, sentence};
 pub use figures::{Figure, Key, figures};
-pub use html::{ReportError, html, html_has_plots};
+pub use html::{
+    Kept, ReportError, SideRuns, html, html_comparison, html_experiment, html_has_plots, html_list,
+    html_served, list_json, run_json,
+};
 pub use markdown::markdown;
 pub use rows::{Row, rows};
-pub use terminal::{Style, facts, inspect, table, terminal};
+pub use terminal::{Style, facts, findings, inspect, prose, table, terminal};

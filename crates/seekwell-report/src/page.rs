@@ -2,6 +2,7 @@
 
 use crate::describe::{heading, sentence};
 use crate::figures::figures;
+use crate::html::Kept;
 use crate::rows::rows;
 use crate::terminal::worst_first;
 use crate::text::{clean_lines, escape_html as escape, when};
@@ -11,6 +12,29 @@ use seekwell_runs::{RunDocument, Status};
 /// The runs one after the other, as HTML without scripts or style of its own.
 pub fn body(documents: &[&RunDocument]) -> String {
     documents.iter().map(|d| run(d)).collect()
+}
+
+/// What is kept, newest first, with links to the pages of the runs.
+pub fn list(kept: &[Kept], query: &str) -> String {
+    let mut out = "<h1>Kept runs</h1>\n".to_owned();
+    if kept.is_empty() {
+        out += "<p>Nothing is kept yet.</p>\n";
+    }
+    for run in kept {
+        let invalid = if run.invalid { ", invalid" } else { "" };
+        let modelled = if run.modelled { ", modelled" } else { "" };
+        let label = run.label.as_deref().map(|l| format!(" ({})", escape(l))).unwrap_or_default();
+        out += &format!(
+            "<p><a href=\"/run/{id}{query}\">{id}</a>{label}: {target}, {state}{invalid}{modelled}, \
+             {at}</p>\n",
+            id = escape(&run.id),
+            query = escape(query),
+            target = escape(&run.target),
+            state = escape(&run.state),
+            at = escape(&when(&run.started_at)),
+        );
+    }
+    out
 }
 
 fn run(document: &RunDocument) -> String {
@@ -53,7 +77,12 @@ fn banners(out: &mut String, document: &RunDocument) {
 }
 
 /// A table whose first cell in each row is its heading; cells from `numbers` on are numbers.
-fn table(caption: &str, columns: &[&str], numbers: usize, rows: &[Vec<String>]) -> String {
+pub(crate) fn table(
+    caption: &str,
+    columns: &[&str],
+    numbers: usize,
+    rows: &[Vec<String>],
+) -> String {
     let class = |i: usize| if i >= numbers { " class=\"number\"" } else { "" };
     let head: String = columns
         .iter()

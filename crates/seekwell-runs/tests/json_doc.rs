@@ -1,6 +1,8 @@
 //! docs/json.md and the documents say the same keys.
 
 mod common;
+#[path = "json_doc/inspected.rs"]
+mod inspected;
 
 use seekwell_io::measurement::{Failure, FailureKind};
 use seekwell_io::request::Op;
@@ -10,8 +12,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Keys under which the names are data: operations and metrics.
-const NAMED_BY_DATA: [&str; 4] = ["ops", "metrics", "latency_bins", "response_bins"];
+/// Keys under which the names are data: operations, metrics, entries of the catalogue.
+const NAMED_BY_DATA: [&str; 5] = ["ops", "metrics", "latency_bins", "response_bins", "counts"];
 
 fn keys(value: &Value, named_by_data: bool, out: &mut BTreeSet<String>) {
     match value {
@@ -44,6 +46,7 @@ fn written() -> BTreeSet<String> {
     other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true });
     add(&other);
     keys(&serde_json::to_value(&detail).unwrap(), false, &mut out);
+    inspected::all().iter().for_each(|document| keys(document, false, &mut out));
     out
 }
 

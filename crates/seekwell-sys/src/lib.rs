@@ -4,16 +4,32 @@
 //! same code runs on the live system, on a folder a snapshot was unpacked to, on a snapshot kept
 //! as text, and on fakes that fail or lie. Nothing here writes.
 
+mod bundle;
+mod entry;
 pub mod fake;
+mod folder;
+mod kmsg;
 mod live;
+mod mask;
 mod mounts;
+mod recording;
+mod sip;
 mod snapshot;
 mod stat;
 mod tree;
+mod usb;
 mod view;
 
+pub use bundle::{Bundle, FORMAT};
+pub use kmsg::{KMSG, KmsgReader, KmsgRecord, read_kmsg};
 pub use live::Live;
+pub use mask::Mask;
 pub use mounts::{DevId, Mount, parse_mountinfo};
-pub use snapshot::{LISTING, SECTIONS, Snapshot, SnapshotError};
+pub use recording::Recording;
+pub use snapshot::{
+    LISTING, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS, Snapshot,
+    SnapshotError,
+};
 pub use stat::DiskCounters;
+pub use usb::usb_device;
 pub use view::{MAX_BYTES, View, ViewError};

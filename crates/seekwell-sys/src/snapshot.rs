@@ -10,14 +10,19 @@
 //! ```
 //!
 //! where a line end inside a value is written `\n`, `!NAME` is the error the kernel answered with
-//! (`!write-only` for a file without read permission) and a directory is there because something
-//! is in it. A file of *sections* has the content of whole files, each below `== /proc/version`.
+//! (`!write-only` for a file without read permission, `!not-read` for one whose content was not
+//! kept) and a directory is there because something is in it, or as an entry that ends in `/`. A
+//! file of *sections* has the content of whole files, each below `== /proc/version`. Both may come
+//! from anybody: they only ever fill a tree in memory, whose size is bounded.
 
+use crate::bundle::FORMAT;
+use crate::entry;
+use crate::kmsg::KMSG;
 use crate::tree::{Node, Tree};
 use crate::view::{View, ViewError};
-use rustix::io::Errno;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
 
 /// Why a snapshot could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -31,10 +36,21 @@ pub enum SnapshotError {
         source: io::Error,
     },
     /// The folder has none of the files a snapshot is made of.
-    #[error("{} is not a snapshot: it has neither {LISTING} nor {SECTIONS}", path.display())]
+    #[error(
+        "{} is not a snapshot: it has neither {LISTING} nor {SECTIONS}, nor a folder sys",
+        path.display()
+    )]
     NotOne {
         /// The folder.
         path: PathBuf,
+    },
+    /// The file does not begin as a snapshot does.
+    #[error("{file} is not a snapshot: it begins with {found:?}, not with {FORMAT}")]
+    NoHeader {
+        /// The file's name.
+        file: String,
+        /// The start of its first line.
+        found: String,
     },
     /// A line is not an entry.
     #[error("{file}, line {line}: {found:?} is not an entry of a snapshot")]
@@ -46,12 +62,45 @@ pub enum SnapshotError {
         /// The start of the line.
         found: String,
     },
+    /// The file is larger than any machine's.
+    #[error("{file} is larger than {limit} bytes, which no snapshot is")]
+    TooLarge {
+        /// The file's name.
+        file: String,
+        /// The most that is read, in bytes.
+        limit: u64,
+    },
+    /// A line asks for more than a machine has.
+    #[error("{file}, line {line}: {what}; the most is {limit}")]
+    TooMuch {
+        /// The file's name.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much there may be.
+        limit: usize,
+    },
 }
 
 /// The name of a snapshot folder's listing.
 pub const LISTING: &str = "sysfs.txt";
 /// The name of a snapshot folder's file of sections.
 pub const SECTIONS: &str = "proc.txt";
+/// The kernel log in a snapshot folder: raw records where they were kept, else as `dmesg` shows it.
+const LOGS: [&str; 2] = ["kmsg.txt", "dmesg.txt"];
+
+/// The largest file read, in bytes. A server with a hundred disks needs about 20 MiB.
+pub const MAX_FILE: u64 = 256 << 20;
+/// The most files, links and directories of one snapshot.
+pub const MAX_ENTRIES: usize = 2_000_000;
+/// The most memory the names and contents of one snapshot may take, in bytes.
+pub const MAX_HELD: usize = 768 << 20;
+/// The longest path, in bytes. Real ones in sysfs stay below 300.
+pub const MAX_PATH: usize = 1024;
+/// The most parts of a path. Real ones in sysfs have below 40.
+pub const MAX_DEPTH: usize = 64;
 
 /// A saved machine, held in memory and read like the live one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,21 +114,17 @@ impl Snapshot {
         Self::default()
     }
 
-    /// Reads the folder's `sysfs.txt` and `proc.txt`; one of them is enough.
+    /// Reads a folder: its `sysfs.txt` and `proc.txt`, of which one is enough, with the kernel log
+    /// beside them, which becomes `/dev/kmsg`; or the copied `sys` and `proc` of a sosreport.
     ///
     /// # Errors
     /// [`SnapshotError`] names the file, and the line where there is one.
     pub fn open(folder: &Path) -> Result<Self, SnapshotError> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            match std::fs::read(&path) {
-                Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-                Err(source) => Err(SnapshotError::Unreadable { path, source }),
-            }
-        };
-        let (listing, sections) = (read(LISTING)?, read(SECTIONS)?);
+        let (listing, sections) = (text(folder, LISTING)?, text(folder, SECTIONS)?);
         if listing.is_none() && sections.is_none() {
+            if folder.join("sys").is_dir() {
+                return crate::folder::read(folder);
+            }
             return Err(SnapshotError::NotOne { path: folder.to_path_buf() });
         }
         let mut snapshot = Self::new();
@@ -89,20 +134,28 @@ impl Snapshot {
         if let Some(text) = sections {
             snapshot.sections(SECTIONS, &text)?;
         }
+        for name in LOGS {
+            if let Some(log) = bytes(&folder.join(name))? {
+                snapshot.tree.put(Path::new(KMSG), Node::File(log));
+                break;
+            }
+        }
         Ok(snapshot)
     }
 
     /// Adds a listing. `file` is named in errors.
     ///
     /// # Errors
-    /// [`SnapshotError::Malformed`] for the first line that is not an entry.
+    /// [`SnapshotError::Malformed`] for the first line that is not an entry, and
+    /// [`SnapshotError::TooMuch`] for the first beyond what a machine has.
     pub fn listing(&mut self, file: &str, text: &str) -> Result<(), SnapshotError> {
+        let mut filler = Filler::new(self, file);
         for (number, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
             }
-            let (path, node) = entry(line).ok_or_else(|| malformed(file, number, line))?;
-            self.tree.put(&path, node);
+            let (path, node) = entry::read(line).ok_or_else(|| malformed(file, number, line))?;
+            filler.put(number, &path, node)?;
         }
         Ok(())
     }
@@ -110,27 +163,33 @@ impl Snapshot {
     /// Adds a file of sections. `file` is named in errors.
     ///
     /// # Errors
-    /// [`SnapshotError::Malformed`] for text before the first section.
+    /// [`SnapshotError::Malformed`] for text before the first section, and
+    /// [`SnapshotError::TooMuch`] as for a listing.
     pub fn sections(&mut self, file: &str, text: &str) -> Result<(), SnapshotError> {
-        let mut section: Option<(PathBuf, String)> = None;
+        let mut filler = Filler::new(self, file);
+        let mut section: Option<(usize, PathBuf, String)> = None;
         for (number, line) in text.lines().enumerate() {
             if let Some(path) = line.strip_prefix("== ").filter(|p| p.starts_with('/')) {
-                self.finish(section.replace((PathBuf::from(path.trim()), String::new())));
-            } else if let Some((_, content)) = &mut section {
+                let next = (number, PathBuf::from(path.trim()), String::new());
+                if let Some((number, path, content)) = section.replace(next) {
+                    filler.put(number, &path, Node::File(content.into_bytes()))?;
+                }
+            } else if let Some((_, _, content)) = &mut section {
                 content.push_str(line);
                 content.push('\n');
             } else if !line.trim().is_empty() {
                 return Err(malformed(file, number, line));
             }
         }
-        self.finish(section);
+        if let Some((number, path, content)) = section {
+            filler.put(number, &path, Node::File(content.into_bytes()))?;
+        }
         Ok(())
     }
 
-    fn finish(&mut self, section: Option<(PathBuf, String)>) {
-        if let Some((path, content)) = section {
-            self.tree.put(&path, Node::File(content.into_bytes()));
-        }
+    /// Puts a file in, as for a log that is beside a snapshot.
+    pub fn put_file(&mut self, path: &Path, content: impl Into<Vec<u8>>) {
+        self.tree.put(path, Node::File(content.into()));
     }
 
     /// How many entries it holds, directories included.
@@ -146,70 +205,99 @@ impl Snapshot {
     pub(crate) fn into_tree(self) -> Tree {
         self.tree
     }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
 }
 
-fn malformed(file: &str, number: usize, line: &str) -> SnapshotError {
+impl From<Tree> for Snapshot {
+    fn from(tree: Tree) -> Self {
+        Self { tree }
+    }
+}
+
+/// Fills a snapshot from a file nobody vouches for.
+pub(crate) struct Filler<'s> {
+    tree: &'s mut Tree,
+    file: &'s str,
+    held: usize,
+    most: usize,
+}
+
+impl<'s> Filler<'s> {
+    pub fn new(snapshot: &'s mut Snapshot, file: &'s str) -> Self {
+        Self { tree: &mut snapshot.tree, file, held: 0, most: MAX_HELD }
+    }
+
+    /// With less memory than [`MAX_HELD`].
+    pub fn within(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// Puts an entry of the line `number`, counted from 0.
+    pub fn put(&mut self, number: usize, path: &Path, node: Node) -> Result<(), SnapshotError> {
+        let (bytes, depth) = (path.as_os_str().len(), path.components().count());
+        let content = match &node {
+            Node::File(bytes) => bytes.len(),
+            Node::Link(to) => to.as_os_str().len(),
+            Node::Dir | Node::Error(_) => 0,
+        };
+        if let Node::Link(_) = &node {
+            self.check(number, "the link is too long", content, MAX_PATH)?;
+        }
+        self.check(number, "the path is too long", bytes, MAX_PATH)?;
+        self.check(number, "the path is too deep", depth, MAX_DEPTH)?;
+        if path.components().any(|c| matches!(c, Component::ParentDir | Component::CurDir)) {
+            return Err(malformed(self.file, number, &path.to_string_lossy()));
+        }
+        let before = self.tree.len();
+        self.tree.put(path, node);
+        let after = self.tree.len();
+        self.held += content + after.saturating_sub(before) * bytes;
+        self.check(number, "there are too many entries", after, MAX_ENTRIES)?;
+        self.check(number, "the snapshot is too large", self.held, self.most)
+    }
+
+    fn check(
+        &self,
+        number: usize,
+        what: &'static str,
+        have: usize,
+        limit: usize,
+    ) -> Result<(), SnapshotError> {
+        if have <= limit {
+            return Ok(());
+        }
+        Err(SnapshotError::TooMuch { file: self.file.to_owned(), line: number + 1, what, limit })
+    }
+}
+
+/// A file of a folder as text; `None` where there is none.
+fn text(folder: &Path, name: &str) -> Result<Option<String>, SnapshotError> {
+    let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ok(bytes(&folder.join(name))?.map(lossy))
+}
+
+/// The content of a file of at most [`MAX_FILE`] bytes; `None` where there is none.
+pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, SnapshotError> {
+    let unreadable = |source| SnapshotError::Unreadable { path: path.to_path_buf(), source };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(unreadable(source)),
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(SnapshotError::TooLarge { file: path.display().to_string(), limit: MAX_FILE });
+    }
+    Ok(Some(bytes))
+}
+
+pub(crate) fn malformed(file: &str, number: usize, line: &str) -> SnapshotError {
     let found = line.chars().take(80).collect();
     SnapshotError::Malformed { file: file.to_owned(), line: number + 1, found }
-}
-
-fn entry(line: &str) -> Option<(PathBuf, Node)> {
-    if !line.starts_with('/') {
-        return None;
-    }
-    let value = line.find(": ");
-    let link = line.find(" -> ");
-    match (value, link) {
-        (value, Some(at)) if value.is_none_or(|v| at < v) => {
-            let to = &line[at + 4..];
-            (!to.is_empty()).then(|| (PathBuf::from(&line[..at]), Node::Link(PathBuf::from(to))))
-        }
-        (Some(at), _) => Some((PathBuf::from(&line[..at]), content(&line[at + 2..]))),
-        // An empty value whose trailing space an editor has taken away.
-        _ => Some((PathBuf::from(line.strip_suffix(':')?), Node::File(Vec::new()))),
-    }
-}
-
-fn content(value: &str) -> Node {
-    if let Some(kind) = value.strip_prefix('!').and_then(error) {
-        return Node::Error(kind);
-    }
-    if let Some(bytes) = value.strip_prefix("hex:").and_then(unhex) {
-        return Node::File(bytes);
-    }
-    let mut text = value.replace("\\n", "\n");
-    text.push('\n');
-    Node::File(text.into_bytes())
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |c: u8| char::from(c).to_digit(16);
-    let pairs = text.as_bytes().chunks(2);
-    pairs.map(|p| Some((digit(p[0])? * 16 + digit(*p.get(1)?)?) as u8)).collect()
-}
-
-/// The error a name such as `EIO` stands for. Names this table lacks are some other error; text
-/// after `!` that is no such name is a value.
-fn error(name: &str) -> Option<io::ErrorKind> {
-    let errno = match name {
-        "write-only" | "EACCES" => Errno::ACCESS,
-        "EPERM" => Errno::PERM,
-        "ENOENT" => Errno::NOENT,
-        "EINVAL" => Errno::INVAL,
-        "EAGAIN" => Errno::AGAIN,
-        "EBUSY" => Errno::BUSY,
-        "EINTR" => Errno::INTR,
-        "ENOMEM" => Errno::NOMEM,
-        "EOPNOTSUPP" | "ENOTSUP" => Errno::OPNOTSUPP,
-        "ETIMEDOUT" => Errno::TIMEDOUT,
-        "EISDIR" => Errno::ISDIR,
-        _ => {
-            let rest = name.strip_prefix('E')?;
-            let name = |c: u8| c.is_ascii_uppercase() || c.is_ascii_digit();
-            return (!rest.is_empty() && rest.bytes().all(name)).then_some(io::ErrorKind::Other);
-        }
-    };
-    Some(io::Error::from(errno).kind())
 }
 
 impl View for Snapshot {

@@ -3,6 +3,7 @@
 use crate::view::{MAX_BYTES, View, ViewError};
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 
 /// The kernel follows at most this many links in one path (path_resolution(7)).
@@ -38,6 +39,17 @@ impl Tree {
             }
             self.nodes.insert(above.to_path_buf(), Node::Dir);
         }
+        // What was below is not there any more when this is no directory.
+        while node != Node::Dir
+            && let Some((below, _)) = self
+                .nodes
+                .range::<Path, _>((Bound::Excluded(path.as_path()), Bound::Unbounded))
+                .next()
+            && below.starts_with(&path)
+        {
+            let below = below.clone();
+            self.nodes.remove(&below);
+        }
         self.nodes.insert(path, node);
     }
 
@@ -45,6 +57,11 @@ impl Tree {
     pub(crate) fn remove(&mut self, path: &Path) {
         let path = clean(path);
         self.nodes.retain(|have, _| !have.starts_with(&path));
+    }
+
+    /// Every entry, directories included, a directory before what is in it.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Path, &Node)> {
+        self.nodes.iter().map(|(path, node)| (path.as_path(), node))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -95,7 +112,7 @@ impl Tree {
 }
 
 /// The parts of a path, last first.
-fn parts(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn parts(path: &Path) -> Vec<PathBuf> {
     let keep = |c: Component<'_>| match c {
         Component::Normal(name) => Some(PathBuf::from(name)),
         Component::ParentDir => Some(PathBuf::from("..")),

@@ -4,6 +4,7 @@
 use crate::cli::Engine as Choice;
 use crate::exit::CommandError;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use seekwell_access::Opened;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_io::clock::Clock;
@@ -15,7 +16,7 @@ use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::DeviceCount;
-use seekwell_sys::{DevId, DiskCounters, Live};
+use seekwell_sys::{DevId, DiskCounters, Live, View};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -111,6 +112,11 @@ impl RealExecutor {
         Self { source, engine, tags, control, view: Live::system(), clock, buffered: None }
     }
 
+    /// Issues the next workloads by another engine, under another pool of tags.
+    pub fn issue_by(&mut self, engine: EngineKind, tags: Option<u32>) {
+        (self.engine, self.tags) = (engine, tags);
+    }
+
     fn open_buffered(&mut self) -> Result<(), ExecuteError> {
         let Source::Opened { opened, .. } = &self.source else { return Ok(()) };
         if self.buffered.is_none() {
@@ -122,6 +128,14 @@ impl RealExecutor {
             self.buffered = Some(fd);
         }
         Ok(())
+    }
+
+    /// Whether the device has left: pulled out, it loses its folder in sysfs, or its size while somebody
+    /// still has it open. What fails then is not the disk's fault.
+    fn is_gone(&self) -> bool {
+        let Source::Opened { device: Some(device), .. } = &self.source else { return false };
+        let folder = device.sysfs();
+        !self.view.exists(&folder) || self.view.number(&folder.join("size")) == Ok(0)
     }
 
     fn counters(&self) -> Option<DiskCounters> {
@@ -190,6 +204,9 @@ impl Executor for RealExecutor {
             }
             EngineError::Thread => ExecuteError::Engine { step: "starting a thread", errno: 0 },
         })?;
+        if measurement.first_failure.is_some() && self.is_gone() {
+            return Err(ExecuteError::DeviceGone { errno: Errno::NODEV.raw_os_error() });
+        }
         let after = self.counters();
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
         Ok(Execution { measurement, device })

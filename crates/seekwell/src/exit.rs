@@ -1,12 +1,21 @@
 //! How a command ends: its status, and the one place where errors become sentences.
 
+use crate::commands::experiment::arms::ArmError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_checkup::ExecuteError;
+use seekwell_compare::{CompareError, SourceError, TrendError};
+use seekwell_experiment::{ExperimentError, UnknownMetric};
 use seekwell_inspect::InspectError;
+use seekwell_inspect::log::LogError;
+use seekwell_inspect::probe::ProbeError;
+use seekwell_inspect::saved::SavedError;
+use seekwell_inspect::watch::WatchError;
 use seekwell_io::target::TargetError;
 use seekwell_io::workload::WorkloadError;
 use seekwell_report::ReportError;
 use seekwell_runs::StoreError;
+use seekwell_sys::SnapshotError;
+use seekwell_tune::TuneError;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,12 +25,16 @@ use std::process::ExitCode;
 pub enum Exit {
     /// All is done.
     Done = 0,
+    /// The claim that was to be checked does not hold, or is undecided.
+    NotShown = 1,
     /// What was asked for makes no sense.
     Usage = 2,
     /// The environment refuses: permission, busy, mounted, no room.
     Refused = 3,
     /// The measurement is not valid.
     Invalid = 4,
+    /// A setting could not be put back.
+    Incomplete = 5,
     /// Interrupted; everything was put back.
     Interrupted = 130,
 }
@@ -38,6 +51,35 @@ pub enum CommandError {
     /// The target is not there or not something to inspect.
     #[error(transparent)]
     Inspect(#[from] InspectError),
+    /// The snapshot cannot be read.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The snapshot does not hold the target.
+    #[error(transparent)]
+    Saved(#[from] SavedError),
+    /// The file holds nothing that can be compared.
+    #[error("{} holds no inspection to compare: {why}", path.display())]
+    NoInspection {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Settings cannot be tried, kept or put back.
+    #[error(transparent)]
+    Tune(Box<TuneError>),
+    /// The arms of an experiment make no sense.
+    #[error(transparent)]
+    Arm(#[from] ArmError),
+    /// There is no such metric.
+    #[error(transparent)]
+    Metric(#[from] UnknownMetric),
+    /// An experiment cannot be kept, found or gone on with.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// Nothing can be watched.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
     /// The target cannot be opened.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -50,6 +92,32 @@ pub enum CommandError {
     /// The engine does not run here.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// No finding has this identifier.
+    #[error("no finding is called {id:?}{}", if near.is_empty() {
+        "; they look like SW-LINK-001".to_owned()
+    } else {
+        format!("; near it: {}", near.join(", "))
+    })]
+    NoSuchRule {
+        /// What was asked for.
+        id: String,
+        /// Identifiers of the same theme.
+        near: Vec<String>,
+    },
+    /// A disk cannot be probed.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// A kernel log that was named cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A text that was named cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// io_uring was insisted on.
     #[error("{refused}{by}; or measure with --engine threads")]
     RingRefused {
@@ -64,6 +132,18 @@ pub enum CommandError {
     /// A kept run cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A side of a comparison cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The sides cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    /// There is nothing to write.
+    #[error(transparent)]
+    NothingToWrite(#[from] seekwell_compare::WriteError),
+    /// There is no history.
+    #[error(transparent)]
+    Trend(#[from] TrendError),
     /// The report cannot be made.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -109,14 +189,31 @@ impl From<Refusal> for CommandError {
     }
 }
 
+impl From<TuneError> for CommandError {
+    fn from(error: TuneError) -> Self {
+        Self::Tune(Box::new(error))
+    }
+}
+
 impl CommandError {
     /// The status this ends with.
     pub fn exit(&self) -> Exit {
         match self {
             // A reader that has seen enough is no error.
             Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+            Self::Snapshot(SnapshotError::Unreadable { source, .. })
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                Exit::Refused
+            }
             Self::Inspect(_)
+            | Self::Snapshot(_)
+            | Self::Saved(_)
+            | Self::NoInspection { .. }
+            | Self::Compare(_)
+            | Self::NothingToWrite(_)
             | Self::Workload(_)
+            | Self::NoSuchRule { .. }
             | Self::WouldWrite { .. }
             | Self::NothingToDestroy { .. } => Exit::Usage,
             Self::Access(
@@ -125,6 +222,8 @@ impl CommandError {
                 | AccessError::NotADirectory { .. },
             ) => Exit::Usage,
             Self::Access(AccessError::Stopped { .. }) => Exit::Interrupted,
+            Self::Source(error) if error.is_usage() => Exit::Usage,
+            Self::Trend(error) if error.is_usage() => Exit::Usage,
             Self::Store(StoreError::NotFound { .. } | StoreError::Ambiguous { .. }) => Exit::Usage,
             Self::Execute(ExecuteError::Interrupted) => Exit::Interrupted,
             Self::Execute(ExecuteError::Workload(_)) => Exit::Usage,
@@ -133,6 +232,11 @@ impl CommandError {
                 | ExecuteError::Stalled { .. }
                 | ExecuteError::DeviceGone { .. },
             ) => Exit::Invalid,
+            Self::Arm(_) | Self::Metric(_) => Exit::Usage,
+            Self::Experiment(error) if error.is_usage() => Exit::Usage,
+            Self::Experiment(error) if error.is_invalid() => Exit::Invalid,
+            Self::Tune(error) if error.incomplete() => Exit::Incomplete,
+            Self::Tune(error) if error.is_usage() => Exit::Usage,
             _ => Exit::Refused,
         }
     }

@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod executor;
 mod exit;
+mod judge;
 mod medium;
 mod progress;
 mod session;
@@ -20,10 +21,18 @@ use exit::CommandError;
 /// Runs one command line to its end and says how it ended. Errors are printed on standard error.
 pub fn run(cli: Cli) -> Exit {
     let context = Context::new(&cli.global);
+    if !matches!(cli.command, Command::Tune(_) | Command::TuneGuard(_)) {
+        commands::tune::note_unfinished(&context);
+    }
     let ended = match &cli.command {
         Command::Checkup(args) => commands::checkup::run(args, &context),
         Command::Inspect(args) => commands::inspect::run(args, &context),
+        Command::Diff(args) => commands::diff::run(args, &context),
         Command::Bench(args) => commands::bench::run(args, &context),
+        Command::Compare(args) => commands::compare::run(args, &context),
+        Command::Experiment(args) => commands::experiment::run(args, &context),
+        Command::Tune(args) => commands::tune::run(&args.command, &context),
+        Command::TuneGuard(args) => commands::tune::guard(args),
         Command::Report(args) => commands::report::run(args, &context),
         Command::Runs(args) => commands::runs::run(&args.command, &context),
     };

@@ -5,6 +5,7 @@ use crate::cli::Engine as Choice;
 use crate::context::Context;
 use crate::executor::{EngineKind, RealExecutor, engine_cost_ns};
 use crate::exit::{CommandError, Exit};
+use crate::judge::{judge, live_log};
 use crate::medium::Ready;
 use crate::progress::Line;
 use crate::signals;
@@ -108,7 +109,7 @@ impl<'a> Session<'a> {
             if outcome.interrupted { Status::Interrupted } else { Status::Complete };
         self.document.invalid = invalid(&self.document);
         let disabled = io_uring_disabled(&self.context.view);
-        self.document.findings = explain(&ExplainInput {
+        let mut findings = explain(&ExplainInput {
             inspection: &self.document.inspection,
             phases: &self.document.phases,
             medium: self.document.medium.as_ref(),
@@ -116,6 +117,13 @@ impl<'a> Session<'a> {
             wanted_bytes: wanted,
             io_uring_disabled: disabled.as_ref(),
         });
+        // What the facts and the kernel log alone tell, read after measuring: it may have added to it.
+        let missing = &mut self.document.inspection.missing;
+        let log = live_log(&self.context.view, missing);
+        let judged = judge(self.document.inspection.clone(), log.as_ref());
+        findings.extend(judged.findings);
+        findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+        self.document.findings = findings;
     }
 
     fn take(&mut self, outcome: &Outcome) {

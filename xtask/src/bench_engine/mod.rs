@@ -105,7 +105,8 @@ impl Bench {
     }
 }
 
-fn build() -> Result<PathBuf, Failure> {
+/// Builds the program, release profile, and gives its path.
+pub fn build() -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["build", "--release", "--package", "seekwell", "--message-format=json"])

@@ -153,7 +153,15 @@ pub fn finding(
     remedy: impl Into<String>,
 ) -> Finding {
     debug_assert!(!evidence.is_empty(), "{id} needs evidence");
-    Finding { id: id.into(), severity, title, evidence, why: why.into(), remedy: remedy.into() }
+    Finding {
+        id: id.into(),
+        severity,
+        title,
+        evidence,
+        why: why.into(),
+        remedy: remedy.into(),
+        tune: None,
+    }
 }
 
 /// One piece of evidence.

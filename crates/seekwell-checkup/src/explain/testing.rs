@@ -85,6 +85,7 @@ fn disk(name: &str, transport: &str, driver: &str, depth: u64, scheduler: &str) 
         },
         attachment: vec![],
         below: vec![],
+        detail: Box::default(),
     }
 }
 

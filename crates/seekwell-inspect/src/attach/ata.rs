@@ -35,6 +35,21 @@ impl AtaPort {
         Some(Self { port, link, device, identify })
     }
 
+    /// The folder of the port.
+    pub fn port_dir(&self) -> &Path {
+        &self.port
+    }
+
+    /// The folder of the link's attributes.
+    pub fn link_dir(&self) -> &Path {
+        &self.link
+    }
+
+    /// The folder of the device's attributes.
+    pub fn device_dir(&self) -> &Path {
+        &self.device
+    }
+
     /// The link's speed; `None` where the controller has no register for it.
     fn speed(&self, r: &Reader<'_>) -> Option<Fact<String>> {
         let path = self.link.join("sata_spd");
@@ -108,7 +123,8 @@ fn link_hop(r: &mut Reader<'_>, ata: &AtaPort) -> Hop {
     Hop { kind: "link".to_owned(), name, detail: detail.join(", "), from }
 }
 
-fn mode_in_words(mode: &str) -> String {
+/// A transfer mode as people write it: `UDMA/100`, `PIO4, no DMA`.
+pub(crate) fn mode_in_words(mode: &str) -> String {
     const UDMA: [&str; 8] = ["16", "25", "33", "44", "66", "100", "133", "167"];
     let mode = mode.strip_prefix("XFER_").unwrap_or(mode);
     if let Some(n) = mode.strip_prefix("UDMA_") {

@@ -9,7 +9,9 @@ mod link;
 mod pci;
 mod usb;
 
-pub(crate) use ata::AtaPort;
+pub(crate) use ata::{AtaPort, mode_in_words};
+pub(crate) use pci::{class_in_words, is_function as is_pci_function};
+pub(crate) use usb::{is_device as is_usb_device, is_interface as is_usb_interface};
 
 use crate::model::{Fact, Hop};
 use crate::reader::{Reader, show};
@@ -77,7 +79,7 @@ fn name(path: &Path) -> &str {
 }
 
 /// `prefix` followed by digits only.
-fn numbered(name: &str, prefix: &str) -> bool {
+pub(crate) fn numbered(name: &str, prefix: &str) -> bool {
     let digits = name.strip_prefix(prefix).unwrap_or("");
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }

@@ -6,7 +6,7 @@ use crate::reader::{Need, Reader, show};
 use std::path::Path;
 
 /// Whether a folder's name is a PCI address, `0000:00:1f.2`.
-pub(super) fn is_function(name: &str) -> bool {
+pub(crate) fn is_function(name: &str) -> bool {
     let hex = |text: &str, least: usize, most: usize| {
         (least..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
     };

@@ -6,14 +6,14 @@ use crate::reader::{Need, Reader, show};
 use std::path::Path;
 
 /// `2-1` or `2-1.4.3`.
-pub(super) fn is_device(name: &str) -> bool {
+pub(crate) fn is_device(name: &str) -> bool {
     let Some((bus, ports)) = name.split_once('-') else { return false };
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     number(bus) && ports.split('.').all(number)
 }
 
 /// `2-1:1.0`.
-pub(super) fn is_interface(name: &str) -> bool {
+pub(crate) fn is_interface(name: &str) -> bool {
     let Some((device, interface)) = name.split_once(':') else { return false };
     is_device(device) && interface.contains('.')
 }

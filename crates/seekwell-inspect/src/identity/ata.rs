@@ -36,7 +36,7 @@ impl Identify {
     }
 
     /// A word; 0 past the end.
-    fn word(&self, at: usize) -> u16 {
+    pub fn word(&self, at: usize) -> u16 {
         self.words.get(at).copied().unwrap_or(0)
     }
 
@@ -53,6 +53,12 @@ impl Identify {
         let words = [self.word(108), self.word(109), self.word(110), self.word(111)];
         let value = words.iter().fold(0u64, |sum, w| sum << 16 | u64::from(*w));
         (offered && value != 0).then(|| format!("0x{value:016x}"))
+    }
+
+    /// Whether all its bytes add up to 0, as they do with a checksum in word 255.
+    pub fn checksum_is_zero(&self) -> bool {
+        let bytes = self.words.iter().flat_map(|w| w.to_le_bytes());
+        bytes.fold(0u8, u8::wrapping_add) == 0
     }
 
     /// Whether the drive says it speaks serial ATA (word 76 holds capabilities).

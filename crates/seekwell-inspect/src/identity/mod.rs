@@ -11,7 +11,7 @@ pub(crate) use ata::Identify;
 
 use crate::model::Fact;
 use crate::reader::{Need, Reader, show};
-use seekwell_sys::DevId;
+use seekwell_sys::{DevId, usb_device};
 use std::path::{Path, PathBuf};
 
 /// What is known of a disk's identity.
@@ -50,6 +50,12 @@ pub(crate) fn read(
     identity = identity.or(by_bus(r, dir));
     if let Some(dev) = dev {
         identity = identity.or(udev::identity(r, dev));
+    }
+    if identity.serial.is_none()
+        && let Some(device) = usb_device(r.view, dir)
+    {
+        // A bulk-only bridge may answer no page of its own; what USB knows it by is printed on it.
+        identity.serial = r.text(&device.join("serial"), "serial number", Need::Optional);
     }
     identity
 }

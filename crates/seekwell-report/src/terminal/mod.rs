@@ -29,32 +29,32 @@ pub struct Style {
 const NARROWEST: usize = 24;
 
 /// Lines of output, with a width and a style.
-struct Page {
-    lines: Vec<String>,
-    width: usize,
+pub(crate) struct Page {
+    pub(crate) lines: Vec<String>,
+    pub(crate) width: usize,
     style: Style,
 }
 
-const BOLD: Paint = Paint::new().bold();
-const DIM: Paint = Paint::new().dimmed();
+pub(crate) const BOLD: Paint = Paint::new().bold();
+pub(crate) const DIM: Paint = Paint::new().dimmed();
 
 impl Page {
-    fn new(width: usize, style: Style) -> Self {
+    pub(crate) fn new(width: usize, style: Style) -> Self {
         Self { lines: Vec::new(), width: width.max(NARROWEST), style }
     }
 
-    fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         if self.lines.last().is_some_and(|l| !l.is_empty()) {
             self.lines.push(String::new());
         }
     }
 
-    fn paint(&self, text: &str, paint: Paint) -> String {
+    pub(crate) fn paint(&self, text: &str, paint: Paint) -> String {
         if self.style.color { format!("{paint}{text}{paint:#}") } else { text.to_owned() }
     }
 
     /// Wrapped text, all of it in one style.
-    fn text(&mut self, text: &str, first: &str, rest: &str, paint: Paint) {
+    pub(crate) fn text(&mut self, text: &str, first: &str, rest: &str, paint: Paint) {
         for line in wrap(text, self.width, first, rest) {
             let bare = line.trim_start();
             let indent = &line[..line.len() - bare.len()];
@@ -63,13 +63,13 @@ impl Page {
         }
     }
 
-    fn heading(&mut self, text: &str) {
+    pub(crate) fn heading(&mut self, text: &str) {
         self.blank();
         self.text(text, "", "", BOLD);
     }
 
     /// Wrapped text that begins with a mark in a style of its own.
-    fn marked(&mut self, mark: &str, text: &str, rest: &str, paint: Paint) {
+    pub(crate) fn marked(&mut self, mark: &str, text: &str, rest: &str, paint: Paint) {
         let mut lines = wrap(&format!("{mark} {text}"), self.width, "", rest);
         if let Some(tail) = lines.first().and_then(|l| l.strip_prefix(mark)) {
             lines[0] = format!("{}{tail}", self.paint(mark, paint));
@@ -77,7 +77,7 @@ impl Page {
         self.lines.extend(lines);
     }
 
-    fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         let mut out = self.lines.join("\n");
         out.push('\n');
         out
@@ -94,7 +94,7 @@ pub fn terminal(document: &RunDocument, width: usize, style: Style) -> String {
         page.blank();
         table::phases(&mut page, &rows(document));
     }
-    findings(&mut page, &document.findings);
+    told(&mut page, &document.findings);
     let missing = document.inspection.missing.len();
     if missing > 0 {
         let what = if missing == 1 { "1 fact".to_owned() } else { format!("{missing} facts") };
@@ -185,7 +185,30 @@ pub(crate) fn worst_first(findings: &[Finding]) -> Vec<&Finding> {
     sorted
 }
 
-fn findings(page: &mut Page, findings: &[Finding]) {
+/// Findings alone, the worst first, at most `width` columns wide. Ends with a line end.
+pub fn findings(findings: &[Finding], width: usize, style: Style) -> String {
+    let mut page = Page::new(width, style);
+    told(&mut page, findings);
+    page.finish()
+}
+
+/// Plain text of which lines wider than `width` are wrapped under their own indentation.
+pub fn prose(text: &str, width: usize) -> String {
+    let mut page = Page::new(width, Style { color: false });
+    for line in text.lines() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if line.trim().is_empty() {
+            page.lines.push(String::new());
+        } else if columns(line) <= page.width {
+            page.lines.push(format!("{indent}{}", clean(line)));
+        } else {
+            page.text(&clean(line), indent, indent, Paint::new());
+        }
+    }
+    page.finish()
+}
+
+fn told(page: &mut Page, findings: &[Finding]) {
     page.heading("Findings");
     if findings.is_empty() {
         return page.text("Nothing was found wrong.", "", "", Paint::new());

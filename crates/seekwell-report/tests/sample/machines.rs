@@ -35,6 +35,7 @@ fn device(name: &str, kind: DeviceKind, bytes: u64) -> Device {
         queue: Queue::default(),
         attachment: Vec::new(),
         below: Vec::new(),
+        detail: Box::default(),
     }
 }
 
@@ -47,6 +48,7 @@ fn host() -> Host {
         memory_available_bytes: number(21_900_000_000, "/proc/meminfo"),
         virtualization: None,
         container: None,
+        ..Host::default()
     }
 }
 

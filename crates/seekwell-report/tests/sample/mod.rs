@@ -61,6 +61,7 @@ fn finding(
         evidence: evidence.collect(),
         why: why.into(),
         remedy: remedy.into(),
+        tune: None,
     }
 }
 
@@ -215,6 +216,7 @@ pub fn degraded() -> (RunDocument, Detail) {
         }],
         why: "Because <script>alert(2)</script> | pipes and `ticks` occur.".into(),
         remedy: "echo '</pre><script>alert(3)</script>' > /dev/null\n\u{1b}[5msecond line".into(),
+        tune: None,
     }];
     (document, detail)
 }

@@ -62,6 +62,7 @@ pub fn device(below: Vec<Device>) -> Device {
             from: "/sys/devices".into(),
         }],
         below,
+        detail: Box::default(),
     }
 }
 
@@ -79,6 +80,7 @@ pub fn inspection() -> Inspection {
             memory_available_bytes: fact(1 << 33),
             virtualization: text("kvm"),
             container: text("podman"),
+            ..Host::default()
         },
         filesystem: Some(Filesystem {
             mount_point: Fact::new("/mnt".into(), "mountinfo"),
@@ -201,6 +203,7 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
             evidence: vec![Evidence { seen: "x1.0".into(), from: "rand-read-4k-d32".into() }],
             why: "tags are not used".into(),
             remedy: "use ahci".into(),
+            tune: None,
         }],
         invalid: vec!["too noisy".into()],
     };

@@ -1,6 +1,11 @@
 //! The command line: what can be typed. Help, man pages and completions are made from this alone.
 
+mod compare;
+pub mod experiment;
+pub mod tune;
 pub mod values;
+
+pub use compare::{Compare, Expect, Trend, expect, margin};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use seekwell_io::units::Nanos;
@@ -79,8 +84,34 @@ pub enum Command {
     ///
     /// Reads only what the kernel shows; it has no effect on any disk and needs no privileges.
     Inspect(Inspect),
+    /// Say what differs between two machines, or one machine at two times
+    ///
+    /// Compares how disks are attached and set up: driver, controller mode, interrupts, depth, link,
+    /// transfer mode, caches, scheduler, mount options, kernel, firmware. The most important comes
+    /// first. Disks are told apart by serial number, for another mode may give them another name.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(Diff),
     /// Run one workload, with fio's option names
     Bench(Bench),
+    /// Say what differs between two configurations, and whether that is beyond chance
+    ///
+    /// Prints what else differed in the set-up, the numbers of both, the ratio with its interval and
+    /// a verdict in words. Compares kept runs by label, or files that fio, bonnie++ and the Phoronix
+    /// Test Suite wrote.
+    Compare(Compare),
+    /// Change one thing, and find out whether it helps: interleaved runs and one verdict
+    ///
+    /// Makes runs of A and of B in blocks whose order a coin decides (ABBA or BAAB), puts everything
+    /// back before each run, fixes the number of blocks by the noise and not by the result, and says
+    /// once: B is faster or slower, there is no difference within the margin, it is undecided, or
+    /// the experiment is invalid and why. Kept after every run; `resume` goes on.
+    #[command(after_help = experiment::EXAMPLES)]
+    Experiment(Box<experiment::Experiment>),
+    /// Try settings of a disk: put back by itself unless you keep them
+    Tune(tune::Tune),
+    /// Watch over a trial; started by `tune try`
+    #[command(hide = true)]
+    TuneGuard(tune::TuneGuard),
     /// Write kept runs as one HTML page that works offline
     Report(Report),
     /// List, show and remove kept runs
@@ -154,6 +185,79 @@ pub struct Inspect {
     #[arg(value_hint = ValueHint::AnyPath)]
     pub targets: Vec<PathBuf>,
     /// Show where every fact was read
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Save everything that was read to FILE, to look at it on another machine
+    ///
+    /// A text file with what inspection read, the sysfs folders of the disks and their controllers,
+    /// the tables of /proc and, as root, the kernel log. It holds serial numbers and the names of
+    /// machine and mounts; see --mask. Only its owner may read it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub save: Option<PathBuf>,
+    /// Inspect what was saved in FILE, not this machine
+    ///
+    /// FILE is a file of --save, a folder with sysfs.txt and proc.txt, an unpacked sosreport, or the
+    /// text of `lspci -vvnn`.
+    /// Without TARGETS, those it was made of.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub from: Option<PathBuf>,
+    /// Put placeholders for serial numbers, world-wide names, UUIDs, MAC addresses and host names
+    ///
+    /// Everywhere, the kernel log and the binary answers of disks included. The same value always
+    /// gets the same placeholder, made under this machine's own key, so that two snapshots can be
+    /// compared. Labels, mount points and names of files stay.
+    #[arg(long)]
+    pub mask: bool,
+    /// Read this kernel log, not the running kernel's; `-` is standard input
+    ///
+    /// Records of /dev/kmsg, output of dmesg or journalctl -k, or a syslog file, of any size. Without
+    /// TARGETS and --from, the log alone is judged.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub log: Option<PathBuf>,
+    /// Beside --from a text of `lspci -vvnn`: the output of `lsmod` of the same machine
+    #[arg(long, value_name = "FILE", requires = "from", value_hint = ValueHint::FilePath)]
+    pub lsmod: Option<PathBuf>,
+    /// Ask ATA disks, as root, whether queued and DMA commands are accepted right now
+    ///
+    /// sysfs does not know: queue_depth stays 32 after the kernel has given up on queueing. Reads one
+    /// sector of each disk, and asks for the power mode first, so that no sleeping disk is woken.
+    #[arg(long, conflicts_with = "from")]
+    pub probe: bool,
+    /// Explain a finding: what it means, how it is known, why it matters, what to do
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with_all = [
+            "targets", "verbose", "save", "from", "mask", "log", "lsmod", "probe", "watch",
+        ]
+    )]
+    pub explain: Option<String>,
+    /// Stay, and say in one line each what is plugged in or out and what goes wrong
+    ///
+    /// First says at which controllers a disk can be plugged in while the machine runs. With --json,
+    /// one JSON document a line. Ends with Ctrl-C. The kernel log is followed where this user may
+    /// read it.
+    #[arg(long, conflicts_with_all = ["targets", "save", "from", "mask", "verbose", "log", "probe"])]
+    pub watch: bool,
+}
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  seekwell inspect --save before.txt     then change the mode in the BIOS, start, and
+  seekwell diff before.txt -             what did that change?
+  seekwell diff here.txt there.txt       two machines";
+
+/// `seekwell diff`.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// A file of inspect --save or of inspect --json, a saved folder, a device or directory of
+    /// this machine, or `-` for this machine as it is now
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub before: PathBuf,
+    /// The same
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub after: PathBuf,
+    /// Show also names and places that differ, and where every value was read
     #[arg(long, short)]
     pub verbose: bool,
 }
@@ -319,6 +423,8 @@ pub enum RunsCommand {
         #[arg(required = true)]
         runs: Vec<String>,
     },
+    /// Show one metric over all kept runs of one configuration, and where it changed
+    Trend(Trend),
     /// Make the index anew from the bundles
     Reindex,
 }

@@ -1,29 +1,47 @@
-//! `seekwell inspect`: how targets are attached.
+//! `seekwell inspect`: how targets are attached, and what is wrong with it.
 
 use crate::Ended;
 use crate::cli::Inspect;
 use crate::context::Context;
-use crate::exit::Exit;
-use seekwell_inspect::{Inspection, Target, all_disks, inspect};
+use crate::exit::{CommandError, Exit};
+use crate::judge::{Judged, ask, judge, live_log, log_of};
+use seekwell_inspect::log::LogReport;
+use seekwell_inspect::{InspectError, Inspection, Target, all_disks, inspect, text};
+use seekwell_sys::SnapshotError;
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 
 /// Several inspections as one document.
 #[derive(Serialize)]
 struct Inspections<'a> {
     schema: &'static str,
-    inspections: &'a [Inspection],
+    inspections: &'a [Judged],
+}
+
+/// The targets of the running system with these paths; every disk where there are none.
+///
+/// # Errors
+/// For the first path that is no target.
+pub fn targets(paths: &[PathBuf], context: &Context) -> Result<Vec<Target>, InspectError> {
+    let view = &context.view;
+    if paths.is_empty() {
+        return Ok(all_disks(view));
+    }
+    paths.iter().map(|path| Target::resolve(view, path)).collect()
 }
 
 pub fn run(args: &Inspect, context: &Context) -> Ended {
-    let view = &context.view;
-    let targets = if args.targets.is_empty() {
-        all_disks(view)
-    } else {
-        args.targets.iter().map(|p| Target::resolve(view, p)).collect::<Result<_, _>>()?
-    };
-    let found: Vec<Inspection> = targets.iter().map(|target| inspect(view, target)).collect();
+    if let Some(id) = &args.explain {
+        return super::explain::run(id, context);
+    }
+    if args.watch {
+        return super::watch::run(context);
+    }
+    let (found, log) = look(args, context)?;
+    let log = log.as_ref();
+    let judged: Vec<Judged> = found.into_iter().map(|i| judge(i, log)).collect();
     if context.json {
-        match &found[..] {
+        match &judged[..] {
             [only] => context.print_json(only)?,
             several => context.print_json(&Inspections {
                 schema: "seekwell/inspect-list/1",
@@ -32,17 +50,79 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
         }
         return Ok(Exit::Done);
     }
-    if found.is_empty() {
+    if judged.is_empty() {
         context.note("there is no disk to be seen in /sys/block");
     }
-    for (i, inspection) in found.iter().enumerate() {
+    for (i, one) in judged.iter().enumerate() {
         let gap = if i > 0 { "\n" } else { "" };
-        let text = seekwell_report::inspect(inspection, context.width, context.style);
+        let text = show(one, args.verbose, context);
         context.print(&format!("{gap}{text}"))?;
-        if args.verbose {
-            let facts = seekwell_report::facts(inspection, context.width, context.style);
-            context.print(&format!("\n{facts}"))?;
-        }
     }
     Ok(Exit::Done)
+}
+
+fn show(one: &Judged, verbose: bool, context: &Context) -> String {
+    let (width, style) = (context.width, context.style);
+    let mut text = seekwell_report::inspect(&one.inspection, width, style);
+    text.push('\n');
+    text += &seekwell_report::findings(&one.findings, width, style);
+    if verbose {
+        text.push('\n');
+        text += &seekwell_report::facts(&one.inspection, width, style);
+    }
+    text
+}
+
+/// What the switches say is to be looked at, and the kernel log that belongs to it.
+fn look(
+    args: &Inspect,
+    context: &Context,
+) -> Result<(Vec<Inspection>, Option<LogReport>), CommandError> {
+    let named = args.log.as_deref().map(log_of).transpose()?;
+    if let (Some(log), true, None) = (&named, args.targets.is_empty(), &args.from) {
+        let mut alone = Inspection::null();
+        alone.target.clone_from(&log.source);
+        alone.path.clone_from(&log.source);
+        alone.notes = vec!["a kernel log alone: the disks it speaks of are not seen".into()];
+        return Ok((vec![alone], named));
+    }
+    if args.save.is_some() || args.from.is_some() || args.mask {
+        let (found, log) = match super::snapshot::look(args, context) {
+            Err(CommandError::Snapshot(error @ SnapshotError::NoHeader { .. })) => {
+                (from_text(args, error)?, None)
+            }
+            other => other?,
+        };
+        return Ok((found, named.or(log)));
+    }
+    let targets = targets(&args.targets, context)?;
+    let mut found: Vec<Inspection> =
+        targets.iter().map(|target| inspect(&context.view, target)).collect();
+    if args.probe {
+        found.iter_mut().try_for_each(|inspection| ask(inspection, context))?;
+    }
+    let mut missing = Vec::new();
+    let log = named.or_else(|| live_log(&context.view, &mut missing));
+    found.iter_mut().for_each(|inspection| inspection.missing.extend(missing.iter().cloned()));
+    Ok((found, log))
+}
+
+/// A file that is no snapshot may be the text of `lspci -vvnn`; otherwise `error` stands.
+fn from_text(args: &Inspect, error: SnapshotError) -> Result<Vec<Inspection>, CommandError> {
+    let Some(path) = &args.from else { return Err(error.into()) };
+    let lspci = text_of(path)?;
+    let lsmod = args.lsmod.as_deref().map(text_of).transpose()?;
+    let name = path.display().to_string();
+    let found = text::inspections(&name, &lspci, lsmod.as_deref());
+    if found.is_empty() { Err(error.into()) } else { Ok(found) }
+}
+
+/// Text of any encoding, at most as much as any such listing has.
+fn text_of(path: &Path) -> Result<String, CommandError> {
+    const MOST: u64 = 16 << 20;
+    let fail = |source| CommandError::Read { path: path.to_path_buf(), source };
+    let file = std::fs::File::open(path).map_err(fail)?;
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MOST), &mut bytes).map_err(fail)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -2,9 +2,17 @@
 
 pub mod bench;
 pub mod checkup;
+pub mod compare;
+pub mod diff;
+pub mod experiment;
+pub mod explain;
 pub mod inspect;
 pub mod report;
 pub mod runs;
+mod snapshot;
+mod trend;
+pub mod tune;
+mod watch;
 
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
@@ -46,14 +54,18 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Writes a page whole or not at all.
 fn write_page(path: &Path, runs: &[(RunDocument, Detail)]) -> Result<(), CommandError> {
-    let page = seekwell_report::html(runs)?;
+    write_whole(path, seekwell_report::html(runs)?.as_bytes())
+}
+
+/// Writes a file whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     let fail = |source| CommandError::Write { path: path.to_path_buf(), source };
     let mut file = tempfile::Builder::new()
         .prefix(".seekwell-page-")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
         .tempfile_in(folder_of(path))
         .map_err(fail)?;
-    std::io::Write::write_all(&mut file, page.as_bytes()).map_err(fail)?;
+    std::io::Write::write_all(&mut file, bytes).map_err(fail)?;
     file.as_file().sync_all().map_err(fail)?;
     file.persist(path).map_err(|e| fail(e.error))?;
     Ok(())

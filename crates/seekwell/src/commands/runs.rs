@@ -35,6 +35,7 @@ pub fn run(command: &RunsCommand, context: &Context) -> Ended {
             }
             Ok(Exit::Done)
         }
+        RunsCommand::Trend(args) => super::trend::run(args, &store, context),
         RunsCommand::Reindex => {
             let (count, unreadable) = store.reindex()?;
             for (id, error) in &unreadable {

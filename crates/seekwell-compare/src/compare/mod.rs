@@ -1,0 +1,278 @@
+//! Holding sides against the first of them. A run is one number per metric, runs that were kept are
+//! a separate design, and one run each is a table of changes and never a verdict.
+
+pub mod bands;
+mod judge;
+mod pair;
+mod setup;
+mod words;
+
+pub(crate) use setup::differences as setup_differences;
+pub use setup::in_words;
+
+use crate::document::{
+    Against, Checked, Claim, Comparison, Conclusion, FieldDifference, MetricComparison, Role,
+    RunSummary, SideSummary,
+};
+use crate::model::{Better, Rank, Side};
+use crate::sources::only_newest;
+use seekwell_stats::{Design, METHOD, Margin};
+
+/// The most runs of a side that are compared, the newest: the exact test grows with the fourth
+/// power of their number.
+pub const MOST_RUNS: usize = 50;
+
+/// What is wanted of a comparison.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options {
+    /// The primary metric: `METRIC`, or `WORKLOAD/METRIC`.
+    pub metric: Option<String>,
+    /// The margin, in place of ±2 % for rates and ±5 % for latencies.
+    pub margin: Option<Margin>,
+    /// A claim on the primary metric that is to be checked.
+    pub expect: Option<Claim>,
+    /// Compare different workloads all the same.
+    pub force: bool,
+}
+
+/// Why sides cannot be compared.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CompareError {
+    /// One side is no comparison.
+    #[error("there is only one side to compare: name another")]
+    OneSide,
+    /// The workloads are not the same.
+    #[error(
+        "{a} and {b} are of different workloads: {}; nothing follows from comparing their numbers; \
+         --force shows them all the same",
+        list(differences)
+    )]
+    DifferentWorkloads {
+        /// The baseline.
+        a: String,
+        /// The other.
+        b: String,
+        /// The fields that differ.
+        differences: Vec<FieldDifference>,
+    },
+    /// The runs of one side are of different workloads.
+    #[error("the runs of {side} are of different workloads: {}", list(differences))]
+    MixedWorkloads {
+        /// The side.
+        side: String,
+        /// The fields that differ.
+        differences: Vec<FieldDifference>,
+    },
+    /// No workload is on both sides.
+    #[error(
+        "{a} and {b} have no workload in common: {a} has {}, {b} has {}",
+        names(groups_a),
+        names(groups_b)
+    )]
+    NothingInCommon {
+        /// The baseline.
+        a: String,
+        /// The other.
+        b: String,
+        /// Workloads of the baseline.
+        groups_a: Vec<String>,
+        /// Workloads of the other.
+        groups_b: Vec<String>,
+    },
+    /// The primary metric is not there, or is several.
+    #[error("{wanted:?} is not one metric of this comparison; there are {}", names(candidates))]
+    NoSuchMetric {
+        /// What was asked for.
+        wanted: String,
+        /// Metrics there are, the most prominent first.
+        candidates: Vec<String>,
+    },
+    /// A claim without a metric that it is about.
+    #[error("a claim is about one metric: name it with --metric; there are {}", names(candidates))]
+    NoPrimary {
+        /// Metrics there are, the most prominent first.
+        candidates: Vec<String>,
+    },
+    /// A claim on a metric that has no better.
+    #[error("{metric} explains other numbers and has no better: a claim on it means nothing")]
+    NotJudged {
+        /// The metric.
+        metric: String,
+    },
+}
+
+fn list(differences: &[FieldDifference]) -> String {
+    let value = |v: &Option<String>| v.clone().unwrap_or_else(|| "not set".into());
+    let told = differences
+        .iter()
+        .take(6)
+        .map(|d| format!("{} of {} is {} and {}", d.field, d.group, value(&d.a), value(&d.b)));
+    let mut text = told.collect::<Vec<_>>().join("; ");
+    if differences.len() > 6 {
+        text += &format!("; and {} more", differences.len() - 6);
+    }
+    text
+}
+
+fn names(names: &[String]) -> String {
+    let mut text = names.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > 12 {
+        text += &format!(" and {} more", names.len() - 12);
+    }
+    text
+}
+
+/// Compares every side with the first.
+///
+/// # Errors
+/// [`CompareError`] names the workloads, fields or metrics that stand in the way.
+pub fn compare(sides: &[Side], options: &Options) -> Result<Comparison, CompareError> {
+    let sides: Vec<Side> = sides.iter().map(newest).collect();
+    let [first, rest @ ..] = sides.as_slice() else { return Err(CompareError::OneSide) };
+    if rest.is_empty() {
+        return Err(CompareError::OneSide);
+    }
+    let against: Result<Vec<Against>, CompareError> =
+        rest.iter().map(|side| against(first, side, options)).collect();
+    Ok(Comparison {
+        schema: Comparison::SCHEMA.into(),
+        method: METHOD.into(),
+        against: against?,
+        sides: sides.iter().map(summary).collect(),
+    })
+}
+
+/// A side with no more runs than are compared.
+fn newest(side: &Side) -> Side {
+    let mut side = side.clone();
+    let all = side.runs.len();
+    if all > MOST_RUNS {
+        side.runs.drain(..all - MOST_RUNS);
+        side.runs[0].left_out.insert(0, only_newest(all));
+    }
+    side
+}
+
+fn summary(side: &Side) -> SideSummary {
+    let mut left_out: Vec<String> = Vec::new();
+    for why in side.runs.iter().flat_map(|r| &r.left_out) {
+        if !left_out.contains(why) && left_out.len() < 100 {
+            left_out.push(why.clone());
+        }
+    }
+    let run = |name: &String, at: &Option<String>| RunSummary {
+        name: name.clone(),
+        started_at: at.clone(),
+    };
+    SideSummary {
+        name: side.name.clone(),
+        source: side.source,
+        modelled: side.runs.iter().any(|r| r.modelled),
+        runs: side.runs.iter().map(|r| run(&r.name, &r.started_at)).collect(),
+        left_out,
+        not_one_setup: setup::within(side),
+    }
+}
+
+fn against(a: &Side, b: &Side, options: &Options) -> Result<Against, CompareError> {
+    let paired = pair::pair(a, b, options.force)?;
+    let mut metrics = judge::numbers(a, b, &paired.pairs);
+    let primary = primary(&metrics, options)?;
+    judge::judge(&mut metrics, primary, options.margin, &b.name);
+    // Nothing may be concluded from different workloads, whatever the numbers say.
+    let forced =
+        !paired.differences.is_empty() || [a, b].iter().any(|s| !pair::mixed(s).is_empty());
+    if forced {
+        metrics.iter_mut().for_each(judge::disqualify);
+    }
+    let design = Design::of_runs(a.runs.len(), b.runs.len());
+    let (setup, setup_known) = setup::differences(a, b);
+    let expectation = match options.expect {
+        None => None,
+        Some(claim) => Some(checked(claim, primary.map(|at| &metrics[at]), &metrics)?),
+    };
+    let summary = words::summary(&metrics, design, b);
+    Ok(Against {
+        a: a.name.clone(),
+        b: b.name.clone(),
+        heading: words::heading(a, b, &paired.pairs, &metrics),
+        design,
+        caveat: design.caveat().unwrap_or_default().to_owned(),
+        different_workloads: paired.differences,
+        setup,
+        setup_known,
+        only_in_a: paired.only_in_a,
+        only_in_b: paired.only_in_b,
+        metrics,
+        summary,
+        expectation,
+    })
+}
+
+fn full_name(metric: &MetricComparison) -> String {
+    format!("{}/{}", metric.group, metric.metric)
+}
+
+/// The metric named, or the only headline there is.
+fn primary(metrics: &[MetricComparison], options: &Options) -> Result<Option<usize>, CompareError> {
+    let found: Vec<usize> = match &options.metric {
+        None => {
+            let headline = |m: &&MetricComparison| m.rank == Rank::Headline;
+            let at = metrics.iter().position(|m| m.rank == Rank::Headline);
+            let only = metrics.iter().filter(headline).count() == 1;
+            return Ok(at.filter(|_| only));
+        }
+        Some(wanted) => {
+            let all = metrics.iter().enumerate();
+            all.filter(|(_, m)| m.metric == *wanted || full_name(m) == *wanted)
+                .map(|(i, _)| i)
+                .collect()
+        }
+    };
+    match found.as_slice() {
+        [one] => Ok(Some(*one)),
+        _ => {
+            let wanted = options.metric.clone().unwrap_or_default();
+            Err(CompareError::NoSuchMetric { wanted, candidates: candidates(metrics) })
+        }
+    }
+}
+
+fn candidates(metrics: &[MetricComparison]) -> Vec<String> {
+    let mut sorted: Vec<&MetricComparison> = metrics.iter().collect();
+    sorted.sort_by_key(|m| m.rank);
+    sorted.into_iter().map(full_name).collect()
+}
+
+fn checked(
+    claim: Claim,
+    primary: Option<&MetricComparison>,
+    metrics: &[MetricComparison],
+) -> Result<Checked, CompareError> {
+    let candidates = || candidates(metrics);
+    let metric = primary.ok_or_else(|| CompareError::NoPrimary { candidates: candidates() })?;
+    if metric.better == Better::Neither {
+        return Err(CompareError::NotJudged { metric: full_name(metric) });
+    }
+    debug_assert_eq!(metric.role, Role::Primary);
+    let holds = match claim {
+        Claim::Faster => metric.conclusion == Conclusion::Faster,
+        Claim::Slower => metric.conclusion == Conclusion::Slower,
+        // A small difference that was shown is no difference beyond the margin either.
+        Claim::Equivalent => judge::within_margin(metric),
+    };
+    let outcome = match (holds, metric.conclusion) {
+        (true, _) => "holds",
+        (
+            false,
+            Conclusion::Undecided | Conclusion::OneEach | Conclusion::TooFew | Conclusion::Invalid,
+        ) => "is not shown",
+        (false, _) => "does not hold",
+    };
+    let metric = full_name(metric);
+    let sentence = format!("The claim \"{}\" on {metric} {outcome}.", claim.name());
+    Ok(Checked { claim, metric, holds, sentence })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! The document `seekwell/compare/1`: what was compared, what else differed, what each metric says
+//! and what may be concluded. Sides keep their order; every side is held against the first.
+
+use crate::model::{Better, Class, Rank, SourceKind, Unit};
+use seekwell_stats::{Design, Interval, Margin, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// A comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// `seekwell/compare/1`.
+    pub schema: String,
+    /// Version of the statistical method.
+    pub method: String,
+    /// The sides; the first is the baseline.
+    pub sides: Vec<SideSummary>,
+    /// One for each side after the first.
+    pub against: Vec<Against>,
+}
+
+impl Comparison {
+    /// The schema's name.
+    pub const SCHEMA: &str = "seekwell/compare/1";
+}
+
+/// One side in brief.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SideSummary {
+    /// What people call it.
+    pub name: String,
+    /// What it was read from.
+    pub source: SourceKind,
+    /// True where a run is of a model and not of a disk.
+    pub modelled: bool,
+    /// Its runs.
+    pub runs: Vec<RunSummary>,
+    /// What its sources hold that is not compared, and why.
+    pub left_out: Vec<String>,
+    /// Where its runs were not all made in one set-up, what differs between them.
+    pub not_one_setup: Vec<String>,
+}
+
+/// One run in brief.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// Id, or file and line.
+    pub name: String,
+    /// RFC 3339, UTC, where known.
+    pub started_at: Option<String>,
+}
+
+/// One side held against the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Against {
+    /// The baseline's name.
+    pub a: String,
+    /// The other's name.
+    pub b: String,
+    /// One sentence: what is compared and on how many runs it rests.
+    pub heading: String,
+    /// How the runs were laid out in time.
+    pub design: Design,
+    /// What must be said beside every number of this design.
+    pub caveat: String,
+    /// Fields in which the workloads differ; not empty only when that was overruled.
+    pub different_workloads: Vec<FieldDifference>,
+    /// What else differed between the two, the most important first.
+    pub setup: Vec<SetupDifference>,
+    /// Whether both sides tell how their target was attached.
+    pub setup_known: bool,
+    /// Workloads that only A has.
+    pub only_in_a: Vec<String>,
+    /// Workloads that only B has.
+    pub only_in_b: Vec<String>,
+    /// The metrics, workload by workload.
+    pub metrics: Vec<MetricComparison>,
+    /// What follows, in sentences.
+    pub summary: Vec<String>,
+    /// The claim that was to be checked.
+    pub expectation: Option<Checked>,
+}
+
+/// A field in which two workloads differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldDifference {
+    /// The workload.
+    pub group: String,
+    /// The field.
+    pub field: String,
+    /// Its value in A; `None` where it is not set.
+    pub a: Option<String>,
+    /// Its value in B.
+    pub b: Option<String>,
+}
+
+/// Something in the set-up that differed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetupDifference {
+    /// What it is: `driver`, `queue depth`, `kernel`.
+    pub what: String,
+    /// The device, where it is of one.
+    pub device: Option<String>,
+    /// In A; `None` where it was not there or not known.
+    pub a: Option<String>,
+    /// In B.
+    pub b: Option<String>,
+    /// Whether it may change how fast a disk is.
+    pub matters: bool,
+}
+
+/// The values of one side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Numbers {
+    /// Runs.
+    pub n: usize,
+    /// Middle value.
+    pub median: f64,
+    /// Smallest.
+    pub low: f64,
+    /// Largest.
+    pub high: f64,
+    /// One for each run, in order.
+    pub values: Vec<f64>,
+}
+
+/// What part a metric has in the conclusion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Named first: its verdict stands alone.
+    Primary,
+    /// Judged together with its like, by Holm's adjustment.
+    Adjusted,
+    /// To look at: no claim is made for it.
+    Exploratory,
+}
+
+/// What may be concluded of one metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Conclusion {
+    /// B is better.
+    Faster,
+    /// B is worse.
+    Slower,
+    /// A change beyond the margin is ruled out.
+    Equivalent,
+    /// The data do not settle it.
+    Undecided,
+    /// One run each: a change, never a verdict.
+    OneEach,
+    /// Too few runs for a verdict.
+    TooFew,
+    /// The numbers are not to be trusted.
+    Invalid,
+    /// A metric that explains and is not to be won.
+    NotJudged,
+}
+
+/// How far single runs of a kind usually lie apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Usual {
+    /// Changes within ± so much are usual.
+    pub band_percent: f64,
+    /// Where the band is from: `assumed`.
+    pub basis: String,
+    /// Whether this change is larger.
+    pub beyond: bool,
+}
+
+/// One metric of one workload on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricComparison {
+    /// The workload's name.
+    pub group: String,
+    /// The workload in words.
+    pub group_title: String,
+    /// The metric's name.
+    pub metric: String,
+    /// The metric in words; empty where the workload has only one.
+    pub title: String,
+    /// What it is about.
+    pub family: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which way is good.
+    pub better: Better,
+    /// What kind of number it is.
+    pub class: Class,
+    /// How prominent it is.
+    pub rank: Rank,
+    /// Values of A.
+    pub a: Numbers,
+    /// Values of B.
+    pub b: Numbers,
+    /// Change from A to B in percent of A; of several runs the Hodges–Lehmann estimate. `None`
+    /// where a ratio has no meaning.
+    pub change_percent: Option<f64>,
+    /// Its 95 % interval; `None` where the design or the number of runs allows none.
+    pub interval95_percent: Option<Interval>,
+    /// Two-sided p value; `None` for one run each.
+    pub p: Option<f64>,
+    /// The same adjusted for all metrics of this role.
+    pub p_adjusted: Option<f64>,
+    /// Its part in the conclusion.
+    pub role: Role,
+    /// The margin it was judged by.
+    pub margin: Margin,
+    /// What the data say by themselves, before any adjustment; `None` where there is none to make.
+    pub verdict: Option<Verdict>,
+    /// What may be concluded.
+    pub conclusion: Conclusion,
+    /// The same as a sentence.
+    pub sentence: String,
+    /// How far single runs usually lie apart, for one run each.
+    pub usual: Option<Usual>,
+}
+
+impl MetricComparison {
+    /// The workload and the metric in words.
+    pub fn full_title(&self) -> String {
+        match (self.title.is_empty(), self.group_title == "bonnie++") {
+            (true, _) => self.group_title.clone(),
+            (_, true) => self.title.clone(),
+            _ => format!("{}: {}", self.group_title, self.title),
+        }
+    }
+}
+
+/// A claim on the primary metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// B is better.
+    Faster,
+    /// B is worse.
+    Slower,
+    /// There is no difference beyond the margin.
+    Equivalent,
+}
+
+impl Claim {
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Equivalent => "equivalent",
+        }
+    }
+}
+
+/// A claim and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// The claim.
+    pub claim: Claim,
+    /// The metric it is about, with its workload.
+    pub metric: String,
+    /// Whether the data show it; not when they leave it open.
+    pub holds: bool,
+    /// The same as a sentence.
+    pub sentence: String,
+}

@@ -1,0 +1,218 @@
+//! What can go wrong, with the data a person needs to act.
+
+use seekwell_runs::StoreError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a side could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// Neither a label, a run nor a file.
+    #[error(
+        "{wanted:?} is no label of a kept run, no run and no file{}",
+        hint("; labels: ", labels)
+    )]
+    NotFound {
+        /// What was asked for.
+        wanted: String,
+        /// Labels there are, nearest first.
+        labels: Vec<String>,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file could not be read.
+    #[error("reading {} failed: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A file is larger than any result.
+    #[error("{} has more than {most} bytes; so many are read at most", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most that is read.
+        most: u64,
+    },
+    /// A folder holds more files than any series of runs.
+    #[error("{} holds more than {most} files; so many are read at most", path.display())]
+    TooMany {
+        /// The folder.
+        path: PathBuf,
+        /// The most that is read.
+        most: usize,
+    },
+    /// What a file says cannot be read.
+    #[error("{}: {source}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: FormatError,
+    },
+    /// The file describes several configurations.
+    #[error(
+        "{} describes several configurations: name one of them as {}#NAME, NAME being {}",
+        path.display(), path.display(), names.join(", ")
+    )]
+    SeveralConfigurations {
+        /// The file.
+        path: PathBuf,
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// The file does not describe this configuration.
+    #[error("{} does not describe {wanted:?}; it describes {}", path.display(), names.join(", "))]
+    NoSuchConfiguration {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        wanted: String,
+        /// What there is.
+        names: Vec<String>,
+    },
+    /// A side is put together from files of different kinds.
+    #[error("{name} mixes {} and {}: one side is of one kind", kinds.0, kinds.1)]
+    MixedKinds {
+        /// The side.
+        name: String,
+        /// The kinds.
+        kinds: (&'static str, &'static str),
+    },
+    /// No run of this label is complete.
+    #[error("no run with the label {label:?} came to its end ({runs} were kept)")]
+    NoneComplete {
+        /// The label.
+        label: String,
+        /// How many runs have it.
+        runs: usize,
+    },
+    /// A side without numbers.
+    #[error("{name} holds no number to compare{}", hint(": ", why))]
+    Empty {
+        /// The side.
+        name: String,
+        /// What was left out, and why.
+        why: Vec<String>,
+    },
+}
+
+impl SourceError {
+    /// Whether naming something else would help.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_usage(),
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            _ => true,
+        }
+    }
+}
+
+/// Why the contents of a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// None of the formats that are known.
+    #[error(
+        "this is neither a run of seekwell, fio JSON, bonnie++ CSV (1.96 to 1.98) nor a \
+         composite.xml of the Phoronix Test Suite"
+    )]
+    Unknown,
+    /// Not the JSON it should be.
+    #[error("line {line}, column {column}: {reason}")]
+    Json {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// Not the XML it should be.
+    #[error("byte {at}: {reason}")]
+    Xml {
+        /// Offset of the trouble.
+        at: u64,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A document type declaration: the one thing in XML that makes a small file a large one.
+    #[error("byte {at}: a document type declaration; result files have none, and it is not obeyed")]
+    DocumentType {
+        /// Its offset.
+        at: u64,
+    },
+    /// A version this program does not know.
+    #[error("{tool} {found:?} is not read; read are {known}")]
+    Version {
+        /// The tool.
+        tool: &'static str,
+        /// The version in the file.
+        found: String,
+        /// The versions read.
+        known: &'static str,
+    },
+    /// A line with too few or too many fields.
+    #[error("line {line} has {found} fields; format {version} has {needed}: is it cut short?")]
+    Fields {
+        /// Line, from 1.
+        line: usize,
+        /// Fields found.
+        found: usize,
+        /// Fields needed.
+        needed: usize,
+        /// The format's version.
+        version: String,
+    },
+    /// A value that is not what its place needs.
+    #[error("{place}: {field} is {found:?}; needed: {needed}")]
+    Value {
+        /// Where: `line 3`, `job rr`.
+        place: String,
+        /// Which field.
+        field: String,
+        /// What is there.
+        found: String,
+        /// What would be accepted.
+        needed: &'static str,
+    },
+    /// More of something than any real file has.
+    #[error("more than {most} {what}; so many are read at most")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The most that is read.
+        most: usize,
+    },
+    /// A run of this program that cannot be read.
+    #[error(transparent)]
+    Run(#[from] StoreError),
+}
+
+impl FormatError {
+    pub(crate) fn json(error: &serde_json::Error, lines_before: usize) -> Self {
+        let reason = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        Self::Json {
+            line: error.line() + lines_before,
+            column: error.column(),
+            reason: reason.strip_suffix(&place).unwrap_or(&reason).to_owned(),
+        }
+    }
+
+    pub(crate) fn value(
+        place: impl Into<String>,
+        field: impl Into<String>,
+        found: &str,
+        needed: &'static str,
+    ) -> Self {
+        let found = found.chars().take(60).collect();
+        Self::Value { place: place.into(), field: field.into(), found, needed }
+    }
+}
+
+fn hint(lead: &str, what: &[String]) -> String {
+    if what.is_empty() { String::new() } else { format!("{lead}{}", what.join(", ")) }
+}

@@ -1,0 +1,173 @@
+//! One shape for every source: a side has runs, a run has one group per workload, a group has one
+//! number per metric. What a reader of a format cannot say in it is not compared.
+
+use seekwell_inspect::Inspection;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a side was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceKind {
+    /// Runs this program made.
+    KeptRuns,
+    /// fio's JSON output.
+    FioJson,
+    /// bonnie++'s CSV lines.
+    BonnieCsv,
+    /// A result file of the Phoronix Test Suite.
+    PhoronixXml,
+}
+
+impl SourceKind {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::KeptRuns => "kept runs",
+            Self::FioJson => "fio JSON",
+            Self::BonnieCsv => "bonnie++ CSV",
+            Self::PhoronixXml => "Phoronix XML",
+        }
+    }
+}
+
+/// One configuration: what stands on one side of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// What people call it: the label, the file's name, the machine in the file.
+    pub name: String,
+    /// What it was read from.
+    pub source: SourceKind,
+    /// Its runs, oldest first; at least one.
+    pub runs: Vec<RunValues>,
+}
+
+/// One run of one or more workloads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunValues {
+    /// The run's id, or the file and line it was read from.
+    pub name: String,
+    /// RFC 3339, UTC, where known.
+    pub started_at: Option<String>,
+    /// True where the target was a model.
+    pub modelled: bool,
+    /// What is known of the set-up beyond the inspection: `kernel`, `tool version`, `engine` …
+    pub about: BTreeMap<String, String>,
+    /// How the target was attached, where the source tells.
+    pub inspection: Option<Box<Inspection>>,
+    /// One per workload; names are unique.
+    pub groups: Vec<Group>,
+    /// What the source says that is not compared, and why.
+    pub left_out: Vec<String>,
+}
+
+/// What one workload gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Stable name, the same in every run of the workload: `rand-read-4k-d32`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// What decides the requests: field and value. Two groups are of one workload when these are
+    /// equal.
+    pub identity: BTreeMap<String, String>,
+    /// Why its numbers are not to be trusted, where they are not.
+    pub invalid: Option<String>,
+    /// The numbers; metric names are unique.
+    pub values: Vec<Value>,
+}
+
+impl Group {
+    /// The value of a metric.
+    pub fn value(&self, metric: &str) -> Option<&Value> {
+        self.values.iter().find(|v| v.metric == metric)
+    }
+}
+
+/// One number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// Stable name with its unit: `read.latency_ns_p99`.
+    pub metric: String,
+    /// For people: `read latency p99`.
+    pub title: String,
+    /// What it is about, shared by metrics people would name in one breath: `create`.
+    pub family: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which way is good.
+    pub better: Better,
+    /// What kind of number it is.
+    pub class: Class,
+    /// How prominent it is.
+    pub rank: Rank,
+    /// The number; finite.
+    pub value: f64,
+    /// Lowest and highest of the repeats inside the run it is the median of, where there were
+    /// several.
+    pub repeats: Option<(f64, f64)>,
+}
+
+/// The unit of a number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "text")]
+pub enum Unit {
+    /// Bytes a second.
+    BytesPerSecond,
+    /// Requests, files or seeks a second.
+    PerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Percent of one CPU.
+    Percent,
+    /// 0 to 1.
+    Share,
+    /// A number without a unit.
+    Count,
+    /// As the source writes it.
+    Other(String),
+}
+
+/// Which way is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// Neither: it explains, and is not to be won.
+    Neither,
+}
+
+/// What kind of number it is: decides the margin and how far runs usually lie apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Bytes or requests a second over a whole run.
+    Throughput,
+    /// Files created, looked up or deleted a second.
+    Metadata,
+    /// A mean or median of latencies.
+    TypicalLatency,
+    /// A high percentile of latencies.
+    TailLatency,
+    /// The longest of all latencies: one request.
+    Maximum,
+    /// CPU time.
+    Cpu,
+    /// Anything else.
+    Other,
+}
+
+/// How prominent a metric is in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rank {
+    /// The one number a workload is about.
+    Headline,
+    /// Shown beside it.
+    Main,
+    /// Shown on request.
+    Detail,
+}

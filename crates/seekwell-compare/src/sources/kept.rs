@@ -1,0 +1,264 @@
+//! Runs this program made. One run gives one number per metric: the median of its repeats, which
+//! are not runs of their own, since they share the minute they were made in.
+
+use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
+use seekwell_io::request::Op;
+use seekwell_io::workload::{Pace, Workload};
+use seekwell_runs::{Medium, Phase, RunDocument};
+use std::collections::BTreeMap;
+
+/// A block of this size or more is spoken of in bytes a second, a smaller one in requests.
+const LARGE_BLOCK: u32 = 64 << 10;
+
+/// A run as it is compared.
+pub fn values(run: &RunDocument) -> RunValues {
+    let mut about = BTreeMap::from([
+        ("seekwell version".to_owned(), run.tool.version.clone()),
+        ("engine".to_owned(), run.engine.name.clone()),
+    ]);
+    if let Some(commit) = &run.tool.git_commit {
+        about.insert("seekwell commit".into(), commit.clone());
+    }
+    about.extend(run.medium.as_ref().map(|m| ("measured".to_owned(), medium(m))));
+    let (mut left_out, mut skipped) = (Vec::new(), BTreeMap::<&str, Vec<&str>>::new());
+    let mut groups = Vec::new();
+    for phase in &run.phases {
+        let invalid = || phase.repeats.iter().find_map(|r| r.invalid.clone());
+        if let Some(why) = &phase.skipped {
+            skipped.entry(why).or_default().push(&phase.name);
+        } else if phase.metrics.is_empty() {
+            let why = invalid().unwrap_or_else(|| "nothing was measured".to_owned());
+            left_out.push(format!("{}, {}: {why}", run.id, phase.name));
+        } else {
+            groups.push(group(phase));
+        }
+    }
+    left_out.extend(skipped.into_iter().map(|(why, of)| format!("{why}: {}", of.join(", "))));
+    RunValues {
+        name: run.id.clone(),
+        started_at: Some(run.started_at.clone()),
+        modelled: run.modelled,
+        about,
+        inspection: Some(Box::new(run.inspection.clone())),
+        groups,
+        left_out,
+    }
+}
+
+fn medium(medium: &Medium) -> String {
+    match medium {
+        Medium::TemporaryFile { .. } => "a temporary file".into(),
+        Medium::ReadOnly { .. } => "the target itself, read only".into(),
+        Medium::Destroyed { .. } => "a device given to be overwritten".into(),
+        Medium::Null => "the null target".into(),
+    }
+}
+
+fn group(phase: &Phase) -> Group {
+    let failed: u64 = phase.repeats.iter().map(|r| r.failed).sum();
+    let invalid = (failed > 0).then(|| format!("{failed} requests failed"));
+    // What a commit costs is what its flush answers; its write is part of it.
+    let mut ops: Vec<Op> = Op::ALL.into_iter().filter(|op| occurs(phase, *op)).collect();
+    if phase.workload.flush_every == 1 {
+        ops.sort_by_key(|op| *op != Op::Flush);
+    }
+    let values = phase.metrics.iter().filter_map(|(name, spread)| {
+        let known = describe(name, phase, ops.first().copied())?;
+        let repeats = (spread.n > 1).then_some((spread.low, spread.high));
+        Some(Value { value: spread.median, repeats, ..known }).filter(|v| v.value.is_finite())
+    });
+    Group {
+        name: phase.name.clone(),
+        title: phase.title.clone(),
+        identity: identity(&phase.workload),
+        invalid,
+        values: values.collect(),
+    }
+}
+
+fn occurs(phase: &Phase, op: Op) -> bool {
+    phase.metrics.contains_key(&format!("{}.requests_per_s", op.name()))
+}
+
+/// Everything that decides a workload's requests, but for the seed: repeats differ in it.
+pub fn identity(w: &Workload) -> BTreeMap<String, String> {
+    let sizes: Vec<String> = w.sizes.iter().map(|s| format!("{}x{}", s.bytes, s.weight)).collect();
+    let pace = match w.pace {
+        Pace::Closed { depth } => format!("closed loop, depth {depth}"),
+        Pace::Open { requests_per_s, poisson, depth } => {
+            let how = if poisson { "Poisson" } else { "even" };
+            format!("{requests_per_s} arrivals a second, {how}, at most {depth} outstanding")
+        }
+    };
+    let pattern = match w.pattern {
+        seekwell_io::workload::Pattern::Sequential => "sequential".to_owned(),
+        seekwell_io::workload::Pattern::Random => "random".to_owned(),
+        seekwell_io::workload::Pattern::Zipf { theta } => format!("zipf {theta}"),
+    };
+    let fields = [
+        ("pattern", pattern),
+        ("read_percent", w.read_percent.to_string()),
+        ("sizes", sizes.join(" ")),
+        ("alignment_bytes", w.alignment().to_string()),
+        ("pace", pace),
+        ("flush_every", w.flush_every.to_string()),
+        ("offset_bytes", w.offset_bytes.to_string()),
+        ("region_bytes", w.region_bytes.to_string()),
+        ("threads", w.threads.to_string()),
+        ("direct", w.direct.to_string()),
+        ("runtime_ns", w.runtime_ns.0.to_string()),
+        ("ramp_ns", w.ramp_ns.0.to_string()),
+        ("requests", w.requests.to_string()),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What a metric of a phase is; `None` for a name this version does not know, which a later one
+/// may have written.
+fn describe(name: &str, phase: &Phase, first: Option<Op>) -> Option<Value> {
+    let value = |title: &str, family: &str, unit, better, class, rank| Value {
+        metric: name.into(),
+        title: title.into(),
+        family: family.into(),
+        unit,
+        better,
+        class,
+        rank,
+        value: 0.0,
+        repeats: None,
+    };
+    let (lower, detail) = (Better::Lower, Rank::Detail);
+    match name {
+        "cpu_percent" => {
+            let (unit, class) = (Unit::Percent, Class::Cpu);
+            return Some(value("CPU", "CPU", unit, Better::Neither, class, detail));
+        }
+        "cpu_ns_per_request" => {
+            let (unit, class) = (Unit::Nanoseconds, Class::Cpu);
+            return Some(value("CPU for each request", "CPU", unit, lower, class, detail));
+        }
+        "requests_per_syscall" => {
+            let (title, class) = ("requests for each system call", Class::Other);
+            return Some(value(title, "batching", Unit::Count, Better::Neither, class, detail));
+        }
+        "device_share" => {
+            let (title, class) = ("share that reached the device", Class::Other);
+            return Some(value(title, "device share", Unit::Share, Better::Neither, class, detail));
+        }
+        _ => {}
+    }
+    let (op, rest) = name.split_once('.')?;
+    let op = Op::ALL.into_iter().find(|o| o.name() == op)?;
+    let large = phase.workload.max_bytes() >= LARGE_BLOCK;
+    let open = matches!(phase.workload.pace, Pace::Open { .. });
+    let commits = op == Op::Flush && phase.workload.flush_every > 0;
+    let part_of_commit = phase.workload.flush_every == 1 && op != Op::Flush;
+    let rank_of = |chosen: bool| match (chosen && !part_of_commit, first == Some(op)) {
+        (true, true) => Rank::Headline,
+        (true, false) => Rank::Main,
+        (false, _) => Rank::Detail,
+    };
+    let rated = |title: String, unit, chosen| {
+        value(&title, op.name(), unit, Better::Higher, Class::Throughput, rank_of(chosen))
+    };
+    match rest {
+        "requests_per_s" => {
+            let chosen = !large || matches!(op, Op::Flush | Op::Discard);
+            return Some(rated(format!("{} requests", op.name()), Unit::PerSecond, chosen));
+        }
+        "rate_bytes_per_s" => {
+            return Some(rated(format!("{} rate", op.name()), Unit::BytesPerSecond, large));
+        }
+        _ => {}
+    }
+    let (clock, quantile) = rest.split_once("_ns_")?;
+    let (word, waits) = match clock {
+        "latency" => ("latency", false),
+        "response" => ("response time", true),
+        _ => return None,
+    };
+    let (quantile, class) = match quantile {
+        "mean" => ("mean", Class::TypicalLatency),
+        "p50" => ("p50", Class::TypicalLatency),
+        "p90" => ("p90", Class::TailLatency),
+        "p99" => ("p99", Class::TailLatency),
+        "p99_9" => ("p99.9", Class::TailLatency),
+        "p99_99" => ("p99.99", Class::TailLatency),
+        "max" => ("longest", Class::Maximum),
+        _ => return None,
+    };
+    let chosen = quantile == "p99" && waits == (open || commits) && !part_of_commit;
+    let title = format!("{} {word} {quantile}", op.name());
+    let rank = if chosen { Rank::Main } else { Rank::Detail };
+    Some(value(&title, op.name(), Unit::Nanoseconds, lower, class, rank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekwell_io::workload::Pattern;
+    use seekwell_runs::Spread;
+
+    fn phase(workload: Workload, metrics: &[&str]) -> Phase {
+        let spread = |name: &&str| (name.to_string(), Spread::of(&[1.0, 2.0, 3.0]).unwrap());
+        Phase {
+            name: "phase".into(),
+            title: "a phase".into(),
+            workload,
+            skipped: None,
+            repeats: Vec::new(),
+            metrics: metrics.iter().map(spread).collect(),
+        }
+    }
+
+    fn headline(phase: &Phase) -> Vec<String> {
+        let group = group(phase);
+        let headlines = group.values.iter().filter(|v| v.rank == Rank::Headline);
+        headlines.map(|v| v.metric.clone()).collect()
+    }
+
+    #[test]
+    fn small_blocks_are_about_requests_large_ones_about_bytes_and_commits_about_flushes() {
+        let closed = |bytes| Workload::closed(Pattern::Random, 100, bytes, 1, 1 << 30);
+        let rates = ["read.requests_per_s", "read.rate_bytes_per_s"];
+        assert_eq!(headline(&phase(closed(4096), &rates)), ["read.requests_per_s"]);
+        assert_eq!(headline(&phase(closed(1 << 20), &rates)), ["read.rate_bytes_per_s"]);
+        let commit = Workload { flush_every: 1, read_percent: 0, ..closed(4096) };
+        let rates = ["flush.requests_per_s", "write.requests_per_s", "flush.response_ns_p99"];
+        assert_eq!(headline(&phase(commit.clone(), &rates)), ["flush.requests_per_s"]);
+        let group = group(&phase(commit, &rates));
+        assert_eq!(group.value("flush.response_ns_p99").unwrap().rank, Rank::Main);
+        assert_eq!(group.value("write.requests_per_s").unwrap().rank, Rank::Detail);
+    }
+
+    #[test]
+    fn a_run_gives_the_median_of_its_repeats_and_how_far_they_lie_apart() {
+        let workload = Workload::closed(Pattern::Random, 100, 4096, 1, 1 << 30);
+        let group = group(&phase(workload, &["read.latency_ns_p99", "read.later_version", "x"]));
+        assert_eq!(group.values.len(), 1, "names of a later version are passed over");
+        assert_eq!(group.values[0].value, 2.0);
+        assert_eq!(group.values[0].repeats, Some((1.0, 3.0)));
+    }
+
+    #[test]
+    fn the_seed_is_no_part_of_a_workload_and_everything_else_is() {
+        let one = Workload::closed(Pattern::Random, 100, 4096, 1, 1 << 30);
+        assert_eq!(identity(&one), identity(&Workload { seed: 99, ..one.clone() }));
+        let others = [
+            Workload { pattern: Pattern::Sequential, ..one.clone() },
+            Workload { pattern: Pattern::Zipf { theta: 1.1 }, ..one.clone() },
+            Workload { read_percent: 99, ..one.clone() },
+            Workload { flush_every: 1, ..one.clone() },
+            Workload { region_bytes: 1 << 29, ..one.clone() },
+            Workload { offset_bytes: 4096, ..one.clone() },
+            Workload { threads: 2, ..one.clone() },
+            Workload { direct: false, ..one.clone() },
+            Workload { align_bytes: 512, ..one.clone() },
+            Workload::closed(Pattern::Random, 100, 8192, 1, 1 << 30),
+            Workload::closed(Pattern::Random, 100, 4096, 2, 1 << 30),
+        ];
+        for other in &others {
+            assert_ne!(identity(&one), identity(other), "{other:?}");
+        }
+    }
+}

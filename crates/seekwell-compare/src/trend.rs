@@ -1,0 +1,289 @@
+//! The history of one metric over many kept runs of one configuration, and where it changed.
+//!
+//! One configuration is one label, one target, one disk and one workload: those of the newest run
+//! that has the metric. What else is kept is counted and left out, for a change of the disk is no
+//! change of the disk's speed.
+
+use crate::error::SourceError;
+use crate::model::{Better, RunValues, Side, SourceKind, Unit, Value};
+use crate::sources::kept_run;
+use seekwell_runs::{Entry, Filter, State, Store, StoreError};
+use seekwell_stats::{ChangeRule, METHOD, change_points};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The most runs looked at, the newest: more would be years of daily runs.
+pub const MOST_RUNS: usize = 1000;
+
+/// Which history is wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrendOptions {
+    /// The metric: `METRIC`, or `PHASE/METRIC`.
+    pub metric: String,
+    /// The phase, where the metric does not say it.
+    pub phase: Option<String>,
+    /// Only runs with this label; without it those with the newest run's label.
+    pub label: Option<String>,
+}
+
+/// The document `seekwell/trend/1`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trend {
+    /// `seekwell/trend/1`.
+    pub schema: String,
+    /// Version of the statistical method.
+    pub method: String,
+    /// The phase.
+    pub phase: String,
+    /// The phase in words.
+    pub phase_title: String,
+    /// The metric.
+    pub metric: String,
+    /// The metric in words.
+    pub title: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which way is good.
+    pub better: Better,
+    /// The label of the runs.
+    pub label: Option<String>,
+    /// Their target.
+    pub target: String,
+    /// The runs, oldest first.
+    pub points: Vec<Point>,
+    /// Where the metric changed.
+    pub changes: Vec<Change>,
+    /// Runs that have the metric and are of another configuration.
+    pub other_configurations: usize,
+    /// What was looked for: the rule in words.
+    pub rule: String,
+}
+
+impl Trend {
+    /// The schema's name.
+    pub const SCHEMA: &str = "seekwell/trend/1";
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Its id.
+    pub run: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// The median of its repeats.
+    pub value: f64,
+    /// Lowest of its repeats.
+    pub low: f64,
+    /// Highest of its repeats.
+    pub high: f64,
+}
+
+/// A change of the mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// First run after it.
+    pub run: String,
+    /// Its place in `points`.
+    pub index: usize,
+    /// Mean since the change before.
+    pub before: f64,
+    /// Mean until the next.
+    pub after: f64,
+    /// The change in percent.
+    pub percent: f64,
+    /// p value of Welch's test between the two.
+    pub p: f64,
+    /// What else is different in the set-up between the last run before and the first after.
+    pub setup: Vec<String>,
+}
+
+/// Why there is no history.
+#[derive(Debug, thiserror::Error)]
+pub enum TrendError {
+    /// No kept run has this metric.
+    #[error(
+        "no kept run{} has {metric:?}{}; seekwell runs show RUN --json lists what a run has",
+        label.as_ref().map(|l| format!(" with the label {l:?}")).unwrap_or_default(),
+        phase.as_ref().map(|p| format!(" in the phase {p:?}")).unwrap_or_default()
+    )]
+    NoSuchMetric {
+        /// The metric.
+        metric: String,
+        /// The phase.
+        phase: Option<String>,
+        /// The label.
+        label: Option<String>,
+    },
+    /// The newest run has the metric in several phases.
+    #[error("{metric:?} is in several phases; name one with --phase: {}", phases.join(", "))]
+    SeveralPhases {
+        /// The metric.
+        metric: String,
+        /// The phases.
+        phases: Vec<String>,
+    },
+    /// The runs cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+impl From<StoreError> for TrendError {
+    fn from(error: StoreError) -> Self {
+        Self::Source(error.into())
+    }
+}
+
+impl TrendError {
+    /// Whether naming something else would help.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Source(error) => error.is_usage(),
+            _ => true,
+        }
+    }
+}
+
+/// The history of a metric and where it changed.
+///
+/// # Errors
+/// [`TrendError`] when no kept run has the metric, or it is not clear which phase is meant.
+pub fn trend(store: &Store, options: &TrendOptions) -> Result<Trend, TrendError> {
+    let (phase, metric) = match options.metric.split_once('/') {
+        Some((phase, metric)) => (Some(phase.to_owned()), metric.to_owned()),
+        None => (options.phase.clone(), options.metric.clone()),
+    };
+    let filter = Filter { label: options.label.clone(), ..Filter::default() };
+    let mut entries = store.list(&filter)?.runs;
+    entries.retain(|e| e.state == State::Complete && !e.invalid);
+    entries.truncate(MOST_RUNS);
+    let missing = || TrendError::NoSuchMetric {
+        metric: metric.clone(),
+        phase: phase.clone(),
+        label: options.label.clone(),
+    };
+    let (newest, phase) = newest(&entries, phase.as_deref(), &metric)?.ok_or_else(missing)?;
+    let history: BTreeMap<String, seekwell_runs::Spread> =
+        store.history(&phase, &metric)?.into_iter().collect();
+    let having: Vec<&Entry> = entries.iter().filter(|e| history.contains_key(&e.id)).collect();
+    let runs = one_configuration(&having, newest, &phase)?;
+    let (title, described) = describe(&runs, &phase, &metric);
+    let points: Vec<Point> = runs
+        .iter()
+        .filter_map(|(entry, _)| {
+            let spread = history.get(&entry.id)?;
+            Some(Point {
+                run: entry.id.clone(),
+                started_at: entry.started_at.clone(),
+                value: spread.median,
+                low: spread.low,
+                high: spread.high,
+            })
+        })
+        .collect();
+    let rule = ChangeRule::default();
+    Ok(Trend {
+        schema: Trend::SCHEMA.into(),
+        method: METHOD.into(),
+        title: described.as_ref().map_or_else(|| metric.clone(), |v| v.title.clone()),
+        unit: described.as_ref().map_or(Unit::Count, |v| v.unit.clone()),
+        better: described.as_ref().map_or(Better::Neither, |v| v.better),
+        phase_title: title,
+        phase,
+        metric,
+        label: newest.label.clone(),
+        target: newest.target.clone(),
+        changes: changes(&points, &runs, rule),
+        points,
+        other_configurations: having.len() - runs.len(),
+        rule: format!(
+            "E-divisive in windows of {} runs, Welch's test with p below {}, at least {:.0} %",
+            rule.window,
+            rule.p,
+            rule.magnitude * 100.0
+        ),
+    })
+}
+
+/// The newest run that has the metric, and the phase it has it in.
+fn newest<'a>(
+    entries: &'a [Entry],
+    phase: Option<&str>,
+    metric: &str,
+) -> Result<Option<(&'a Entry, String)>, TrendError> {
+    for entry in entries {
+        let run = kept_run(entry)?;
+        let has = run.groups.iter().filter(|g| g.value(metric).is_some());
+        let phases: Vec<String> =
+            has.map(|g| g.name.clone()).filter(|n| phase.is_none_or(|p| p == n)).collect();
+        match phases.as_slice() {
+            [] => {}
+            [one] => return Ok(Some((entry, one.clone()))),
+            _ => return Err(TrendError::SeveralPhases { metric: metric.to_owned(), phases }),
+        }
+    }
+    Ok(None)
+}
+
+/// The runs of the newest one's label, target, disk and workload, oldest first.
+fn one_configuration<'a>(
+    entries: &[&'a Entry],
+    newest: &Entry,
+    phase: &str,
+) -> Result<Vec<(&'a Entry, RunValues)>, TrendError> {
+    let same = |e: &Entry| {
+        e.label == newest.label
+            && e.target == newest.target
+            && e.modelled == newest.modelled
+            && e.device_serial == newest.device_serial
+    };
+    let mut identity: Option<BTreeMap<String, String>> = None;
+    let mut runs = Vec::new();
+    // Newest first, so that its workload is the one looked for.
+    for entry in entries.iter().filter(|e| same(e)) {
+        let values = kept_run(entry)?;
+        let Some(group) = values.groups.iter().find(|g| g.name == phase) else { continue };
+        if *identity.get_or_insert_with(|| group.identity.clone()) == group.identity {
+            runs.push((*entry, values));
+        }
+    }
+    runs.reverse();
+    Ok(runs)
+}
+
+/// The phase in words, and the metric as its newest run has it.
+fn describe(runs: &[(&Entry, RunValues)], phase: &str, metric: &str) -> (String, Option<Value>) {
+    let groups = || {
+        let newest_first = runs.iter().rev();
+        newest_first.filter_map(|(_, run)| run.groups.iter().find(|g| g.name == phase))
+    };
+    let title = groups().next().map_or_else(|| phase.to_owned(), |g| g.title.clone());
+    (title, groups().find_map(|g| g.value(metric).cloned()))
+}
+
+fn changes(points: &[Point], runs: &[(&Entry, RunValues)], rule: ChangeRule) -> Vec<Change> {
+    let series: Vec<f64> = points.iter().map(|p| p.value).collect();
+    let found = change_points(&series, rule).into_iter().filter(|c| c.index < points.len());
+    let setup = |index: usize| -> Vec<String> {
+        let run = |at: usize| runs.get(at).map(|(_, run)| run.clone());
+        let (Some(before), Some(after)) = (index.checked_sub(1).and_then(run), run(index)) else {
+            return Vec::new();
+        };
+        let side =
+            |run| Side { name: String::new(), source: SourceKind::KeptRuns, runs: vec![run] };
+        let (differences, _) = crate::compare::setup_differences(&side(before), &side(after));
+        differences.iter().filter(|d| d.matters).map(crate::compare::in_words).collect()
+    };
+    found
+        .map(|c| Change {
+            run: points[c.index].run.clone(),
+            index: c.index,
+            before: c.before,
+            after: c.after,
+            percent: c.percent(),
+            p: c.p,
+            setup: setup(c.index),
+        })
+        .filter(|c| c.percent.is_finite())
+        .collect()
+}

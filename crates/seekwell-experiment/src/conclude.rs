@@ -1,0 +1,397 @@
+//! What follows from the runs: gates first, then one verdict.
+
+use crate::design::Shape;
+use crate::document::{Document, Run};
+use crate::error::told;
+use crate::metric::{better, default_margin};
+use crate::resume::changes;
+use crate::steady::{SHORTEST_JUDGED, judge};
+use seekwell_inspect::diff::Change;
+use seekwell_stats::{
+    Arm, BLOCKS_PILOT, Block, Estimate, Gate, Interval, METHOD, Pair, Severity, Traffic, Verdict,
+    estimate, gates, holm, percent, verdict,
+};
+use serde::{Deserialize, Serialize};
+
+/// What a caller claims of B, to be held against the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// B is faster.
+    Faster,
+    /// B is slower.
+    Slower,
+    /// No difference within the margin.
+    Equivalent,
+}
+
+/// What became of the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Faster, slower, or no difference within the margin.
+    Decided,
+    /// The data allow several answers.
+    Undecided,
+    /// The experiment was not fit for one.
+    Invalid,
+}
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Checked {
+    /// As it should be.
+    Passed,
+    /// To be kept in mind beside the verdict.
+    Warning,
+    /// No verdict.
+    Failed,
+    /// It could not be looked at.
+    NotJudged,
+}
+
+/// One thing that was looked at before the verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// What: `errors`, `environment`, `blocks`, `trend`, `neighbours`, `carry-over`, `steady`,
+    /// `sessions`, `skew`.
+    pub name: String,
+    /// How it came out.
+    pub checked: Checked,
+    /// In a sentence.
+    pub text: String,
+    /// The gate it closed.
+    pub gate: Option<Gate>,
+}
+
+/// Another metric, for orientation: the verdict is not on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exploratory {
+    /// The metric.
+    pub metric: String,
+    /// Change in per cent.
+    pub percent: f64,
+    /// Its 95 % interval in per cent.
+    pub interval95: Option<Interval>,
+    /// p value, adjusted by Holm over all of these.
+    pub adjusted_p: f64,
+}
+
+/// What follows from an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conclusion {
+    /// Version of the method.
+    pub method: String,
+    /// What became of the question.
+    pub decision: Decision,
+    /// The answer in a sentence.
+    pub sentence: String,
+    /// The verdict of the numbers; absent where a gate that closed leaves no room for one.
+    pub verdict: Option<Verdict>,
+    /// The numbers under it, as log ratios of B to A.
+    pub estimate: Option<Estimate>,
+    /// Log ratio of each complete block, in time; `None` where it has none.
+    pub d: Vec<Option<f64>>,
+    /// What was looked at.
+    pub checks: Vec<Check>,
+    /// The other metrics.
+    pub exploratory: Vec<Exploratory>,
+    /// Whether the claim holds, where one was made.
+    pub claim_holds: Option<bool>,
+}
+
+/// The complete blocks of a metric in time; `None` for one that lacks a value. A pair is a block
+/// whose two runs stand for both of their arm, which has the same log ratio.
+pub fn blocks(document: &Document, metric: &str) -> Vec<Option<Block>> {
+    let size = document.design.shape.runs() as usize;
+    let chunks = document.runs.chunks_exact(size);
+    chunks.map(|runs| block(document, runs, metric)).collect()
+}
+
+fn block(document: &Document, runs: &[Run], metric: &str) -> Option<Block> {
+    let order = document.design.order(runs.first()?.block);
+    let of = |arm: Arm| -> Option<Vec<f64>> {
+        let own = runs.iter().filter(|r| r.arm == arm);
+        own.map(|r| r.values.get(metric).copied().filter(|_| r.invalid.is_none())).collect()
+    };
+    let (a, b) = (of(Arm::A)?, of(Arm::B)?);
+    match (document.design.shape, a.as_slice(), b.as_slice()) {
+        (Shape::Fours, [a0, a1], [b0, b1]) => Some(Block { order, a: [*a0, *a1], b: [*b0, *b1] }),
+        (Shape::Pairs, [a], [b]) => Some(Block { order, a: [*a, *a], b: [*b, *b] }),
+        _ => None,
+    }
+}
+
+fn value(document: &Document, block: &Block) -> Option<f64> {
+    match document.design.shape {
+        Shape::Fours => block.value(),
+        Shape::Pairs => Pair { order: block.order, a: block.a[0], b: block.b[0] }.value(),
+    }
+}
+
+/// Log ratio of each complete block; `None` where it has none.
+pub fn values(document: &Document, metric: &str) -> Vec<Option<f64>> {
+    let of = |b: Option<Block>| b.and_then(|b| value(document, &b));
+    blocks(document, metric).into_iter().map(of).collect()
+}
+
+/// Log ratios of the complete blocks that have one.
+pub(crate) fn block_values(document: &Document, metric: &str) -> Vec<f64> {
+    values(document, metric).into_iter().flatten().collect()
+}
+
+/// Gates and verdict of an experiment as far as it has come.
+pub fn conclude(document: &Document) -> Conclusion {
+    let design = &document.design;
+    let checks = checks(document);
+    let d = values(document, &design.metric);
+    let whole: Vec<f64> = d.iter().copied().flatten().collect();
+    let failed = checks.iter().find(|c| c.checked == Checked::Failed);
+    let (decision, sentence, verdict) = match (&document.invalid, failed) {
+        (Some(why), _) => (Decision::Invalid, invalid(why), None),
+        (None, Some(check)) => (Decision::Invalid, invalid(&check.text), None),
+        (None, None) => decide(document, verdict(&whole, design.margin, design.better)),
+    };
+    let claim_holds = document.expect.map(|claim| {
+        matches!(
+            (claim, &verdict),
+            (Claim::Faster, Some(Verdict::Faster { .. }))
+                | (Claim::Slower, Some(Verdict::Slower { .. }))
+                | (Claim::Equivalent, Some(Verdict::Equivalent { .. }))
+        )
+    });
+    Conclusion {
+        method: METHOD.to_owned(),
+        decision,
+        sentence,
+        verdict,
+        estimate: estimate(&whole),
+        d,
+        checks,
+        exploratory: exploratory(document),
+        claim_holds,
+    }
+}
+
+fn invalid(why: &str) -> String {
+    format!("invalid, because {why}")
+}
+
+/// The verdict as an answer. Of two arms that are the same it is never said that one is faster:
+/// where the numbers say so, chance (one time in twenty) or the machine has failed the test.
+fn decide(document: &Document, verdict: Verdict) -> (Decision, String, Option<Verdict>) {
+    let sentence = verdict.to_string();
+    match &verdict {
+        Verdict::Faster { percent, low, high, below_margin, margin, sample }
+        | Verdict::Slower { percent, low, high, below_margin, margin, sample }
+            if document.design.aa =>
+        {
+            if *below_margin {
+                let sentence = format!(
+                    "no difference within {margin} (95 % CI {low:+.2}…{high:+.2} %), {sample}"
+                );
+                return (Decision::Decided, sentence, Some(verdict));
+            }
+            let why = format!(
+                "the same thing measured as both arms came out {percent:+.1} % apart (95 % CI \
+                 {low:+.1}…{high:+.1} %), {sample}; chance does that once in twenty times: make \
+                 this self-test again, and do not trust this machine's answers if it repeats"
+            );
+            (Decision::Invalid, invalid(&why), Some(verdict))
+        }
+        Verdict::Invalid { .. } => (Decision::Invalid, sentence, Some(verdict)),
+        v if v.is_decided() => (Decision::Decided, sentence, Some(verdict)),
+        _ => (Decision::Undecided, sentence, Some(verdict)),
+    }
+}
+
+fn checks(document: &Document) -> Vec<Check> {
+    let mut all = vec![errors(document), environment(document), enough(document)];
+    all.extend(of_blocks(document));
+    all.push(steady(document));
+    all.extend(sessions(document));
+    all.extend(skewed(document));
+    all
+}
+
+fn check(name: &str, checked: Checked, text: impl Into<String>) -> Check {
+    Check { name: name.to_owned(), checked, text: text.into(), gate: None }
+}
+
+fn closed(name: &str, gate: Gate) -> Check {
+    let checked = match gate.severity() {
+        Severity::Warning => Checked::Warning,
+        Severity::Invalid => Checked::Failed,
+    };
+    Check { name: name.to_owned(), checked, text: gate.to_string(), gate: Some(gate) }
+}
+
+fn errors(document: &Document) -> Check {
+    let count: u64 = document.runs.iter().map(|r| r.failed).sum();
+    if count > 0 {
+        return closed("errors", Gate::Errors { count });
+    }
+    let bad = document.runs.iter().find_map(|r| Some((r.index, r.invalid.as_ref()?)));
+    match bad {
+        Some((index, why)) => {
+            check("errors", Checked::Failed, format!("run {} is not valid: {why}", index + 1))
+        }
+        None => check("errors", Checked::Passed, "no request failed, every run is valid"),
+    }
+}
+
+/// Whether the target was the same in all sessions of a mode, before and after.
+fn environment(document: &Document) -> Check {
+    let mut found: Vec<Change> = Vec::new();
+    for (i, session) in document.sessions.iter().enumerate() {
+        found.extend(session.after.iter().flat_map(|after| changes(&session.before, after)));
+        let same = document.sessions[..i].iter().find(|s| s.mode == session.mode);
+        found.extend(same.into_iter().flat_map(|s| changes(&s.before, &session.before)));
+    }
+    found.dedup();
+    if found.is_empty() {
+        let text = "the target was attached and set up the same before and after";
+        return check("environment", Checked::Passed, text);
+    }
+    closed("environment", Gate::EnvironmentChanged { what: told(&found) })
+}
+
+fn enough(document: &Document) -> Check {
+    let have = document.complete_blocks();
+    match document.planned_blocks {
+        Some(planned) if have >= planned => {
+            check("blocks", Checked::Passed, format!("all {planned} planned blocks are complete"))
+        }
+        _ if have < BLOCKS_PILOT => closed("blocks", Gate::TooFewBlocks { have }),
+        _ => check("blocks", Checked::Warning, format!("{have} blocks, fewer than planned")),
+    }
+}
+
+/// What the blocks themselves show.
+fn of_blocks(document: &Document) -> Vec<Check> {
+    let blocks: Vec<Block> =
+        blocks(document, &document.design.metric).into_iter().flatten().collect();
+    let pairs = document.design.shape == Shape::Pairs;
+    let found = gates(&blocks, document.design.margin);
+    let pick = |wanted: fn(&Gate) -> bool| found.iter().find(|g| wanted(g)).cloned();
+    let one = |name: &str, gate: Option<Gate>, fine: &str| {
+        gate.map_or_else(|| check(name, Checked::Passed, fine), |gate| closed(name, gate))
+    };
+    let mut all = vec![
+        one(
+            "trend",
+            pick(|g| matches!(g, Gate::Trend(_) | Gate::NotANumber { .. })),
+            "the difference did not move during the experiment",
+        ),
+        one(
+            "neighbours",
+            pick(|g| matches!(g, Gate::Autocorrelated { .. })),
+            "neighbouring blocks do not resemble each other",
+        ),
+    ];
+    if !pairs {
+        all.push(one(
+            "carry-over",
+            pick(|g| matches!(g, Gate::CarryOver(_))),
+            "no arm depends on which arm ran before",
+        ));
+    }
+    all
+}
+
+fn steady(document: &Document) -> Check {
+    let mut judged = 0;
+    for arm in [Arm::A, Arm::B] {
+        let options = &document.arm(arm).options;
+        let traffic = if options.writes() { Traffic::Writes } else { Traffic::Reads };
+        let Some(found) = judge(&document.runs, arm, traffic) else { continue };
+        judged += 1;
+        if !found.settled {
+            let run = document.runs.iter().find(|r| r.arm == arm).map_or(0, |r| r.index);
+            let mut check = closed("steady", Gate::NotSteady { run });
+            check.text = format!(
+                "the runs of {arm:?} do not settle: over them the rate moves by {:.1} % and is up \
+                 to {:.1} % from its mean; let them settle first with --ramp_time",
+                found.excursion * 100.0,
+                found.deviation * 100.0
+            );
+            return check;
+        }
+    }
+    if judged == 2 {
+        return check("steady", Checked::Passed, "the rate is steady within the runs of both arms");
+    }
+    let text =
+        format!("runs below {SHORTEST_JUDGED} are too short to see whether the disk settles");
+    check("steady", Checked::NotJudged, text)
+}
+
+fn sessions(document: &Document) -> Option<Check> {
+    let (sessions, gone) = (document.sessions.len(), document.discarded.len());
+    if document.design.reboot_between || sessions < 2 {
+        return None;
+    }
+    let mut boots: Vec<&str> = document.sessions.iter().map(|s| s.boot_id.as_str()).collect();
+    boots.sort_unstable();
+    boots.dedup();
+    let rebooted = if boots.len() > 1 { ", with a reboot in between" } else { "" };
+    let text = format!(
+        "made in {sessions} sessions{rebooted}; {gone} runs of blocks that were cut off do not count"
+    );
+    let checked = if boots.len() > 1 { Checked::Warning } else { Checked::Passed };
+    Some(check("sessions", checked, text))
+}
+
+fn skewed(document: &Document) -> Option<Check> {
+    let skew = estimate(&block_values(document, &document.design.metric))?.skew?;
+    let text = format!(
+        "a few blocks pull the mean away: typical block {:+.1} %, mean {:+.1} %",
+        skew.typical, skew.mean
+    );
+    Some(check("skew", Checked::Warning, text))
+}
+
+/// The metrics that every run has, beside the one of the verdict.
+fn exploratory(document: &Document) -> Vec<Exploratory> {
+    let design = &document.design;
+    let Some(first) = document.runs.first() else { return Vec::new() };
+    let wanted = |name: &&String| {
+        **name != design.metric && !name.ends_with("_max") && *name != "device_share"
+    };
+    let found: Vec<(String, Estimate)> = first
+        .values
+        .keys()
+        .filter(wanted)
+        .filter_map(|name| {
+            let d: Option<Vec<f64>> = values(document, name).into_iter().collect();
+            Some((name.clone(), estimate(&d?)?))
+        })
+        .collect();
+    let tests: Vec<(usize, f64)> = found.iter().enumerate().map(|(i, (_, e))| (i, e.p)).collect();
+    holm(&tests)
+        .into_iter()
+        .map(|adjusted| {
+            let (metric, e) = &found[adjusted.name];
+            Exploratory {
+                metric: metric.clone(),
+                percent: percent(e.centre),
+                interval95: e.interval95.map(Interval::percent),
+                adjusted_p: adjusted.adjusted,
+            }
+        })
+        .collect()
+}
+
+impl Exploratory {
+    /// Whether it differs beyond chance and by more than would matter.
+    pub fn stands_out(&self) -> bool {
+        let margin = default_margin(&self.metric).percent();
+        self.adjusted_p < 0.05 && self.percent.abs() > margin
+    }
+
+    /// Whether the change is for the better.
+    pub fn improves(&self) -> bool {
+        (self.percent > 0.0) == (better(&self.metric) == seekwell_stats::Better::Higher)
+    }
+}

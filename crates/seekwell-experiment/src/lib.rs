@@ -1,0 +1,44 @@
+//! Experiments: change one thing, measure both ways often enough, and say once what it did.
+//!
+//! Two numbers of one run each say nothing, and neither do ten runs of A followed by ten of B: a
+//! disk that warms up, fills or is used by others meanwhile makes either arm the winner. So runs
+//! are interleaved in blocks whose order a seeded coin decides ([`Design`]), everything an arm
+//! changes is put back and applied anew before every run ([`Rig`]), the number of blocks follows
+//! from a pilot's width and never from its result ([`fn@conduct`]), and the verdict is given once,
+//! behind gates ([`fn@conclude`]).
+//!
+//! The whole state of an experiment is its [`Document`]: what is run next follows from what is in
+//! it. It is written after every run ([`Folder`]), so an experiment goes on after Ctrl-C, a kill or
+//! a reboot into another mode as if nothing had happened. Nothing here touches a disk or a setting;
+//! the [`Rig`] does, and in tests that is a fake with a known effect, noise and drift.
+
+mod arm;
+mod conclude;
+mod conduct;
+mod design;
+mod document;
+mod error;
+mod metric;
+mod noise;
+mod resume;
+mod rig;
+mod steady;
+mod store;
+#[cfg(test)]
+mod tests;
+pub mod text;
+
+pub use arm::{ArmSpec, Engine, Options, Rw, Setting};
+pub use conclude::{
+    Check, Checked, Claim, Conclusion, Decision, Exploratory, blocks, conclude, values,
+};
+pub use conduct::{Observer, Standing, conduct};
+pub use design::{Design, Shape, Slot};
+pub use document::{Applied, Document, Run, Session, Status};
+pub use error::ExperimentError;
+pub use metric::{UnknownMetric, better, check_metric, default_margin, default_metric, names};
+pub use noise::{Forecast, Noise, NoiseFloor, forecast, identity};
+pub use resume::{Next, begin, next};
+pub use rig::{NotRestored, PrepareError, Region, Rig};
+pub use steady::{SHORTEST_JUDGED, course};
+pub use store::{Folder, Keeper, Place};

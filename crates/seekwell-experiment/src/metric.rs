@@ -1,0 +1,94 @@
+//! The metrics an experiment may be about: their names, directions and margins.
+
+use crate::arm::Options;
+use seekwell_stats::{Better, Margin};
+
+const TIMES: [&str; 7] = ["mean", "p50", "p90", "p99", "p99_9", "p99_99", "max"];
+
+/// A name that is no metric.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{given} is no metric; the nearest is {nearest}")]
+pub struct UnknownMetric {
+    /// As it was typed.
+    pub given: String,
+    /// The most similar name.
+    pub nearest: String,
+}
+
+/// Every metric a run can give, by name.
+pub fn names() -> Vec<String> {
+    let mut all = Vec::new();
+    for op in ["read", "write", "flush"] {
+        all.push(format!("{op}.requests_per_s"));
+        if op != "flush" {
+            all.push(format!("{op}.rate_bytes_per_s"));
+        }
+        for kind in ["latency_ns", "response_ns"] {
+            all.extend(TIMES.iter().map(|time| format!("{op}.{kind}_{time}")));
+        }
+    }
+    let whole = ["cpu_percent", "cpu_ns_per_request", "requests_per_syscall"];
+    all.extend(whole.map(str::to_owned));
+    all
+}
+
+/// Whether this is a metric.
+///
+/// # Errors
+/// [`UnknownMetric`] with the nearest name.
+pub fn check_metric(given: &str) -> Result<(), UnknownMetric> {
+    let all = names();
+    if all.iter().any(|name| name == given) {
+        return Ok(());
+    }
+    // Of the operation that was named, where one was.
+    let op = given.split_once('.').map_or("", |(op, _)| op);
+    let other = |name: &String| name.split_once('.').is_none_or(|(of, _)| of != op);
+    let nearest = all.into_iter().min_by_key(|name| (other(name), distance(given, name)));
+    let nearest = nearest.unwrap_or_default();
+    Err(UnknownMetric { given: given.chars().take(60).collect(), nearest })
+}
+
+/// Which direction of a metric is good.
+pub fn better(metric: &str) -> Better {
+    let rate = metric.ends_with("_per_s") || metric == "requests_per_syscall";
+    if rate { Better::Higher } else { Better::Lower }
+}
+
+/// The margin of a metric where none was declared: ±2 %, for a tail of a latency ±5 %.
+pub fn default_margin(metric: &str) -> Margin {
+    let tail = ["_p99", "_p99_9", "_p99_99", "_max"].iter().any(|end| metric.ends_with(end));
+    if tail { Margin::P99 } else { Margin::THROUGHPUT }
+}
+
+/// The metric where none was named: requests a second of what is done mostly; bytes a second where
+/// the arms differ in the size of a request; the 99th percentile of response times where requests
+/// arrive at a rate that is given.
+pub fn default_metric(a: &Options, b: &Options) -> String {
+    let op = if a.read_percent() > 0 && b.read_percent() > 0 { "read" } else { "write" };
+    let what = if a.rate_iops.is_some() && b.rate_iops.is_some() {
+        "response_ns_p99"
+    } else if a.block_bytes != b.block_bytes {
+        "rate_bytes_per_s"
+    } else {
+        "requests_per_s"
+    };
+    format!("{op}.{what}")
+}
+
+/// Levenshtein's distance of at most 64 characters.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(64).collect();
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = corner + usize::from(x != y);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}

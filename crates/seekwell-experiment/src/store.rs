@@ -1,0 +1,252 @@
+//! Experiments on disk: one folder each, written so that a kill at any moment leaves a whole
+//! document.
+//!
+//! ```text
+//! experiments/<id>/experiment.json   Document, replaced after every run
+//! experiments/<id>/.lock             held with flock(2) while a process makes it
+//! experiments/noise.json             Noise, the machine's noise floors
+//! ```
+
+use crate::document::{Document, Status};
+use crate::error::ExperimentError;
+use crate::noise::Noise;
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
+use seekwell_runs::is_id;
+use serde::de::DeserializeOwned;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const FILE: &str = "experiment.json";
+const LOCK: &str = ".lock";
+const NOISE: &str = "noise.json";
+/// Far above any document: 40 blocks and their inspections are a few megabytes.
+const LARGEST: u64 = 256 << 20;
+
+/// Keeps a document after every run.
+pub trait Keeper {
+    /// Writes it as it is now.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] when it is not on the disk.
+    fn save(&mut self, document: &Document) -> Result<(), ExperimentError>;
+}
+
+/// The folder of all experiments. Opening it touches nothing.
+#[derive(Debug, Clone)]
+pub struct Place {
+    dir: PathBuf,
+}
+
+impl Place {
+    /// The place beside the folder of runs: its sibling `experiments` where that folder is called
+    /// `runs`, and otherwise a folder in it, so that nothing is put beside a folder a person named.
+    pub fn beside(runs: &Path) -> Self {
+        let sibling = runs.parent().filter(|_| runs.file_name().is_some_and(|n| n == "runs"));
+        Self { dir: sibling.unwrap_or(runs).join("experiments") }
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Makes the folder of a new experiment and takes its lock.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Io`].
+    pub fn create(&self, now: Timestamp) -> Result<Folder, ExperimentError> {
+        fs::create_dir_all(&self.dir).map_err(io_error("creating", &self.dir))?;
+        loop {
+            let random = RandomState::new().hash_one(()) as u16;
+            let id = format!("{}-experiment-{random:04x}", now.strftime("%Y%m%d-%H%M%S"));
+            let dir = self.dir.join(&id);
+            match fs::create_dir(&dir) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                other => {
+                    other.map_err(io_error("creating", &dir))?;
+                    sync_dir(&self.dir)?;
+                    return Folder::lock(dir, id);
+                }
+            }
+        }
+    }
+
+    /// Opens an experiment to go on with it: by id, a unique beginning or the last four digits of
+    /// one, by its file or folder (a name with a `/`), or, without a name, the newest that is not
+    /// at its end.
+    ///
+    /// # Errors
+    /// [`ExperimentError`].
+    pub fn open(&self, name: Option<&str>) -> Result<(Folder, Document), ExperimentError> {
+        let dir = match name {
+            Some(name) if name.contains('/') => {
+                let path = Path::new(name);
+                let file = path.file_name().is_some_and(|f| f == FILE);
+                if file { path.parent().unwrap_or(path).to_path_buf() } else { path.to_path_buf() }
+            }
+            Some(name) => self.dir.join(self.id(name)?),
+            None => self.unfinished()?,
+        };
+        // Read before the lock is made, so that nothing is put into a folder that is none.
+        let document = read_document(&dir.join(FILE))?;
+        let folder = Folder::lock(dir, document.id.clone())?;
+        let document = read_document(&folder.path())?;
+        Ok((folder, document))
+    }
+
+    /// Ids, newest first.
+    fn ids(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let names = entries.filter_map(|e| e.file_name().into_string().ok());
+        let mut ids: Vec<String> = names.filter(|name| is_id(name)).collect();
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        ids
+    }
+
+    fn not_found(&self, wanted: &str) -> ExperimentError {
+        let have = self.ids().into_iter().take(3).collect();
+        ExperimentError::NotFound { wanted: wanted.to_owned(), dir: self.dir.clone(), have }
+    }
+
+    fn id(&self, name: &str) -> Result<String, ExperimentError> {
+        let end = format!("-{name}");
+        let means = |id: &String| id.starts_with(name) || (name.len() == 4 && id.ends_with(&end));
+        let ids = self.ids();
+        if let Some(newest) = ids.first().filter(|_| name == "last") {
+            return Ok(newest.clone());
+        }
+        let candidates: Vec<String> =
+            ids.into_iter().filter(|id| !name.is_empty() && means(id)).collect();
+        match candidates.as_slice() {
+            [] => Err(self.not_found(name)),
+            [id] => Ok(id.clone()),
+            _ => Err(ExperimentError::Ambiguous { wanted: name.to_owned(), candidates }),
+        }
+    }
+
+    fn unfinished(&self) -> Result<PathBuf, ExperimentError> {
+        let dirs = self.ids().into_iter().map(|id| self.dir.join(id));
+        let can_go_on = |dir: &PathBuf| {
+            read_document(&dir.join(FILE))
+                .is_ok_and(|d| !matches!(d.status, Status::Complete | Status::Invalid))
+        };
+        dirs.into_iter().find(can_go_on).ok_or_else(|| self.not_found("that can go on"))
+    }
+
+    /// The noise floors measured so far; none where there is no file.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] when the file is there and cannot be read.
+    pub fn noise(&self) -> Result<Noise, ExperimentError> {
+        let path = self.dir.join(NOISE);
+        if path.exists() { read_json(&path, Noise::SCHEMA) } else { Ok(Noise::default()) }
+    }
+
+    /// Replaces the noise floors.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Io`].
+    pub fn keep_noise(&self, noise: &Noise) -> Result<(), ExperimentError> {
+        fs::create_dir_all(&self.dir).map_err(io_error("creating", &self.dir))?;
+        replace(&self.dir, NOISE, noise)
+    }
+}
+
+/// The folder of one experiment, locked for as long as this lives.
+#[derive(Debug)]
+pub struct Folder {
+    dir: PathBuf,
+    id: String,
+    _lock: File,
+}
+
+impl Folder {
+    fn lock(dir: PathBuf, id: String) -> Result<Self, ExperimentError> {
+        let path = dir.join(LOCK);
+        let open = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let lock = open.map_err(io_error("creating", &path))?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(ExperimentError::Busy { id });
+        }
+        Ok(Self { dir, id, _lock: lock })
+    }
+
+    /// The experiment's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The document's file.
+    pub fn path(&self) -> PathBuf {
+        self.dir.join(FILE)
+    }
+
+    /// Removes it with what is in it: for an experiment that could not even begin.
+    pub fn discard(self) {
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Keeper for Folder {
+    fn save(&mut self, document: &Document) -> Result<(), ExperimentError> {
+        replace(&self.dir, FILE, document)
+    }
+}
+
+fn read_document(path: &Path) -> Result<Document, ExperimentError> {
+    let document: Document = read_json(path, Document::SCHEMA)?;
+    if document.runs.iter().enumerate().any(|(i, run)| run.index as usize != i) {
+        let reason = "its runs are not numbered from 0".to_owned();
+        return Err(ExperimentError::Damaged { path: path.to_path_buf(), reason });
+    }
+    Ok(document)
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T, ExperimentError> {
+    let damaged = |reason: String| ExperimentError::Damaged { path: path.to_path_buf(), reason };
+    let bytes = fs::metadata(path).map_err(io_error("reading", path))?.len();
+    if bytes > LARGEST {
+        return Err(damaged(format!("it has {bytes} bytes")));
+    }
+    let text = fs::read(path).map_err(io_error("reading", path))?;
+    let value: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
+    let found = value["schema"].as_str().unwrap_or("without a schema").to_owned();
+    if found != schema {
+        let stem = schema.trim_end_matches(char::is_numeric);
+        if found.starts_with(stem) {
+            return Err(ExperimentError::Newer { path: path.to_path_buf(), found, known: schema });
+        }
+        return Err(damaged(format!("its schema is {found}, not {schema}")));
+    }
+    serde_json::from_value(value).map_err(|e| damaged(e.to_string()))
+}
+
+/// Writes a file beside, syncs it and renames it over the old one.
+fn replace(dir: &Path, name: &str, value: &impl serde::Serialize) -> Result<(), ExperimentError> {
+    let (new, path) = (dir.join(format!(".new-{name}")), dir.join(name));
+    let written = (|| {
+        let text = serde_json::to_vec_pretty(value).map_err(io::Error::from)?;
+        let mut file = File::create(&new)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        fs::rename(&new, &path)
+    })();
+    written.map_err(|source| {
+        let _ = fs::remove_file(&new);
+        ExperimentError::Io { doing: "writing", path, source }
+    })?;
+    sync_dir(dir)
+}
+
+fn sync_dir(dir: &Path) -> Result<(), ExperimentError> {
+    File::open(dir).and_then(|d| d.sync_all()).map_err(io_error("syncing", dir))
+}
+
+fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ExperimentError {
+    let path = path.to_path_buf();
+    move |source| ExperimentError::Io { doing, path, source }
+}

@@ -1,0 +1,145 @@
+//! What is kept, found, shown and learned.
+
+use super::*;
+use crate::{Noise, Place, Rw, check_metric, default_metric, forecast, text};
+use jiff::Timestamp;
+
+fn place() -> (tempfile::TempDir, Place) {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::beside(&dir.path().join("runs"));
+    (dir, place)
+}
+
+fn now() -> Timestamp {
+    "2026-11-20T23:15:02Z".parse().unwrap()
+}
+
+fn kept(place: &Place, status: Status) -> String {
+    let mut folder = place.create(now()).unwrap();
+    let mut document = document(1);
+    document.id = folder.id().to_owned();
+    document.status = status;
+    folder.save(&document).unwrap();
+    folder.id().to_owned()
+}
+
+#[test]
+fn experiments_lie_beside_the_runs_and_never_beside_a_folder_a_person_named() {
+    let dir = |runs: &str| Place::beside(std::path::Path::new(runs)).dir().display().to_string();
+    assert_eq!(dir("/d/seekwell/runs"), "/d/seekwell/experiments");
+    assert_eq!(dir("/tmp/mine"), "/tmp/mine/experiments");
+}
+
+#[test]
+fn an_experiment_is_found_by_id_beginning_end_file_and_as_the_newest_that_can_go_on() {
+    let (_dir, place) = place();
+    let done = kept(&place, Status::Complete);
+    let open = kept(&place, Status::Interrupted);
+    for name in [open.as_str(), &open[open.len() - 4..]] {
+        assert_eq!(place.open(Some(name)).unwrap().1.id, open, "{name}");
+    }
+    let file = place.dir().join(&done).join("experiment.json");
+    assert_eq!(place.open(file.to_str()).unwrap().1.id, done);
+    assert_eq!(place.open(None).unwrap().1.id, open);
+    let error = place.open(Some("nope")).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains(&open), "{error}");
+    let both = place.open(Some("20261120")).unwrap_err();
+    assert!(matches!(both, ExperimentError::Ambiguous { .. }), "{both}");
+}
+
+#[test]
+fn two_processes_never_make_one_experiment() {
+    let (_dir, place) = place();
+    let id = kept(&place, Status::Interrupted);
+    let first = place.open(Some(&id)).unwrap();
+    assert!(matches!(place.open(Some(&id)), Err(ExperimentError::Busy { .. })));
+    drop(first);
+    place.open(Some(&id)).unwrap();
+}
+
+#[test]
+fn damaged_foreign_and_newer_files_are_told_apart() {
+    let (_dir, place) = place();
+    let id = kept(&place, Status::Interrupted);
+    let file = place.dir().join(&id).join("experiment.json");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let with = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        place.open(Some(&id)).unwrap_err()
+    };
+    let cut = with(&whole[..whole.len() / 2]);
+    assert!(matches!(cut, ExperimentError::Damaged { .. }), "{cut}");
+    let newer = with(&whole.replace("seekwell/experiment/1", "seekwell/experiment/2"));
+    assert!(matches!(newer, ExperimentError::Newer { .. }), "{newer}");
+    let foreign = with("{\"schema\":\"seekwell/run/1\"}");
+    assert!(matches!(foreign, ExperimentError::Damaged { .. }), "{foreign}");
+    let wrong_type = with(&whole.replace("\"runs\": []", "\"runs\": 7"));
+    assert!(matches!(wrong_type, ExperimentError::Damaged { .. }), "{wrong_type}");
+}
+
+#[test]
+fn a_self_test_teaches_how_long_an_answer_takes() {
+    let (_dir, place) = place();
+    let mut self_test = document(2);
+    self_test.design.aa = true;
+    self_test.b = self_test.a.clone();
+    session(&mut self_test, &mut Virtual::new(1.0, 0.04, 1.0), &mut Nowhere);
+    let mut noise = place.noise().unwrap();
+    assert!(noise.floors.is_empty());
+    assert!(noise.learn(&self_test) && noise.learn(&self_test));
+    assert_eq!(noise.floors.len(), 1, "the newer one replaces the older");
+    // Difference of two means of two runs each: as noisy as one run.
+    let sd = noise.floors[0].sd["read.requests_per_s"];
+    assert!((0.025..0.06).contains(&sd), "{sd}");
+    place.keep_noise(&noise).unwrap();
+    let noise: Noise = place.noise().unwrap();
+    let later = document(3);
+    let (a, b) = (&later.a.options, &later.b.options);
+    let told = forecast(&noise, "null null", &later.design, a, b).expect("it is known");
+    assert!(told.same_workload && (20..=40).contains(&told.blocks), "{told:?}");
+    let each = 4.0 * 1.1;
+    assert!((told.seconds - f64::from(told.blocks) * each).abs() < 1e-6, "{told:?}");
+    assert_eq!(forecast(&noise, "disk other", &later.design, a, b), None);
+    assert!(!noise.clone().learn(&later), "only a finished self-test says something");
+}
+
+#[test]
+fn the_result_fits_a_terminal_of_80_columns_and_has_the_verdict_on_top() {
+    for (effect, noise, says) in
+        [(1.05, 0.01, "B is faster by "), (1.0, 0.001, "No difference"), (1.0, 0.1, "Undecided")]
+    {
+        let mut document = document(1);
+        document.a.settings =
+            vec![Setting { key: "scheduler".to_owned(), value: "none".to_owned() }];
+        session(&mut document, &mut Virtual::new(effect, noise, 1.0), &mut Nowhere);
+        let page = text::result(&document, 80);
+        assert!(page.starts_with(says), "{page}");
+        let widest = page.lines().map(|l| l.chars().count()).max().unwrap();
+        assert!(widest <= 80, "{widest} columns:\n{page}");
+        for part in ["scheduler=none", "iodepth=32", "ABBA", "BAAB", "Checked", "Again:"] {
+            assert!(page.contains(part), "{part} is missing in\n{page}");
+        }
+    }
+}
+
+#[test]
+fn words_of_a_command_line_are_quoted_where_a_shell_would_change_them() {
+    let words = ["seekwell", "--a-cmd", "mount -o remount,noatime /x", "it's", ""];
+    let line = text::command(&words.map(str::to_owned));
+    assert_eq!(line, r"seekwell --a-cmd 'mount -o remount,noatime /x' 'it'\''s' ''");
+}
+
+#[test]
+fn metrics_are_known_by_name_and_chosen_by_what_the_arms_do() {
+    assert!(check_metric("read.latency_ns_p99").is_ok());
+    let error = check_metric("read.latency_p99").unwrap_err();
+    assert_eq!(error.nearest, "read.latency_ns_p99");
+    let reads = Options::default();
+    let writes = Options { rw: Rw::RandWrite, ..Options::default() };
+    let large = Options { block_bytes: 1 << 20, ..Options::default() };
+    let timed = Options { rate_iops: Some(100.0), ..Options::default() };
+    assert_eq!(default_metric(&reads, &reads), "read.requests_per_s");
+    assert_eq!(default_metric(&writes, &writes), "write.requests_per_s");
+    assert_eq!(default_metric(&reads, &large), "read.rate_bytes_per_s");
+    assert_eq!(default_metric(&timed, &timed), "read.response_ns_p99");
+}

@@ -1,0 +1,163 @@
+//! What is known of a device beyond its queue and its chain: typed, each value with its path.
+//!
+//! One file per part of the kernel that tells something. A part that a device does not have is
+//! `None` or empty, so that a rule asks for what it needs and says nothing where it is not there.
+
+mod ata;
+mod ering;
+mod identify;
+mod md;
+mod mmc;
+mod mounted;
+mod nvme;
+mod pci;
+mod queue;
+mod sas;
+mod scsi;
+mod usb;
+mod vm;
+
+pub use ata::{AhciFacts, AtaFacts};
+pub use ering::{AtaError, AtaErrorClass};
+pub use identify::{IdentifyData, Security};
+pub use md::{MapperFacts, MdFacts};
+pub use mmc::MmcFacts;
+pub use nvme::NvmeFacts;
+pub use pci::{AerCounts, PciFunction, PcieLink, ide_words};
+pub use queue::QueueFacts;
+pub use sas::SasPhy;
+pub(crate) use sas::rate as sas_rate;
+pub use scsi::{IoCounters, ScsiFacts};
+pub use usb::UsbFacts;
+pub use vm::VmFacts;
+
+pub(crate) use mounted::mounted;
+pub(crate) use vm::read as read_vm;
+
+use crate::attach::AtaPort;
+use crate::identity::Identify;
+use crate::model::{DeviceKind, Fact, Filesystem};
+use crate::probe::Probe;
+use crate::reader::{Need, Reader};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Facts of one device by the part of the kernel that tells them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Detail {
+    /// The kernel refuses writes to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<Fact<bool>>,
+    /// Further settings and limits of its queue.
+    pub queue: QueueFacts,
+    /// What libata knows of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ata: Option<AtaFacts>,
+    /// What an ATA drive says of itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identify: Option<Fact<IdentifyData>>,
+    /// What the SCSI layer knows of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scsi: Option<ScsiFacts>,
+    /// Its NVMe controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nvme: Option<NvmeFacts>,
+    /// Its USB bridge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usb: Option<UsbFacts>,
+    /// The card or eMMC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mmc: Option<MmcFacts>,
+    /// The PCI functions on the way, outermost first; the last is the controller.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pci: Vec<PciFunction>,
+    /// The SAS phys on the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sas: Vec<SasPhy>,
+    /// A software RAID's state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub md: Option<MdFacts>,
+    /// A device-mapper device's state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapper: Option<MapperFacts>,
+    /// A loop device reads its file past the page cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_direct_io: Option<Fact<bool>>,
+    /// What it answered to the pass-through probe, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Fact<Probe>>,
+    /// The file systems mounted from it, its partitions and what is built on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mounts: Vec<Filesystem>,
+}
+
+impl Detail {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The PCI function of the controller.
+    pub fn controller(&self) -> Option<&PciFunction> {
+        self.pci.last()
+    }
+}
+
+/// Reads the facts of the device whose sysfs folder is `dir`. `disk` is its whole disk's.
+pub(crate) fn read(r: &mut Reader<'_>, dir: &Path, disk: &Path, kind: DeviceKind) -> Detail {
+    let mut detail = Detail {
+        read_only: r.flag(&dir.join("ro"), "whether it is read-only", Need::Optional),
+        queue: queue::read(r, disk),
+        ..Detail::default()
+    };
+    match kind {
+        DeviceKind::Md => detail.md = md::read(r, dir),
+        DeviceKind::DeviceMapper => detail.mapper = Some(md::mapper(r, dir)),
+        DeviceKind::Loop => {
+            let path = dir.join("loop/dio");
+            detail.loop_direct_io = r.flag(&path, "direct I/O to the file", Need::Optional);
+        }
+        _ => {}
+    }
+    detail
+}
+
+/// Adds what only a disk has.
+pub(crate) fn of_disk(
+    r: &mut Reader<'_>,
+    dir: &Path,
+    ata: Option<&AtaPort>,
+    identify: Option<&Fact<Identify>>,
+    detail: &mut Detail,
+) {
+    detail.ata = ata.map(|port| ata::read(r, port));
+    detail.identify = identify.map(|f| Fact::new(identify::decode(&f.value), f.from.clone()));
+    detail.scsi = scsi::read(r, dir);
+    let stations: Vec<PathBuf> = dir.ancestors().skip(1).map(Path::to_path_buf).collect();
+    detail.nvme = nvme::read(r, dir, &stations);
+    detail.usb = usb::read(r, &stations);
+    detail.mmc = mmc::read(r, dir, &stations);
+    detail.pci = pci::read(r, &stations);
+    detail.sas = sas::read(r, &stations);
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().and_then(|n| n.to_str()).unwrap_or("")
+}
+
+/// A number the kernel writes in hexadecimal, with or without `0x`.
+fn hex(r: &Reader<'_>, path: &Path) -> Option<Fact<u64>> {
+    let text = r.hint(path)?;
+    let digits = text.strip_prefix("0x").unwrap_or(&text);
+    let value = u64::from_str_radix(digits, 16).ok()?;
+    Some(Fact::new(value, crate::reader::show(path)))
+}
+
+fn optional(r: &mut Reader<'_>, path: &Path, what: &str) -> Option<Fact<String>> {
+    r.text(path, what, Need::Optional)
+}
+
+fn count(r: &mut Reader<'_>, path: &Path, what: &str) -> Option<Fact<u64>> {
+    r.number(path, what, Need::Optional)
+}

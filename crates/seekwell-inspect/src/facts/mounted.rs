@@ -1,0 +1,48 @@
+//! The file systems that stand on a device, on its partitions or on what is built of it.
+
+use crate::find;
+use crate::model::Filesystem;
+use crate::mount;
+use crate::reader::Reader;
+use seekwell_sys::{DevId, Mount};
+use std::path::{Path, PathBuf};
+
+/// The most devices looked at above one disk.
+const MAX_DEVICES: usize = 256;
+
+/// The mounts from the device at `dir` and everything above it, each mount point once.
+pub(crate) fn mounted(r: &Reader<'_>, dir: &Path, mounts: &[Mount]) -> Vec<Filesystem> {
+    if mounts.is_empty() {
+        return Vec::new();
+    }
+    let mut pending = vec![dir.to_path_buf()];
+    let mut seen: Vec<PathBuf> = Vec::new();
+    while let Some(at) = pending.pop() {
+        if seen.contains(&at) || seen.len() >= MAX_DEVICES {
+            continue;
+        }
+        pending.extend(above(r, &at));
+        seen.push(at);
+    }
+    let numbers: Vec<DevId> =
+        seen.iter().filter_map(|d| r.hint(&d.join("dev"))?.parse().ok()).collect();
+    let stands = |m: &&Mount| {
+        // Only a mount with a number of its own or none can be told by its source.
+        numbers.contains(&m.dev)
+            || (m.dev.major == 0
+                && m.source.starts_with("/dev/")
+                && find::by_node(r, &m.source).is_some_and(|d| seen.contains(&d)))
+    };
+    mounts.iter().filter(stands).map(|m| mount::filesystem(m, None)).collect()
+}
+
+/// Partitions and holders.
+fn above(r: &Reader<'_>, at: &Path) -> Vec<PathBuf> {
+    let partition = |n: &String| r.view.exists(&at.join(n).join("partition"));
+    let name = super::name(at);
+    let children = r.names(at).into_iter().filter(|n| n.starts_with(name)).filter(partition);
+    let mut found: Vec<PathBuf> = children.map(|n| at.join(n)).collect();
+    let holders = at.join("holders");
+    found.extend(r.names(&holders).iter().filter_map(|n| r.view.canonical(&holders.join(n)).ok()));
+    found
+}

@@ -1,0 +1,57 @@
+//! Limits and switches of a request queue beyond those every report shows.
+
+use super::{count, optional};
+use crate::model::Fact;
+use crate::reader::{Need, Reader};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Further settings and limits, from `/sys/block/*/queue`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueueFacts {
+    /// The largest request the hardware takes, in bytes.
+    pub max_hardware_request_bytes: Option<Fact<u64>>,
+    /// The size below which requests are slow, in bytes (a stripe's chunk).
+    pub minimum_io_bytes: Option<Fact<u64>>,
+    /// The size the device likes best, in bytes; 0 means it does not say.
+    pub optimal_io_bytes: Option<Fact<u64>>,
+    /// The largest discard the hardware takes, in bytes; 0 means none.
+    pub discard_max_hardware_bytes: Option<Fact<u64>>,
+    /// 0: requests are merged; 1: only simple merges; 2: none.
+    pub nomerges: Option<Fact<u64>>,
+    /// 0: complete anywhere; 1: on the same core group; 2: on the same CPU.
+    pub rq_affinity: Option<Fact<u64>>,
+    /// The latency write-back throttling aims at, in microseconds; 0 means off.
+    pub wbt_lat_us: Option<Fact<u64>>,
+    /// How long a request may take before error handling starts, in milliseconds.
+    pub io_timeout_ms: Option<Fact<u64>>,
+    /// `none`, `host-aware` or `host-managed`.
+    pub zoned: Option<Fact<String>>,
+}
+
+pub(super) fn read(r: &mut Reader<'_>, disk: &Path) -> QueueFacts {
+    let at = |name: &str| disk.join("queue").join(name);
+    QueueFacts {
+        max_hardware_request_bytes: r.scaled(
+            &at("max_hw_sectors_kb"),
+            "largest request of the hardware",
+            1024,
+            Need::Optional,
+        ),
+        minimum_io_bytes: count(r, &at("minimum_io_size"), "smallest efficient request"),
+        optimal_io_bytes: count(r, &at("optimal_io_size"), "best request size"),
+        discard_max_hardware_bytes: count(r, &at("discard_max_hw_bytes"), "largest discard"),
+        nomerges: count(r, &at("nomerges"), "whether requests are merged"),
+        rq_affinity: count(r, &at("rq_affinity"), "where requests complete"),
+        wbt_lat_us: wbt(r, &at("wbt_lat_usec")),
+        io_timeout_ms: count(r, &at("io_timeout"), "request timeout"),
+        zoned: optional(r, &at("zoned"), "zone model"),
+    }
+}
+
+/// A queue without throttling answers with an error, which is no loss.
+fn wbt(r: &Reader<'_>, path: &Path) -> Option<Fact<u64>> {
+    let value = r.hint(path)?.parse().ok()?;
+    Some(Fact::new(value, crate::reader::show(path)))
+}

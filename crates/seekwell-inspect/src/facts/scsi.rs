@@ -1,0 +1,105 @@
+//! What the SCSI layer shows of a disk.
+
+use super::{count, hex, name, optional};
+use crate::model::Fact;
+use crate::reader::{Reader, show};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// A SCSI disk, which every ATA and USB disk is too.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScsiFacts {
+    /// `host:channel:id:lun`.
+    pub address: String,
+    /// The vendor of the INQUIRY data; `ATA` behind a translator.
+    pub vendor: Option<Fact<String>>,
+    /// `running`, `offline`, `blocked` …
+    pub state: Option<Fact<String>>,
+    /// `simple`, `ordered` or `none`.
+    pub queue_type: Option<Fact<String>>,
+    /// How long a command may take, in seconds.
+    pub timeout_s: Option<Fact<u64>>,
+    /// How long an error handler's command may take, in seconds.
+    pub eh_timeout_s: Option<Fact<u64>>,
+    /// Commands since the disk was found.
+    pub counters: Option<IoCounters>,
+    /// The disk driver's belief about the cache: `write back`, `write through`, `none`.
+    pub cache_type: Option<Fact<String>>,
+    /// How space is given back: `unmap`, `writesame_16`, `full` (not at all), `disabled`.
+    pub provisioning_mode: Option<Fact<String>>,
+    /// Rotations per minute from VPD page B1h; `Some(1)` is solid state.
+    pub rotation_rpm: Option<Fact<u64>>,
+    /// Logical blocks one UNMAP may give back, from VPD page B0h; 0 means none.
+    pub max_unmap_blocks: Option<Fact<u64>>,
+}
+
+/// Counters of a SCSI device. A few errors are left by probing: only growth means something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IoCounters {
+    /// Commands sent.
+    pub requests: Fact<u64>,
+    /// Commands finished.
+    pub done: Fact<u64>,
+    /// Commands that ended with an error.
+    pub errors: Fact<u64>,
+    /// Commands that timed out; kernels before 6.2 do not count them.
+    pub timeouts: Option<Fact<u64>>,
+}
+
+pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> Option<ScsiFacts> {
+    let device = dir.join("device");
+    if !r.view.exists(&device.join("scsi_level")) {
+        return None;
+    }
+    // The folder above `block/sda` is named by the address.
+    let address = dir.parent().and_then(Path::parent).map(name).unwrap_or_default().to_owned();
+    let mut facts = ScsiFacts {
+        vendor: optional(r, &device.join("vendor"), "vendor"),
+        state: optional(r, &device.join("state"), "state of the SCSI device"),
+        queue_type: optional(r, &device.join("queue_type"), "queue type"),
+        timeout_s: count(r, &device.join("timeout"), "command timeout"),
+        eh_timeout_s: count(r, &device.join("eh_timeout"), "timeout of error handling"),
+        counters: counters(r, &device),
+        rotation_rpm: page_number(r, &device.join("vpd_pgb1"), 0xb1, 4, 2)
+            .filter(|n| n.value == 1 || (0x401..=0xfffe).contains(&n.value)),
+        max_unmap_blocks: page_number(r, &device.join("vpd_pgb0"), 0xb0, 20, 4),
+        address,
+        ..ScsiFacts::default()
+    };
+    let folder = device.join("scsi_disk");
+    if let Some(disk) = r.names(&folder).first() {
+        let disk = folder.join(disk);
+        facts.cache_type = optional(r, &disk.join("cache_type"), "cache type");
+        let mode = disk.join("provisioning_mode");
+        facts.provisioning_mode = optional(r, &mode, "how space is given back");
+    }
+    Some(facts)
+}
+
+fn counters(r: &Reader<'_>, device: &Path) -> Option<IoCounters> {
+    let at = |name: &str| hex(r, &device.join(name));
+    Some(IoCounters {
+        requests: at("iorequest_cnt")?,
+        done: at("iodone_cnt")?,
+        errors: at("ioerr_cnt")?,
+        timeouts: at("iotmo_cnt"),
+    })
+}
+
+/// A big-endian number of a vital product data page.
+fn page_number(
+    r: &Reader<'_>,
+    path: &Path,
+    code: u8,
+    offset: usize,
+    bytes: usize,
+) -> Option<Fact<u64>> {
+    let page = r.view.read(path).ok()?;
+    if page.get(1) != Some(&code) {
+        return None;
+    }
+    let field = page.get(offset..offset + bytes)?;
+    let value = field.iter().fold(0u64, |sum, b| sum << 8 | u64::from(*b));
+    Some(Fact::new(value, show(path)))
+}

@@ -1,0 +1,280 @@
+//! File systems and how they are mounted: on the target, and on every disk below it.
+
+use super::look::filesystems;
+use super::{Found, Rule, RuleInput};
+use crate::Severity;
+use crate::model::Filesystem;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "SW-FS-001",
+        about: "flushes are switched off by a mount option",
+        means: "The file system does not tell the disk to write its cache out, so fsync returns \
+                before the data is safe.",
+        known: "The option barrier=0 or nobarrier is in force.",
+        why: "After a power loss the journal itself can be broken. The gain is real, which is \
+              why it is done: with a cache that has a battery it is safe, otherwise it is not.",
+        fix: "sudo mount -o remount,barrier on the mount point (barrier=1 of ext4), and take the \
+              option out of /etc/fstab",
+        tune: None,
+        apply: no_barriers,
+    },
+    Rule {
+        id: "SW-FS-002",
+        about: "the file system is mounted sync",
+        means: "Every write waits until it is on the disk, as if every program called fsync each \
+                time.",
+        known: "The option sync is in force; not of a removable disk's vfat, where it is usual.",
+        why: "Writes run at the rate of single commits: some tens to some thousands a second.",
+        fix: "sudo mount -o remount,async on the mount point, and take sync out of /etc/fstab",
+        tune: None,
+        apply: sync_mount,
+    },
+    Rule {
+        id: "SW-FS-003",
+        about: "every read writes an access time",
+        means: "The file system keeps the time of every access.",
+        known: "The option strictatime is in force, or neither relatime nor noatime on a local \
+                one.",
+        why: "Reading files causes writes; a tree walk rewrites every inode.",
+        fix: "sudo mount -o remount,relatime on the mount point",
+        tune: None,
+        apply: access_times,
+    },
+    Rule {
+        id: "SW-FS-004",
+        about: "the file system was shut down",
+        means: "After an error the kernel stopped the file system; all requests fail.",
+        known: "The option emergency_ro or shutdown is in force.",
+        why: "Nothing can be written and nothing that was not yet written will be.",
+        fix: "find the cause in the kernel log, unmount, repair (fsck, xfs_repair) and mount again",
+        tune: None,
+        apply: shut_down,
+    },
+    Rule {
+        id: "SW-FS-005",
+        about: "data is written after the metadata that points to it",
+        means: "ext4 does not order data before its metadata.",
+        known: "The option data=writeback is in force.",
+        why: "After a crash files can contain old data of other files.",
+        fix: "mount with data=ordered, which is the default",
+        tune: None,
+        apply: writeback_data,
+    },
+    Rule {
+        id: "SW-FS-006",
+        about: "all data goes through the journal",
+        means: "ext4 writes all data twice, first to its journal.",
+        known: "The option data=journal is in force.",
+        why: "Sequential writes run at half the disk's rate; commits of small files can be faster.",
+        fix: "mount with data=ordered unless small synchronous writes are the point",
+        tune: None,
+        apply: journal_data,
+    },
+    Rule {
+        id: "SW-FS-007",
+        about: "the file system discards while deleting",
+        means: "Every deletion waits for discards of the disk.",
+        known: "The option discard is in force, except btrfs's discard=async, on a disk whose TRIM \
+                cannot be queued (libata says unqueued).",
+        why: "An unqueued TRIM drains the queue: all other requests wait for it, which shows as \
+              stalls while files are deleted.",
+        fix: "mount without discard and let fstrim.timer do it: sudo systemctl enable --now \
+              fstrim.timer",
+        tune: None,
+        apply: online_discard,
+    },
+    Rule {
+        id: "SW-FS-008",
+        about: "delayed allocation is off",
+        means: "ext4 places every block when it is written to memory.",
+        known: "The option nodelalloc is in force.",
+        why: "Files grow in pieces: more fragments and smaller requests.",
+        fix: "mount without nodelalloc",
+        tune: None,
+        apply: no_delayed_allocation,
+    },
+    Rule {
+        id: "SW-FS-009",
+        about: "the file system was mounted without replaying its journal",
+        means: "The journal was skipped, so what is seen may be inconsistent.",
+        known: "The option norecovery or noload is in force.",
+        why: "Files may be missing or half written; writing to it would make it worse.",
+        fix: "unmount it and mount it without the option, from a copy if the disk is failing",
+        tune: None,
+        apply: no_replay,
+    },
+    Rule {
+        id: "SW-FS-010",
+        about: "metadata is committed rarely",
+        means: "The journal is committed at long intervals.",
+        known: "The option commit= is above 30 seconds.",
+        why: "That many seconds of work are lost at a power loss, where programs do not call \
+              fsync.",
+        fix: "mount with a smaller commit=, 5 is the default of ext4 and 30 of btrfs",
+        tune: None,
+        apply: rare_commits,
+    },
+];
+
+fn each(input: &RuleInput<'_>, rule: impl Fn(&Filesystem) -> Option<Found>) -> Vec<Found> {
+    filesystems(input.inspection).into_iter().filter_map(rule).collect()
+}
+
+fn kind(fs: &Filesystem) -> &str {
+    &fs.fstype.value
+}
+
+/// The first of these options that is in force.
+fn option<'f>(fs: &'f Filesystem, wanted: &[&str]) -> Option<&'f str> {
+    let found = fs.options.value.iter().find(|o| wanted.contains(&o.as_str()));
+    found.map(String::as_str)
+}
+
+fn with_option(fs: &Filesystem, wanted: &[&str], severity: Severity, words: &str) -> Option<Found> {
+    let option = option(fs, wanted)?;
+    Some(found(fs, severity, words, option))
+}
+
+fn found(fs: &Filesystem, severity: Severity, words: &str, option: &str) -> Found {
+    Found::new(severity, format!("{}: {words}", fs.mount_point.value))
+        .seen(format!("{} mounted with {option}", kind(fs)), &fs.options.from)
+}
+
+fn no_barriers(input: &RuleInput<'_>) -> Vec<Found> {
+    let words = "flushes are switched off";
+    each(input, |fs| {
+        let on = match kind(fs) {
+            "ext4" | "ext3" => "barrier=1",
+            _ => "barrier",
+        };
+        let found = with_option(fs, &["nobarrier", "barrier=0"], Severity::Error, words)?;
+        Some(found.remedy(format!("sudo mount -o remount,{on} {}", fs.mount_point.value)))
+    })
+}
+
+fn sync_mount(input: &RuleInput<'_>) -> Vec<Found> {
+    each(input, |fs| {
+        let removable = ["vfat", "exfat", "msdos", "iso9660"].contains(&kind(fs));
+        if removable || fs.read_only {
+            return None;
+        }
+        let found = with_option(fs, &["sync"], Severity::Warning, "every write is synchronous")?;
+        Some(found.remedy(format!("sudo mount -o remount,async {}", fs.mount_point.value)))
+    })
+}
+
+fn access_times(input: &RuleInput<'_>) -> Vec<Found> {
+    const LOCAL: [&str; 6] = ["ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs"];
+    each(input, |fs| {
+        if fs.read_only || !LOCAL.contains(&kind(fs)) {
+            return None;
+        }
+        // The kernel prints nothing for strictatime.
+        if option(fs, &["relatime", "noatime"]).is_some() {
+            return None;
+        }
+        let found =
+            found(fs, Severity::Info, "every read writes a time", "neither relatime nor noatime");
+        Some(found.remedy(format!("sudo mount -o remount,relatime {}", fs.mount_point.value)))
+    })
+}
+
+fn shut_down(input: &RuleInput<'_>) -> Vec<Found> {
+    let words = "the file system was shut down";
+    each(input, |fs| with_option(fs, &["emergency_ro", "shutdown"], Severity::Error, words))
+}
+
+fn writeback_data(input: &RuleInput<'_>) -> Vec<Found> {
+    let words = "data may be older than the metadata that points to it";
+    each(input, |fs| with_option(fs, &["data=writeback"], Severity::Warning, words))
+}
+
+fn journal_data(input: &RuleInput<'_>) -> Vec<Found> {
+    let words = "all data is written twice";
+    each(input, |fs| with_option(fs, &["data=journal"], Severity::Info, words))
+}
+
+fn online_discard(input: &RuleInput<'_>) -> Vec<Found> {
+    let trims: Vec<_> = input
+        .devices()
+        .into_iter()
+        .filter_map(|d| d.detail.ata.as_ref()?.trim.as_ref())
+        .filter(|t| t.value.contains("unqueued"))
+        .collect();
+    let Some(trim) = trims.first() else { return Vec::new() };
+    each(input, |fs| {
+        let words = "deletions wait for unqueued discards";
+        let found = with_option(fs, &["discard", "discard=sync"], Severity::Info, words)?;
+        Some(found.fact("how the disk trims", trim))
+    })
+}
+
+fn no_delayed_allocation(input: &RuleInput<'_>) -> Vec<Found> {
+    let words = "delayed allocation is off";
+    each(input, |fs| with_option(fs, &["nodelalloc"], Severity::Info, words))
+}
+
+fn no_replay(input: &RuleInput<'_>) -> Vec<Found> {
+    let words = "mounted without replaying its journal";
+    each(input, |fs| with_option(fs, &["norecovery", "noload"], Severity::Warning, words))
+}
+
+fn rare_commits(input: &RuleInput<'_>) -> Vec<Found> {
+    each(input, |fs| {
+        let commit = fs.options.value.iter().find(|o| o.starts_with("commit="))?;
+        let seconds: u64 = commit.strip_prefix("commit=")?.parse().ok()?;
+        let words = format!("metadata is committed every {seconds} s");
+        (seconds > 30).then(|| found(fs, Severity::Info, &words, commit))
+    })
+}
+
+#[cfg(test)]
+pub(super) mod cases {
+    use super::super::testing::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd};
+    use crate::Fact;
+
+    fn option(word: &'static str) -> impl Fn(&mut Machine) {
+        move |m| m.option(word)
+    }
+
+    fn kind(word: &'static str) -> impl Fn(&mut Machine) {
+        move |m| m.fs().fstype = Fact::new(word.into(), "mountinfo")
+    }
+
+    /// Moves the mount from the target to the disk below a block device.
+    fn on_the_disk(m: &mut Machine) {
+        let fs = m.inspection.filesystem.take().unwrap();
+        m.detail().mounts = vec![fs];
+    }
+
+    pub(in super::super) fn all() -> Vec<Case> {
+        let unqueued = |m: &mut Machine| m.ata().trim = fact("unqueued".into(), "trim");
+        vec![
+            fires("SW-FS-001", sata_hdd, option("nobarrier")).error(),
+            fires("SW-FS-001", sata_hdd, option("barrier=0")).and(on_the_disk).error(),
+            quiet("SW-FS-001", sata_hdd, option("barrier=1")),
+            fires("SW-FS-002", sata_hdd, option("sync")).warning(),
+            quiet("SW-FS-002", sata_hdd, option("sync")).and(kind("vfat")),
+            quiet("SW-FS-002", sata_hdd, option("dirsync")),
+            fires("SW-FS-003", sata_hdd, |m| m.fs().options.value = vec!["rw".into()]).info(),
+            quiet("SW-FS-003", sata_hdd, |m| m.fs().options.value = vec!["rw".into()])
+                .and(kind("tmpfs")),
+            fires("SW-FS-004", sata_hdd, option("emergency_ro")).error(),
+            quiet("SW-FS-004", sata_hdd, option("ro")),
+            fires("SW-FS-005", sata_hdd, option("data=writeback")).warning(),
+            quiet("SW-FS-005", sata_hdd, option("data=ordered")),
+            fires("SW-FS-006", sata_hdd, option("data=journal")).info(),
+            quiet("SW-FS-006", sata_hdd, option("data=ordered")),
+            fires("SW-FS-007", sata_ssd, option("discard")).and(unqueued).info(),
+            quiet("SW-FS-007", sata_ssd, option("discard=async")).and(unqueued),
+            quiet("SW-FS-007", sata_ssd, option("discard")),
+            fires("SW-FS-008", sata_hdd, option("nodelalloc")).info(),
+            quiet("SW-FS-008", sata_hdd, option("delalloc")),
+            fires("SW-FS-009", sata_hdd, option("norecovery")).warning(),
+            quiet("SW-FS-009", sata_hdd, option("ro")),
+            fires("SW-FS-010", sata_hdd, option("commit=120")).info(),
+            quiet("SW-FS-010", sata_hdd, option("commit=30")),
+        ]
+    }
+}

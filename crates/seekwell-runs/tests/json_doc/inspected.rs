@@ -1,0 +1,157 @@
+//! Documents of inspection in which every key is present.
+
+use seekwell_inspect::diff::Change;
+use seekwell_inspect::facts::{
+    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, Detail, IdentifyData, IoCounters,
+    MapperFacts, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, SasPhy, ScsiFacts, UsbFacts,
+    VmFacts,
+};
+use seekwell_inspect::log::{Incident, MappedBy, Stamp, State};
+use seekwell_inspect::probe::{Answer, Power, Probe};
+use seekwell_inspect::watch::{Able, Event, EventKind, HotPlug, Source};
+use seekwell_inspect::{Evidence, Fact, Filesystem, Finding, Severity};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn fact<T>(value: T) -> Fact<T> {
+    Fact::new(value, "/sys/x")
+}
+
+fn words(value: &str) -> String {
+    value.to_owned()
+}
+
+/// What is known beyond a queue and a chain, with everything that can be left out.
+fn detail() -> Detail {
+    let link = fact(PcieLink { gts: 8.0, width: 4 });
+    let aer = AerCounts { correctable: fact(0), nonfatal: fact(0), fatal: fact(0) };
+    let pci = PciFunction {
+        link: Some(link.clone()),
+        link_max: Some(link),
+        aer: Some(aer),
+        ..PciFunction::default()
+    };
+    let counters = IoCounters { requests: fact(1), done: fact(1), errors: fact(0), timeouts: None };
+    let failed = Answer::Failed { status: 2, sense: [5, 0x24, 0] };
+    let probe = Probe { power: Power::Active, ncq: Some(Answer::Accepted), dma: Some(failed) };
+    let error = AtaError { at_s: Some(1.0), class: AtaErrorClass::Timeout };
+    Detail {
+        read_only: Some(fact(false)),
+        ata: Some(AtaFacts {
+            ahci: Some(AhciFacts::default()),
+            errors: Some(fact(vec![error])),
+            ..AtaFacts::default()
+        }),
+        identify: Some(fact(IdentifyData::default())),
+        scsi: Some(ScsiFacts { counters: Some(counters), ..ScsiFacts::default() }),
+        nvme: Some(NvmeFacts::default()),
+        usb: Some(UsbFacts::default()),
+        mmc: Some(MmcFacts::default()),
+        pci: vec![pci],
+        sas: vec![SasPhy::default()],
+        md: Some(MdFacts::default()),
+        mapper: Some(MapperFacts::default()),
+        loop_direct_io: Some(fact(true)),
+        probe: Some(fact(probe)),
+        mounts: vec![mounted()],
+        ..Detail::default()
+    }
+}
+
+fn mounted() -> Filesystem {
+    Filesystem {
+        mount_point: fact(words("/")),
+        fstype: fact(words("ext4")),
+        source: fact(words("/dev/sda1")),
+        options: fact(vec![words("rw")]),
+        read_only: false,
+        size_bytes: None,
+        available_bytes: None,
+        inodes_available: None,
+    }
+}
+
+fn incident() -> Incident {
+    let stamp = Stamp { boot_us: Some(1), wall_us: Some(1) };
+    let device = words("sda1");
+    Incident {
+        id: words("KL-001"),
+        counts: BTreeMap::from([(words("KL-001"), 1)]),
+        meaning: words("the link is held"),
+        remedy: words("replace the cable"),
+        subject: Some(words("ata2.00")),
+        disk: Some(words("sda")),
+        mapped_by: MappedBy::Probe,
+        count: 1,
+        first: stamp,
+        last: stamp,
+        per_hour: Some(1.0),
+        states: vec![
+            State::LinkLimited { speed: words("1.5 Gbps") },
+            State::DmaMode { mode: words("UDMA/33") },
+            State::FlushesOff { device },
+            State::ArrayDegraded { array: words("md0") },
+            State::InterruptOff { irq: 16 },
+        ],
+        severity: Severity::Error,
+        critical: false,
+        recovered: Some(stamp),
+        samples: vec![words("ata2.00: limiting SATA link speed to 1.5 Gbps")],
+    }
+}
+
+fn event() -> Event {
+    Event {
+        event: EventKind::Incident,
+        source: Source::Log,
+        what: words("disk appeared"),
+        device: Some(words("sdb")),
+        model: Some(words("ST250DM000")),
+        size_bytes: Some(1),
+        transport: Some(words("sata")),
+        id: Some(words("KL-001")),
+        severity: Some(Severity::Error),
+        count: Some(1),
+        from: Some(words("/sys/x")),
+    }
+}
+
+/// One of each, as JSON.
+pub fn all() -> Vec<Value> {
+    let finding = Finding {
+        id: words("SW-BLK-001"),
+        severity: Severity::Error,
+        title: words("writes are refused"),
+        evidence: vec![Evidence { seen: words("1"), from: words("/sys/x") }],
+        why: words("nothing can be written"),
+        remedy: words("blockdev --setrw /dev/sda"),
+        tune: Some(words("readahead")),
+    };
+    let change = Change {
+        what: words("driver"),
+        key: words("device.driver"),
+        device: Some(words("sda")),
+        before: None,
+        after: None,
+        from_before: None,
+        from_after: None,
+        matters: true,
+    };
+    let hot_plug = HotPlug {
+        controller: words("0000:00:1f.2"),
+        what: words("SATA controller"),
+        able: Able::Yes,
+        why: words("AHCI"),
+        from: words("/sys/x"),
+    };
+    let mut documents = vec![json!({"vm": VmFacts::default()})];
+    documents.extend(serde_json::to_value(detail()));
+    documents.extend(serde_json::to_value(incident()));
+    documents.extend(serde_json::to_value(event()));
+    documents.extend(serde_json::to_value(finding));
+    documents.extend(serde_json::to_value(change));
+    documents.extend(serde_json::to_value(hot_plug));
+    documents.push(json!({"detail": {}}));
+    assert_eq!(documents.len(), 8, "each could be written");
+    documents
+}

@@ -1,0 +1,166 @@
+//! A sosreport: folders `sys` and `proc` as they were copied from a machine, and what programs
+//! printed beside them.
+//!
+//! Such a folder comes from elsewhere, and a link in it may point anywhere. It is therefore read
+//! into memory first, without following a link, and only then looked at.
+
+use crate::kmsg::KMSG;
+use crate::snapshot::{MAX_DEPTH, MAX_ENTRIES, MAX_HELD, Snapshot, SnapshotError, bytes};
+use crate::tree::{Node, Tree};
+use rustix::fs::OFlags;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The folders of a report that hold what a machine's paths of the same name held.
+const COPIED: [&str; 4] = ["sys", "proc", "run/udev", "etc/modprobe.d"];
+
+/// The most of one file that is kept, in bytes. Files in sysfs are a page.
+const MAX_CONTENT: u64 = 4 << 20;
+
+/// Where sosreports keep the kernel log and the list of modules, in newer and older versions.
+const LOGS: [&str; 3] =
+    ["sos_commands/kernel/dmesg", "sos_commands/kernel/dmesg_-T", "var/log/dmesg"];
+const MODULES: &str = "sos_commands/kernel/lsmod";
+
+/// Reads a report's folder.
+pub(crate) fn read(folder: &Path) -> Result<Snapshot, SnapshotError> {
+    let mut copy = Copy { tree: Tree::default(), held: 0 };
+    for name in COPIED {
+        let from = folder.join(name);
+        // A link here would lead out of the report.
+        if from.symlink_metadata().is_ok_and(|m| m.is_dir()) {
+            copy.directory(&from, &Path::new("/").join(name))?;
+        }
+    }
+    let mut snapshot = Snapshot::from(copy.tree);
+    for name in LOGS {
+        if let Some(log) = beside(folder, name)? {
+            snapshot.put_file(Path::new(KMSG), log);
+            break;
+        }
+    }
+    let modules = Path::new("/proc/modules");
+    if !crate::View::exists(&snapshot, modules)
+        && let Some(text) = beside(folder, MODULES)?
+    {
+        snapshot.put_file(modules, modules_of(&String::from_utf8_lossy(&text)));
+    }
+    Ok(snapshot)
+}
+
+/// A file of the report that no link leads to.
+fn beside(folder: &Path, name: &str) -> Result<Option<Vec<u8>>, SnapshotError> {
+    let mut at = folder.to_path_buf();
+    for part in Path::new(name) {
+        at.push(part);
+        if at.symlink_metadata().map_or(true, |m| m.is_symlink()) {
+            return Ok(None);
+        }
+    }
+    if at.is_file() { bytes(&at) } else { Ok(None) }
+}
+
+/// What `lsmod` printed, as the kernel's own table: name, size, users, their names, state.
+fn modules_of(lsmod: &str) -> String {
+    let line = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (name, size, users) = (words.next()?, words.next()?, words.next()?);
+        let (_, _): (u64, u64) = (size.parse().ok()?, users.parse().ok()?);
+        let by = words.next().map_or_else(|| "-".to_owned(), |by| format!("{by},"));
+        Some(format!("{name} {size} {users} {by} Live 0x0000000000000000\n"))
+    };
+    lsmod.lines().filter_map(line).collect()
+}
+
+struct Copy {
+    tree: Tree,
+    held: usize,
+}
+
+impl Copy {
+    fn directory(&mut self, from: &Path, to: &Path) -> Result<(), SnapshotError> {
+        let mut todo: Vec<(PathBuf, PathBuf)> = vec![(from.to_path_buf(), to.to_path_buf())];
+        while let Some((from, to)) = todo.pop() {
+            self.put(&from, &to, Node::Dir)?;
+            let Ok(entries) = fs::read_dir(&from) else { continue };
+            for entry in entries.flatten() {
+                let (from, to) = (entry.path(), to.join(entry.file_name()));
+                let Ok(kind) = entry.file_type() else { continue };
+                if kind.is_dir() {
+                    todo.push((from, to));
+                } else if kind.is_symlink() {
+                    if let Ok(link) = fs::read_link(&from) {
+                        self.put(&from, &to, Node::Link(link))?;
+                    }
+                } else if kind.is_file() {
+                    let node = content(&from).map_or_else(|e| Node::Error(e.kind()), Node::File);
+                    self.put(&from, &to, node)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, from: &Path, to: &Path, node: Node) -> Result<(), SnapshotError> {
+        let content = if let Node::File(bytes) = &node { bytes.len() } else { 0 };
+        self.held += content + to.as_os_str().len();
+        let too_much = |what, limit| {
+            let file = from.display().to_string();
+            Err(SnapshotError::TooMuch { file, line: 0, what, limit })
+        };
+        if self.tree.len() >= MAX_ENTRIES {
+            return too_much("there are too many entries", MAX_ENTRIES);
+        }
+        if self.held > MAX_HELD {
+            return too_much("the folder is too large", MAX_HELD);
+        }
+        if to.components().count() > MAX_DEPTH {
+            return too_much("the path is too deep", MAX_DEPTH);
+        }
+        self.tree.put(to, node);
+        Ok(())
+    }
+}
+
+fn content(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut options = fs::OpenOptions::new();
+    let file = options.read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_CONTENT).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::View;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_report_is_read_and_its_links_lead_nowhere_outside() {
+        let dir = std::env::temp_dir().join(format!("seekwell-sos-{}", std::process::id()));
+        let device = dir.join("sys/devices/x/block/sda");
+        fs::create_dir_all(&device).unwrap();
+        fs::create_dir_all(dir.join("sys/block")).unwrap();
+        fs::create_dir_all(dir.join("sos_commands/kernel")).unwrap();
+        fs::write(device.join("size"), "2048\n").unwrap();
+        symlink("../devices/x/block/sda", dir.join("sys/block/sda")).unwrap();
+        symlink("/etc/hostname", device.join("model")).unwrap();
+        symlink("/proc", dir.join("proc")).unwrap();
+        symlink("/etc/passwd", dir.join("sos_commands/kernel/dmesg")).unwrap();
+        let lsmod = "Module                  Size  Used by\nahci 49152 2 libahci\nx 1 0\n";
+        fs::write(dir.join(MODULES), lsmod).unwrap();
+        let snapshot = Snapshot::open(&dir);
+        fs::remove_dir_all(&dir).unwrap();
+        let snapshot = snapshot.unwrap();
+        assert_eq!(snapshot.number(Path::new("/sys/block/sda/size")), Ok(2048));
+        assert!(snapshot.read(Path::new("/sys/block/sda/model")).is_err());
+        assert!(!snapshot.exists(Path::new("/proc/version")));
+        assert!(!snapshot.exists(Path::new(KMSG)));
+        let modules = snapshot.text(Path::new("/proc/modules")).unwrap();
+        assert!(modules.starts_with("ahci 49152 2 libahci, Live"), "{modules}");
+    }
+}

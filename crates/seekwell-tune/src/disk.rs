@@ -1,0 +1,258 @@
+//! The device a setting belongs to, and how it is known again.
+//!
+//! A kernel name is no identity: `sda` is another disk after a replug, and a loop device another
+//! file. Saved state is tied to the serial number or WWN, to the kernel's `diskseq`, which grows
+//! with every attachment, and to the boot.
+
+use crate::error::TuneError;
+use seekwell_inspect::{Device, DeviceKind, Target, inspect};
+use seekwell_sys::{DevId, View, parse_mountinfo};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// By what a disk is known again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Kernel name, `sda`.
+    pub name: String,
+    /// `major:minor`.
+    pub dev: String,
+    /// The kernel's number of this attachment; absent before Linux 5.15.
+    pub diskseq: Option<u64>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// World-wide name.
+    pub wwn: Option<String>,
+    /// The file behind a loop device.
+    pub backing: Option<String>,
+}
+
+impl Identity {
+    /// What shows that `now` is not the disk this identity was taken from; `None` when it is.
+    pub fn difference(&self, now: &Self) -> Option<String> {
+        let differs = |what: &str, was: &Option<String>, is: &Option<String>| {
+            let show = |v: &Option<String>| v.clone().unwrap_or_else(|| "none".to_owned());
+            (was != is).then(|| format!("{what} was {}, is {}", show(was), show(is)))
+        };
+        let seq = |v: &Option<u64>| v.map(|n| n.to_string());
+        differs("serial number", &self.serial, &now.serial)
+            .or_else(|| differs("WWN", &self.wwn, &now.wwn))
+            .or_else(|| differs("backing file", &self.backing, &now.backing))
+            .or_else(|| differs("diskseq", &seq(&self.diskseq), &seq(&now.diskseq)))
+    }
+}
+
+/// The machine and its boot, by which a journal is known to be of now and here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// `/etc/machine-id`; empty where there is none.
+    pub machine_id: String,
+    /// The kernel's identifier of this boot.
+    pub boot_id: String,
+}
+
+impl Machine {
+    /// Reads both.
+    pub fn read(view: &dyn View) -> Self {
+        let text = |path: &str| view.text(Path::new(path)).unwrap_or_default();
+        Self {
+            machine_id: text("/etc/machine-id"),
+            boot_id: text("/proc/sys/kernel/random/boot_id"),
+        }
+    }
+}
+
+/// A whole disk with the places its settings live in.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    /// By what it is known.
+    pub identity: Identity,
+    /// Its own folder in sysfs, links resolved.
+    pub dir: PathBuf,
+    /// The PCI function of its controller, as a folder.
+    pub pci: Option<PathBuf>,
+    /// Its SCSI host's attributes (`…/hostN/scsi_host/hostN`).
+    pub host: Option<PathBuf>,
+    /// Its SCSI disk's attributes (`…/scsi_disk/0:0:0:0`).
+    pub scsi_disk: Option<PathBuf>,
+    /// Its libata port's folder (`…/ataN`).
+    pub ata_port: Option<PathBuf>,
+    /// What inspection knows of it.
+    pub device: Device,
+}
+
+impl Disk {
+    /// The disk a target is on: a block device's own, a partition's disk, the device of the file
+    /// system a path is on.
+    ///
+    /// # Errors
+    /// [`TuneError::Target`] for a bad path, [`TuneError::NoDisk`] for one that is on no disk that
+    /// could be tuned.
+    pub fn of(view: &dyn View, path: &Path) -> Result<Self, TuneError> {
+        let target = Target::resolve(view, path)?;
+        let given = target.given.clone();
+        let mut device = inspect(view, &target).device.ok_or_else(|| TuneError::NoDisk {
+            given: given.clone(),
+            why: "there is no block device under it".to_owned(),
+        })?;
+        while device.kind == DeviceKind::Partition && device.below.len() == 1 {
+            device = device.below.swap_remove(0);
+        }
+        Self::from_device(view, device, &given)
+    }
+
+    /// The disk with this device number, by the view alone.
+    ///
+    /// # Errors
+    /// [`TuneError::NoDisk`] when there is none.
+    pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, TuneError> {
+        let gone = || TuneError::NoDisk {
+            given: format!("device {dev}"),
+            why: "the kernel shows no device with this number".to_owned(),
+        };
+        let dir = view.canonical(&dev.sysfs()).map_err(|_| gone())?;
+        let name = dir.file_name().and_then(|n| n.to_str()).ok_or_else(gone)?;
+        let target = Target::block_device(name, dev);
+        let device = inspect(view, &target).device.ok_or_else(gone)?;
+        Self::from_device(view, device, &target.given)
+    }
+
+    fn from_device(view: &dyn View, device: Device, given: &str) -> Result<Self, TuneError> {
+        let no_disk =
+            |why: &str| TuneError::NoDisk { given: given.to_owned(), why: why.to_owned() };
+        if device.kind == DeviceKind::MultipathHead {
+            return Err(no_disk(
+                "it is the head of several paths, and settings of the head do not reach the paths",
+            ));
+        }
+        let dev: DevId = device.dev.parse().map_err(|()| no_disk("it has no device number"))?;
+        let dir = view.canonical(&dev.sysfs()).map_err(|_| no_disk("sysfs does not show it"))?;
+        let text = |path: &str| view.text(&dir.join(path)).ok();
+        let identity = Identity {
+            name: device.name.clone(),
+            dev: dev.to_string(),
+            diskseq: text("diskseq").and_then(|t| t.parse().ok()),
+            serial: device.serial.as_ref().map(|f| f.value.clone()),
+            wwn: device.wwn.as_ref().map(|f| f.value.clone()),
+            backing: text("loop/backing_file"),
+        };
+        Ok(Self {
+            identity,
+            pci: above(view, &dir, is_pci),
+            host: above(view, &dir, |_, name| numbered(name, "host")).and_then(|host| {
+                let name = host.file_name()?.to_owned();
+                Some(host.join("scsi_host").join(name))
+            }),
+            scsi_disk: only_below(view, &dir.join("device/scsi_disk")),
+            ata_port: above(view, &dir, |_, name| numbered(name, "ata")),
+            dir,
+            device,
+        })
+    }
+
+    /// The node of the disk, `/dev/sda`.
+    pub fn node(&self) -> PathBuf {
+        Path::new("/dev").join(self.identity.name.replace('!', "/"))
+    }
+
+    /// A file below its folder.
+    pub fn at(&self, below: &str) -> PathBuf {
+        self.dir.join(below)
+    }
+
+    /// libata's folder of the device itself, with `xfer_mode` and `ering`.
+    pub fn ata_device(&self, view: &dyn View) -> Option<PathBuf> {
+        self.ata_class(view, "/sys/class/ata_device", |dir| {
+            view.text(&dir.join("class")).is_ok_and(|c| c == "ata")
+        })
+    }
+
+    /// libata's folder of the link, with `sata_spd`.
+    pub fn ata_link(&self, view: &dyn View) -> Option<PathBuf> {
+        self.ata_class(view, "/sys/class/ata_link", |_| true)
+    }
+
+    fn ata_class(
+        &self,
+        view: &dyn View,
+        class: &str,
+        fits: impl Fn(&Path) -> bool,
+    ) -> Option<PathBuf> {
+        let port = self.ata_port.as_ref()?;
+        let names = view.list(Path::new(class)).ok()?;
+        let found = names.iter().filter_map(|n| view.canonical(&Path::new(class).join(n)).ok());
+        found.filter(|dir| dir.starts_with(port)).find(|dir| fits(dir))
+    }
+
+    /// What uses the disk or a partition of it, in words; `None` when nothing does.
+    ///
+    /// # Errors
+    /// When it cannot be told: what cannot be told counts as in use.
+    pub fn in_use(&self, view: &dyn View) -> Result<Option<String>, TuneError> {
+        let unsure = |source| TuneError::Unsure { disk: self.identity.name.clone(), source };
+        let mut members = vec![(self.identity.name.clone(), self.dir.clone())];
+        for name in view.list(&self.dir).map_err(unsure)? {
+            let dir = self.dir.join(&name);
+            if view.exists(&dir.join("partition")) {
+                members.push((name, dir));
+            }
+        }
+        let mut mounts = Vec::new();
+        for table in ["/proc/self/mountinfo", "/proc/1/mountinfo"] {
+            let path = Path::new(table);
+            match view.text(path) {
+                Ok(text) => mounts.extend(parse_mountinfo(&text, path).map_err(unsure)?),
+                Err(_) if table.contains("/1/") => {}
+                Err(error) => return Err(unsure(error)),
+            }
+        }
+        let swaps = view.text(Path::new("/proc/swaps")).unwrap_or_default();
+        for (name, dir) in &members {
+            let dev: Option<DevId> = view.text(&dir.join("dev")).ok().and_then(|t| t.parse().ok());
+            let node = format!("/dev/{name}");
+            let here = mounts.iter().find(|m| Some(m.dev) == dev || m.source == node);
+            if let Some(mount) = here {
+                return Ok(Some(format!("{node} is mounted on {}", mount.mount_point.display())));
+            }
+            if swaps.lines().any(|l| l.split_whitespace().next() == Some(&node)) {
+                return Ok(Some(format!("{node} is used as swap")));
+            }
+            if let Some(holder) =
+                view.list(&dir.join("holders")).ok().and_then(|h| h.into_iter().next())
+            {
+                return Ok(Some(format!("{node} is held by {holder}")));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The nearest folder above `dir` that `fits`, given its path and name.
+fn above(
+    view: &dyn View,
+    dir: &Path,
+    fits: impl Fn(&(&dyn View, &Path), &str) -> bool,
+) -> Option<PathBuf> {
+    dir.ancestors().skip(1).find_map(|folder| {
+        let name = folder.file_name()?.to_str()?;
+        fits(&(view, folder), name).then(|| folder.to_path_buf())
+    })
+}
+
+fn is_pci((view, folder): &(&dyn View, &Path), name: &str) -> bool {
+    // 0000:00:1f.2
+    name.len() >= 12
+        && name.contains(':')
+        && name.contains('.')
+        && view.exists(&folder.join("class"))
+        && view.exists(&folder.join("vendor"))
+}
+
+fn numbered(name: &str, stem: &str) -> bool {
+    name.strip_prefix(stem).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn only_below(view: &dyn View, dir: &Path) -> Option<PathBuf> {
+    let first = view.list(dir).ok()?.into_iter().next()?;
+    Some(dir.join(first))
+}

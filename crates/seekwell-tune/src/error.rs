@@ -1,0 +1,184 @@
+//! Why something about settings could not be done.
+
+use crate::apply::WriteError;
+use crate::journal::JournalError;
+use crate::persist::PersistError;
+use crate::setting::{Risk, SettingError};
+use seekwell_inspect::InspectError;
+use seekwell_sys::ViewError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a command about settings could not do its work. Nothing is changed where this is returned,
+/// but for [`TuneError::NotApplied`], which says what is left.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// The target is not there or not something with a disk.
+    #[error(transparent)]
+    Target(#[from] InspectError),
+    /// There is no disk to tune under the target.
+    #[error("{given} cannot be tuned: {why}")]
+    NoDisk {
+        /// As it was given.
+        given: String,
+        /// Why.
+        why: String,
+    },
+    /// A key or value makes no sense for this disk.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// Too risky without being named.
+    #[error(
+        "{key}={value} is of risk class {}: {}; it is tried only with --allow-risk {}",
+        risk.letter(), risk.meaning(), risk.letter()
+    )]
+    Risk {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+        /// Its class.
+        risk: Risk,
+    },
+    /// A setting that may lose data, on a disk that is in use.
+    #[error("{key} may lose data and is never tried on a disk in use: {by}")]
+    InUse {
+        /// The key.
+        key: String,
+        /// What uses it.
+        by: String,
+    },
+    /// Whether the disk is in use could not be told.
+    #[error("whether {disk} is in use cannot be told: {source}")]
+    Unsure {
+        /// The disk.
+        disk: String,
+        /// Why.
+        source: ViewError,
+    },
+    /// The disk is in trouble already.
+    #[error("{disk} is not in a state to try settings on: {why}")]
+    Unwell {
+        /// The disk.
+        disk: String,
+        /// What was seen.
+        why: String,
+    },
+    /// A trial goes on on this disk.
+    #[error(
+        "a trial goes on on {disk}: end it first with `seekwell tune keep` or `seekwell tune undo`"
+    )]
+    Busy {
+        /// The disk.
+        disk: String,
+    },
+    /// A trial was cut off, and nobody has put its settings back.
+    #[error("a trial on {disk} was cut off: put its settings back first with `seekwell tune undo`")]
+    Unfinished {
+        /// The disk.
+        disk: String,
+    },
+    /// There is nothing to keep.
+    #[error("no trial goes on{}", disk.as_ref().map(|d| format!(" on {d}")).unwrap_or_default())]
+    NoTrial {
+        /// The disk asked for.
+        disk: Option<String>,
+    },
+    /// The trial is over.
+    #[error("the trial on {disk} is over, and everything was put back: {reason}")]
+    Over {
+        /// The disk.
+        disk: String,
+        /// Why it was put back.
+        reason: String,
+    },
+    /// Which trial is meant is not clear.
+    #[error("several disks have settings tried: {}; name one", disks.join(", "))]
+    Which {
+        /// They.
+        disks: Vec<String>,
+    },
+    /// The disk is not the one of the trial.
+    #[error("{disk} is not the disk the trial was begun on: {difference}")]
+    Replaced {
+        /// Its name.
+        disk: String,
+        /// What differs.
+        difference: String,
+    },
+    /// The trial was begun on another machine.
+    #[error("{} is of another machine, and is left alone", path.display())]
+    OtherMachine {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The settings were not applied.
+    #[error("{key} was not set: {why}{}", left_over(left))]
+    NotApplied {
+        /// The setting that failed.
+        key: String,
+        /// Why.
+        why: WriteError,
+        /// What could not be put back, as `key`; mostly empty.
+        left: Vec<String>,
+    },
+    /// The guard ended before it had applied anything, or while it did; everything it had changed
+    /// was put back, but for what is named.
+    #[error("the guard ended while it worked{}", left_over(left))]
+    GuardLost {
+        /// What could not be put back, as `key`.
+        left: Vec<String>,
+    },
+    /// The guard cannot be started.
+    #[error("the guard process cannot be started: {0}")]
+    Guard(io::Error),
+    /// The guard does not answer.
+    #[error("the guard does not answer: {0}")]
+    Silent(io::Error),
+    /// It refused.
+    #[error("the guard refused: {0}")]
+    Told(String),
+    /// The state cannot be made to survive a reboot.
+    #[error(transparent)]
+    Persist(#[from] PersistError),
+    /// The folder for journals cannot be used.
+    #[error("{} cannot be used: {source}{}", path.display(), root_hint(source))]
+    RunDir {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+fn left_over(left: &[String]) -> String {
+    if left.is_empty() {
+        return "; everything is as it was".to_owned();
+    }
+    format!("; not put back: {}", left.join(", "))
+}
+
+fn root_hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => "; settings are changed by root: run it with sudo",
+        _ => "",
+    }
+}
+
+impl TuneError {
+    /// Whether settings are not as they were: the one thing a caller must never hide.
+    pub fn incomplete(&self) -> bool {
+        matches!(self, Self::NotApplied { left, .. } | Self::GuardLost { left } if !left.is_empty())
+    }
+
+    /// Whether what was typed is wrong, not what it met.
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Target(_) | Self::NoDisk { .. } | Self::NoTrial { .. } | Self::Which { .. }
+        ) || matches!(self, Self::Setting(error) if error.is_usage())
+    }
+}

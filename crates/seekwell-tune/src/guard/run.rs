@@ -1,0 +1,359 @@
+//! The guard's life.
+
+use super::canary::Canary;
+use super::health::Health;
+use super::kernel_log::LogWatch;
+use super::protocol::{Ask, Reply, Report, hear, say};
+use super::{Reason, Trouble};
+use crate::apply::{Applier, Change, Difference, Outcome, WriteError};
+use crate::disk::{Disk, Identity};
+use crate::journal::{Begin, Entry, Journal, JournalError, Phase, Place, Story};
+use crate::persist;
+use crate::writer::Sysfs;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use seekwell_sys::{DevId, Live, View};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long someone who connects may take to say what they want.
+const SPEAK: Duration = Duration::from_millis(500);
+
+/// How long one that began a trial may take to hear that it is applied.
+const HEAR: Duration = Duration::from_secs(5);
+
+/// Requests in flight without progress for longer than this are trouble.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often what is stuck is tried again, and for how long.
+const AGAIN: Duration = Duration::from_millis(500);
+const GIVE_UP: Duration = Duration::from_secs(600);
+
+/// Guards the trial of this journal to its end. `report` is where the program that began it
+/// listens; `lock` is the disk's, and is held by a descriptor that lives as long as the process.
+///
+/// # Errors
+/// When the journal cannot be read or written before anything was changed.
+pub fn main(journal: &Path, lock: OwnedFd, report: OwnedFd) -> Result<(), JournalError> {
+    let term = Arc::new(AtomicBool::new(false));
+    detach(&term);
+    let Some(place) = Place::of(journal) else { return Ok(()) };
+    let Some(story) = place.story()? else { return Ok(()) };
+    // Started by hand it would do what somebody else is at work on.
+    if story.phase() != Phase::Applying || !story.entries.is_empty() || !place.is_lock(&lock) {
+        return Ok(());
+    }
+    let mut guard = Guard::new(&place, story.begin, term)?;
+    let mut report = UnixStream::from(report);
+    if !guard.apply(&mut report)? {
+        return Ok(());
+    }
+    guard.watch(&report);
+    Ok(())
+}
+
+/// Leaves the terminal, stays in memory, and heeds no signal but the one that means *end now*.
+fn detach(term: &Arc<AtomicBool>) {
+    // Each of these makes the guard harder to lose; without any of them it still works.
+    let _ = rustix::process::setsid();
+    let unheard = Arc::new(AtomicBool::new(false));
+    for signal in [SIGHUP, SIGINT] {
+        let _ = signal_hook::flag::register(signal, Arc::clone(&unheard));
+    }
+    let _ = signal_hook::flag::register(SIGTERM, Arc::clone(term));
+    let all = rustix::mm::MlockAllFlags::CURRENT | rustix::mm::MlockAllFlags::FUTURE;
+    let _ = rustix::mm::mlockall(all);
+    let _ = std::fs::write("/proc/self/oom_score_adj", "-1000");
+}
+
+struct Guard {
+    view: Live,
+    place: Place,
+    journal: Journal,
+    begin: Begin,
+    applier: Applier,
+    entries: Vec<Entry>,
+    listener: Option<UnixListener>,
+    health: Option<Health>,
+    log: Option<LogWatch>,
+    canary: Option<Canary>,
+    blind: Vec<String>,
+    term: Arc<AtomicBool>,
+    until: Instant,
+}
+
+impl Guard {
+    fn new(place: &Place, begin: Begin, term: Arc<AtomicBool>) -> Result<Self, JournalError> {
+        let view = Live::system();
+        let mut writer = Sysfs::new();
+        let mut blind = Vec::new();
+        if let Err(error) = writer.hold_dir(&begin.dir) {
+            blind.push(format!("{} could not be held open: {error}", begin.dir.display()));
+        }
+        begin.originals.iter().for_each(|o| writer.hold(&o.path));
+        // One left by a guard that was killed.
+        let _ = std::fs::remove_file(place.socket());
+        let listener = UnixListener::bind(place.socket());
+        if let Err(error) = &listener {
+            blind.push(format!("nobody can be heard on {}: {error}", place.socket().display()));
+        }
+        let disk = begin.disk.dev.parse::<DevId>().ok();
+        let disk = disk.and_then(|dev| Disk::by_number(&view, dev).ok());
+        let log = LogWatch::new(&begin.disk.name, &begin.dir);
+        if let Err(error) = &log {
+            blind.push(format!("the kernel log cannot be watched: {error}"));
+        }
+        let node = disk.as_ref().map(Disk::node).unwrap_or_default();
+        let limit = begin.canary_ms.map(Duration::from_millis);
+        let canary = limit.map(|limit| Canary::new(&node, limit));
+        if let Some(Err(error)) = &canary {
+            blind.push(format!("{} cannot be read past the cache: {error}", node.display()));
+        }
+        Ok(Self {
+            journal: Journal::resume(&place.journal())?,
+            applier: Applier::new(Arc::new(writer), begin.limits),
+            health: disk.as_ref().map(|disk| Health::new(&view, disk, PATIENCE)),
+            until: Instant::now() + Duration::from_millis(begin.for_ms),
+            listener: listener.ok(),
+            log: log.ok(),
+            canary: canary.and_then(Result::ok),
+            place: place.clone(),
+            entries: Vec::new(),
+            view,
+            begin,
+            blind,
+            term,
+        })
+    }
+
+    fn note(&mut self, entry: Entry) -> Result<(), JournalError> {
+        self.journal.append(&entry)?;
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Applies everything and tells. Whether there is something to watch from here on.
+    fn apply(&mut self, report: &mut UnixStream) -> Result<bool, JournalError> {
+        let changes = self.begin.changes.clone();
+        for change in &changes {
+            let applied = match self.term.load(Ordering::Relaxed) {
+                true => Err(WriteError::Refused { error: "the guard was told to end".to_owned() }),
+                false => self.change(change),
+            };
+            if let Err(why) = applied {
+                let outcome = self.roll_back(Reason::NotApplied);
+                let failed = Report::Failed { key: change.key.clone(), why, outcome };
+                // Nobody listens any more when it was killed; the journal says it too.
+                let _ = say(report, &failed);
+                self.after(Some(report));
+                return Ok(false);
+            }
+        }
+        let side_effects = self.side_effects();
+        self.until = Instant::now() + Duration::from_millis(self.begin.for_ms);
+        if self.note(Entry::Applied { side_effects: side_effects.clone() }).is_err() {
+            self.roll_back(Reason::NotApplied);
+            self.after(None);
+            return Ok(false);
+        }
+        let applied = Report::Applied { side_effects, blind: self.blind.clone() };
+        let mut word = [0u8; 1];
+        let heard = say(report, &applied)
+            .and_then(|()| report.set_read_timeout(Some(HEAR)))
+            .and_then(|()| report.read_exact(&mut word));
+        if heard.is_err() {
+            self.roll_back(Reason::Orphaned);
+            self.after(None);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn change(&mut self, change: &Change) -> Result<(), WriteError> {
+        let written = |error: JournalError| WriteError::Refused { error: error.to_string() };
+        let (key, to) = (change.key.clone(), change.value.clone());
+        self.note(Entry::Write { key, to }).map_err(written)?;
+        if change.prove {
+            self.applier.prove(&change.path, change.freezes)?;
+        }
+        self.applier.set(&change.path, change.freezes, &change.value).map(drop)
+    }
+
+    fn side_effects(&self) -> Vec<Difference> {
+        let asked = |key: &str| self.begin.changes.iter().any(|c| c.key == key);
+        let mut differences = self.applier.differences(&self.begin.originals);
+        differences.retain(|d| !asked(&d.key));
+        differences
+    }
+
+    fn story(&self) -> Story {
+        Story {
+            begin: self.begin.clone(),
+            entries: self.entries.clone(),
+            cut_short: false,
+            damaged: 0,
+        }
+    }
+
+    /// Puts everything back. What could not be said in the journal does not stop it.
+    fn roll_back(&mut self, reason: Reason) -> Outcome {
+        let _ = self.note(Entry::Rollback { reason });
+        let outcome = self.applier.restore(&self.begin.originals, &self.story().ours());
+        let _ = self.note(Entry::Ended { outcome: outcome.clone() });
+        outcome
+    }
+
+    /// Goes on with what is stuck until it comes loose, and ends.
+    fn after(&mut self, report: Option<&mut UnixStream>) {
+        if let Some(report) = report {
+            let _ = report.shutdown(std::net::Shutdown::Both);
+        }
+        let begun = Instant::now();
+        let stuck = |guard: &Self| {
+            let left = guard.story().outcome().map(|o| o.left.clone()).unwrap_or_default();
+            left.iter().any(|l| matches!(l.error, WriteError::Blocked { .. }))
+        };
+        while stuck(self) && begun.elapsed() < GIVE_UP {
+            std::thread::sleep(AGAIN);
+            let waiting = self.begin.originals.iter().any(|o| self.applier.is_stuck(&o.path));
+            if !waiting {
+                let outcome = self.applier.restore(&self.begin.originals, &self.story().ours());
+                let _ = self.note(Entry::Ended { outcome });
+            }
+        }
+        let _ = std::fs::remove_file(self.place.socket());
+    }
+
+    /// Watches until it is kept or put back.
+    fn watch(&mut self, report: &UnixStream) {
+        // The one who began it has heard; what it does from here on means nothing.
+        let _ = report.shutdown(std::net::Shutdown::Both);
+        let every = Duration::from_millis(self.begin.watch_ms);
+        let mut next = Instant::now();
+        loop {
+            let now = Instant::now();
+            let end = if self.term.load(Ordering::Relaxed) {
+                Some(Reason::Terminated)
+            } else if now >= self.until {
+                Some(Reason::TimeUp)
+            } else if now >= next {
+                next = now + every;
+                self.trouble().map(|trouble| Reason::Trouble { trouble })
+            } else {
+                None
+            };
+            if let Some(reason) = end {
+                self.roll_back(reason);
+                return self.after(None);
+            }
+            let (log, caller) = self.wait(next.min(self.until));
+            if log && let Some(trouble) = self.log.as_mut().and_then(|l| l.look(&self.view)) {
+                self.roll_back(Reason::Trouble { trouble });
+                return self.after(None);
+            }
+            if caller && self.answer() {
+                return self.after(None);
+            }
+        }
+    }
+
+    fn trouble(&mut self) -> Option<Trouble> {
+        let log = self.log.as_mut().and_then(|log| log.look(&self.view));
+        log.or_else(|| self.health.as_mut().and_then(|health| health.look(&self.view)))
+            .or_else(|| self.canary.as_mut().and_then(Canary::look))
+    }
+
+    /// Waits for the log, a caller, a signal or the time. Says which of the first two came.
+    fn wait(&self, until: Instant) -> (bool, bool) {
+        let left = until.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(left.max(Duration::from_millis(1))).ok();
+        let log = self.log.as_ref().and_then(LogWatch::fd);
+        let caller = self.listener.as_ref().map(|l| l.as_fd());
+        let fds = log.iter().chain(caller.iter());
+        let mut polled: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        if poll(&mut polled, timeout.as_ref()).is_err() {
+            return (false, false);
+        }
+        let came = |fd: &PollFd<'_>| !fd.revents().is_empty();
+        let has_log = usize::from(log.is_some());
+        let log = log.is_some() && polled.first().is_some_and(came);
+        (log, caller.is_some() && polled.get(has_log).is_some_and(came))
+    }
+
+    /// Answers one caller. Whether that was the end.
+    fn answer(&mut self) -> bool {
+        let Some(listener) = &self.listener else { return false };
+        let Ok((mut caller, _)) = listener.accept() else { return false };
+        let ready = caller.set_read_timeout(Some(SPEAK)).is_ok()
+            && caller.set_write_timeout(Some(SPEAK)).is_ok();
+        let Some(asked) = ready.then(|| hear::<Ask>(&mut caller).ok()).flatten() else {
+            return false;
+        };
+        let (reply, end) = match asked {
+            Ask::Status => (self.status(), false),
+            Ask::Heartbeat => {
+                self.until = Instant::now() + Duration::from_millis(self.begin.for_ms);
+                (self.status(), false)
+            }
+            Ask::Undo => (Reply::Undone { outcome: self.roll_back(Reason::Asked) }, true),
+            Ask::Keep => self.keep(),
+        };
+        // One that hangs up changes nothing about what was done.
+        let _ = say(&mut caller, &reply);
+        end
+    }
+
+    fn status(&self) -> Reply {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let remaining_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+        Reply::Status { phase: Phase::Trying, remaining_ms }
+    }
+
+    fn keep(&mut self) -> (Reply, bool) {
+        if let Some(difference) = replaced(&self.view, &self.begin.disk) {
+            let name = &self.begin.disk.name;
+            let why = format!("{name} is not the disk the trial was begun on: {difference}");
+            self.roll_back(Reason::Asked);
+            return (Reply::Refused { why }, true);
+        }
+        match self.note(Entry::Kept) {
+            Ok(()) => (Reply::Kept, true),
+            Err(error) => (Reply::Refused { why: error.to_string() }, false),
+        }
+    }
+}
+
+/// What shows that the disk is another one now.
+pub(crate) fn replaced(view: &dyn View, was: &Identity) -> Option<String> {
+    let dev = was.dev.parse::<DevId>().ok()?;
+    match Disk::by_number(view, dev) {
+        Ok(disk) => was.difference(&disk.identity),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Puts back what a guard that died had changed, through a writer of the caller's. The disk's lock
+/// must be held, and the disk be the same.
+///
+/// # Errors
+/// [`JournalError`] when the outcome cannot be written down; it was put back all the same.
+pub(crate) fn recover(
+    place_of_journal: &Path,
+    story: &Story,
+    applier: &Applier,
+    reason: Reason,
+) -> Result<Outcome, JournalError> {
+    let mut journal = Journal::resume(place_of_journal)?;
+    journal.append(&Entry::Rollback { reason })?;
+    let outcome = applier.restore(&story.begin.originals, &story.ours());
+    if let Some(rule) = story.rule() {
+        persist::remove(rule);
+    }
+    journal.append(&Entry::Ended { outcome: outcome.clone() })?;
+    Ok(outcome)
+}

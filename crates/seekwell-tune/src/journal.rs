@@ -1,0 +1,449 @@
+//! What is about to be done, written and synced before it is done.
+//!
+//! One file per disk in the run folder (`/run/seekwell`), one line per entry:
+//!
+//! ```text
+//! {"sum":"1b2f0c55","entry":{"entry":"begin", … every original value … }}
+//! {"sum":"90a4e7d1","entry":{"entry":"write","key":"scheduler",…}}
+//! {"sum":"5c0e1f22","entry":{"entry":"applied","side_effects":[…]}}
+//! {"sum":"03ab9c41","entry":{"entry":"kept"}}
+//! ```
+//!
+//! `sum` is the CRC-32 of the text of `entry`, so a line that was cut short or overwritten is known
+//! as such. The first line holds all that is needed to put everything back; the others say how far
+//! things had come. A trial without a valid first line has changed nothing yet.
+//!
+//! Beside it lies a lock file. Whoever works on the disk holds its lock, the guard for as long as
+//! it lives; the lock goes with the process, so an unfinished journal that can be locked is one
+//! whose guard is dead.
+
+use crate::apply::{Change, Difference, Limits, Original, Outcome};
+use crate::disk::{Identity, Machine};
+use crate::guard::Reason;
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The version of this format.
+pub const VERSION: u32 = 1;
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It cannot be read or written.
+    #[error("the journal {} cannot be used: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is of a newer program.
+    #[error(
+        "the journal {} is of version {version}, and this program knows {VERSION}", path.display()
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// All that is needed to put everything back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begin {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The machine and boot.
+    pub machine: Machine,
+    /// The disk.
+    pub disk: Identity,
+    /// Its folder in sysfs.
+    pub dir: PathBuf,
+    /// Seconds since 1970.
+    pub started_unix_s: u64,
+    /// How long nobody need say anything, in milliseconds.
+    pub for_ms: u64,
+    /// What is to be set, in order.
+    pub changes: Vec<Change>,
+    /// Keys that may change with it.
+    pub resets: BTreeSet<String>,
+    /// Every attribute of the disk as it was.
+    pub originals: Vec<Original>,
+    /// Deadlines of writes.
+    pub limits: Limits,
+    /// A read that takes longer than this means trouble, in milliseconds; `None` reads nothing.
+    pub canary_ms: Option<u64>,
+    /// Wait for the health of the disk this often, in milliseconds.
+    pub watch_ms: u64,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "kebab-case")]
+pub enum Entry {
+    /// The first.
+    Begin(Box<Begin>),
+    /// About to write.
+    Write {
+        /// The key.
+        key: String,
+        /// The value to write.
+        to: String,
+    },
+    /// Everything is applied; the time runs.
+    Applied {
+        /// What changed beside it.
+        side_effects: Vec<Difference>,
+    },
+    /// It is to stay until the next boot.
+    Kept,
+    /// About to write this rule.
+    Persisting {
+        /// The rule's file.
+        rule: PathBuf,
+    },
+    /// About to put everything back.
+    Rollback {
+        /// Why.
+        reason: Reason,
+    },
+    /// Everything that could be put back is.
+    Ended {
+        /// What it came to.
+        outcome: Outcome,
+    },
+    /// Given up: what it was about is gone.
+    Forgotten {
+        /// Why, in words.
+        why: String,
+    },
+}
+
+/// How far things have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Being applied.
+    Applying,
+    /// Applied; to be kept or put back.
+    Trying,
+    /// To stay.
+    Kept,
+    /// Being put back.
+    RollingBack,
+    /// Put back.
+    Ended,
+}
+
+/// What a journal says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Story {
+    /// Its first line.
+    pub begin: Begin,
+    /// The lines after it.
+    pub entries: Vec<Entry>,
+    /// Its last line was cut short.
+    pub cut_short: bool,
+    /// Lines in its middle that are not as they were written.
+    pub damaged: usize,
+}
+
+impl Story {
+    /// Reads the text of a journal. `None` when it has no valid first line: nothing was changed.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut begin = None;
+        let mut entries = Vec::new();
+        let mut damaged = 0;
+        let (mut rest, mut cut_short) = (bytes, false);
+        while !rest.is_empty() {
+            let (line, after) = match rest.iter().position(|b| *b == b'\n') {
+                Some(end) => (&rest[..end], &rest[end + 1..]),
+                None => (rest, &rest[rest.len()..]),
+            };
+            let whole = line.len() < rest.len();
+            match line_entry(line).filter(|_| whole) {
+                Some(Entry::Begin(first)) if begin.is_none() => begin = Some(*first),
+                Some(entry) if begin.is_some() => entries.push(entry),
+                _ if after.is_empty() => cut_short = true,
+                _ => damaged += 1,
+            }
+            rest = after;
+        }
+        Some(Self { begin: begin?, entries, cut_short, damaged })
+    }
+
+    /// How far things have come.
+    pub fn phase(&self) -> Phase {
+        let mut phase = Phase::Applying;
+        for entry in &self.entries {
+            phase = match entry {
+                Entry::Begin(_) | Entry::Write { .. } | Entry::Persisting { .. } => phase,
+                Entry::Applied { .. } => Phase::Trying,
+                Entry::Kept => Phase::Kept,
+                Entry::Rollback { .. } => Phase::RollingBack,
+                Entry::Ended { .. } | Entry::Forgotten { .. } => Phase::Ended,
+            };
+        }
+        phase
+    }
+
+    /// Whether someone has to put something back.
+    pub fn unfinished(&self) -> bool {
+        matches!(self.phase(), Phase::Applying | Phase::Trying | Phase::RollingBack)
+            || self.outcome().is_some_and(|o| !o.complete())
+    }
+
+    /// What putting back came to, the last time.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.entries.iter().rev().find_map(|e| match e {
+            Entry::Ended { outcome } => Some(outcome),
+            _ => None,
+        })
+    }
+
+    /// Why it was put back.
+    pub fn reason(&self) -> Option<&Reason> {
+        self.entries.iter().rev().find_map(|e| match e {
+            Entry::Rollback { reason } => Some(reason),
+            _ => None,
+        })
+    }
+
+    /// The rule that was written for it.
+    pub fn rule(&self) -> Option<&Path> {
+        self.entries.iter().rev().find_map(|e| match e {
+            Entry::Persisting { rule } => Some(rule.as_path()),
+            _ => None,
+        })
+    }
+
+    /// The keys that were changed: what was asked for, what that is known to change, and what was
+    /// seen to change. Until it was applied and looked at, every key counts.
+    pub fn ours(&self) -> BTreeSet<String> {
+        let applied = self.entries.iter().find_map(|e| match e {
+            Entry::Applied { side_effects } => Some(side_effects),
+            _ => None,
+        });
+        let Some(side_effects) = applied.filter(|_| self.damaged == 0) else {
+            return self.begin.originals.iter().map(|o| o.key.clone()).collect();
+        };
+        let asked = self.begin.changes.iter().map(|c| c.key.clone());
+        let seen = side_effects.iter().map(|d| d.key.clone());
+        asked.chain(seen).chain(self.begin.resets.iter().cloned()).collect()
+    }
+}
+
+fn sum(text: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(text);
+    crc.sum()
+}
+
+fn line_of(entry: &Entry) -> io::Result<String> {
+    let text = serde_json::to_string(entry)?;
+    Ok(format!("{{\"sum\":\"{:08x}\",\"entry\":{text}}}\n", sum(text.as_bytes())))
+}
+
+fn line_entry(line: &[u8]) -> Option<Entry> {
+    let rest = line.strip_prefix(b"{\"sum\":\"")?;
+    let (digits, rest) = rest.split_at_checked(8)?;
+    let text = rest.strip_prefix(b"\",\"entry\":")?.strip_suffix(b"}")?;
+    let written = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    if written != sum(text) {
+        return None;
+    }
+    serde_json::from_slice(text).ok()
+}
+
+/// The files of one disk in the run folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    dir: PathBuf,
+    stem: String,
+}
+
+impl Place {
+    /// Of the disk with this number, `8:0`.
+    pub fn new(run_dir: &Path, dev: &str) -> Self {
+        Self { dir: run_dir.to_path_buf(), stem: format!("b{dev}") }
+    }
+
+    /// Of a journal's path; `None` when it is none.
+    pub fn of(journal: &Path) -> Option<Self> {
+        let stem = journal.file_name()?.to_str()?.strip_suffix(".journal")?;
+        Some(Self { dir: journal.parent()?.to_path_buf(), stem: stem.to_owned() })
+    }
+
+    /// Every disk with a journal in the folder.
+    pub fn all(run_dir: &Path) -> Vec<Self> {
+        let entries = std::fs::read_dir(run_dir).into_iter().flatten().flatten();
+        let mut all: Vec<Self> = entries.filter_map(|e| Self::of(&e.path())).collect();
+        all.sort_by(|a, b| a.stem.cmp(&b.stem));
+        all
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> PathBuf {
+        self.dir.join(format!("{}.journal", self.stem))
+    }
+
+    /// The guard's socket.
+    pub fn socket(&self) -> PathBuf {
+        self.dir.join(format!("{}.sock", self.stem))
+    }
+
+    /// Where the journal of the `n`th kept trial goes when another is begun.
+    fn kept(&self, n: usize) -> PathBuf {
+        self.dir.join(format!("{}.kept-{n}", self.stem))
+    }
+
+    /// Journals of kept trials from before the present one, the newest first.
+    pub fn earlier(&self) -> Vec<PathBuf> {
+        let mut all: Vec<PathBuf> =
+            (1..).map(|n| self.kept(n)).take_while(|p| p.exists()).collect();
+        all.reverse();
+        all
+    }
+
+    /// Moves the journal of a kept trial out of the way of the next.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn set_aside(&self) -> Result<(), JournalError> {
+        let to = self.kept(self.earlier().len() + 1);
+        let path = self.journal();
+        std::fs::rename(&path, to).map_err(|source| JournalError::Io { path, source })
+    }
+
+    /// Makes the run folder, for root alone.
+    ///
+    /// # Errors
+    /// As the system answers.
+    pub fn make_dir(run_dir: &Path) -> io::Result<()> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(run_dir)
+    }
+
+    /// Takes the disk's lock; `None` when someone has it.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn lock(&self) -> Result<Option<File>, JournalError> {
+        let path = self.dir.join(format!("{}.lock", self.stem));
+        let fail = |source| JournalError::Io { path: path.clone(), source };
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(fail)?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(errno) => Err(fail(errno.into())),
+        }
+    }
+
+    /// Whether this is the disk's lock file.
+    pub fn is_lock(&self, file: impl std::os::fd::AsFd) -> bool {
+        let path = self.dir.join(format!("{}.lock", self.stem));
+        match (rustix::fs::fstat(file), rustix::fs::stat(&path)) {
+            (Ok(is), Ok(wanted)) => (is.st_dev, is.st_ino) == (wanted.st_dev, wanted.st_ino),
+            _ => false,
+        }
+    }
+
+    /// What the journal says; `None` when there is none, or it had not begun.
+    ///
+    /// # Errors
+    /// [`JournalError`].
+    pub fn story(&self) -> Result<Option<Story>, JournalError> {
+        read(&self.journal())
+    }
+}
+
+/// What the journal at `path` says; `None` when there is none, or it had not begun.
+///
+/// # Errors
+/// [`JournalError`].
+pub fn read(path: &Path) -> Result<Option<Story>, JournalError> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(JournalError::Io { path: path.to_path_buf(), source }),
+    };
+    let story = Story::parse(&bytes);
+    match &story {
+        Some(s) if s.begin.version > VERSION => {
+            let version = s.begin.version;
+            Err(JournalError::Version { path: path.to_path_buf(), version })
+        }
+        _ => Ok(story),
+    }
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Begins one: the first line is on stable storage, and the file's name too, when this returns.
+    /// The disk's lock must be held.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn begin(place: &Place, begin: Begin) -> Result<Self, JournalError> {
+        let path = place.journal();
+        let fail = |source| JournalError::Io { path: path.clone(), source };
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(fail)?;
+        let mut journal = Self { path: path.clone(), file };
+        journal.append(&Entry::Begin(Box::new(begin)))?;
+        File::open(&place.dir).and_then(|dir| dir.sync_all()).map_err(fail)?;
+        Ok(journal)
+    }
+
+    /// Goes on with one. A line that was cut short is ended, so that it spoils none after it.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn resume(path: &Path) -> Result<Self, JournalError> {
+        let fail = |source| JournalError::Io { path: path.to_path_buf(), source };
+        let bytes = std::fs::read(path).map_err(fail)?;
+        let mut file = OpenOptions::new().append(true).open(path).map_err(fail)?;
+        if bytes.last().is_some_and(|b| *b != b'\n') {
+            file.write_all(b"\n").map_err(fail)?;
+        }
+        Ok(Self { path: path.to_path_buf(), file })
+    }
+
+    /// Adds a line and syncs it.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`]: the line may be there in part, which is known when it is read.
+    pub fn append(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        let write = |file: &mut File| {
+            file.write_all(line_of(entry)?.as_bytes())?;
+            file.sync_data()
+        };
+        write(&mut self.file).map_err(|source| JournalError::Io { path: self.path.clone(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! Settings that can be read, changed, verified and put back.
+//!
+//! Trying a setting is only safe when putting it back does not depend on the one who tried it. So
+//! the change is made by a guard: a process of its own, locked in memory, with every file it needs
+//! already open, that outlives the terminal and puts everything back unless it is told in time that
+//! the new state is to stay ([`guard`]). What it is about to do is written and synced first
+//! ([`journal`]), so that whoever comes after a crash knows the state as it was; every write has a
+//! deadline and is read back ([`apply`]), because a kernel that accepted a value has not always set
+//! it, and because a write to a queue that is stuck does not return.
+//!
+//! [`setting`] knows what there is to set, [`conflict`] who else sets it, [`plan()`] what may be
+//! worth setting, [`trial`] joins them to the commands `try`, `keep`, `undo` and `status`, and
+//! [`persist`] makes a kept state survive a reboot.
+
+pub mod apply;
+pub mod conflict;
+pub mod disk;
+mod error;
+pub mod guard;
+pub mod journal;
+pub mod persist;
+pub mod plan;
+pub mod setting;
+pub mod trial;
+pub mod writer;
+
+pub use disk::{Disk, Identity, Machine};
+pub use error::TuneError;
+pub use plan::{Plan, plan};
+pub use trial::{Unfinished, default_run_dir, unfinished};

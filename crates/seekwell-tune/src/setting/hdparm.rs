@@ -1,0 +1,145 @@
+//! The switches people know from hdparm, which was written for the drivers of 2000.
+//!
+//! libata, which drives every ATA disk since about 2010, answers most of them with an error, some
+//! with success and no effect. What still has an effect is mapped to the setting that has it; the
+//! rest is refused with the true reason.
+
+use super::Request;
+use crate::disk::Disk;
+use std::fmt;
+
+/// One switch with its value; empty when none was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switch {
+    letter: char,
+    value: String,
+}
+
+impl Switch {
+    /// `None` when hdparm has no such switch that sets something.
+    pub fn new(letter: char, value: String) -> Option<Self> {
+        "aABcdkmMQrSuWX".contains(letter).then_some(Self { letter, value })
+    }
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "hdparm -{}{}", self.letter, self.value)
+    }
+}
+
+/// Why a switch is not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{switch}: {why}")]
+pub struct Refused {
+    /// The switch as typed.
+    pub switch: String,
+    /// The true reason.
+    pub why: Why,
+}
+
+/// The true reason a switch is not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Why {
+    /// The disk is no ATA disk.
+    #[error("this is no ATA disk, and the switch is for those")]
+    NotAta,
+    /// `-d`.
+    #[error(
+        "libata chooses DMA itself and answers HDIO_SET_DMA with ENOTTY; to change it, boot with \
+         libata.dma=0 (off) or without it (on)"
+    )]
+    Dma,
+    /// `-u`.
+    #[error(
+        "libata never masks other interrupts while it serves one and answers HDIO_SET_UNMASKINTR \
+         with ENOTTY; there is nothing left to switch on"
+    )]
+    Unmask,
+    /// `-k`.
+    #[error(
+        "libata sets the drive up anew after every reset and answers HDIO_SET_KEEPSETTINGS with \
+         ENOTTY"
+    )]
+    KeepSettings,
+    /// `-m`.
+    #[error(
+        "READ MULTIPLE is used in PIO mode only, and libata picks its size at probing; setting it \
+         behind libata's back can hang the drive, which is why hdparm itself asks for a danger flag"
+    )]
+    Multcount,
+    /// `-X`.
+    #[error(
+        "libata rejects SET FEATURES–XFER MODE from programs (hdparm prints sense data and exits 0 \
+         as if it had worked); the mode is negotiated at probing, and libata.force=PORT:udma5 at \
+         boot lowers it"
+    )]
+    TransferMode,
+    /// `-c` on a controller that moves data by itself.
+    #[error(
+        "the controller moves the data itself, so there is no width to choose; the kernel takes \
+         only the value it has"
+    )]
+    NoPio,
+    /// `-c` where the kernel honours it.
+    #[error(
+        "needs the HDIO_SET_32BIT ioctl: not offered yet; it matters only for PIO, which is what \
+         to look into first"
+    )]
+    Io32,
+    /// `-A`, `-B`, `-M`, `-S`.
+    #[error(
+        "needs a command passed through to the drive: not offered yet; hdparm itself does it, and \
+         the drive forgets it at the next power cycle"
+    )]
+    PassThrough,
+    /// `-r`.
+    #[error("needs the BLKROSET ioctl: not offered yet; `blockdev --setro` and `--setrw` do it")]
+    ReadOnlyFlag,
+    /// A value that is none.
+    #[error("takes {0}")]
+    Value(&'static str),
+}
+
+/// The setting a switch stands for on this disk.
+///
+/// # Errors
+/// [`Refused`] with the true reason.
+pub fn translate(switch: &Switch, disk: &Disk) -> Result<Request, Refused> {
+    let refuse = |why| Err(Refused { switch: switch.to_string(), why });
+    let set = |key: &str, value: String| Ok(Request::Set { key: key.to_owned(), value });
+    // What the block layer does, it does for every disk.
+    match switch.letter {
+        'a' => {
+            return match switch.value.parse::<u32>() {
+                Ok(sectors) if sectors % 8 == 0 => set("read_ahead_kb", (sectors / 2).to_string()),
+                _ => refuse(Why::Value("a number of 512-byte sectors that is a multiple of 8")),
+            };
+        }
+        'r' => return refuse(Why::ReadOnlyFlag),
+        'Q' => return set("queue_depth", switch.value.clone()),
+        _ if disk.ata_port.is_none() => return refuse(Why::NotAta),
+        _ => {}
+    }
+    match switch.letter {
+        'W' => match switch.value.as_str() {
+            "0" => set("cache_type", "write through".to_owned()),
+            "1" => set("cache_type", "write back".to_owned()),
+            _ => refuse(Why::Value("0 or 1")),
+        },
+        'd' => refuse(Why::Dma),
+        'u' => refuse(Why::Unmask),
+        'k' => refuse(Why::KeepSettings),
+        'm' => refuse(Why::Multcount),
+        'X' => refuse(Why::TransferMode),
+        'c' if has_pio(disk) => refuse(Why::Io32),
+        'c' => refuse(Why::NoPio),
+        _ => refuse(Why::PassThrough),
+    }
+}
+
+/// Whether the driver is one of the IDE kind, where the CPU can move the data.
+fn has_pio(disk: &Disk) -> bool {
+    let driver = disk.device.driver.as_ref().map(|d| d.value.as_str());
+    driver.is_some_and(|d| d.starts_with("pata_") || d == "ata_piix" || d == "ata_generic")
+}

@@ -1,0 +1,35 @@
+//! Which CPUs answer the controller's interrupts. A vector the driver manages refuses the write.
+
+use super::{Scope, Setting, Stage, Udev, Values, always_b};
+use crate::disk::Disk;
+use seekwell_sys::View;
+use std::path::{Path, PathBuf};
+
+/// The settings of this family.
+pub(super) const SETTINGS: &[Setting] = &[Setting {
+    key: "irq_affinity.*",
+    what: "the CPUs that answer this interrupt of the controller",
+    stage: Stage::Rest,
+    freezes: false,
+    resets: &[],
+    scope: Scope::Controller,
+    residue: None,
+    risk: always_b,
+    find,
+    values: |view, _, _| Values::Cpus { highest: highest_cpu(view) },
+    udev: |_| Udev::Not("the number of an interrupt changes between boots"),
+}];
+
+fn find(view: &dyn View, disk: &Disk) -> Vec<(String, PathBuf)> {
+    let Some(pci) = &disk.pci else { return Vec::new() };
+    let irqs = view.list(&pci.join("msi_irqs")).unwrap_or_default();
+    let place = |irq: &String| PathBuf::from(format!("/proc/irq/{irq}/smp_affinity_list"));
+    let numbers = irqs.into_iter().filter(|i| i.bytes().all(|b| b.is_ascii_digit()));
+    let placed = numbers.map(|irq| (format!("irq_affinity.{irq}"), place(&irq)));
+    placed.filter(|(_, path)| view.exists(path)).collect()
+}
+
+fn highest_cpu(view: &dyn View) -> u32 {
+    let text = view.text(Path::new("/sys/devices/system/cpu/present")).unwrap_or_default();
+    text.rsplit([',', '-']).next().and_then(|n| n.parse().ok()).unwrap_or(0)
+}

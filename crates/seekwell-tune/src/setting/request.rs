@@ -1,0 +1,59 @@
+//! What was typed: `KEY=VALUE`, or a classic switch such as `-a256`.
+
+use super::hdparm::Switch;
+
+/// What one word asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// A setting by its key.
+    Set {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
+    /// A switch of `hdparm`.
+    Classic(Switch),
+}
+
+/// Why a word is no request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// It has no value.
+    #[error("{word} is no KEY=VALUE")]
+    NoValue {
+        /// As it was typed.
+        word: String,
+    },
+    /// A switch that is none.
+    #[error(
+        "{word} is no switch of hdparm that sets something: those are -a -A -B -c -d -k -m \
+         -M -Q -r -S -u -W -X"
+    )]
+    NoSwitch {
+        /// As it was typed.
+        word: String,
+    },
+}
+
+/// Reads one word. The key may stand behind `hdparm`, as in `hdparm-a=256`.
+///
+/// # Errors
+/// [`RequestError`].
+pub fn parse(word: &str) -> Result<Request, RequestError> {
+    if let Some(rest) = word.strip_prefix("hdparm").unwrap_or(word).strip_prefix('-') {
+        let bad = || RequestError::NoSwitch { word: word.to_owned() };
+        let mut letters = rest.chars();
+        let letter = letters.next().ok_or_else(bad)?;
+        let value = letters.as_str();
+        let value = value.strip_prefix('=').unwrap_or(value).trim().to_owned();
+        let switch = Switch::new(letter, value).ok_or_else(bad)?;
+        return Ok(Request::Classic(switch));
+    }
+    match word.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+            Ok(Request::Set { key: key.trim().to_owned(), value: value.trim().to_owned() })
+        }
+        _ => Err(RequestError::NoValue { word: word.to_owned() }),
+    }
+}

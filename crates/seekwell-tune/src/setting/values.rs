@@ -1,0 +1,161 @@
+//! What an attribute takes.
+
+use std::fmt;
+
+/// What an attribute takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Values {
+    /// One of these words.
+    Words(Vec<String>),
+    /// A whole number.
+    Number {
+        /// The least.
+        least: i64,
+        /// The most; `None` where the kernel alone knows.
+        most: Option<i64>,
+        /// It must be a multiple of this.
+        step: i64,
+        /// A number outside the range that has a meaning of its own.
+        also: Option<i64>,
+    },
+    /// CPUs as the kernel lists them, `0-3,8`; the highest there is.
+    Cpus {
+        /// The highest CPU.
+        highest: u32,
+    },
+}
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueProblem {
+    /// It is none of the words.
+    #[error("not one of {}{}", words.join(", "), super::did_you_mean(near.as_ref()))]
+    NotAWord {
+        /// What would be right.
+        words: Vec<String>,
+        /// The most similar.
+        near: Option<String>,
+    },
+    /// It is no number.
+    #[error("not a whole number ({range})")]
+    NotANumber {
+        /// What would be right.
+        range: String,
+    },
+    /// It is out of range.
+    #[error("out of range: {range}")]
+    OutOfRange {
+        /// What would be right.
+        range: String,
+    },
+    /// It is between two steps: the kernel would round it without saying so.
+    #[error("the kernel would round it to {would}: {range}")]
+    Step {
+        /// What it would become.
+        would: i64,
+        /// What would be right.
+        range: String,
+    },
+    /// It names no CPUs.
+    #[error("not a list of CPUs such as 0-{highest} or 0,{highest}")]
+    NotCpus {
+        /// The highest CPU.
+        highest: u32,
+    },
+}
+
+impl Values {
+    /// Whole numbers from `least` to `most`.
+    pub fn number(least: i64, most: i64) -> Self {
+        Self::Number { least, most: Some(most), step: 1, also: None }
+    }
+
+    /// Whole numbers from `least`.
+    pub fn at_least(least: i64) -> Self {
+        Self::Number { least, most: None, step: 1, also: None }
+    }
+
+    /// These words.
+    pub fn words(words: &[&str]) -> Self {
+        Self::Words(words.iter().map(|w| (*w).to_owned()).collect())
+    }
+
+    /// The value as it is to be written.
+    ///
+    /// # Errors
+    /// [`ValueProblem`] with what would be right.
+    pub fn check(&self, given: &str) -> Result<String, ValueProblem> {
+        let range = || self.to_string();
+        match self {
+            Self::Words(words) => {
+                if words.iter().any(|w| w == given) {
+                    return Ok(given.to_owned());
+                }
+                let near = super::nearest(given, words.iter().map(String::as_str));
+                Err(ValueProblem::NotAWord { words: words.clone(), near })
+            }
+            Self::Number { least, most, step, also } => {
+                let number: i64 =
+                    given.parse().map_err(|_| ValueProblem::NotANumber { range: range() })?;
+                if *also == Some(number) {
+                    return Ok(number.to_string());
+                }
+                if number < *least || most.is_some_and(|most| number > most) {
+                    return Err(ValueProblem::OutOfRange { range: range() });
+                }
+                if number % step != 0 {
+                    let would = number - number % step;
+                    return Err(ValueProblem::Step { would, range: range() });
+                }
+                Ok(number.to_string())
+            }
+            Self::Cpus { highest } => {
+                let problem = ValueProblem::NotCpus { highest: *highest };
+                let listed = cpus(given).filter(|l| l.iter().all(|c| c <= highest));
+                listed.map(|_| given.to_owned()).ok_or(problem)
+            }
+        }
+    }
+
+    /// Whether `a` and `b` say the same: a list of CPUs can be written in several ways.
+    pub fn same(a: &str, b: &str) -> bool {
+        a == b || matches!((cpus(a), cpus(b)), (Some(a), Some(b)) if a == b)
+    }
+}
+
+/// The CPUs of a list, in order; `None` when it is none.
+fn cpus(list: &str) -> Option<Vec<u32>> {
+    let mut all = Vec::new();
+    for part in list.split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let (from, to): (u32, u32) = (from.parse().ok()?, to.parse().ok()?);
+        if from > to || to > 1 << 16 {
+            return None;
+        }
+        all.extend(from..=to);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words(words) => f.write_str(&words.join(", ")),
+            Self::Number { least, most, step, also } => {
+                match most {
+                    Some(most) if most == least => write!(f, "{least} alone")?,
+                    Some(most) if least + 1 == *most => write!(f, "{least} or {most}")?,
+                    Some(most) => write!(f, "{least} to {most}")?,
+                    None => write!(f, "{least} or more")?,
+                }
+                if *step != 1 {
+                    write!(f, ", in steps of {step}")?;
+                }
+                also.map_or(Ok(()), |also| write!(f, ", or {also} for the kernel's default"))
+            }
+            Self::Cpus { highest } => write!(f, "a list of CPUs, 0 to {highest}"),
+        }
+    }
+}

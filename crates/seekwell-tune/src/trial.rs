@@ -1,0 +1,195 @@
+//! `try`, `keep`, `undo` and `status`.
+
+use crate::apply::{Applier, Change, Difference, Limits, Original, Outcome, current};
+use crate::conflict::{Other, others};
+use crate::disk::{Disk, Identity, Machine};
+use crate::error::TuneError;
+use crate::guard::{self, Ask, Reason, Reply, Report, Started};
+use crate::journal::{self, Begin, Entry, Journal, JournalError, Phase, Place, Story, VERSION};
+use crate::persist::{self, Rule, Verified};
+use crate::plan::pio_mode;
+use crate::setting::{
+    Attribute, Request, Risk, Scope, SettingError, attributes, find, hdparm, parse,
+};
+use crate::writer::{Sysfs, Writer};
+use seekwell_sys::View;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Where journals are unless the environment says otherwise: gone at a reboot, as settings are.
+const RUN_DIR: &str = "/run/seekwell";
+
+/// How often a guard looks at the disk's health.
+const WATCH: Duration = Duration::from_secs(1);
+
+/// A read of the guard's own that takes longer means trouble.
+const CANARY: Duration = Duration::from_secs(5);
+
+/// The folder for journals: what `SEEKWELL_RUN_DIR` says, or `/run/seekwell`.
+pub fn default_run_dir(set: Option<&OsStr>) -> PathBuf {
+    set.filter(|s| !s.is_empty()).map_or_else(|| PathBuf::from(RUN_DIR), PathBuf::from)
+}
+
+/// What to try.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// `KEY=VALUE` or classic switches, as typed.
+    pub words: Vec<String>,
+    /// How long nobody need say anything.
+    pub time: Duration,
+    /// The highest risk that is accepted.
+    pub allow: Risk,
+    /// Deadlines of writes.
+    pub limits: Limits,
+    /// Read a block every second to see that the disk answers.
+    pub canary: bool,
+}
+
+/// A trial that has begun: the document `seekwell/tune-try/1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begun {
+    /// `seekwell/tune-try/1`.
+    pub schema: String,
+    /// The disk.
+    pub disk: Identity,
+    /// What was set.
+    pub changed: Vec<Difference>,
+    /// What changed beside it.
+    pub side_effects: Vec<Difference>,
+    /// How long nobody need say anything, in milliseconds.
+    pub for_ms: u64,
+    /// What is not watched meanwhile, in words.
+    pub blind: Vec<String>,
+    /// Who else sets the same settings.
+    pub others: Vec<Other>,
+}
+
+/// What was kept: the document `seekwell/tune-keep/1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// `seekwell/tune-keep/1`.
+    pub schema: String,
+    /// The disk.
+    pub disk: Identity,
+    /// What was set.
+    pub changed: Vec<Difference>,
+    /// The rule that sets it after a reboot.
+    pub rule: Option<PathBuf>,
+    /// Why udev was not asked about the rule.
+    pub not_verified: Option<String>,
+    /// Who else sets the same settings.
+    pub others: Vec<Other>,
+}
+
+/// What was put back: the document `seekwell/tune-undo/1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    /// `seekwell/tune-undo/1`.
+    pub schema: String,
+    /// The disk.
+    pub disk: Identity,
+    /// What that came to.
+    pub outcome: Outcome,
+    /// The rule that was removed.
+    pub rule_removed: Option<PathBuf>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+}
+
+/// One trial as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The disk.
+    pub disk: Identity,
+    /// How far it has come.
+    pub phase: Phase,
+    /// A guard lives and watches.
+    pub guarded: bool,
+    /// Time left, in milliseconds, while a guard waits.
+    pub remaining_ms: Option<u64>,
+    /// What is not as it was before the trial, now.
+    pub changed: Vec<Difference>,
+    /// Why it was put back.
+    pub ended_because: Option<String>,
+    /// What could not be put back.
+    pub left: Vec<String>,
+    /// The rule that sets it after a reboot.
+    pub rule: Option<PathBuf>,
+    /// Who else sets the same settings.
+    pub others: Vec<Other>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+}
+
+/// A trial that was cut off, and nobody has put its settings back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The disk.
+    pub disk: Identity,
+    /// Its journal.
+    pub journal: PathBuf,
+    /// What was being set.
+    pub keys: Vec<String>,
+}
+
+impl std::fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "a trial of {} on {} was cut off and not put back; `seekwell tune undo` does it",
+            self.keys.join(", "),
+            self.disk.name
+        )
+    }
+}
+
+/// Looks for a trial that was cut off: of this boot, with nobody at work on it. Costs one look at a
+/// folder when there was none; what cannot be read is passed over.
+pub fn unfinished(run_dir: &Path) -> Option<Unfinished> {
+    let here = Machine::read(&seekwell_sys::Live::system());
+    Place::all(run_dir).into_iter().find_map(|place| {
+        let story = place.story().ok()??;
+        if !story.unfinished() || story.begin.machine != here || place.lock().ok()?.is_none() {
+            return None;
+        }
+        // Between the first look and the lock a guard may have ended well.
+        let story = place.story().ok()??;
+        story.unfinished().then(|| Unfinished {
+            disk: story.begin.disk.clone(),
+            journal: place.journal(),
+            keys: story.begin.changes.iter().map(|c| c.key.clone()).collect(),
+        })
+    })
+}
+
+/// Everything that works on the settings of one system.
+pub struct Tuner<'a> {
+    /// The kernel's files.
+    pub view: &'a dyn View,
+    /// Where journals are.
+    pub run_dir: PathBuf,
+    /// Where rules are written.
+    pub rules_dir: PathBuf,
+    /// This program, which the guard is a copy of.
+    pub program: PathBuf,
+}
+
+mod begin;
+mod end;
+mod standing;
+#[cfg(test)]
+mod tests;
+
+fn changed(story: &Story) -> Vec<Difference> {
+    let was = |key: &str| {
+        let original = story.begin.originals.iter().find(|o| o.key == key);
+        original.map_or_else(String::new, |o| o.value.clone())
+    };
+    let change =
+        |c: &Change| Difference { key: c.key.clone(), was: was(&c.key), is: c.value.clone() };
+    story.begin.changes.iter().map(change).collect()
+}

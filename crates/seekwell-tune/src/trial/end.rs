@@ -1,0 +1,243 @@
+//! `keep` and `undo`.
+
+use super::*;
+use std::time::Instant;
+
+/// How long a guard may take to put everything back before it counts as silent.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// How long a guard that does not answer may take to be gone.
+const DYING: Duration = Duration::from_secs(5);
+
+impl Tuner<'_> {
+    /// The disk that is meant: the given one, or the only one with a trial of this kind.
+    fn place(
+        &self,
+        disk: Option<&Disk>,
+        fits: impl Fn(&Story) -> bool,
+    ) -> Result<(Place, Story), TuneError> {
+        let here = Machine::read(self.view);
+        let places = match disk {
+            Some(disk) => vec![Place::new(&self.run_dir, &disk.identity.dev)],
+            None => Place::all(&self.run_dir),
+        };
+        let mut found = Vec::new();
+        for place in places {
+            let Some(story) = place.story()? else { continue };
+            if story.begin.machine.machine_id != here.machine_id {
+                // Asked about by name it is an error; among all it is passed over.
+                match disk {
+                    Some(_) => return Err(TuneError::OtherMachine { path: place.journal() }),
+                    None => continue,
+                }
+            }
+            if fits(&story) && story.begin.machine == here {
+                found.push((place, story));
+            }
+        }
+        match found.len() {
+            0 => Err(TuneError::NoTrial { disk: disk.map(|d| d.identity.name.clone()) }),
+            1 => Ok(found.swap_remove(0)),
+            _ => Err(TuneError::Which {
+                disks: found.iter().map(|(_, s)| s.begin.disk.name.clone()).collect(),
+            }),
+        }
+    }
+
+    /// Lets the trial stay until the next boot, and with `persist` beyond.
+    ///
+    /// # Errors
+    /// [`TuneError`]. With [`TuneError::Persist`] of a rule that could not be made, the trial goes
+    /// on as before.
+    pub fn keep(&self, disk: Option<&Disk>, persist: bool) -> Result<Kept, TuneError> {
+        let (place, story) = match self.place(disk, |s| s.phase() == Phase::Trying) {
+            Err(TuneError::NoTrial { disk: name }) => return Err(self.too_late(disk, name)),
+            found => found?,
+        };
+        let was = &story.begin.disk;
+        if let Some(difference) = guard::replaced(self.view, was) {
+            return Err(TuneError::Replaced { disk: was.name.clone(), difference });
+        }
+        let rule = if persist { Some(self.rule_for(&story)?) } else { None };
+        let prepared = rule.as_ref().map(persist::prepare).transpose()?;
+        match guard::ask(&place.socket(), Ask::Keep, PATIENCE) {
+            Ok(Reply::Kept) => {}
+            Ok(Reply::Refused { why }) => return Err(TuneError::Told(why)),
+            Ok(_) => return Err(TuneError::Told("it gave an answer to another question".into())),
+            Err(_) if place.lock()?.is_some() => {
+                return Err(TuneError::Unfinished { disk: was.name.clone() });
+            }
+            Err(error) => return Err(TuneError::Silent(error)),
+        }
+        let mut kept = Kept {
+            schema: "seekwell/tune-keep/1".to_owned(),
+            disk: was.clone(),
+            changed: changed(&story),
+            rule: None,
+            not_verified: None,
+            others: Vec::new(),
+        };
+        if let (Some(rule), Some(prepared)) = (rule, prepared) {
+            // Noted first, so that `undo` knows of it whatever happens in between.
+            let mut journal = Journal::resume(&place.journal())?;
+            journal.append(&Entry::Persisting { rule: rule.path.clone() })?;
+            if let Verified::No { why } = &prepared.verified {
+                kept.not_verified = Some(why.clone());
+            }
+            prepared.write()?;
+            kept.rule = Some(rule.path);
+            kept.others = rule.conflicts;
+        }
+        Ok(kept)
+    }
+
+    /// Why there is nothing to keep: mostly that it was put back before.
+    fn too_late(&self, disk: Option<&Disk>, name: Option<String>) -> TuneError {
+        match self.place(disk, |s| s.reason().is_some()) {
+            Ok((_, story)) => TuneError::Over {
+                disk: story.begin.disk.name.clone(),
+                reason: story.reason().map(ToString::to_string).unwrap_or_default(),
+            },
+            Err(_) => TuneError::NoTrial { disk: name },
+        }
+    }
+
+    fn rule_for(&self, story: &Story) -> Result<Rule, TuneError> {
+        let was = &story.begin.disk;
+        let gone = || TuneError::NoDisk { given: was.name.clone(), why: "it is gone".to_owned() };
+        let disk = Disk::by_number(self.view, was.dev.parse().map_err(|()| gone())?)?;
+        let changed = changed(story);
+        Ok(persist::rule(self.view, &disk, &story.begin.changes, &changed, &self.rules_dir)?)
+    }
+
+    /// Puts back what a trial changed; of a disk without one, what was kept; and removes its rule.
+    ///
+    /// # Errors
+    /// [`TuneError`]. What could not be put back is in the outcome, not an error.
+    pub fn undo(&self, disk: Option<&Disk>) -> Result<Undone, TuneError> {
+        let found = self.place(disk, |s| s.phase() != Phase::Ended || s.unfinished());
+        let (place, story) = match (found, disk) {
+            (Err(TuneError::NoTrial { .. }), Some(disk)) => return self.undo_rule(disk),
+            (found, _) => found?,
+        };
+        let mut undone = Undone {
+            schema: "seekwell/tune-undo/1".to_owned(),
+            disk: story.begin.disk.clone(),
+            outcome: Outcome::default(),
+            rule_removed: None,
+            notes: Vec::new(),
+        };
+        let begun = Instant::now();
+        let _lock = loop {
+            if let Some(lock) = place.lock()? {
+                break lock;
+            }
+            match self.ask_guard(&place, undone.clone()) {
+                // One that was just killed holds its lock and its socket for a moment more.
+                Err(TuneError::Silent(_)) if begun.elapsed() < DYING => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                told => return told,
+            }
+        };
+        // Between the first look and the lock the guard may have done it.
+        let Some(story) = place.story()? else { return Ok(undone) };
+        if story.phase() == Phase::Ended && !story.unfinished() {
+            undone.outcome = story.outcome().cloned().unwrap_or_default();
+            undone.notes.extend(story.reason().map(|r| format!("already put back: {r}")));
+            return Ok(undone);
+        }
+        undone.rule_removed = story.rule().filter(|r| r.exists()).map(Path::to_path_buf);
+        if let Some(difference) = guard::replaced(self.view, &story.begin.disk) {
+            return self.forget(&place, &story, &difference);
+        }
+        let applier = Applier::new(Arc::new(Sysfs::new()), story.begin.limits);
+        let reason = if story.phase() == Phase::Kept { Reason::Asked } else { Reason::Recovered };
+        undone.outcome = guard::recover(&place.journal(), &story, &applier, reason)?;
+        for path in place.earlier() {
+            self.undo_earlier(&path, &applier, &mut undone)?;
+        }
+        Ok(undone)
+    }
+
+    fn ask_guard(&self, place: &Place, mut undone: Undone) -> Result<Undone, TuneError> {
+        match guard::ask(&place.socket(), Ask::Undo, PATIENCE) {
+            Ok(Reply::Undone { outcome }) => {
+                undone.outcome = outcome;
+                Ok(undone)
+            }
+            Ok(Reply::Refused { why }) => Err(TuneError::Told(why)),
+            Ok(_) => Err(TuneError::Told("it gave an answer to another question".into())),
+            // It may have ended, by itself or not, while it was asked.
+            Err(error) => match place.story()? {
+                Some(story) if story.phase() == Phase::Ended => {
+                    undone.outcome = story.outcome().cloned().unwrap_or_default();
+                    undone.notes.extend(story.reason().map(|r| format!("already put back: {r}")));
+                    Ok(undone)
+                }
+                _ => Err(TuneError::Silent(error)),
+            },
+        }
+    }
+
+    /// A kept trial from before the one that was undone.
+    fn undo_earlier(
+        &self,
+        path: &Path,
+        applier: &Applier,
+        undone: &mut Undone,
+    ) -> Result<(), TuneError> {
+        if let Some(story) = journal::read(path)?
+            && story.begin.machine == Machine::read(self.view)
+            && story.begin.disk == undone.disk
+        {
+            let outcome = applier.restore(&story.begin.originals, &story.ours());
+            undone.outcome.restored.extend(outcome.restored);
+            undone.outcome.left.extend(outcome.left);
+            if let Some(rule) = story.rule().filter(|r| persist::remove(r)) {
+                undone.rule_removed = Some(rule.to_path_buf());
+            }
+        }
+        if undone.outcome.complete() {
+            std::fs::remove_file(path)
+                .map_err(|source| JournalError::Io { path: path.to_path_buf(), source })?;
+        }
+        Ok(())
+    }
+
+    /// The disk of an unfinished trial is another one now: nothing is written to it.
+    fn forget(&self, place: &Place, story: &Story, why: &str) -> Result<Undone, TuneError> {
+        let name = story.begin.disk.name.clone();
+        let mut journal = Journal::resume(&place.journal())?;
+        journal.append(&Entry::Forgotten { why: why.to_owned() })?;
+        Err(TuneError::Replaced { disk: name, difference: why.to_owned() })
+    }
+
+    /// After a reboot there is no journal, but the rule says what was before.
+    fn undo_rule(&self, disk: &Disk) -> Result<Undone, TuneError> {
+        let no_trial = || TuneError::NoTrial { disk: Some(disk.identity.name.clone()) };
+        let path = persist::path_for(self.view, disk, &self.rules_dir).ok_or_else(no_trial)?;
+        let before = persist::originals_in(&path).ok_or_else(no_trial)?;
+        let present = attributes(self.view, disk);
+        let originals: Vec<Original> = before
+            .into_iter()
+            .filter_map(|(key, value)| {
+                let found = present.iter().find(|a| a.key == key)?;
+                let (stage, freezes) = (found.setting.stage, found.setting.freezes);
+                Some(Original { key, path: found.path.clone(), value, stage, freezes })
+            })
+            .collect();
+        if !persist::remove(&path) {
+            return Err(no_trial());
+        }
+        let applier = Applier::new(Arc::new(Sysfs::new()), Limits::default());
+        let ours = originals.iter().map(|o| o.key.clone()).collect();
+        Ok(Undone {
+            schema: "seekwell/tune-undo/1".to_owned(),
+            disk: disk.identity.clone(),
+            outcome: applier.restore(&originals, &ours),
+            rule_removed: Some(path),
+            notes: Vec::new(),
+        })
+    }
+}

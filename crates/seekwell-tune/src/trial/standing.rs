@@ -1,0 +1,88 @@
+//! `status`.
+
+use super::*;
+
+/// A guard that lives answers at once.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+impl Tuner<'_> {
+    /// Every trial there is word of: going on, kept, cut off, ended last.
+    ///
+    /// # Errors
+    /// [`TuneError::Journal`].
+    pub fn status(&self, disk: Option<&Disk>) -> Result<Vec<Standing>, TuneError> {
+        let mut all = Vec::new();
+        for place in Place::all(&self.run_dir) {
+            let Some(story) = place.story()? else { continue };
+            if disk.is_some_and(|d| d.identity.dev != story.begin.disk.dev) {
+                continue;
+            }
+            for path in place.earlier().iter().rev() {
+                if let Some(earlier) = journal::read(path)? {
+                    all.push(self.standing(&earlier, false, None));
+                }
+            }
+            let guarded = place.lock()?.is_none();
+            let asked = guarded.then(|| guard::ask(&place.socket(), Ask::Status, PATIENCE));
+            let remaining = match asked {
+                Some(Ok(Reply::Status { remaining_ms, .. })) => Some(remaining_ms),
+                _ => None,
+            };
+            all.push(self.standing(&story, guarded, remaining));
+        }
+        Ok(all)
+    }
+
+    fn rivals(&self, story: &Story) -> Vec<Other> {
+        let dev = story.begin.disk.dev.parse().ok();
+        let Some(Ok(disk)) = dev.map(|dev| Disk::by_number(self.view, dev)) else {
+            return Vec::new();
+        };
+        let keys = story.begin.changes.iter().map(|c| c.key.as_str());
+        let found = keys.filter_map(|key| find(self.view, &disk, key, None).ok());
+        let mut all: Vec<Other> = found.flat_map(|a| others(self.view, &disk, &a)).collect();
+        all.dedup();
+        all
+    }
+
+    fn standing(&self, story: &Story, guarded: bool, remaining_ms: Option<u64>) -> Standing {
+        let here = Machine::read(self.view);
+        let was = &story.begin.machine;
+        let mut notes = Vec::new();
+        let stale = *was != here;
+        if was.machine_id != here.machine_id {
+            notes.push("of another machine: left alone".to_owned());
+        } else if stale {
+            let gone = "of an earlier boot: what it had set was gone with that";
+            notes.push(gone.to_owned());
+        }
+        if story.damaged > 0 {
+            notes.push(format!("{} lines of its journal are damaged", story.damaged));
+        }
+        if story.cut_short {
+            notes.push("the last line of its journal was cut short".to_owned());
+        }
+        let difference = guard::replaced(self.view, &story.begin.disk);
+        if let Some(difference) = difference.as_ref().filter(|_| !stale) {
+            notes.push(format!("the disk is another one now: {difference}"));
+        }
+        let look = !stale && difference.is_none() && story.phase() != Phase::Ended;
+        let applier = Applier::new(Arc::new(Sysfs::new()), Limits::default());
+        let ours = story.ours();
+        let originals: Vec<Original> =
+            story.begin.originals.iter().filter(|o| ours.contains(&o.key)).cloned().collect();
+        let left = story.outcome().map(Outcome::left_keys).unwrap_or_default();
+        Standing {
+            disk: story.begin.disk.clone(),
+            phase: story.phase(),
+            guarded,
+            remaining_ms,
+            changed: if look { applier.differences(&originals) } else { Vec::new() },
+            ended_because: story.reason().map(ToString::to_string),
+            left: if story.phase() == Phase::Ended && !stale { left } else { Vec::new() },
+            rule: story.rule().filter(|r| r.exists()).map(Path::to_path_buf),
+            others: if look { self.rivals(story) } else { Vec::new() },
+            notes,
+        }
+    }
+}

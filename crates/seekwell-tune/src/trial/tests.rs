@@ -1,0 +1,95 @@
+//! What is asked before anything is changed. None of it gets as far as a guard.
+
+use super::*;
+use crate::setting::tests::{ahci, disk};
+use seekwell_sys::fake::Fake;
+
+const SDEV: &str = "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0";
+
+fn ata(view: Fake, file: &str, text: &str) -> Fake {
+    let device = "/sys/devices/pci0000:00/0000:00:1f.2/ata1/link1/dev1.0/ata_device/dev1.0";
+    view.symlink("/sys/class/ata_device/dev1.0", device)
+        .file(format!("{device}/class"), "ata\n")
+        .file(format!("{device}/{file}"), text)
+}
+
+fn refused(view: &Fake, words: &[&str], allow: Risk) -> TuneError {
+    let run = tempfile::tempdir().unwrap();
+    let tuner = Tuner {
+        view,
+        run_dir: run.path().join("run"),
+        rules_dir: run.path().to_path_buf(),
+        program: PathBuf::from("/nonexistent/seekwell"),
+    };
+    let wish = Wish {
+        words: words.iter().map(|w| (*w).to_owned()).collect(),
+        time: Duration::from_secs(1),
+        allow,
+        limits: Limits::default(),
+        canary: false,
+    };
+    let error = tuner.begin(&disk(view), &wish).expect_err("there is no program to start");
+    assert!(!run.path().join("run").exists(), "refused before a word was written: {error}");
+    error
+}
+
+#[test]
+fn a_disk_in_trouble_is_left_in_peace() {
+    let blocked = ahci().file(format!("{SDEV}/state"), "blocked\n");
+    let said = refused(&blocked, &["rq_affinity=2"], Risk::B).to_string();
+    assert!(said.contains("its state is blocked"), "{said}");
+    // At 250 ticks a second the counter starts at 17179569.184: this is 931 s after boot.
+    let ring = "[17180500.184000] Timeout\n[17179569.184000] Unknown\n";
+    let late = ata(ahci(), "ering", ring).file("/proc/uptime", "1000.0 500.0\n");
+    let said = refused(&late, &["rq_affinity=2"], Risk::B).to_string();
+    assert!(said.contains("an error of kind Timeout 69 s ago"), "{said}");
+    let pio = ata(ahci(), "xfer_mode", "XFER_PIO_4\n");
+    let said = refused(&pio, &["queue_depth=1"], Risk::B).to_string();
+    assert!(said.contains("once lowered cannot be raised again"), "{said}");
+}
+
+#[test]
+fn what_may_hang_or_lose_data_must_be_named() {
+    let view = ahci();
+    for (word, class) in [("timeout=5", Risk::C), ("write_cache=write through", Risk::D)] {
+        let error = refused(&view, &[word], Risk::B);
+        assert!(matches!(error, TuneError::Risk { risk, .. } if risk == class), "{error}");
+    }
+    let error = refused(&view, &["write_cache=write through"], Risk::C);
+    assert!(matches!(error, TuneError::Risk { risk: Risk::D, .. }), "{error}");
+    let mounted = ahci().file(
+        "/proc/self/mountinfo",
+        "36 35 8:0 / /srv rw,noatime shared:1 - ext4 /dev/sda rw,errors=continue\n",
+    );
+    let error = refused(&mounted, &["write_cache=write through"], Risk::D);
+    assert!(matches!(&error, TuneError::InUse { by, .. } if by.contains("/srv")), "{error}");
+    let unknown = ahci().without("/proc/self/mountinfo");
+    let error = refused(&unknown, &["write_cache=write through"], Risk::D);
+    assert!(matches!(error, TuneError::Unsure { .. }), "what cannot be told is in use: {error}");
+}
+
+#[test]
+fn a_value_that_could_not_be_put_back_is_not_changed() {
+    // A PIIX disk begins with 2 requests, and 4 is the least the kernel takes: once changed it can
+    // never be as it was.
+    let requests = disk(&ahci()).at("queue/nr_requests");
+    let piix = ahci().file(requests, "2\n");
+    let error = refused(&piix, &["nr_requests=16"], Risk::B);
+    assert!(error.to_string().contains("nr_requests is 2 now"), "{error}");
+    assert!(error.to_string().contains("4 or more"), "{error}");
+}
+
+#[test]
+fn a_switch_that_does_nothing_today_is_not_taken_for_done() {
+    // hdparm prints sense data for -X and exits 0, though libata rejected it.
+    let error = refused(&ahci(), &["-X66"], Risk::B);
+    assert!(error.to_string().contains("libata rejects SET FEATURES"), "{error}");
+}
+
+#[test]
+fn no_journal_and_a_folder_that_is_not_there_are_nothing_unfinished() {
+    assert_eq!(unfinished(Path::new("/nonexistent/seekwell")), None);
+    let run = tempfile::tempdir().unwrap();
+    std::fs::write(run.path().join("b8:0.journal"), "{\"sum\":\"0000").unwrap();
+    assert_eq!(unfinished(run.path()), None, "a first line cut short changed nothing");
+}

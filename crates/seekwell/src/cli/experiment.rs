@@ -1,0 +1,180 @@
+//! `seekwell experiment`.
+
+use super::{Destroy, Engine, Expect, RateProcess, Rw, expect, margin, values};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::Pattern;
+use seekwell_stats::Margin;
+use std::path::PathBuf;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  seekwell experiment --on . --a iodepth=1 --b iodepth=32
+  seekwell experiment --on /dev/sdb --a scheduler=none --b scheduler=mq-deadline --runtime=10s
+  seekwell experiment --on /srv --b-cmd 'mount -o remount,noatime /srv' \\
+                      --a-cmd 'mount -o remount,atime,relatime /srv' --expect faster
+  seekwell experiment --on /dev/sda --reboot-between \\
+                      --a-mode 'AHCI in the BIOS' --b-mode 'IDE in the BIOS'
+  seekwell experiment --on . --aa        how noisy is this machine?
+  seekwell experiment resume             go on after Ctrl-C, a crash or a reboot
+
+Keys of --a and --b: rw, bs, iodepth, numjobs, direct, engine, tags, rwmixread, rate_iops,
+rate_process, random_distribution, fsync; and every setting of `seekwell tune`.
+
+Exit status: 0 decided; 1 undecided, the --expect claim does not hold, or waiting for a reboot;
+4 invalid; 5 a setting could not be put back; 130 interrupted, all put back.";
+
+/// `seekwell experiment`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Experiment {
+    /// Going on with an experiment.
+    #[command(subcommand)]
+    pub command: Option<ExperimentCommand>,
+    /// A directory, file or block device, or `null` for the engine itself
+    #[arg(long, value_name = "TARGET", required = true, value_hint = ValueHint::AnyPath)]
+    pub on: Option<PathBuf>,
+    /// What arm A has: options of the workload or settings of the disk
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub a: Vec<String>,
+    /// What arm B has
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub b: Vec<String>,
+    /// A shell command run before each run of A; if it fails, the experiment ends as invalid
+    #[arg(long, value_name = "COMMAND")]
+    pub a_cmd: Option<String>,
+    /// A shell command run before each run of B
+    #[arg(long, value_name = "COMMAND")]
+    pub b_cmd: Option<String>,
+    /// The arms are modes that take a reboot in between, named with --a-mode and --b-mode
+    ///
+    /// One run of each is made for a block of two; runs of one mode in a row share a boot. After
+    /// each boot `seekwell experiment resume` goes on, and says which mode is next.
+    #[arg(long, requires_all = ["a_mode", "b_mode"], conflicts_with = "aa")]
+    pub reboot_between: bool,
+    /// What a person sets for A, such as `AHCI in the BIOS`
+    #[arg(long, value_name = "TEXT", requires = "reboot_between")]
+    pub a_mode: Option<String>,
+    /// What a person sets for B
+    #[arg(long, value_name = "TEXT", requires = "reboot_between")]
+    pub b_mode: Option<String>,
+    /// The mode the machine is in now
+    #[arg(long, value_name = "ARM", default_value = "a", requires = "reboot_between")]
+    pub now_in: Letter,
+    /// Measure one thing as both arms: a self-test that learns how noisy the machine is
+    #[arg(long, conflicts_with_all = ["b", "b_cmd", "expect"])]
+    pub aa: bool,
+    /// The metric the verdict is on [default: requests a second of what is mostly done]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// The smallest difference that matters [default: 2%, 5% for the 99th percentile and beyond]
+    #[arg(long, value_name = "PERCENT", value_parser = margin)]
+    pub margin: Option<Margin>,
+    /// Make this many blocks, whatever the noise [default: 10 to 40, by the width after 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=40))]
+    pub blocks: Option<u32>,
+    /// Blocks of two runs in place of four, for costly runs
+    #[arg(long)]
+    pub pairs: bool,
+    /// Pause before every run, after the arm was applied
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = values::duration)]
+    pub settle: Nanos,
+    /// Seed of the order and of all requests [default: another one each time]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Exit with 1 unless this is shown: faster, slower, equivalent, equivalent:3%
+    #[arg(long, value_name = "CLAIM", value_parser = expect)]
+    pub expect: Option<Expect>,
+    /// The workload of both arms.
+    #[command(flatten)]
+    pub workload: Workload,
+    /// What may be overwritten.
+    #[command(flatten)]
+    pub destroy: Destroy,
+}
+
+/// An arm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Letter {
+    /// The baseline
+    A,
+    /// What is compared with it
+    B,
+}
+
+/// What can be done with an experiment that was begun.
+#[derive(Debug, Subcommand)]
+pub enum ExperimentCommand {
+    /// Go on where an experiment stopped
+    Resume {
+        /// Identifier, unique beginning or last four digits of one, a file, or `last` [default: the
+        /// newest that can go on]
+        experiment: Option<String>,
+    },
+}
+
+/// Options of the workload of both arms.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Workload of both arms, with fio's option names")]
+pub struct Workload {
+    /// Direction and order of requests
+    #[arg(long, default_value = "randread", alias = "readwrite")]
+    pub rw: Rw,
+    /// Size of one request
+    #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = values::block_size)]
+    pub bs: u32,
+    /// Requests each thread keeps outstanding
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub iodepth: u32,
+    /// Threads, each with its own depth
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub numjobs: u32,
+    /// How long to measure in one run
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::duration)]
+    pub runtime: Nanos,
+    /// How long to run before measuring
+    #[arg(
+        long = "ramp_time", value_name = "TIME", default_value = "0",
+        value_parser = values::duration
+    )]
+    pub ramp_time: Nanos,
+    /// Size of the temporary file, or of the part of the target used
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub size: Option<u64>,
+    /// First byte used
+    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = values::size)]
+    pub offset: u64,
+    /// Share of reads in a mix, in percent
+    #[arg(
+        long, value_name = "PERCENT", default_value_t = 50,
+        value_parser = clap::value_parser!(u8).range(0..=100)
+    )]
+    pub rwmixread: u8,
+    /// Requests per second in each thread; without it, as many as the depth allows
+    #[arg(long = "rate_iops", value_name = "N")]
+    pub rate_iops: Option<f64>,
+    /// Arrivals under --rate_iops: evenly spaced or random
+    #[arg(long = "rate_process", value_name = "HOW", default_value = "linear")]
+    pub rate_process: RateProcess,
+    /// Where random requests go
+    #[arg(
+        long = "random_distribution", value_name = "HOW", default_value = "random",
+        value_parser = values::distribution
+    )]
+    pub random_distribution: Pattern,
+    /// A flush after every N writes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub fsync: u32,
+    /// Past the page cache (1) or through it (0)
+    #[arg(
+        long, value_name = "0|1", default_value_t = 1,
+        value_parser = clap::value_parser!(u8).range(0..=1)
+    )]
+    pub direct: u8,
+    /// Let at most N requests be outstanding, whatever the depth: one pool of tags
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub tags: Option<u32>,
+    /// How requests are issued
+    #[arg(long, default_value = "auto")]
+    pub engine: Engine,
+}

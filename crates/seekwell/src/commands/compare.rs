@@ -1,0 +1,55 @@
+//! `seekwell compare`: configurations side by side.
+
+use super::write_whole;
+use crate::Ended;
+use crate::cli::Compare;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use seekwell_compare::{
+    About, Comparison, Options, Side, compare, phoronix_xml, side, sides_of_file,
+};
+use seekwell_runs::Store;
+
+pub fn run(args: &Compare, context: &Context) -> Ended {
+    let sides = sides(args, context)?;
+    let options = Options {
+        metric: args.metric.clone(),
+        margin: args.expect.and_then(|e| e.margin).or(args.margin),
+        expect: args.expect.map(|e| e.claim),
+        force: args.force,
+    };
+    let found = compare(&sides, &options)?;
+    if let Some(path) = &args.phoronix {
+        let about = About {
+            version: env!("CARGO_PKG_VERSION").into(),
+            now: jiff::Timestamp::now().to_string(),
+        };
+        write_whole(path, phoronix_xml(&sides, &about)?.as_bytes())?;
+    }
+    if context.json {
+        context.print_json(&found)?;
+    } else if args.markdown {
+        context.print(&seekwell_report::comparison_markdown(&found, args.all))?;
+    } else {
+        let text = seekwell_report::comparison(&found, args.all, context.width, context.style);
+        context.print(&text)?;
+    }
+    Ok(exit(&found))
+}
+
+fn sides(args: &Compare, context: &Context) -> Result<Vec<Side>, CommandError> {
+    if let [only] = args.sides.as_slice()
+        && let Some(sides) = sides_of_file(only)?
+    {
+        return Ok(sides);
+    }
+    // Files can be compared by somebody who keeps no runs.
+    let store = context.store().unwrap_or_else(|_| Store::open("/nonexistent"));
+    Ok(args.sides.iter().map(|arg| side(arg, &store)).collect::<Result<_, _>>()?)
+}
+
+/// Whether every claim that was to be checked holds.
+fn exit(comparison: &Comparison) -> Exit {
+    let mut claims = comparison.against.iter().filter_map(|a| a.expectation.as_ref());
+    if claims.all(|c| c.holds) { Exit::Done } else { Exit::NotShown }
+}

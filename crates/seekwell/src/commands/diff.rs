@@ -1,0 +1,147 @@
+//! `seekwell diff`: what differs between two machines, or one at two times.
+
+use super::snapshot::all_of;
+use crate::Ended;
+use crate::cli::Diff;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use seekwell_inspect::diff::{Change, diff_all};
+use seekwell_inspect::{Inspection, Target, all_disks, inspect, saved};
+use seekwell_sys::{Bundle, MAX_FILE, SnapshotError};
+use serde::Serialize;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// What is compared, by name, and how it differs.
+#[derive(Serialize)]
+struct Differences<'a> {
+    schema: &'static str,
+    before: String,
+    after: String,
+    changes: &'a [Change],
+}
+
+pub fn run(args: &Diff, context: &Context) -> Ended {
+    let before = load(&args.before, context)?;
+    let after = load(&args.after, context)?;
+    // This machine is compared in the disks the other side is of.
+    let (before, after) = match (before, after) {
+        (None, None) => (live(&[], context), live(&[], context)),
+        (None, Some(after)) => (live(&after, context), after),
+        (Some(before), None) => {
+            let after = live(&before, context);
+            (before, after)
+        }
+        (Some(before), Some(after)) => (before, after),
+    };
+    let changes = diff_all(&before, &after);
+    if context.json {
+        context.print_json(&Differences {
+            schema: "seekwell/diff/1",
+            before: args.before.display().to_string(),
+            after: args.after.display().to_string(),
+            changes: &changes,
+        })?;
+    } else {
+        context.print(&shown(&changes, args.verbose, context.width))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The inspections in or of a path; `None` for this machine.
+fn load(path: &Path, context: &Context) -> Result<Option<Vec<Inspection>>, CommandError> {
+    if path == Path::new("-") {
+        return Ok(None);
+    }
+    if path.is_dir() {
+        match saved::open(path) {
+            Ok(bundle) => return Ok(Some(all_of(&bundle))),
+            // Then it is a directory to inspect.
+            Err(SnapshotError::NotOne { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if !path.is_file() {
+        let target = Target::resolve(&context.view, path)?;
+        return Ok(Some(vec![inspect(&context.view, &target)]));
+    }
+    let unreadable = |source| SnapshotError::Unreadable { path: path.to_path_buf(), source };
+    let mut content = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut content).map_err(unreadable)?;
+    let name = path.display().to_string();
+    if content.len() as u64 > MAX_FILE {
+        return Err(SnapshotError::TooLarge { file: name, limit: MAX_FILE }.into());
+    }
+    if Bundle::begins(&content) {
+        return Ok(Some(all_of(&Bundle::parse(&name, &content)?)));
+    }
+    let document = documents(&content);
+    document.map(Some).map_err(|why| CommandError::NoInspection { path: path.to_path_buf(), why })
+}
+
+/// The inspections of a document that `inspect --json` printed.
+fn documents(content: &[u8]) -> Result<Vec<Inspection>, String> {
+    if !content.trim_ascii_start().starts_with(b"{") {
+        return Err("it is neither a snapshot nor JSON".to_owned());
+    }
+    let document: serde_json::Value = serde_json::from_slice(content).map_err(|e| e.to_string())?;
+    match document["schema"].as_str() {
+        Some("seekwell/inspect-list/1") => {
+            let all = document["inspections"].clone();
+            serde_json::from_value(all).map_err(|e| e.to_string())
+        }
+        Some(Inspection::SCHEMA) => {
+            serde_json::from_value(document).map(|one| vec![one]).map_err(|e| e.to_string())
+        }
+        Some(other) => Err(format!("its schema is {other:?}")),
+        None => Err("it names no schema".to_owned()),
+    }
+}
+
+/// This machine in the targets of `like`, as far as they are here; every disk where none is.
+fn live(like: &[Inspection], context: &Context) -> Vec<Inspection> {
+    let view = &context.view;
+    let same = like.iter().filter_map(|i| Target::resolve(view, &i.target).ok());
+    let mut targets: Vec<Target> = same.collect();
+    if targets.is_empty() {
+        targets = all_disks(view);
+    }
+    targets.iter().map(|target| inspect(view, target)).collect()
+}
+
+fn shown(changes: &[Change], verbose: bool, width: usize) -> String {
+    if changes.is_empty() {
+        return "no difference in how disks are attached and set up\n".to_owned();
+    }
+    let text = |side: &Option<String>| side.clone().unwrap_or_else(|| "—".to_owned());
+    let row = |c: &Change| {
+        let mut row = vec![text(&c.device), c.what.clone(), text(&c.before), text(&c.after)];
+        if verbose {
+            row.push(c.from_after.clone().or_else(|| c.from_before.clone()).unwrap_or_default());
+        }
+        row
+    };
+    let mut header = vec!["device", "what", "before", "after"];
+    if verbose {
+        header.push("read from");
+    }
+    let (matter, rest): (Vec<&Change>, Vec<&Change>) = changes.iter().partition(|c| c.matters);
+    let mut page = String::new();
+    if verbose {
+        page += &seekwell_report::table(&header, changes.iter().map(row), width);
+        return page;
+    }
+    if matter.is_empty() {
+        page += "no difference that matters\n";
+    } else {
+        page += &seekwell_report::table(&header, matter.into_iter().map(row), width);
+    }
+    if !rest.is_empty() {
+        let mut names: Vec<&str> = rest.iter().map(|c| c.what.as_str()).collect();
+        names.dedup();
+        page += &format!("also different, names and places (-v): {}\n", names.join(", "));
+    }
+    page
+}

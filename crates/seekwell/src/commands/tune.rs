@@ -1,0 +1,290 @@
+//! `seekwell tune`: settings tried, kept and put back.
+
+use crate::Ended;
+use crate::cli::tune::{RiskClass, Try, TuneCommand, TuneGuard};
+use crate::context::Context;
+use crate::exit::Exit;
+use seekwell_tune::apply::{Difference, Limits};
+use seekwell_tune::conflict::Other;
+use seekwell_tune::journal::Phase;
+use seekwell_tune::persist::rules_in;
+use seekwell_tune::setting::Risk;
+use seekwell_tune::trial::{Begun, Kept, Standing, Tuner, Undone, Wish};
+use seekwell_tune::{Disk, Plan, TuneError, default_run_dir, plan};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub fn run(command: &TuneCommand, context: &Context) -> Ended {
+    match command {
+        TuneCommand::Plan { target } => {
+            let disk = Disk::of(&context.view, target)?;
+            let plan = plan(&context.view, &disk)?;
+            show(context, &plan, || plan_text(&plan, target), Exit::Done)
+        }
+        TuneCommand::Try(args) => begin(args, context),
+        TuneCommand::Keep { target, persist, rules_dir } => {
+            let disk = disk(context, target.as_deref())?;
+            let kept = tuner(context, rules_dir)?.keep(disk.as_ref(), *persist)?;
+            if let Some(why) = &kept.not_verified {
+                context.note(&format!("the rule was written, but not verified: {why}"));
+            }
+            show(context, &kept, || kept_text(&kept), Exit::Done)
+        }
+        TuneCommand::Undo { target, rules_dir } => {
+            let disk = disk(context, target.as_deref())?;
+            let undone = tuner(context, rules_dir)?.undo(disk.as_ref())?;
+            let exit = if undone.outcome.complete() { Exit::Done } else { Exit::Incomplete };
+            show(context, &undone, || undone_text(&undone), exit)
+        }
+        TuneCommand::Status { target, rules_dir } => {
+            let disk = disk(context, target.as_deref())?;
+            let all = tuner(context, rules_dir)?.status(disk.as_ref())?;
+            let rules = rules_in(rules_dir);
+            let document =
+                json!({"schema": "seekwell/tune-status/1", "trials": all, "rules": rules});
+            show(context, &document, || status_text(&all, &rules), Exit::Done)
+        }
+    }
+}
+
+/// Says on standard error that a trial was cut off and not put back; for other commands to call.
+pub fn note_unfinished(context: &Context) {
+    if let Some(found) = seekwell_tune::unfinished(&run_dir()) {
+        context.note(&found.to_string());
+    }
+}
+
+/// The guard's life: standard input is the disk's lock, standard output the one who began it.
+pub fn guard(args: &TuneGuard) -> Ended {
+    let own = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned();
+    let fds = own(std::io::stdin().as_fd()).and_then(|i| Ok((i, own(std::io::stdout().as_fd())?)));
+    let (lock, report) = fds.map_err(TuneError::Guard)?;
+    seekwell_tune::guard::main(&args.journal, lock, report).map_err(TuneError::from)?;
+    Ok(Exit::Done)
+}
+
+fn run_dir() -> PathBuf {
+    default_run_dir(std::env::var_os("SEEKWELL_RUN_DIR").as_deref())
+}
+
+fn tuner<'a>(context: &'a Context, rules_dir: &Path) -> Result<Tuner<'a>, TuneError> {
+    Ok(Tuner {
+        view: &context.view,
+        run_dir: run_dir(),
+        rules_dir: rules_dir.to_path_buf(),
+        program: PathBuf::from("/proc/self/exe"),
+    })
+}
+
+fn disk(context: &Context, target: Option<&Path>) -> Result<Option<Disk>, TuneError> {
+    target.map(|target| Disk::of(&context.view, target)).transpose()
+}
+
+fn show(
+    context: &Context,
+    document: &impl serde::Serialize,
+    text: impl FnOnce() -> String,
+    exit: Exit,
+) -> Ended {
+    if context.json {
+        context.print_json(document)?;
+    } else {
+        context.print(&seekwell_report::prose(&text(), context.width))?;
+    }
+    Ok(exit)
+}
+
+fn begin(args: &Try, context: &Context) -> Ended {
+    let disk = Disk::of(&context.view, &args.target)?;
+    let wish = Wish {
+        words: args.settings.clone(),
+        time: Duration::from_nanos(args.time.0),
+        allow: match args.allow_risk {
+            None => Risk::B,
+            Some(RiskClass::C) => Risk::C,
+            Some(RiskClass::D) => Risk::D,
+        },
+        limits: Limits::default(),
+        canary: !args.no_canary,
+    };
+    let begun = tuner(context, Path::new(""))?.begin(&disk, &wish)?;
+    for blind in &begun.blind {
+        context.note(blind);
+    }
+    show(context, &begun, || begun_text(&begun, &args.target), Exit::Done)
+}
+
+/// A span as a person would say it.
+fn span(ms: u64) -> String {
+    match ms {
+        0..10_000 => format!("{:.1} s", ms as f64 / 1e3),
+        10_000..180_000 => format!("{} s", ms / 1000),
+        _ => format!("{} min", ms / 60_000),
+    }
+}
+
+/// Rows of `key  was → is`, the keys in one column.
+fn rows(out: &mut String, differences: &[Difference]) {
+    let width = differences.iter().map(|d| d.key.len()).max().unwrap_or(0);
+    for d in differences {
+        let was = if d.was.is_empty() { "(new)" } else { &d.was };
+        let _ = writeln!(out, "  {:width$}  {was} → {}", d.key, d.is);
+    }
+}
+
+fn other_rows(out: &mut String, others: &[Other]) {
+    if !others.is_empty() {
+        out.push_str("Set elsewhere too, which may win later:\n");
+    }
+    for other in others {
+        let _ = writeln!(out, "  {} ({}): {}", other.who, other.from, other.says);
+    }
+}
+
+fn begun_text(begun: &Begun, target: &Path) -> String {
+    let mut out = format!("{}: set and read back\n", begun.disk.name);
+    rows(&mut out, &begun.changed);
+    if !begun.side_effects.is_empty() {
+        out.push_str("Changed with it:\n");
+        rows(&mut out, &begun.side_effects);
+    }
+    other_rows(&mut out, &begun.others);
+    let target = target.display();
+    let _ = writeln!(
+        out,
+        "Put back by itself in {}, unless you say\n  seekwell tune keep {target}\nTo put it back \
+         now:\n  seekwell tune undo {target}",
+        span(begun.for_ms)
+    );
+    out
+}
+
+fn kept_text(kept: &Kept) -> String {
+    let until = if kept.rule.is_some() { "and after every boot" } else { "until the next boot" };
+    let mut out = format!("{}: kept {until}\n", kept.disk.name);
+    rows(&mut out, &kept.changed);
+    if let Some(rule) = &kept.rule {
+        let _ = writeln!(out, "The rule is {}", rule.display());
+    }
+    other_rows(&mut out, &kept.others);
+    out
+}
+
+fn undone_text(undone: &Undone) -> String {
+    let outcome = &undone.outcome;
+    let mut out = String::new();
+    if outcome.complete() {
+        let _ = writeln!(out, "{}: everything is as it was", undone.disk.name);
+    } else {
+        let _ = writeln!(out, "{}: not everything could be put back", undone.disk.name);
+    }
+    if !outcome.restored.is_empty() {
+        let _ = writeln!(out, "  put back and read back: {}", outcome.restored.join(", "));
+    }
+    for left in &outcome.left {
+        let _ = writeln!(out, "  {} should be {}: {}", left.key, left.wanted, left.error);
+    }
+    if !outcome.left.is_empty() {
+        out.push_str("  Nothing of it survives a reboot, which is the last way to put it back.\n");
+    }
+    if !outcome.foreign.is_empty() {
+        out.push_str("Changed by someone else in the meantime, and left alone:\n");
+        rows(&mut out, &outcome.foreign);
+    }
+    if let Some(rule) = &undone.rule_removed {
+        let _ = writeln!(out, "Removed {}", rule.display());
+    }
+    for note in &undone.notes {
+        let _ = writeln!(out, "  {note}");
+    }
+    out
+}
+
+fn status_text(all: &[Standing], rules: &[PathBuf]) -> String {
+    let mut out = String::new();
+    if all.is_empty() {
+        out.push_str("Nothing was tried since the last boot.\n");
+    }
+    for standing in all {
+        let name = &standing.disk.name;
+        let left = standing.remaining_ms.map(span).unwrap_or_default();
+        let _ = match (standing.phase, standing.guarded) {
+            (Phase::Trying, true) => writeln!(out, "{name}: on trial, put back in {left}"),
+            (Phase::Applying | Phase::RollingBack, true) => writeln!(out, "{name}: being changed"),
+            (Phase::Kept, _) if standing.rule.is_some() => {
+                writeln!(out, "{name}: kept, and set again after every boot")
+            }
+            (Phase::Kept, _) => writeln!(out, "{name}: kept until the next boot"),
+            (Phase::Ended, _) if standing.left.is_empty() => {
+                writeln!(out, "{name}: as it was")
+            }
+            (Phase::Ended, _) => {
+                writeln!(out, "{name}: not put back: {}", standing.left.join(", "))
+            }
+            (_, false) => writeln!(
+                out,
+                "{name}: cut off, its guard is dead; `seekwell tune undo /dev/{name}` puts it back"
+            ),
+        };
+        rows(&mut out, &standing.changed);
+        if let Some(reason) = &standing.ended_because {
+            let _ = writeln!(out, "  put back because {reason}");
+        }
+        for note in &standing.notes {
+            let _ = writeln!(out, "  {note}");
+        }
+        other_rows(&mut out, &standing.others);
+    }
+    if !rules.is_empty() {
+        out.push_str("Set at every boot, by rules of this program:\n");
+    }
+    for rule in rules {
+        let _ = writeln!(out, "  {}", rule.display());
+    }
+    out
+}
+
+fn plan_text(plan: &Plan, target: &Path) -> String {
+    let mut out = format!("{}\n", plan.disk.name);
+    if let Some(by) = &plan.in_use {
+        let _ = writeln!(out, "In use: {by}");
+    }
+    out.push_str(if plan.proposals.is_empty() {
+        "\nNothing stands out as worth a try.\n"
+    } else {
+        "\nWorth a try (whether it helps, only measuring tells):\n"
+    });
+    for p in &plan.proposals {
+        let _ = writeln!(
+            out,
+            "  {}: {} → {}   risk {}, {}\n    {}\n    seekwell tune try {} {}={}",
+            p.key,
+            p.current,
+            p.proposed,
+            p.risk.letter(),
+            p.risk.meaning(),
+            p.why,
+            target.display(),
+            p.key,
+            p.proposed
+        );
+        for other in &p.others {
+            let _ = writeln!(out, "    set by {} too: {} ({})", other.who, other.says, other.from);
+        }
+    }
+    for advice in &plan.advice {
+        let _ = writeln!(out, "\n{}\n  {}\n  {}", advice.title, advice.why, advice.exactly);
+    }
+    out.push_str(
+        "\nEvery setting (risk A safe, B may cost performance, C may hang, D may lose data):\n",
+    );
+    let width = plan.settings.iter().map(|s| s.key.len()).max().unwrap_or(0);
+    for s in &plan.settings {
+        let current = s.current.as_deref().unwrap_or("?");
+        let _ = writeln!(out, "  {}  {:width$}  {current}   [{}]", s.risk.letter(), s.key, s.takes);
+    }
+    out
+}

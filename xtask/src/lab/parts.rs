@@ -1,0 +1,307 @@
+//! What a boot is made of and where it comes from: QEMU, a distribution's kernel and busybox
+//! (unpacked into a cache, never installed), and the program itself, linked statically.
+
+use super::cpio::Archive;
+use super::modules::Modules;
+use super::scenario::{Scenario, Tool};
+use crate::{Failure, root};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Everything boots share.
+#[derive(Debug)]
+pub struct Parts {
+    /// The kernel's image.
+    pub kernel: PathBuf,
+    modules: Modules,
+    /// The initramfs up to the modules.
+    base: Vec<u8>,
+    tools: Result<Vec<u8>, String>,
+}
+
+/// Why there is nothing to boot.
+#[derive(Debug)]
+pub enum Without {
+    /// The machine lacks something: scenarios are skipped.
+    Machine(String),
+    /// Something is broken: scenarios fail.
+    Broken(Failure),
+}
+
+impl<E: Into<Failure>> From<E> for Without {
+    fn from(error: E) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+const TARGET: &str = "x86_64-unknown-linux-musl";
+/// `dmsetup` is the one tool that is linked dynamically.
+const DMSETUP: [&str; 6] =
+    ["dmsetup", "libdevmapper1.02.1", "libudev1", "libselinux1", "libpcre2-8-0", "libc6"];
+/// Parts of the kernel's package no scenario can need.
+const UNNEEDED: [&str; 6] = [
+    "./boot/System.map*",
+    "./lib/modules/*/kernel/drivers/gpu",
+    "./lib/modules/*/kernel/drivers/media",
+    "./lib/modules/*/kernel/drivers/net",
+    "./lib/modules/*/kernel/drivers/staging",
+    "./lib/modules/*/kernel/sound",
+];
+
+/// The folder that keeps what was unpacked and built, and the logs.
+pub fn cache() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target.map_or_else(|| root().join("target"), |t| root().join(t)).join("lab")
+}
+
+impl Parts {
+    /// Gathers everything; `seekwell` is a static program built before, or none to build it.
+    pub fn gather(seekwell: Option<&Path>, tools: &[Tool]) -> Result<Self, Without> {
+        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            return Err(Without::Machine("the lab runs on Linux on x86-64 only".to_owned()));
+        }
+        if !has("qemu-system-x86_64") {
+            install(&["qemu-system-x86"]).map_err(Without::Machine)?;
+        }
+        let kernel = unpacked("kernel", kernel_package).map_err(Without::Machine)?;
+        let busybox = unpacked("busybox", || Ok(vec!["busybox-static".to_owned()]))
+            .map_err(Without::Machine)?;
+        let tools = if tools.contains(&Tool::Dmsetup) {
+            unpacked("dmsetup", || Ok(DMSETUP.map(str::to_owned).to_vec()))
+                .and_then(|dir| dmsetup(&dir).map_err(|e| e.to_string()))
+        } else {
+            Ok(Vec::new())
+        };
+        let program = match seekwell {
+            Some(path) => path.to_path_buf(),
+            None => build()?,
+        };
+        Ok(Self {
+            kernel: only(&kernel.join("boot"), "vmlinuz-")?,
+            modules: Modules::below(&kernel.join("lib/modules"))?,
+            base: base(&busybox.join("bin/busybox"), &program)?,
+            tools,
+        })
+    }
+
+    /// The initramfs of one scenario; an error when a tool of it cannot be had.
+    pub fn initramfs(&self, scenario: &Scenario) -> Result<Vec<u8>, Without> {
+        let mut out = self.base.clone();
+        if !scenario.tools.is_empty() {
+            out.extend(self.tools.as_ref().map_err(|e| Without::Machine(e.clone()))?);
+        }
+        let mut archive = Archive::default();
+        let (mut order, mut later) = (String::new(), String::new());
+        let first = self.modules.in_order(&scenario.modules)?;
+        let all: Vec<String> = scenario.modules.iter().chain(&scenario.later).cloned().collect();
+        for (i, (name, path)) in self.modules.in_order(&all)?.iter().enumerate() {
+            archive.file(&format!("lab/modules/{name}.ko"), 0o644, &fs::read(path)?);
+            let list = if i < first.len() { &mut order } else { &mut later };
+            let parameters = super::modules::parameters(name, &scenario.kernel);
+            list.push_str(format!("{name} {parameters}").trim_end());
+            list.push('\n');
+        }
+        archive.file("lab/modules/order", 0o644, order.as_bytes());
+        archive.file("lab/modules/later", 0o644, later.as_bytes());
+        out.extend(archive.finish());
+        Ok(out)
+    }
+}
+
+/// The part of the initramfs that is the same in every scenario.
+fn base(busybox: &Path, program: &Path) -> Result<Vec<u8>, Failure> {
+    let mut archive = Archive::default();
+    for folder in ["dev", "proc", "sys", "tmp", "run", "mnt", "etc", "lab/modules"] {
+        archive.folder(folder);
+    }
+    archive.character_device("dev/console", 5, 1);
+    archive.file("bin/busybox", 0o755, &fs::read(busybox)?);
+    archive.file("bin/seekwell", 0o755, &fs::read(program)?);
+    let listed = Command::new(busybox).arg("--list").output()?;
+    for applet in String::from_utf8(listed.stdout)?.lines().filter(|a| *a != "busybox") {
+        archive.symlink(&format!("bin/{applet}"), "busybox");
+    }
+    let guest = root().join("lab/guest");
+    archive.file("init", 0o755, &fs::read(guest.join("init"))?);
+    archive.file("lab/functions", 0o644, &fs::read(guest.join("functions"))?);
+    Ok(archive.finish())
+}
+
+/// `dmsetup` with the libraries it needs.
+fn dmsetup(dir: &Path) -> Result<Vec<u8>, Failure> {
+    let mut archive = Archive::default();
+    archive.file("bin/dmsetup", 0o755, &fs::read(only(&dir.join("sbin"), "dmsetup")?)?);
+    for folder in ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"] {
+        let Ok(entries) = fs::read_dir(dir.join(folder)) else { continue };
+        for entry in entries {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // `read` follows the links that give a library its short name.
+            if name.contains(".so") && path.is_file() {
+                archive.file(&format!("lib/{name}"), 0o755, &fs::read(&path)?);
+            }
+        }
+    }
+    archive.symlink("lib64", "lib");
+    Ok(archive.finish())
+}
+
+fn only(folder: &Path, prefix: &str) -> Result<PathBuf, Failure> {
+    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    let mut fit = entries.iter().filter(|e| e.file_name().to_string_lossy().starts_with(prefix));
+    let found = fit.next().ok_or_else(|| format!("no {prefix}… in {}", folder.display()))?;
+    Ok(found.path())
+}
+
+/// Whether a program can be started.
+pub fn has(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::split_paths(&paths).chain(more).any(|dir| dir.join(program).is_file())
+}
+
+/// Installs packages, or says why not.
+fn install(packages: &[&str]) -> Result<(), String> {
+    let list = packages.join(" ");
+    if !has("apt-get") || !rustix::process::geteuid().is_root() {
+        return Err(format!("missing: {list} (installed only by root, with apt-get)"));
+    }
+    note(&format!("installing {list}"));
+    let _ = quiet(Command::new("apt-get").args(["update", "-qq"]));
+    let done = quiet(
+        Command::new("apt-get")
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(["install", "-y", "-qq", "--no-install-recommends"])
+            .args(packages),
+    );
+    done.map_err(|e| format!("{list} cannot be installed: {e}"))
+}
+
+/// The folder in the cache that holds these packages, unpacked on first use.
+fn unpacked(
+    what: &str,
+    packages: impl Fn() -> Result<Vec<String>, String>,
+) -> Result<PathBuf, String> {
+    let dir = cache().join(what);
+    if dir.is_dir() {
+        return Ok(dir);
+    }
+    if !has("apt-get") || !has("dpkg-deb") {
+        return Err(format!("{what}: comes from Debian packages, and there is no apt-get here"));
+    }
+    note(&format!("unpacking {what} into {}", dir.display()));
+    let work = || -> Result<(), Failure> {
+        fs::create_dir_all(cache())?;
+        // Beside its place, so that it is there whole or not at all.
+        let room = tempfile::tempdir_in(cache())?;
+        for package in packages()? {
+            download(&package, room.path())?;
+        }
+        let tree = room.path().join("tree");
+        fs::create_dir(&tree)?;
+        for entry in fs::read_dir(room.path())? {
+            let deb = entry?.path();
+            if deb.extension().is_some_and(|e| e == "deb") {
+                unpack(&deb, &tree)?;
+            }
+        }
+        match fs::rename(&tree, &dir) {
+            // Somebody else was quicker.
+            Err(_) if dir.is_dir() => Ok(()),
+            done => Ok(done?),
+        }
+    };
+    work().map_err(|e| format!("{what}: {e}"))?;
+    Ok(dir)
+}
+
+fn download(package: &str, into: &Path) -> Result<(), Failure> {
+    let get =
+        || quiet(Command::new("apt-get").args(["download", "-qq", package]).current_dir(into));
+    if get().is_err() {
+        // No list of packages yet, or one that is out of date.
+        let _ = quiet(Command::new("apt-get").args(["update", "-qq"]));
+        get()?;
+    }
+    Ok(())
+}
+
+fn unpack(deb: &Path, tree: &Path) -> Result<(), Failure> {
+    let mut archive =
+        Command::new("dpkg-deb").arg("--fsys-tarfile").arg(deb).stdout(Stdio::piped()).spawn()?;
+    let mut tar = Command::new("tar");
+    tar.args(["--extract", "--no-same-owner", "--directory"]).arg(tree);
+    tar.args(UNNEEDED.map(|u| format!("--exclude={u}")));
+    let out = archive.stdout.take().ok_or("dpkg-deb has no output")?;
+    let unpacked = quiet(tar.stdin(out));
+    archive.wait()?;
+    unpacked?;
+    // Newer kernels come with compressed modules, and insmod of busybox takes plain ones.
+    let find = ["-name", "*.ko.xz", "-exec", "xz", "--decompress", "{}", "+"];
+    Ok(quiet(Command::new("find").arg(tree).args(find))?)
+}
+
+/// The package `linux-image-amd64` stands for.
+fn kernel_package() -> Result<Vec<String>, String> {
+    let ask = || {
+        let mut apt = Command::new("apt-cache");
+        let out = apt.args(["depends", "--important", "linux-image-amd64"]).output().ok()?;
+        let text = String::from_utf8(out.stdout).ok()?;
+        let words = text.split_whitespace().filter(|w| w.starts_with("linux-image-"));
+        words.map(str::to_owned).find(|w| w != "linux-image-amd64")
+    };
+    let found = ask().or_else(|| {
+        let _ = quiet(Command::new("apt-get").args(["update", "-qq"]));
+        ask()
+    });
+    Ok(vec![found.ok_or("apt knows no package linux-image-amd64")?])
+}
+
+/// Builds the static program, in a folder of its own: no other build waits for it or is undone by
+/// it.
+fn build() -> Result<PathBuf, Without> {
+    if !has("musl-gcc") {
+        install(&["musl-tools"]).map_err(Without::Machine)?;
+    }
+    let standard = || {
+        let mut rustc = Command::new("rustc");
+        let out = rustc.args(["--print", "target-libdir", "--target", TARGET]).output().ok()?;
+        let dir = String::from_utf8(out.stdout).ok()?;
+        Path::new(dir.trim()).is_dir().then_some(())
+    };
+    if standard().is_none() {
+        note(&format!("adding the Rust target {TARGET}"));
+        let added = quiet(Command::new("rustup").args(["target", "add", TARGET]));
+        added.map_err(|e| Without::Machine(format!("no Rust library for {TARGET}: {e}")))?;
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let dir = cache().join("build");
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--package", "seekwell", "--target", TARGET])
+        // Every byte is unpacked in software emulation.
+        .args(["--config", "profile.dev.strip=\"symbols\"", "--config", "profile.dev.debug=0"])
+        .env("CARGO_TARGET_DIR", &dir)
+        .current_dir(root())
+        .status()?;
+    if !status.success() {
+        return Err("the static program could not be built".into());
+    }
+    Ok(dir.join(TARGET).join("debug/seekwell"))
+}
+
+/// Runs a command without its output; what it said on standard error is the error.
+fn quiet(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|e| format!("{name} could not be started: {e}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{name}: {}", said.trim().lines().next_back().unwrap_or("failed")))
+}
+
+#[expect(clippy::print_stderr, reason = "progress is for the terminal")]
+fn note(text: &str) {
+    eprintln!("lab: {text}");
+}
