@@ -1,8 +1,9 @@
-/** From the text in the page's template to the runs it holds. */
+/** From the text in the page's template to what it holds. */
 
 import type { Payload } from "./types.ts";
 
 export const SCHEMA = "seekwell/run/1";
+export const SHEETS = ["seekwell/compare/1", "seekwell/experiment/1"];
 
 /** The JSON text inside base64 of gzip. */
 export async function unpack(text: string): Promise<string> {
@@ -11,10 +12,16 @@ export async function unpack(text: string): Promise<string> {
   return new Response(stream).text();
 }
 
-/** The runs of a JSON text; throws a sentence for people where there is none this page knows. */
+/** What a JSON text holds; throws a sentence for people where it is nothing this page knows. */
 export function parse(json: string): Payload {
   const payload = JSON.parse(json) as Payload;
-  if (!Array.isArray(payload.runs) || payload.runs.length === 0) {
+  if ("list" in payload && Array.isArray(payload.list)) return payload;
+  if ("sheets" in payload && Array.isArray(payload.sheets) && payload.sheets.length > 0) {
+    const found = String(payload.document?.schema);
+    if (SHEETS.includes(found)) return payload;
+    throw new Error(`this page shows ${SHEETS.join(" and ")}, and what is in it is ${found}`);
+  }
+  if (!("runs" in payload) || !Array.isArray(payload.runs) || payload.runs.length === 0) {
     throw new Error("there is no run in this page");
   }
   for (const run of payload.runs) {

@@ -1,18 +1,21 @@
-/** The page: unpack the runs, draw each when it is first shown, say so where that fails. */
+/** The page: unpack what it holds, draw each part when it is first shown, say so where that fails. */
 
 import { parse, unpack } from "./decode.ts";
 import { h } from "./dom.ts";
-import { redrawAll } from "./plot.ts";
+import { follow, isServed } from "./live.ts";
+import { discard, redrawAll } from "./plot.ts";
 import { attachment } from "./sections/attachment.ts";
 import { depth } from "./sections/depth.ts";
 import { distribution } from "./sections/distribution.ts";
 import { findings } from "./sections/findings.ts";
 import { head } from "./sections/head.ts";
+import { list } from "./sections/list.ts";
 import { mix } from "./sections/mix.ts";
 import { series } from "./sections/series.ts";
+import { drawSheets } from "./sections/sheet.ts";
 import { nameOf, side } from "./sections/side.ts";
 import { environment, phases } from "./sections/tables.ts";
-import type { Run } from "./types.ts";
+import type { Payload, Run } from "./types.ts";
 
 function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[] {
   return [
@@ -71,19 +74,49 @@ function watchColours(): void {
   matchMedia("print").addEventListener("change", redrawAll);
 }
 
+/** What the page shows of what it holds. */
+function draw(payload: Payload, json: string): HTMLElement[] {
+  if ("list" in payload) return list(payload.list);
+  if ("sheets" in payload) return drawSheets(payload.sheets, json);
+  const { runs } = payload;
+  const drawn = runs.length === 1 ? drawRun(runs[0]!, json, "run") : [
+    h("h1", {}, `${runs.length} runs`), side(runs), ...tabbed(runs, json),
+  ];
+  const back = h("p", {}, h("a", { href: `/${location.search}` }, "← all kept runs"));
+  return [isServed() ? back : null, ...drawn].filter((e) => e !== null);
+}
+
+const isRunning = (json: string) => {
+  const payload = parse(json);
+  if ("list" in payload) return true;
+  return "runs" in payload && payload.runs.some((run) => run.state === "running");
+};
+
+/** Draws anew what a server sent, with what was open and chosen left to the reader's next look. */
+function watchServer(app: HTMLElement, json: string): void {
+  const told = h("p", { class: "hint", role: "status" });
+  app.before(told);
+  const show = (text: string) => {
+    const drawn = draw(parse(text), text);
+    discard(app);
+    app.replaceChildren(...drawn);
+    told.textContent = "";
+    document.documentElement.dataset["updates"] =
+      String(Number(document.documentElement.dataset["updates"] ?? 0) + 1);
+  };
+  void follow({ json, running: isRunning, show, tell: (text) => (told.textContent = text) });
+}
+
 async function start(): Promise<void> {
   const page = document.documentElement;
   const app = document.getElementById("app")!;
   const data = document.getElementById("data") as HTMLTemplateElement;
   try {
     const json = await unpack(data.content.textContent ?? "");
-    const { runs } = parse(json);
-    const drawn = runs.length === 1 ? drawRun(runs[0]!, json, "run") : [
-      h("h1", {}, `${runs.length} runs`), side(runs), ...tabbed(runs, json),
-    ];
-    app.replaceChildren(...drawn.filter((e) => e !== null));
+    app.replaceChildren(...draw(parse(json), json));
     watchColours();
     page.dataset["state"] = "drawn";
+    if (isServed()) watchServer(app, json);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const text = `The data in this page could not be read (${why}). This is the summary alone.`;

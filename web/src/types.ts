@@ -174,8 +174,76 @@ export interface Run {
   sentence: string;
   figures: Figure[];
   rows: Row[];
+  /** How it stands, on a page that is served: `running`, `killed` … */
+  state?: string;
 }
 
-export interface Payload {
-  runs: Run[];
+/** What a page holds: runs, sheets, or a list of what is kept. */
+export type Payload =
+  | { runs: Run[] }
+  | { sheets: Sheet[]; document: { schema: string } }
+  | { list: Kept[] };
+
+/** A sheet answers one question, is B better than A: of kept runs or of an experiment. */
+export interface Sheet {
+  heading: string;
+  /** The first sentence is the verdict. */
+  verdict: string[];
+  claim: [holds: boolean, sentence: string] | null;
+  banners: { kind: "error" | "warning" | "note"; mark: string; text: string }[];
+  facts: [term: string, text: string][];
+  names: [string, string];
+  setup: { what: string; a: string; b: string; matters: boolean }[];
+  setup_note: string | null;
+  effects: Effect[];
+  caveat: string;
+  course: Course | null;
+  blocks: Blocks | null;
+  checks: [word: string, text: string][];
+  shapes: { title: string; lines: { label: string; repeats: Bins[] }[] }[];
+  notes: string[];
+}
+
+export type Range = [low: number, high: number];
+
+/** The change of one metric; numbers are in percent of A. */
+export interface Effect {
+  group: string | null;
+  title: string;
+  a: string;
+  b: string;
+  change: string;
+  word: string;
+  tone: "better" | "worse" | "same" | "open";
+  main: boolean;
+  percent: number | null;
+  interval: Range | null;
+  band: Range | null;
+  band_is: "margin" | "usual";
+}
+
+export interface Course {
+  metric: string;
+  points: { side: 0 | 1; value: number | null; text: string; started: string }[];
+  block_runs: number | null;
+  in_time: boolean;
+}
+
+export interface Blocks {
+  each: [order: string, percent: number | null][];
+  interval: Range | null;
+  margin: Range;
+}
+
+/** One kept run in the list a server shows. */
+export interface Kept {
+  id: string;
+  kind: string;
+  state: string;
+  label: string | null;
+  target: string;
+  device_model: string | null;
+  started_at: string;
+  modelled: boolean;
+  invalid: boolean;
 }

@@ -44,5 +44,8 @@ test("a document of another version is refused by name", () => {
   const runs = (schema: string) => JSON.stringify({ runs: [{ document: { schema } }] });
   assert.throws(() => parse(runs("seekwell/run/2")), /shows seekwell\/run\/1.*seekwell\/run\/2/);
   assert.throws(() => parse('{"runs":[]}'), /no run/);
-  assert.equal(parse(runs("seekwell/run/1")).runs.length, 1);
+  assert.deepEqual(parse(runs("seekwell/run/1")), JSON.parse(runs("seekwell/run/1")));
+  const sheets = (schema: string) => JSON.stringify({ sheets: [{}], document: { schema } });
+  assert.throws(() => parse(sheets("seekwell/compare/2")), /seekwell\/compare\/2/);
+  assert.ok("sheets" in parse(sheets("seekwell/experiment/1")));
 });

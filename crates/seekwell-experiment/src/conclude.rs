@@ -337,7 +337,8 @@ fn sessions(document: &Document) -> Option<Check> {
     boots.dedup();
     let rebooted = if boots.len() > 1 { ", with a reboot in between" } else { "" };
     let text = format!(
-        "made in {sessions} sessions{rebooted}; {gone} runs of blocks that were cut off do not count"
+        "made in {sessions} sessions{rebooted}; {gone} runs of blocks that were cut off do not \
+         count"
     );
     let checked = if boots.len() > 1 { Checked::Warning } else { Checked::Passed };
     Some(check("sessions", checked, text))

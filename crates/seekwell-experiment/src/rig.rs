@@ -29,7 +29,10 @@ pub enum PrepareError {
     #[error("{} could not be put back to {}: {}", .0.key, .0.wanted, .0.why)]
     Stuck(NotRestored),
     /// The arm's command failed.
-    #[error("`{command}` {how}{}", if said.is_empty() { String::new() } else { format!(": {said}") })]
+    #[error(
+        "`{command}` {how}{}",
+        if said.is_empty() { String::new() } else { format!(": {said}") }
+    )]
     Command {
         /// As it was given.
         command: String,

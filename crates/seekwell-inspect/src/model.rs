@@ -59,10 +59,11 @@ pub struct Inspection {
     pub host: Host,
     /// The file system the target is on, unless it is a block device.
     pub filesystem: Option<Filesystem>,
-    /// The block device it is on, with everything below it; `None` where there is none (tmpfs, NFS).
+    /// The block device it is on, with everything below it; `None` where there is none (tmpfs,
+    /// NFS).
     pub device: Option<Device>,
-    /// Plain words for a target that is not an ordinary disk: a container's overlay, tmpfs, NFS, FUSE,
-    /// a virtual machine's disk.
+    /// Plain words for a target that is not an ordinary disk: a container's overlay, tmpfs, NFS,
+    /// FUSE, a virtual machine's disk.
     pub notes: Vec<String>,
     /// What could not be read, and why.
     pub missing: Vec<Missing>,
@@ -184,7 +185,8 @@ pub struct Device {
     pub queue: Queue,
     /// From the CPU to the device, outermost first.
     pub attachment: Vec<Hop>,
-    /// What it stands on: a partition's disk, a RAID's members, the disk under a loop device's file.
+    /// What it stands on: a partition's disk, a RAID's members, the disk under a loop device's
+    /// file.
     pub below: Vec<Device>,
     /// What is known beyond that, by the part of the kernel that tells it.
     #[serde(default, skip_serializing_if = "Detail::is_empty")]

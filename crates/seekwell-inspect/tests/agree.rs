@@ -19,8 +19,10 @@ use std::path::{Path, PathBuf};
 /// machine|disk, and how many values each tool printed of it. The counts keep a parser that reads
 /// nothing from passing.
 const MACHINES: &str = "\
-ahci|sda|hdparm 4,hdparm -i 8,hdparm -I 14,smartctl 9,sg3-utils 7,lsblk 23,lsscsi 4,lspci 6,kernel log 3
-piix|sda|hdparm 4,hdparm -i 8,hdparm -I 14,smartctl 9,sg3-utils 7,lsblk 23,lsscsi 4,lspci 5,kernel log 1
+ahci|sda|hdparm 4,hdparm -i 8,hdparm -I 14,smartctl 9,sg3-utils 7,lsblk 23,lsscsi 4,\
+lspci 6,kernel log 3
+piix|sda|hdparm 4,hdparm -i 8,hdparm -I 14,smartctl 9,sg3-utils 7,lsblk 23,lsscsi 4,\
+lspci 5,kernel log 1
 nvme|nvme0n1|hdparm 3,smartctl 9,sg3-utils 6,lsblk 23,lspci 7,nvme 14
 usb-uas|sda|hdparm 4,hdparm -I 3,smartctl 1,sg3-utils 6,lsblk 23,lsscsi 4,lspci 5,kernel log 1
 megaraid|sda|hdparm 4,hdparm -I 3,smartctl 5,sg3-utils 6,lsblk 23,lsscsi 4,lspci 5,kernel log 1

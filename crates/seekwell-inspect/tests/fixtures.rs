@@ -55,7 +55,8 @@ struct Expected {
     link: &'static str,
 }
 
-/// fixture|disk|controller|driver|transport|depth|nr_requests|scheduler|max KiB|rotational|cache|link
+/// fixture|disk|controller|driver|transport|depth|nr_requests|scheduler|max
+/// KiB|rotational|cache|link
 const TABLE: &str = "\
 ahci|sda|SATA controller, AHCI|ahci|sata|32|64|mq-deadline|128|1|write back|SATA at 1.5 Gbps, UDMA/100
 ahci-1.5Gbps|sda|SATA controller, AHCI|ahci|sata|32|64|mq-deadline|128|1|write back|limited to 1.5 Gbps

@@ -4,6 +4,7 @@
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
+use seekwell_report::{SideRuns, html_comparison, html_experiment};
 use std::path::PathBuf;
 use std::{env, fs};
 
@@ -17,6 +18,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     for (name, runs) in all {
         fs::write(folder.join(format!("{name}.html")), seekwell_report::html(&runs)?)?;
+    }
+    let kept = |name: &str, runs| SideRuns { name: name.to_owned(), runs };
+    let sides = [
+        kept("piix", vec![sample::degraded(), sample::rich()]),
+        kept("ahci", vec![sample::rich()]),
+    ];
+    for (name, comparison) in
+        [("published", sample::questions::published()), ("several", sample::questions::several())]
+    {
+        let page = html_comparison(&comparison, &sides)?;
+        fs::write(folder.join(format!("{name}.html")), page)?;
+    }
+    for (name, effect) in [("experiment", 1.031), ("equivalent", 1.0)] {
+        let document = sample::questions::experiment(effect, "/dev/sda");
+        fs::write(folder.join(format!("{name}.html")), html_experiment(&document)?)?;
     }
     Ok(())
 }

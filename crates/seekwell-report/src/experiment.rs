@@ -211,7 +211,9 @@ fn explored(document: &Document, e: &Exploratory) -> Effect {
     }
 }
 
+/// The runs in time; like the blocks, once there is a conclusion.
 fn course(document: &Document) -> Option<Course> {
+    document.conclusion.as_ref()?;
     let metric = &document.design.metric;
     let point = |run: &Run| {
         let value = run.values.get(metric).copied().filter(|_| run.invalid.is_none());

@@ -77,32 +77,9 @@ enum Payload<'a> {
     /// Runs, side by side.
     Runs { runs: Vec<Entry<'a>> },
     /// Questions and their answers, with the document they were made from.
-    Sheets { sheets: &'a [Sheet], document: &'a dyn erased::Document },
+    Sheets { sheets: &'a [Sheet], document: serde_json::Value },
     /// What is kept.
     List { list: &'a [Kept] },
-}
-
-/// Documents of several kinds in one payload.
-mod erased {
-    use serde::{Serialize, Serializer};
-
-    /// Something that can be written as JSON.
-    pub trait Document {
-        /// It as a JSON value.
-        fn value(&self) -> serde_json::Result<serde_json::Value>;
-    }
-
-    impl<T: Serialize> Document for T {
-        fn value(&self) -> serde_json::Result<serde_json::Value> {
-            serde_json::to_value(self)
-        }
-    }
-
-    impl Serialize for dyn Document + '_ {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            self.value().map_err(serde::ser::Error::custom)?.serialize(serializer)
-        }
-    }
 }
 
 /// One kept run in a list of them.
@@ -180,6 +157,7 @@ pub fn html_experiment(document: &seekwell_experiment::Document) -> Result<Strin
 fn of_sheets(sheets: &[Sheet], document: &impl Serialize) -> Result<String, ReportError> {
     let Some(first) = sheets.first() else { return Err(ReportError::NoRuns) };
     let title = format!("{} · seekwell", first.heading);
+    let document = serde_json::to_value(document).map_err(ReportError::Json)?;
     made(TEMPLATE, &title, &sheet::body(sheets), &Payload::Sheets { sheets, document })
 }
 

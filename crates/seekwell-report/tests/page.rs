@@ -6,6 +6,7 @@
 #[path = "sample/mod.rs"]
 mod sample;
 
+use seekwell_report::{SideRuns, html_comparison, html_experiment};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -42,10 +43,15 @@ fn shown(
     runs: &[(seekwell_runs::RunDocument, seekwell_runs::Detail)],
     spoil: fn(String) -> String,
 ) -> Result<Option<String>, Failure> {
+    opened(&spoil(seekwell_report::html(runs)?))
+}
+
+/// A page after its script ran, as markup; `None` where the test is skipped.
+fn opened(html: &str) -> Result<Option<String>, Failure> {
     let (Some(_), Some(browser)) = (built_page(), browser()) else { return Ok(None) };
     let folder = tempfile::tempdir()?;
     let page = folder.path().join("page.html");
-    fs::write(&page, spoil(seekwell_report::html(runs)?))?;
+    fs::write(&page, html)?;
     let dom = folder.path().join("dom.html");
     let mut child = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
@@ -166,6 +172,114 @@ fn data_that_cannot_be_read_is_said_and_the_summary_stays() -> Result<(), Failur
     assert_eq!(attribute(&dom, "<html", "data-state"), Some("failed"));
     assert!(dom.contains("could not be read"));
     assert!(dom.contains("random read 4 KiB, depth 1"), "the static table is still there");
+    Ok(())
+}
+
+/// What holds of every page that was opened from a file.
+fn assert_drawn_alone(dom: &str) {
+    assert_eq!(attribute(dom, "<html", "data-state"), Some("drawn"));
+    assert_eq!(attribute(dom, "<html", "data-requests"), Some("0"), "nothing is fetched");
+    assert_eq!(attribute(dom, "<html", "data-refused"), Some("0"), "the policy refuses nothing");
+}
+
+fn position(dom: &str, text: &str) -> Result<usize, Failure> {
+    dom.find(text).ok_or_else(|| format!("{text:?} is not on the page").into())
+}
+
+#[test]
+fn a_comparison_says_its_verdict_then_what_differed_then_by_how_much() -> Result<(), Failure> {
+    let runs = |name: &str, runs| SideRuns { name: name.to_owned(), runs };
+    let sides = [runs("piix", vec![sample::rich()]), runs("ahci", vec![sample::rich()])];
+    let page = html_comparison(&sample::questions::published(), &sides)?;
+    let Some(dom) = opened(&page)? else { return Ok(()) };
+    assert_drawn_alone(&dom);
+    let verdict = position(&dom, "Only create and delete differ by more than runs usually do.")?;
+    let setup = position(&dom, "interrupt of sda")?;
+    let effects = position(&dom, "class=\"effect open\"")?;
+    assert!(verdict < setup && setup < effects, "{verdict} {setup} {effects}");
+    for text in ["ata_piix", "IRQ 14, shared", "17,299/s", "28,173/s", "+62.9 %", "unusual"] {
+        position(&dom, text)?;
+    }
+    let drawn = dom.matches("class=\"effect ").count();
+    assert_eq!(drawn, 12, "every rate of bonnie++ is in the forest plot");
+    assert_eq!(dom.matches("class=\"band usual\"").count(), 12);
+    assert_eq!(dom.matches("class=\"whole\"").count(), 0, "one run each has no interval");
+    let plots = plots(&dom);
+    assert_eq!(plots.len(), 3, "forest and two of latencies: {plots:?}");
+    assert!(plots.iter().skip(1).all(|(_, points, ink)| *points > 0 && *ink > 200), "{plots:?}");
+    Ok(())
+}
+
+#[test]
+fn several_runs_have_intervals_over_the_margin_and_hostile_names_are_text() -> Result<(), Failure> {
+    let page = html_comparison(&sample::questions::several(), &[])?;
+    let static_page = page.split("<template id=\"data\">").next().unwrap_or_default();
+    assert!(!static_page.contains("<img") && !static_page.contains("alert(1)</script>"));
+    let Some(dom) = opened(&page)? else { return Ok(()) };
+    assert_drawn_alone(&dom);
+    let tags = |tag: &str| dom.matches(tag).count();
+    assert_eq!((tags("<script"), tags("<img"), tags("</template>")), (1, 0, 1));
+    position(&dom, "&lt;script&gt;alert(1)&lt;/script&gt;&lt;/template&gt;")?;
+    assert!(!dom.contains('\u{202e}'), "nothing turns the direction of writing");
+    assert!(tags("class=\"whole\"") >= 3, "an interval and its two ends");
+    assert!(tags("class=\"band margin\"") >= 1);
+    position(&dom, "class=\"effect better\"")?;
+    position(&dom, "is faster by 10.0 %")?;
+    Ok(())
+}
+
+#[test]
+fn an_experiment_shows_its_runs_and_blocks_in_order_and_what_was_checked() -> Result<(), Failure> {
+    let document = sample::questions::experiment(1.031, sample::questions::HOSTILE);
+    let Some(dom) = opened(&html_experiment(&document)?)? else { return Ok(()) };
+    assert_drawn_alone(&dom);
+    let verdict = position(&dom, "B is faster by 3.1 %")?;
+    assert!(verdict < position(&dom, "iodepth</th>")?);
+    assert_eq!(dom.matches("<circle").count(), 24 + 12 + 2, "24 runs of A, 12 blocks, 2 effects");
+    assert_eq!(dom.matches("class=\"side-1\"").count(), 24, "24 runs of B");
+    position(&dom, "run 1, ")?;
+    position(&dom, "class=\"band interval\"")?;
+    position(&dom, "all 12 planned blocks are complete")?;
+    position(&dom, "What was expected (B is faster) holds.")?;
+    assert_eq!((dom.matches("<script").count(), dom.matches("<img").count()), (1, 0));
+    Ok(())
+}
+
+#[test]
+fn an_experiment_without_an_end_shows_no_verdict_on_the_way() -> Result<(), Failure> {
+    let mut document = sample::questions::experiment(1.5, "/dev/sda");
+    document.status = seekwell_experiment::Status::Interrupted;
+    document.conclusion = None;
+    document.runs.truncate(20);
+    let page = html_experiment(&document)?;
+    let Some(dom) = opened(&page)? else { return Ok(()) };
+    assert_drawn_alone(&dom);
+    position(&dom, "No verdict yet: 5 of 12 blocks are made")?;
+    position(&dom, "INCOMPLETE")?;
+    assert!(!dom.contains("faster by") && !dom.contains("<circle"), "nor what leads to one");
+    Ok(())
+}
+
+/// A row that is wider than a phone makes the whole page scroll sideways.
+#[test]
+fn no_page_is_wider_than_a_phone() -> Result<(), Failure> {
+    let comparison = html_comparison(&sample::questions::published(), &[])?;
+    let experiment = html_experiment(&sample::questions::experiment(1.031, "/dev/sda"))?;
+    for page in [comparison, experiment] {
+        // Headless Chromium has no window below 500 px: the page is put into a frame of 320.
+        let framed = page.replace('&', "&amp;").replace('"', "&quot;");
+        let outer = format!(
+            "<!doctype html><html data-state=waiting><body><iframe id=f width=320 height=900 \
+             srcdoc=\"{framed}\"></iframe><script>setTimeout(() => {{ \
+             const d = document.getElementById('f').contentDocument.documentElement; \
+             document.documentElement.dataset.state = d.dataset.state; \
+             document.documentElement.dataset.wide = d.scrollWidth; }}, 4000)</script></body></html>"
+        );
+        let Some(dom) = opened(&outer)? else { return Ok(()) };
+        assert_eq!(attribute(&dom, "<html", "data-state"), Some("drawn"));
+        let wide: u32 = attribute(&dom, "<html", "data-wide").ok_or("not measured")?.parse()?;
+        assert!(wide <= 320, "{wide} px");
+    }
     Ok(())
 }
 

@@ -99,8 +99,8 @@ pub fn in_run(series: &[f64], ramp: usize, window: usize, traffic: Traffic) -> O
     })
 }
 
-/// How far a window wanders, as fractions of its mean. NaN, which is within no limit, where the mean
-/// is zero or a value is not a number.
+/// How far a window wanders, as fractions of its mean. NaN, which is within no limit, where the
+/// mean is zero or a value is not a number.
 struct Fit {
     range: f64,
     /// Of the least-squares line, from the first sample to the last.

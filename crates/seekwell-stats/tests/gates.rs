@@ -72,8 +72,8 @@ fn a_difference_that_fades_is_invalid_and_says_how_fast() {
     assert!(closed[0].to_string().contains("moved by -1.0"), "{}", closed[0]);
 }
 
-/// Of the 8! orders of eight blocks 111 have up to three pairs in the wrong order and 285 up to four:
-/// p = 0.0055 and 0.0141.
+/// Of the 8! orders of eight blocks 111 have up to three pairs in the wrong order and 285 up to
+/// four: p = 0.0055 and 0.0141.
 #[test]
 fn the_trend_gate_closes_below_one_in_a_hundred() {
     let trends = |order: [i32; 8]| {

@@ -51,8 +51,8 @@ fn no_difference_is_said_only_with_the_ninety_per_cent_interval_inside_the_margi
     );
 }
 
-/// The two one-sided tests are a 90 % interval. Asking for the 95 % interval inside the margin would
-/// demand 2.5 % of each test and call this undecided.
+/// The two one-sided tests are a 90 % interval. Asking for the 95 % interval inside the margin
+/// would demand 2.5 % of each test and call this undecided.
 #[test]
 fn equivalence_is_judged_by_the_ninety_per_cent_interval() {
     let d = [-0.7, -0.2, 0.8, 0.1, 2.9, -1.0, 4.0, -1.2];

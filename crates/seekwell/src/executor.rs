@@ -130,8 +130,8 @@ impl RealExecutor {
         Ok(())
     }
 
-    /// Whether the device has left: pulled out, it loses its folder in sysfs, or its size while somebody
-    /// still has it open. What fails then is not the disk's fault.
+    /// Whether the device has left: pulled out, it loses its folder in sysfs, or its size while
+    /// somebody still has it open. What fails then is not the disk's fault.
     fn is_gone(&self) -> bool {
         let Source::Opened { device: Some(device), .. } = &self.source else { return false };
         let folder = device.sysfs();

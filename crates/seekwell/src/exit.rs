@@ -158,6 +158,22 @@ pub enum CommandError {
         /// Why.
         source: io::Error,
     },
+    /// The port is taken, or the address is not this machine's.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// What was asked for.
+        address: std::net::SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// What was given as a token is none. It is not repeated: it may be somebody's secret.
+    #[error(
+        "a token is 16 to 128 letters, digits, '-', '.', '_' and '~'; leave it out for a random one"
+    )]
+    Token,
+    /// A server cannot be run.
+    #[error("cannot serve: {0}")]
+    Serve(io::Error),
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
@@ -215,6 +231,7 @@ impl CommandError {
             | Self::Workload(_)
             | Self::NoSuchRule { .. }
             | Self::WouldWrite { .. }
+            | Self::Token
             | Self::NothingToDestroy { .. } => Exit::Usage,
             Self::Access(
                 AccessError::Missing { .. }

@@ -8,6 +8,7 @@ use seekwell_inspect::rules::{RuleInput, findings, incidents};
 use seekwell_inspect::{Device, Fact, Finding, Inspection, Missing};
 use seekwell_sys::{KMSG, View};
 use serde::Serialize;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// An inspection with what follows from it.
@@ -22,9 +23,17 @@ pub struct Judged {
     pub incidents: Vec<Incident>,
 }
 
-/// Applies the rules to an inspection and the log of its machine.
-pub fn judge(inspection: Inspection, log: Option<&LogReport>) -> Judged {
-    let input = RuleInput { inspection: &inspection, log, earlier: None };
+/// Applies the rules to an inspection, the log of its machine, and the same targets `before`, against
+/// which error counters are judged.
+pub fn judge(inspection: Inspection, log: Option<&LogReport>, before: &[Inspection]) -> Judged {
+    let disk = |i: &Inspection| i.device.as_ref().map(|d| (d.serial.clone(), d.name.clone()));
+    let same = |earlier: &&Inspection| match (disk(&inspection), disk(earlier)) {
+        (Some((Some(now), _)), Some((Some(then), _))) => now.value == then.value,
+        (Some((None, now)), Some((None, then))) => now == then,
+        _ => false,
+    };
+    let earlier = before.iter().find(same);
+    let input = RuleInput { inspection: &inspection, log, earlier };
     let findings = findings(&input);
     let incidents = incidents(&input).into_iter().cloned().collect();
     Judged { inspection, findings, incidents }
@@ -52,6 +61,12 @@ pub fn live_log(view: &dyn View, missing: &mut Vec<Missing>) -> Option<LogReport
 pub fn log_of(path: &Path) -> Result<LogReport, LogError> {
     if path == Path::new("-") {
         return read(Source::Stream("standard input", &mut std::io::stdin().lock()), None);
+    }
+    // An endless device would be read for ever; the kernel's own is not one.
+    let kind = path.metadata().map(|m| m.file_type());
+    if kind.is_ok_and(|kind| kind.is_char_device()) && path != Path::new(KMSG) {
+        let source = std::io::Error::other("it is a character device and not a log");
+        return Err(LogError::File { path: path.to_path_buf(), source });
     }
     read(Source::File(path.to_path_buf()), None)
 }

@@ -34,6 +34,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Tune(args) => commands::tune::run(&args.command, &context),
         Command::TuneGuard(args) => commands::tune::guard(args),
         Command::Report(args) => commands::report::run(args, &context),
+        Command::Serve(args) => commands::serve::run(args, &context),
         Command::Runs(args) => commands::runs::run(&args.command, &context),
     };
     ended.unwrap_or_else(|error| {

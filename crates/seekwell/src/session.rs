@@ -117,10 +117,11 @@ impl<'a> Session<'a> {
             wanted_bytes: wanted,
             io_uring_disabled: disabled.as_ref(),
         });
-        // What the facts and the kernel log alone tell, read after measuring: it may have added to it.
+        // What the facts and the kernel log alone tell, read after measuring: it may have added to
+        // it.
         let missing = &mut self.document.inspection.missing;
         let log = live_log(&self.context.view, missing);
-        let judged = judge(self.document.inspection.clone(), log.as_ref());
+        let judged = judge(self.document.inspection.clone(), log.as_ref(), &[]);
         findings.extend(judged.findings);
         findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
         self.document.findings = findings;

@@ -53,7 +53,7 @@ export function tailPlot(shown: Distribution[], title: string): HTMLElement {
   });
 }
 
-function densityPlot(shown: Distribution[]): HTMLElement {
+export function densityPlot(shown: Distribution[]): HTMLElement {
   const [from, to] = densityRange(shown.flatMap((d) => d.repeats));
   const at = Array.from({ length: to - from }, (_, i) => densityEdge(from + i + 0.5));
   const lines = shown.map((d) => {

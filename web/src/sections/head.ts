@@ -58,7 +58,12 @@ function banners(run: Run): HTMLElement[] {
     const mark = h("strong", {}, "✕ INVALID: do not rely on these figures");
     out.push(h("div", { class: "banner error", role: "alert" }, mark, h("ul", {}, ...reasons)));
   }
-  const status = statusWords[d.status];
+  const status = run.state === "running" ? null : statusWords[d.status];
+  if (run.state === "running") {
+    const mark = h("strong", {}, "● RUNNING ");
+    const text = `${d.phases.length} phases so far; this page follows.`;
+    out.push(h("p", { class: "banner", role: "status" }, mark, text));
+  }
   if (status) {
     const mark = h("strong", {}, "▲ INCOMPLETE ");
     out.push(h("p", { class: "banner warning" }, mark, status));

@@ -68,10 +68,10 @@ function devices(device: Device): HTMLElement[] {
 }
 
 /** Offers the document as it was embedded, byte for byte. */
-function download(json: string): HTMLElement {
+export function download(json: string): HTMLElement {
   const click = () => {
     const url = URL.createObjectURL(new Blob([json], { type: "application/json" }));
-    const link = h("a", { href: url, download: "seekwell-runs.json" });
+    const link = h("a", { href: url, download: "seekwell.json" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   };

@@ -49,6 +49,8 @@ pub struct PciText {
     pub irq: Option<u32>,
     /// `msi` or `msix`, when it is switched on.
     pub message_interrupt: Option<&'static str>,
+    /// Message vectors in use (`Count=1/16` of MSI); `lspci` does not say it of MSI-X.
+    pub vectors: u64,
     /// It has the capability of message-signalled interrupts.
     pub can_message: bool,
     /// Address ranges.
@@ -194,6 +196,11 @@ fn capability(text: &str, function: &mut PciText) {
         if on {
             let kind = if words.starts_with("MSI-X") { "msix" } else { "msi" };
             function.message_interrupt = Some(kind);
+            // Of MSI-X it is the size of the table and not how much of it is used.
+            let count = words.strip_prefix("MSI: ").and_then(|w| w.split_once("Count="));
+            let count = count.map_or("", |(_, rest)| rest);
+            let digits = count.find(|c: char| !c.is_ascii_digit()).unwrap_or(count.len());
+            function.vectors = count[..digits].parse().unwrap_or(0);
         }
     }
     if function.capabilities.len() < MOST_LINES {
@@ -289,6 +296,7 @@ impl PciText {
             subsystem: self.subsystem.clone().map(fact),
             driver: self.driver.clone().map(fact),
             interrupt: interrupt.map(|kind| fact(kind.to_owned())),
+            vectors: self.vectors,
             link: self.link.map(|l| Fact::new(l, from.clone())),
             link_max: self.link_max.map(|l| Fact::new(l, from.clone())),
             ..PciFunction::default()
@@ -320,7 +328,7 @@ SATA AHCI Controller [8086:2824] (rev 02) (prog-if 01 [AHCI 1.0])
         assert_eq!((f.address.as_str(), f.class, f.interface), ("0000:00:1f.2", 0x0106, Some(1)));
         assert_eq!(f.id.as_deref(), Some("8086:2824"));
         assert_eq!(f.subsystem.as_deref(), Some("15d9:8780"));
-        assert_eq!((f.irq, f.message_interrupt), (Some(28), Some("msi")));
+        assert_eq!((f.irq, f.message_interrupt, f.vectors), (Some(28), Some("msi"), 1));
         assert_eq!(f.regions[1], PciRegion { number: 5, memory: true, size: Some(2048) });
         assert_eq!(f.capabilities, ["MSI", "SATA HBA <?>"]);
         assert_eq!(f.words(), "AHCI 1.0, MSI, driver ahci");

@@ -143,7 +143,7 @@ pub fn smartctl(tools: &str) -> Said {
     let trim = after(text, "TRIM Command:").map(|t| t.starts_with("Available"));
     add(&mut said, "TRIM", trim);
     // Of two lines the second says whether it is on.
-    let smart = text.lines().filter_map(|l| l.strip_prefix("SMART support is:")).last();
+    let smart = text.lines().filter_map(|l| l.strip_prefix("SMART support is:")).next_back();
     add(&mut said, "SMART", smart.map(|s| s.trim().to_lowercase()));
     add(&mut said, "write cache", after(text, "Write cache is:").map(str::to_lowercase));
     let celsius = |label| after(text, label).and_then(number);

@@ -5,6 +5,7 @@
 
 mod machines;
 mod phases;
+pub mod questions;
 
 use phases::{Made, Noise};
 use seekwell_inspect::{Evidence, Finding, Inspection, Severity};

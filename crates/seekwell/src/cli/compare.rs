@@ -63,6 +63,9 @@ pub struct Compare {
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
+    /// Write the comparison as one page to this file
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
     /// Also write the sides and their runs to FILE as a result file of the Phoronix Test Suite
     ///
     /// Put it at ~/.phoronix-test-suite/test-results/NAME/composite.xml to see it there.

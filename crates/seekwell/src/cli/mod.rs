@@ -2,6 +2,7 @@
 
 mod compare;
 pub mod experiment;
+pub mod serve;
 pub mod tune;
 pub mod values;
 
@@ -86,25 +87,26 @@ pub enum Command {
     Inspect(Inspect),
     /// Say what differs between two machines, or one machine at two times
     ///
-    /// Compares how disks are attached and set up: driver, controller mode, interrupts, depth, link,
-    /// transfer mode, caches, scheduler, mount options, kernel, firmware. The most important comes
-    /// first. Disks are told apart by serial number, for another mode may give them another name.
+    /// Compares how disks are attached and set up: driver, controller mode, interrupts, depth,
+    /// link, transfer mode, caches, scheduler, mount options, kernel, firmware. The most important
+    /// comes first. Disks are told apart by serial number, for another mode may give them another
+    /// name.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(Diff),
     /// Run one workload, with fio's option names
     Bench(Bench),
     /// Say what differs between two configurations, and whether that is beyond chance
     ///
-    /// Prints what else differed in the set-up, the numbers of both, the ratio with its interval and
-    /// a verdict in words. Compares kept runs by label, or files that fio, bonnie++ and the Phoronix
-    /// Test Suite wrote.
+    /// Prints what else differed in the set-up, the numbers of both, the ratio with its interval
+    /// and a verdict in words. Compares kept runs by label, or files that fio, bonnie++ and the
+    /// Phoronix Test Suite wrote.
     Compare(Compare),
     /// Change one thing, and find out whether it helps: interleaved runs and one verdict
     ///
-    /// Makes runs of A and of B in blocks whose order a coin decides (ABBA or BAAB), puts everything
-    /// back before each run, fixes the number of blocks by the noise and not by the result, and says
-    /// once: B is faster or slower, there is no difference within the margin, it is undecided, or
-    /// the experiment is invalid and why. Kept after every run; `resume` goes on.
+    /// Makes runs of A and of B in blocks whose order a coin decides (ABBA or BAAB), puts
+    /// everything back before each run, fixes the number of blocks by the noise and not by the
+    /// result, and says once: B is faster or slower, there is no difference within the margin, it
+    /// is undecided, or the experiment is invalid and why. Kept after every run; `resume` goes on.
     #[command(after_help = experiment::EXAMPLES)]
     Experiment(Box<experiment::Experiment>),
     /// Try settings of a disk: put back by itself unless you keep them
@@ -116,6 +118,8 @@ pub enum Command {
     Report(Report),
     /// List, show and remove kept runs
     Runs(Runs),
+    /// Show kept runs in a browser: read-only, on this machine, live while something runs
+    Serve(serve::Serve),
 }
 
 /// What may be overwritten.
@@ -196,9 +200,8 @@ pub struct Inspect {
     pub save: Option<PathBuf>,
     /// Inspect what was saved in FILE, not this machine
     ///
-    /// FILE is a file of --save, a folder with sysfs.txt and proc.txt, an unpacked sosreport, or the
-    /// text of `lspci -vvnn`.
-    /// Without TARGETS, those it was made of.
+    /// FILE is a file of --save, a folder with sysfs.txt and proc.txt, an unpacked sosreport, or
+    /// the text of `lspci -vvnn`. Without TARGETS, those it was made of.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub from: Option<PathBuf>,
     /// Put placeholders for serial numbers, world-wide names, UUIDs, MAC addresses and host names
@@ -208,10 +211,13 @@ pub struct Inspect {
     /// compared. Labels, mount points and names of files stay.
     #[arg(long)]
     pub mask: bool,
+    /// Judge error counters by what they have grown since this snapshot of --save
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub since: Option<PathBuf>,
     /// Read this kernel log, not the running kernel's; `-` is standard input
     ///
-    /// Records of /dev/kmsg, output of dmesg or journalctl -k, or a syslog file, of any size. Without
-    /// TARGETS and --from, the log alone is judged.
+    /// Records of /dev/kmsg, output of dmesg or journalctl -k, or a syslog file, of any size.
+    /// Without TARGETS and --from, the log alone is judged.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub log: Option<PathBuf>,
     /// Beside --from a text of `lspci -vvnn`: the output of `lsmod` of the same machine
@@ -219,8 +225,9 @@ pub struct Inspect {
     pub lsmod: Option<PathBuf>,
     /// Ask ATA disks, as root, whether queued and DMA commands are accepted right now
     ///
-    /// sysfs does not know: queue_depth stays 32 after the kernel has given up on queueing. Reads one
-    /// sector of each disk, and asks for the power mode first, so that no sleeping disk is woken.
+    /// sysfs does not know: queue_depth stays 32 after the kernel has given up on queueing. Reads
+    /// one sector of each disk, and asks for the power mode first, so that no sleeping disk is
+    /// woken.
     #[arg(long, conflicts_with = "from")]
     pub probe: bool,
     /// Explain a finding: what it means, how it is known, why it matters, what to do
@@ -234,10 +241,13 @@ pub struct Inspect {
     pub explain: Option<String>,
     /// Stay, and say in one line each what is plugged in or out and what goes wrong
     ///
-    /// First says at which controllers a disk can be plugged in while the machine runs. With --json,
-    /// one JSON document a line. Ends with Ctrl-C. The kernel log is followed where this user may
-    /// read it.
-    #[arg(long, conflicts_with_all = ["targets", "save", "from", "mask", "verbose", "log", "probe"])]
+    /// First says at which controllers a disk can be plugged in while the machine runs. With
+    /// --json, one JSON document a line. Ends with Ctrl-C. The kernel log is followed where this
+    /// user may read it.
+    #[arg(
+        long,
+        conflicts_with_all = ["targets", "save", "from", "mask", "verbose", "log", "probe"]
+    )]
     pub watch: bool,
 }
 

@@ -1,6 +1,6 @@
 //! `seekwell compare`: configurations side by side.
 
-use super::write_whole;
+use super::{check_writable, write_whole};
 use crate::Ended;
 use crate::cli::Compare;
 use crate::context::Context;
@@ -8,9 +8,16 @@ use crate::exit::{CommandError, Exit};
 use seekwell_compare::{
     About, Comparison, Options, Side, compare, phoronix_xml, side, sides_of_file,
 };
-use seekwell_runs::Store;
+use seekwell_report::SideRuns;
+use seekwell_runs::{Store, is_id};
+
+/// Runs of a side whose latencies are drawn on the page.
+const SHOWN_RUNS: usize = 8;
 
 pub fn run(args: &Compare, context: &Context) -> Ended {
+    if let Some(path) = &args.output {
+        check_writable(path)?;
+    }
     let sides = sides(args, context)?;
     let options = Options {
         metric: args.metric.clone(),
@@ -25,6 +32,11 @@ pub fn run(args: &Compare, context: &Context) -> Ended {
             now: jiff::Timestamp::now().to_string(),
         };
         write_whole(path, phoronix_xml(&sides, &about)?.as_bytes())?;
+    }
+    if let Some(path) = &args.output {
+        let page = seekwell_report::html_comparison(&found, &kept(&found, context))?;
+        write_whole(path, page.as_bytes())?;
+        context.note(&format!("the page is {}", path.display()));
     }
     if context.json {
         context.print_json(&found)?;
@@ -46,6 +58,21 @@ fn sides(args: &Compare, context: &Context) -> Result<Vec<Side>, CommandError> {
     // Files can be compared by somebody who keeps no runs.
     let store = context.store().unwrap_or_else(|_| Store::open("/nonexistent"));
     Ok(args.sides.iter().map(|arg| side(arg, &store)).collect::<Result<_, _>>()?)
+}
+
+/// The newest kept runs of each side, for the page draws their latencies. What is not in the store,
+/// a file say, has none.
+fn kept(comparison: &Comparison, context: &Context) -> Vec<SideRuns> {
+    let Ok(store) = context.store() else { return Vec::new() };
+    let sides = comparison.sides.iter();
+    sides
+        .map(|side| {
+            let newest = side.runs.iter().rev().take(SHOWN_RUNS).rev();
+            let ids = newest.map(|run| run.name.as_str()).filter(|name| is_id(name));
+            let runs = ids.filter_map(|id| store.load(id).ok()).collect();
+            SideRuns { name: side.name.clone(), runs }
+        })
+        .collect()
 }
 
 /// Whether every claim that was to be checked holds.

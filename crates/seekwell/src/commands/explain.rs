@@ -39,8 +39,11 @@ pub fn run(id: &str, context: &Context) -> Ended {
         }
         return Ok(Exit::Done);
     }
-    let theme = id.rsplit_once('-').map_or(id, |(theme, _)| theme).to_ascii_uppercase();
+    // SW-LINK of SW-LINK-9; a bare SW would name them all.
+    let parts: Vec<&str> = id.split('-').collect();
+    let theme = parts.get(..2).map(|theme| theme.join("-").to_ascii_uppercase() + "-");
     let known = rules::rules().map(|r| r.id).chain(measured.map(|r| r.id));
-    let near = known.filter(|k| k.starts_with(&theme)).map(str::to_owned).collect();
+    let near = known.filter(|k| theme.as_ref().is_some_and(|theme| k.starts_with(theme.as_str())));
+    let near = near.map(str::to_owned).collect();
     Err(CommandError::NoSuchRule { id: id.to_owned(), near })
 }

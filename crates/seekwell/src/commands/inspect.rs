@@ -6,7 +6,8 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::judge::{Judged, ask, judge, live_log, log_of};
 use seekwell_inspect::log::LogReport;
-use seekwell_inspect::{InspectError, Inspection, Target, all_disks, inspect, text};
+use seekwell_inspect::saved;
+use seekwell_inspect::{Host, InspectError, Inspection, Target, all_disks, inspect, text};
 use seekwell_sys::SnapshotError;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,11 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
     }
     let (found, log) = look(args, context)?;
     let log = log.as_ref();
-    let judged: Vec<Judged> = found.into_iter().map(|i| judge(i, log)).collect();
+    let before = match &args.since {
+        Some(file) => super::snapshot::all_of(&saved::open(file)?),
+        None => Vec::new(),
+    };
+    let judged: Vec<Judged> = found.into_iter().map(|i| judge(i, log, &before)).collect();
     if context.json {
         match &judged[..] {
             [only] => context.print_json(only)?,
@@ -79,10 +84,18 @@ fn look(
     context: &Context,
 ) -> Result<(Vec<Inspection>, Option<LogReport>), CommandError> {
     let named = args.log.as_deref().map(log_of).transpose()?;
+    if let Some(log) = named.as_ref().filter(|log| log.first.is_none() && log.incidents.is_empty())
+    {
+        context.note(&format!(
+            "{} has {} lines, and none of them looks like a kernel's",
+            log.source, log.lines
+        ));
+    }
     if let (Some(log), true, None) = (&named, args.targets.is_empty(), &args.from) {
         let mut alone = Inspection::null();
         alone.target.clone_from(&log.source);
         alone.path.clone_from(&log.source);
+        alone.host = Host::default();
         alone.notes = vec!["a kernel log alone: the disks it speaks of are not seen".into()];
         return Ok((vec![alone], named));
     }
@@ -103,7 +116,8 @@ fn look(
     }
     let mut missing = Vec::new();
     let log = named.or_else(|| live_log(&context.view, &mut missing));
-    found.iter_mut().for_each(|inspection| inspection.missing.extend(missing.iter().cloned()));
+    // Once, however many disks it would have told of.
+    found.iter_mut().take(1).for_each(|inspection| inspection.missing.append(&mut missing));
     Ok((found, log))
 }
 

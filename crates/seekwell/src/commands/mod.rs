@@ -9,6 +9,7 @@ pub mod explain;
 pub mod inspect;
 pub mod report;
 pub mod runs;
+pub mod serve;
 mod snapshot;
 mod trend;
 pub mod tune;

@@ -331,7 +331,8 @@ fn tell_forecast(context: &Context, document: &Document) {
         "to settle it"
     };
     context.note(&format!(
-        "by this machine's noise ({from}{under}) an answer of {} takes {blocks} blocks, {} {settles}",
+        "by this machine's noise ({from}{under}) an answer of {} takes {blocks} blocks, {} \
+         {settles}",
         design.margin,
         minutes(*seconds)
     ));

@@ -1,0 +1,46 @@
+/**
+ * Newer data from the server a page came from, while something runs. A page that was opened from a
+ * file, or that was not made by the server, never asks: it has no leave to, and no reason.
+ */
+
+const EVERY = 2_000;
+/** After so many failures in a row the server is gone, and asking ends. */
+const MOST_FAILURES = 15;
+
+export interface Live {
+  /** The text that is shown now. */
+  json: string;
+  /** Whether what a text says is still going on. */
+  running: (json: string) => boolean;
+  /** Shows a newer text. */
+  show: (json: string) => void;
+  /** Says what became of the asking. */
+  tell: (text: string) => void;
+}
+
+/** Whether this page may ask its server. */
+export const isServed = () =>
+  "served" in document.documentElement.dataset && location.protocol.startsWith("http");
+
+/** Asks until nothing runs any more. */
+export async function follow(live: Live): Promise<void> {
+  const address = location.pathname === "/" ? "/api/runs" : `/api${location.pathname}`;
+  let { json } = live;
+  let failures = 0;
+  while (live.running(json) && failures < MOST_FAILURES) {
+    await new Promise((resolve) => setTimeout(resolve, EVERY));
+    if (document.hidden) continue;
+    try {
+      const answer = await fetch(address + location.search, { cache: "no-store" });
+      if (!answer.ok) throw new Error(`${answer.status}`);
+      const text = await answer.text();
+      failures = 0;
+      if (text === json) continue;
+      json = text;
+      live.show(json);
+    } catch {
+      failures += 1;
+      live.tell("The server does not answer; what was known last is shown.");
+    }
+  }
+}
