@@ -33,9 +33,15 @@ complete -c seekwell -n "__fish_seekwell_needs_command" -s h -l help -d 'Print h
 complete -c seekwell -n "__fish_seekwell_needs_command" -s V -l version -d 'Print version'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "checkup" -d 'Inspect, measure and explain the disk under a path: the main job'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "inspect" -d 'Show how disks are attached and set up, and what could not be read'
+complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "diff" -d 'Say what differs between two machines, or one machine at two times'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "bench" -d 'Run one workload, with fio\'s option names'
+complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "compare" -d 'Say what differs between two configurations, and whether that is beyond chance'
+complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "experiment" -d 'Change one thing, and find out whether it helps: interleaved runs and one verdict'
+complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "tune" -d 'Try settings of a disk: put back by itself unless you keep them'
+complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "tune-guard" -d 'Watch over a trial; started by `tune try`'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "report" -d 'Write kept runs as one HTML page that works offline'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "runs" -d 'List, show and remove kept runs'
+complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "serve" -d 'Show kept runs in a browser: read-only, on this machine, live while something runs'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -l size -d 'Size of the temporary file [default: 1 GiB, 256 MiB with --quick, 4 GiB with --thorough]' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -s o -l output -d 'Write the page to this file' -r -F
@@ -55,14 +61,31 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -l no-keep -d
 complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l save -d 'Save everything that was read to FILE, to look at it on another machine' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l from -d 'Inspect what was saved in FILE, not this machine' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l since -d 'Judge error counters by what they have grown since this snapshot of --save' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l log -d 'Read this kernel log, not the running kernel\'s; `-` is standard input' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l lsmod -d 'Beside --from a text of `lspci -vvnn`: the output of `lsmod` of the same machine' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l explain -d 'Explain a finding: what it means, how it is known, why it matters, what to do' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
 complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -s v -l verbose -d 'Show where every fact was read'
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l mask -d 'Put placeholders for serial numbers, world-wide names, UUIDs, MAC addresses and host names'
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l probe -d 'Ask ATA disks, as root, whether queued and DMA commands are accepted right now'
+complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l watch -d 'Stay, and say in one line each what is plugged in or out and what goes wrong'
 complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand inspect" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s v -l verbose -d 'Show also names and places that differ, and where every value was read'
+complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s V -l version -d 'Print version'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l on -d 'A directory, file or block device, or `null` for the cost of the engine itself' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l rw -d 'Direction and order of requests' -r -f -a "read\t'Sequential reads'
 write\t'Sequential writes'
@@ -100,6 +123,153 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l no-keep -d '
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l metric -d 'The metric that decides: METRIC or WORKLOAD/METRIC, such as rand-read-4k-d32/read.requests_per_s' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l margin -d 'Smallest difference that matters [default: 2% for rates, 5% for latencies]' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l expect -d 'Exit with status 1 unless the data show this: faster, slower, equivalent or equivalent:PERCENT' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -s o -l output -d 'Write the comparison as one page to this file' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l phoronix -d 'Also write the sides and their runs to FILE as a result file of the Phoronix Test Suite' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l force -d 'Show numbers of different workloads side by side, without any verdict'
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l all -d 'Show every metric and every difference'
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l markdown -d 'Print Markdown'
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand compare" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l on -d 'A directory, file or block device, or `null` for the engine itself' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l a -d 'What arm A has: options of the workload or settings of the disk' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l b -d 'What arm B has' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l a-cmd -d 'A shell command run before each run of A; if it fails, the experiment ends as invalid' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l b-cmd -d 'A shell command run before each run of B' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l a-mode -d 'What a person sets for A, such as `AHCI in the BIOS`' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l b-mode -d 'What a person sets for B' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l now-in -d 'The mode the machine is in now' -r -f -a "a\t'The baseline'
+b\t'What is compared with it'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l metric -d 'The metric the verdict is on [default: requests a second of what is mostly done]' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l margin -d 'The smallest difference that matters [default: 2%, 5% for the 99th percentile and beyond]' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l blocks -d 'Make this many blocks, whatever the noise [default: 10 to 40, by the width after 8]' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l settle -d 'Pause before every run, after the arm was applied' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l seed -d 'Seed of the order and of all requests [default: another one each time]' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l expect -d 'Exit with 1 unless this is shown: faster, slower, equivalent, equivalent:3%' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -s o -l output -d 'Write the result as one page to this file' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l rw -d 'Direction and order of requests' -r -f -a "read\t'Sequential reads'
+write\t'Sequential writes'
+randread\t'Random reads'
+randwrite\t'Random writes'
+rw\t'Sequential reads and writes'
+randrw\t'Random reads and writes'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l bs -d 'Size of one request' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l iodepth -d 'Requests each thread keeps outstanding' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l numjobs -d 'Threads, each with its own depth' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l runtime -d 'How long to measure in one run' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l ramp_time -d 'How long to run before measuring' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l size -d 'Size of the temporary file, or of the part of the target used' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l offset -d 'First byte used' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l rwmixread -d 'Share of reads in a mix, in percent' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l rate_iops -d 'Requests per second in each thread; without it, as many as the depth allows' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l rate_process -d 'Arrivals under --rate_iops: evenly spaced or random' -r -f -a "linear\t'Even gaps'
+poisson\t'Exponential gaps'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l random_distribution -d 'Where random requests go' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l fsync -d 'A flush after every N writes' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l direct -d 'Past the page cache (1) or through it (0)' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l tags -d 'Let at most N requests be outstanding, whatever the depth: one pool of tags' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l engine -d 'How requests are issued' -r -f -a "auto\t'io_uring where the kernel allows it, threads elsewhere'
+io_uring\t'io_uring, or an error'
+threads\t'pread and pwrite from a pool of threads'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l destroy -d 'Allow writing to the block device, whose serial number or WWN is SERIAL: all data on it is lost' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l reboot-between -d 'The arms are modes that take a reboot in between, named with --a-mode and --b-mode'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l aa -d 'Measure one thing as both arms: a self-test that learns how noisy the machine is'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l pairs -d 'Blocks of two runs in place of four, for costly runs'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -f -a "resume" -d 'Go on where an experiment stopped'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and not __fish_seen_subcommand_from resume help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and __fish_seen_subcommand_from resume" -s o -l output -d 'Write the result as one page to this file; of one that is at its end, too' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and __fish_seen_subcommand_from resume" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Go on where an experiment stopped'
+complete -c seekwell -n "__fish_seekwell_using_subcommand experiment; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -f -a "plan" -d 'Show every setting of a disk, what may be worth a try, and who else sets it'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -f -a "try" -d 'Set, verify, and put back by itself unless `keep` is said in time'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -f -a "keep" -d 'Let what is tried stay until the next boot'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -f -a "undo" -d 'Put back what was tried or kept, and remove its udev rule'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -f -a "status" -d 'Show what is changed now, and what survives a reboot'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and not __fish_seen_subcommand_from plan try keep undo status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from plan" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from plan" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from plan" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from plan" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from try" -l for -d 'Put it back after this time unless `keep` is said' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from try" -l allow-risk -d 'Allow settings that may hang the disk (C) or lose data (D)' -r -f -a "C\t'May hang or drop the disk or the machine'
+D\t'May lose data'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from try" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from try" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from try" -l no-canary -d 'Do not read a block every second to see whether the disk answers: it wakes a sleeping disk'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from try" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from try" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from try" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from keep" -l rules-dir -d 'Where rules are written' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from keep" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from keep" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from keep" -l persist -d 'Set it again at every boot, by a udev rule for this very disk'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from keep" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from keep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from keep" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from undo" -l rules-dir -d 'Where rules are written' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from undo" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from undo" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from undo" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from undo" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from status" -l rules-dir -d 'Where rules are written' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from status" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from status" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from status" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from status" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "plan" -d 'Show every setting of a disk, what may be worth a try, and who else sets it'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "try" -d 'Set, verify, and put back by itself unless `keep` is said in time'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Let what is tried stay until the next boot'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "undo" -d 'Put back what was tried or kept, and remove its udev rule'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "status" -d 'Show what is changed now, and what survives a reboot'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune-guard" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune-guard" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune-guard" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune-guard" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand tune-guard" -s V -l version -d 'Print version'
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -s o -l output -d 'Write the page to this file [default: seekwell-RUN.html]' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
@@ -109,18 +279,19 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand report" -l markdown -d
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -s V -l version -d 'Print version'
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -l json -d 'Print one JSON document on standard output and nothing else'
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -s V -l version -d 'Print version'
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -f -a "list" -d 'List kept runs, newest first'
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -f -a "show" -d 'Show one run'
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -f -a "remove" -d 'Remove runs'
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -f -a "reindex" -d 'Make the index anew from the bundles'
-complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove reindex help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -f -a "list" -d 'List kept runs, newest first'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -f -a "show" -d 'Show one run'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -f -a "remove" -d 'Remove runs'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -f -a "trend" -d 'Show one metric over all kept runs of one configuration, and where it changed'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -f -a "reindex" -d 'Make the index anew from the bundles'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and not __fish_seen_subcommand_from list show remove trend reindex help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from list" -s n -l limit -d 'Only the newest N' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from list" -l label -d 'Only runs with this label' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from list" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
@@ -144,6 +315,16 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from remove" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from remove" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from trend" -l phase -d 'The phase, where several have the metric' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from trend" -l label -d 'Only runs with this label [default: the label of the newest run that has the metric]' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from trend" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from trend" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from trend" -l markdown -d 'Print Markdown'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from trend" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from trend" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from trend" -s V -l version -d 'Print version'
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from reindex" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -154,15 +335,39 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "list" -d 'List kept runs, newest first'
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show one run'
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Remove runs'
+complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "trend" -d 'Show one metric over all kept runs of one configuration, and where it changed'
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "reindex" -d 'Make the index anew from the bundles'
 complete -c seekwell -n "__fish_seekwell_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect bench report runs help" -f -a "checkup" -d 'Inspect, measure and explain the disk under a path: the main job'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect bench report runs help" -f -a "inspect" -d 'Show how disks are attached and set up, and what could not be read'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect bench report runs help" -f -a "bench" -d 'Run one workload, with fio\'s option names'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect bench report runs help" -f -a "report" -d 'Write kept runs as one HTML page that works offline'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect bench report runs help" -f -a "runs" -d 'List, show and remove kept runs'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect bench report runs help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -l port -d 'Port to listen on; 0 takes a free one' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -l bind -d 'Address to listen on; any but this machine\'s own loopback needs a token' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -l token -d 'What a reader has to know, as ?token= or `Authorization: Bearer` [default: none on loopback, else a random one]' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "checkup" -d 'Inspect, measure and explain the disk under a path: the main job'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "inspect" -d 'Show how disks are attached and set up, and what could not be read'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "diff" -d 'Say what differs between two machines, or one machine at two times'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "bench" -d 'Run one workload, with fio\'s option names'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "compare" -d 'Say what differs between two configurations, and whether that is beyond chance'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "experiment" -d 'Change one thing, and find out whether it helps: interleaved runs and one verdict'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "tune" -d 'Try settings of a disk: put back by itself unless you keep them'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "tune-guard" -d 'Watch over a trial; started by `tune try`'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "report" -d 'Write kept runs as one HTML page that works offline'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "runs" -d 'List, show and remove kept runs'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "serve" -d 'Show kept runs in a browser: read-only, on this machine, live while something runs'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard report runs serve help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "resume" -d 'Go on where an experiment stopped'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "plan" -d 'Show every setting of a disk, what may be worth a try, and who else sets it'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "try" -d 'Set, verify, and put back by itself unless `keep` is said in time'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "keep" -d 'Let what is tried stay until the next boot'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "undo" -d 'Put back what was tried or kept, and remove its udev rule'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "status" -d 'Show what is changed now, and what survives a reboot'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "list" -d 'List kept runs, newest first'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "show" -d 'Show one run'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "remove" -d 'Remove runs'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "trend" -d 'Show one metric over all kept runs of one configuration, and where it changed'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "reindex" -d 'Make the index anew from the bundles'

@@ -1,4 +1,4 @@
-/** The page: unpack what it holds, draw each part when it is first shown, say so where that fails. */
+/** The page: unpack what it holds, draw each part when first shown, say so where that fails. */
 
 import { parse, unpack } from "./decode.ts";
 import { h } from "./dom.ts";
@@ -92,14 +92,19 @@ const isRunning = (json: string) => {
   return "runs" in payload && payload.runs.some((run) => run.state === "running");
 };
 
-/** Draws anew what a server sent, with what was open and chosen left to the reader's next look. */
+/** What a part that can be opened is called. */
+const named = (details: Element) => details.querySelector("summary")?.textContent ?? "";
+
+/** Draws anew what a server sent; what was open stays open. */
 function watchServer(app: HTMLElement, json: string): void {
   const told = h("p", { class: "hint", role: "status" });
   app.before(told);
   const show = (text: string) => {
     const drawn = draw(parse(text), text);
+    const open = new Set([...app.querySelectorAll("details[open]")].map(named));
     discard(app);
     app.replaceChildren(...drawn);
+    for (const details of app.querySelectorAll("details")) details.open = open.has(named(details));
     told.textContent = "";
     document.documentElement.dataset["updates"] =
       String(Number(document.documentElement.dataset["updates"] ?? 0) + 1);

@@ -18,8 +18,8 @@ const SERIES_STEP: Nanos = Nanos::from_millis(50);
 const BATCH: usize = 32;
 
 /// Completions are taken together where that many come within this time: waking up for each costs
-/// more than a fast device's answer.
-const TOGETHER: Nanos = Nanos::from_micros(10);
+/// more than a fast device's answer, and costs the kernel's side of the device as much again.
+const TOGETHER: Nanos = Nanos::from_micros(20);
 
 /// Steers a run from outside and shows how it goes. One for all threads of a run.
 #[derive(Debug)]
@@ -179,6 +179,8 @@ struct Loop {
     waiting: usize,
     batch: Vec<Tagged>,
     reaped: Vec<Completion>,
+    /// The last batch was full and the depth was not.
+    room_left: bool,
     /// The workload has no more requests.
     exhausted: bool,
     /// Nothing more is issued.
@@ -208,6 +210,7 @@ impl Loop {
             waiting: 0,
             batch: Vec::with_capacity(BATCH),
             reaped: Vec::with_capacity(depth as usize),
+            room_left: false,
             exhausted: false,
             ending: false,
             ramp_end: now + workload.ramp_ns,
@@ -250,7 +253,8 @@ impl Loop {
         if !self.ending && self.in_flight() == 0 {
             deadline = deadline.min(self.end);
         }
-        let completions = self.worth_waiting_for();
+        // A batch that left room is only handed over; waiting begins when the depth is full.
+        let completions = if self.room_left { 0 } else { self.worth_waiting_for() };
         target.reap(Until { completions, deadline }, &mut self.reaped)?;
         self.recent.turn(self.reaped.len(), target.now());
         self.take(dispatcher, control);
@@ -267,10 +271,10 @@ impl Loop {
         Ok(true)
     }
 
-    /// How many completions one wait is for. An eighth of what is outstanding at most, so that
-    /// waiting for the last of them adds a sixteenth to latencies at the very most.
+    /// How many completions one wait is for. A quarter of what is outstanding at most: then an eighth
+    /// of the depth is missing on average, and only where the device answers within microseconds.
     fn worth_waiting_for(&self) -> u32 {
-        let most = (self.in_flight() / 8) as u64;
+        let most = (self.in_flight() / 4) as u64;
         self.recent.within(TOGETHER).min(most).max(1) as u32
     }
 
@@ -299,6 +303,7 @@ impl Loop {
         now: Nanos,
     ) -> Result<Nanos, EngineError> {
         let mut next_arrival = Nanos::MAX;
+        self.room_left = false;
         let done = self.ending || self.exhausted;
         while !done && self.in_flight() + self.waiting < self.depth {
             match self.generator.next(now) {
@@ -316,6 +321,7 @@ impl Loop {
                 }
             }
             if self.waiting >= BATCH {
+                self.room_left = self.in_flight() + self.waiting < self.depth;
                 break;
             }
         }

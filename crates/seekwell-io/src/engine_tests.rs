@@ -305,3 +305,12 @@ fn the_null_target_completes_everything_it_is_given() {
     assert_eq!(control.requests.load(Relaxed), 100_000);
     assert_eq!(m.op(Op::Read).service.count(), 100_000);
 }
+
+#[test]
+fn a_depth_above_one_batch_is_reached_although_completions_come_in_between() {
+    // Waiting after each batch for a share of what was outstanding let a depth of 256 settle at 64.
+    let m = on(&reads(256, 256), Fixed::new(256, each(Nanos::from_millis(1000))));
+    assert_eq!(m.op(Op::Read).requests, 256);
+    // All are served side by side, so all were submitted before the first completed.
+    assert_eq!(m.elapsed, Nanos::from_millis(1000));
+}

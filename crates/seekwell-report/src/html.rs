@@ -312,6 +312,49 @@ mod tests {
     }
 
     #[test]
+    fn the_built_and_the_plain_page_have_every_marker_once() {
+        for template in [TEMPLATE, include_str!("plain.html")] {
+            for marker in [TITLE, STATIC, DATA, HTML, POLICY] {
+                assert_eq!(template.matches(marker).count(), 1, "{marker}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_served_page_may_ask_its_server() {
+        let run = testing::rich();
+        let served = html_served(&run, "running").expect("a page");
+        assert!(served.contains("connect-src 'self'") && served.contains("data-served"));
+        assert_eq!(data_of(&served)["runs"][0]["state"], "running");
+        let page = html(&[run]).expect("a page");
+        assert!(!page.contains("connect-src") && !page.contains("<html lang=\"en\" data-served>"));
+        assert!(data_of(&page)["runs"][0].get("state").is_none());
+    }
+
+    #[test]
+    fn a_list_shows_hostile_targets_as_text_and_links_with_the_query() {
+        let kept = Kept {
+            id: "20261120-231502-bench-5f3a".into(),
+            kind: "bench".into(),
+            state: "killed".into(),
+            label: Some("\"><img src=x>".into()),
+            target: "<script>alert(1)</script>\u{1b}".into(),
+            device_model: None,
+            started_at: "2026-11-20T23:15:02Z".into(),
+            modelled: true,
+            invalid: true,
+        };
+        let page = html_list(std::slice::from_ref(&kept), "?token=abc").expect("a page");
+        let (body, _) = page.split_once("<template id=\"data\">").expect("data");
+        for hostile in ["<img", "<script>alert", "\u{1b}"] {
+            assert!(!body.contains(hostile), "{hostile:?}");
+        }
+        assert!(body.contains("href=\"/run/20261120-231502-bench-5f3a?token=abc\""));
+        assert!(body.contains("killed, invalid, modelled"));
+        assert_eq!(data_of(&page)["list"][0]["label"], "\"><img src=x>");
+    }
+
+    #[test]
     fn a_template_without_its_markers_is_refused() {
         let twice = format!("{DATA}{DATA}");
         for template in ["", twice.as_str()] {

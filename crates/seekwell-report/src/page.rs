@@ -25,8 +25,8 @@ pub fn list(kept: &[Kept], query: &str) -> String {
         let modelled = if run.modelled { ", modelled" } else { "" };
         let label = run.label.as_deref().map(|l| format!(" ({})", escape(l))).unwrap_or_default();
         out += &format!(
-            "<p><a href=\"/run/{id}{query}\">{id}</a>{label}: {target}, {state}{invalid}{modelled}, \
-             {at}</p>\n",
+            "<p><a href=\"/run/{id}{query}\">{id}</a>{label}: {target}, \
+             {state}{invalid}{modelled}, {at}</p>\n",
             id = escape(&run.id),
             query = escape(query),
             target = escape(&run.target),

@@ -273,7 +273,8 @@ fn no_page_is_wider_than_a_phone() -> Result<(), Failure> {
              srcdoc=\"{framed}\"></iframe><script>setTimeout(() => {{ \
              const d = document.getElementById('f').contentDocument.documentElement; \
              document.documentElement.dataset.state = d.dataset.state; \
-             document.documentElement.dataset.wide = d.scrollWidth; }}, 4000)</script></body></html>"
+             document.documentElement.dataset.wide = d.scrollWidth; \
+             }}, 4000)</script></body></html>"
         );
         let Some(dom) = opened(&outer)? else { return Ok(()) };
         assert_eq!(attribute(&dom, "<html", "data-state"), Some("drawn"));

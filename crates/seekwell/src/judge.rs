@@ -23,8 +23,8 @@ pub struct Judged {
     pub incidents: Vec<Incident>,
 }
 
-/// Applies the rules to an inspection, the log of its machine, and the same targets `before`, against
-/// which error counters are judged.
+/// Applies the rules to an inspection, the log of its machine, and the same targets `before`,
+/// against which error counters are judged.
 pub fn judge(inspection: Inspection, log: Option<&LogReport>, before: &[Inspection]) -> Judged {
     let disk = |i: &Inspection| i.device.as_ref().map(|d| (d.serial.clone(), d.name.clone()));
     let same = |earlier: &&Inspection| match (disk(&inspection), disk(earlier)) {

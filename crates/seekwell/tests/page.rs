@@ -64,3 +64,25 @@ fn a_page_that_cannot_be_written_is_said_before_anything_else() {
     assert_eq!(ran.status, 3);
     assert!(ran.err.contains("/nonexistent/page.html"), "{}", ran.err);
 }
+
+#[test]
+fn a_page_of_an_experiment_holds_its_document_and_can_be_made_again_when_it_is_over() {
+    let home = tempfile::tempdir().unwrap();
+    let page = home.path().join("page.html");
+    let file = page.to_str().unwrap();
+    let args = ["experiment", "--on", "null", "--aa", "--pairs", "--blocks=8", "--runtime=600ms"];
+    let ran = run(home.path(), &[&args[..], &["--settle=0", "--json", "-o", file]].concat());
+    let document = ran.json();
+    let data = data(&page);
+    assert_eq!(data["document"], document, "the page holds what was printed");
+    let sheet = &data["sheets"][0];
+    assert_eq!(sheet["course"]["points"].as_array().map(Vec::len), Some(16));
+    assert_eq!(sheet["blocks"]["each"].as_array().map(Vec::len), Some(8));
+    let sentence = document["conclusion"]["sentence"].as_str().expect("a conclusion");
+    let shown = sheet["verdict"][0].as_str().expect("a verdict");
+    assert!(shown.to_lowercase().starts_with(&sentence.to_lowercase()), "{shown} {sentence}");
+    std::fs::remove_file(&page).unwrap();
+    let again = run(home.path(), &["experiment", "resume", "last", "-o", file]);
+    assert_eq!(again.status, ran.status, "{}", again.err);
+    assert!(page.is_file());
+}

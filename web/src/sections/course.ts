@@ -22,10 +22,13 @@ function frame(axis: RatioAxis): SVGElement[] {
   });
 }
 
-function picture(summary: string, parts: SVGElement[], points: number, title: string, foot: string) {
+function picture(
+  summary: string, parts: SVGElement[], points: number, title: string, foot: string,
+): HTMLElement {
   const named = { role: "img", "aria-label": summary, width: "100%", height: HEIGHT };
   const figure = h("figure", { class: "plot" }, h("figcaption", {}, title));
-  figure.append(svg("svg", { ...named, class: "course" }, ...parts), h("p", { class: "hint" }, foot));
+  const drawing = svg("svg", { ...named, class: "course" }, ...parts);
+  figure.append(drawing, h("p", { class: "hint" }, foot));
   figure.dataset["points"] = String(points);
   return figure;
 }
@@ -74,7 +77,8 @@ function runs(sheet: Sheet, course: Course): HTMLElement | null {
   const summary = `${course.metric}, ${n} runs ${order}; the table below has the numbers.`;
   const foot = `● ${sheet.names[0]}; ◆ ${sheet.names[1]}; from the median of ${sheet.names[0]}` +
     (each ? "; a line between blocks" : "") +
-    (course.in_time ? "; both wandering together is drift." : "; when they were made is not known.");
+    (course.in_time ? "; both wandering together is drift."
+      : "; when they were made is not known.");
   return picture(summary, parts, known.length, `Runs ${order}`, foot);
 }
 
@@ -100,11 +104,12 @@ function blocks(found: Blocks): HTMLElement | null {
   });
   const every = Math.ceil(n / 12);
   for (let i = every - 1; i < n; i += every) {
-    parts.push(svg("text", { x: along(i, n), y: HEIGHT - 6, "text-anchor": "middle" }, String(i + 1)));
+    const text = { x: along(i, n), y: HEIGHT - 6, "text-anchor": "middle" };
+    parts.push(svg("text", text, String(i + 1)));
   }
   const summary = `Change from A to B in each of ${n} blocks; the table below has the numbers.`;
-  const foot = "● change of one block; ▒ less than the smallest difference that matters; the outlined " +
-    "band is the 95 % interval of all blocks together.";
+  const foot = "● change of one block; ▒ less than the smallest difference that matters; the " +
+    "outlined band is the 95 % interval of all blocks together.";
   return picture(summary, parts, known.length, "Change of each block, in time", foot);
 }
 

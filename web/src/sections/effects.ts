@@ -43,10 +43,14 @@ function drawn(axis: RatioAxis, marks: number[], effect: Effect): SVGElement {
 }
 
 function scale(axis: RatioAxis, marks: number[]): SVGElement {
-  const texts = marks.map((p) => {
+  const zero = marks.indexOf(0);
+  const texts = marks.map((p, i) => {
     const place = placeOf(axis, p);
     const anchor = place < 6 ? "start" : place > 94 ? "end" : "middle";
-    return svg("text", { x: `${place.toFixed(3)}%`, y: 13, "text-anchor": anchor }, change(p));
+    // Where there is little room only every other mark is named, no change among them.
+    const minor = (i - zero) % 2 === 0 ? null : "minor";
+    const where = { x: `${place.toFixed(3)}%`, y: 13, "text-anchor": anchor };
+    return svg("text", { ...where, class: minor }, change(p));
   });
   return svg("svg", { width: "100%", height: 18, class: "scale", "aria-hidden": "true" }, ...texts);
 }

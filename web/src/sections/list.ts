@@ -18,7 +18,8 @@ export function list(kept: Kept[]): HTMLElement[] {
   const rows = kept.map((run) => [
     // Ids are digits, lower-case letters and dashes; the rest of the address is this page's own.
     h("a", { href: `/run/${run.id}${location.search}` }, run.id),
-    run.kind, state(run), run.target, run.device_model ?? "—", run.label ?? "", when(run.started_at),
+    run.kind, state(run), run.target, run.device_model ?? "—", run.label ?? "",
+    when(run.started_at),
   ]);
   const titles = columns.map((title) => ({ title }));
   const body = kept.length > 0

@@ -1,4 +1,4 @@
-/** One question: is B better than A. The answer first, then what else differed, then the numbers. */
+/** One question: is B better than A. First the answer, then what else differed, then numbers. */
 
 import { type Child, h, section, table } from "../dom.ts";
 import { discard } from "../plot.ts";

@@ -123,15 +123,27 @@ impl Target for Uring {
     #[inline]
     fn reap(&mut self, until: Until, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let first = out.len();
-        // A poll enters too: deferred task work posts completions only then.
-        let wanted = until.completions.max(1);
-        let mut now = if until.completions == 0 { until.deadline } else { self.clock.now() };
+        if until.completions == 0 {
+            self.syscalls += 1;
+            match self.ring.submit() {
+                Ok(_) => {}
+                Err(e) if matches!(e.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => {}
+                Err(e) => {
+                    let errno = e.raw_os_error().unwrap_or(0);
+                    return Err(TargetError::Io { what: "io_uring_enter", errno });
+                }
+            }
+            let now = self.clock.now();
+            out.extend(self.ring.completion().map(|entry| complete(&entry, now)));
+            return Ok(());
+        }
+        let mut now = self.clock.now();
         loop {
             let have = (out.len() - first) as u32;
-            self.enter((wanted - have) as usize, until.deadline.since(now))?;
+            self.enter((until.completions - have) as usize, until.deadline.since(now))?;
             now = self.clock.now();
             out.extend(self.ring.completion().map(|entry| complete(&entry, now)));
-            if (out.len() - first) as u32 >= wanted || now >= until.deadline {
+            if (out.len() - first) as u32 >= until.completions || now >= until.deadline {
                 return Ok(());
             }
         }

@@ -12,12 +12,11 @@ pub(crate) fn sheets(comparison: &Comparison) -> Vec<Sheet> {
 }
 
 fn sheet(comparison: &Comparison, against: &Against) -> Sheet {
-    let (names, explained) = columns(against);
+    // What the letters stand for is told among the facts.
+    let (names, _) = columns(against);
     let all = rows(against, Shown::All);
     let caveat = [clean(&against.caveat), legend(against, &all)];
     let caveat: Vec<String> = caveat.into_iter().filter(|text| !text.is_empty()).collect();
-    let mut said = notes(comparison, against);
-    said.extend(explained);
     Sheet {
         heading: clean(&against.heading),
         verdict: against.summary.iter().map(|s| clean(s)).collect(),
@@ -41,7 +40,7 @@ fn sheet(comparison: &Comparison, against: &Against) -> Sheet {
         blocks: None,
         checks: Vec::new(),
         shapes: Vec::new(),
-        notes: said,
+        notes: notes(comparison, against),
     }
 }
 
@@ -104,9 +103,11 @@ fn effect(metric: &MetricComparison, several: bool) -> Effect {
     }
 }
 
-/// Faster and slower are better and worse. One run each is never either.
+/// Faster and slower are better and worse. One run each is never either, nor is what is only to be
+/// looked at.
 fn tone(metric: &MetricComparison) -> &'static str {
     match metric.conclusion {
+        _ if metric.role == Role::Exploratory => "open",
         Conclusion::Faster => "better",
         Conclusion::Slower => "worse",
         Conclusion::Equivalent => "same",

@@ -51,7 +51,8 @@ fn fio(name: &str, iops: &[f64]) -> Side {
             r#"{{"fio version":"fio-3.33","jobs":[{{"jobname":"rr","error":0,
             "job options":{{"rw":"randread","iodepth":"1","ioengine":"libaio"}},
             "read":{{"iops":{iops},"bw_bytes":{bytes},"runtime":1000,"total_ios":1000,
-            "clat_ns":{{"mean":{mean},"max":1e9,"N":1000,"percentile":{{"99.000000":{p99}}}}}}}}}]}}"#
+            "clat_ns":{{"mean":{mean},"max":1e9,"N":1000,
+            "percentile":{{"99.000000":{p99}}}}}}}}}]}}"#
         )
     };
     side(name, &iops.iter().map(text).collect::<Vec<_>>())

@@ -85,6 +85,9 @@ pub struct Experiment {
     /// Exit with 1 unless this is shown: faster, slower, equivalent, equivalent:3%
     #[arg(long, value_name = "CLAIM", value_parser = expect)]
     pub expect: Option<Expect>,
+    /// Write the result as one page to this file
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
     /// The workload of both arms.
     #[command(flatten)]
     pub workload: Workload,
@@ -110,6 +113,9 @@ pub enum ExperimentCommand {
         /// Identifier, unique beginning or last four digits of one, a file, or `last` [default: the
         /// newest that can go on]
         experiment: Option<String>,
+        /// Write the result as one page to this file; of one that is at its end, too
+        #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
     },
 }
 

@@ -4,6 +4,7 @@ pub mod arms;
 mod rig;
 mod setter;
 
+use super::{check_writable, write_whole};
 use crate::Ended;
 use crate::cli::experiment::{Experiment, ExperimentCommand, Letter};
 use crate::context::Context;
@@ -38,13 +39,22 @@ const GIB: u64 = 1 << 30;
 const SHORTEST: Nanos = Nanos::from_millis(600);
 
 pub fn run(args: &Experiment, context: &Context) -> Ended {
+    let page = match &args.command {
+        Some(ExperimentCommand::Resume { output, .. }) => output.as_deref(),
+        None => args.output.as_deref(),
+    };
+    if let Some(path) = page {
+        check_writable(path)?;
+    }
     match &args.command {
-        Some(ExperimentCommand::Resume { experiment }) => resume(experiment.as_deref(), context),
-        None => begin_new(args, context),
+        Some(ExperimentCommand::Resume { experiment, .. }) => {
+            resume(experiment.as_deref(), page, context)
+        }
+        None => begin_new(args, page, context),
     }
 }
 
-fn begin_new(args: &Experiment, context: &Context) -> Ended {
+fn begin_new(args: &Experiment, page: Option<&Path>, context: &Context) -> Ended {
     let target = match &args.on {
         Some(on) if on == Path::new("null") => on.clone(),
         // Kept absolute: an experiment may be resumed from another directory.
@@ -112,21 +122,21 @@ fn begin_new(args: &Experiment, context: &Context) -> Ended {
         folder.discard();
         return Err(error.into());
     }
-    finish(document, machine, folder, &place, context, line)
+    finish(document, machine, folder, &place, page, context, line)
 }
 
-fn resume(name: Option<&str>, context: &Context) -> Ended {
+fn resume(name: Option<&str>, page: Option<&Path>, context: &Context) -> Ended {
     let place = Place::beside(context.store()?.dir());
     let (folder, mut document) = place.open(name)?;
     if next(&document)? == Next::Nothing && document.conclusion.is_some() {
-        return show(context, &document);
+        return show(context, page, &document);
     }
     let line = Line::new(context.progress, Arc::clone(&context.control));
     heed_signals(context)?;
     let inspection = look(&context.view, Path::new(&document.target))?;
     let mut machine = machine(&document, inspection, context, &line, true)?;
     begin(&mut document, &mut machine, None)?;
-    finish(document, machine, folder, &place, context, line)
+    finish(document, machine, folder, &place, page, context, line)
 }
 
 /// Makes the runs, learns from a self-test, shows the result.
@@ -135,6 +145,7 @@ fn finish(
     mut machine: Machine,
     mut folder: Folder,
     place: &Place,
+    page: Option<&Path>,
     context: &Context,
     line: Line,
 ) -> Ended {
@@ -153,10 +164,14 @@ fn finish(
     if matches!(document.status, Status::Interrupted) && context.json {
         context.note(&text::unfinished(&document));
     }
-    show(context, &document)
+    show(context, page, &document)
 }
 
-fn show(context: &Context, document: &Document) -> Ended {
+fn show(context: &Context, page: Option<&Path>, document: &Document) -> Ended {
+    if let Some(path) = page {
+        write_whole(path, seekwell_report::html_experiment(document)?.as_bytes())?;
+        context.note(&format!("the page is {}", path.display()));
+    }
     if context.json {
         context.print_json(document)?;
     } else {

@@ -1,7 +1,7 @@
 //! Who may read: everybody on this machine, or who knows the token.
 //!
-//! A web page of another origin can make a browser ask 127.0.0.1, and with a name of its own that it
-//! lets resolve to 127.0.0.1 it could read the answer as its own (DNS rebinding). Such a request
+//! A web page of another origin can make a browser ask 127.0.0.1, and with a name of its own that
+//! it lets resolve to 127.0.0.1 it could read the answer as its own (DNS rebinding). Such a request
 //! names that page's host, so on loopback only the names of this machine are answered. With a token
 //! the other page would have to know it.
 

@@ -1,9 +1,9 @@
 //! `seekwell serve`: what is kept, to be read in a browser.
 //!
 //! Every connection has a thread of its own, makes one request and has a few seconds for it; more
-//! than a few at once are turned away. There is no way to change anything: an address is either one
-//! of four forms or nothing, and what is in it is never joined to a path before it was seen to be an
-//! id.
+//! than a few at once are turned away. There is no way to change anything: an address has one of
+//! four forms or is nothing, and what is in it is never joined to a path before it was seen to be
+//! an id.
 
 mod door;
 mod http;
@@ -28,6 +28,8 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// Connections at a time.
 const MOST_CONNECTIONS: usize = 32;
+const TURNED_AWAY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 /// How long is waited for a connection before signals are looked after, in milliseconds.
 const TURN_MS: i64 = 200;
 
@@ -115,10 +117,7 @@ impl Server {
         let counted = Counted(Arc::clone(open));
         if before >= MOST_CONNECTIONS {
             // A few bytes fit into any socket's buffer: this does not wait.
-            let _ = io::Write::write_all(
-                &mut &stream,
-                b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-            );
+            let _ = io::Write::write_all(&mut &stream, TURNED_AWAY);
             return;
         }
         let server = Arc::clone(self);
