@@ -271,8 +271,9 @@ impl Loop {
         Ok(true)
     }
 
-    /// How many completions one wait is for. A quarter of what is outstanding at most: then an eighth
-    /// of the depth is missing on average, and only where the device answers within microseconds.
+    /// How many completions one wait is for. A quarter of what is outstanding at most: then an
+    /// eighth of the depth is missing on average, and only where the device answers within
+    /// microseconds.
     fn worth_waiting_for(&self) -> u32 {
         let most = (self.in_flight() / 4) as u64;
         self.recent.within(TOGETHER).min(most).max(1) as u32
