@@ -81,6 +81,19 @@ pub struct Disk {
     pub device: Device,
 }
 
+/// The folder of a device in sysfs. Saved machines may lack the links by number; whole disks are then
+/// found by the number they give themselves.
+fn folder(view: &dyn View, dev: DevId) -> Option<PathBuf> {
+    if let Ok(dir) = view.canonical(&dev.sysfs()) {
+        return Some(dir);
+    }
+    let all = Path::new("/sys/block");
+    let disks = view.list(all).ok()?;
+    let own = |name: &String| view.text(&all.join(name).join("dev")).ok()?.parse().ok();
+    let name = disks.iter().find(|name| own(name) == Some(dev))?;
+    view.canonical(&all.join(name)).ok()
+}
+
 impl Disk {
     /// The disk a target is on: a block device's own, a partition's disk, the device of the file
     /// system a path is on.
@@ -110,7 +123,7 @@ impl Disk {
             given: format!("device {dev}"),
             why: "the kernel shows no device with this number".to_owned(),
         };
-        let dir = view.canonical(&dev.sysfs()).map_err(|_| gone())?;
+        let dir = folder(view, dev).ok_or_else(gone)?;
         let name = dir.file_name().and_then(|n| n.to_str()).ok_or_else(gone)?;
         let target = Target::block_device(name, dev);
         let device = inspect(view, &target).device.ok_or_else(gone)?;
@@ -126,7 +139,7 @@ impl Disk {
             ));
         }
         let dev: DevId = device.dev.parse().map_err(|()| no_disk("it has no device number"))?;
-        let dir = view.canonical(&dev.sysfs()).map_err(|_| no_disk("sysfs does not show it"))?;
+        let dir = folder(view, dev).ok_or_else(|| no_disk("sysfs does not show it"))?;
         let text = |path: &str| view.text(&dir.join(path)).ok();
         let identity = Identity {
             name: device.name.clone(),
