@@ -12,6 +12,7 @@ mod kmsg;
 mod live;
 mod mask;
 mod mounts;
+mod patient;
 mod recording;
 mod sip;
 mod snapshot;
@@ -25,6 +26,7 @@ pub use kmsg::{KMSG, KmsgReader, KmsgRecord, read_kmsg};
 pub use live::Live;
 pub use mask::Mask;
 pub use mounts::{DevId, Mount, parse_mountinfo};
+pub use patient::Patient;
 pub use recording::Recording;
 pub use snapshot::{
     LISTING, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS, Snapshot,

@@ -5,15 +5,18 @@ use crate::exit::CommandError;
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
 use seekwell_runs::{Store, StoreError, default_dir};
-use seekwell_sys::Live;
+use seekwell_sys::{Live, Patient};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Output is wrapped at this width where the terminal does not say, and never wider than this.
 const WIDTH: usize = 80;
 const WIDEST: usize = 120;
+/// The kernel answers from memory; what takes longer than this waits for hardware that hangs.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// The surroundings of one command.
 pub struct Context {
@@ -26,7 +29,7 @@ pub struct Context {
     /// Draw progress on standard error.
     pub progress: bool,
     /// The running system.
-    pub view: Live,
+    pub view: Patient<Live>,
     /// Set by signals, heeded by the engine.
     pub control: Arc<Control>,
     runs_dir: Option<PathBuf>,
@@ -49,7 +52,7 @@ impl Context {
             style: Style { color },
             width: terminal_width().unwrap_or(WIDTH).clamp(40, WIDEST),
             progress: std::io::stderr().is_terminal(),
-            view: Live::system(),
+            view: Patient::new(Live::system(), ANSWER),
             control: Arc::default(),
             runs_dir: global.runs_dir.clone(),
         }

@@ -29,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// When it is not there.
-pub fn look(view: &Live, target: &Path) -> Result<Inspection, InspectError> {
+pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, InspectError> {
     if target == Path::new("null") {
         return Ok(Inspection::null());
     }

@@ -1,0 +1,156 @@
+//! A view that waits only so long for each answer.
+//!
+//! Some sysfs files ask the hardware when they are read, and hung hardware does not answer. Each
+//! question therefore goes to a helper thread; one that does not come back in time is left behind
+//! with its question, and a new helper takes the next. A path that did not answer once is not asked
+//! again.
+
+use crate::view::{View, ViewError};
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Another view, with a limit on how long each of its answers may take.
+pub struct Patient<V> {
+    inner: Arc<V>,
+    limit: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    helper: Option<Sender<Job>>,
+    silent: HashSet<PathBuf>,
+}
+
+impl<V: View + 'static> Patient<V> {
+    /// Waits at most `limit` for each answer of `inner`.
+    pub fn new(inner: V, limit: Duration) -> Self {
+        Self { inner: Arc::new(inner), limit, state: Mutex::default() }
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        path: &Path,
+        question: impl FnOnce(&V, &Path) -> Result<T, ViewError> + Send + 'static,
+    ) -> Result<T, ViewError> {
+        let late = || ViewError::Failed { path: path.to_owned(), kind: io::ErrorKind::TimedOut };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.silent.contains(path) {
+            return Err(late());
+        }
+        let (answer, answers) = channel();
+        let (inner, owned) = (Arc::clone(&self.inner), path.to_owned());
+        // Whoever asked may have gone when the answer comes at last.
+        let job: Job = Box::new(move || drop(answer.send(question(&inner, &owned))));
+        let helper = state.helper.get_or_insert_with(helper);
+        if helper.send(job).is_err() {
+            state.helper = None;
+            return Err(ViewError::Failed { path: path.to_owned(), kind: io::ErrorKind::Other });
+        }
+        match answers.recv_timeout(self.limit) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) => {
+                state.helper = None;
+                state.silent.insert(path.to_owned());
+                Err(late())
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                state.helper = None;
+                Err(ViewError::Failed { path: path.to_owned(), kind: io::ErrorKind::Other })
+            }
+        }
+    }
+}
+
+/// A thread that does one job after the other until nobody can send any more.
+fn helper() -> Sender<Job> {
+    let (jobs, todo): (Sender<Job>, Receiver<Job>) = channel();
+    // Without a thread the receiver is dropped, and the first job sent says so.
+    let _ = std::thread::Builder::new()
+        .name("seekwell-view".into())
+        .spawn(move || todo.into_iter().for_each(|job| job()));
+    jobs
+}
+
+impl<V: View + 'static> View for Patient<V> {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
+        self.ask(path, |view, path| view.read(path))
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
+        self.ask(path, |view, path| view.list(path))
+    }
+
+    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        self.inner.link(path)
+    }
+
+    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        self.inner.canonical(path)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.inner.exists(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+    use std::time::Instant;
+
+    /// Answers at once but for one file, which never does.
+    struct Hung(Fake);
+
+    impl View for Hung {
+        fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
+            if path == Path::new("/sys/hung") {
+                std::thread::sleep(Duration::from_secs(3600));
+            }
+            self.0.read(path)
+        }
+        fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
+            self.0.list(path)
+        }
+        fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
+            self.0.link(path)
+        }
+        fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
+            self.0.canonical(path)
+        }
+        fn exists(&self, path: &Path) -> bool {
+            self.0.exists(path)
+        }
+    }
+
+    #[test]
+    fn a_file_that_blocks_is_missing_with_its_reason_and_the_rest_is_read() {
+        let fake = Fake::new().file("/sys/hung", "x").file("/sys/well", "7");
+        let view = Patient::new(Hung(fake), Duration::from_millis(50));
+        let begun = Instant::now();
+        for _ in 0..3 {
+            let error = view.text(Path::new("/sys/hung")).unwrap_err();
+            let late = matches!(error, ViewError::Failed { kind: io::ErrorKind::TimedOut, .. });
+            assert!(late, "{error}");
+            assert_eq!(view.number(Path::new("/sys/well")), Ok(7));
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "asked once and not again");
+    }
+
+    #[test]
+    fn answers_and_errors_pass_through() {
+        let fake = Fake::new().file("/sys/a/b", "text").denied("/sys/a/c");
+        let view = Patient::new(fake, Duration::from_secs(10));
+        assert_eq!(view.text(Path::new("/sys/a/b")).as_deref(), Ok("text"));
+        assert!(matches!(view.read(Path::new("/sys/a/c")), Err(ViewError::Denied { .. })));
+        assert!(matches!(view.read(Path::new("/sys/a/d")), Err(ViewError::Absent { .. })));
+        assert_eq!(view.list(Path::new("/sys/a")).unwrap(), ["b", "c"]);
+    }
+}
