@@ -81,8 +81,8 @@ pub struct Disk {
     pub device: Device,
 }
 
-/// The folder of a device in sysfs. Saved machines may lack the links by number; whole disks are then
-/// found by the number they give themselves.
+/// The folder of a device in sysfs. Saved machines may lack the links by number; whole disks are
+/// then found by the number they give themselves.
 fn folder(view: &dyn View, dev: DevId) -> Option<PathBuf> {
     if let Ok(dir) = view.canonical(&dev.sysfs()) {
         return Some(dir);
