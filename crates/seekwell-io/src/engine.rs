@@ -5,7 +5,7 @@ use crate::measurement::{Failure, FailureKind, Measurement, Stopped};
 use crate::request::{Completion, Op, Request, Tagged};
 use crate::target::{Target, TargetError, Until};
 use crate::units::Nanos;
-use crate::workload::{Generator, Next, Workload, WorkloadError};
+use crate::workload::{Generator, Next, Source, Workload, WorkloadError};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -84,7 +84,50 @@ pub fn run<T: Target, D: Dispatcher>(
     control: &Control,
 ) -> Result<Measurement, EngineError> {
     workload.check()?;
-    let mut run = Loop::new(workload, thread, target.now());
+    let mut generator = Generator::new(workload, thread);
+    run_source(&mut generator, Bounds::of(workload), target, dispatcher, control)
+}
+
+/// What bounds a run, whatever its requests come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// The most requests outstanding at once, and the tags the target was opened with.
+    pub depth: u32,
+    /// Run this long before measuring.
+    pub ramp: Nanos,
+    /// Measure for this long; zero until the source has no more.
+    pub runtime: Nanos,
+    /// Watch the clock instead of sleeping when a request will be wanted within this time: waking
+    /// up takes tens of microseconds, and the request would be that late. Zero always sleeps, and is
+    /// the only choice on a virtual clock, which moves in no other way.
+    pub spin: Nanos,
+}
+
+impl Bounds {
+    /// Those a workload asks for.
+    pub const fn of(workload: &Workload) -> Self {
+        Self {
+            depth: workload.pace.depth(),
+            ramp: workload.ramp_ns,
+            runtime: workload.runtime_ns,
+            spin: Nanos::ZERO,
+        }
+    }
+}
+
+/// Runs the requests of any source to its end. The source stays with the caller, with what it
+/// noted of their completions.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_source<S: Source, T: Target, D: Dispatcher>(
+    source: &mut S,
+    bounds: Bounds,
+    target: &mut T,
+    dispatcher: &mut D,
+    control: &Control,
+) -> Result<Measurement, EngineError> {
+    let mut run = Loop::new(source, bounds, target.now());
     while run.step(target, dispatcher, control)? {}
     Ok(run.finish(target))
 }
@@ -170,9 +213,10 @@ impl Recent {
     }
 }
 
-struct Loop {
+struct Loop<'s, S> {
     recent: Recent,
-    generator: Generator,
+    source: &'s mut S,
+    spin: Nanos,
     depth: usize,
     free: Vec<u32>,
     outstanding: Vec<Option<Outstanding>>,
@@ -196,14 +240,14 @@ struct Loop {
     measurement: Measurement,
 }
 
-impl Loop {
-    fn new(workload: &Workload, thread: u32, now: Nanos) -> Self {
-        let depth = workload.pace.depth();
-        let runtime =
-            if workload.runtime_ns == Nanos::ZERO { Nanos::MAX } else { workload.runtime_ns };
+impl<'s, S: Source> Loop<'s, S> {
+    fn new(source: &'s mut S, bounds: Bounds, now: Nanos) -> Self {
+        let depth = bounds.depth;
+        let runtime = if bounds.runtime == Nanos::ZERO { Nanos::MAX } else { bounds.runtime };
         Self {
             recent: Recent::new(now),
-            generator: Generator::new(workload, thread),
+            source,
+            spin: bounds.spin,
             depth: depth as usize,
             free: (0..depth).rev().collect(),
             outstanding: vec![None; depth as usize],
@@ -213,7 +257,7 @@ impl Loop {
             room_left: false,
             exhausted: false,
             ending: false,
-            ramp_end: now + workload.ramp_ns,
+            ramp_end: now + bounds.ramp,
             end: Nanos::MAX,
             runtime,
             measuring: false,
@@ -249,7 +293,7 @@ impl Loop {
         if self.in_flight() == 0 && over {
             return Ok(false);
         }
-        let mut deadline = (now + SLICE).min(next_arrival);
+        let mut deadline = (now + SLICE).min(Nanos(next_arrival.0.saturating_sub(self.spin.0)));
         if !self.ending && self.in_flight() == 0 {
             deadline = deadline.min(self.end);
         }
@@ -307,7 +351,7 @@ impl Loop {
         self.room_left = false;
         let done = self.ending || self.exhausted;
         while !done && self.in_flight() + self.waiting < self.depth {
-            match self.generator.next(now) {
+            match self.source.next(now) {
                 Next::Request(request) => {
                     dispatcher.queue(request);
                     self.waiting += 1;
@@ -331,6 +375,7 @@ impl Loop {
         {
             let slot = self.free.pop().expect("no more requests wait than there are slots");
             self.waiting -= 1;
+            self.source.submitted(&request, now);
             self.outstanding[slot as usize] = Some(Outstanding { request, submitted: now });
             self.batch.push(Tagged { slot, request });
         }
@@ -352,6 +397,7 @@ impl Loop {
             let done = done.expect("a target completes each request once");
             self.free.push(completion.slot);
             dispatcher.complete(done.request.op);
+            self.source.completed(&done.request, done.submitted, completion);
             match completion.result {
                 Ok(moved) if moved == done.request.len || done.request.op == Op::Flush => {
                     bytes += u64::from(moved);

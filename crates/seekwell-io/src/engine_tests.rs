@@ -1,12 +1,12 @@
 //! The loop on a virtual clock: every number is asserted to the nanosecond.
 
 use crate::dispatch::{Dispatcher, SharedTags, Unlimited};
-use crate::engine::{Control, run, run_threads};
+use crate::engine::{Bounds, Control, run, run_source, run_threads};
 use crate::measurement::{FailureKind, Measurement, Stopped};
-use crate::request::{Op, Request};
+use crate::request::{Completion, Op, Request};
 use crate::target::{Fixed, Null, Served};
 use crate::units::Nanos;
-use crate::workload::{Pace, Pattern, SizeShare, Workload};
+use crate::workload::{Next, Pace, Pattern, SizeShare, Source, Workload};
 use std::sync::atomic::Ordering::Relaxed;
 
 const MS: Nanos = Nanos::from_millis(1);
@@ -313,4 +313,45 @@ fn a_depth_above_one_batch_is_reached_although_completions_come_in_between() {
     assert_eq!(m.op(Op::Read).requests, 256);
     // All are served side by side, so all were submitted before the first completed.
     assert_eq!(m.elapsed, Nanos::from_millis(1000));
+}
+
+/// Each request is wanted 2 ms after the one before it completed.
+struct Chain {
+    left: u32,
+    ready: Option<Nanos>,
+    seen: Vec<(u32, Nanos, Nanos)>,
+}
+
+impl Source for Chain {
+    fn next(&mut self, now: Nanos) -> Next {
+        match self.ready {
+            _ if self.left == 0 => Next::Done,
+            None => Next::NotBefore(Nanos::MAX),
+            Some(at) if at > now => Next::NotBefore(at),
+            Some(wanted) => {
+                self.ready = None;
+                self.left -= 1;
+                let id = self.left;
+                let wanted = Some(wanted);
+                Next::Request(Request { op: Op::Read, offset: 0, len: 512, wanted, id })
+            }
+        }
+    }
+
+    fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
+        self.seen.push((request.id, submitted, completion.at));
+        self.ready = Some(completion.at + MS + MS);
+    }
+}
+
+#[test]
+fn a_source_that_waits_for_completions_is_asked_again_after_each() {
+    let mut chain = Chain { left: 3, ready: Some(Nanos::ZERO), seen: Vec::new() };
+    let bounds = Bounds { depth: 8, ramp: Nanos::ZERO, runtime: Nanos::ZERO, spin: Nanos::ZERO };
+    let control = Control::default();
+    let mut target = Fixed::new(8, each(MS));
+    let m = run_source(&mut chain, bounds, &mut target, &mut Unlimited::default(), &control);
+    let at = Nanos::from_millis;
+    assert_eq!(chain.seen, [(2, at(0), at(1)), (1, at(3), at(4)), (0, at(6), at(7))]);
+    assert_eq!(m.unwrap().elapsed, at(7));
 }

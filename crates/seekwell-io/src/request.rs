@@ -50,6 +50,8 @@ pub struct Request {
     /// When it was wanted, on the target's clock. Response time counts from here. A closed loop
     /// wants nothing at a time of its own and leaves it `None`.
     pub wanted: Option<Nanos>,
+    /// What its source knows it by; nothing else looks at it.
+    pub id: u32,
 }
 
 /// A request that holds a tag: `slot` names its buffer and comes back in its completion.

@@ -1,6 +1,6 @@
 //! From a workload to its requests, for one thread.
 
-use super::{Pace, Pattern, SizeShare, Workload};
+use super::{Next, Pace, Pattern, SizeShare, Source, Workload};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use rand_core::{RngCore, SeedableRng};
@@ -9,17 +9,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A prime larger than any number of blocks, to scatter Zipf ranks over the region one to one.
 const SCATTER: u64 = 18_446_744_073_709_551_557;
-
-/// What the loop is to do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// Issue this.
-    Request(Request),
-    /// Nothing is wanted before this time.
-    NotBefore(Nanos),
-    /// The workload has no more requests.
-    Done,
-}
 
 /// Draws requests. Equal workload, thread and times asked give equal requests, on any machine.
 #[derive(Debug)]
@@ -100,41 +89,6 @@ impl Generator {
         }
     }
 
-    /// The next request as of `now` on the target's clock.
-    #[inline]
-    pub fn next(&mut self, now: Nanos) -> Next {
-        if self.flush_every > 0 && self.unflushed == self.flush_every {
-            self.unflushed = 0;
-            let wanted = Some(self.first_unflushed);
-            return Next::Request(Request { op: Op::Flush, offset: 0, len: 0, wanted });
-        }
-        if self.left == 0 {
-            return Next::Done;
-        }
-        let wanted = match &mut self.arrivals {
-            None => None,
-            Some(arrivals) => {
-                let due = arrivals.due(now, &mut self.rng);
-                let at = Nanos(due as u64);
-                if at > now {
-                    return Next::NotBefore(at);
-                }
-                arrivals.next_ns = Some(due + arrivals.gap(&mut self.rng));
-                Some(at)
-            }
-        };
-        self.left -= 1;
-        let len = self.size();
-        let op = self.op();
-        if op == Op::Write {
-            if self.unflushed == 0 {
-                self.first_unflushed = now;
-            }
-            self.unflushed += u32::from(self.flush_every > 0);
-        }
-        Next::Request(Request { op, offset: self.offset(len), len, wanted })
-    }
-
     #[inline]
     fn op(&mut self) -> Op {
         let read = match self.read_percent {
@@ -178,6 +132,42 @@ impl Generator {
                 self.start + block as u64 * self.align
             }
         }
+    }
+}
+
+impl Source for Generator {
+    #[inline]
+    fn next(&mut self, now: Nanos) -> Next {
+        if self.flush_every > 0 && self.unflushed == self.flush_every {
+            self.unflushed = 0;
+            let wanted = Some(self.first_unflushed);
+            return Next::Request(Request { op: Op::Flush, offset: 0, len: 0, wanted, id: 0 });
+        }
+        if self.left == 0 {
+            return Next::Done;
+        }
+        let wanted = match &mut self.arrivals {
+            None => None,
+            Some(arrivals) => {
+                let due = arrivals.due(now, &mut self.rng);
+                let at = Nanos(due as u64);
+                if at > now {
+                    return Next::NotBefore(at);
+                }
+                arrivals.next_ns = Some(due + arrivals.gap(&mut self.rng));
+                Some(at)
+            }
+        };
+        self.left -= 1;
+        let len = self.size();
+        let op = self.op();
+        if op == Op::Write {
+            if self.unflushed == 0 {
+                self.first_unflushed = now;
+            }
+            self.unflushed += u32::from(self.flush_every > 0);
+        }
+        Next::Request(Request { op, offset: self.offset(len), len, wanted, id: 0 })
     }
 }
 

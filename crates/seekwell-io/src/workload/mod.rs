@@ -1,16 +1,45 @@
 //! What produces requests, and how they are paced.
 //!
 //! A [`Workload`] is a description: plain data that is kept with every result. A [`Generator`]
-//! turns it into requests, one thread's share at a time, from a seed and nothing else.
+//! turns it into requests, one thread's share at a time, from a seed and nothing else. It is one
+//! [`Source`]; the requests of a trace are another.
 
 mod generator;
 #[cfg(test)]
 mod tests;
 
-pub use generator::{Generator, Next};
+pub use generator::Generator;
 
+use crate::request::{Completion, Request};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
+
+/// What the loop is to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Issue this.
+    Request(Request),
+    /// Nothing is wanted before this time, or before something outstanding completes.
+    NotBefore(Nanos),
+    /// There are no more requests.
+    Done,
+}
+
+/// Produces the requests of one thread, and may watch what becomes of them.
+pub trait Source {
+    /// The next request as of `now` on the target's clock. A source that waits for completions
+    /// alone answers [`Next::NotBefore`] with [`Nanos::MAX`], and only while something is
+    /// outstanding.
+    fn next(&mut self, now: Nanos) -> Next;
+
+    /// A request was handed to the target.
+    #[inline]
+    fn submitted(&mut self, _request: &Request, _at: Nanos) {}
+
+    /// A request that was handed over at `submitted` is done.
+    #[inline]
+    fn completed(&mut self, _request: &Request, _submitted: Nanos, _completion: &Completion) {}
+}
 
 /// Where in the region the next request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Properties of what is generated.
 
-use super::{Generator, Next, Pace, Pattern, SizeShare, Workload};
+use super::{Generator, Next, Pace, Pattern, SizeShare, Source, Workload};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use proptest::prelude::*;
