@@ -1,0 +1,82 @@
+//! What can be wrong with a trace.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where in an input something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// A line, counted from 1.
+    Line(u64),
+    /// A byte, counted from 0.
+    Byte(u64),
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(n) => write!(f, "line {n}"),
+            Self::Byte(n) => write!(f, "byte {n}"),
+        }
+    }
+}
+
+/// A trace that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file could not be opened, read or written.
+    #[error("{what} {}: {source}", path.display())]
+    Io {
+        /// `reading`, `writing`, …
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the kernel answered.
+        source: std::io::Error,
+    },
+    /// The input is not what its format says.
+    #[error("{format}, {at}: {wrong}{}", shown(found))]
+    Malformed {
+        /// The format it was read as.
+        format: &'static str,
+        /// Where.
+        at: At,
+        /// What is wrong, with what was needed.
+        wrong: &'static str,
+        /// The text or value there, cut short; empty where it says nothing.
+        found: String,
+    },
+    /// The input ends in the middle of something.
+    #[error("{format}, {at}: the input ends in the middle of {what}")]
+    Truncated {
+        /// The format it was read as.
+        format: &'static str,
+        /// Where it ends.
+        at: At,
+        /// What was being read.
+        what: &'static str,
+    },
+    /// No format looks like this.
+    #[error(
+        "{}: not a trace in any known format; name one with --from ({known})",
+        path.display()
+    )]
+    Unrecognised {
+        /// The file.
+        path: PathBuf,
+        /// Formats that can be named.
+        known: String,
+    },
+    /// The output cannot say something that the trace contains.
+    #[error("{format} cannot keep {what}")]
+    Inexpressible {
+        /// The format to be written.
+        format: &'static str,
+        /// What it has no place for.
+        what: String,
+    },
+}
+
+fn shown(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" (found {text:?})") }
+}

@@ -1,0 +1,131 @@
+//! Where records come from, a batch at a time.
+
+use crate::error::TraceError;
+use crate::record::Record;
+use serde::{Deserialize, Serialize};
+
+/// Records asked for at once: large enough that a call costs nothing, small enough for the cache.
+pub const BATCH: usize = 4096;
+
+/// What the times of a trace count from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// The trace's own start.
+    Start,
+    /// The start of that machine (CLOCK_MONOTONIC).
+    Monotonic,
+    /// 1970-01-01 UTC.
+    Unix,
+}
+
+/// Which moment of a request the `queued` time of the records is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Capture {
+    /// Requests as programs and file systems made them, before the scheduler (Q).
+    Queue,
+    /// Requests as the device got them (D).
+    Issue,
+    /// Both.
+    Both,
+}
+
+/// A disk, partition or volume that requests went to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// `sda`, `8,0`, `web_2`: what the trace calls it.
+    pub name: String,
+    /// Its size in bytes, where the trace tells.
+    pub size_bytes: Option<u64>,
+    /// Model, where the trace tells.
+    pub model: Option<String>,
+    /// Serial number or WWN, where the trace tells.
+    pub serial: Option<String>,
+}
+
+/// What was lost while recording. Anything above zero makes a trace incomplete for ever.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Losses {
+    /// Events the kernel could not keep.
+    pub lost_events: u64,
+    /// Requests seen to begin whose end was never seen.
+    pub unfinished: u64,
+    /// Completions that belong to no request seen.
+    pub orphans: u64,
+}
+
+/// What is known of a trace as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// Name of the format it was read from, as `--from` takes it.
+    pub format: String,
+    /// What times count from.
+    pub clock: Clock,
+    /// Which moments were recorded.
+    pub capture: Capture,
+    /// Wall-clock time of the trace's time zero, in nanoseconds since 1970, where known.
+    pub unix_ns_at_zero: Option<i64>,
+    /// Kernel of the machine, where known.
+    pub kernel: Option<String>,
+    /// Host name, where known.
+    pub host: Option<String>,
+    /// The command that ran while it was recorded.
+    pub command: Option<String>,
+    /// CPU time that recording cost, in nanoseconds per request, where it was measured.
+    pub recording_cost_ns_per_request: Option<u64>,
+    /// Set when a recording was ended from outside before it could be closed.
+    pub cut_short: bool,
+    /// What was lost; final only once a source is at its end.
+    pub losses: Losses,
+}
+
+impl About {
+    /// Nothing is known but the format and its clock.
+    pub fn new(format: &str, clock: Clock, capture: Capture) -> Self {
+        Self {
+            format: format.to_owned(),
+            clock,
+            capture,
+            unix_ns_at_zero: None,
+            kernel: None,
+            host: None,
+            command: None,
+            recording_cost_ns_per_request: None,
+            cut_short: false,
+            losses: Losses::default(),
+        }
+    }
+
+    /// Whether nothing is known to be missing.
+    pub fn complete(&self) -> bool {
+        self.losses.lost_events == 0 && !self.cut_short
+    }
+}
+
+/// Names that records refer to by number. They grow while a trace is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tables {
+    /// Devices, in order of appearance.
+    pub devices: Vec<Device>,
+    /// Names of processes; the first is empty and means unknown.
+    pub processes: Vec<String>,
+}
+
+/// Something that hands out the requests of a trace.
+///
+/// Records come in the order of [`Record::arrival`]; a format that does not keep that order is read
+/// through [`crate::order::Ordered`].
+pub trait Source {
+    /// Appends up to about [`BATCH`] records. Nothing appended means the end.
+    ///
+    /// # Errors
+    /// [`TraceError`] with the place in the input. Records appended before it are good.
+    fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError>;
+
+    /// What is known of the trace so far.
+    fn about(&self) -> &About;
+
+    /// The names known so far; whole once the end was reached.
+    fn tables(&self) -> &Tables;
+}
