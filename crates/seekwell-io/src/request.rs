@@ -52,6 +52,8 @@ pub struct Request {
     pub wanted: Option<Nanos>,
     /// What its source knows it by; nothing else looks at it.
     pub id: u32,
+    /// A write that is durable when it is done (FUA); of no meaning elsewhere.
+    pub durable: bool,
 }
 
 /// A request that holds a tag: `slot` names its buffer and comes back in its completion.

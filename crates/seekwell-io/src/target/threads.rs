@@ -107,6 +107,10 @@ fn perform(file: BorrowedFd<'_>, request: &Request, buffer: *mut u8) -> Result<u
     let moved = unsafe {
         match request.op {
             Op::Read => libc::pread(fd, buffer.cast(), len, at),
+            Op::Write if request.durable => {
+                let part = libc::iovec { iov_base: buffer.cast(), iov_len: len };
+                libc::pwritev2(fd, &raw const part, 1, at, libc::RWF_DSYNC)
+            }
             Op::Write => libc::pwrite(fd, buffer.cast(), len, at),
             Op::Flush => libc::fsync(fd) as isize,
             Op::Discard => {

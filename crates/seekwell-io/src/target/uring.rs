@@ -4,7 +4,7 @@
 use super::buffers::Buffers;
 use super::{Target, TargetError, Until};
 use crate::clock::Clock;
-use crate::request::{Completion, Op, Tagged};
+use crate::request::{Completion, Op, Request, Tagged};
 use crate::units::Nanos;
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
@@ -59,10 +59,14 @@ impl Uring {
         let entry = match (request.op, self.registered_buffers) {
             (Op::Read, true) => opcode::ReadFixed::new(Fixed(0), buffer, len, 0).offset(at).build(),
             (Op::Read, false) => opcode::Read::new(Fixed(0), buffer, len).offset(at).build(),
-            (Op::Write, true) => {
-                opcode::WriteFixed::new(Fixed(0), buffer, len, 0).offset(at).build()
-            }
-            (Op::Write, false) => opcode::Write::new(Fixed(0), buffer, len).offset(at).build(),
+            (Op::Write, true) => opcode::WriteFixed::new(Fixed(0), buffer, len, 0)
+                .offset(at)
+                .rw_flags(durability(request))
+                .build(),
+            (Op::Write, false) => opcode::Write::new(Fixed(0), buffer, len)
+                .offset(at)
+                .rw_flags(durability(request))
+                .build(),
             (Op::Flush, _) => opcode::Fsync::new(Fixed(0)).build(),
             (Op::Discard, _) => {
                 let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
@@ -85,6 +89,11 @@ impl Uring {
             },
         }
     }
+}
+
+/// A durable write goes out as FUA, or as write and flush where the device has none.
+const fn durability(request: &Request) -> i32 {
+    if request.durable { libc::RWF_DSYNC } else { 0 }
 }
 
 /// Builds a ring with the cheapest completion delivery the kernel has: deferred task work (6.1),

@@ -141,7 +141,14 @@ impl Source for Generator {
         if self.flush_every > 0 && self.unflushed == self.flush_every {
             self.unflushed = 0;
             let wanted = Some(self.first_unflushed);
-            return Next::Request(Request { op: Op::Flush, offset: 0, len: 0, wanted, id: 0 });
+            return Next::Request(Request {
+                op: Op::Flush,
+                offset: 0,
+                len: 0,
+                wanted,
+                id: 0,
+                durable: false,
+            });
         }
         if self.left == 0 {
             return Next::Done;
@@ -167,7 +174,7 @@ impl Source for Generator {
             }
             self.unflushed += u32::from(self.flush_every > 0);
         }
-        Next::Request(Request { op, offset: self.offset(len), len, wanted, id: 0 })
+        Next::Request(Request { op, offset: self.offset(len), len, wanted, id: 0, durable: false })
     }
 }
 

@@ -1,0 +1,268 @@
+//! Reads ahead on a thread of its own, so that decoding a file makes no request late.
+
+use super::depend::Inference;
+use super::{Moment, Placing};
+use crate::error::TraceError;
+use crate::record::{Flags, Record};
+use crate::source::{BATCH, Source};
+use seekwell_io::request::{Op, Request};
+use seekwell_io::units::Nanos;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// Batches read ahead.
+const AHEAD: usize = 64;
+
+/// A request to be played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// When it was wanted, since the trace's first request.
+    pub at: Nanos,
+    /// First byte on the target.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u32,
+    /// What it does.
+    pub op: Op,
+    /// It was to be durable when done (FUA).
+    pub durable: bool,
+    /// Requests outstanding when it came, where the trace has completions.
+    pub in_flight: Option<u32>,
+    /// Numbers of the requests it waited for; requests are numbered from 0 as they are fed.
+    pub parents: Vec<u32>,
+    /// From the last of them being done to its coming.
+    pub think: Nanos,
+}
+
+impl Planned {
+    /// The request to be issued under this number.
+    pub(super) const fn request(&self, id: u32, wanted: Option<Nanos>) -> Request {
+        let Self { op, offset, len, durable, .. } = *self;
+        Request { op, offset, len, wanted, id, durable }
+    }
+}
+
+/// Which records are played and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Picked {
+    /// Only this device.
+    pub device: Option<u32>,
+    /// Which time counts.
+    pub moment: Moment,
+    /// Time of the trace's first request.
+    pub first: Nanos,
+    /// Writes, discards and flushes too.
+    pub writes: bool,
+    /// Where requests go.
+    pub placing: Placing,
+    /// Longer requests are split into parts of this length, a multiple of the block.
+    pub longest_bytes: u32,
+    /// Find out what each request waited for.
+    pub dependencies: bool,
+}
+
+/// What was not played as recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Left out because only reads may be played, by [`Op`] number.
+    pub by_op: [u64; 4],
+    /// Left out because nothing like it can be played, or because it has no time.
+    pub other: u64,
+    /// Moved, aligned or cut.
+    pub altered: u64,
+    /// Parts beyond the first that long requests were split into.
+    pub parts: u64,
+    /// Wanted earlier than one before it; played at that one's time.
+    pub backwards: u64,
+}
+
+enum Sent {
+    Batch(Vec<Planned>),
+    End(Result<Skipped, TraceError>),
+}
+
+/// Planned requests, in order.
+pub struct Feed {
+    sent: Receiver<Sent>,
+    batch: std::vec::IntoIter<Planned>,
+    end: Option<Result<Skipped, TraceError>>,
+    stop: Arc<AtomicBool>,
+    reader: JoinHandle<()>,
+    /// Numbers given so far.
+    next_id: u32,
+}
+
+impl Feed {
+    /// Begins to read ahead.
+    pub fn start(source: Box<dyn Source + Send>, picked: Picked) -> Self {
+        let (send, sent) = sync_channel(AHEAD);
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked_to_stop = Arc::clone(&stop);
+        let reader = std::thread::spawn(move || {
+            let end = Reader::new(picked, &send, &asked_to_stop).read(source);
+            // A feed that was dropped does not listen any more.
+            let _ = send.send(Sent::End(end));
+        });
+        Self { sent, stop, batch: Vec::new().into_iter(), end: None, reader, next_id: 0 }
+    }
+
+    /// The next request, which stays.
+    pub fn peek(&mut self) -> Option<&Planned> {
+        while self.batch.as_slice().is_empty() && self.end.is_none() {
+            match self.sent.recv() {
+                Ok(Sent::Batch(batch)) => self.batch = batch.into_iter(),
+                Ok(Sent::End(end)) => self.end = Some(end),
+                Err(_) => return None,
+            }
+        }
+        self.batch.as_slice().first()
+    }
+
+    /// The next request and its number.
+    pub fn take(&mut self) -> Option<(u32, Planned)> {
+        self.peek()?;
+        let planned = self.batch.next()?;
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        Some((id, planned))
+    }
+
+    /// Ends reading and says what was not played as recorded, as far as was read.
+    ///
+    /// # Errors
+    /// What is wrong with the trace.
+    pub fn finish(mut self) -> Result<Skipped, TraceError> {
+        self.stop.store(true, Relaxed);
+        while self.end.is_none()
+            && let Ok(message) = self.sent.recv()
+        {
+            if let Sent::End(end) = message {
+                self.end = Some(end);
+            }
+        }
+        let panicked = self.reader.join().is_err();
+        assert!(!panicked, "reading ahead does not panic");
+        self.end.unwrap_or(Ok(Skipped::default()))
+    }
+}
+
+struct Reader<'a> {
+    picked: Picked,
+    send: &'a SyncSender<Sent>,
+    stop: &'a AtomicBool,
+    skipped: Skipped,
+    inference: Inference,
+    last: Nanos,
+    next_id: u32,
+    out: Vec<Planned>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(picked: Picked, send: &'a SyncSender<Sent>, stop: &'a AtomicBool) -> Self {
+        Self {
+            picked,
+            send,
+            stop,
+            skipped: Skipped::default(),
+            inference: Inference::default(),
+            last: Nanos::ZERO,
+            next_id: 0,
+            out: Vec::with_capacity(BATCH),
+        }
+    }
+
+    fn read(&mut self, mut source: Box<dyn Source + Send>) -> Result<Skipped, TraceError> {
+        let mut records = Vec::with_capacity(BATCH);
+        loop {
+            records.clear();
+            source.read(&mut records)?;
+            for record in &records {
+                self.plan(record);
+            }
+            if !self.out.is_empty() {
+                let batch = std::mem::replace(&mut self.out, Vec::with_capacity(BATCH));
+                if self.send.send(Sent::Batch(batch)).is_err() {
+                    break;
+                }
+            }
+            if records.is_empty() || self.stop.load(Relaxed) {
+                break;
+            }
+        }
+        Ok(self.skipped)
+    }
+
+    fn plan(&mut self, record: &Record) {
+        if self.picked.device.is_some_and(|device| device != record.device) {
+            return;
+        }
+        let time = self.picked.moment.of(record).get();
+        let Some(time) = time.filter(|_| !record.flags.has(Flags::OTHER)) else {
+            self.skipped.other += 1;
+            return;
+        };
+        if record.op != Op::Read && !self.picked.writes {
+            self.skipped.by_op[record.op as usize] += 1;
+            return;
+        }
+        if record.op != Op::Flush && record.len == 0 {
+            self.skipped.other += 1;
+            return;
+        }
+        let at = time.since(self.picked.first);
+        self.skipped.backwards += u64::from(at < self.last);
+        self.last = self.last.max(at);
+        let at = self.last;
+        let completed = record.completed.get().map(|end| end.since(self.picked.first));
+        if record.flags.has(Flags::PREFLUSH) && record.op == Op::Write {
+            self.push(at, completed, Op::Flush, 0, 0, false);
+        }
+        if record.op == Op::Flush {
+            self.push(at, completed, Op::Flush, 0, 0, false);
+            return;
+        }
+        let placed = self.picked.placing.place(record.offset, record.len);
+        self.skipped.altered += u64::from(placed.altered);
+        let durable = record.flags.has(Flags::FUA) && record.op == Op::Write;
+        let (mut offset, mut left) = (placed.offset, placed.len);
+        loop {
+            let len = left.min(self.picked.longest_bytes);
+            self.push(at, completed, record.op, offset, len, durable);
+            left -= len;
+            if left == 0 {
+                break;
+            }
+            offset += u64::from(len);
+            self.skipped.parts += 1;
+        }
+    }
+
+    fn push(
+        &mut self,
+        at: Nanos,
+        completed: Option<Nanos>,
+        op: Op,
+        offset: u64,
+        len: u32,
+        durable: bool,
+    ) {
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        let mut learned = self.inference.next(id, at, completed);
+        if !self.picked.dependencies {
+            learned.parents = Vec::new();
+        }
+        self.out.push(Planned {
+            at,
+            offset,
+            len,
+            op,
+            durable,
+            in_flight: completed.map(|_| learned.in_flight),
+            parents: learned.parents,
+            think: learned.think,
+        });
+    }
+}

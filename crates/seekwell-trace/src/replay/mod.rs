@@ -1,0 +1,63 @@
+//! Playing a trace back on a target.
+//!
+//! A reader of its own thread turns records into [`Planned`] requests (picked, placed, split, with
+//! what was outstanding and what they waited for), a bounded number ahead ([`feed`]). On the
+//! measuring thread one of three sources hands them to the engine:
+//!
+//! - [`Timed`]: each at its recorded time against one absolute clock; gaps are never added up, so
+//!   one late request makes no other late.
+//! - [`Closed`]: as soon as fewer are outstanding than a depth, or than were in the recording.
+//! - [`Dependent`]: each once the requests it waited for are done, plus the time that was thought.
+//!
+//! Each source watches its own [`Fidelity`]: how far what was issued is from what was recorded, and
+//! whether the program or the device was to blame.
+
+mod closed;
+mod depend;
+mod dependent;
+mod feed;
+mod fidelity;
+mod fit;
+mod survey;
+mod timed;
+
+#[cfg(test)]
+mod tests;
+
+pub use closed::Closed;
+pub use dependent::Dependent;
+pub use feed::{Feed, Picked, Planned, Skipped};
+pub use fidelity::{Fidelity, Verdict};
+pub use fit::{Fit, FitError, Placing};
+pub use survey::{DeviceSurvey, Survey, survey};
+pub use timed::Timed;
+
+use crate::record::{Record, Stamp};
+use seekwell_io::units::Nanos;
+
+/// Which recorded time counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// When requests were made (Q); the target's own scheduler does its work again.
+    Queue,
+    /// When the device got them (D).
+    Issue,
+}
+
+impl Moment {
+    /// The time of a record: this moment's, or the other where this one was not recorded.
+    pub fn of(self, record: &Record) -> Stamp {
+        match self {
+            Self::Queue => record.queued.or(record.issued),
+            Self::Issue => record.issued.or(record.queued),
+        }
+    }
+}
+
+/// When a request that was wanted `at` after the start is due, at `speed` times the recorded one.
+fn due(base: Nanos, at: Nanos, speed: f64) -> Nanos {
+    if speed == 1.0 {
+        return base + at;
+    }
+    base + Nanos((at.0 as f64 / speed).round() as u64)
+}
