@@ -353,7 +353,7 @@ impl<'s, S: Source> Loop<'s, S> {
         while !done && self.in_flight() + self.waiting < self.depth {
             match self.source.next(now) {
                 Next::Request(request) => {
-                    dispatcher.queue(request);
+                    dispatcher.queue(request, now);
                     self.waiting += 1;
                 }
                 Next::NotBefore(at) => {
@@ -371,7 +371,7 @@ impl<'s, S: Source> Loop<'s, S> {
             }
         }
         while !self.ending
-            && let Some(request) = dispatcher.release()
+            && let Some(request) = dispatcher.release(now)
         {
             let slot = self.free.pop().expect("no more requests wait than there are slots");
             self.waiting -= 1;

@@ -333,7 +333,14 @@ impl Source for Chain {
                 self.left -= 1;
                 let id = self.left;
                 let wanted = Some(wanted);
-                Next::Request(Request { op: Op::Read, offset: 0, len: 512, wanted, id })
+                Next::Request(Request {
+                    op: Op::Read,
+                    offset: 0,
+                    len: 512,
+                    wanted,
+                    id,
+                    durable: false,
+                })
             }
         }
     }

@@ -1,0 +1,74 @@
+//! The token domains of Linux's kyber (block/kyber-iosched.c): each kind of request has tokens and
+//! a turn of its own. Kyber also takes tokens away from whoever makes latencies miss their targets;
+//! that part is not modelled, so these are its bounds without load.
+
+use super::Dispatcher;
+use crate::request::{Op, Request};
+use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// By [`Op`] number: tokens, and requests in one turn.
+const DOMAINS: [(u32, u32); 4] = [(256, 16), (128, 8), (16, 1), (64, 1)];
+
+#[derive(Debug, Default)]
+struct Domain {
+    waiting: VecDeque<Request>,
+    out: u32,
+}
+
+/// Four domains over one pool of tags, three quarters of which writes may hold.
+#[derive(Debug)]
+pub struct Domains {
+    tags: u32,
+    out: u32,
+    domains: [Domain; 4],
+    turn: usize,
+    batched: u32,
+}
+
+impl Domains {
+    /// Over `tags` tags, at least one.
+    pub fn new(tags: u32) -> Self {
+        assert!(tags > 0, "a device without tags takes no commands");
+        Self { tags, out: 0, domains: Default::default(), turn: 0, batched: 0 }
+    }
+
+    /// The most that may be outstanding in a domain.
+    fn limit(&self, domain: usize) -> u32 {
+        let tokens = DOMAINS[domain].0;
+        if domain == Op::Read as usize { tokens } else { tokens.min((self.tags * 3 / 4).max(1)) }
+    }
+}
+
+impl Dispatcher for Domains {
+    fn queue(&mut self, request: Request, _: Nanos) {
+        self.domains[request.op as usize].waiting.push_back(request);
+    }
+
+    fn release(&mut self, _: Nanos) -> Option<Request> {
+        if self.out >= self.tags {
+            return None;
+        }
+        // The domain whose turn it is may come a second time, after all others had nothing.
+        for _ in 0..=DOMAINS.len() {
+            let limit = self.limit(self.turn);
+            let domain = &mut self.domains[self.turn];
+            if self.batched < DOMAINS[self.turn].1
+                && domain.out < limit
+                && let Some(request) = domain.waiting.pop_front()
+            {
+                domain.out += 1;
+                self.out += 1;
+                self.batched += 1;
+                return Some(request);
+            }
+            (self.turn, self.batched) = ((self.turn + 1) % DOMAINS.len(), 0);
+        }
+        None
+    }
+
+    fn complete(&mut self, op: Op) {
+        self.domains[op as usize].out -= 1;
+        self.out -= 1;
+    }
+}
