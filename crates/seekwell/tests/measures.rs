@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{names, run, seekwell, signal, skip, tool, wait_for};
+use common::{Place, names, run, seekwell, signal, skip, tool, wait_for};
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
@@ -15,10 +15,8 @@ fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// A directory on a disk, since /tmp may be memory.
-fn on_disk() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
-}
+/// Room for one file of `--size=64M`.
+const ROOM: u64 = 64 << 20;
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
@@ -41,7 +39,8 @@ fn the_null_target_gives_one_json_document_and_nothing_else() {
 
 #[test]
 fn reads_of_a_temporary_file_reach_the_device_and_leave_nothing_behind() {
-    let (home, dir) = (home(), on_disk());
+    let Some(dir) = Place::with_room(ROOM) else { return };
+    let home = home();
     let path = dir.path().to_str().unwrap();
     let args = ["bench", "--on", path, "--size=64M", "--iodepth=8", "--runtime=1s", "--json"];
     let ran = run(home.path(), &args);
@@ -84,7 +83,8 @@ fn a_kept_run_is_listed_shown_reported_and_removed() {
 
 #[test]
 fn one_kept_run_survives_kill_9_and_its_temporary_file_does_not() {
-    let (home, dir) = (home(), on_disk());
+    let Some(dir) = Place::with_room(ROOM) else { return };
+    let home = home();
     let mut child = seekwell(home.path())
         .args(["checkup", "--quick", "--size=64M"])
         .arg(dir.path())
@@ -112,7 +112,8 @@ fn one_kept_run_survives_kill_9_and_its_temporary_file_does_not() {
 #[test]
 fn interrupted_by_any_signal_it_drains_keeps_what_is_done_and_exits_130() {
     for name in ["INT", "TERM", "HUP"] {
-        let (home, dir) = (home(), on_disk());
+        let Some(dir) = Place::with_room(ROOM) else { return };
+        let home = home();
         let child = seekwell(home.path())
             .args(["bench", "--size=64M", "--runtime=60s", "--iodepth=4", "--json", "--on"])
             .arg(dir.path())
@@ -148,7 +149,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[test]
 fn the_thread_pool_measures_what_io_uring_measures() {
-    let (home, dir) = (home(), on_disk());
+    let Some(dir) = Place::with_room(ROOM) else { return };
+    let home = home();
     for engine in ["io_uring", "threads"] {
         let path = dir.path().to_str().unwrap();
         let args = ["bench", "--on", path, "--size=64M", "--iodepth=4", "--runtime=600ms"];

@@ -1,8 +1,14 @@
 //! Real devices for the tests, taken down again whatever happens, and a view that lies.
 #![allow(dead_code, clippy::print_stderr)]
 
+mod place;
+
+#[allow(unused_imports, reason = "not every program of tests measures")]
+pub use place::Place;
+
 use seekwell_access::{Destroyed, Refusal, open_for_destruction};
 use seekwell_sys::{Live, View, ViewError};
+use std::any::Any;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
@@ -188,6 +194,31 @@ pub fn mount(
             eprintln!("{why}");
         }
     }))
+}
+
+/// A file system of its own on a sparse file, until dropped.
+pub struct Mounted {
+    _mount: Box<dyn Any>,
+    pub point: PathBuf,
+    pub disk: Loop,
+}
+
+impl Mounted {
+    /// None, with the reason printed, where that cannot be done.
+    pub fn ext4(bytes: u64, options: &str) -> Option<Self> {
+        let disk = Loop::new(bytes)?;
+        let point = disk.dir.path().join("mnt");
+        let made = disk
+            .mkfs("mkfs.ext4", &["-q", "-m", "0", "-E", "lazy_itable_init=1,nodiscard"])
+            .and_then(|()| mount(&disk.node, &point, &["-o", options]));
+        match made {
+            Ok(undo) => Some(Self { _mount: Box::new(undo), point, disk }),
+            Err(why) => {
+                skip(why);
+                None
+            }
+        }
+    }
 }
 
 /// A child that is ended and waited for when dropped.

@@ -2,6 +2,13 @@
 
 #![allow(dead_code, missing_docs, clippy::print_stderr)]
 
+pub mod bonnie;
+#[path = "../../../seekwell-access/tests/common/place.rs"]
+mod place;
+
+#[allow(unused_imports, reason = "not every program of tests measures")]
+pub use place::Place;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
