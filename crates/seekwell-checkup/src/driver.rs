@@ -207,7 +207,7 @@ impl<'a> Driver<'a> {
         let phase = |spec: &PhaseSpec| Phase {
             name: spec.name.clone(),
             title: spec.title.clone(),
-            workload: spec.workload.clone(),
+            workload: spec.workload.clone().into(),
             skipped: Some(spec.skipped.clone().unwrap_or_else(|| NOT_REACHED.into())),
             repeats: Vec::new(),
             metrics: BTreeMap::new(),
@@ -345,22 +345,15 @@ impl<'a> Driver<'a> {
             }
         };
         let repeat = Repeat {
-            seed: workload.seed,
-            elapsed_ns: Nanos::ZERO,
-            stopped,
             failure,
             failed: u64::from(failure.is_some()),
-            ops: BTreeMap::new(),
-            cpu_user_ns: Nanos::ZERO,
-            cpu_system_ns: Nanos::ZERO,
-            syscalls: 0,
-            device: None,
             invalid: Some(match error {
                 E::OpenFailed { errno, .. } if after == After::Gone => {
                     E::DeviceGone { errno: *errno }.to_string()
                 }
                 _ => error.to_string(),
             }),
+            ..Repeat::new(workload.seed, stopped)
         };
         self.push(index, repeat);
         after

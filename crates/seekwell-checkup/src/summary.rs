@@ -20,9 +20,7 @@ pub const SHORTEST_RATE: Nanos = Nanos::from_millis(500);
 pub fn summarize(m: &Measurement, device: Option<DeviceCount>, workload: &Workload) -> Repeat {
     let used = Op::ALL.into_iter().filter(|op| m.op(*op).requests > 0);
     Repeat {
-        seed: workload.seed,
         elapsed_ns: m.elapsed,
-        stopped: m.stopped,
         failure: m.first_failure,
         failed: m.failed,
         ops: used.map(|op| (op.name().into(), op_summary(m.op(op), m.elapsed))).collect(),
@@ -31,6 +29,7 @@ pub fn summarize(m: &Measurement, device: Option<DeviceCount>, workload: &Worklo
         syscalls: m.syscalls,
         device,
         invalid: invalid(m),
+        ..Repeat::new(workload.seed, m.stopped)
     }
 }
 

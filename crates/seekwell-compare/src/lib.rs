@@ -22,5 +22,6 @@ pub use error::{FormatError, SourceError};
 pub use model::{Better, Class, Group, Rank, RunValues, Side, SourceKind, Unit, Value};
 pub use phoronix_out::{About, WriteError, phoronix_xml};
 pub use seekwell_stats::{Design, Interval, Margin, MarginError, Verdict};
+pub use sources::kept::metric_title;
 pub use sources::{side, sides_of_file};
 pub use trend::{Change, Point, Trend, TrendError, TrendOptions, trend};

@@ -2,15 +2,15 @@
 
 use crate::compare::{change_text, metric_value};
 use crate::sheet::{Banner, Blocks, Course, Effect, Point, Setup, Sheet, band_of};
-use crate::text::{clean, when};
+use crate::text::{capital, clean, when};
 use seekwell_experiment::{
     ArmSpec, Checked, Claim, Conclusion, Decision, Document, Exploratory, Run, Shape, Status,
     better, default_margin, text, values,
 };
 use seekwell_stats::{Arm, Better, Verdict, percent};
 
-/// The one sheet of an experiment.
-pub(crate) fn sheet(document: &Document) -> Sheet {
+/// The one sheet of an experiment; `state` is how it stands, where that is known.
+pub(crate) fn sheet(document: &Document, state: Option<&str>) -> Sheet {
     let (a, b) = (&document.a, &document.b);
     let [label_a, label_b] = [a.label(b), b.label(a)].map(|l| clean(&l));
     let conclusion = document.conclusion.as_ref();
@@ -26,7 +26,7 @@ pub(crate) fn sheet(document: &Document) -> Sheet {
         heading,
         verdict: vec![verdict],
         claim: claim(document),
-        banners: banners(document),
+        banners: banners(document, state),
         facts: facts(document, [&label_a, &label_b]),
         names: ["A", "B"].map(str::to_owned),
         setup_note: setup.is_empty().then_some(none),
@@ -39,7 +39,7 @@ pub(crate) fn sheet(document: &Document) -> Sheet {
                 Shape::Fours => "blocks of four whose order a seeded coin decided",
                 Shape::Pairs => "pairs whose order a seeded coin decided",
             },
-            clean(&document.design.metric)
+            title(document, &document.design.metric)
         ),
         course: course(document),
         blocks: blocks(document),
@@ -47,11 +47,6 @@ pub(crate) fn sheet(document: &Document) -> Sheet {
         shapes: Vec::new(),
         notes: vec![format!("Made again by: {}", clean(&text::command(&document.command)))],
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 fn claim(document: &Document) -> Option<(bool, String)> {
@@ -65,7 +60,7 @@ fn claim(document: &Document) -> Option<(bool, String)> {
     Some((holds, format!("What was expected ({claim}) {verb}.")))
 }
 
-fn banners(document: &Document) -> Vec<Banner> {
+fn banners(document: &Document, state: Option<&str>) -> Vec<Banner> {
     let mut out = Vec::new();
     let mut add = |kind, mark: &str, text: &str| {
         out.push(Banner { kind, mark: mark.to_owned(), text: clean(text) });
@@ -78,6 +73,11 @@ fn banners(document: &Document) -> Vec<Banner> {
         add("error", "✕ INVALID", "No verdict follows from these numbers.");
     }
     let unfinished = match document.status {
+        Status::Running if state == Some("running") => {
+            add("note", "● RUNNING", "Its verdict is given when all blocks are made, not before.");
+            return out;
+        }
+        Status::Running if state == Some("killed") => "This experiment was killed; it can go on.",
         Status::Running => "This experiment is not finished, or was killed.",
         Status::Waiting => "This experiment waits for a reboot into the other mode.",
         Status::Interrupted => "This experiment was stopped; it can go on.",
@@ -135,6 +135,12 @@ fn differences(a: &ArmSpec, b: &ArmSpec) -> Vec<Setup> {
     differ.map(|(what, a, b)| Setup { what, a, b, matters: true }).collect()
 }
 
+/// A metric in words.
+fn title(document: &Document, metric: &str) -> String {
+    let workload = document.a.options.workload(u64::MAX, true, 0);
+    seekwell_compare::metric_title(metric, &workload.into()).unwrap_or_else(|| clean(metric))
+}
+
 /// The runs of an arm that gave a number, and their middle.
 fn middle(document: &Document, arm: Arm, metric: &str) -> String {
     let runs = document.runs.iter().filter(|r| r.arm == arm && r.invalid.is_none());
@@ -159,7 +165,7 @@ fn effects(document: &Document) -> Vec<Effect> {
         let (word, tone) = verdict(conclusion);
         out.push(Effect {
             group: None,
-            title: clean(&design.metric),
+            title: title(document, &design.metric),
             a: middle(document, Arm::A, &design.metric),
             b: middle(document, Arm::B, &design.metric),
             change: change_text(change, interval),
@@ -197,7 +203,7 @@ fn explored(document: &Document, e: &Exploratory) -> Effect {
     };
     Effect {
         group: None,
-        title: clean(&e.metric),
+        title: title(document, &e.metric),
         a: middle(document, Arm::A, &e.metric),
         b: middle(document, Arm::B, &e.metric),
         change: change_text(e.percent, interval),
@@ -226,7 +232,7 @@ fn course(document: &Document) -> Option<Course> {
         Point { side, value, text, started: run.started_at.clone() }
     };
     (!document.runs.is_empty()).then(|| Course {
-        metric: clean(metric),
+        metric: title(document, metric),
         points: document.runs.iter().map(point).collect(),
         block_runs: Some(document.design.shape.runs()),
         in_time: true,

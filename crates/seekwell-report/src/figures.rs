@@ -83,8 +83,13 @@ fn figure(
         range: (low != high).then(|| format!("{low} – {high}")),
         repeats: spread.n,
         phase: phase.name.clone(),
-        depth: phase.workload.pace.depth(),
+        depth: depth(phase),
     }
+}
+
+/// Requests outstanding in each thread of a phase that drew them; 0 elsewhere.
+fn depth(phase: &Phase) -> u32 {
+    phase.workload.drawn().map_or(0, |w| w.pace.depth())
 }
 
 /// Large requests in sequence; of several such phases the one over most data, past the page cache
@@ -100,9 +105,9 @@ fn sequential_phase<'a>(
             && w.flush_every == 0
             && w.sizes.iter().all(|s| s.bytes >= 64 << 10)
     };
-    let candidates = phases.iter().filter(|p| fits(&p.workload));
+    let candidates = phases.iter().filter(|p| p.workload.drawn().is_some_and(fits));
     let measured = candidates.filter_map(|p| p.metrics.get(metric).map(|s| (*p, *s)));
-    measured.max_by_key(|(p, _)| (p.workload.direct, p.workload.region_bytes))
+    measured.max_by_key(|(p, _)| p.workload.drawn().map(|w| (w.direct, w.region_bytes)))
 }
 
 /// The workload with all that may differ along a curve over depth made the same.
@@ -120,7 +125,7 @@ fn without_depth(workload: &Workload) -> Workload {
 pub(crate) fn depth_curve<'a>(phases: &[&'a Phase]) -> Vec<(&'a Phase, Spread)> {
     let mut curves: Vec<(Workload, Vec<(&Phase, Spread)>)> = Vec::new();
     for phase in phases {
-        let w = &phase.workload;
+        let Some(w) = phase.workload.drawn() else { continue };
         let closed = matches!(w.pace, Pace::Closed { .. });
         let Some(spread) = phase.metrics.get("read.requests_per_s") else { continue };
         if w.pattern == Pattern::Sequential || w.read_percent != 100 || !closed {
@@ -135,15 +140,15 @@ pub(crate) fn depth_curve<'a>(phases: &[&'a Phase]) -> Vec<(&'a Phase, Spread)> 
     let weight = |w: &Workload, n: usize| (w.max_bytes() == 4096 && w.sizes.len() == 1, n);
     let best = curves.into_iter().max_by_key(|(w, curve)| weight(w, curve.len()));
     let mut curve = best.map(|(_, curve)| curve).unwrap_or_default();
-    curve.sort_by_key(|(p, _)| p.workload.pace.depth());
+    curve.sort_by_key(|(p, _)| depth(p));
     curve
 }
 
 fn random_reads(phases: &[&Phase]) -> Vec<Figure> {
     let curve = depth_curve(phases);
     let Some((first, spread)) = curve.first() else { return Vec::new() };
-    let size = crate::units::binary(u64::from(first.workload.max_bytes()));
-    let label = |p: &Phase| format!("random read {size}, depth {}", p.workload.pace.depth());
+    let size = crate::units::binary(first.workload.drawn().map_or(0, |w| w.max_bytes().into()));
+    let label = |p: &Phase| format!("random read {size}, depth {}", depth(p));
     let mut out = vec![figure(Key::RandomRead, label(first), first, *spread, "IOPS", iops)];
     let best = curve.iter().max_by(|a, b| a.1.median.total_cmp(&b.1.median));
     if let Some((phase, spread)) = best.filter(|(p, _)| p.name != first.name) {
@@ -154,7 +159,7 @@ fn random_reads(phases: &[&Phase]) -> Vec<Figure> {
 
 fn commit(phases: &[&Phase]) -> Option<Figure> {
     let fits = |w: &Workload| w.flush_every == 1 && w.pace.depth() == 1 && w.threads == 1;
-    phases.iter().filter(|p| fits(&p.workload)).find_map(|phase| {
+    phases.iter().filter(|p| p.workload.drawn().is_some_and(fits)).find_map(|phase| {
         let spread = *phase.metrics.get("flush.response_ns_p50")?;
         let mut out =
             figure(Key::Commit, "commit (write and flush), median".into(), phase, spread, "", time);

@@ -4,8 +4,8 @@
 use crate::text::clean;
 use crate::units::{grouped, iops, percent, rate, time};
 use seekwell_io::request::Op;
-use seekwell_io::workload::Pace;
-use seekwell_runs::{Phase, RunDocument};
+use seekwell_io::workload::{Pace, Workload};
+use seekwell_runs::{Phase, ReplayMode, RunDocument, Work};
 use serde::Serialize;
 
 /// What stands where nothing was measured.
@@ -110,15 +110,24 @@ fn row(phase: &Phase, op: Option<Op>, remark: Option<String>) -> Row {
 /// Whether the latency that counts begins before the request was submitted: under a fixed rate, and
 /// for a commit, which begins with its write.
 fn waits(phase: &Phase, op: Option<Op>) -> bool {
-    let open = matches!(phase.workload.pace, Pace::Open { .. });
-    open || (op == Some(Op::Flush) && phase.workload.flush_every > 0)
+    match &phase.workload {
+        Work::Drawn(w) => is_open(w) || (op == Some(Op::Flush) && w.flush_every > 0),
+        Work::Replayed(replay) => replay.mode != ReplayMode::Depth,
+        Work::Suite(_) => false,
+    }
+}
+
+fn is_open(workload: &Workload) -> bool {
+    matches!(workload.pace, Pace::Open { .. })
 }
 
 fn operation(phase: &Phase, op: Option<Op>) -> String {
     match op {
         None => NONE.to_owned(),
-        Some(Op::Flush) if phase.workload.flush_every == 1 => "commit".to_owned(),
-        Some(op) if matches!(phase.workload.pace, Pace::Open { .. }) => {
+        Some(Op::Flush) if phase.workload.drawn().is_some_and(|w| w.flush_every == 1) => {
+            "commit".to_owned()
+        }
+        Some(op) if phase.workload.drawn().is_none_or(is_open) && waits(phase, Some(op)) => {
             format!("{}, from when it was due", op.name())
         }
         Some(op) => op.name().to_owned(),

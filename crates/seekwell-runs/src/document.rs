@@ -4,10 +4,10 @@
 //! Histograms and series are large, so they are kept beside the document in a [`Detail`] and joined
 //! by the phase's name and the repeat's number.
 
+use crate::work::{Fidelity, Work};
 use seekwell_inspect::{Finding, Inspection};
 use seekwell_io::measurement::{Failure, Series, Stopped};
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::Workload;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,13 @@ pub enum Kind {
     Checkup,
     /// `seekwell bench`.
     Bench,
+    /// `seekwell replay`.
+    Replay,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Checkup, Self::Bench, Self::Replay];
 }
 
 /// How far a run came. A bundle is written after every phase, so a killed run stays `running`.
@@ -140,8 +147,8 @@ pub struct Phase {
     pub name: String,
     /// For people: `random read 4 KiB, depth 32`.
     pub title: String,
-    /// The workload; repeats differ in the seed only.
-    pub workload: Workload,
+    /// What it did; repeats differ in the seed only.
+    pub workload: Work,
     /// Why it was not run, where it was not.
     pub skipped: Option<String>,
     /// The runs.
@@ -224,8 +231,35 @@ pub struct Repeat {
     pub syscalls: u64,
     /// What the device counted meanwhile, where it counts.
     pub device: Option<DeviceCount>,
+    /// How far a replay was from its recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fidelity: Option<Fidelity>,
+    /// What a step of a suite gave beside requests: names end in their unit.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, f64>,
     /// Why this repeat is left out of the metrics.
     pub invalid: Option<String>,
+}
+
+impl Repeat {
+    /// A run that has given nothing yet.
+    pub const fn new(seed: u64, stopped: Stopped) -> Self {
+        Self {
+            seed,
+            elapsed_ns: Nanos::ZERO,
+            stopped,
+            failure: None,
+            failed: 0,
+            ops: BTreeMap::new(),
+            cpu_user_ns: Nanos::ZERO,
+            cpu_system_ns: Nanos::ZERO,
+            syscalls: 0,
+            device: None,
+            fidelity: None,
+            values: BTreeMap::new(),
+            invalid: None,
+        }
+    }
 }
 
 /// One operation in one run.

@@ -9,11 +9,12 @@ use jiff::Timestamp;
 use std::hash::{BuildHasher, RandomState};
 
 impl Kind {
-    /// The name used in ids and documents: `checkup`, `bench`.
+    /// The name used in ids and documents: `checkup`, `bench`, `replay`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Checkup => "checkup",
             Self::Bench => "bench",
+            Self::Replay => "replay",
         }
     }
 }

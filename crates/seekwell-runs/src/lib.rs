@@ -14,6 +14,7 @@ mod index;
 mod place;
 pub mod read;
 mod store;
+mod work;
 
 pub use bundle::Writer;
 pub use document::{
@@ -24,3 +25,4 @@ pub use error::StoreError;
 pub use id::is_id;
 pub use place::default_dir;
 pub use store::{Entry, Filter, Listing, State, Store};
+pub use work::{Fidelity, Replay, ReplayMode, SuiteStep, Work};

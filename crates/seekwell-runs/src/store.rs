@@ -217,7 +217,7 @@ impl Store {
     }
 
     fn entry(&self, row: index::Row) -> Option<Entry> {
-        let kind = [Kind::Checkup, Kind::Bench].into_iter().find(|k| k.name() == row.kind)?;
+        let kind = Kind::ALL.into_iter().find(|k| k.name() == row.kind)?;
         let status = Status::ALL.into_iter().find(|s| s.name() == row.status)?;
         let path = self.dir.join(&row.id);
         Some(Entry {

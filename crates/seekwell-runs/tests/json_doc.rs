@@ -1,4 +1,5 @@
-//! docs/json.md and the documents say the same keys.
+//! The first part of docs/json.md and the documents say the same keys. The second part, from
+//! comparisons on, has its own test beside the program that writes those.
 
 mod common;
 #[path = "json_doc/inspected.rs"]
@@ -7,13 +8,23 @@ mod inspected;
 use seekwell_io::measurement::{Failure, FailureKind};
 use seekwell_io::request::Op;
 use seekwell_io::workload::{Pace, Pattern};
-use seekwell_runs::{Medium, RunDocument};
+use seekwell_runs::{Medium, RunDocument, Work};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Keys under which the names are data: operations, metrics, entries of the catalogue.
-const NAMED_BY_DATA: [&str; 5] = ["ops", "metrics", "latency_bins", "response_bins", "counts"];
+const NAMED_BY_DATA: [&str; 9] = [
+    "ops",
+    "metrics",
+    "latency_bins",
+    "response_bins",
+    "counts",
+    "values",
+    "tunables",
+    "requests",
+    "skipped",
+];
 
 fn keys(value: &Value, named_by_data: bool, out: &mut BTreeSet<String>) {
     match value {
@@ -38,10 +49,17 @@ fn written() -> BTreeSet<String> {
     add(&base);
     let mut other = base.clone();
     other.medium = Some(Medium::Destroyed { serial: "x".into(), size_bytes: 1, direct: true });
-    other.phases[0].workload.pattern = Pattern::Zipf { theta: 1.0 };
-    other.phases[0].workload.pace = Pace::Open { requests_per_s: 1.0, poisson: true, depth: 1 };
+    let drawn = other.phases[0].workload.drawn_mut().unwrap();
+    drawn.pattern = Pattern::Zipf { theta: 1.0 };
+    drawn.pace = Pace::Open { requests_per_s: 1.0, poisson: true, depth: 1 };
     other.phases[0].repeats[0].failure =
         Some(Failure { op: Op::Write, offset: 0, len: 512, kind: FailureKind::Short { moved: 1 } });
+    add(&other);
+    other.phases[0].workload = Work::Replayed(common::replay());
+    other.phases[0].repeats[0].fidelity = Some(common::fidelity());
+    add(&other);
+    other.phases[0].workload = Work::Suite(common::step());
+    other.phases[0].repeats[0].values.insert("create_per_s".into(), 1.0);
     add(&other);
     other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true });
     add(&other);
@@ -54,6 +72,7 @@ fn written() -> BTreeSet<String> {
 fn every_key_that_is_written_is_described_and_every_described_one_is_written() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
     let text = std::fs::read_to_string(path).unwrap();
+    let (text, _) = text.split_once("\n# Comparing, ").expect("the second part");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let described: BTreeSet<String> = rows.map(str::to_owned).collect();
     let written = written();

@@ -111,10 +111,11 @@ impl<'a> ExplainInput<'a> {
     /// CPU used in a phase as a share of what its issuing threads could use: 1 is all of it. A pool
     /// uses a thread per outstanding request, as far as there are CPUs.
     pub fn cpu_share(&self, phase: &Phase) -> Option<f64> {
-        let threads = f64::from(phase.workload.threads.max(1));
+        let workload = phase.workload.drawn()?;
+        let threads = f64::from(workload.threads.max(1));
         let cpus = self.inspection.host.cpus.as_ref().map_or(1.0, |c| c.value.max(1) as f64);
         let issuing = match self.engine {
-            Some(e) if e.name == "threads" => threads * f64::from(phase.workload.pace.depth()),
+            Some(e) if e.name == "threads" => threads * f64::from(workload.pace.depth()),
             _ => threads,
         };
         Some(phase.median("cpu_percent")? / (100.0 * issuing.min(cpus).max(1.0)))
@@ -123,7 +124,8 @@ impl<'a> ExplainInput<'a> {
 
 /// Whether a phase went past the page cache and its bytes came from the device, as far as is known.
 pub fn is_honest(phase: &Phase) -> bool {
-    phase.workload.direct && phase.median("device_share").is_none_or(|s| s >= HONEST_SHARE)
+    phase.workload.drawn().is_some_and(|w| w.direct)
+        && phase.median("device_share").is_none_or(|s| s >= HONEST_SHARE)
 }
 
 /// Requests a second of a phase, of whatever operation it is about: reads where it reads, else

@@ -111,7 +111,7 @@ mod tests {
         let case = Case::hdd()
             .with(|c| {
                 c.fail("rand-read-4k-d1", 5);
-                c.phase_mut("commit-4k").workload.direct = true;
+                c.drawn("commit-4k").direct = true;
                 c.set("commit-4k", "flush.response_ns_p50", 50e3);
                 c.spread("seq-read-1m", "read.requests_per_s", 100.0, 60.0, 140.0);
             })

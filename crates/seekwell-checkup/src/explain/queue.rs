@@ -201,7 +201,9 @@ mod tests {
         case.clone().with_disk(|d| d.transport = fact("usb".into(), "p")).quiet(UNUSED);
         case.clone().with(|c| c.scale("rand-read", "cpu_percent", 3.3)).quiet(UNUSED);
         case.clone().with(|c| c.scale("rand-read", "device_share", 0.5)).quiet(UNUSED);
-        let shallow = |c: &mut Case| c.phases.retain(|p| p.workload.pace.depth() < 8);
+        let shallow = |c: &mut Case| {
+            c.phases.retain(|p| p.workload.drawn().is_some_and(|w| w.pace.depth() < 8))
+        };
         case.with(shallow).quiet(UNUSED);
     }
 

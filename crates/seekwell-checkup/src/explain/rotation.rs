@@ -24,7 +24,7 @@ fn flag(input: &ExplainInput<'_>) -> Option<Finding> {
     let rotational = disk.queue.rotational.as_ref()?;
     let read = input.one_read_ns()?;
     let host = input.virtual_evidence(disk);
-    let region = input.phase(ONE_READ)?.workload.region_bytes;
+    let region = input.phase(ONE_READ)?.workload.drawn()?.region_bytes;
     let too_fast = rotational.value
         && read < FASTEST_ROTATING_NS
         && (host.is_some() || region >= BEYOND_CACHE_BYTES);
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_short_read_out_of_the_drives_own_cache_proves_nothing() {
-        let small = |c: &mut Case| c.phase_mut(ONE_READ).workload.region_bytes = 256 << 20;
+        let small = |c: &mut Case| c.drawn(ONE_READ).region_bytes = 256 << 20;
         reads_in(Case::hdd(), 0.2e6).with(small).quiet(FLAG);
         reads_in(Case::hdd(), 0.2e6).finding(FLAG);
     }
@@ -99,7 +99,7 @@ mod tests {
         reads_in(Case::hdd(), 2e6).quiet(FLAG);
         reads_in(Case::sata_ssd(), 2e6).quiet(FLAG);
         marked(Case::zram(), true).quiet(FLAG);
-        let buffered = |c: &mut Case| c.phase_mut(ONE_READ).workload.direct = false;
+        let buffered = |c: &mut Case| c.drawn(ONE_READ).direct = false;
         reads_in(Case::hdd(), 0.2e6).with(buffered).quiet(FLAG);
     }
 }

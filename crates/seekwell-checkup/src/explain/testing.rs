@@ -8,6 +8,7 @@ use seekwell_inspect::{
 use seekwell_io::measurement::{Failure, FailureKind, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::Workload;
 use seekwell_runs::{DeviceCount, Engine, Medium, Phase, Repeat, Spread};
 use std::collections::BTreeMap;
 
@@ -199,6 +200,10 @@ impl Case {
         self
     }
 
+    pub fn drawn(&mut self, name: &str) -> &mut Workload {
+        self.phase_mut(name).workload.drawn_mut().expect("checkup draws its requests")
+    }
+
     pub fn phase_mut(&mut self, name: &str) -> &mut Phase {
         self.phases.iter_mut().find(|p| p.name == name).expect(name)
     }
@@ -308,7 +313,7 @@ fn phases(b: &Behaviour) -> Vec<Phase> {
         let mut phase = Phase {
             name: spec.name,
             title: spec.title,
-            workload: spec.workload,
+            workload: spec.workload.into(),
             skipped: None,
             repeats: vec![],
             metrics: BTreeMap::new(),
@@ -325,7 +330,7 @@ fn phases(b: &Behaviour) -> Vec<Phase> {
 
 /// The metrics of one phase on a disk that behaves so.
 fn numbers(b: &Behaviour, phase: &Phase) -> Vec<(&'static str, f64)> {
-    let depth = phase.workload.pace.depth();
+    let depth = phase.workload.drawn().map_or(1, |w| w.pace.depth());
     let rate = |d: u32| b.curve.iter().find(|(at, _)| *at == d).map_or(0.0, |(_, rate)| *rate);
     let at32 = rate(32);
     let reads = |rate: f64, ns: f64| {
@@ -381,16 +386,8 @@ fn numbers(b: &Behaviour, phase: &Phase) -> Vec<(&'static str, f64)> {
 
 fn repeat() -> Repeat {
     Repeat {
-        seed: 1,
         elapsed_ns: Nanos::from_millis(700),
-        stopped: Stopped::Finished,
-        failure: None,
-        failed: 0,
-        ops: BTreeMap::new(),
-        cpu_user_ns: Nanos::ZERO,
-        cpu_system_ns: Nanos::ZERO,
-        syscalls: 0,
         device: Some(DeviceCount { read_bytes: 1, written_bytes: 0, flushes: 0, share: 1.0 }),
-        invalid: None,
+        ..Repeat::new(1, Stopped::Finished)
     }
 }

@@ -4,7 +4,7 @@
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use seekwell_io::request::Op;
 use seekwell_io::workload::{Pace, Workload};
-use seekwell_runs::{Medium, Phase, RunDocument};
+use seekwell_runs::{Medium, Phase, Replay, ReplayMode, RunDocument, SuiteStep, Work};
 use std::collections::BTreeMap;
 
 /// A block of this size or more is spoken of in bytes a second, a smaller one in requests.
@@ -59,18 +59,18 @@ fn group(phase: &Phase) -> Group {
     let invalid = (failed > 0).then(|| format!("{failed} requests failed"));
     // What a commit costs is what its flush answers; its write is part of it.
     let mut ops: Vec<Op> = Op::ALL.into_iter().filter(|op| occurs(phase, *op)).collect();
-    if phase.workload.flush_every == 1 {
+    if phase.workload.drawn().is_some_and(|w| w.flush_every == 1) {
         ops.sort_by_key(|op| *op != Op::Flush);
     }
     let values = phase.metrics.iter().filter_map(|(name, spread)| {
-        let known = describe(name, phase, ops.first().copied())?;
+        let known = describe(name, &phase.workload, ops.first().copied())?;
         let repeats = (spread.n > 1).then_some((spread.low, spread.high));
         Some(Value { value: spread.median, repeats, ..known }).filter(|v| v.value.is_finite())
     });
     Group {
         name: phase.name.clone(),
         title: phase.title.clone(),
-        identity: identity(&phase.workload),
+        identity: identity_of(&phase.workload),
         invalid,
         values: values.collect(),
     }
@@ -78,6 +78,45 @@ fn group(phase: &Phase) -> Group {
 
 fn occurs(phase: &Phase, op: Op) -> bool {
     phase.metrics.contains_key(&format!("{}.requests_per_s", op.name()))
+}
+
+fn identity_of(work: &Work) -> BTreeMap<String, String> {
+    match work {
+        Work::Drawn(workload) => identity(workload),
+        Work::Replayed(replay) => replayed(replay),
+        Work::Suite(SuiteStep { suite, step, tunables, .. }) => {
+            let mut out = tunables.clone();
+            out.extend([("suite".into(), suite.clone()), ("step".into(), step.clone())]);
+            out
+        }
+    }
+}
+
+/// Everything that decides what is played back. The target's size is not among it.
+fn replayed(replay: &Replay) -> BTreeMap<String, String> {
+    let requests: Vec<String> = replay.requests.iter().map(|(op, n)| format!("{n} {op}")).collect();
+    let mode = match replay.mode {
+        ReplayMode::Timed => "timed",
+        ReplayMode::Depth => "depth",
+        ReplayMode::Dependent => "dependent",
+    };
+    let depth = match replay.recorded_depth {
+        true => "as recorded".to_owned(),
+        false => replay.depth.to_string(),
+    };
+    let fields = [
+        ("trace", replay.trace.clone()),
+        ("recorded_device", replay.recorded_device.clone().unwrap_or_default()),
+        ("trace_requests", requests.join(", ")),
+        ("span_ns", replay.span_ns.0.to_string()),
+        ("mode", mode.to_owned()),
+        ("times", replay.times.clone()),
+        ("speed", replay.speed.to_string()),
+        ("depth", depth),
+        ("fit", replay.fit.clone()),
+        ("writes", replay.writes.to_string()),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Everything that decides a workload's requests, but for the seed: repeats differ in it.
@@ -113,9 +152,15 @@ pub fn identity(w: &Workload) -> BTreeMap<String, String> {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// A metric of a run document in words, `read latency p99`; `None` for a name this version does not
+/// know.
+pub fn metric_title(name: &str, work: &Work) -> Option<String> {
+    describe(name, work, None).map(|value| value.title)
+}
+
 /// What a metric of a phase is; `None` for a name this version does not know, which a later one
 /// may have written.
-fn describe(name: &str, phase: &Phase, first: Option<Op>) -> Option<Value> {
+fn describe(name: &str, work: &Work, first: Option<Op>) -> Option<Value> {
     let value = |title: &str, family: &str, unit, better, class, rank| Value {
         metric: name.into(),
         title: title.into(),
@@ -147,12 +192,22 @@ fn describe(name: &str, phase: &Phase, first: Option<Op>) -> Option<Value> {
         }
         _ => {}
     }
+    if let Work::Suite(step) = work
+        && !name.contains('.')
+    {
+        return by_unit(name, name == step.primary);
+    }
     let (op, rest) = name.split_once('.')?;
     let op = Op::ALL.into_iter().find(|o| o.name() == op)?;
-    let large = phase.workload.max_bytes() >= LARGE_BLOCK;
-    let open = matches!(phase.workload.pace, Pace::Open { .. });
-    let commits = op == Op::Flush && phase.workload.flush_every > 0;
-    let part_of_commit = phase.workload.flush_every == 1 && op != Op::Flush;
+    let drawn = work.drawn();
+    let large = drawn.is_some_and(|w| w.max_bytes() >= LARGE_BLOCK);
+    let open = match work {
+        Work::Drawn(w) => matches!(w.pace, Pace::Open { .. }),
+        Work::Replayed(replay) => replay.mode != ReplayMode::Depth,
+        Work::Suite(_) => false,
+    };
+    let commits = op == Op::Flush && drawn.is_some_and(|w| w.flush_every > 0);
+    let part_of_commit = op != Op::Flush && drawn.is_some_and(|w| w.flush_every == 1);
     let rank_of = |chosen: bool| match (chosen && !part_of_commit, first == Some(op)) {
         (true, true) => Rank::Headline,
         (true, false) => Rank::Main,
@@ -193,6 +248,38 @@ fn describe(name: &str, phase: &Phase, first: Option<Op>) -> Option<Value> {
     Some(value(&title, op.name(), Unit::Nanoseconds, lower, class, rank))
 }
 
+/// A value of a suite's step: the end of its name is its unit, and its unit says which way is
+/// better.
+fn by_unit(name: &str, primary: bool) -> Option<Value> {
+    let (higher, lower) = (Better::Higher, Better::Lower);
+    let units = [
+        ("_bytes_per_s", Unit::BytesPerSecond, higher, Class::Throughput),
+        ("_per_s", Unit::PerSecond, higher, Class::Throughput),
+        ("_ns_p99", Unit::Nanoseconds, lower, Class::TailLatency),
+        ("_ns_max", Unit::Nanoseconds, lower, Class::Maximum),
+        ("_ns_mean", Unit::Nanoseconds, lower, Class::TypicalLatency),
+        ("_ns_p50", Unit::Nanoseconds, lower, Class::TypicalLatency),
+        ("_ns", Unit::Nanoseconds, lower, Class::TypicalLatency),
+        ("_percent", Unit::Percent, Better::Neither, Class::Cpu),
+        ("_share", Unit::Share, Better::Neither, Class::Other),
+        ("_count", Unit::Count, Better::Neither, Class::Other),
+    ];
+    let (stem, (suffix, unit, better, class)) =
+        units.into_iter().find_map(|known| Some((name.strip_suffix(known.0)?, known)))?;
+    let quantile = suffix.strip_prefix("_ns_").map_or(String::new(), |q| format!(" {q}"));
+    Some(Value {
+        metric: name.into(),
+        title: format!("{}{quantile}", stem.replace('_', " ")),
+        family: stem.into(),
+        unit,
+        better,
+        class,
+        rank: if primary { Rank::Headline } else { Rank::Detail },
+        value: 0.0,
+        repeats: None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,7 +291,7 @@ mod tests {
         Phase {
             name: "phase".into(),
             title: "a phase".into(),
-            workload,
+            workload: workload.into(),
             skipped: None,
             repeats: Vec::new(),
             metrics: metrics.iter().map(spread).collect(),

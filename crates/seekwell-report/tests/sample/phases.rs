@@ -57,12 +57,16 @@ impl Made {
         let phase = Phase {
             name: name.into(),
             title: title.into(),
-            workload,
+            workload: workload.into(),
             skipped: None,
             repeats: Vec::new(),
             metrics: BTreeMap::new(),
         };
         Self { phase, sides: Vec::new(), noise: Noise::Steady, most: 30_000 }
+    }
+
+    fn drawn(&self) -> &Workload {
+        self.phase.workload.drawn().expect("the samples draw their requests")
     }
 
     pub fn noise(mut self, noise: Noise) -> Self {
@@ -127,22 +131,18 @@ impl Made {
         let bytes = |op: &str| ops.get(op).map_or(0, |o: &OpSummary| o.bytes);
         let requests: u64 = ops.values().map(|o| o.requests).sum();
         let repeat = Repeat {
-            seed,
             elapsed_ns: ELAPSED,
-            stopped: Stopped::Finished,
-            failure: None,
-            failed: 0,
             device: Some(DeviceCount {
                 read_bytes: bytes("read"),
                 written_bytes: bytes("write"),
                 flushes: ops.get("flush").map_or(0, |o| o.requests),
-                share: if self.phase.workload.direct { 1.0 } else { 0.0 },
+                share: if self.drawn().direct { 1.0 } else { 0.0 },
             }),
             cpu_user_ns: Nanos(requests * 700),
             cpu_system_ns: Nanos(requests * 1900),
             syscalls: requests / 4,
             ops,
-            invalid: None,
+            ..Repeat::new(seed, Stopped::Finished)
         };
         let part = RepeatDetail {
             phase: self.phase.name.clone(),
@@ -183,7 +183,7 @@ impl Made {
         response: Option<&Histogram>,
     ) -> OpSummary {
         let per_s = side.per_s * drift;
-        let size = if side.op == Op::Flush { 0 } else { self.phase.workload.max_bytes() };
+        let size = if side.op == Op::Flush { 0 } else { self.drawn().max_bytes() };
         let requests = (per_s * ELAPSED.as_secs_f64()) as u64;
         OpSummary {
             requests,
@@ -214,8 +214,7 @@ impl Made {
                 let n = side.per_s * drift * length * shape * (1.0 + 0.02 * draw.normal());
                 step.requests[side.op as usize] = n as u64;
                 if side.op != Op::Flush {
-                    step.bytes[side.op as usize] =
-                        n as u64 * u64::from(self.phase.workload.max_bytes());
+                    step.bytes[side.op as usize] = n as u64 * u64::from(self.drawn().max_bytes());
                 }
             }
             *series.at(Nanos(i * STEP.0)) = step;

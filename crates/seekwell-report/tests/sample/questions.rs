@@ -140,6 +140,7 @@ fn run(design: &Design, index: u32, effect: f64) -> Run {
         applied: Vec::new(),
         values,
         course: Vec::new(),
+        condition: seekwell_experiment::Condition::default(),
         failed: 0,
         invalid: None,
     }

@@ -10,8 +10,8 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::{
-    Detail, DeviceCount, Engine, Kind, Latency, Medium, OpSummary, Phase, Repeat, RepeatDetail,
-    RunDocument, Spread, Status, Tool,
+    Detail, DeviceCount, Engine, Fidelity, Kind, Latency, Medium, OpSummary, Phase, Repeat,
+    RepeatDetail, Replay, ReplayMode, RunDocument, Spread, Status, SuiteStep, Tool,
 };
 use std::collections::BTreeMap;
 
@@ -125,9 +125,7 @@ fn repeat(seed: u64) -> Repeat {
         response: Some(latency()),
     };
     Repeat {
-        seed,
         elapsed_ns: Nanos(1_000_000_000),
-        stopped: Stopped::Finished,
         failure: Some(Failure {
             op: Op::Read,
             offset: 4096,
@@ -146,6 +144,7 @@ fn repeat(seed: u64) -> Repeat {
             share: 1.0,
         }),
         invalid: Some("a request failed".into()),
+        ..Repeat::new(seed, Stopped::Finished)
     }
 }
 
@@ -166,7 +165,7 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
     let phase = |i: usize| Phase {
         name: format!("rand-read-4k-d{}", i + 1),
         title: format!("random read 4 KiB, depth {}", i + 1),
-        workload: Workload::closed(Pattern::Random, 100, 4096, i as u32 + 1, 1 << 30),
+        workload: Workload::closed(Pattern::Random, 100, 4096, i as u32 + 1, 1 << 30).into(),
         skipped: Some("no time left".into()),
         repeats: vec![repeat(1), repeat(2)],
         metrics: BTreeMap::from([
@@ -210,4 +209,53 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
     let repeats = run.phases.iter().flat_map(|p| (0..2).map(|i| repeat_detail(&p.name, i)));
     let detail = Detail { repeats: repeats.collect() };
     (run, detail)
+}
+
+pub fn replay() -> Replay {
+    Replay {
+        trace: "web.parquet".into(),
+        format: "seekwell".into(),
+        complete: true,
+        recorded_device: Some("sda".into()),
+        requests: BTreeMap::from([("read".into(), 90), ("write".into(), 10)]),
+        span_ns: Nanos::from_millis(2_000),
+        mode: ReplayMode::Timed,
+        times: "queue".into(),
+        speed: 1.0,
+        depth: 256,
+        recorded_depth: false,
+        fit: "fail".into(),
+        writes: false,
+    }
+}
+
+pub fn fidelity() -> Fidelity {
+    Fidelity {
+        verdict: "kept-up".into(),
+        late_bound_ns: Nanos::from_millis(1),
+        issued: 90,
+        lateness: Some(latency()),
+        late_device: 0,
+        late_program: 1,
+        drift_percent: Some(0.01),
+        gap_distance: Some(0.02),
+        in_flight_recorded: Some(1.5),
+        in_flight: Some(1.4),
+        in_flight_error: Some(0.2),
+        reordered: 0,
+        skipped: BTreeMap::from([("write".into(), 10)]),
+        skipped_other: 0,
+        altered: 0,
+        parts: 0,
+        backwards: 0,
+    }
+}
+
+pub fn step() -> SuiteStep {
+    SuiteStep {
+        suite: "fs".into(),
+        step: "sequential-create".into(),
+        tunables: BTreeMap::from([("files".into(), "16384".into())]),
+        primary: "create_per_s".into(),
+    }
 }

@@ -2,13 +2,13 @@
 
 use seekwell_inspect::diff::Change;
 use seekwell_inspect::facts::{
-    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, Detail, IdentifyData, IoCounters,
-    MapperFacts, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, SasPhy, ScsiFacts, UsbFacts,
-    VmFacts,
+    AerCounts, AhciFacts, AtaError, AtaErrorClass, AtaFacts, Detail, Ext4Facts, IdentifyData,
+    IoCounters, MapperFacts, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, SasPhy,
+    ScsiFacts, UsbFacts, VmFacts,
 };
 use seekwell_inspect::log::{Incident, MappedBy, Stamp, State};
 use seekwell_inspect::probe::{Answer, Power, Probe};
-use seekwell_inspect::watch::{Able, Event, EventKind, HotPlug, Source};
+use seekwell_inspect::watch::{Able, Event, EventKind, HotPlug, HotPlugPort, Source};
 use seekwell_inspect::{Evidence, Fact, Filesystem, Finding, Severity};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,6 +54,7 @@ fn detail() -> Detail {
         loop_direct_io: Some(fact(true)),
         probe: Some(fact(probe)),
         mounts: vec![mounted()],
+        ext4: vec![Ext4Facts::default()],
         ..Detail::default()
     }
 }
@@ -143,6 +144,13 @@ pub fn all() -> Vec<Value> {
         able: Able::Yes,
         why: words("AHCI"),
         from: words("/sys/x"),
+        ports: vec![HotPlugPort {
+            port: words("ata1"),
+            disks: vec![words("sda")],
+            able: Able::Yes,
+            why: words("AHCI"),
+            from: words("/sys/x"),
+        }],
     };
     let mut documents = vec![json!({"vm": VmFacts::default()})];
     documents.extend(serde_json::to_value(detail()));

@@ -1,0 +1,139 @@
+//! What a phase did: requests drawn from a workload, a trace that was played back, or one step of a
+//! suite.
+
+use crate::document::Latency;
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::Workload;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a phase did. In JSON the three are told apart by their keys: `pattern`, `trace`, `suite`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Work {
+    /// Requests drawn from a workload.
+    Drawn(Workload),
+    /// Requests of a trace.
+    Replayed(Replay),
+    /// One step of a suite.
+    Suite(SuiteStep),
+}
+
+impl Work {
+    /// The workload, where requests were drawn from one.
+    pub const fn drawn(&self) -> Option<&Workload> {
+        match self {
+            Self::Drawn(workload) => Some(workload),
+            Self::Replayed(_) | Self::Suite(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub const fn drawn_mut(&mut self) -> Option<&mut Workload> {
+        match self {
+            Self::Drawn(workload) => Some(workload),
+            Self::Replayed(_) | Self::Suite(_) => None,
+        }
+    }
+}
+
+impl From<Workload> for Work {
+    fn from(workload: Workload) -> Self {
+        Self::Drawn(workload)
+    }
+}
+
+/// When the requests of a trace were issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplayMode {
+    /// Each at its recorded time: an open loop.
+    Timed,
+    /// As soon as fewer than a depth were outstanding: a closed loop.
+    Depth,
+    /// After the requests it had waited for, and the time that was thought.
+    Dependent,
+}
+
+/// How a trace was played back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Replay {
+    /// Name of the trace's file.
+    pub trace: String,
+    /// The format it was read from.
+    pub format: String,
+    /// Whether nothing is known to be missing from it.
+    pub complete: bool,
+    /// Name of the recorded device that was played; `null` for all of them.
+    pub recorded_device: Option<String>,
+    /// Requests in the trace, by operation.
+    pub requests: BTreeMap<String, u64>,
+    /// From its first request to its last.
+    pub span_ns: Nanos,
+    /// When requests were issued.
+    pub mode: ReplayMode,
+    /// Which recorded time counted: `queue` or `issue`.
+    pub times: String,
+    /// Times as fast as recorded.
+    pub speed: f64,
+    /// The most requests outstanding.
+    pub depth: u32,
+    /// In a closed loop: as many as were outstanding in the recording.
+    pub recorded_depth: bool,
+    /// What was done with addresses beyond the target's end: `fail`, `modulo` or `scale`.
+    pub fit: String,
+    /// Whether writes, discards and flushes were played too.
+    pub writes: bool,
+}
+
+/// How far a replay was from the recording. Counts are requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fidelity {
+    /// `kept-up`, `device-full`, `program-late` or `untimed`.
+    pub verdict: String,
+    /// Later than this counts as late.
+    pub late_bound_ns: Nanos,
+    /// Handed to the target.
+    pub issued: u64,
+    /// Handed over minus due; `null` where nothing was due at a time.
+    pub lateness: Option<Latency>,
+    /// Late because the target had all it can take.
+    pub late_device: u64,
+    /// Late for any other reason.
+    pub late_program: u64,
+    /// How much longer issuing took than it should have, in percent.
+    pub drift_percent: Option<f64>,
+    /// Largest difference between the distributions of gaps due and issued, 0 to 1.
+    pub gap_distance: Option<f64>,
+    /// Outstanding as each request came, on average, as recorded.
+    pub in_flight_recorded: Option<f64>,
+    /// The same in the replay.
+    pub in_flight: Option<f64>,
+    /// Root mean square of the difference of the two.
+    pub in_flight_error: Option<f64>,
+    /// Handed over after a request that came later in the trace.
+    pub reordered: u64,
+    /// Left out, by operation, because only reads may be played here.
+    pub skipped: BTreeMap<String, u64>,
+    /// Left out because they cannot be played or have no time.
+    pub skipped_other: u64,
+    /// Moved, aligned or cut to fit the target.
+    pub altered: u64,
+    /// Parts beyond the first that long requests were split into.
+    pub parts: u64,
+    /// Recorded earlier than one before it.
+    pub backwards: u64,
+}
+
+/// One step of a suite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SuiteStep {
+    /// The suite: `fs`, `sqlite`.
+    pub suite: String,
+    /// The step in it: `sequential-create`.
+    pub step: String,
+    /// Everything that decides what the step does, by name.
+    pub tunables: BTreeMap<String, String>,
+    /// The value that the step is for, as named in [`crate::Repeat::values`].
+    pub primary: String,
+}
