@@ -8,7 +8,7 @@ fuzz_target!(|data: &[u8]| {
     // The data as the start of a small disk, and as its end.
     for front in [true, false] {
         let mut disk = tempfile::tempfile().expect("a temporary file");
-        let size = 4_u64 << 20;
+        let size = 1_u64 << 20;
         disk.set_len(size).expect("a sparse file");
         let at = if front { 0 } else { size.saturating_sub(data.len() as u64) };
         disk.seek(SeekFrom::Start(at)).expect("within the file");

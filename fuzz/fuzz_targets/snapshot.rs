@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use seekwell_inspect::watch::hot_plug;
 use seekwell_inspect::{all_disks, inspect, saved};
 use seekwell_sys::{Bundle, FORMAT};
 
@@ -14,6 +15,8 @@ fuzz_target!(|data: &[u8]| {
         let text = serde_json::to_string(&found).expect("an inspection is JSON");
         assert!(!text.is_empty());
     }
+    let all = (saved::inspections(&bundle), hot_plug(&bundle.snapshot));
+    serde_json::to_string(&all).expect("they are JSON");
     // What was read can be written, and is then the same.
     let mut text = Vec::new();
     if bundle.write(&mut text).expect("into memory") == 0 {

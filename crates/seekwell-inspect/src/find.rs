@@ -1,5 +1,6 @@
 //! From a device number, a kernel name or a `/dev` path to a device's own folder in sysfs.
 
+use crate::attach;
 use crate::reader::Reader;
 use seekwell_sys::DevId;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,25 @@ pub(crate) fn by_node(r: &Reader<'_>, node: &str) -> Option<PathBuf> {
     mappers
         .filter_map(|n| by_name(r, &n))
         .find(|dir| r.hint(&dir.join("dm/name")).as_ref() == Some(&wanted))
+}
+
+/// The folders of all PCI functions: from the bus, and above the disks where it is not shown.
+pub(crate) fn pci_functions(r: &Reader<'_>) -> Vec<PathBuf> {
+    let listed = |folder: &str| -> Vec<PathBuf> {
+        let folder = Path::new(folder);
+        let real = |n: String| r.view.canonical(&folder.join(n)).ok();
+        r.names(folder).into_iter().filter_map(real).collect()
+    };
+    let mut all = listed("/sys/bus/pci/devices");
+    for device in listed("/sys/block").into_iter().chain(listed("/sys/class/ata_port")) {
+        let is_function = |p: &&Path| {
+            attach::is_pci_function(p.file_name().and_then(|n| n.to_str()).unwrap_or(""))
+        };
+        all.extend(device.ancestors().find(is_function).map(Path::to_path_buf));
+    }
+    all.sort();
+    all.dedup();
+    all
 }
 
 #[cfg(test)]

@@ -92,7 +92,12 @@ impl<'m> Stack<'m> {
             DeviceKind::DeviceMapper | DeviceKind::Md | DeviceKind::Other => {}
         }
         if self.trail.len() == 1 || kind == DeviceKind::Disk {
-            device.detail.mounts = facts::mounted(r, dir, self.mounts);
+            let above = match self.mounts {
+                [] => Vec::new(),
+                _ => facts::stands_above(r, dir),
+            };
+            device.detail.mounts = facts::mounted(r, &above, self.mounts);
+            device.detail.ext4 = facts::ext4(r, &above, self.mounts);
         }
         if device.below.is_empty() && kind != DeviceKind::Disk {
             device.below = self.slaves(r, dir);
@@ -233,12 +238,20 @@ fn describe(r: &mut Reader<'_>, dir: &Path, device: &mut Device) {
     device.driver = attachment.driver;
     device.pci = attachment.pci;
     device.attachment = attachment.hops;
+    let raid = device.detail.raid_controller().map(|class| class.from.clone());
+    if let Some(from) = &raid {
+        device.role = Some(Fact::new("virtual drive of a hardware RAID".to_owned(), from.clone()));
+    }
     device.attachment.push(last_hop(device, dir));
     if device.transport.is_none() {
         r.miss("how the disk is attached", show(dir), "its path names no bus this program knows");
     }
     let speaks = device.transport.as_ref().map_or("", |t| t.value.as_str());
-    if device.serial.is_none() && ["sata", "pata", "ata", "sas", "nvme"].contains(&speaks) {
+    if device.serial.is_none() && raid.is_some() {
+        let reason = "the controller's firmware gives its virtual drive none; the maker's tool \
+                      shows those of the disks behind it";
+        r.miss("serial number", show(&dir.join("device/vpd_pg80")), reason);
+    } else if device.serial.is_none() && ["sata", "pata", "ata", "sas", "nvme"].contains(&speaks) {
         r.miss("serial number", show(&dir.join("device")), "the device gives none");
     }
 }

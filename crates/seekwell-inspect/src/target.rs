@@ -4,7 +4,7 @@ use crate::find;
 use crate::model::TargetKind;
 use crate::reader::Reader;
 use rustix::fs::FileType;
-use seekwell_sys::{DevId, View};
+use seekwell_sys::{DevId, View, nearest};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -108,9 +108,13 @@ impl Target {
 
     /// A block device by kernel name and number, for views that are not the live system.
     pub fn block_device(name: &str, dev: DevId) -> Self {
+        Self::disk(name, Some(dev))
+    }
+
+    fn disk(name: &str, dev: Option<DevId>) -> Self {
         let path = Path::new("/dev").join(name);
         let given = path.display().to_string();
-        Self { given, path, kind: TargetKind::BlockDevice, dev: Some(dev), space: None }
+        Self { given, path, kind: TargetKind::BlockDevice, dev, space: None }
     }
 
     /// Looks at a path of the live system. `view` is asked for names to suggest when it is not
@@ -197,35 +201,11 @@ pub(crate) fn near(view: &dyn View, given: &str) -> Vec<String> {
         f => std::path::absolute(f).unwrap_or_else(|_| f.to_path_buf()),
     };
     let names = view.list(&source).unwrap_or_default();
-    let most = 1 + wanted.chars().count() / 4;
-    let mut ranked: Vec<(usize, String)> = names
-        .into_iter()
-        .map(|name| (distance(wanted, &name), name))
-        .filter(|(far, name)| *far <= most || (name.starts_with(wanted) && wanted.len() > 2))
-        .collect();
-    ranked.sort();
     let full = |name: String| match folder {
         f if f == Path::new(".") => name,
         f => f.join(name).display().to_string(),
     };
-    ranked.into_iter().map(|(_, name)| full(name)).take(MAX_NEAR).collect()
-}
-
-/// Levenshtein's distance, with names cut at 64 characters: kernel names are shorter.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(64).collect();
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
+    nearest(wanted, names).into_iter().map(full).take(MAX_NEAR).collect()
 }
 
 /// Every whole disk the kernel shows, in the order of their names: not partitions (those eMMCs have
@@ -238,15 +218,18 @@ pub fn all_disks(view: &dyn View) -> Vec<Target> {
         .iter()
         .filter_map(|name| {
             let dir = find::by_name(&r, name)?;
-            let dev: DevId = r.hint(&dir.join("dev"))?.parse().ok()?;
+            let number = dir.join("dev");
+            let dev: Option<DevId> = r.hint(&number).and_then(|d| d.parse().ok());
+            // Copies of some attributes alone have no number, and a path of NVMe an empty one.
+            let numbered = dev.is_some() || !r.view.exists(&number);
             let holds = r.hint(&dir.join("size")).is_some_and(|s| s != "0");
             let made = ["loop", "ram", "zram", "nbd"].iter().any(|p| name.starts_with(p));
             let drive = ["sr", "fd"].iter().any(|p| name.starts_with(p));
             let hidden = r.hint(&dir.join("hidden")).is_some_and(|h| h == "1");
             // A hardware partition of an eMMC, which the kernel shows as a disk.
             let boot = name.starts_with("mmcblk") && name.contains("boot");
-            let shown = !hidden && !drive && !boot && (holds || !made);
-            shown.then(|| Target::block_device(&name.replace('!', "/"), dev))
+            let shown = numbered && !hidden && !drive && !boot && (holds || !made);
+            shown.then(|| Target::disk(&name.replace('!', "/"), dev))
         })
         .collect();
     disks.sort_by(|a, b| (a.given.len(), &a.given).cmp(&(b.given.len(), &b.given)));
@@ -272,13 +255,6 @@ mod tests {
         assert_eq!(near(&fake, "/dev/disk/by-id/ata-X_1243"), ["/dev/disk/by-id/ata-X_1234"]);
         assert_eq!(near(&fake, "/dev/something-else"), Vec::<String>::new());
         assert_eq!(near(&fake, "/"), Vec::<String>::new());
-    }
-
-    #[test]
-    fn distance_counts_single_changes() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("sda", "sda"), 0);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use seekwell_inspect::log::{Source, read};
 use seekwell_inspect::rules::{RuleInput, findings};
-use seekwell_inspect::{Finding, Severity, all_disks, inspect};
+use seekwell_inspect::{Finding, Inspection, Severity, all_disks, inspect, saved};
 use seekwell_sys::Snapshot;
 use seekwell_sys::fake::Fake;
 use std::path::{Path, PathBuf};
@@ -255,4 +255,51 @@ fn the_log_of_a_healthy_machine_leads_to_no_warning() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is found in a fault's own folder, of which nothing but a log and perhaps the attributes
+/// afterwards were kept: folder|disk|findings, information left out. A folder without a disk is
+/// judged by its log alone.
+const FAULT_FOLDERS: &str = "\
+ahci-ncqoff||SW-LOG-001,SW-LOG-003,SW-LOG-010
+ahci-readerror|/dev/sda|SW-LOG-001,SW-LOG-010
+ahci-timeout|/dev/sda|SW-ATA-001,SW-DMA-002,SW-LOG-001,SW-LOG-010,SW-SCSI-004
+ext4-writeerror||SW-LOG-001,SW-LOG-006,SW-LOG-010
+nvme-readerror|/dev/nvme0n1|SW-LOG-005,SW-LOG-010
+nvme-timeout|/dev/nvme0n1|SW-LOG-010
+pcie-aer||SW-LOG-012
+piix-readerror|/dev/sda|SW-DMA-002,SW-LOG-010
+piix-timeout|/dev/sda|SW-ATA-001,SW-DMA-001,SW-DMA-002,SW-LOG-010,SW-LOG-013,SW-SCSI-004
+scsi_debug-medium|/dev/sda|SW-LOG-005,SW-LOG-010
+usb-bot-timeout|/dev/sda|SW-LOG-014,SW-SCSI-004
+virtio-blk-readerror|/dev/vda|SW-LOG-010
+";
+
+/// The findings of a folder as `--from` gives them.
+fn from_folder(folder: &Path) -> (String, Vec<Finding>) {
+    let bundle = saved::open(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let log = saved::log(&bundle);
+    let inspection = saved::inspections(&bundle).into_iter().next();
+    let disk = inspection.as_ref().map(|i| i.target.clone()).unwrap_or_default();
+    let inspection = inspection.unwrap_or_else(Inspection::null);
+    let input = RuleInput { inspection: &inspection, log: log.as_ref(), earlier: None };
+    let all = findings(&input).into_iter().filter(|f| f.severity >= Severity::Warning);
+    (disk, all.collect())
+}
+
+#[test]
+fn every_fault_s_own_folder_gives_the_findings_it_promises() {
+    let Some(corpus) = corpus() else { return };
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(corpus.join("fault")).unwrap().map(|e| e.unwrap().path()).collect();
+    folders.sort();
+    let mut seen = String::new();
+    for folder in folders {
+        let (disk, all) = from_folder(&folder);
+        let mut ids: Vec<&str> = all.iter().map(|f| f.id.as_str()).collect();
+        ids.dedup();
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        seen += &format!("{name}|{disk}|{}\n", ids.join(","));
+    }
+    assert_eq!(seen, FAULT_FOLDERS, "found:\n{seen}");
 }

@@ -4,8 +4,7 @@
 //! that fail and files that lie can all be had in a test. It holds no behaviour of its own beyond
 //! a file tree's.
 
-use crate::tree::{Node, Tree};
-use crate::view::{View, ViewError};
+use crate::tree::{Node, Tree, view_of_its_tree};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -92,31 +91,12 @@ impl Fake {
     }
 }
 
-impl View for Fake {
-    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
-        self.tree.read(path)
-    }
-
-    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
-        self.tree.list(path)
-    }
-
-    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
-        self.tree.link(path)
-    }
-
-    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
-        self.tree.canonical(path)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.tree.exists(path)
-    }
-}
+view_of_its_tree!(Fake);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::{View, ViewError};
 
     #[test]
     fn relative_links_resolve_from_where_they_stand() {

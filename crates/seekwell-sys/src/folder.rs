@@ -1,12 +1,13 @@
 //! A sosreport: folders `sys` and `proc` as they were copied from a machine, and what programs
-//! printed beside them.
+//! printed beside them (sos's plug-ins `block`, `kernel`, `logs` and `pci`).
 //!
 //! Such a folder comes from elsewhere, and a link in it may point anywhere. It is therefore read
 //! into memory first, without following a link, and only then looked at.
 
 use crate::kmsg::KMSG;
-use crate::snapshot::{MAX_DEPTH, MAX_ENTRIES, MAX_HELD, Snapshot, SnapshotError, bytes};
+use crate::snapshot::{LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_HELD, Snapshot, SnapshotError, bytes};
 use crate::tree::{Node, Tree};
+use crate::view::View;
 use rustix::fs::OFlags;
 use std::fs;
 use std::io::{self, Read};
@@ -20,9 +21,20 @@ const COPIED: [&str; 4] = ["sys", "proc", "run/udev", "etc/modprobe.d"];
 const MAX_CONTENT: u64 = 4 << 20;
 
 /// Where sosreports keep the kernel log and the list of modules, in newer and older versions.
-const LOGS: [&str; 3] =
-    ["sos_commands/kernel/dmesg", "sos_commands/kernel/dmesg_-T", "var/log/dmesg"];
-const MODULES: &str = "sos_commands/kernel/lsmod";
+const LOGS: [&str; 4] = [
+    "sos_commands/kernel/dmesg",
+    "sos_commands/kernel/dmesg_-T",
+    "var/log/dmesg",
+    "sos_commands/logs/journalctl_--no-pager_--boot",
+];
+const MODULES: [&str; 2] = ["sos_commands/kernel/lsmod", "sos_commands/hardware/lsmod"];
+/// The folders with what `lspci` printed; its name there holds its switches.
+const LSPCI_FOLDERS: [&str; 2] = ["sos_commands/pci", "sos_commands/hardware"];
+
+/// Whether a folder is a report's.
+pub(crate) fn is_one(folder: &Path) -> bool {
+    ["sys", "sos_commands"].iter().any(|name| folder.join(name).is_dir())
+}
 
 /// Reads a report's folder.
 pub(crate) fn read(folder: &Path) -> Result<Snapshot, SnapshotError> {
@@ -42,12 +54,30 @@ pub(crate) fn read(folder: &Path) -> Result<Snapshot, SnapshotError> {
         }
     }
     let modules = Path::new("/proc/modules");
-    if !crate::View::exists(&snapshot, modules)
-        && let Some(text) = beside(folder, MODULES)?
-    {
-        snapshot.put_file(modules, modules_of(&String::from_utf8_lossy(&text)));
+    for name in MODULES.iter().filter(|_| !snapshot.exists(modules)) {
+        if let Some(text) = beside(folder, name)? {
+            snapshot.put_file(modules, modules_of(&String::from_utf8_lossy(&text)));
+            break;
+        }
+    }
+    if let Some(text) = lspci(folder)? {
+        snapshot.put_file(Path::new(LSPCI), text);
     }
     Ok(snapshot)
+}
+
+/// The longest of what `lspci` printed: it is printed as a tree, in short and at length.
+fn lspci(folder: &Path) -> Result<Option<Vec<u8>>, SnapshotError> {
+    let mut longest: Option<Vec<u8>> = None;
+    for below in LSPCI_FOLDERS {
+        let Ok(entries) = fs::read_dir(folder.join(below)) else { continue };
+        let names = entries.flatten().filter_map(|e| e.file_name().into_string().ok());
+        for name in names.filter(|n| n.starts_with("lspci")) {
+            let text = beside(folder, &format!("{below}/{name}"))?;
+            longest = longest.into_iter().chain(text).max_by_key(Vec::len);
+        }
+    }
+    Ok(longest)
 }
 
 /// A file of the report that no link leads to.
@@ -136,7 +166,6 @@ fn content(path: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::View;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -152,7 +181,12 @@ mod tests {
         symlink("/proc", dir.join("proc")).unwrap();
         symlink("/etc/passwd", dir.join("sos_commands/kernel/dmesg")).unwrap();
         let lsmod = "Module                  Size  Used by\nahci 49152 2 libahci\nx 1 0\n";
-        fs::write(dir.join(MODULES), lsmod).unwrap();
+        fs::write(dir.join(MODULES[0]), lsmod).unwrap();
+        fs::create_dir_all(dir.join("sos_commands/pci")).unwrap();
+        let long = "00:1f.2 IDE interface [0101]: X [8086:2820] (prog-if 8a)\n\tLatency: 0\n";
+        fs::write(dir.join("sos_commands/pci/lspci_-nnvv"), long).unwrap();
+        fs::write(dir.join("sos_commands/pci/lspci_-tv"), "-[0000:00]-+-00.0\n").unwrap();
+        symlink("/etc/services", dir.join("sos_commands/pci/lspci_evil")).unwrap();
         let snapshot = Snapshot::open(&dir);
         fs::remove_dir_all(&dir).unwrap();
         let snapshot = snapshot.unwrap();
@@ -160,7 +194,19 @@ mod tests {
         assert!(snapshot.read(Path::new("/sys/block/sda/model")).is_err());
         assert!(!snapshot.exists(Path::new("/proc/version")));
         assert!(!snapshot.exists(Path::new(KMSG)));
+        assert_eq!(snapshot.read(Path::new(LSPCI)), Ok(long.as_bytes().to_vec()));
         let modules = snapshot.text(Path::new("/proc/modules")).unwrap();
         assert!(modules.starts_with("ahci 49152 2 libahci, Live"), "{modules}");
+    }
+
+    #[test]
+    fn a_report_of_printed_text_alone_is_one_too() {
+        let dir = std::env::temp_dir().join(format!("seekwell-sos-text-{}", std::process::id()));
+        fs::create_dir_all(dir.join("sos_commands/logs")).unwrap();
+        let log = "Nov 16 12:00:01 box kernel: ata1: hard resetting link\n";
+        fs::write(dir.join(LOGS[3]), log).unwrap();
+        let snapshot = Snapshot::open(&dir);
+        fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(snapshot.unwrap().read(Path::new(KMSG)), Ok(log.as_bytes().to_vec()));
     }
 }

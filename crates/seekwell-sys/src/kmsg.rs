@@ -59,7 +59,13 @@ impl KmsgReader {
         loop {
             return match rustix::io::read(&self.file, self.buffer.as_mut_slice()) {
                 Ok(0) | Err(Errno::AGAIN) => Ok(None),
-                Ok(read) => Ok(Some(KmsgRecord::Text(self.buffer[..read].to_vec()))),
+                Ok(read) => {
+                    let mut record = self.buffer[..read].to_vec();
+                    if !record.ends_with(b"\n") {
+                        record.push(b'\n');
+                    }
+                    Ok(Some(KmsgRecord::Text(record)))
+                }
                 Err(Errno::PIPE) => Ok(Some(KmsgRecord::Lost)),
                 Err(Errno::INTR) => continue,
                 Err(errno) => Err(errno.into()),

@@ -12,6 +12,7 @@ mod kmsg;
 mod live;
 mod mask;
 mod mounts;
+mod nearest;
 mod patient;
 mod recording;
 mod sip;
@@ -26,10 +27,11 @@ pub use kmsg::{KMSG, KmsgReader, KmsgRecord, read_kmsg};
 pub use live::Live;
 pub use mask::Mask;
 pub use mounts::{DevId, Mount, parse_mountinfo};
+pub use nearest::{distance, nearest};
 pub use patient::Patient;
 pub use recording::Recording;
 pub use snapshot::{
-    LISTING, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS, Snapshot,
+    LISTING, LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS, Snapshot,
     SnapshotError,
 };
 pub use stat::DiskCounters;

@@ -18,8 +18,7 @@
 use crate::bundle::FORMAT;
 use crate::entry;
 use crate::kmsg::KMSG;
-use crate::tree::{Node, Tree};
-use crate::view::{View, ViewError};
+use crate::tree::{Node, Tree, view_of_its_tree};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -37,7 +36,8 @@ pub enum SnapshotError {
     },
     /// The folder has none of the files a snapshot is made of.
     #[error(
-        "{} is not a snapshot: it has neither {LISTING} nor {SECTIONS}, nor a folder sys",
+        "{} is not a snapshot: it has neither {LISTING} nor {SECTIONS}, nor a folder sys, nor a \
+         kernel log",
         path.display()
     )]
     NotOne {
@@ -88,8 +88,15 @@ pub enum SnapshotError {
 pub const LISTING: &str = "sysfs.txt";
 /// The name of a snapshot folder's file of sections.
 pub const SECTIONS: &str = "proc.txt";
+/// A listing in a folder that has no other: attributes by the paths of their classes alone, with a
+/// bar for each line end.
+const AFTER: &str = "sysfs-after.txt";
 /// The kernel log in a snapshot folder: raw records where they were kept, else as `dmesg` shows it.
 const LOGS: [&str; 2] = ["kmsg.txt", "dmesg.txt"];
+/// What `lspci` printed, in a snapshot folder.
+const LSPCI_TEXT: &str = "lspci-vvnnk.txt";
+/// The path that such text has in a snapshot: no kernel's, and so nobody's else.
+pub const LSPCI: &str = "/lspci";
 
 /// The largest file read, in bytes. A server with a hundred disks needs about 20 MiB.
 pub const MAX_FILE: u64 = 256 << 20;
@@ -114,31 +121,37 @@ impl Snapshot {
         Self::default()
     }
 
-    /// Reads a folder: its `sysfs.txt` and `proc.txt`, of which one is enough, with the kernel log
-    /// beside them, which becomes `/dev/kmsg`; or the copied `sys` and `proc` of a sosreport.
+    /// Reads a folder: its `sysfs.txt` and `proc.txt`, with the kernel log beside them, which
+    /// becomes `/dev/kmsg`, and the text of `lspci`, which becomes [`LSPCI`]; any one of them is
+    /// enough, and other files are of no account. Or the copied `sys` and `proc` of a sosreport.
     ///
     /// # Errors
     /// [`SnapshotError`] names the file, and the line where there is one.
     pub fn open(folder: &Path) -> Result<Self, SnapshotError> {
         let (listing, sections) = (text(folder, LISTING)?, text(folder, SECTIONS)?);
-        if listing.is_none() && sections.is_none() {
-            if folder.join("sys").is_dir() {
-                return crate::folder::read(folder);
-            }
-            return Err(SnapshotError::NotOne { path: folder.to_path_buf() });
+        if listing.is_none() && sections.is_none() && crate::folder::is_one(folder) {
+            return crate::folder::read(folder);
         }
         let mut snapshot = Self::new();
-        if let Some(text) = listing {
-            snapshot.listing(LISTING, &text)?;
+        if let Some(text) = &listing {
+            snapshot.listing(LISTING, text)?;
+        } else if let Some(text) = text(folder, AFTER)? {
+            snapshot.listing(AFTER, &unbarred(&text))?;
         }
         if let Some(text) = sections {
             snapshot.sections(SECTIONS, &text)?;
         }
         for name in LOGS {
             if let Some(log) = bytes(&folder.join(name))? {
-                snapshot.tree.put(Path::new(KMSG), Node::File(log));
+                snapshot.put_file(Path::new(KMSG), log);
                 break;
             }
+        }
+        if let Some(text) = bytes(&folder.join(LSPCI_TEXT))? {
+            snapshot.put_file(Path::new(LSPCI), text);
+        }
+        if snapshot.is_empty() {
+            return Err(SnapshotError::NotOne { path: folder.to_path_buf() });
         }
         Ok(snapshot)
     }
@@ -273,6 +286,13 @@ impl<'s> Filler<'s> {
     }
 }
 
+/// A listing with bars for line ends as one with `\n`. Binary pages were copied into it as they
+/// are; what they leave that is no entry is left out.
+fn unbarred(text: &str) -> String {
+    let entries = text.lines().filter(|line| entry::read(line).is_some());
+    entries.map(|line| line.trim_end_matches('|').replace('|', "\\n") + "\n").collect()
+}
+
 /// A file of a folder as text; `None` where there is none.
 fn text(folder: &Path, name: &str) -> Result<Option<String>, SnapshotError> {
     let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -300,31 +320,12 @@ pub(crate) fn malformed(file: &str, number: usize, line: &str) -> SnapshotError 
     SnapshotError::Malformed { file: file.to_owned(), line: number + 1, found }
 }
 
-impl View for Snapshot {
-    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
-        self.tree.read(path)
-    }
-
-    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
-        self.tree.list(path)
-    }
-
-    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
-        self.tree.link(path)
-    }
-
-    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
-        self.tree.canonical(path)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.tree.exists(path)
-    }
-}
+view_of_its_tree!(Snapshot);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::{View, ViewError};
 
     fn listing(text: &str) -> Result<Snapshot, SnapshotError> {
         let mut snapshot = Snapshot::new();
@@ -387,6 +388,48 @@ mod tests {
         assert_eq!(snapshot.read(Path::new("/proc/b")), Ok(Vec::new()));
         let error = snapshot.sections("proc.txt", "lost\n== /proc/a\n").unwrap_err();
         assert!(error.to_string().contains("proc.txt, line 1"), "{error}");
+    }
+
+    #[test]
+    fn any_one_of_the_files_is_enough_and_others_do_no_harm() {
+        let whole = [
+            (LISTING, "/sys/a: 1\n"),
+            (SECTIONS, "== /proc/b\n2\n"),
+            ("kmsg.txt", "6,1,0,-;x\n"),
+            (LSPCI_TEXT, "00:00.0 Host bridge [0600]: X [8086:0000]\n"),
+        ];
+        let paths = ["/sys/a", "/proc/b", KMSG, LSPCI];
+        for kept in 0..=whole.len() {
+            let folder =
+                std::env::temp_dir().join(format!("seekwell-folder-{}-{kept}", std::process::id()));
+            std::fs::create_dir_all(folder.join("tools")).unwrap();
+            std::fs::write(folder.join("notes.bin"), b"\xff\0nonsense").unwrap();
+            for (i, (name, text)) in whole.iter().enumerate() {
+                if i == kept || kept == whole.len() {
+                    std::fs::write(folder.join(name), text).unwrap();
+                }
+            }
+            let snapshot = Snapshot::open(&folder);
+            std::fs::remove_dir_all(&folder).unwrap();
+            let snapshot = snapshot.unwrap();
+            for (i, path) in paths.iter().enumerate() {
+                let there = i == kept || kept == whole.len();
+                assert_eq!(snapshot.exists(Path::new(path)), there, "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_listing_with_bars_for_line_ends_is_read_past_its_binary_pages() {
+        let text = "/sys/class/x/ering: [1.0]Timeout|[0.5]Unknown|\n/sys/block/sda/page: \u{fffd}\n\
+                    rest of a page\n/sys/block/sda/device/state: running|\n/sys/x/empty: \n";
+        let snapshot = listing(&unbarred(text)).unwrap();
+        let at = |path: &str| snapshot.text(Path::new(path)).unwrap();
+        assert_eq!(at("/sys/class/x/ering"), "[1.0]Timeout\n[0.5]Unknown");
+        assert_eq!(
+            (at("/sys/block/sda/device/state"), at("/sys/x/empty")),
+            ("running".into(), String::new())
+        );
     }
 
     #[test]

@@ -135,6 +135,40 @@ fn clean(path: &Path) -> PathBuf {
     clean
 }
 
+/// Makes a type with a field `tree` answer as that tree does.
+macro_rules! view_of_its_tree {
+    ($type:ty) => {
+        impl $crate::View for $type {
+            fn read(&self, path: &std::path::Path) -> Result<Vec<u8>, $crate::ViewError> {
+                self.tree.read(path)
+            }
+
+            fn list(&self, path: &std::path::Path) -> Result<Vec<String>, $crate::ViewError> {
+                self.tree.list(path)
+            }
+
+            fn link(
+                &self,
+                path: &std::path::Path,
+            ) -> Result<std::path::PathBuf, $crate::ViewError> {
+                self.tree.link(path)
+            }
+
+            fn canonical(
+                &self,
+                path: &std::path::Path,
+            ) -> Result<std::path::PathBuf, $crate::ViewError> {
+                self.tree.canonical(path)
+            }
+
+            fn exists(&self, path: &std::path::Path) -> bool {
+                self.tree.exists(path)
+            }
+        }
+    };
+}
+pub(crate) use view_of_its_tree;
+
 impl View for Tree {
     fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
         let failed = |kind| Err(ViewError::Failed { path: path.to_path_buf(), kind });

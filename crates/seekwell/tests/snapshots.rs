@@ -4,6 +4,7 @@ mod common;
 
 use common::{Loop, run, seekwell, signal, skip, wait_for};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -245,6 +246,112 @@ fn watching_tells_of_a_disk_that_comes_and_ends_with_ctrl_c() {
     signal(&child.0, "INT");
     let status = child.0.wait().unwrap();
     assert_eq!(status.code(), Some(130));
+}
+
+/// The keys of a document, without those that are data: names of catalogue entries.
+fn keys(value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                out.insert(key.clone());
+                if key != "counts" {
+                    keys(inner, out);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, out)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_of_a_document_that_is_printed_stands_on_the_page() {
+    let home = home();
+    let mut found = BTreeSet::new();
+    let mut add = |args: &[&str]| {
+        let ran = run(home.path(), args);
+        assert_eq!(ran.status, 0, "{args:?}: {}", ran.err);
+        keys(&ran.json(), &mut found);
+    };
+    add(&["inspect", "--json"]);
+    add(&["inspect", "--json", text(home.path())]);
+    add(&["inspect", "--json", "--explain", "SW-AHCI-001"]);
+    add(&["diff", "--json", "-", "-"]);
+    if let Some(corpus) = corpus() {
+        for machine in ["ahci-nodma", "megaraid", "nvme", "sdcard", "stack-md-dm-loop", "usb-uas"] {
+            add(&["inspect", "--json", "--from", text(&corpus.join(machine))]);
+        }
+        let [a, b] = ["ahci", "piix"].map(|machine| corpus.join(machine));
+        add(&["diff", "--json", text(&a), text(&b)]);
+        add(&["inspect", "--json", "--from", text(&corpus.join("fault/ahci-timeout"))]);
+    }
+    let mut child = watching(home.path());
+    let mut first = String::new();
+    BufReader::new(child.0.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    if let Ok(start) = serde_json::from_str(&first) {
+        keys(&start, &mut found);
+    }
+    assert!(found.len() > 80, "{found:?}");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let page = fs::read_to_string(page).unwrap();
+    let absent: Vec<_> = found.iter().filter(|k| !page.contains(&format!("`{k}`"))).collect();
+    assert!(absent.is_empty(), "not in docs/json.md: {absent:?}");
+}
+
+#[test]
+fn a_folder_with_a_log_or_printed_text_alone_is_diagnosed() {
+    let home = home();
+    let folder = home.path().join("report");
+    fs::create_dir_all(folder.join("sos_commands/pci")).unwrap();
+    fs::create_dir_all(folder.join("sos_commands/kernel")).unwrap();
+    let lspci = "00:1f.2 IDE interface [0101]: Intel Corporation 82801H 4 port SATA IDE Controller \
+                 [8086:2820] (rev 02) (prog-if 8a [Master SecP PriP])\n\
+                 \tInterrupt: pin B routed to IRQ 17\n";
+    fs::write(folder.join("sos_commands/pci/lspci_-nnvv"), lspci).unwrap();
+    let lsmod = "Module                  Size  Used by\nata_piix 36864 2\n";
+    fs::write(folder.join("sos_commands/kernel/lsmod"), lsmod).unwrap();
+    let log = "[    9.1] ata1.00: NCQ disabled due to excessive errors\n";
+    fs::write(folder.join("sos_commands/kernel/dmesg"), log).unwrap();
+    let ran = run(home.path(), &["inspect", "--json", "--from", text(&folder)]);
+    let found = ran.json();
+    assert_eq!(found["target"], "0000:00:1f.2", "{}", ran.err);
+    assert_eq!(found["device"]["driver"]["value"], "ata_piix", "as lsmod tells");
+    assert_eq!(found["findings"][0]["id"], "SW-AHCI-001");
+    // Saved again, it is the same.
+    let file = home.path().join("saved.txt");
+    let save = ["inspect", "--json", "--from", text(&folder), "--save", text(&file)];
+    assert_eq!(run(home.path(), &save).status, 0);
+    assert_eq!(run(home.path(), &["inspect", "--json", "--from", text(&file)]).out, ran.out);
+
+    let alone = home.path().join("alone");
+    fs::create_dir(&alone).unwrap();
+    fs::write(alone.join("dmesg.txt"), log).unwrap();
+    let found = run(home.path(), &["inspect", "--json", "--from", text(&alone)]).json();
+    assert_eq!(found["findings"][0]["id"], "SW-LOG-001", "{found:#}");
+    assert!(found["device"].is_null());
+}
+
+#[test]
+fn a_logical_volume_is_shown_with_its_name_beside_its_role() {
+    let home = home();
+    let file = home.path().join("machine.txt");
+    let dm = "/sys/devices/virtual/block/dm-0";
+    let lines = [
+        "seekwell/snapshot/1".to_owned(),
+        "/sys/block/dm-0 -> ../devices/virtual/block/dm-0".to_owned(),
+        format!("{dm}/dev: 253:0"),
+        format!("{dm}/size: 2048"),
+        format!("{dm}/dm/uuid: LVM-abcdef"),
+        format!("{dm}/dm/name: vg-lv0"),
+    ];
+    fs::write(&file, lines.join("\n") + "\n").unwrap();
+    let shown = run(home.path(), &["inspect", "--from", text(&file)]);
+    assert!(shown.out.contains("lvm, vg-lv0"), "{}{}", shown.out, shown.err);
+    // Of one whose maker is not known the name is all there is, once.
+    fs::write(&file, lines.join("\n").replace("LVM-abcdef", "x") + "\n").unwrap();
+    let shown = run(home.path(), &["inspect", "--from", text(&file)]);
+    assert_eq!(shown.out.matches("device mapper, vg-lv0").count(), 1, "{}", shown.out);
+    assert!(!shown.out.contains("vg-lv0, vg-lv0"), "{}", shown.out);
 }
 
 #[test]

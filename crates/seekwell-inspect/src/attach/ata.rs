@@ -19,7 +19,8 @@ pub(crate) struct AtaPort {
 impl AtaPort {
     /// Finds them for the disk at `dir`, whose path has an `ataN` and a SCSI address in it.
     pub fn find(r: &mut Reader<'_>, dir: &Path) -> Option<Self> {
-        let port = dir.ancestors().find(|p| numbered(super::name(p), "ata"))?.to_path_buf();
+        let port = dir.ancestors().find(|p| numbered(super::name(p), "ata")).map(Path::to_path_buf);
+        let Some(port) = port else { return Self::by_class(r, dir) };
         let number = super::name(&port).strip_prefix("ata")?.to_owned();
         let (channel, id) = dir.ancestors().find_map(|p| scsi_address(super::name(p)))?;
         let on = |link: String, device: String| {
@@ -33,6 +34,25 @@ impl AtaPort {
         let (link, device) = if r.view.exists(&multiplied.1) { multiplied } else { direct };
         let identify = identity::identify(r, dir, Some(&device));
         Some(Self { port, link, device, identify })
+    }
+
+    /// Of a machine of which only the paths of classes are known, when it has one ATA device and
+    /// the disk is one: nothing else would tell whose the device is.
+    fn by_class(r: &mut Reader<'_>, dir: &Path) -> Option<Self> {
+        let class = Path::new("/sys/class");
+        let vendor = r.hint(&dir.join("device/vendor"));
+        if dir.parent() != Some(Path::new("/sys/block")) || vendor.as_deref() != Some("ATA") {
+            return None;
+        }
+        let all = class.join("ata_device");
+        let kind = |n: &String| r.hint(&all.join(n).join("class"));
+        let mut drives = r.names(&all).into_iter().filter(|n| kind(n).as_deref() == Some("ata"));
+        let name = drives.next().filter(|_| drives.next().is_none())?;
+        let number: u32 = name.strip_prefix("dev")?.split('.').next()?.parse().ok()?;
+        let device = all.join(name);
+        let identify = identity::identify(r, dir, Some(&device));
+        let (port, link) = (format!("ata_port/ata{number}"), format!("ata_link/link{number}"));
+        Some(Self { port: class.join(port), link: class.join(link), device, identify })
     }
 
     /// The folder of the port.

@@ -5,6 +5,7 @@
 
 mod ata;
 mod ering;
+mod ext4;
 mod identify;
 mod md;
 mod mmc;
@@ -19,6 +20,7 @@ mod vm;
 
 pub use ata::{AhciFacts, AtaFacts};
 pub use ering::{AtaError, AtaErrorClass};
+pub use ext4::Ext4Facts;
 pub use identify::{IdentifyData, Security};
 pub use md::{MapperFacts, MdFacts};
 pub use mmc::MmcFacts;
@@ -31,7 +33,8 @@ pub use scsi::{IoCounters, ScsiFacts};
 pub use usb::UsbFacts;
 pub use vm::VmFacts;
 
-pub(crate) use mounted::mounted;
+pub(crate) use ext4::ext4;
+pub(crate) use mounted::{mounted, stands_above};
 pub(crate) use vm::read as read_vm;
 
 use crate::attach::AtaPort;
@@ -90,6 +93,9 @@ pub struct Detail {
     /// The file systems mounted from it, its partitions and what is built on it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mounts: Vec<Filesystem>,
+    /// What the ext4 file systems among these remember of their errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ext4: Vec<Ext4Facts>,
 }
 
 impl Detail {
@@ -101,6 +107,18 @@ impl Detail {
     /// The PCI function of the controller.
     pub fn controller(&self) -> Option<&PciFunction> {
         self.pci.last()
+    }
+
+    /// The class of the hardware RAID controller that makes this disk up; `None` of a disk that is
+    /// one, also where such a controller passes it through.
+    pub fn raid_controller(&self) -> Option<&Fact<u64>> {
+        let controller = self.controller()?;
+        let driver = controller.driver.as_ref().map_or("", |d| d.value.as_str());
+        let class = controller.class.as_ref().filter(|c| c.value >> 8 == 0x0104)?;
+        let channel = || self.scsi.as_ref()?.address.split(':').nth(1)?.parse::<u32>().ok();
+        // MEGASAS_MAX_PD_CHANNELS of the driver: below are physical disks.
+        let passed = driver == "megaraid_sas" && channel().is_some_and(|c| c < 2);
+        (driver != "ahci" && !passed).then_some(class)
     }
 }
 

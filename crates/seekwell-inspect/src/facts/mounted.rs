@@ -10,11 +10,9 @@ use std::path::{Path, PathBuf};
 /// The most devices looked at above one disk.
 const MAX_DEVICES: usize = 256;
 
-/// The mounts from the device at `dir` and everything above it, each mount point once.
-pub(crate) fn mounted(r: &Reader<'_>, dir: &Path, mounts: &[Mount]) -> Vec<Filesystem> {
-    if mounts.is_empty() {
-        return Vec::new();
-    }
+/// The folders of the device at `dir` and of everything above it: partitions, and what is built on
+/// them.
+pub(crate) fn stands_above(r: &Reader<'_>, dir: &Path) -> Vec<PathBuf> {
     let mut pending = vec![dir.to_path_buf()];
     let mut seen: Vec<PathBuf> = Vec::new();
     while let Some(at) = pending.pop() {
@@ -24,6 +22,11 @@ pub(crate) fn mounted(r: &Reader<'_>, dir: &Path, mounts: &[Mount]) -> Vec<Files
         pending.extend(above(r, &at));
         seen.push(at);
     }
+    seen
+}
+
+/// The mounts from the devices at these folders.
+pub(crate) fn mounted(r: &Reader<'_>, seen: &[PathBuf], mounts: &[Mount]) -> Vec<Filesystem> {
     let numbers: Vec<DevId> =
         seen.iter().filter_map(|d| r.hint(&d.join("dev"))?.parse().ok()).collect();
     let stands = |m: &&Mount| {

@@ -324,7 +324,15 @@ impl Present {
                 if disks.iter().any(|(n, _)| *n == name) || view.exists(&path.join("partition")) {
                     continue;
                 }
-                let parts = path.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+                let mut parts: Vec<String> =
+                    path.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+                // A copy without links. Below a controller, not a subsystem, names agree.
+                if path.parent() == Some(Path::new(folder))
+                    && view.exists(&path.join("device/cntlid"))
+                {
+                    let controller = controller_of(&name).map(str::to_owned);
+                    parts.splice(parts.len() - 1..parts.len() - 1, controller);
+                }
                 disks.push((name, parts));
             }
         }

@@ -3,10 +3,8 @@
 use super::stream::Collector;
 use super::{LogReport, Stamp};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 use rustix::time::{ClockId, Timespec, clock_gettime};
-use seekwell_sys::View;
+use seekwell_sys::{KMSG, KmsgReader, KmsgRecord, View};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -99,7 +97,6 @@ pub fn read(source: Source<'_>, view: Option<&dyn View>) -> Result<LogReport, Lo
     }
 }
 
-const KMSG: &str = "/dev/kmsg";
 const FIX: &str = "run as root, or let every user: sysctl -w kernel.dmesg_restrict=0";
 
 fn live(view: Option<&dyn View>) -> Result<LogReport, LogError> {
@@ -139,24 +136,12 @@ fn further_back(ring: LogReport, view: Option<&dyn View>) -> LogReport {
 
 /// Reads every record the ring buffer holds now.
 fn ring_buffer(path: &Path, view: Option<&dyn View>) -> io::Result<LogReport> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(path, flags, Mode::empty())?;
+    let mut reader = KmsgReader::open(path)?;
     let mut collector = Collector::new(view);
-    // The kernel gives one record a read and refuses a buffer that is too small for it.
-    let mut record = vec![0; 16 << 10];
-    loop {
-        match rustix::io::read(&fd, &mut record[..]) {
-            Ok(0) | Err(Errno::AGAIN) => break,
-            Ok(n) => {
-                collector.push(&record[..n]);
-                if record[..n].last() != Some(&b'\n') {
-                    collector.push(b"\n");
-                }
-            }
-            // Overwritten between two reads; the next read goes on with what is left.
-            Err(Errno::PIPE) => collector.lost_lines(),
-            Err(Errno::INTR) => {}
-            Err(e) => return Err(e.into()),
+    while let Some(record) = reader.next_record()? {
+        match record {
+            KmsgRecord::Text(text) => collector.push(&text),
+            KmsgRecord::Lost => collector.lost_lines(),
         }
     }
     let mut report = collector.report(KMSG);

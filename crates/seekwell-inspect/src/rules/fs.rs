@@ -3,6 +3,7 @@
 use super::look::filesystems;
 use super::{Found, Rule, RuleInput};
 use crate::Severity;
+use crate::facts::Ext4Facts;
 use crate::model::Filesystem;
 
 pub(super) const RULES: &[Rule] = &[
@@ -114,6 +115,30 @@ pub(super) const RULES: &[Rule] = &[
         fix: "mount with a smaller commit=, 5 is the default of ext4 and 30 of btrfs",
         tune: None,
         apply: rare_commits,
+    },
+    Rule {
+        id: "SW-FS-011",
+        about: "the file system recorded errors",
+        means: "ext4 met something in its own structures or on the disk that should not be, and \
+                wrote it down in its superblock.",
+        known: "errors_count in /sys/fs/ext4 is above 0. It is kept until the file system is \
+                checked, over restarts, when the kernel log has long forgotten; so it may be old.",
+        why: "Its structures may be inconsistent, and going on writing can make it worse.",
+        fix: "look at the disk first (other findings, smartctl), save what matters, then unmount \
+              it and run e2fsck -f on the device, which also sets the count back",
+        tune: None,
+        apply: recorded_errors,
+    },
+    Rule {
+        id: "SW-FS-012",
+        about: "the file system refuses writes although it is mounted for them",
+        means: "After an error ext4 made itself read-only.",
+        known: "/proc/fs/ext4/*/options says ro, and the mount itself says rw: one that was asked \
+                to be read-only says ro in both.",
+        why: "Programs that write fail; what was written last may be lost.",
+        fix: "find the cause in the kernel log, unmount, e2fsck -f on the device, mount again",
+        tune: None,
+        apply: made_read_only,
     },
 ];
 
@@ -229,10 +254,57 @@ fn rare_commits(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
+/// Each ext4 once, however many disks it is seen from.
+fn each_ext4(input: &RuleInput<'_>, rule: impl Fn(&Ext4Facts) -> Option<Found>) -> Vec<Found> {
+    let mut all: Vec<&Ext4Facts> = Vec::new();
+    for fs in input.devices().into_iter().flat_map(|d| &d.detail.ext4) {
+        if all.iter().all(|known| known.device != fs.device) {
+            all.push(fs);
+        }
+    }
+    all.into_iter().filter_map(rule).collect()
+}
+
+fn recorded_errors(input: &RuleInput<'_>) -> Vec<Found> {
+    each_ext4(input, |fs| {
+        let count = fs.error_count.as_ref().filter(|c| c.value > 0)?;
+        let last = fs.last_error_at.as_ref().map(|at| format!(", the last at {}", at.value));
+        let last = last.unwrap_or_default();
+        let errors = if count.value == 1 { "an error" } else { "errors" };
+        let title = format!("{}: ext4 recorded {errors}{last}", fs.device);
+        let found = Found::new(Severity::Error, title).fact("errors", count);
+        Some(
+            found
+                .facts("first", fs.first_error_at.as_ref())
+                .facts("last", fs.last_error_at.as_ref())
+                .facts("met in", fs.last_error_function.as_ref())
+                .facts("at an error it does", fs.at_error.as_ref())
+                .remedy(format!(
+                    "save what matters, then: sudo umount /dev/{0} && sudo e2fsck -f /dev/{0}",
+                    fs.device
+                )),
+        )
+    })
+}
+
+fn made_read_only(input: &RuleInput<'_>) -> Vec<Found> {
+    each_ext4(input, |fs| {
+        let refused = fs.read_only.as_ref().filter(|ro| ro.value)?;
+        let asked = fs.mounted_writable.as_ref().filter(|rw| rw.value)?;
+        let title = format!("{}: ext4 made itself read-only", fs.device);
+        Some(
+            Found::new(Severity::Error, title)
+                .seen("ro in force", &refused.from)
+                .seen("mounted rw", &asked.from),
+        )
+    })
+}
+
 #[cfg(test)]
 pub(super) mod cases {
     use super::super::testing::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd};
     use crate::Fact;
+    use crate::facts::Ext4Facts;
 
     fn option(word: &'static str) -> impl Fn(&mut Machine) {
         move |m| m.option(word)
@@ -246,6 +318,20 @@ pub(super) mod cases {
     fn on_the_disk(m: &mut Machine) {
         let fs = m.inspection.filesystem.take().unwrap();
         m.detail().mounts = vec![fs];
+    }
+
+    /// The file system of the target as ext4 itself sees it.
+    fn remembers(errors: u64, read_only: bool, asked: bool) -> impl Fn(&mut Machine) {
+        move |m| {
+            m.detail().ext4 = vec![Ext4Facts {
+                device: "sda1".into(),
+                error_count: fact(errors, "errors_count"),
+                last_error_at: fact("2026-11-16T12:00:01Z".into(), "last_error_time"),
+                read_only: fact(read_only, "options"),
+                mounted_writable: fact(asked, "mountinfo"),
+                ..Ext4Facts::default()
+            }];
+        }
     }
 
     pub(in super::super) fn all() -> Vec<Case> {
@@ -275,6 +361,12 @@ pub(super) mod cases {
             quiet("SW-FS-009", sata_hdd, option("ro")),
             fires("SW-FS-010", sata_hdd, option("commit=120")).info(),
             quiet("SW-FS-010", sata_hdd, option("commit=30")),
+            fires("SW-FS-011", sata_hdd, remembers(2, false, true)).error(),
+            quiet("SW-FS-011", sata_hdd, remembers(0, false, true)),
+            quiet("SW-FS-011", sata_hdd, |m| m.detail().ext4 = vec![Ext4Facts::default()]),
+            fires("SW-FS-012", sata_hdd, remembers(0, true, true)).error(),
+            quiet("SW-FS-012", sata_hdd, remembers(0, false, true)),
+            quiet("SW-FS-012", sata_hdd, remembers(0, true, false)),
         ]
     }
 }

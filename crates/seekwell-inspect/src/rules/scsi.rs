@@ -67,7 +67,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-RAID-001",
         about: "the disk is a RAID controller's virtual drive",
         means: "What the kernel sees is made up by the controller's firmware from disks behind it.",
-        known: "PCI class 0104 with a driver other than ahci.",
+        known: "PCI class 0104 with a driver other than ahci; of megaraid_sas a SCSI channel from \
+                2 up, for on channels 0 and 1 it passes single disks through.",
         why: "Model, rotation, cache and link of the real disks are hidden. The firmware's cache \
               answers writes, and falls back to write-through when its battery is flat, which \
               slows small writes by ten times and more.",
@@ -164,15 +165,9 @@ fn not_trimmed(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn raid_class(device: &Device) -> Option<crate::Fact<u64>> {
-    let controller = device.detail.controller()?;
-    let class = controller.class.clone().filter(|c| c.value >> 8 == 0x0104)?;
-    (text(&controller.driver) != "ahci").then_some(class)
-}
-
 fn virtual_drive(input: &RuleInput<'_>) -> Vec<Found> {
     input.each(|d| {
-        let class = raid_class(d)?;
+        let class = d.detail.raid_controller()?.clone();
         let title = format!("{}: a RAID controller's virtual drive", d.name);
         Some(
             Found::new(Severity::Info, title)
@@ -184,7 +179,7 @@ fn virtual_drive(input: &RuleInput<'_>) -> Vec<Found> {
 
 fn writes_through(input: &RuleInput<'_>) -> Vec<Found> {
     input.each(|d| {
-        let class = raid_class(d)?;
+        let class = d.detail.raid_controller()?.clone();
         let cache = d.queue.write_cache.as_ref().filter(|c| c.value == "write through")?;
         let title = format!("{}: the virtual drive reports no write cache", d.name);
         Some(
@@ -202,6 +197,7 @@ pub(super) mod cases {
     fn raid(m: &mut Machine) {
         m.controller().class = fact(0x010400, "class");
         m.controller().driver = fact("megaraid_sas".into(), "driver");
+        m.scsi().address = "0:2:0:0".into();
     }
 
     fn untrimmed(m: &mut Machine) {
@@ -237,6 +233,7 @@ pub(super) mod cases {
                 .and(|m| m.scsi().max_unmap_blocks = fact(0, "vpd_pgb0")),
             quiet("SW-SCSI-005", sata_ssd, untrimmed),
             fires("SW-RAID-001", sas, raid).info(),
+            quiet("SW-RAID-001", sas, raid).and(|m| m.scsi().address = "0:0:5:0".into()),
             quiet("SW-RAID-001", sas, |m| m.controller().class = fact(0x010700, "class")),
             fires("SW-RAID-002", sas, raid)
                 .and(|m| m.disk().queue.write_cache = fact("write through".into(), "wc"))

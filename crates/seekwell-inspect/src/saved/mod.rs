@@ -11,11 +11,14 @@ mod targets;
 
 pub use targets::{SavedError, of_snapshot, target_in};
 
+use crate::find;
 use crate::inspect::inspect;
 use crate::log::{self, LogReport, Source};
 use crate::model::Inspection;
+use crate::reader::Reader;
 use crate::target::{Target, all_disks};
-use seekwell_sys::{Bundle, KMSG, Recording, Snapshot, SnapshotError, View};
+use crate::text;
+use seekwell_sys::{Bundle, KMSG, LSPCI, Recording, Snapshot, SnapshotError, View};
 use std::path::Path;
 
 /// The most of the kernel log that is kept, in bytes: the newest.
@@ -81,6 +84,21 @@ pub fn open(path: &Path) -> Result<Bundle, SnapshotError> {
         return Ok(Bundle { snapshot: Snapshot::open(path)?, ..Bundle::default() });
     }
     Bundle::open(path)
+}
+
+/// The inspections of everything a snapshot was made of. A controller that its kernel's files do
+/// not show, and the text of `lspci` does, is inspected from that text.
+pub fn inspections(bundle: &Bundle) -> Vec<Inspection> {
+    let view = &bundle.snapshot;
+    let mut found: Vec<Inspection> =
+        of_snapshot(bundle).iter().map(|target| inspect(view, target)).collect();
+    let Ok(lspci) = view.text(Path::new(LSPCI)) else { return found };
+    let modules = view.text(Path::new("/proc/modules")).ok();
+    let shown = find::pci_functions(&Reader::new(view));
+    let known = |address: &str| shown.iter().any(|f| f.ends_with(address));
+    let printed = text::inspections("lspci", &lspci, modules.as_deref());
+    found.extend(printed.into_iter().filter(|i| !known(&i.target)));
+    found
 }
 
 /// What the kernel log in a snapshot says of its disks; `None` when there is no log in it.

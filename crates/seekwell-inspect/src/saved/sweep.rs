@@ -7,12 +7,13 @@
 use crate::find;
 use crate::model::{Device, Inspection};
 use crate::reader::Reader;
-use seekwell_sys::{DevId, View};
+use seekwell_sys::{DevId, LSPCI, View};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Tables every inspection may need.
-const FILES: [&str; 17] = [
+const FILES: [&str; 18] = [
+    LSPCI,
     "/proc/cmdline",
     "/proc/interrupts",
     "/proc/modules",

@@ -1,6 +1,8 @@
-//! At which controllers a disk can be plugged in while the machine runs.
+//! Where a disk can be plugged in while the machine runs: by controller, and by port.
 
+use super::ports;
 use crate::attach;
+use crate::find;
 use crate::reader::{Reader, show};
 use seekwell_sys::View;
 use serde::Serialize;
@@ -23,10 +25,27 @@ pub enum Able {
 /// One controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HotPlug {
-    /// Its address or name: `0000:00:1f.2`, `mmc0`.
+    /// Its address or name: `0000:00:1f.2`, `mmc0`, `slot 3`.
     pub controller: String,
     /// What it is.
     pub what: String,
+    /// The answer; where its ports differ it is [`Able::Maybe`].
+    pub able: Able,
+    /// Why, in words, and what helps.
+    pub why: String,
+    /// Where it was read.
+    pub from: String,
+    /// The same of each of its ports, where the kernel shows them.
+    pub ports: Vec<HotPlugPort>,
+}
+
+/// One port of a controller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HotPlugPort {
+    /// The kernel's name: `ata2`, `usb1-port3`.
+    pub port: String,
+    /// The disks on it.
+    pub disks: Vec<String>,
     /// The answer.
     pub able: Able,
     /// Why, in words, and what helps.
@@ -34,6 +53,9 @@ pub struct HotPlug {
     /// Where it was read.
     pub from: String,
 }
+
+/// An answer with its reason, and with the file that decided it where there is one.
+pub(super) type Answer = (Able, String, Option<PathBuf>);
 
 /// Drivers of host adapters that announce every drive themselves.
 const ADAPTERS: [&str; 9] = [
@@ -50,54 +72,60 @@ const ADAPTERS: [&str; 9] = [
 /// SATA drivers other than ahci whose ports tell of a plugged drive.
 const SATA: [&str; 5] = ["sata_sil24", "sata_sil", "sata_nv", "sata_mv", "sata_inic162x"];
 
-/// Every storage and USB controller, in the order of their addresses, and then card slots.
+/// Every storage and USB controller, in the order of their addresses, then ATA controllers on no
+/// PCI bus, card slots and empty slots that are watched.
 pub fn hot_plug(view: &dyn View) -> Vec<HotPlug> {
     let r = Reader::new(view);
-    let mut found: Vec<HotPlug> =
-        functions(&r).iter().filter_map(|function| pci(&r, function)).collect();
+    let disks = ports::disks(&r);
+    let functions = find::pci_functions(&r);
+    let mut found: Vec<HotPlug> = functions.iter().filter_map(|f| pci(&r, f, &disks)).collect();
+    found.extend(ports::ata_elsewhere(&r).iter().map(|at| ata_elsewhere(&r, at, &disks)));
     for name in r.names(Path::new("/sys/bus/virtio/devices")) {
         found.extend(virtio_mmio(&r, &name));
     }
     for name in r.names(Path::new("/sys/class/mmc_host")) {
         found.extend(card_slot(&r, &name));
     }
+    found.extend(empty_slots(&r, &functions));
     found
 }
 
-/// The folders of all PCI functions: from the bus, and above the disks where it is not shown.
-fn functions(r: &Reader<'_>) -> Vec<PathBuf> {
-    let listed = |folder: &str| -> Vec<PathBuf> {
-        let folder = Path::new(folder);
-        let real = |n: String| r.view.canonical(&folder.join(n)).ok();
-        r.names(folder).into_iter().filter_map(real).collect()
-    };
-    let mut all = listed("/sys/bus/pci/devices");
-    for device in listed("/sys/block").into_iter().chain(listed("/sys/class/ata_port")) {
-        let is_function = |p: &&Path| attach::is_pci_function(name(p));
-        all.extend(device.ancestors().find(is_function).map(Path::to_path_buf));
-    }
-    all.sort();
-    all.dedup();
-    all
-}
-
-fn pci(r: &Reader<'_>, at: &Path) -> Option<HotPlug> {
+fn pci(r: &Reader<'_>, at: &Path, disks: &[PathBuf]) -> Option<HotPlug> {
     let path = at.join("class");
     let class = u32::from_str_radix(r.hint(&path)?.strip_prefix("0x")?, 16).ok()?;
     let driver = r.driver(at).map(|d| d.value);
     let driver = driver.as_deref().unwrap_or("");
     let vendor = r.hint(&at.join("vendor"));
     let virtio = vendor.as_deref() == Some("0x1af4");
-    let (able, why) = match class >> 8 {
-        0x0101 if SATA.contains(&driver) => sata_port(r, at),
-        0x0106 if driver == "ahci" || SATA.contains(&driver) => sata_port(r, at),
-        0x0101 => (Able::No, ide(r, at)),
+    let mut found = HotPlug {
+        controller: name(at).to_owned(),
+        what: attach::class_in_words(class),
+        able: Able::Unknown,
+        why: String::new(),
+        from: show(&path),
+        ports: Vec::new(),
+    };
+    if class >> 16 == 1 && (driver == "ahci" || SATA.contains(&driver)) {
+        found.ports = ports::ata(r, at, disks, |port| ports::sata_port(r, port));
+        (found.able, found.why) = ports::together(&found.ports);
+        return Some(found);
+    }
+    (found.able, found.why) = match class >> 8 {
+        0x0101 => {
+            found.ports = ports::ata(r, at, disks, |port| ports::ide_port(r, port));
+            (Able::No, ports::IDE.to_owned())
+        }
+        // The drives behind it are functions of their own.
+        _ if driver == "vmd" => return None,
         _ if virtio => match r.hint(&at.join("device")).as_deref() {
             Some("0x1004" | "0x1048") => (Able::Yes, "the host tells of disks it adds".to_owned()),
             Some("0x1001" | "0x1042") => slot(r, at, "virtio"),
             _ => return None,
         },
-        0x0c03 => (Able::Yes, "USB is made for it".to_owned()),
+        0x0c03 => {
+            found.ports = ports::usb(r, at, disks);
+            (Able::Yes, "USB is made for it".to_owned())
+        }
         0x0805 => return None,
         0x0108 => slot(r, at, "NVMe"),
         0x0100 | 0x0104 | 0x0107 if ADAPTERS.contains(&driver) => {
@@ -109,56 +137,21 @@ fn pci(r: &Reader<'_>, at: &Path) -> Option<HotPlug> {
         }
         _ => return None,
     };
-    Some(HotPlug {
-        controller: name(at).to_owned(),
-        what: attach::class_in_words(class),
-        able,
-        why,
-        from: show(&path),
-    })
+    Some(found)
 }
 
-/// A port that tells of a change on its link, unless it sleeps.
-fn sata_port(r: &Reader<'_>, at: &Path) -> (Able, String) {
-    let asleep = hosts(r, at).into_iter().find_map(|host| {
-        let name = name(&host).to_owned();
-        let policy = host.join("scsi_host").join(&name).join("link_power_management_policy");
-        let policy = r.hint(&policy)?;
-        policy.starts_with("min_power").then_some((name, policy))
-    });
-    match asleep {
-        Some((host, policy)) => (
-            Able::Maybe,
-            format!(
-                "its ports sleep ({host} has {policy}) and may miss a drive; awake: echo \
-                 max_performance > /sys/class/scsi_host/{host}/link_power_management_policy"
-            ),
-        ),
-        None => (Able::Yes, "the port tells of a drive".to_owned()),
-    }
-}
-
-/// What helps where the kernel is not told.
-fn ide(r: &Reader<'_>, at: &Path) -> String {
-    let mut text = "in IDE mode nothing tells the kernel of a drive".to_owned();
-    if let Some(host) = hosts(r, at).first() {
-        text += &format!(
-            "; after plugging: echo '- - -' > /sys/class/scsi_host/{}/scan; better: the SATA mode \
-             AHCI in the firmware setup",
-            name(host)
-        );
-    }
-    text
-}
-
-/// The SCSI hosts of an ATA controller.
-fn hosts(r: &Reader<'_>, at: &Path) -> Vec<PathBuf> {
-    let ports = r.names(at).into_iter().filter(|n| n.starts_with("ata")).map(|n| at.join(n));
-    let hosts = |port: PathBuf| {
-        let names = r.names(&port).into_iter().filter(|n| n.starts_with("host"));
-        names.map(move |n| port.join(n)).collect::<Vec<_>>()
+/// A controller of a system-on-chip.
+fn ata_elsewhere(r: &Reader<'_>, at: &Path, disks: &[PathBuf]) -> HotPlug {
+    let driver = r.driver(at).map_or_else(|| "no driver".to_owned(), |d| d.value);
+    let ports = if driver.contains("ahci") || driver.starts_with("sata_") {
+        ports::ata(r, at, disks, |port| ports::sata_port(r, port))
+    } else {
+        let why = format!("nothing is known of the ports of {driver}");
+        ports::ata(r, at, disks, |_| (Able::Unknown, why.clone(), None))
     };
-    ports.flat_map(hosts).collect()
+    let (able, why) = ports::together(&ports);
+    let what = format!("ATA controller on no PCI bus ({driver})");
+    HotPlug { controller: name(at).to_owned(), what, able, why, from: show(at), ports }
 }
 
 /// A function that is the disk itself: its slot has to take and give it back.
@@ -171,13 +164,61 @@ fn slot(r: &Reader<'_>, at: &Path, what: &str) -> (Able, String) {
     if service.is_some() {
         return (Able::Yes, "its slot is watched by pciehp".to_owned());
     }
-    let address = name(at).split('.').next().unwrap_or_default().to_owned();
-    let slots = Path::new("/sys/bus/pci/slots");
-    let own = |slot: &String| r.hint(&slots.join(slot).join("address")) == Some(address.clone());
-    if let Some(slot) = r.names(slots).into_iter().find(own) {
-        return (Able::Yes, format!("it is in hot-plug slot {slot}"));
+    let address = name(at).split('.').next().unwrap_or_default();
+    match slots(r).into_iter().find(|slot| slot.address == address) {
+        Some(slot) if slot.watched => (Able::Yes, format!("it is in hot-plug slot {}", slot.name)),
+        Some(slot) => (
+            Able::No,
+            format!(
+                "no hot-plug driver has its slot {}: {what} disks change with the power off",
+                slot.name
+            ),
+        ),
+        None => (
+            Able::No,
+            format!("no hot-plug driver has its slot: {what} disks change with the power off"),
+        ),
     }
-    (Able::No, format!("no hot-plug driver has its slot: {what} disks change with the power off"))
+}
+
+/// A slot of `/sys/bus/pci/slots`.
+struct Slot {
+    name: String,
+    /// `0000:01:00`, or `0000:01` of a slot that takes any device number.
+    address: String,
+    /// A hot-plug driver has it; others are only named, by firmware.
+    watched: bool,
+    empty: bool,
+}
+
+fn slots(r: &Reader<'_>) -> Vec<Slot> {
+    let folder = Path::new("/sys/bus/pci/slots");
+    let slot = |name: String| {
+        let at = folder.join(&name);
+        let file = |file: &str| r.hint(&at.join(file));
+        Some(Slot {
+            address: file("address")?,
+            watched: ["power", "adapter"].iter().any(|f| r.view.exists(&at.join(f))),
+            empty: file("adapter").is_some_and(|a| a == "0"),
+            name,
+        })
+    };
+    r.names(folder).into_iter().filter_map(slot).collect()
+}
+
+/// Slots a drive could be put in.
+fn empty_slots(r: &Reader<'_>, functions: &[PathBuf]) -> Vec<HotPlug> {
+    let taken = |slot: &Slot| functions.iter().any(|f| name(f).starts_with(&slot.address));
+    let free = slots(r).into_iter().filter(|s| s.watched && s.empty && !taken(s));
+    free.map(|slot| HotPlug {
+        controller: format!("slot {}", slot.name),
+        what: "empty PCI slot".to_owned(),
+        able: Able::Yes,
+        why: "a hot-plug driver watches it".to_owned(),
+        from: format!("/sys/bus/pci/slots/{}/adapter", slot.name),
+        ports: Vec::new(),
+    })
+    .collect()
 }
 
 fn virtio_mmio(r: &Reader<'_>, name: &str) -> Option<HotPlug> {
@@ -190,6 +231,7 @@ fn virtio_mmio(r: &Reader<'_>, name: &str) -> Option<HotPlug> {
         able: Able::No,
         why: "the host describes it at start and never again".to_owned(),
         from: show(&at),
+        ports: Vec::new(),
     })
 }
 
@@ -197,15 +239,31 @@ fn card_slot(r: &Reader<'_>, name: &str) -> Option<HotPlug> {
     let at = r.view.canonical(&Path::new("/sys/class/mmc_host").join(name)).ok()?;
     let cards = r.names(&at).into_iter().filter(|n| n.starts_with(name) && n.contains(':'));
     let kind = cards.into_iter().find_map(|card| r.hint(&at.join(card).join("type")));
+    // What a device tree says of the host: Documentation/devicetree/bindings/mmc.
+    let host = at.ancestors().find(|p| r.view.exists(&p.join("of_node")));
+    let says = |word: &str| host.is_some_and(|h| r.view.exists(&h.join("of_node").join(word)));
     let (able, why) = match kind.as_deref() {
         Some("MMC") => (Able::No, "an eMMC is soldered in"),
-        Some("SD" | "SDcombo") => (Able::Yes, "a card slot tells of cards"),
+        _ if says("non-removable") => (Able::No, "the board says that nothing can be taken out"),
+        _ if says("broken-cd") => (Able::Yes, "the kernel looks for a card every second"),
+        _ if says("cd-gpios") => (Able::Yes, "the slot has a switch that tells of cards"),
+        Some("SD" | "SDcombo") => (
+            Able::Yes,
+            "a slot tells of cards, or the kernel looks every second; which, it does not say",
+        ),
+        Some("SDIO") => (Able::Unknown, "what is on it is no disk"),
         _ => (Able::Unknown, "there is no card to tell what kind of slot it is"),
     };
-    let (what, why) = ("memory card slot".to_owned(), why.to_owned());
-    Some(HotPlug { controller: name.to_owned(), what, able, why, from: show(&at) })
+    Some(HotPlug {
+        controller: name.to_owned(),
+        what: "memory card slot".to_owned(),
+        able,
+        why: why.to_owned(),
+        from: show(&at),
+        ports: Vec::new(),
+    })
 }
 
-fn name(path: &Path) -> &str {
+pub(super) fn name(path: &Path) -> &str {
     path.file_name().and_then(|n| n.to_str()).unwrap_or("")
 }

@@ -2,15 +2,16 @@
 //!
 //! The kernel announces every device on a netlink socket and says what goes wrong with it in its
 //! log. A [`Watch`] waits on both and gives one [`Event`] for what a person would call one.
-//! [`hot_plug`] tells beforehand at which controllers a disk can be plugged in while the machine
-//! runs.
+//! [`hot_plug`] tells beforehand at which controllers, and at which of their ports, a disk can be
+//! plugged in while the machine runs.
 
 mod events;
 mod hotplug;
+mod ports;
 mod uevent;
 
 pub use events::{Event, EventKind, Source};
-pub use hotplug::{Able, HotPlug, hot_plug};
+pub use hotplug::{Able, HotPlug, HotPlugPort, hot_plug};
 pub use uevent::{Action, MAX_UEVENT, Uevent, UeventError, parse};
 
 use events::{Known, Repeats};

@@ -148,6 +148,15 @@ fn whether_hot_plug_works_follows_from_the_controller() {
         let found = all.iter().find(|h| h.what.contains(part));
         let found = found.unwrap_or_else(|| panic!("{machine}: {all:#?}"));
         assert_eq!(found.able, able, "{machine}: {found:#?}");
+        let ports = match machine {
+            "ahci" => 6,
+            "piix" => 2,
+            "usb-uas" => 8,
+            _ => 0,
+        };
+        assert_eq!(found.ports.len(), ports, "{machine}: {found:#?}");
+        let disks: Vec<_> = found.ports.iter().flat_map(|p| &p.disks).collect();
+        assert_eq!(disks.len(), usize::from(ports > 0), "{machine}: {found:#?}");
     }
 }
 
@@ -162,8 +171,119 @@ fn an_nvme_slot_is_asked_for_its_hot_plug_driver() {
     let service = format!("{port}/0000:00:1c.0:pcie004/driver");
     let watched = plain.clone().symlink(service, "../../../../bus/pci_express/drivers/pciehp");
     assert_eq!(hot_plug(&watched)[0].able, Able::Yes);
-    let slotted = plain.file("/sys/bus/pci/slots/3/address", "0000:01:00\n");
+    let named = plain.file("/sys/bus/pci/slots/3/address", "0000:01:00\n");
+    assert_eq!(hot_plug(&named)[0].able, Able::No, "firmware names slots that nobody watches");
+    let slotted = named.file("/sys/bus/pci/slots/3/power", "1\n");
     assert_eq!(hot_plug(&slotted)[0].why, "it is in hot-plug slot 3");
+    let empty = slotted
+        .file("/sys/bus/pci/slots/4/address", "0000:02:00\n")
+        .file("/sys/bus/pci/slots/4/adapter", "0\n");
+    let all = hot_plug(&empty);
+    let free: Vec<_> = all.iter().filter(|h| h.what == "empty PCI slot").collect();
+    assert_eq!((free.len(), free[0].controller.as_str()), (1, "slot 4"));
+}
+
+/// A controller of three ports, of which the first has a disk.
+fn ahci() -> Fake {
+    let at = "/sys/devices/pci0000:00/0000:00:1f.2";
+    let disk = format!("{at}/ata1/host0/target0:0:0/0:0:0:0/block/sda");
+    let mut fake = Fake::new()
+        .symlink("/sys/bus/pci/devices/0000:00:1f.2", at)
+        .symlink("/sys/block/sda", &disk)
+        .file(format!("{disk}/size"), "2048\n")
+        .file(format!("{at}/class"), "0x010601\n")
+        .symlink(format!("{at}/driver"), "../../../bus/pci/drivers/ahci");
+    for (port, command) in [("ata1", "c017"), ("ata2", "44016"), ("ata3", "204016")] {
+        let n: u32 = port[3..].parse().unwrap();
+        let host = format!("{at}/{port}/host{0}/scsi_host/host{0}", n - 1);
+        fake = fake
+            .file(format!("{host}/link_power_management_policy"), "max_performance\n")
+            .file(format!("{host}/ahci_host_caps"), "c0141f25\n")
+            .file(format!("{host}/ahci_port_cmd"), format!("{command}\n"))
+            .file(format!("{at}/{port}/ata_port/{port}/nr_pmp_links"), "0\n");
+    }
+    fake
+}
+
+fn policy(fake: Fake, port: u32, word: &str) -> Fake {
+    let host = format!("host{}", port - 1);
+    let at = format!("/sys/devices/pci0000:00/0000:00:1f.2/ata{port}/{host}/scsi_host/{host}");
+    fake.file(format!("{at}/link_power_management_policy"), format!("{word}\n"))
+}
+
+#[test]
+fn each_port_of_an_ahci_controller_answers_for_itself() {
+    let one = |fake: &Fake, port: usize| hot_plug(fake)[0].ports[port - 1].clone();
+    let awake = ahci();
+    let controller = &hot_plug(&awake)[0];
+    assert_eq!((controller.able, controller.ports.len()), (Able::Yes, 3));
+    assert_eq!((one(&awake, 1).disks, one(&awake, 2).disks), (vec!["sda".to_owned()], vec![]));
+    assert!(one(&awake, 1).why.contains("does not mark it"), "{:#?}", one(&awake, 1));
+    assert!(one(&awake, 2).why.contains("a bay for hot plug"), "bit 18: {:#?}", one(&awake, 2));
+    assert!(one(&awake, 3).why.contains("eSATA"), "bit 21 with SXS: {:#?}", one(&awake, 3));
+    assert!(one(&awake, 1).from.ends_with("/ahci_port_cmd"));
+
+    // The driver switches an empty port off with slumber, and only ignores an occupied one.
+    let asleep = policy(policy(ahci(), 1, "med_power_with_dipm"), 2, "med_power_with_dipm");
+    assert_eq!((one(&asleep, 1).able, one(&asleep, 2).able), (Able::Maybe, Able::No));
+    assert!(one(&asleep, 2).why.contains("> /sys/class/scsi_host/host1/link_power"));
+    assert_eq!(hot_plug(&asleep)[0].able, Able::Maybe);
+    assert_eq!(one(&policy(ahci(), 2, "medium_power"), 2).able, Able::Maybe);
+    assert_eq!(one(&policy(ahci(), 2, "keep_firmware_settings"), 2).able, Able::Yes);
+
+    let command = |value: &str| {
+        let host = "/sys/devices/pci0000:00/0000:00:1f.2/ata3/host2/scsi_host/host2";
+        one(&ahci().file(format!("{host}/ahci_port_cmd"), value), 3).able
+    };
+    assert_eq!(command("0\n"), Able::No, "a port the controller does not have");
+    assert_eq!(command("ffffffff\n"), Able::Unknown, "a controller that is switched off");
+    let hidden = ahci().without("/sys/devices/pci0000:00/0000:00:1f.2/ata3/host2");
+    assert_eq!(one(&hidden, 3).able, Able::Unknown);
+}
+
+#[test]
+fn a_usb_port_that_firmware_calls_built_in_is_no_socket() {
+    let at = "/sys/devices/pci0000:00/0000:00:14.0";
+    let hub = format!("{at}/usb2/2-0:1.0");
+    let disk = format!("{at}/usb2/2-1/2-1:1.0/host0/target0:0:0/0:0:0:0/block/sda");
+    let mut fake = Fake::new()
+        .symlink("/sys/bus/pci/devices/0000:00:14.0", at)
+        .file(format!("{at}/class"), "0x0c0330\n")
+        .symlink("/sys/block/sda", &disk)
+        .file(format!("{disk}/size"), "2048\n")
+        .symlink(format!("{hub}/usb2-port1/device"), "../../2-1");
+    for (n, kind) in [(1, "hotplug"), (2, "hardwired"), (3, "not used"), (10, "unknown")] {
+        fake = fake.file(format!("{hub}/usb2-port{n}/connect_type"), format!("{kind}\n"));
+    }
+    let ports = hot_plug(&fake)[0].ports.clone();
+    let able: Vec<_> = ports.iter().map(|p| p.able).collect();
+    assert_eq!(able, [Able::Yes, Able::No, Able::No, Able::Yes]);
+    assert_eq!(
+        (ports[0].disks.clone(), ports[3].port.as_str()),
+        (vec!["sda".into()], "usb2-port10")
+    );
+}
+
+#[test]
+fn controllers_on_no_pci_bus_and_card_slots_answer_by_what_the_board_says() {
+    let soc = "/sys/devices/platform/soc/f7e90000.sata";
+    let host = format!("{soc}/ata1/host0/scsi_host/host0");
+    let slot = "/sys/devices/platform/soc/fe300000.mmc";
+    let fake = Fake::new()
+        .symlink("/sys/class/ata_port/ata1", format!("{soc}/ata1/ata_port/ata1"))
+        .file(format!("{soc}/ata1/ata_port/ata1/port_no"), "1\n")
+        .symlink(format!("{soc}/driver"), "../../../../bus/platform/drivers/ahci-platform")
+        .file(format!("{host}/ahci_port_cmd"), "4016\n")
+        .symlink("/sys/class/mmc_host/mmc0", format!("{slot}/mmc_host/mmc0"))
+        .dir(format!("{slot}/mmc_host/mmc0"))
+        .file(format!("{slot}/of_node/broken-cd"), "");
+    let all = hot_plug(&fake);
+    assert_eq!((all[0].controller.as_str(), all[0].able), ("f7e90000.sata", Able::Yes));
+    assert_eq!((all[1].controller.as_str(), all[1].able), ("mmc0", Able::Yes));
+    let soldered = fake.file(format!("{slot}/of_node/non-removable"), "");
+    assert_eq!(hot_plug(&soldered)[1].able, Able::No);
+    let silent = soldered.without(format!("{slot}/of_node"));
+    assert_eq!(hot_plug(&silent)[1].able, Able::Unknown);
 }
 
 /// A loop device that is detached whatever happens.

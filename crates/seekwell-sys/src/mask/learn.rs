@@ -1,6 +1,7 @@
 //! Where values that name one disk or machine are known to stand.
 
 use super::{Mask, identify};
+use crate::snapshot::LSPCI;
 use crate::tree::{Node, Tree};
 use std::path::Path;
 
@@ -82,6 +83,9 @@ fn from_file(mask: &mut Mask, path: &Path, bytes: &[u8]) {
         text.lines().filter_map(|l| l.strip_prefix("E:")).for_each(|line| property(mask, line));
     } else if path.ends_with("mountinfo") || path.ends_with("mounts") {
         text.lines().for_each(|line| servers(mask, line));
+    } else if path == Path::new(LSPCI) {
+        let numbers = text.lines().filter_map(|l| Some(l.split_once("Device Serial Number ")?.1));
+        numbers.for_each(|number| mask.secret(number));
     } else if path.starts_with("/dev") || path == Path::new("/proc/cmdline") {
         text.lines().for_each(|line| logged(mask, line));
     }

@@ -169,3 +169,15 @@ fn the_key_decides_the_placeholders() {
     let other = Mask::new(*b"another key here").bundle(&drive());
     assert_ne!(text_of(&other), text_of(&masked()));
 }
+
+#[test]
+fn the_number_of_a_device_in_what_lspci_printed_is_masked() {
+    let mut snapshot = Snapshot::new();
+    let line = "\tCapabilities: [140 v1] Device Serial Number 52-54-00-ff-fe-ab-cd-ef\n";
+    let text = format!("02:00.0 Ethernet controller [0200]: X [8086:10d3]\n{line}");
+    snapshot.put_file(Path::new(crate::LSPCI), text.clone());
+    let masked = Mask::new(KEY).bundle(&Bundle { snapshot, ..Bundle::default() });
+    let shown = masked.snapshot.text(Path::new(crate::LSPCI)).unwrap();
+    assert!(!shown.contains("ab-cd-ef") && shown.contains("[8086:10d3]"), "{shown}");
+    assert_eq!(shown.len(), text.trim().len());
+}

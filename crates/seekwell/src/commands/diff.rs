@@ -1,6 +1,5 @@
 //! `seekwell diff`: what differs between two machines, or one at two times.
 
-use super::snapshot::all_of;
 use crate::Ended;
 use crate::cli::Diff;
 use crate::context::Context;
@@ -56,7 +55,7 @@ fn load(path: &Path, context: &Context) -> Result<Option<Vec<Inspection>>, Comma
     }
     if path.is_dir() {
         match saved::open(path) {
-            Ok(bundle) => return Ok(Some(all_of(&bundle))),
+            Ok(bundle) => return Ok(Some(saved::inspections(&bundle))),
             // Then it is a directory to inspect.
             Err(SnapshotError::NotOne { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -75,7 +74,7 @@ fn load(path: &Path, context: &Context) -> Result<Option<Vec<Inspection>>, Comma
         return Err(SnapshotError::TooLarge { file: name, limit: MAX_FILE }.into());
     }
     if Bundle::begins(&content) {
-        return Ok(Some(all_of(&Bundle::parse(&name, &content)?)));
+        return Ok(Some(saved::inspections(&Bundle::parse(&name, &content)?)));
     }
     let document = documents(&content);
     document.map(Some).map_err(|why| CommandError::NoInspection { path: path.to_path_buf(), why })

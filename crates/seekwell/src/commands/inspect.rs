@@ -41,7 +41,7 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
     let (found, log) = look(args, context)?;
     let log = log.as_ref();
     let before = match &args.since {
-        Some(file) => super::snapshot::all_of(&saved::open(file)?),
+        Some(file) => saved::inspections(&saved::open(file)?),
         None => Vec::new(),
     };
     let judged: Vec<Judged> = found.into_iter().map(|i| judge(i, log, &before)).collect();
@@ -92,12 +92,7 @@ fn look(
         ));
     }
     if let (Some(log), true, None) = (&named, args.targets.is_empty(), &args.from) {
-        let mut alone = Inspection::null();
-        alone.target.clone_from(&log.source);
-        alone.path.clone_from(&log.source);
-        alone.host = Host::default();
-        alone.notes = vec!["a kernel log alone: the disks it speaks of are not seen".into()];
-        return Ok((vec![alone], named));
+        return Ok((vec![log_alone(&log.source)], named));
     }
     if args.save.is_some() || args.from.is_some() || args.mask {
         let (found, log) = match super::snapshot::look(args, context) {
@@ -106,7 +101,13 @@ fn look(
             }
             other => other?,
         };
-        return Ok((found, named.or(log)));
+        let log = named.or(log);
+        return Ok(match (&args.from, &log) {
+            (Some(from), Some(_)) if found.is_empty() => {
+                (vec![log_alone(&from.display().to_string())], log)
+            }
+            _ => (found, log),
+        });
     }
     let targets = targets(&args.targets, context)?;
     let mut found: Vec<Inspection> =
@@ -119,6 +120,13 @@ fn look(
     // Once, however many disks it would have told of.
     found.iter_mut().take(1).for_each(|inspection| inspection.missing.append(&mut missing));
     Ok((found, log))
+}
+
+/// The inspection of a machine of which there is its log, called `source`, and nothing else.
+fn log_alone(source: &str) -> Inspection {
+    let notes = vec!["a kernel log alone: the disks it speaks of are not seen".into()];
+    let (target, path) = (source.to_owned(), source.to_owned());
+    Inspection { target, path, host: Host::default(), notes, ..Inspection::null() }
 }
 
 /// A file that is no snapshot may be the text of `lspci -vvnn`; otherwise `error` stands.

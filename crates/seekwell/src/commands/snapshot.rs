@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::CommandError;
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::saved::{self, About, MAX_LOG};
-use seekwell_inspect::{Device, Inspection, Target, inspect};
+use seekwell_inspect::{Device, Inspection, Target};
 use seekwell_sys::{Bundle, KMSG, Mask, View, read_kmsg};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Write};
@@ -40,7 +40,7 @@ pub fn look(
 fn from(file: &Path, args: &Inspect) -> Result<(Bundle, Vec<Inspection>), CommandError> {
     let bundle = saved::open(file)?;
     if args.targets.is_empty() {
-        let found = all_of(&bundle);
+        let found = saved::inspections(&bundle);
         return Ok((bundle, found));
     }
     let given = args.targets.iter().map(|path| path.to_string_lossy());
@@ -50,12 +50,6 @@ fn from(file: &Path, args: &Inspect) -> Result<(Bundle, Vec<Inspection>), Comman
     let log = bundle.snapshot.read(Path::new(KMSG)).ok();
     let about = About { tool: header("tool"), date: header("date"), log };
     Ok(saved::capture(&bundle.snapshot, &targets, &about))
-}
-
-/// The inspections of everything a snapshot was made of.
-pub fn all_of(bundle: &Bundle) -> Vec<Inspection> {
-    let targets = saved::of_snapshot(bundle);
-    targets.iter().map(|target| inspect(&bundle.snapshot, target)).collect()
 }
 
 fn live(args: &Inspect, context: &Context) -> Result<(Bundle, Vec<Inspection>), CommandError> {
@@ -81,7 +75,7 @@ fn masked(bundle: &Bundle, found: &[Inspection], context: &Context) -> (Bundle, 
     let mut bundle = bundle.clone();
     bundle.field("masked", "serial numbers, world-wide names, UUIDs, MAC addresses, host names");
     let bundle = mask.bundle(&bundle);
-    let found = all_of(&bundle);
+    let found = saved::inspections(&bundle);
     (bundle, found)
 }
 
