@@ -112,6 +112,28 @@ pub trait View: Send + Sync {
     }
 }
 
+impl<V: View + ?Sized> View for &V {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
+        (**self).read(path)
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
+        (**self).list(path)
+    }
+
+    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        (**self).link(path)
+    }
+
+    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        (**self).canonical(path)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        (**self).exists(path)
+    }
+}
+
 /// The most that is ever read of one file: sysfs attributes are at most a page, `/proc` tables and
 /// identify data well under this.
 pub const MAX_BYTES: u64 = 4 << 20;

@@ -153,6 +153,7 @@ fn tuned(view: &dyn View, attribute: &Attribute) -> Vec<Other> {
 fn tlp(view: &dyn View, attribute: &Attribute) -> Vec<Other> {
     let stem = match attribute.key.as_str() {
         "scheduler" => "DISK_IOSCHED",
+        "apm" => "DISK_APM_LEVEL_ON_",
         "link_power" => "SATA_LINKPWR_ON_",
         "pm" => "AHCI_RUNTIME_PM_ON_",
         key if key.starts_with("aspm.") => "PCIE_ASPM_ON_",
@@ -175,6 +176,11 @@ fn hdparm_conf(view: &dyn View, disk: &Disk, attribute: &Attribute) -> Vec<Other
     let word = match attribute.key.as_str() {
         "read_ahead_kb" => "read_ahead_sect",
         "cache_type" | "write_cache" => "write_cache",
+        "look_ahead" => "lookahead",
+        "apm" => "apm",
+        "acoustic" => "acoustic_management",
+        "io_32bit" => "io32_support",
+        "read_only" => "read_only",
         _ => return Vec::new(),
     };
     let path = Path::new("/etc/hdparm.conf");

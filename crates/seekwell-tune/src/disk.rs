@@ -197,6 +197,12 @@ impl Disk {
         found.filter(|dir| dir.starts_with(port)).find(|dir| fits(dir))
     }
 
+    /// Whether the driver is one of the IDE kind, where the CPU can move the data.
+    pub fn has_pio(&self) -> bool {
+        let driver = self.device.driver.as_ref().map(|d| d.value.as_str());
+        driver.is_some_and(|d| d.starts_with("pata_") || d == "ata_piix" || d == "ata_generic")
+    }
+
     /// What uses the disk or a partition of it, in words; `None` when nothing does.
     ///
     /// # Errors

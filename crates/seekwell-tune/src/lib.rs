@@ -8,11 +8,14 @@
 //! deadline and is read back ([`apply`]), because a kernel that accepted a value has not always set
 //! it, and because a write to a queue that is stuck does not return.
 //!
-//! [`setting`] knows what there is to set, [`conflict`] who else sets it, [`plan()`] what may be
-//! worth setting, [`trial`] joins them to the commands `try`, `keep`, `undo` and `status`, and
+//! [`setting`] knows what there is to set, [`commands`] those settings that are no files but
+//! commands to the drive, [`conflict`] who else sets it, [`plan()`] what may be worth setting and
+//! [`candidates`] what may be worth measuring, [`trial`] joins them to the commands `try`, `keep`, `undo` and `status`, and
 //! [`persist`] makes a kept state survive a reboot.
 
 pub mod apply;
+pub mod candidates;
+pub mod commands;
 pub mod conflict;
 pub mod disk;
 mod error;
@@ -24,6 +27,7 @@ pub mod setting;
 pub mod trial;
 pub mod writer;
 
+pub use commands::Commanded;
 pub use disk::{Disk, Identity, Machine};
 pub use error::TuneError;
 pub use plan::{Plan, plan};

@@ -307,6 +307,9 @@ fn verify(text: &str) -> Result<Verified, PersistError> {
     if output.status.success() {
         return Ok(Verified::Yes);
     }
+    if output.status.code().is_none() {
+        return no(format!("udevadm ended by itself: {}", output.status));
+    }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     // systemd before 254 has no such verb.
     if said.contains("Unknown command verb") {

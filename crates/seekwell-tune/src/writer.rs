@@ -5,12 +5,14 @@
 
 pub mod fake;
 
+use crate::commands::{self, Knobs};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The longest an attribute is: a page.
 const PAGE: usize = 4096;
@@ -44,6 +46,8 @@ pub trait Writer: Send + Sync {
 pub struct Sysfs {
     dirs: Vec<(PathBuf, OwnedFd)>,
     files: HashMap<PathBuf, OwnedFd>,
+    /// Devices whose settings are commands, by folder.
+    devices: HashMap<PathBuf, Arc<dyn Knobs>>,
 }
 
 impl Sysfs {
@@ -64,9 +68,25 @@ impl Sysfs {
 
     /// Holds an attribute open; one that cannot be opened for writing is left to be opened later.
     pub fn hold(&mut self, path: &Path) {
+        if let Some((folder, _)) = commands::split(path) {
+            if let Ok(device) = commands::open(folder) {
+                self.devices.entry(folder.to_path_buf()).or_insert(device);
+            }
+            return;
+        }
         if let Ok(fd) = self.open(path, OFlags::RDWR) {
             self.files.insert(path.to_path_buf(), fd);
         }
+    }
+
+    /// The device of a setting that is a command, with the setting's name.
+    fn device<'p>(&self, path: &'p Path) -> Option<io::Result<(Arc<dyn Knobs>, &'p str)>> {
+        let (folder, knob) = commands::split(path)?;
+        let device = match self.devices.get(folder) {
+            Some(device) => Ok(Arc::clone(device)),
+            None => commands::open(folder),
+        };
+        Some(device.map(|device| (device, knob)))
     }
 
     fn open(&self, path: &Path, how: OFlags) -> io::Result<OwnedFd> {
@@ -99,6 +119,9 @@ impl Sysfs {
 
 impl Writer for Sysfs {
     fn read(&self, path: &Path) -> io::Result<String> {
+        if let Some(device) = self.device(path) {
+            return device.and_then(|(device, knob)| device.read(knob));
+        }
         let bytes = self.with(path, OFlags::RDONLY, |fd| {
             let mut page = [0u8; PAGE];
             let read = rustix::io::retry_on_intr(|| rustix::io::pread(fd, &mut page[..], 0))?;
@@ -108,6 +131,9 @@ impl Writer for Sysfs {
     }
 
     fn write(&self, path: &Path, text: &str) -> io::Result<()> {
+        if let Some(device) = self.device(path) {
+            return device.and_then(|(device, knob)| device.write(knob, text));
+        }
         let line = format!("{text}\n");
         let written = self.with(path, OFlags::WRONLY, |fd| {
             rustix::io::retry_on_intr(|| rustix::io::pwrite(fd, line.as_bytes(), 0))
@@ -120,6 +146,9 @@ impl Writer for Sysfs {
 
     fn writable(&self, path: &Path) -> io::Result<bool> {
         use std::os::unix::fs::PermissionsExt;
+        if commands::split(path).is_some() {
+            return Ok(true);
+        }
         Ok(std::fs::metadata(path)?.permissions().mode() & 0o222 != 0)
     }
 }

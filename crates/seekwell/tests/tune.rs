@@ -1,9 +1,15 @@
 //! Settings tried, kept and put back by the real program, on loop devices made for each test: what
 //! is killed, hung up on or replaced meanwhile must leave every attribute as it was.
 
+#[path = "tune/auto.rs"]
+mod auto;
 mod common;
 #[path = "tune/cut_off.rs"]
 mod cut_off;
+#[path = "tune/measure.rs"]
+mod measure;
+#[path = "tune/persist.rs"]
+mod persist;
 #[path = "tune/rig.rs"]
 mod rig;
 
@@ -75,6 +81,23 @@ fn what_is_kept_stays_and_undo_goes_back_through_every_trial() {
 }
 
 #[test]
+fn what_was_kept_can_be_undone_after_a_later_trial_was_put_back() {
+    // The later trial's journal said that all is over, and the one that was kept was forgotten.
+    let Some(rig) = Rig::new() else { return };
+    rig.begin(&["nomerges=2"], "60s");
+    assert_eq!(rig.tune(&["keep"]).status, 0);
+    rig.wait_for_guard_to_end();
+    rig.begin(&["read_ahead_kb=64"], "60s");
+    assert_eq!(rig.tune(&["undo"]).status, 0);
+    rig.wait_for_guard_to_end();
+    assert_eq!(rig.value("nomerges"), "2", "the trial alone was undone");
+    let ran = rig.tune(&["undo"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    rig.assert_as_before("after the kept one was undone too");
+    assert_eq!(rig.tune(&["undo", rig.device()]).status, 2, "there is nothing left to undo");
+}
+
+#[test]
 fn a_persisted_state_is_a_rule_that_undo_takes_back_even_after_a_reboot() {
     let Some(rig) = Rig::new() else { return };
     let rules = rig.home.path().join("rules");
@@ -140,6 +163,11 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         ("queue_depth=3", 3, "only SCSI and ATA disks have it"),
         ("write_cache=write through", 3, "may lose data"),
         ("hdparm-d=1", 3, "no ATA disk"),
+        ("look_ahead=0", 3, "the drive does not offer it"),
+        ("nvme.apst=0", 3, "it is no NVMe disk"),
+        ("nvme.asps=0", 2, "did you mean nvme.apst?"),
+        ("read_only=1", 3, "may lose data"),
+        ("read_only=2", 2, "out of range: 0 or 1"),
     ] {
         let ran = rig.tune(&["try", rig.device(), setting]);
         assert_eq!(ran.status, status, "{setting}: {}", ran.err);
@@ -181,6 +209,50 @@ fn what_may_lose_data_is_never_tried_on_a_mounted_disk() {
     assert_eq!(ran.status, 3, "{}", ran.err);
     assert!(ran.err.contains("is mounted on"), "{}", ran.err);
     rig.assert_as_before("after the refusal");
+}
+
+#[test]
+fn the_read_only_flag_is_set_by_ioctl_read_back_and_put_back_by_the_guard() {
+    let Some(rig) = Rig::new() else { return };
+    let shown = || fs::read_to_string(rig.sysfs().join("ro")).unwrap().trim().to_owned();
+    let args = ["try", rig.device(), "--allow-risk", "d", "--for", "1s", "--", "-r1"];
+    let ran = rig.tune(&args);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(ran.out.contains("read_only  0 → 1"), "{}", ran.out);
+    assert_eq!(shown(), "1", "the kernel itself says so");
+    assert!(fs::write(rig.device(), [0; 512]).is_err());
+    rig.wait_for_guard_to_end();
+    assert_eq!(shown(), "0");
+    let kept = rig.tune(&["try", rig.device(), "read_only=0", "--for", "30s"]);
+    assert_eq!(kept.status, 0, "{}", kept.err);
+    let ran = rig.tune(&["keep", "--persist"]);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.err.contains("no attribute"), "{}", ran.err);
+    assert_eq!(rig.tune(&["undo"]).status, 0);
+}
+
+#[test]
+fn a_journal_that_was_cut_short_is_put_right_by_what_is_left_of_it() {
+    let Some(rig) = Rig::new() else { return };
+    rig.begin(&["nomerges=2", "read_ahead_kb=512"], "60s");
+    kill(rig.guard().expect("a guard lives"), "KILL");
+    rig.wait_for_guard_to_end();
+    let journal = rig.place().journal();
+    let bytes = fs::read(&journal).unwrap();
+    let first = bytes.iter().position(|b| *b == b'\n').unwrap();
+    // In the middle of the second line: which of the settings were written is not known any more.
+    fs::write(&journal, &bytes[..first + 20]).unwrap();
+    let status = rig.tune(&["status"]);
+    assert!(status.out.contains("was cut short"), "{}", status.out);
+    assert_eq!(rig.tune(&["undo", rig.device()]).status, 0);
+    rig.assert_as_before("after undo by half a journal");
+    // In the middle of the first: nothing had been changed by then, and there is nothing to undo.
+    fs::write(&journal, &bytes[..first / 2]).unwrap();
+    assert_eq!(seekwell_tune::unfinished(&rig.run_dir()), None);
+    assert_eq!(rig.tune(&["undo", rig.device()]).status, 2);
+    rig.begin(&["nomerges=1"], "60s");
+    assert_eq!(rig.tune(&["undo"]).status, 0);
+    rig.assert_as_before("after a trial in its place");
 }
 
 #[test]

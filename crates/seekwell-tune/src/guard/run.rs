@@ -6,6 +6,7 @@ use super::kernel_log::LogWatch;
 use super::protocol::{Ask, Reply, Report, hear, say};
 use super::{Reason, Trouble};
 use crate::apply::{Applier, Change, Difference, Outcome, WriteError};
+use crate::commands;
 use crate::disk::{Disk, Identity};
 use crate::journal::{Begin, Entry, Journal, JournalError, Phase, Place, Story};
 use crate::persist;
@@ -95,7 +96,11 @@ impl Guard {
         if let Err(error) = writer.hold_dir(&begin.dir) {
             blind.push(format!("{} could not be held open: {error}", begin.dir.display()));
         }
-        begin.originals.iter().for_each(|o| writer.hold(&o.path));
+        // A node held open keeps its device from being detached: only where it is written to.
+        let changed = |path: &Path| begin.changes.iter().any(|c| c.path == path);
+        let held = begin.originals.iter().map(|o| o.path.as_path());
+        held.filter(|path| commands::split(path).is_none() || changed(path))
+            .for_each(|path| writer.hold(path));
         // One left by a guard that was killed.
         let _ = std::fs::remove_file(place.socket());
         let listener = UnixListener::bind(place.socket());
@@ -155,6 +160,13 @@ impl Guard {
             }
         }
         let side_effects = self.side_effects();
+        // The kernel asks the drive anew after its cache was switched, and what the drive does not
+        // know of that counts as errors.
+        if changes.iter().any(|c| c.key == "cache_type") {
+            let disk = self.begin.disk.dev.parse::<DevId>().ok();
+            let disk = disk.and_then(|dev| Disk::by_number(&self.view, dev).ok());
+            self.health = disk.map(|disk| Health::new(&self.view, &disk, PATIENCE));
+        }
         self.until = Instant::now() + Duration::from_millis(self.begin.for_ms);
         if self.note(Entry::Applied { side_effects: side_effects.clone() }).is_err() {
             self.roll_back(Reason::NotApplied);

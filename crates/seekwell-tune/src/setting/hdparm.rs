@@ -81,21 +81,12 @@ pub enum Why {
          only the value it has"
     )]
     NoPio,
-    /// `-c` where the kernel honours it.
+    /// `-S`.
     #[error(
-        "needs the HDIO_SET_32BIT ioctl: not offered yet; it matters only for PIO, which is what \
-         to look into first"
+        "no command reads the standby timer a drive has, so what it was could not be put back; \
+         hdparm -S sets it until the next power cycle"
     )]
-    Io32,
-    /// `-A`, `-B`, `-M`, `-S`.
-    #[error(
-        "needs a command passed through to the drive: not offered yet; hdparm itself does it, and \
-         the drive forgets it at the next power cycle"
-    )]
-    PassThrough,
-    /// `-r`.
-    #[error("needs the BLKROSET ioctl: not offered yet; `blockdev --setro` and `--setrw` do it")]
-    ReadOnlyFlag,
+    StandbyTimer,
     /// A value that is none.
     #[error("takes {0}")]
     Value(&'static str),
@@ -116,7 +107,7 @@ pub fn translate(switch: &Switch, disk: &Disk) -> Result<Request, Refused> {
                 _ => refuse(Why::Value("a number of 512-byte sectors that is a multiple of 8")),
             };
         }
-        'r' => return refuse(Why::ReadOnlyFlag),
+        'r' => return set("read_only", switch.value.clone()),
         'Q' => return set("queue_depth", switch.value.clone()),
         _ if disk.ata_port.is_none() => return refuse(Why::NotAta),
         _ => {}
@@ -132,14 +123,13 @@ pub fn translate(switch: &Switch, disk: &Disk) -> Result<Request, Refused> {
         'k' => refuse(Why::KeepSettings),
         'm' => refuse(Why::Multcount),
         'X' => refuse(Why::TransferMode),
-        'c' if has_pio(disk) => refuse(Why::Io32),
+        // 3 asks for a sequence of old chips before each transfer, which libata does not know.
+        'c' if disk.has_pio() && switch.value == "3" => refuse(Why::Value("0 or 1")),
+        'c' if disk.has_pio() => set("io_32bit", switch.value.clone()),
         'c' => refuse(Why::NoPio),
-        _ => refuse(Why::PassThrough),
+        'A' => set("look_ahead", switch.value.clone()),
+        'B' => set("apm", switch.value.clone()),
+        'M' => set("acoustic", switch.value.clone()),
+        _ => refuse(Why::StandbyTimer),
     }
-}
-
-/// Whether the driver is one of the IDE kind, where the CPU can move the data.
-fn has_pio(disk: &Disk) -> bool {
-    let driver = disk.device.driver.as_ref().map(|d| d.value.as_str());
-    driver.is_some_and(|d| d.starts_with("pata_") || d == "ata_piix" || d == "ata_generic")
 }

@@ -5,9 +5,11 @@
 
 mod cache;
 mod device;
+mod drive;
 pub mod hdparm;
 mod iosched;
 mod irq;
+mod nvme;
 mod power;
 mod queue;
 mod request;
@@ -231,6 +233,8 @@ pub fn registry() -> impl Iterator<Item = &'static Setting> {
         iosched::SETTINGS,
         device::SETTINGS,
         cache::SETTINGS,
+        drive::SETTINGS,
+        nvme::SETTINGS,
         power::SETTINGS,
         irq::SETTINGS,
         vm::SETTINGS,
@@ -299,6 +303,11 @@ fn why_absent(key: &str) -> &'static str {
         "queue_depth" | "timeout" => "only SCSI and ATA disks have it",
         "link_power" => "its port's driver offers no link power management",
         "cache_type" | "provisioning_mode" => "it is no SCSI or ATA disk",
+        "look_ahead" | "apm" | "acoustic" => "it is no ATA disk, or the drive does not offer it",
+        "io_32bit" => "its controller moves the data itself, so there is no width to choose",
+        key if key.starts_with("nvme.") => {
+            "it is no NVMe disk, or its controller does not offer it"
+        }
         "pm" | "aspm.*" => "its controller is no PCI device with this attribute",
         "iosched.*" => "the scheduler in use has no parameters",
         "irq_affinity.*" => "its controller shows no interrupts of its own",
@@ -307,36 +316,16 @@ fn why_absent(key: &str) -> &'static str {
     }
 }
 
-/// The most similar of `words`, when one is similar at all.
-pub fn nearest<'a>(given: &str, words: impl Iterator<Item = &'a str>) -> Option<String> {
-    let most = 1 + given.chars().count() / 3;
-    words
-        .filter(|w| !w.ends_with('*'))
-        .map(|word| (distance(given, word), word))
-        .filter(|(far, word)| *far <= most || (given.len() > 2 && word.contains(given)))
-        .min_by_key(|(far, _)| *far)
-        .map(|(_, word)| word.to_owned())
+/// The most similar of `words`, when one is similar at all; else one that contains what was given.
+fn nearest<'a>(given: &str, words: impl Iterator<Item = &'a str>) -> Option<String> {
+    let words: Vec<&str> = words.filter(|word| !word.ends_with('*')).collect();
+    let similar = seekwell_sys::nearest(given, words.iter().copied()).into_iter().next();
+    let contains = |word: &&str| given.len() > 2 && word.contains(given);
+    similar.or_else(|| words.into_iter().find(contains)).map(str::to_owned)
 }
 
 fn did_you_mean(near: Option<&String>) -> String {
     near.map(|n| format!("; did you mean {n}?")).unwrap_or_default()
-}
-
-/// Levenshtein's distance of at most 64 characters.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(64).collect();
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }
 
 // What most settings of a family have in common.

@@ -166,6 +166,10 @@ fn classic_switches_are_mapped_or_refused_with_the_true_reason() {
     assert_eq!(translated("hdparm-W=0"), Ok(set("cache_type", "write through")));
     assert_eq!(translated("-W1"), Ok(set("cache_type", "write back")));
     assert_eq!(translated("-Q=1"), Ok(set("queue_depth", "1")));
+    assert_eq!(translated("-A0"), Ok(set("look_ahead", "0")));
+    assert_eq!(translated("-B254"), Ok(set("apm", "254")));
+    assert_eq!(translated("-M128"), Ok(set("acoustic", "128")));
+    assert_eq!(translated("-r1"), Ok(set("read_only", "1")));
     for (word, why) in [
         ("-d1", Why::Dma),
         ("-u1", Why::Unmask),
@@ -173,15 +177,39 @@ fn classic_switches_are_mapped_or_refused_with_the_true_reason() {
         ("-m16", Why::Multcount),
         ("-X66", Why::TransferMode),
         ("-c1", Why::NoPio),
-        ("-A1", Why::PassThrough),
-        ("-B254", Why::PassThrough),
-        ("-M128", Why::PassThrough),
-        ("-S12", Why::PassThrough),
-        ("-r1", Why::ReadOnlyFlag),
+        ("-S12", Why::StandbyTimer),
     ] {
         assert_eq!(translated(word), Err(why), "{word}");
     }
+    let piix = ahci().symlink("/sys/devices/pci0000:00/0000:00:1f.2/driver", "/x/ata_piix");
+    let disk = self::disk(&piix);
+    let Ok(Request::Classic(wide)) = parse("-c1") else { panic!("-c1") };
+    assert_eq!(hdparm::translate(&wide, &disk), Ok(set("io_32bit", "1")));
     assert!(parse("-Z").is_err() && parse("scheduler").is_err() && parse("=x").is_err());
+}
+
+#[test]
+fn settings_that_are_commands_are_found_below_the_node_where_the_drive_offers_them() {
+    let view = ahci().file("/dev/sda/ata/apm", "128").file("/dev/sda/block/read_only", "0");
+    let disk = disk(&view);
+    let path = |key: &str| find(&view, &disk, key, None).map(|a| a.path);
+    assert_eq!(path("apm").unwrap(), Path::new("/dev/sda/ata/apm"));
+    assert_eq!(path("read_only").unwrap(), Path::new("/dev/sda/block/read_only"));
+    let absent = |key: &str| path(key).unwrap_err().to_string();
+    assert!(absent("look_ahead").contains("the drive does not offer it"));
+    assert!(absent("nvme.apst").contains("it is no NVMe disk"));
+    assert!(absent("io_32bit").contains("moves the data itself"));
+    let risk = |key: &str, value: &str| {
+        (find(&view, &disk, key, None).unwrap().setting.risk)(value).letter()
+    };
+    assert_eq!(
+        (risk("apm", "128"), risk("read_only", "0"), risk("read_only", "1")),
+        ('B', 'B', 'D')
+    );
+    assert_eq!(value_error(&view, "apm", "256"), "out of range: 1 to 255");
+    let quiet = ahci().file("/dev/sda/ata/acoustic", "128");
+    let said = value_error(&quiet, "acoustic", "100");
+    assert_eq!(said, "out of range: 128 to 254, or 0 for off");
 }
 
 /// What the kernel did with every value that was written on the rig: `(attribute, value, taken as

@@ -153,7 +153,7 @@ impl fmt::Display for Values {
                 if *step != 1 {
                     write!(f, ", in steps of {step}")?;
                 }
-                also.map_or(Ok(()), |also| write!(f, ", or {also} for the kernel's default"))
+                also.map_or(Ok(()), |also| write!(f, ", or {also} for off"))
             }
             Self::Cpus { highest } => write!(f, "a list of CPUs, 0 to {highest}"),
         }

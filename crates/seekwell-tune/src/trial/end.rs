@@ -14,7 +14,7 @@ impl Tuner<'_> {
     fn place(
         &self,
         disk: Option<&Disk>,
-        fits: impl Fn(&Story) -> bool,
+        fits: impl Fn(&Place, &Story) -> bool,
     ) -> Result<(Place, Story), TuneError> {
         let here = Machine::read(self.view);
         let places = match disk {
@@ -31,7 +31,7 @@ impl Tuner<'_> {
                     None => continue,
                 }
             }
-            if fits(&story) && story.begin.machine == here {
+            if fits(&place, &story) && story.begin.machine == here {
                 found.push((place, story));
             }
         }
@@ -50,7 +50,7 @@ impl Tuner<'_> {
     /// [`TuneError`]. With [`TuneError::Persist`] of a rule that could not be made, the trial goes
     /// on as before.
     pub fn keep(&self, disk: Option<&Disk>, persist: bool) -> Result<Kept, TuneError> {
-        let (place, story) = match self.place(disk, |s| s.phase() == Phase::Trying) {
+        let (place, story) = match self.place(disk, |_, s| s.phase() == Phase::Trying) {
             Err(TuneError::NoTrial { disk: name }) => return Err(self.too_late(disk, name)),
             found => found?,
         };
@@ -91,9 +91,30 @@ impl Tuner<'_> {
         Ok(kept)
     }
 
+    /// Lets the time of a trial begin anew, and says how long that is.
+    ///
+    /// # Errors
+    /// [`TuneError::Over`] when it was put back before, and [`TuneError`] otherwise.
+    pub fn heartbeat(&self, disk: &Disk) -> Result<Duration, TuneError> {
+        let disk = Some(disk);
+        let (place, _) = match self.place(disk, |_, s| s.phase() == Phase::Trying) {
+            Err(TuneError::NoTrial { disk: name }) => return Err(self.too_late(disk, name)),
+            found => found?,
+        };
+        match guard::ask(&place.socket(), Ask::Heartbeat, PATIENCE) {
+            Ok(Reply::Status { remaining_ms, .. }) => Ok(Duration::from_millis(remaining_ms)),
+            Ok(Reply::Refused { why }) => Err(TuneError::Told(why)),
+            Ok(_) => Err(TuneError::Told("it gave an answer to another question".into())),
+            Err(error) => match self.too_late(disk, None) {
+                over @ TuneError::Over { .. } => Err(over),
+                _ => Err(TuneError::Silent(error)),
+            },
+        }
+    }
+
     /// Why there is nothing to keep: mostly that it was put back before.
     fn too_late(&self, disk: Option<&Disk>, name: Option<String>) -> TuneError {
-        match self.place(disk, |s| s.reason().is_some()) {
+        match self.place(disk, |_, s| s.reason().is_some()) {
             Ok((_, story)) => TuneError::Over {
                 disk: story.begin.disk.name.clone(),
                 reason: story.reason().map(ToString::to_string).unwrap_or_default(),
@@ -115,7 +136,8 @@ impl Tuner<'_> {
     /// # Errors
     /// [`TuneError`]. What could not be put back is in the outcome, not an error.
     pub fn undo(&self, disk: Option<&Disk>) -> Result<Undone, TuneError> {
-        let found = self.place(disk, |s| s.phase() != Phase::Ended || s.unfinished());
+        let settled = |s: &Story| s.phase() == Phase::Ended && !s.unfinished();
+        let found = self.place(disk, |p, s| !settled(s) || !p.earlier().is_empty());
         let (place, story) = match (found, disk) {
             (Err(TuneError::NoTrial { .. }), Some(disk)) => return self.undo_rule(disk),
             (found, _) => found?,
@@ -127,6 +149,7 @@ impl Tuner<'_> {
             rule_removed: None,
             notes: Vec::new(),
         };
+        let only_earlier = settled(&story);
         let begun = Instant::now();
         let _lock = loop {
             if let Some(lock) = place.lock()? {
@@ -142,7 +165,10 @@ impl Tuner<'_> {
         };
         // Between the first look and the lock the guard may have done it.
         let Some(story) = place.story()? else { return Ok(undone) };
-        if story.phase() == Phase::Ended && !story.unfinished() {
+        if only_earlier && settled(&story) {
+            return self.undo_kept(&place, undone);
+        }
+        if settled(&story) {
             undone.outcome = story.outcome().cloned().unwrap_or_default();
             undone.notes.extend(story.reason().map(|r| format!("already put back: {r}")));
             return Ok(undone);
@@ -154,6 +180,16 @@ impl Tuner<'_> {
         let applier = Applier::new(Arc::new(Sysfs::new()), story.begin.limits);
         let reason = if story.phase() == Phase::Kept { Reason::Asked } else { Reason::Recovered };
         undone.outcome = guard::recover(&place.journal(), &story, &applier, reason)?;
+        self.undo_kept(&place, undone)
+    }
+
+    /// What was kept before the last trial, the newest first. The disk's lock must be held.
+    fn undo_kept(&self, place: &Place, mut undone: Undone) -> Result<Undone, TuneError> {
+        if let Some(difference) = guard::replaced(self.view, &undone.disk) {
+            let disk = undone.disk.name;
+            return Err(TuneError::Replaced { disk, difference });
+        }
+        let applier = Applier::new(Arc::new(Sysfs::new()), Limits::default());
         for path in place.earlier() {
             self.undo_earlier(&path, &applier, &mut undone)?;
         }

@@ -1,8 +1,9 @@
 //! `seekwell tune`: what can be typed.
 
-use super::values;
+use super::{Destroy, margin, values};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use seekwell_io::units::Nanos;
+use seekwell_stats::Margin;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -10,9 +11,26 @@ Examples:
   seekwell tune plan /dev/sda                     what could be changed, and what is worth a try?
   seekwell tune try /dev/sda scheduler=none nr_requests=256
   seekwell tune try /dev/sda --for 10m -- -a1024  hdparm's switches work where the kernel heeds them
+  seekwell tune try /dev/sda scheduler=none --measure randread,iodepth=32
+  seekwell tune auto /dev/sda --workload randread,iodepth=32 --goal p99
   seekwell tune keep /dev/sda                     until the next boot
   seekwell tune keep /dev/sda --persist           and after every boot, by a udev rule
   seekwell tune undo /dev/sda                     as it was";
+
+const AUTO_EXIT: &str = "\
+Exit status: 0 a setting helps and was confirmed; 1 nothing here helps, or it is undecided;
+4 invalid; 5 a setting could not be put back; 130 interrupted, all put back.";
+
+const WORKLOAD: &str = "\
+A direction and order of requests with options, all as fio names them, separated by commas:
+randread,bs=4k,iodepth=32. Options are bs, iodepth, numjobs, direct, engine, tags, rwmixread,
+rate_iops, rate_process, random_distribution and fsync.";
+
+const MEASURE: &str = "\
+Measure this workload before and under the setting: one run each, so no verdict.
+
+A direction and order of requests with options, all as fio names them, separated by commas:
+randread,bs=4k,iodepth=32. The time of --for begins anew when the measurement is over.";
 
 /// `seekwell tune`.
 #[derive(Debug, Args)]
@@ -38,6 +56,14 @@ pub enum TuneCommand {
     /// first and read back afterwards. A guard process that outlives this terminal puts everything
     /// back when the time is up, when the disk or its link shows trouble, or when it is told to.
     Try(Try),
+    /// Find a setting that helps a workload, and prove it; changes nothing for good
+    ///
+    /// Tries every setting that can be put back at once and may matter to the workload against the
+    /// disk as it is, a few interleaved runs each; confirms the best of them with fresh runs and a
+    /// verdict; and says the commands that keep it, or that nothing here helps. Everything is put
+    /// back at the end.
+    #[command(after_help = AUTO_EXIT)]
+    Auto(Box<Auto>),
     /// Let what is tried stay until the next boot
     Keep {
         /// The disk [default: the one with a trial]
@@ -99,6 +125,70 @@ pub struct Try {
     /// Do not read a block every second to see whether the disk answers: it wakes a sleeping disk
     #[arg(long)]
     pub no_canary: bool,
+    /// Measure this workload before and under the setting: one run each, so no verdict
+    #[arg(long, value_name = "WORKLOAD", long_help = MEASURE)]
+    pub measure: Option<String>,
+    /// How it is measured.
+    #[command(flatten)]
+    pub length: Length,
+}
+
+/// How long, on what part of the target, and what may be overwritten.
+#[derive(Debug, Args)]
+pub struct Length {
+    /// How long one run of the workload takes [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub runtime: Option<Nanos>,
+    /// Size of the temporary file, or of the part of the target used
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub size: Option<u64>,
+    /// What may be overwritten.
+    #[command(flatten)]
+    pub destroy: Destroy,
+}
+
+/// `seekwell tune auto`.
+#[derive(Debug, Args)]
+pub struct Auto {
+    /// A directory, file or block device
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub target: PathBuf,
+    /// What the disk is to do well, as fio names it: randread,bs=4k,iodepth=32
+    #[arg(long, value_name = "WORKLOAD", long_help = WORKLOAD, default_value = "randread")]
+    pub workload: String,
+    /// What is to get better
+    #[arg(long, default_value = "rate")]
+    pub goal: Goal,
+    /// Screen this in place of what the program would choose; may be given several times
+    #[arg(long = "candidate", value_name = "KEY=VALUE")]
+    pub candidates: Vec<String>,
+    /// Pairs of runs for each candidate, before the best is confirmed
+    #[arg(
+        long, value_name = "N", default_value_t = 6,
+        value_parser = clap::value_parser!(u32).range(2..=40)
+    )]
+    pub screen: u32,
+    /// The smallest gain that matters [default: 2% of a rate, 5% of the 99th percentile]
+    #[arg(long, value_name = "PERCENT", value_parser = margin)]
+    pub margin: Option<Margin>,
+    /// Pause before every run, after the setting was applied
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = values::duration)]
+    pub settle: Nanos,
+    /// Seed of the order and of all requests [default: another one each time]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// How it is measured.
+    #[command(flatten)]
+    pub length: Length,
+}
+
+/// What `tune auto` is to make better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Goal {
+    /// Requests a second
+    Rate,
+    /// The 99th percentile of the time a request takes
+    P99,
 }
 
 /// Risks that must be named.

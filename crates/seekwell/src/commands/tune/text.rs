@@ -1,121 +1,12 @@
-//! `seekwell tune`: settings tried, kept and put back.
+//! Documents of `seekwell tune` for people.
 
-use crate::Ended;
-use crate::cli::tune::{RiskClass, Try, TuneCommand, TuneGuard};
-use crate::context::Context;
-use crate::exit::Exit;
-use seekwell_tune::apply::{Difference, Limits};
+use seekwell_tune::Plan;
+use seekwell_tune::apply::Difference;
 use seekwell_tune::conflict::Other;
 use seekwell_tune::journal::Phase;
-use seekwell_tune::persist::rules_in;
-use seekwell_tune::setting::Risk;
-use seekwell_tune::trial::{Begun, Kept, Standing, Tuner, Undone, Wish};
-use seekwell_tune::{Disk, Plan, TuneError, default_run_dir, plan};
-use serde_json::json;
+use seekwell_tune::trial::{Begun, Kept, Standing, Undone};
 use std::fmt::Write as _;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-pub fn run(command: &TuneCommand, context: &Context) -> Ended {
-    match command {
-        TuneCommand::Plan { target } => {
-            let disk = Disk::of(&context.view, target)?;
-            let plan = plan(&context.view, &disk)?;
-            show(context, &plan, || plan_text(&plan, target), Exit::Done)
-        }
-        TuneCommand::Try(args) => begin(args, context),
-        TuneCommand::Keep { target, persist, rules_dir } => {
-            let disk = disk(context, target.as_deref())?;
-            let kept = tuner(context, rules_dir)?.keep(disk.as_ref(), *persist)?;
-            if let Some(why) = &kept.not_verified {
-                context.note(&format!("the rule was written, but not verified: {why}"));
-            }
-            show(context, &kept, || kept_text(&kept), Exit::Done)
-        }
-        TuneCommand::Undo { target, rules_dir } => {
-            let disk = disk(context, target.as_deref())?;
-            let undone = tuner(context, rules_dir)?.undo(disk.as_ref())?;
-            let exit = if undone.outcome.complete() { Exit::Done } else { Exit::Incomplete };
-            show(context, &undone, || undone_text(&undone), exit)
-        }
-        TuneCommand::Status { target, rules_dir } => {
-            let disk = disk(context, target.as_deref())?;
-            let all = tuner(context, rules_dir)?.status(disk.as_ref())?;
-            let rules = rules_in(rules_dir);
-            let document =
-                json!({"schema": "seekwell/tune-status/1", "trials": all, "rules": rules});
-            show(context, &document, || status_text(&all, &rules), Exit::Done)
-        }
-    }
-}
-
-/// Says on standard error that a trial was cut off and not put back; for other commands to call.
-pub fn note_unfinished(context: &Context) {
-    if let Some(found) = seekwell_tune::unfinished(&run_dir()) {
-        context.note(&found.to_string());
-    }
-}
-
-/// The guard's life: standard input is the disk's lock, standard output the one who began it.
-pub fn guard(args: &TuneGuard) -> Ended {
-    let own = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned();
-    let fds = own(std::io::stdin().as_fd()).and_then(|i| Ok((i, own(std::io::stdout().as_fd())?)));
-    let (lock, report) = fds.map_err(TuneError::Guard)?;
-    seekwell_tune::guard::main(&args.journal, lock, report).map_err(TuneError::from)?;
-    Ok(Exit::Done)
-}
-
-fn run_dir() -> PathBuf {
-    default_run_dir(std::env::var_os("SEEKWELL_RUN_DIR").as_deref())
-}
-
-fn tuner<'a>(context: &'a Context, rules_dir: &Path) -> Result<Tuner<'a>, TuneError> {
-    Ok(Tuner {
-        view: &context.view,
-        run_dir: run_dir(),
-        rules_dir: rules_dir.to_path_buf(),
-        program: PathBuf::from("/proc/self/exe"),
-    })
-}
-
-fn disk(context: &Context, target: Option<&Path>) -> Result<Option<Disk>, TuneError> {
-    target.map(|target| Disk::of(&context.view, target)).transpose()
-}
-
-fn show(
-    context: &Context,
-    document: &impl serde::Serialize,
-    text: impl FnOnce() -> String,
-    exit: Exit,
-) -> Ended {
-    if context.json {
-        context.print_json(document)?;
-    } else {
-        context.print(&seekwell_report::prose(&text(), context.width))?;
-    }
-    Ok(exit)
-}
-
-fn begin(args: &Try, context: &Context) -> Ended {
-    let disk = Disk::of(&context.view, &args.target)?;
-    let wish = Wish {
-        words: args.settings.clone(),
-        time: Duration::from_nanos(args.time.0),
-        allow: match args.allow_risk {
-            None => Risk::B,
-            Some(RiskClass::C) => Risk::C,
-            Some(RiskClass::D) => Risk::D,
-        },
-        limits: Limits::default(),
-        canary: !args.no_canary,
-    };
-    let begun = tuner(context, Path::new(""))?.begin(&disk, &wish)?;
-    for blind in &begun.blind {
-        context.note(blind);
-    }
-    show(context, &begun, || begun_text(&begun, &args.target), Exit::Done)
-}
 
 /// A span as a person would say it.
 fn span(ms: u64) -> String {
@@ -144,7 +35,8 @@ fn other_rows(out: &mut String, others: &[Other]) {
     }
 }
 
-fn begun_text(begun: &Begun, target: &Path) -> String {
+/// A trial that has begun.
+pub fn begun_text(begun: &Begun, target: &Path) -> String {
     let mut out = format!("{}: set and read back\n", begun.disk.name);
     rows(&mut out, &begun.changed);
     if !begun.side_effects.is_empty() {
@@ -162,7 +54,8 @@ fn begun_text(begun: &Begun, target: &Path) -> String {
     out
 }
 
-fn kept_text(kept: &Kept) -> String {
+/// What was kept.
+pub fn kept_text(kept: &Kept) -> String {
     let until = if kept.rule.is_some() { "and after every boot" } else { "until the next boot" };
     let mut out = format!("{}: kept {until}\n", kept.disk.name);
     rows(&mut out, &kept.changed);
@@ -173,7 +66,8 @@ fn kept_text(kept: &Kept) -> String {
     out
 }
 
-fn undone_text(undone: &Undone) -> String {
+/// What was put back.
+pub fn undone_text(undone: &Undone) -> String {
     let outcome = &undone.outcome;
     let mut out = String::new();
     if outcome.complete() {
@@ -203,7 +97,8 @@ fn undone_text(undone: &Undone) -> String {
     out
 }
 
-fn status_text(all: &[Standing], rules: &[PathBuf]) -> String {
+/// Every trial there is word of.
+pub fn status_text(all: &[Standing], rules: &[PathBuf]) -> String {
     let mut out = String::new();
     if all.is_empty() {
         out.push_str("Nothing was tried since the last boot.\n");
@@ -247,7 +142,8 @@ fn status_text(all: &[Standing], rules: &[PathBuf]) -> String {
     out
 }
 
-fn plan_text(plan: &Plan, target: &Path) -> String {
+/// What could be changed.
+pub fn plan_text(plan: &Plan, target: &Path) -> String {
     let mut out = format!("{}\n", plan.disk.name);
     if let Some(by) = &plan.in_use {
         let _ = writeln!(out, "In use: {by}");

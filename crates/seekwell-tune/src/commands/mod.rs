@@ -1,0 +1,114 @@
+//! Settings that are no files but commands to the drive, made to look like files.
+//!
+//! Look-ahead, power management and acoustics of an ATA drive, the features of an NVMe controller
+//! and two flags of the kernel's are read and set by ioctl. They get names below the disk's node,
+//! where no file can be (`/dev/sda/ata/apm`), so that journal, guard, read-back and putting back
+//! treat them as any attribute: [`Commanded`] shows them beside the kernel's files, and
+//! [`crate::writer::Sysfs`] reads and writes them.
+
+mod ata;
+mod block;
+mod nvme;
+
+pub use nvme::health_log;
+
+use seekwell_sys::{View, ViewError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A device with settings that are commands, opened.
+pub trait Knobs: std::fmt::Debug + Send + Sync {
+    /// The value of a setting.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] when the device does not offer it, and what the kernel or the
+    /// drive answers.
+    fn read(&self, knob: &str) -> io::Result<String>;
+
+    /// Sets it.
+    ///
+    /// # Errors
+    /// As for [`Knobs::read`]; a value that is none is [`io::ErrorKind::InvalidInput`].
+    fn write(&self, knob: &str, text: &str) -> io::Result<()>;
+}
+
+/// The folder and name of a setting that is a command; `None` for a file's path.
+pub fn split(path: &Path) -> Option<(&Path, &str)> {
+    let (folder, knob) = (path.parent()?, path.file_name()?.to_str()?);
+    let family = folder.file_name()?.to_str()?;
+    let below_dev = folder.parent()?.starts_with("/dev") && folder.parent()? != Path::new("/dev");
+    (below_dev && ["ata", "block", "nvme"].contains(&family)).then_some((folder, knob))
+}
+
+/// Opens the device of such a folder.
+///
+/// # Errors
+/// As the kernel answers.
+pub fn open(folder: &Path) -> io::Result<Arc<dyn Knobs>> {
+    let node = folder.parent().unwrap_or(folder);
+    Ok(match folder.file_name().and_then(|f| f.to_str()) {
+        Some("ata") => Arc::new(ata::Ata::open(node)?),
+        Some("nvme") => Arc::new(nvme::Nvme::open(node)?),
+        _ => Arc::new(block::Block::open(node)?),
+    })
+}
+
+/// A view that shows these settings too.
+pub struct Commanded<V> {
+    files: V,
+}
+
+impl<V: View> Commanded<V> {
+    /// Over the running system's files.
+    pub fn new(files: V) -> Self {
+        Self { files }
+    }
+}
+
+fn read(folder: &Path, knob: &str) -> io::Result<String> {
+    open(folder)?.read(knob)
+}
+
+impl<V: View> View for Commanded<V> {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
+        let Some((folder, knob)) = split(path) else { return self.files.read(path) };
+        let text = read(folder, knob).map_err(|error| ViewError::from_io(path, &error))?;
+        Ok(text.into_bytes())
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
+        self.files.list(path)
+    }
+
+    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        self.files.link(path)
+    }
+
+    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        self.files.canonical(path)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        let Some((folder, knob)) = split(path) else { return self.files.exists(path) };
+        // One that may not be asked may well be there.
+        match read(folder, knob) {
+            Ok(_) => true,
+            Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+        }
+    }
+}
+
+/// What a device does not offer.
+fn not_offered() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+/// A number from `least` to `most`.
+fn number(text: &str, least: u32, most: u32) -> io::Result<u32> {
+    let number = text.trim().parse().ok().filter(|n| (least..=most).contains(n));
+    number.ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+#[cfg(test)]
+mod tests;

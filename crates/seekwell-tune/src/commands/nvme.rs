@@ -1,0 +1,224 @@
+//! Features of an NVMe controller by Get Features and Set Features, without the bit that would
+//! make them survive a power cycle.
+//!
+//! A feature holds several fields, so one is changed by reading the whole, replacing its bits and
+//! writing the whole back. Autonomous power state transitions have a table beside, which goes with
+//! every write.
+//!
+//! Sources: NVM Express Base Specification 1.4, §5.9, §5.15.2 (figure 247) and §5.21;
+//! `linux/nvme_ioctl.h`.
+
+use super::{Knobs, not_offered, number};
+use rustix::fs::{Mode, OFlags};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// `_IOWR('N', 0x41, struct nvme_passthru_cmd)`.
+const ADMIN_CMD: libc::Ioctl = 0xc048_4e41_u32 as libc::Ioctl;
+const GET_LOG_PAGE: u8 = 0x02;
+const HEALTH_LOG: u32 = 0x02;
+const IDENTIFY: u8 = 0x06;
+const SET_FEATURES: u8 = 0x09;
+const GET_FEATURES: u8 = 0x0a;
+/// CNS of the controller's own identify data.
+const CONTROLLER: u32 = 1;
+const TIMEOUT_MS: u32 = 5_000;
+
+/// The table of autonomous power state transitions: 32 entries of 8 bytes.
+const APST_TABLE: usize = 256;
+const APST: u8 = 0x0c;
+
+/// Where the identify data say what there is.
+const NPSS: usize = 263;
+const APSTA: usize = 265;
+const VWC: usize = 525;
+
+/// A field of a feature.
+#[derive(Debug, Clone, Copy)]
+struct Field {
+    feature: u8,
+    shift: u32,
+    bits: u32,
+    /// The byte of the identify data whose bit 0 says that the feature is there.
+    offered: Option<usize>,
+}
+
+impl Field {
+    fn of(knob: &str) -> Option<Self> {
+        let field = |feature, shift, bits, offered| Some(Self { feature, shift, bits, offered });
+        match knob {
+            "arbitration_burst" => field(0x01, 0, 3, None),
+            "power_state" => field(0x02, 0, 5, None),
+            "write_cache" => field(0x06, 0, 1, Some(VWC)),
+            "coalesce_threshold" => field(0x08, 0, 8, None),
+            "coalesce_time" => field(0x08, 8, 8, None),
+            "apst" => field(APST, 0, 1, Some(APSTA)),
+            _ => None,
+        }
+    }
+
+    const fn highest(self) -> u32 {
+        (1 << self.bits) - 1
+    }
+}
+
+/// Sends admin commands. Real controllers through an ioctl, anything else in tests.
+pub trait Admin: Send {
+    /// Sends one and gives the first double word of its completion.
+    ///
+    /// # Errors
+    /// As the kernel answers; a status of the controller's is an error with it in words.
+    fn admin(&mut self, opcode: u8, cdw10: u32, cdw11: u32, data: &mut [u8]) -> io::Result<u32>;
+}
+
+/// An NVMe disk.
+pub struct Nvme {
+    controller: Mutex<Box<dyn Admin>>,
+}
+
+impl std::fmt::Debug for Nvme {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Nvme").finish_non_exhaustive()
+    }
+}
+
+impl Nvme {
+    /// Opens a node, `/dev/nvme0n1`.
+    pub fn open(node: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(Self::over(Node(rustix::fs::open(node, flags, Mode::empty())?)))
+    }
+
+    /// Over anything that takes commands.
+    pub fn over(controller: impl Admin + 'static) -> Self {
+        Self { controller: Mutex::new(Box::new(controller)) }
+    }
+
+    fn send(&self, opcode: u8, cdw10: u32, cdw11: u32, data: &mut [u8]) -> io::Result<u32> {
+        let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
+        controller.admin(opcode, cdw10, cdw11, data)
+    }
+
+    fn identify(&self) -> io::Result<Vec<u8>> {
+        let mut data = vec![0; 4096];
+        self.send(IDENTIFY, CONTROLLER, 0, &mut data)?;
+        Ok(data)
+    }
+
+    /// The feature as it is, with its table where it has one.
+    fn feature(&self, field: Field) -> io::Result<(u32, Vec<u8>)> {
+        if let Some(byte) = field.offered
+            && self.identify()?[byte] & 1 == 0
+        {
+            return Err(not_offered());
+        }
+        let mut table = vec![0; if field.feature == APST { APST_TABLE } else { 0 }];
+        let value = self.send(GET_FEATURES, u32::from(field.feature), 0, &mut table)?;
+        Ok((value, table))
+    }
+}
+
+impl Knobs for Nvme {
+    fn read(&self, knob: &str) -> io::Result<String> {
+        if knob == "highest_power_state" {
+            return Ok(self.identify()?[NPSS].to_string());
+        }
+        let field = Field::of(knob).ok_or_else(not_offered)?;
+        let (value, _) = self.feature(field)?;
+        Ok((value >> field.shift & field.highest()).to_string())
+    }
+
+    fn write(&self, knob: &str, text: &str) -> io::Result<()> {
+        let field = Field::of(knob).ok_or_else(not_offered)?;
+        let wanted = number(text, 0, field.highest())?;
+        let (value, mut table) = self.feature(field)?;
+        let others = value & !(field.highest() << field.shift);
+        let value = others | wanted << field.shift;
+        self.send(SET_FEATURES, u32::from(field.feature), value, &mut table).map(drop)
+    }
+}
+
+/// `struct nvme_passthru_cmd`.
+#[repr(C)]
+#[derive(Default)]
+struct Command {
+    opcode: u8,
+    flags: u8,
+    rsvd1: u16,
+    nsid: u32,
+    cdw2: u32,
+    cdw3: u32,
+    metadata: u64,
+    addr: u64,
+    metadata_len: u32,
+    data_len: u32,
+    cdw10: u32,
+    cdw11: u32,
+    cdw12: u32,
+    cdw13: u32,
+    cdw14: u32,
+    cdw15: u32,
+    timeout_ms: u32,
+    result: u32,
+}
+
+const _: () = assert!(size_of::<Command>() == 0x48, "the ioctl's number holds the size");
+
+/// A node of the nvme driver.
+struct Node(OwnedFd);
+
+impl Admin for Node {
+    fn admin(&mut self, opcode: u8, cdw10: u32, cdw11: u32, data: &mut [u8]) -> io::Result<u32> {
+        let mut command = Command { opcode, cdw10, cdw11, ..Command::default() };
+        self.issue(&mut command, data)
+    }
+}
+
+impl Node {
+    /// Sends a command whose data, where it has any, are in `data`.
+    fn issue(&self, command: &mut Command, data: &mut [u8]) -> io::Result<u32> {
+        command.addr = if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 };
+        command.data_len = data.len() as u32;
+        command.timeout_ms = TIMEOUT_MS;
+        // SAFETY: the command is laid out as in linux/nvme_ioctl.h; its only pointer is to a
+        // buffer that lives until the call returns, and its length is given with it.
+        let status = unsafe { libc::ioctl(self.0.as_raw_fd(), ADMIN_CMD, &raw mut *command) };
+        match status {
+            0 => Ok(command.result),
+            ..0 => {
+                let error = io::Error::last_os_error();
+                Err(if error.raw_os_error() == Some(libc::ENOTTY) { not_offered() } else { error })
+            }
+            status => Err(refused(status as u32)),
+        }
+    }
+}
+
+/// The SMART / health information of the controller of a node, `/dev/nvme0n1`: log page 02h (NVM
+/// Express Base Specification 1.4, §5.14.1.2).
+///
+/// # Errors
+/// As the kernel answers; a status of the controller's is an error with it in words.
+pub fn health_log(node: &Path) -> io::Result<[u8; 512]> {
+    let mut log = [0; 512];
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let node = Node(rustix::fs::open(node, flags, Mode::empty())?);
+    let double_words = (log.len() / 4 - 1) as u32;
+    let cdw10 = double_words << 16 | HEALTH_LOG;
+    let whole = u32::MAX;
+    let mut command = Command { opcode: GET_LOG_PAGE, nsid: whole, cdw10, ..Command::default() };
+    node.issue(&mut command, &mut log).map(|_| log)
+}
+
+/// A status of the controller's: code in bits 7:0, type in bits 10:8.
+fn refused(status: u32) -> io::Error {
+    match status & 0x7ff {
+        // Invalid opcode, invalid field, feature not changeable.
+        0x001 => not_offered(),
+        0x002 => io::Error::new(io::ErrorKind::InvalidInput, "the controller knows no such value"),
+        0x10e => io::Error::new(io::ErrorKind::Unsupported, "the controller lets nobody change it"),
+        status => io::Error::other(format!("the controller answers with status {status:#05x}")),
+    }
+}

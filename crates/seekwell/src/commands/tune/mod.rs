@@ -1,0 +1,128 @@
+//! `seekwell tune`: settings tried, kept and put back.
+
+mod auto;
+mod measure;
+mod text;
+
+use crate::Ended;
+use crate::cli::tune::{RiskClass, Try, TuneCommand, TuneGuard};
+use crate::context::Context;
+use crate::exit::Exit;
+use seekwell_sys::View;
+use seekwell_tune::apply::Limits;
+use seekwell_tune::persist::rules_in;
+use seekwell_tune::setting::Risk;
+use seekwell_tune::trial::{Tuner, Wish};
+use seekwell_tune::{Commanded, Disk, TuneError, default_run_dir, plan};
+use serde_json::json;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use text::{begun_text, kept_text, plan_text, status_text, undone_text};
+
+pub fn run(command: &TuneCommand, context: &Context) -> Ended {
+    // What only a command reads is shown beside the kernel's files.
+    let view = Commanded::new(&context.view);
+    match command {
+        TuneCommand::Plan { target } => {
+            let disk = Disk::of(&view, target)?;
+            let plan = plan(&view, &disk)?;
+            show(context, &plan, || plan_text(&plan, target), Exit::Done)
+        }
+        TuneCommand::Try(args) => begin(args, context, &view),
+        TuneCommand::Auto(args) => auto::run(args, context, &view),
+        TuneCommand::Keep { target, persist, rules_dir } => {
+            let disk = disk(&view, target.as_deref())?;
+            let kept = tuner(&view, rules_dir).keep(disk.as_ref(), *persist)?;
+            if let Some(why) = &kept.not_verified {
+                context.note(&format!("the rule was written, but not verified: {why}"));
+            }
+            show(context, &kept, || kept_text(&kept), Exit::Done)
+        }
+        TuneCommand::Undo { target, rules_dir } => {
+            let disk = disk(&view, target.as_deref())?;
+            let undone = tuner(&view, rules_dir).undo(disk.as_ref())?;
+            let exit = if undone.outcome.complete() { Exit::Done } else { Exit::Incomplete };
+            show(context, &undone, || undone_text(&undone), exit)
+        }
+        TuneCommand::Status { target, rules_dir } => {
+            let disk = disk(&view, target.as_deref())?;
+            let all = tuner(&view, rules_dir).status(disk.as_ref())?;
+            let rules = rules_in(rules_dir);
+            let document =
+                json!({"schema": "seekwell/tune-status/1", "trials": all, "rules": rules});
+            show(context, &document, || status_text(&all, &rules), Exit::Done)
+        }
+    }
+}
+
+/// Says on standard error that a trial was cut off and not put back; for other commands to call.
+pub fn note_unfinished(context: &Context) {
+    if let Some(found) = seekwell_tune::unfinished(&run_dir()) {
+        context.note(&found.to_string());
+    }
+}
+
+/// The guard's life: standard input is the disk's lock, standard output the one who began it.
+pub fn guard(args: &TuneGuard) -> Ended {
+    let own = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned();
+    let fds = own(std::io::stdin().as_fd()).and_then(|i| Ok((i, own(std::io::stdout().as_fd())?)));
+    let (lock, report) = fds.map_err(TuneError::Guard)?;
+    seekwell_tune::guard::main(&args.journal, lock, report).map_err(TuneError::from)?;
+    Ok(Exit::Done)
+}
+
+fn run_dir() -> PathBuf {
+    default_run_dir(std::env::var_os("SEEKWELL_RUN_DIR").as_deref())
+}
+
+fn tuner<'a>(view: &'a dyn View, rules_dir: &Path) -> Tuner<'a> {
+    Tuner {
+        view,
+        run_dir: run_dir(),
+        rules_dir: rules_dir.to_path_buf(),
+        program: PathBuf::from("/proc/self/exe"),
+    }
+}
+
+fn disk(view: &dyn View, target: Option<&Path>) -> Result<Option<Disk>, TuneError> {
+    target.map(|target| Disk::of(view, target)).transpose()
+}
+
+fn show(
+    context: &Context,
+    document: &impl serde::Serialize,
+    text: impl FnOnce() -> String,
+    exit: Exit,
+) -> Ended {
+    if context.json {
+        context.print_json(document)?;
+    } else {
+        context.print(&seekwell_report::prose(&text(), context.width))?;
+    }
+    Ok(exit)
+}
+
+fn begin(args: &Try, context: &Context, view: &dyn View) -> Ended {
+    let disk = Disk::of(view, &args.target)?;
+    let wish = Wish {
+        words: args.settings.clone(),
+        time: Duration::from_nanos(args.time.0),
+        allow: match args.allow_risk {
+            None => Risk::B,
+            Some(RiskClass::C) => Risk::C,
+            Some(RiskClass::D) => Risk::D,
+        },
+        limits: Limits::default(),
+        canary: !args.no_canary,
+    };
+    let tuner = tuner(view, Path::new(""));
+    if let Some(workload) = &args.measure {
+        return measure::run(args, workload, context, &tuner, &disk, &wish);
+    }
+    let begun = tuner.begin(&disk, &wish)?;
+    for blind in &begun.blind {
+        context.note(blind);
+    }
+    show(context, &begun, || begun_text(&begun, &args.target), Exit::Done)
+}
