@@ -10,6 +10,8 @@ pub enum At {
     Line(u64),
     /// A byte, counted from 0.
     Byte(u64),
+    /// A record, counted from 0.
+    Record(u64),
 }
 
 impl fmt::Display for At {
@@ -17,6 +19,7 @@ impl fmt::Display for At {
         match self {
             Self::Line(n) => write!(f, "line {n}"),
             Self::Byte(n) => write!(f, "byte {n}"),
+            Self::Record(n) => write!(f, "record {n}"),
         }
     }
 }
@@ -75,6 +78,9 @@ pub enum TraceError {
         /// What it has no place for.
         what: String,
     },
+    /// A recording cannot go on.
+    #[error(transparent)]
+    Capture(#[from] crate::capture::CaptureError),
 }
 
 fn shown(text: &str) -> String {

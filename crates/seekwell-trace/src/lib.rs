@@ -5,6 +5,13 @@
 //! (`formats`), reads our own store, or listens to the kernel (`record`). Statistics, conversion
 //! and replay take any source, so memory stays bounded whatever the length of a trace.
 
+pub mod capture;
 pub mod error;
+pub mod formats;
+pub mod order;
+pub mod pair;
 pub mod record;
+pub mod replay;
 pub mod source;
+pub mod stats;
+pub mod store;

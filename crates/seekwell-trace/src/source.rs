@@ -53,6 +53,9 @@ pub struct Losses {
     pub unfinished: u64,
     /// Completions that belong to no request seen.
     pub orphans: u64,
+    /// Requests that stood so late in the input that they were given the time of the one before.
+    #[serde(default)]
+    pub moved: u64,
 }
 
 /// What is known of a trace as a whole.
@@ -74,6 +77,9 @@ pub struct About {
     pub command: Option<String>,
     /// CPU time that recording cost, in nanoseconds per request, where it was measured.
     pub recording_cost_ns_per_request: Option<u64>,
+    /// Step of its times in nanoseconds, where it is too coarse to replay them (1 s).
+    #[serde(default)]
+    pub time_step_ns: Option<u64>,
     /// Set when a recording was ended from outside before it could be closed.
     pub cut_short: bool,
     /// What was lost; final only once a source is at its end.
@@ -92,6 +98,7 @@ impl About {
             host: None,
             command: None,
             recording_cost_ns_per_request: None,
+            time_step_ns: None,
             cut_short: false,
             losses: Losses::default(),
         }
@@ -128,4 +135,47 @@ pub trait Source {
 
     /// The names known so far; whole once the end was reached.
     fn tables(&self) -> &Tables;
+}
+
+impl<S: Source + ?Sized> Source for Box<S> {
+    fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
+        (**self).read(out)
+    }
+    fn about(&self) -> &About {
+        (**self).about()
+    }
+    fn tables(&self) -> &Tables {
+        (**self).tables()
+    }
+}
+
+/// Something that requests are written into, in the order of [`Record::arrival`].
+///
+/// What is dropped before [`Sink::finish`] leaves no output behind, except our own store, which
+/// leaves what [`crate::store`] can recover.
+pub trait Sink {
+    /// Adds records. `tables` names everything that they refer to.
+    ///
+    /// # Errors
+    /// [`TraceError::Io`], or [`TraceError::Inexpressible`] where the format has no place for a
+    /// record.
+    fn write(&mut self, records: &[Record], tables: &Tables) -> Result<(), TraceError>;
+
+    /// Ends the output and puts it under its name.
+    ///
+    /// # Errors
+    /// [`TraceError::Io`].
+    fn finish(self: Box<Self>, about: &About, tables: &Tables) -> Result<Written, TraceError>;
+
+    /// Gives it up and leaves nothing behind.
+    fn discard(self: Box<Self>) {}
+}
+
+/// What a [`Sink`] did with the records it was given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Records in the output.
+    pub records: u64,
+    /// Records that the format has no place for, such as flushes.
+    pub left_out: u64,
 }

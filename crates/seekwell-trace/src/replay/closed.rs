@@ -49,6 +49,6 @@ impl Source for Closed {
     }
 
     fn completed(&mut self, _: &Request, _: Nanos, completion: &Completion) {
-        self.fidelity.complete(completion.at);
+        self.fidelity.complete(completion.at, !self.handed.is_empty());
     }
 }

@@ -35,8 +35,15 @@ pub(crate) struct Inference {
 }
 
 impl Inference {
-    /// The next request. Without `completed` nothing can be learned from it.
-    pub fn next(&mut self, id: u32, arrived: Nanos, completed: Option<Nanos>) -> Learned {
+    /// The next request, with its `parents` where they are wanted. Without `completed` nothing can
+    /// be learned from it.
+    pub fn next(
+        &mut self,
+        id: u32,
+        arrived: Nanos,
+        completed: Option<Nanos>,
+        parents: bool,
+    ) -> Learned {
         while let Some(Reverse(done)) = self.outstanding.peek().copied()
             && done.0 < arrived
         {
@@ -49,7 +56,11 @@ impl Inference {
         }
         let learned = Learned {
             in_flight: self.outstanding.len() as u32,
-            parents: self.recent.iter().map(|done| done.2).collect(),
+            parents: if parents {
+                self.recent.iter().map(|done| done.2).collect()
+            } else {
+                Vec::new()
+            },
             think: self.recent.back().map_or(Nanos::ZERO, |done| arrived.since(done.0)),
         };
         if let Some(completed) = completed {

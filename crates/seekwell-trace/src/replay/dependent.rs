@@ -126,7 +126,8 @@ impl Source for Dependent {
 
     fn completed(&mut self, request: &Request, _: Nanos, completion: &Completion) {
         let (id, at) = (request.id, completion.at);
-        self.fidelity.complete(at);
+        let held = self.handed.len() > self.fidelity.in_flight() as usize;
+        self.fidelity.complete(at, held);
         self.handed.remove(&id);
         self.done[id as usize % REMEMBERED] = (id, at);
         for child in self.children.remove(&id).unwrap_or_default() {

@@ -57,8 +57,11 @@ pub struct Picked {
     pub writes: bool,
     /// Where requests go.
     pub placing: Placing,
-    /// Longer requests are split into parts of this length, a multiple of the block.
+    /// Longer reads and writes are split into parts of this length, a multiple of the block. A
+    /// discard needs no buffer and stays whole.
     pub longest_bytes: u32,
+    /// Play requests without a time too, at that of the one before; where times do not count.
+    pub untimed: bool,
     /// Find out what each request waited for.
     pub dependencies: bool,
 }
@@ -198,7 +201,8 @@ impl<'a> Reader<'a> {
         if self.picked.device.is_some_and(|device| device != record.device) {
             return;
         }
-        let time = self.picked.moment.of(record).get();
+        let none = self.picked.untimed.then(|| self.picked.first + self.last);
+        let time = self.picked.moment.of(record).get().or(none);
         let Some(time) = time.filter(|_| !record.flags.has(Flags::OTHER)) else {
             self.skipped.other += 1;
             return;
@@ -227,8 +231,9 @@ impl<'a> Reader<'a> {
         self.skipped.altered += u64::from(placed.altered);
         let durable = record.flags.has(Flags::FUA) && record.op == Op::Write;
         let (mut offset, mut left) = (placed.offset, placed.len);
+        let longest = if record.op == Op::Discard { u32::MAX } else { self.picked.longest_bytes };
         loop {
-            let len = left.min(self.picked.longest_bytes);
+            let len = left.min(longest);
             self.push(at, completed, record.op, offset, len, durable);
             left -= len;
             if left == 0 {
@@ -250,10 +255,7 @@ impl<'a> Reader<'a> {
     ) {
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
-        let mut learned = self.inference.next(id, at, completed);
-        if !self.picked.dependencies {
-            learned.parents = Vec::new();
-        }
+        let learned = self.inference.next(id, at, completed, self.picked.dependencies);
         self.out.push(Planned {
             at,
             offset,

@@ -135,9 +135,9 @@ impl Fidelity {
         }
     }
 
-    /// A request was done.
-    pub(crate) fn complete(&mut self, at: Nanos) {
-        if self.in_flight == self.depth {
+    /// A request was done. `held` says that a tag policy kept others back until then.
+    pub(crate) fn complete(&mut self, at: Nanos, held: bool) {
+        if held || self.in_flight == self.depth {
             self.full_until = at;
         }
         self.in_flight -= 1;

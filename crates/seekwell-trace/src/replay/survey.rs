@@ -14,7 +14,7 @@ pub struct DeviceSurvey {
     pub requests: [u64; 4],
     /// First byte after the highest request.
     pub end_bytes: u64,
-    /// Longest request in bytes.
+    /// Longest read or write in bytes: what a buffer must hold.
     pub longest_bytes: u32,
     /// Requests with an end, without which nothing is known of depth and dependencies.
     pub with_completion: u64,
@@ -80,6 +80,8 @@ pub fn survey(source: &mut dyn Source, moment: Moment) -> Result<Survey, TraceEr
             device.requests[record.op as usize] += 1;
             if record.op != Op::Flush {
                 device.end_bytes = device.end_bytes.max(record.end());
+            }
+            if matches!(record.op, Op::Read | Op::Write) {
                 device.longest_bytes = device.longest_bytes.max(record.len);
             }
             device.with_completion += u64::from(record.completed.get().is_some());

@@ -62,6 +62,7 @@ fn picked() -> Picked {
         writes: true,
         placing: Placing::new(Fit::Fail, 512, GIB, 4096, GIB).unwrap(),
         longest_bytes: 1 << 20,
+        untimed: false,
         dependencies: true,
     }
 }
@@ -118,7 +119,7 @@ fn a_device_that_cannot_keep_up_is_blamed_and_not_the_program() {
 fn lateness_without_a_full_device_is_the_programs() {
     let mut fidelity = Fidelity::new(4, MS);
     fidelity.issue(0, Some(ms(0)), None, ms(3));
-    fidelity.complete(ms(4));
+    fidelity.complete(ms(4), false);
     assert_eq!((fidelity.late_program, fidelity.late_device), (1, 0));
     assert_eq!(fidelity.verdict(), Verdict::ProgramLate);
 }
@@ -267,7 +268,7 @@ proptest! {
             .collect();
         let mut inference = depend::Inference::default();
         for (id, (arrived, done)) in lives.iter().enumerate() {
-            let learned = inference.next(id as u32, Nanos(*arrived), Some(Nanos(*done)));
+            let learned = inference.next(id as u32, Nanos(*arrived), Some(Nanos(*done)), true);
             let mut parents = learned.parents;
             parents.sort_unstable();
             prop_assert_eq!(parents, naive_parents(&lives, id));

@@ -50,7 +50,7 @@ impl Source for Timed {
 
     #[inline]
     fn completed(&mut self, _: &Request, _: Nanos, completion: &Completion) {
-        self.fidelity.complete(completion.at);
+        self.fidelity.complete(completion.at, !self.handed.is_empty());
     }
 }
 

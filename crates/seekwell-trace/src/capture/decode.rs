@@ -1,0 +1,186 @@
+//! From the bytes of the kernel's buffers to events, in the terms of [`crate::pair`].
+
+use super::error::CaptureError;
+use super::format::Field;
+use super::perf;
+use super::plan::{Event as Described, Events, Kind, Plan};
+use super::transport::{Chunk, Encoding};
+use crate::pair::{Event, Kind as Moment, rwbs};
+use crate::source::Tables;
+use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
+use seekwell_io::units::Nanos;
+use std::collections::HashMap;
+
+/// A task that was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Birth {
+    pub at: u64,
+    pub parent: u32,
+    pub child: u32,
+    pub clone_flags: u64,
+}
+
+/// What a chunk held.
+#[derive(Debug, Default)]
+pub(super) struct Decoded {
+    /// Births, in no order.
+    pub births: Vec<Birth>,
+    /// Events that cannot be read, and gaps that nobody else counts.
+    pub lost: u64,
+}
+
+/// Knows the layouts and gives numbers to names.
+pub(super) struct Decoder {
+    events: Events,
+    encoding: Encoding,
+    /// The kernel's numbers of the disks, in the order of the plan.
+    devices: Vec<u64>,
+    names: Names,
+}
+
+impl Decoder {
+    pub fn new(events: Events, encoding: Encoding, plan: &Plan) -> Self {
+        let number = |major: u32, minor: u32| u64::from(major << 20 | minor);
+        let devices = plan.disks.iter().map(|disk| number(disk.major, disk.minor)).collect();
+        Self { events, encoding, devices, names: Names::default() }
+    }
+
+    /// Reads a chunk; its events go to `out` in the order of their CPU.
+    pub fn decode(
+        &mut self,
+        chunk: &Chunk,
+        tables: &mut Tables,
+        out: &mut impl Extend<Event>,
+        decoded: &mut Decoded,
+    ) -> Result<(), CaptureError> {
+        let Self { events, encoding, devices, names } = self;
+        let mut each = |at: u64, bytes: &[u8]| {
+            let Some(event) = events.of(bytes) else { return };
+            if event.kind == Kind::Task {
+                decoded.births.extend(birth(event, at, bytes));
+                return;
+            }
+            let devices: &[u64] = devices;
+            match block(event, devices, names, tables, at, chunk.cpu, bytes) {
+                Read::Event(event) => out.extend([event]),
+                Read::Other => {}
+                Read::Unreadable => decoded.lost += 1,
+            }
+        };
+        match encoding {
+            Encoding::Pages(layout, size) => {
+                for page in chunk.bytes.chunks_exact(*size) {
+                    let missed = layout.walk(page, &mut each);
+                    missed.map_err(|wrong| CaptureError::Buffer { cpu: chunk.cpu, wrong })?;
+                }
+            }
+            Encoding::Samples => {
+                for (kind, body) in perf::records(&chunk.bytes) {
+                    if kind == PERF_RECORD_SAMPLE
+                        && let Some((at, bytes)) = perf::sample(body)
+                    {
+                        each(at, bytes);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Read {
+    Event(Event),
+    /// Of a disk that nobody asked for.
+    Other,
+    Unreadable,
+}
+
+fn block(
+    event: &Described,
+    devices: &[u64],
+    names: &mut Names,
+    tables: &mut Tables,
+    at: u64,
+    cpu: u16,
+    bytes: &[u8],
+) -> Read {
+    let slots = &event.slots;
+    let number = |slot: Option<Field>| slot.and_then(|field| field.number(bytes));
+    let (Some(dev), Some(sector), Some(letters)) = (
+        number(slots.device),
+        number(slots.sector),
+        slots.letters.and_then(|field| field.text(bytes)),
+    ) else {
+        return Read::Unreadable;
+    };
+    let Some(device) = devices.iter().position(|known| *known == dev) else { return Read::Other };
+    let sectors = match event.kind {
+        Kind::Split => number(slots.new_sector).map(|split| split.saturating_sub(sector)),
+        _ => number(slots.sectors),
+    };
+    let Some(sectors) = sectors else { return Read::Unreadable };
+    let Some((op, flags)) = rwbs::parse(letters, sectors == 0) else { return Read::Unreadable };
+    let kind = match event.kind {
+        Kind::Queue => Moment::Queue,
+        Kind::Issue => Moment::Issue,
+        Kind::Complete | Kind::BioComplete => Moment::Complete,
+        Kind::Merge => Moment::Merge,
+        Kind::Requeue => Moment::Requeue,
+        Kind::Split => Moment::Split,
+        Kind::Task => return Read::Other,
+    };
+    let process = match slots.comm.and_then(|field| field.text(bytes)) {
+        Some(name) if kind == Moment::Queue => names.number(name, tables),
+        _ => 0,
+    };
+    let error = number(slots.error).map_or(0, |n| (n as u32).cast_signed().unsigned_abs());
+    Read::Event(Event {
+        at: Nanos(at),
+        offset: Event::offset_of(sector),
+        len: u32::try_from(sectors.saturating_mul(512)).unwrap_or(u32::MAX),
+        device: device as u32,
+        pid: number(slots.task).unwrap_or(0) as u32,
+        process,
+        cpu,
+        error: u16::try_from(error).unwrap_or(u16::MAX),
+        flags,
+        op,
+        kind,
+    })
+}
+
+fn birth(event: &Described, at: u64, bytes: &[u8]) -> Option<Birth> {
+    let number = |slot: Option<Field>| slot.and_then(|field| field.number(bytes));
+    Some(Birth {
+        at,
+        parent: number(event.slots.task)? as u32,
+        child: number(event.slots.child)? as u32,
+        clone_flags: number(event.slots.clone_flags)?,
+    })
+}
+
+/// Numbers of names. One process often makes many requests in a row.
+#[derive(Debug, Default)]
+struct Names {
+    numbers: HashMap<Vec<u8>, u32>,
+    last: (Vec<u8>, u32),
+}
+
+impl Names {
+    fn number(&mut self, name: &[u8], tables: &mut Tables) -> u32 {
+        if self.last.0 == name {
+            return self.last.1;
+        }
+        let number = match self.numbers.get(name) {
+            Some(number) => *number,
+            None => {
+                let number = tables.processes.len() as u32;
+                tables.processes.push(String::from_utf8_lossy(name).into_owned());
+                self.numbers.insert(name.to_vec(), number);
+                number
+            }
+        };
+        self.last = (name.to_vec(), number);
+        number
+    }
+}

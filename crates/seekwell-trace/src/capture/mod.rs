@@ -1,0 +1,34 @@
+//! Recording: the kernel's block events as they happen, as a [`crate::source::Source`].
+//!
+//! ```text
+//! kernel ─► one buffer a CPU ─► a thread that only empties them ─► channel ─┐
+//!            (tracefs, perf)                                                │
+//!                                          records ◄─ kept? ◄─ paired ◄─ decoded, in order
+//! ```
+//!
+//! The kernel keeps events in a buffer for each CPU. A thread empties the buffers and does nothing
+//! else, so that a slow disk under the recording's own file costs memory and not events. Whoever
+//! reads the source decodes, sorts and pairs. Nothing is recorded that the kernel lost without
+//! saying so: what it counts as lost ends up in [`crate::source::Losses`].
+
+mod decode;
+mod error;
+mod format;
+mod live;
+mod page;
+mod perf;
+mod plan;
+mod process;
+mod ring;
+#[cfg(test)]
+mod tests;
+mod tracefs;
+mod transport;
+
+pub use error::{CaptureError, LayoutError};
+pub use format::{EventFormat, Field};
+pub use live::{Recording, Watch};
+pub use page::PageLayout;
+pub use plan::{Plan, Recorded, Via};
+pub use process::Processes;
+pub use tracefs::remove_leftovers;

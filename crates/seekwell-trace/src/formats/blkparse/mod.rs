@@ -1,0 +1,184 @@
+//! What `blkparse` prints by default (blkparse(1), OUTPUT DESCRIPTION AND FORMATTING):
+//! `maj,min cpu sequence seconds.nanoseconds pid action rwbs` and then what the action calls for,
+//! mostly `sector + sectors [process]`, or `[error]` for completions. A summary ends it. With `-f`
+//! it can print anything at all; that is refused, since nothing says what a field would mean.
+
+use super::events::{Cursor, Meeting, errno};
+use super::input::Input;
+use super::text::{LineFormat, TextSource, Wrong};
+use crate::pair::{Event, Kind, rwbs};
+use crate::record::{Flags, Record};
+use crate::source::{About, Capture, Clock, Source, Tables};
+use seekwell_io::units::Nanos;
+
+const HEADER: &str = "a line of blkparse's default format: \
+    major,minor cpu sequence seconds.nanoseconds pid action rwbs";
+
+/// Reads it. Times count from the trace's start.
+pub fn open(input: Input) -> Box<dyn Source + Send> {
+    let about = About::new(Blkparse::NAME, Clock::Start, Capture::Both);
+    Box::new(TextSource::new(input, Blkparse::new(), about))
+}
+
+struct Blkparse {
+    meeting: Meeting,
+    /// Only totals follow.
+    summary: bool,
+}
+
+struct Head<'a> {
+    device: &'a [u8],
+    cpu: u16,
+    at: Nanos,
+    pid: u32,
+    action: &'a [u8],
+    letters: &'a [u8],
+}
+
+impl Blkparse {
+    fn new() -> Self {
+        Self { meeting: Meeting::new(), summary: false }
+    }
+}
+
+/// The part of a line that all actions share.
+#[inline(always)]
+fn head<'a>(cursor: &mut Cursor<'a>) -> Option<Head<'a>> {
+    cursor.blanks();
+    let from = cursor.rest();
+    cursor.number()?;
+    if !cursor.takes(b',') {
+        return None;
+    }
+    cursor.number()?;
+    let device = &from[..from.len() - cursor.rest().len()];
+    cursor.blanks();
+    let (cpu, _) = cursor.number()?;
+    cursor.blanks();
+    cursor.number()?;
+    cursor.blanks();
+    let at = cursor.seconds()?;
+    cursor.blanks();
+    let (pid, _) = cursor.number()?;
+    cursor.blanks();
+    let action = cursor.word();
+    cursor.blanks();
+    let letters = cursor.word();
+    cursor.blanks();
+    if letters.is_empty() {
+        return None;
+    }
+    Some(Head { device, cpu: cpu as u16, at: Nanos(at), pid: pid as u32, action, letters })
+}
+
+/// Whether a line belongs to the totals, such as `CPU0 (8,0):` or `Total (8,0):`.
+fn begins_summary(line: &[u8]) -> bool {
+    let name = line.strip_prefix(b"CPU").or_else(|| line.strip_prefix(b"Total"));
+    name.is_some_and(|rest| rest.ends_with(b":") && rest.contains(&b'('))
+}
+
+impl LineFormat for Blkparse {
+    const NAME: &'static str = "blkparse";
+
+    #[inline]
+    fn line(
+        &mut self,
+        line: &[u8],
+        about: &mut About,
+        tables: &mut Tables,
+        out: &mut Vec<Record>,
+    ) -> Result<(), Wrong> {
+        let mut cursor = Cursor::new(line);
+        let Some(head) = head(&mut cursor) else { return self.other(line) };
+        let kind = match head.action {
+            b"Q" => Kind::Queue,
+            b"D" => Kind::Issue,
+            b"C" => Kind::Complete,
+            b"M" | b"F" => Kind::Merge,
+            b"X" => Kind::Split,
+            b"R" => Kind::Requeue,
+            b"G" | b"I" | b"P" | b"U" | b"UT" | b"S" | b"B" | b"A" | b"T" | b"m" => return Ok(()),
+            other => return Err(Wrong::new("an action that blkparse knows", other)),
+        };
+        let mut event = Event {
+            at: head.at,
+            offset: 0,
+            len: 0,
+            device: self.meeting.devices.device(head.device, tables)?,
+            pid: head.pid,
+            process: 0,
+            cpu: head.cpu,
+            error: 0,
+            flags: Flags(0),
+            op: seekwell_io::request::Op::Read,
+            kind,
+        };
+        let after = cursor.rest();
+        match kind {
+            Kind::Split => cursor.halves().map(|(offset, len)| {
+                (event.offset, event.len) = (offset, len);
+                cursor.blanks();
+            }),
+            _ => place(&mut cursor, &mut event),
+        }
+        .ok_or_else(|| Wrong::new("sector + sectors as this action has them", after))?;
+        let (op, flags) = rwbs::parse(head.letters, event.len == 0)
+            .ok_or_else(|| Wrong::new("letters for what a request does", head.letters))?;
+        (event.op, event.flags) = (op, event.flags | flags);
+        let last = cursor.bracketed().ok_or_else(|| Wrong::new("[…] at the end", after))?;
+        match kind {
+            Kind::Complete => {
+                event.error = errno(last).ok_or_else(|| Wrong::new("[error]", last))?;
+            }
+            Kind::Queue | Kind::Issue => event.process = self.meeting.process(last, tables)?,
+            _ => {}
+        }
+        self.meeting.push(&event, about, out);
+        Ok(())
+    }
+
+    fn end(&mut self, about: &mut About, out: &mut Vec<Record>) {
+        self.meeting.end(about, out);
+    }
+}
+
+impl Blkparse {
+    #[cold]
+    fn other(&mut self, line: &[u8]) -> Result<(), Wrong> {
+        self.summary |= begins_summary(line);
+        if self.summary {
+            return Ok(());
+        }
+        Err(Wrong::new(HEADER, line))
+    }
+}
+
+/// `sector + sectors`, then perhaps `(elapsed)`; or `bytes (command)`, without a place, for what
+/// was passed through.
+#[inline(always)]
+fn place(cursor: &mut Cursor<'_>, event: &mut Event) -> Option<()> {
+    let mut ahead = *cursor;
+    if let Some((offset, len)) = ahead.range() {
+        *cursor = ahead;
+        (event.offset, event.len) = (offset, len);
+    } else {
+        event.flags = Flags::OTHER;
+        event.offset = Event::NOWHERE;
+        if let Some((len, _)) = cursor.number() {
+            event.len = u32::try_from(len).ok()?;
+            cursor.blanks();
+        }
+        if !matches!(cursor.rest().first(), Some(b'(' | b'[')) {
+            return None;
+        }
+    }
+    cursor.blanks();
+    if !cursor.parenthesis() {
+        return None;
+    }
+    cursor.blanks();
+    Some(())
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,172 @@
+//! Flushes, which have no place.
+//!
+//! As seen on Linux 6.18 (and told by `block/blk-flush.c`): a request that wants a flush is queued
+//! as `FWS` without data, or as data with the letter. The flush itself, `FF`, is one request for
+//! all that wait by then. Each of those ends with an empty completion of its own, at the place of
+//! its first byte, right after the flush (or after its data and the flush that follows).
+
+use super::{Event, Pair, State, record_of};
+use crate::record::{Record, Stamp};
+use std::collections::VecDeque;
+
+/// Most that a device's lists keep; what is older ended unseen.
+pub(super) const MOST_ASIDE: usize = 4096;
+
+/// What a device has under way besides requests with a place.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    /// The disk it is a part of.
+    pub disk: Option<u32>,
+    /// Whether requests were ever queued on it.
+    pub queues: bool,
+    /// Whether any were issued.
+    pub issues: bool,
+    /// Flushes queued, not issued.
+    pub waiting: VecDeque<u64>,
+    /// Flushes issued: the record of its own, or those of the requests it serves.
+    flying: VecDeque<Flight>,
+    /// Flushes done whose own completion has not come yet.
+    ending: VecDeque<u64>,
+    /// Data done whose flush is not, by first byte.
+    held: VecDeque<(u64, u64)>,
+    /// Commands that are not reads or writes, issued.
+    pub passed_through: VecDeque<u64>,
+    /// First bytes of discards merged into others.
+    pub merged_discards: VecDeque<u64>,
+}
+
+#[derive(Debug)]
+enum Flight {
+    Own(u64),
+    For(Vec<u64>),
+}
+
+impl Side {
+    /// Lets go of what the window no longer holds.
+    pub fn sweep(&mut self, base: u64) {
+        for list in [&mut self.waiting, &mut self.ending, &mut self.passed_through] {
+            list.retain(|&owner| owner >= base);
+        }
+        self.held.retain(|&(_, owner)| owner >= base);
+        self.flying.retain(|flight| match flight {
+            Flight::Own(owner) => *owner >= base,
+            Flight::For(owners) => owners.last().is_some_and(|&owner| owner >= base),
+        });
+        self.merged_discards.clear();
+    }
+
+    pub fn hold(&mut self, offset: u64, owner: u64) {
+        if self.held.len() >= MOST_ASIDE {
+            self.held.pop_front();
+        }
+        self.held.push_back((offset, owner));
+    }
+}
+
+impl Pair {
+    pub(super) fn issue_flush(&mut self, event: &Event) {
+        let mut served: Vec<u64> = self.side(event.device).waiting.drain(..).collect();
+        if served.is_empty() {
+            served = self.flushes_of_strays();
+        }
+        for &owner in &served {
+            let per_request = self.per_request;
+            if let Some(slot) = self.slot(owner) {
+                slot.record.issued = Stamp::at(event.at);
+                slot.record.device = event.device;
+                if per_request {
+                    slot.state = State::Void;
+                }
+            }
+        }
+        let flight = if self.per_request || !self.seen.queue {
+            let record = Record { issued: Stamp::at(event.at), ..record_of(event) };
+            Flight::Own(self.open(record, 1))
+        } else {
+            Flight::For(served)
+        };
+        let flying = &mut self.side(event.device).flying;
+        if flying.len() >= MOST_ASIDE {
+            flying.pop_front();
+        }
+        flying.push_back(flight);
+    }
+
+    fn flushes_of_strays(&mut self) -> Vec<u64> {
+        let mut served = Vec::new();
+        for &stray in &self.strays {
+            if let Some(side) = self.sides.get_mut(stray as usize) {
+                served.extend(side.waiting.drain(..));
+            }
+        }
+        served.sort_unstable();
+        served
+    }
+
+    pub(super) fn requeue_flush(&mut self, device: u32) {
+        match self.side(device).flying.pop_back() {
+            Some(Flight::Own(owner)) => {
+                if let Some(slot) = self.slot(owner) {
+                    slot.state = State::Void;
+                }
+            }
+            Some(Flight::For(owners)) => {
+                for owner in owners.into_iter().rev() {
+                    if let Some(slot) = self.slot(owner) {
+                        slot.record.issued = Stamp::NONE;
+                        self.side(device).waiting.push_front(owner);
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn complete_flush(&mut self, event: &Event) {
+        match self.side(event.device).flying.pop_front() {
+            Some(Flight::Own(owner)) => self.end(owner, event),
+            Some(Flight::For(owners)) => {
+                // An earlier flush's requests have had their turn.
+                let late: Vec<u64> = self.side(event.device).ending.drain(..).collect();
+                for owner in late {
+                    if let Some(slot) = self.slot(owner) {
+                        slot.state = State::Done;
+                    }
+                }
+                for owner in owners {
+                    if let Some(slot) = self.slot(owner) {
+                        slot.record.completed = Stamp::at(event.at);
+                        slot.record.error = event.error;
+                        slot.state = State::Held;
+                        self.side(event.device).ending.push_back(owner);
+                    }
+                }
+            }
+            // A driver without a queue of its own ends the flush as it was queued.
+            None => {
+                let side = self.side(event.device);
+                let waiting = if side.issues { None } else { side.waiting.pop_front() };
+                match waiting {
+                    Some(owner) => self.end(owner, event),
+                    None => self.orphans += 1,
+                }
+            }
+        }
+    }
+
+    /// Takes an empty completion as the end of a request with a flush in it.
+    pub(super) fn end_of_flushed(&mut self, event: &Event) -> bool {
+        let side = self.side(event.device);
+        let held = side.held.iter().position(|&(offset, _)| offset == event.offset);
+        let owner = match held {
+            Some(at) => side.held.remove(at).map(|(_, owner)| owner),
+            None if event.offset == 0 => side.ending.pop_front(),
+            None => None,
+        };
+        let Some(owner) = owner else { return false };
+        let error = self.slot(owner).map_or(0, |slot| slot.record.error);
+        let error = if event.error == 0 { error } else { event.error };
+        self.end(owner, &Event { error, ..*event });
+        true
+    }
+}

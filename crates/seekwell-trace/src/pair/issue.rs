@@ -1,0 +1,262 @@
+//! Requests on their way down: queued, merged, split, issued, given back.
+
+use super::flush::MOST_ASIDE;
+use super::table::{NONE, Piece};
+use super::{Event, Pair, State, record_of};
+use crate::record::{Flags, Record, Stamp};
+use seekwell_io::request::Op;
+
+/// What a request promises about durability.
+const DURABLE: u16 = Flags::PREFLUSH.0 | Flags::FUA.0;
+
+impl Pair {
+    pub(super) fn queue(&mut self, event: &Event) {
+        self.seen.queue = true;
+        if self.seen.split && self.is_the_rest_of_a_split(event) {
+            return;
+        }
+        let side = self.side(event.device);
+        if !side.queues {
+            side.queues = true;
+            if !side.issues {
+                self.strays.push(event.device);
+            }
+        }
+        let record = Record { queued: Stamp::at(event.at), ..record_of(event) };
+        let owner = self.open(record, 1);
+        if event.op == Op::Flush {
+            self.side(event.device).waiting.push_back(owner);
+        } else {
+            self.table.insert(Piece::queued(
+                owner,
+                event.device,
+                event.offset,
+                event.len,
+                event.op,
+            ));
+        }
+    }
+
+    /// Kernels before 4.10 queue what a split leaves over once more, visibly.
+    fn is_the_rest_of_a_split(&self, event: &Event) -> bool {
+        let same = |p: &Piece| p.cut && !p.issued && p.len == event.len && p.op == event.op;
+        self.table.find(event.device, event.offset, same).is_some()
+    }
+
+    /// Ordinary merges show in what is issued. A discard of several ranges does not: the ranges
+    /// have nothing in common but that they were merged.
+    pub(super) fn merge(&mut self, event: &Event) {
+        if event.op == Op::Discard {
+            let merged = &mut self.side(event.device).merged_discards;
+            if merged.len() >= MOST_ASIDE {
+                merged.pop_front();
+            }
+            merged.push_back(event.offset);
+        }
+    }
+
+    pub(super) fn split(&mut self, event: &Event) {
+        self.seen.split = true;
+        let base = self.base;
+        let longer = |p: &Piece| !p.issued && p.len > event.len && p.owner >= base;
+        if event.len > 0
+            && let Some(at) = self.table.find(event.device, event.offset, longer)
+        {
+            self.cut(at, event.len);
+        }
+    }
+
+    fn cut(&mut self, at: u32, front: u32) {
+        let piece = *self.table.piece(at);
+        let offset = piece.offset.saturating_add(u64::from(front));
+        let len = piece.len - front;
+        let rest = Piece { cut: true, ..piece };
+        let rest = Piece { offset, len, whole: len, next: NONE, ..rest };
+        self.table.insert(rest);
+        let first = self.table.piece_mut(at);
+        first.len = front;
+        first.whole = front;
+        if let Some(slot) = self.slot(piece.owner) {
+            slot.parts += 1;
+        }
+    }
+
+    /// Finds what was queued of a range and links it into one request.
+    pub(super) fn gather(&mut self, device: u32, event: &Event) -> Option<u32> {
+        let (mut offset, mut left) = (event.offset, event.len);
+        let (mut lead, mut last) = (None, NONE);
+        loop {
+            let base = self.base;
+            let fits = |p: &Piece| {
+                !p.issued && p.op == event.op && p.owner >= base && (p.len == 0) == (left == 0)
+            };
+            let Some(at) = self.table.find(device, offset, fits) else { break };
+            if self.table.piece(at).len > left {
+                self.cut(at, left);
+            }
+            if lead.is_none() {
+                lead = Some(at);
+            } else {
+                self.table.unlink(at);
+                self.table.piece_mut(last).next = at;
+            }
+            let piece = self.table.piece_mut(at);
+            piece.issued = true;
+            last = at;
+            left -= piece.len;
+            offset = offset.saturating_add(u64::from(piece.len));
+            if left == 0 {
+                break;
+            }
+        }
+        if let Some(lead) = lead {
+            if event.op == Op::Discard && left > 0 {
+                self.gather_discards(device, last, left);
+            }
+            self.table.piece_mut(lead).whole = event.len;
+        }
+        lead
+    }
+
+    fn gather_discards(&mut self, device: u32, mut last: u32, mut left: u32) {
+        while left > 0
+            && let Some(&offset) = self.side(device).merged_discards.front()
+        {
+            let fits = |p: &Piece| !p.issued && p.op == Op::Discard;
+            let found = self.table.find(device, offset, fits);
+            if found.is_some_and(|at| self.table.piece(at).len > left) {
+                return;
+            }
+            self.side(device).merged_discards.pop_front();
+            let Some(at) = found else { continue };
+            self.table.unlink(at);
+            self.table.piece_mut(last).next = at;
+            let piece = self.table.piece_mut(at);
+            piece.issued = true;
+            left -= piece.len;
+            last = at;
+        }
+    }
+
+    pub(super) fn issue(&mut self, event: &Event) {
+        self.seen.issue = true;
+        let side = self.side(event.device);
+        if !side.issues {
+            side.issues = true;
+            self.strays.retain(|&stray| stray != event.device);
+        }
+        if event.op == Op::Flush {
+            self.issue_flush(event);
+            return;
+        }
+        let found = self.gather(event.device, event).or_else(|| self.gather_from_strays(event));
+        let Some(lead) = found else {
+            self.issue_unqueued(event, None);
+            return;
+        };
+        let owner = self.table.piece(lead).owner;
+        let own = self.slot(owner).is_some_and(|slot| slot.record.queued == Stamp::NONE);
+        if self.per_request || own {
+            self.issue_whole(lead, event);
+        } else {
+            self.issue_pieces(lead, event);
+        }
+    }
+
+    fn issue_pieces(&mut self, lead: u32, event: &Event) {
+        let mut at = lead;
+        while at != NONE {
+            let Piece { owner, next, .. } = *self.table.piece(at);
+            if let Some(slot) = self.slot(owner) {
+                slot.record.issued = slot.record.issued.or(Stamp::at(event.at));
+                slot.record.device = event.device;
+                // What the driver does not do itself, flushes around the request do.
+                slot.flushed_apart |= slot.record.flags.0 & DURABLE & !event.flags.0 != 0;
+            }
+            at = next;
+        }
+    }
+
+    /// One record for the request as the device got it, made by whoever queued its first piece.
+    fn issue_whole(&mut self, lead: u32, event: &Event) {
+        let mut by = None;
+        let mut at = lead;
+        while at != NONE {
+            let Piece { owner, next, .. } = *self.table.piece(at);
+            if let Some(slot) = self.slot(owner) {
+                by = by.or(Some(slot.record));
+                slot.parts = slot.parts.saturating_sub(1);
+                if slot.parts == 0 {
+                    slot.state = State::Void;
+                }
+            }
+            if at != lead {
+                self.table.release(at);
+            }
+            at = next;
+        }
+        self.table.unlink(lead);
+        self.table.release(lead);
+        self.issue_unqueued(event, by);
+    }
+
+    fn issue_unqueued(&mut self, event: &Event, by: Option<Record>) {
+        let mut record = Record { issued: Stamp::at(event.at), ..record_of(event) };
+        if let Some(by) = by {
+            (record.pid, record.process, record.cpu) = (by.pid, by.process, by.cpu);
+            record.flags = record.flags | by.flags;
+        }
+        let owner = self.open(record, 1);
+        if event.flags.has(Flags::OTHER) && by.is_none() {
+            self.side(event.device).passed_through.push_back(owner);
+            return;
+        }
+        let piece = Piece::queued(owner, event.device, event.offset, event.len, event.op);
+        self.table.insert(Piece { issued: true, ..piece });
+    }
+
+    /// Requests queued on a partition are issued on its disk, at the place they were queued for.
+    pub(super) fn gather_from_strays(&mut self, event: &Event) -> Option<u32> {
+        for stray in 0..self.strays.len() {
+            let device = self.strays[stray];
+            let Some(lead) = self.gather(device, event) else { continue };
+            self.table.unlink(lead);
+            self.table.piece_mut(lead).device = event.device;
+            self.table.link(lead);
+            return Some(lead);
+        }
+        None
+    }
+
+    pub(super) fn requeue(&mut self, event: &Event) {
+        if event.op == Op::Flush {
+            self.requeue_flush(event.device);
+            return;
+        }
+        let issued = |p: &Piece| p.issued && p.op == event.op;
+        let Some(lead) = self.table.find(event.device, event.offset, issued) else {
+            if let Some(owner) = self.side(event.device).passed_through.pop_back()
+                && let Some(slot) = self.slot(owner)
+            {
+                slot.state = State::Void;
+            }
+            return;
+        };
+        let mut at = lead;
+        while at != NONE {
+            let Piece { owner, next, len, .. } = *self.table.piece(at);
+            let piece = self.table.piece_mut(at);
+            (piece.issued, piece.whole, piece.next) = (false, len, NONE);
+            if at != lead {
+                piece.device = event.device;
+                self.table.link(at);
+            }
+            if let Some(slot) = self.slot(owner)
+                && slot.record.queued != Stamp::NONE
+            {
+                slot.record.issued = Stamp::NONE;
+            }
+            at = next;
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! From what happened to requests, to requests.
+//!
+//! The kernel tells of moments: a request is queued, given to the driver, done. Nothing numbers
+//! them, so what belongs together is found by device, place and operation. Three things make that
+//! more than a lookup. Queued requests are merged and split on their way, so that one of them may
+//! travel in several pieces and several in one. A flush has no place: it is issued at sector 0, it
+//! completes at sector 2⁶⁴−1 and only then, by an empty completion, the request that wanted
+//! it ends. And some of it is always missing at the edges of a trace, so whatever waits has a
+//! limit.
+//!
+//! Records leave in the order of their arrival, which means that a finished one waits for those
+//! that came before it: the window below.
+
+mod complete;
+mod flush;
+mod issue;
+pub mod rwbs;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use crate::record::{Flags, Record, Stamp};
+use crate::source::{Capture, Losses};
+use flush::Side;
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use std::collections::VecDeque;
+use table::Table;
+
+/// What happened to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It entered the block layer (Q, `block_bio_queue`).
+    Queue,
+    /// It became part of another (M and F, `block_bio_backmerge`).
+    Merge,
+    /// It was cut in two (X, `block_split`); `len` is what stays in front.
+    Split,
+    /// It was given to the driver (D, `block_rq_issue`).
+    Issue,
+    /// The driver gave it back (R, `block_rq_requeue`).
+    Requeue,
+    /// It, or some of it from its beginning on, was done (C, `block_rq_complete` and
+    /// `block_bio_complete`).
+    Complete,
+}
+
+/// One moment of a request, in no particular tool's terms.
+#[derive(Debug, Clone, Copy)]
+pub struct Event {
+    /// When.
+    pub at: Nanos,
+    /// First byte; [`Event::NOWHERE`] for what has no place.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u32,
+    /// Index into the tables of the trace.
+    pub device: u32,
+    /// Process under which it happened.
+    pub pid: u32,
+    /// That process's name, as an index into the tables of the trace.
+    pub process: u32,
+    /// CPU on which it happened.
+    pub cpu: u16,
+    /// Errno, of completions; 0 when it went well.
+    pub error: u16,
+    /// What more is known; see [`rwbs::settle`].
+    pub flags: Flags,
+    /// What the request does.
+    pub op: Op,
+    /// What happened.
+    pub kind: Kind,
+}
+
+impl Event {
+    /// The place of flushes and passed-through commands once they are done.
+    pub const NOWHERE: u64 = u64::MAX;
+
+    /// An event at some place in sectors of 512 bytes; past the end of any disk is nowhere.
+    pub const fn offset_of(sector: u64) -> u64 {
+        match sector.checked_mul(512) {
+            Some(offset) => offset,
+            None => Self::NOWHERE,
+        }
+    }
+}
+
+/// How much may wait for its end.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Requests in the window, finished ones that wait for earlier ones included.
+    pub requests: usize,
+    /// Age at which an unfinished request is given up, on the clock of the trace.
+    pub age: Nanos,
+}
+
+impl Default for Limits {
+    /// A million requests, 150 MB at most; a minute, longer than a disk's own attempts.
+    fn default() -> Self {
+        Self { requests: 1 << 20, age: Nanos::from_millis(60_000) }
+    }
+}
+
+/// Most requests that wait in a trace that shows no completion at all.
+const REQUESTS_WITHOUT_ENDS: usize = 1 << 14;
+
+/// How long the empty completion that ends a request with a flush in it is waited for.
+const AFTERMATH: Nanos = Nanos(1_000_000_000);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Something of it is still to happen.
+    Open,
+    /// Done as far as is known, but the end of its flush may still come.
+    Held,
+    /// Ready to leave.
+    Done,
+    /// It leaves nothing behind.
+    Void,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    record: Record,
+    /// Pieces that are not done (or, one record per request, not issued).
+    parts: u32,
+    state: State,
+    /// A flush that it asks for is done apart from it.
+    flushed_apart: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    queue: bool,
+    issue: bool,
+    complete: bool,
+    split: bool,
+}
+
+/// Puts the requests of a trace together from events in the order of time.
+#[derive(Debug)]
+pub struct Pair {
+    /// One record per request that the device got, instead of one per request queued.
+    per_request: bool,
+    limits: Limits,
+    window: VecDeque<Slot>,
+    /// Number of the first request in the window.
+    base: u64,
+    table: Table,
+    sides: Vec<Side>,
+    /// Devices that requests were queued on and none issued: partitions, and volumes of drivers
+    /// that handle requests themselves.
+    strays: Vec<u32>,
+    given_up_since_sweep: usize,
+    seen: Seen,
+    unfinished: u64,
+    orphans: u64,
+    empty: u64,
+    now: Nanos,
+}
+
+impl Pair {
+    /// With [`Capture::Issue`] one record comes for each request that the device got; otherwise
+    /// one for each request queued, with the times of the one that carried it.
+    pub fn new(capture: Capture) -> Self {
+        Self::with_limits(capture, Limits::default())
+    }
+
+    /// As [`Pair::new`], with other limits.
+    pub fn with_limits(capture: Capture, limits: Limits) -> Self {
+        Self {
+            per_request: capture == Capture::Issue,
+            limits,
+            window: VecDeque::new(),
+            base: 0,
+            table: Table::new(),
+            sides: Vec::new(),
+            strays: Vec::new(),
+            given_up_since_sweep: 0,
+            seen: Seen::default(),
+            unfinished: 0,
+            orphans: 0,
+            empty: 0,
+            now: Nanos::ZERO,
+        }
+    }
+
+    /// Says that requests for `part` are requests for `disk`. Without it a partition's requests
+    /// are recognised when the disk issues them.
+    pub fn partition(&mut self, part: u32, disk: u32) {
+        self.side(part).disk = Some(disk);
+    }
+
+    /// Takes an event; records that are whole and whose turn has come go to `out`.
+    pub fn push(&mut self, event: &Event, out: &mut Vec<Record>) {
+        self.now = event.at;
+        let disk = self.side(event.device).disk;
+        let event = &match disk {
+            Some(disk) => Event { device: disk, ..*event },
+            None => *event,
+        };
+        self.side(event.device);
+        match event.kind {
+            Kind::Queue => self.queue(event),
+            Kind::Merge => self.merge(event),
+            Kind::Split => self.split(event),
+            Kind::Issue => self.issue(event),
+            Kind::Requeue => self.requeue(event),
+            Kind::Complete => self.complete(event),
+        }
+        self.drain(out);
+    }
+
+    /// Hands out everything that is left, finished or not.
+    pub fn finish(&mut self, out: &mut Vec<Record>) {
+        while !self.window.is_empty() {
+            self.give_up(out);
+        }
+        self.table = Table::new();
+        self.sides.clear();
+    }
+
+    /// Requests that never ended and ends of requests that were never seen. Where a trace shows
+    /// no completions at all, nothing is missing.
+    pub fn losses(&self) -> Losses {
+        Losses {
+            unfinished: if self.seen.complete { self.unfinished } else { 0 },
+            orphans: self.orphans,
+            ..Losses::default()
+        }
+    }
+
+    /// Completions without data that ended nothing known; a flush leaves one behind where the
+    /// queueing of it was not recorded.
+    pub fn empty_completions(&self) -> u64 {
+        self.empty
+    }
+
+    /// Which moments there were so far.
+    pub fn capture(&self) -> Capture {
+        let Seen { queue, issue, complete, .. } = self.seen;
+        match (queue && !self.per_request, issue || complete) {
+            (true, true) => Capture::Both,
+            (true, false) => Capture::Queue,
+            (false, true) => Capture::Issue,
+            (false, false) if self.per_request => Capture::Issue,
+            (false, false) => Capture::Both,
+        }
+    }
+
+    fn side(&mut self, device: u32) -> &mut Side {
+        let index = device as usize;
+        if index >= self.sides.len() {
+            self.sides.resize_with(index + 1, Side::default);
+        }
+        &mut self.sides[index]
+    }
+
+    fn slot(&mut self, owner: u64) -> Option<&mut Slot> {
+        self.window.get_mut(usize::try_from(owner.checked_sub(self.base)?).ok()?)
+    }
+
+    fn open(&mut self, record: Record, parts: u32) -> u64 {
+        self.window.push_back(Slot { record, parts, state: State::Open, flushed_apart: false });
+        self.base + self.window.len() as u64 - 1
+    }
+
+    fn drain(&mut self, out: &mut Vec<Record>) {
+        let limit = if self.seen.complete {
+            self.limits.requests
+        } else {
+            self.limits.requests.min(REQUESTS_WITHOUT_ENDS)
+        };
+        while let Some(slot) = self.window.front() {
+            let over = match slot.state {
+                State::Done => {
+                    out.push(slot.record);
+                    self.base += 1;
+                    self.window.pop_front();
+                    continue;
+                }
+                State::Void => true,
+                State::Held => since(self.now, slot.record.completed) > AFTERMATH,
+                State::Open => since(self.now, slot.record.arrival()) > self.limits.age,
+            };
+            if !over && self.window.len() <= limit {
+                return;
+            }
+            self.give_up(out);
+        }
+    }
+
+    fn give_up(&mut self, out: &mut Vec<Record>) {
+        let Some(slot) = self.window.pop_front() else { return };
+        self.base += 1;
+        let never_issued = self.per_request && slot.record.issued == Stamp::NONE;
+        if slot.state == State::Open {
+            self.unfinished += 1;
+            self.given_up_since_sweep += 1;
+        }
+        if slot.state != State::Void && !(never_issued && slot.record.completed == Stamp::NONE) {
+            out.push(slot.record);
+        }
+        if self.given_up_since_sweep > 1024.max(self.table.len() / 2) {
+            self.given_up_since_sweep = 0;
+            self.table.sweep(self.base);
+            let base = self.base;
+            self.sides.iter_mut().for_each(|side| side.sweep(base));
+        }
+    }
+}
+
+fn since(now: Nanos, then: Stamp) -> Nanos {
+    then.get().map_or(Nanos::ZERO, |then| now.since(then))
+}
+
+fn record_of(event: &Event) -> Record {
+    let offset = if event.offset == Event::NOWHERE { 0 } else { event.offset };
+    Record {
+        device: event.device,
+        pid: event.pid,
+        process: event.process,
+        cpu: event.cpu,
+        flags: event.flags,
+        ..Record::new(event.op, offset, event.len)
+    }
+}

@@ -1,0 +1,70 @@
+//! How long requests take, by operation and part of the way.
+
+use super::document::{Bins, Latency, Span};
+use crate::record::{Record, Stamp};
+use seekwell_io::histogram::Histogram;
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+
+/// A histogram for each span and operation.
+#[derive(Debug, Default)]
+pub(super) struct Latencies {
+    kinds: [[Histogram; 4]; 3],
+}
+
+impl Latencies {
+    #[inline]
+    pub fn add(&mut self, record: &Record) {
+        let op = record.op as usize;
+        let spans = [
+            (record.queued, record.issued),
+            (record.issued, record.completed),
+            (record.queued, record.completed),
+        ];
+        for (kind, (from, to)) in self.kinds.iter_mut().zip(spans) {
+            if let Some(ns) = between(from, to) {
+                kind[op].record(Nanos(ns));
+            }
+        }
+    }
+
+    /// All that there are, operations apart and together.
+    pub fn finish(&self) -> (Vec<Latency>, Vec<Bins>) {
+        let (mut told, mut drawn) = (Vec::new(), Vec::new());
+        for (span, kinds) in Span::ALL.into_iter().zip(&self.kinds) {
+            let mut all = Histogram::default();
+            kinds.iter().for_each(|kind| all.merge(kind));
+            told.extend(one(span, None, &all));
+            for (op, kind) in Op::ALL.into_iter().zip(kinds).filter(|(_, k)| k.count() > 0) {
+                if kind.count() < all.count() {
+                    told.extend(one(span, Some(op), kind));
+                }
+                drawn.push(Bins { span, op, bins: kind.sparse() });
+            }
+        }
+        (told, drawn)
+    }
+}
+
+/// A time that passed; nothing where a trace tells the end before the beginning.
+#[inline]
+pub(super) fn between(from: Stamp, to: Stamp) -> Option<u64> {
+    to.get()?.0.checked_sub(from.get()?.0)
+}
+
+fn one(span: Span, op: Option<Op>, histogram: &Histogram) -> Option<Latency> {
+    let quantile = |q| histogram.quantile(q).map(|ns| ns.0);
+    Some(Latency {
+        span,
+        op,
+        requests: histogram.count(),
+        latency_ns_mean: histogram.mean_ns()?,
+        latency_ns_min: histogram.min()?.0,
+        latency_ns_p50: quantile(0.5),
+        latency_ns_p90: quantile(0.9),
+        latency_ns_p99: quantile(0.99),
+        latency_ns_p99_9: quantile(0.999),
+        latency_ns_p99_99: quantile(0.9999),
+        latency_ns_max: histogram.max()?.0,
+    })
+}

@@ -1,0 +1,326 @@
+//! What a trace tells, in one pass over any [`Source`] and in bounded memory.
+//!
+//! Each figure has a small accumulator of its own with `add` and `finish`; a batch of records goes
+//! through one accumulator after the other, so that the tables of each stay in the cache. What
+//! grows with the number of blocks or requests is bounded: beyond a limit blocks are sampled by a
+//! hash of their address, and the document says `estimated`.
+//!
+//! Definitions that differ between tools, as they are used here:
+//! - *Arrival* is when a request was queued, or else issued. Requests that arrive before one before
+//!   them are counted and treated as arriving with it.
+//! - *Sequential* in the strict sense: begins where the request before it in the trace ended, on
+//!   the same device. Requests of several devices that alternate are not sequential in this
+//!   sense; see the window, and the shares of each device.
+//! - A *block* is 4 KiB; a request touches every block it overlaps.
+//! - Flushes and discards count as requests and arrivals, and under way; sizes, addresses and
+//!   blocks are those of reads and writes.
+
+mod arrivals;
+mod blocks;
+mod counts;
+mod describe;
+pub mod document;
+mod grid;
+mod idle;
+mod latency;
+mod log_bins;
+mod lru;
+mod order;
+mod parties;
+mod queue;
+
+#[cfg(test)]
+mod tests;
+
+pub use document::{Drawing, SCHEMA, TraceStats};
+
+use crate::error::TraceError;
+use crate::record::{Flags, Record};
+use crate::source::{About, BATCH, Source, Tables};
+use blocks::Blocks;
+use seekwell_io::request::Op;
+
+/// Up to where every block is remembered, and how many are after that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Blocks remembered before blocks are sampled.
+    pub exact_blocks: usize,
+    /// Accesses of blocks after which blocks are sampled, however few they are.
+    pub exact_table_accesses: u64,
+    /// The same for reuse distances alone, which cost more.
+    pub exact_reuse_accesses: u64,
+    /// Blocks at most once they are sampled.
+    pub sampled_blocks: usize,
+}
+
+impl Default for Limits {
+    /// 3 GiB touched, 67 million and 17 million accesses of 4 KiB; 65,536 blocks after that.
+    fn default() -> Self {
+        Self {
+            exact_blocks: 3 << 18,
+            exact_table_accesses: 1 << 26,
+            exact_reuse_accesses: 1 << 24,
+            sampled_blocks: 1 << 16,
+        }
+    }
+}
+
+/// What is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Reuse distances and the miss-ratio curve too.
+    pub reuse: bool,
+    /// How much is remembered.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { reuse: true, limits: Limits::default() }
+    }
+}
+
+/// All accumulators.
+#[derive(Debug)]
+pub struct Stats {
+    other_commands: u64,
+    out_of_order: u64,
+    first: Option<u64>,
+    now: u64,
+    completions: bool,
+    apart: bool,
+    /// Arrivals of the batch at hand; `u64::MAX` where there is none.
+    clock: Vec<u64>,
+    operations: counts::Operations,
+    sizes: counts::SizeCounts,
+    alignment: counts::Alignments,
+    arrivals: arrivals::Arrivals,
+    idle: idle::Idle,
+    queue: queue::Sweep,
+    device_queue: queue::Sweep,
+    latencies: latency::Latencies,
+    sequence: order::Sequence,
+    blocks: Blocks,
+    devices: parties::Parties,
+    processes: parties::Parties,
+    times: grid::Times,
+    maps: grid::Maps,
+}
+
+impl Stats {
+    /// Nothing seen yet.
+    pub fn new(options: Options) -> Self {
+        Self {
+            other_commands: 0,
+            out_of_order: 0,
+            first: None,
+            now: 0,
+            completions: false,
+            apart: false,
+            clock: Vec::with_capacity(BATCH),
+            operations: counts::Operations::default(),
+            sizes: counts::SizeCounts::default(),
+            alignment: counts::Alignments::default(),
+            arrivals: arrivals::Arrivals::default(),
+            idle: idle::Idle::default(),
+            queue: queue::Sweep::default(),
+            device_queue: queue::Sweep::default(),
+            latencies: latency::Latencies::default(),
+            sequence: order::Sequence::default(),
+            blocks: Blocks::new(options.limits, options.reuse),
+            devices: parties::Parties::default(),
+            processes: parties::Parties::default(),
+            times: grid::Times::default(),
+            maps: grid::Maps::default(),
+        }
+    }
+
+    /// Records that follow those before, in the order of arrival.
+    pub fn add(&mut self, records: &[Record]) {
+        let mut counted = 0;
+        for run in records.split(|record| record.flags.has(Flags::OTHER)) {
+            counted += run.len();
+            for part in run.chunks(BATCH) {
+                self.add_requests(part);
+            }
+        }
+        self.other_commands += (records.len() - counted) as u64;
+    }
+
+    fn add_requests(&mut self, records: &[Record]) {
+        each(&mut self.operations, records, |all, r| all.add(r));
+        each(&mut self.sizes, records, |all, r| all.add(r));
+        each(&mut self.alignment, records, |all, r| all.add(r));
+        each(&mut self.latencies, records, |all, r| all.add(r));
+        each(&mut self.sequence, records, |all, r| all.add(r));
+        each(&mut self.devices, records, |all, r| all.add(r.device, r));
+        each(&mut self.processes, records, |all, r| all.add(r.process, r));
+        each(&mut self.blocks, records, |all, r| all.add(r));
+        self.tell_clock(records);
+        let clock = std::mem::take(&mut self.clock);
+        self.add_times(records, &clock);
+        self.clock = clock;
+    }
+
+    fn tell_clock(&mut self, records: &[Record]) {
+        self.clock.clear();
+        for record in records {
+            let Some(at) = record.arrival().get() else {
+                self.clock.push(u64::MAX);
+                continue;
+            };
+            self.out_of_order += u64::from(at.0 < self.now);
+            self.now = self.now.max(at.0);
+            self.first.get_or_insert(self.now);
+            self.clock.push(self.now);
+        }
+    }
+
+    fn add_times(&mut self, records: &[Record], clock: &[u64]) {
+        let Some(first) = self.first else { return };
+        let timed = (records, clock);
+        each_at(&mut self.arrivals, timed, |all, _, at| all.add(at));
+        each_at(&mut self.times, timed, |all, r, at| all.arrival(at - first, r));
+        each_at(&mut self.maps, timed, |all, r, at| all.add(at - first, r));
+        each_at(&mut self.idle, timed, |all, r, at| {
+            all.add(at, r.completed.get().map(|end| end.0.max(at)));
+        });
+        let (times, completions) = (&mut self.times, &mut self.completions);
+        each_at(&mut self.queue, timed, |all, r, at| {
+            let Some(end) = r.completed.get() else { return };
+            *completions = true;
+            let mut passed = |from, to, depth| times.under_way(from - first, to - first, depth);
+            all.add(at, end.0.max(at), &mut passed);
+        });
+        let apart = &mut self.apart;
+        each_at(&mut self.device_queue, timed, |all, r, at| {
+            let times = (r.queued.get(), r.issued.get(), r.completed.get());
+            let (Some(_), Some(issued), Some(end)) = times else { return };
+            *apart = true;
+            let issued = issued.0.max(at);
+            all.add_later(at, issued, end.0.max(issued));
+        });
+    }
+
+    /// What all of them tell; `file` is what the trace is called.
+    pub fn finish(mut self, file: &str, about: &About, tables: &Tables) -> (TraceStats, Drawing) {
+        self.blocks.work_off();
+        let duration_ns = self.first.map(|first| self.now - first);
+        let device = |at: usize| {
+            let known = tables.devices.get(at).map(|device| device.name.clone());
+            known.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("device {at}"))
+        };
+        let process = |at: usize| {
+            let known = tables.processes.get(at).cloned();
+            known.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
+        };
+        let first = self.first.unwrap_or(0);
+        let mut times = std::mem::take(&mut self.times);
+        let mut passed = |from: u64, to: u64, depth| {
+            times.under_way(from - first, to - first, depth);
+        };
+        let queue = self.queue.finish(&mut passed);
+        let device_queue =
+            self.apart.then(|| self.device_queue.finish(&mut |_, _, _| {})).flatten();
+        let (latencies, bins) = self.latencies.finish();
+        let operations = &self.operations;
+        let (reads, writes) = (operations.of(Op::Read), operations.of(Op::Write));
+        let moved = |op| operations.bytes_of(op);
+        let both = moved(Op::Read) + moved(Op::Write);
+        let named = self.processes.used().any(|at| at > 0);
+        let mut told = TraceStats {
+            schema: SCHEMA.to_owned(),
+            file: file.to_owned(),
+            about: about.clone(),
+            sentences: Vec::new(),
+            requests: operations.requests(),
+            other_commands: self.other_commands,
+            failed: operations.failed(),
+            duration_ns,
+            out_of_order: self.out_of_order,
+            operations: operations.finish(),
+            read_share: share(reads, reads + writes),
+            read_bytes_share: share(moved(Op::Read), both),
+            requests_per_s: rate(operations.requests(), duration_ns),
+            bytes_per_s: rate(both, duration_ns),
+            sizes: self.sizes.finish(),
+            arrivals: self.arrivals.finish(),
+            queue,
+            device_queue,
+            latencies,
+            order: self.sequence.finish(),
+            space: self.blocks.space(),
+            succession: self.blocks.succession(),
+            reuse: self.blocks.reuse(),
+            alignment: self.alignment.finish(),
+            durability: operations.durability(duration_ns),
+            idle: self.idle.finish(duration_ns),
+            devices: self.devices.finish(device),
+            processes: if named { self.processes.finish(process) } else { Vec::new() },
+        };
+        told.sentences = describe::sentences(&told);
+        let drawing = Drawing {
+            course: times.finish(self.completions),
+            maps: self.maps.finish(device),
+            latencies: bins,
+        };
+        (told, drawing)
+    }
+}
+
+/// Reads a source to its end. `proceed` is asked after every batch with the requests so far.
+///
+/// # Errors
+/// What the source answers. `None` where `proceed` said no.
+pub fn of(
+    source: &mut dyn Source,
+    file: &str,
+    options: Options,
+    mut proceed: impl FnMut(u64) -> bool,
+) -> Result<Option<(TraceStats, Drawing)>, TraceError> {
+    let mut stats = Stats::new(options);
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut read = 0;
+    loop {
+        batch.clear();
+        source.read(&mut batch)?;
+        if batch.is_empty() {
+            return Ok(Some(stats.finish(file, source.about(), source.tables())));
+        }
+        stats.add(&batch);
+        read += batch.len() as u64;
+        if !proceed(read) {
+            return Ok(None);
+        }
+    }
+}
+
+/// A loop of its own for each accumulator: small ones keep what they need in registers.
+#[inline(never)]
+fn each<A>(all: &mut A, records: &[Record], add: impl Fn(&mut A, &Record)) {
+    for record in records {
+        add(all, record);
+    }
+}
+
+/// The same over those that have a time of arrival.
+#[inline(never)]
+fn each_at<A>(
+    all: &mut A,
+    (records, clock): (&[Record], &[u64]),
+    mut add: impl FnMut(&mut A, &Record, u64),
+) {
+    for (record, at) in records.iter().zip(clock).filter(|(_, at)| **at != u64::MAX) {
+        add(all, record, *at);
+    }
+}
+
+/// A part of a whole that is not nothing.
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// So many in a time that is not nothing, per second.
+fn rate(amount: u64, duration_ns: Option<u64>) -> Option<f64> {
+    duration_ns.filter(|ns| *ns > 0).map(|ns| amount as f64 * 1e9 / ns as f64)
+}

@@ -1,0 +1,158 @@
+//! In which order addresses come: sequential, near what came before, or anywhere.
+
+use super::document::{self, Seek};
+use super::log_bins::LogBins;
+use super::share;
+use crate::record::Record;
+use seekwell_io::request::Op;
+
+/// Requests looked back on.
+const WINDOW: usize = 32;
+/// Farther than this from all of them is random.
+const NEAR_BITS: u32 = 17;
+const SLOTS: usize = 1024;
+/// Devices with a window of their own; requests to further ones share the last.
+const DEVICES: usize = 4096;
+
+/// The last requests of one device. Two small tables of counts say at once that nothing can be
+/// near, which is so for most requests of a random load; only otherwise are the 32 compared.
+#[derive(Debug)]
+struct Recent {
+    starts: [u64; WINDOW],
+    ends: [u64; WINDOW],
+    near: [u8; SLOTS],
+    ending: [u8; SLOTS],
+    filled: usize,
+    next: usize,
+}
+
+const fn slot(value: u64) -> usize {
+    (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize
+}
+
+impl Recent {
+    const fn new() -> Self {
+        Self {
+            starts: [0; WINDOW],
+            ends: [0; WINDOW],
+            near: [0; SLOTS],
+            ending: [0; SLOTS],
+            filled: 0,
+            next: 0,
+        }
+    }
+
+    /// The end of the last one.
+    fn last(&self) -> Option<u64> {
+        (self.filled > 0).then(|| self.ends[(self.next + WINDOW - 1) % WINDOW])
+    }
+
+    fn continues(&self, start: u64) -> bool {
+        self.ending[slot(start)] > 0 && self.ends[..self.filled].contains(&start)
+    }
+
+    fn is_near(&self, start: u64) -> bool {
+        let piece = start >> NEAR_BITS;
+        let maybe = [piece.wrapping_sub(1), piece, piece + 1].map(|p| self.near[slot(p)]);
+        let near = |other: &u64| start.abs_diff(*other) <= 1 << NEAR_BITS;
+        maybe != [0; 3] && self.starts[..self.filled].iter().any(near)
+    }
+
+    fn push(&mut self, start: u64, end: u64) {
+        let at = self.next;
+        if self.filled == WINDOW {
+            self.near[slot(self.starts[at] >> NEAR_BITS)] -= 1;
+            self.ending[slot(self.ends[at])] -= 1;
+        } else {
+            self.filled += 1;
+        }
+        (self.starts[at], self.ends[at]) = (start, end);
+        self.near[slot(start >> NEAR_BITS)] += 1;
+        self.ending[slot(end)] += 1;
+        self.next = (at + 1) % WINDOW;
+    }
+}
+
+/// Sequence, distances and randomness of reads and writes.
+#[derive(Debug, Default)]
+pub(super) struct Sequence {
+    requests: u64,
+    /// Device and end of the last request.
+    last: Option<(u32, u64)>,
+    strict: u64,
+    continued: u64,
+    random: u64,
+    /// Requests that have another one of their device before them.
+    followers: u64,
+    devices: Vec<Recent>,
+    none: u64,
+    forward: LogBins,
+    backward: LogBins,
+}
+
+impl Sequence {
+    #[inline]
+    pub fn add(&mut self, record: &Record) {
+        if !matches!(record.op, Op::Read | Op::Write) || record.len == 0 {
+            return;
+        }
+        let (start, end) = (record.offset, record.end());
+        self.requests += 1;
+        self.strict += u64::from(self.last == Some((record.device, start)));
+        self.last = Some((record.device, end));
+        let device = (record.device as usize).min(DEVICES - 1);
+        if device >= self.devices.len() {
+            self.devices.resize_with(device + 1, Recent::new);
+        }
+        let recent = &mut self.devices[device];
+        if let Some(before) = recent.last() {
+            self.followers += 1;
+            self.continued += u64::from(recent.continues(start));
+            self.random += u64::from(!recent.is_near(start));
+            let distance = start.abs_diff(before);
+            match start.cmp(&before) {
+                std::cmp::Ordering::Equal => self.none += 1,
+                std::cmp::Ordering::Greater => self.forward.add(distance, 1.0),
+                std::cmp::Ordering::Less => self.backward.add(distance, 1.0),
+            }
+        }
+        recent.push(start, end);
+    }
+
+    pub fn finish(&self) -> document::Order {
+        document::Order {
+            sequential_share: share(self.strict, self.requests),
+            sequential_in_window_share: share(self.continued, self.requests),
+            random_share: share(self.random, self.followers),
+            window_requests: WINDOW as u32,
+            random_beyond_bytes: 1 << NEAR_BITS,
+            seek: self.seek(),
+        }
+    }
+
+    fn seek(&self) -> Seek {
+        let mut powers: Vec<(u64, u64, u64)> = Vec::new();
+        for (power, n) in self.forward.powers_of_two() {
+            powers.push((power, n as u64, 0));
+        }
+        for (power, n) in self.backward.powers_of_two() {
+            match powers.binary_search_by_key(&power, |p| p.0) {
+                Ok(at) => powers[at].2 = n as u64,
+                Err(at) => powers.insert(at, (power, 0, n as u64)),
+            }
+        }
+        let mut all = self.forward.clone();
+        all.merge(&self.backward);
+        all.add_many(0, self.none);
+        let of = |n: f64| share(n as u64, self.followers);
+        Seek {
+            requests: self.followers,
+            none_share: share(self.none, self.followers),
+            forward_share: of(self.forward.weight()),
+            backward_share: of(self.backward.weight()),
+            bytes_mean: all.mean(),
+            bytes_p50: all.quantile(0.5),
+            powers_of_two: powers,
+        }
+    }
+}

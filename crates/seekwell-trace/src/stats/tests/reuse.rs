@@ -1,0 +1,152 @@
+//! Reuse distances against a plain list, and samples against all.
+
+use super::{Noise, at, stats_of};
+use crate::record::Record;
+use crate::stats::document::{Reuse, TraceStats};
+use crate::stats::{Limits, Options};
+use proptest::prelude::*;
+use seekwell_io::request::Op;
+
+/// Share of misses in an LRU cache of so many blocks, by keeping one.
+fn misses(blocks: &[u64], size: usize) -> f64 {
+    let mut cache: Vec<u64> = Vec::new();
+    let mut missed = 0;
+    for block in blocks {
+        match cache.iter().rposition(|b| b == block) {
+            Some(at) => drop(cache.remove(at)),
+            None => {
+                missed += 1;
+                if cache.len() == size {
+                    cache.remove(0);
+                }
+            }
+        }
+        cache.push(*block);
+    }
+    f64::from(missed) / blocks.len() as f64
+}
+
+fn records(blocks: &[u64]) -> Vec<Record> {
+    blocks.iter().enumerate().map(|(i, b)| at(Op::Read, *b, i as u64 * 1000)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn the_exact_curve_is_that_of_a_cache_that_is_kept(
+        seed in any::<u64>(), span in 1u64..400, n in 1usize..3000,
+    ) {
+        let mut noise = Noise(seed);
+        let blocks: Vec<u64> = (0..n).map(|_| noise.skewed(span)).collect();
+        let reuse = stats_of(&records(&blocks), Options::default()).reuse.expect("reuse");
+        prop_assert!(!reuse.estimated);
+        for (bytes, miss) in reuse.miss_ratio {
+            let kept = misses(&blocks, (bytes / 4096) as usize);
+            prop_assert!((miss - kept).abs() < 1e-9, "{bytes}: {miss} and {kept}");
+        }
+    }
+}
+
+#[test]
+fn places_are_packed_again_without_changing_a_distance() {
+    // More accesses than the tree first has places, of few and of many blocks.
+    let mut noise = Noise(11);
+    let blocks: Vec<u64> = (0..20_000).map(|i| noise.skewed(1 + i / 16)).collect();
+    let reuse = stats_of(&records(&blocks), Options::default()).reuse.expect("reuse");
+    for (bytes, miss) in reuse.miss_ratio.iter().step_by(6) {
+        let kept = misses(&blocks, (bytes / 4096) as usize);
+        assert!((miss - kept).abs() < 1e-9, "{bytes}: {miss} and {kept}");
+    }
+}
+
+/// The miss ratio of a cache, between the points of a curve.
+fn miss_at(reuse: &Reuse, bytes: u64) -> f64 {
+    let after = reuse.miss_ratio.partition_point(|p| p.0 < bytes);
+    let end = reuse.miss_ratio.last().map_or(1.0, |p| p.1);
+    let (Some(high), Some(low)) =
+        (reuse.miss_ratio.get(after), reuse.miss_ratio.get(after.wrapping_sub(1)))
+    else {
+        return if after == 0 { reuse.miss_ratio.first().map_or(1.0, |p| p.1) } else { end };
+    };
+    let part = (bytes - low.0) as f64 / (high.0 - low.0).max(1) as f64;
+    low.1 + (high.1 - low.1) * part
+}
+
+/// At a hundred evenly spaced sizes of the cache, as the authors of SHARDS measure it.
+fn mean_error(exact: &Reuse, sampled: &Reuse) -> f64 {
+    let most = exact.miss_ratio.last().expect("a curve").0;
+    let error = |i: u64| (miss_at(sampled, most * i / 100) - miss_at(exact, most * i / 100)).abs();
+    (1..=100).map(error).sum::<f64>() / 100.0
+}
+
+fn sampled(limits: Limits, records: &[Record]) -> (TraceStats, TraceStats) {
+    let exact = stats_of(records, Options::default());
+    (exact, stats_of(records, Options { reuse: true, limits }))
+}
+
+fn traces() -> Vec<(&'static str, Vec<u64>)> {
+    let mut noise = Noise(21);
+    let n = 500_000;
+    let skewed = (0..n).map(|_| noise.skewed(200_000)).collect();
+    let uniform = (0..n).map(|_| noise.below(150_000)).collect();
+    let looped = (0..n).map(|i| i as u64 % 120_000).collect();
+    let mixed = (0..n)
+        .map(|i| if i % 3 == 0 { noise.skewed(50_000) } else { 1 << 30 | (i as u64 % 90_000) })
+        .collect();
+    vec![("skewed", skewed), ("uniform", uniform), ("looped", looped), ("mixed", mixed)]
+}
+
+#[test]
+fn a_sample_of_fixed_size_misses_the_exact_curve_by_less_than_a_hundredth() {
+    let limits = Limits {
+        exact_blocks: 16_384,
+        sampled_blocks: 16_384,
+        exact_table_accesses: u64::MAX,
+        exact_reuse_accesses: u64::MAX,
+    };
+    for (name, blocks) in traces() {
+        let (exact, sampled) = sampled(limits, &records(&blocks));
+        let (e, s) = (exact.reuse.expect("reuse"), sampled.reuse.expect("reuse"));
+        assert!(!e.estimated && s.estimated && s.sampled_share <= 0.125, "{name}");
+        let error = mean_error(&e, &s);
+        eprintln!("{name}: mean absolute error {error:.5} at a share of {}", s.sampled_share);
+        assert!(error < 0.01, "{name}: {error}");
+        let footprint = sampled.space.footprint_bytes as f64 / exact.space.footprint_bytes as f64;
+        assert!(sampled.space.estimated && (footprint - 1.0).abs() < 0.06, "{name}: {footprint}");
+    }
+}
+
+#[test]
+fn distances_alone_can_be_sampled_while_blocks_are_all_remembered() {
+    let limits = Limits {
+        exact_reuse_accesses: 100_000,
+        sampled_blocks: 16_384,
+        ..Options::default().limits
+    };
+    for (name, blocks) in traces() {
+        let (exact, sampled) = sampled(limits, &records(&blocks));
+        assert_eq!(exact.space, sampled.space, "{name}");
+        let (e, s) = (exact.reuse.expect("reuse"), sampled.reuse.expect("reuse"));
+        assert!(s.estimated, "{name}");
+        let error = mean_error(&e, &s);
+        eprintln!("{name}: mean absolute error {error:.5} at a share of {}", s.sampled_share);
+        assert!(error < 0.01, "{name}: {error}");
+    }
+}
+
+#[test]
+fn shares_of_busy_blocks_survive_sampling() {
+    let mut noise = Noise(31);
+    let blocks: Vec<u64> = (0..400_000).map(|_| noise.skewed(100_000)).collect();
+    let limits = Limits {
+        exact_table_accesses: 200_000,
+        sampled_blocks: 16_384,
+        ..Options::default().limits
+    };
+    let (exact, sampled) = sampled(limits, &records(&blocks));
+    let tenth = |s: &TraceStats| s.space.busiest_10_percent_share.expect("a share");
+    assert!(sampled.space.estimated && sampled.space.sampled_share < 1.0);
+    let (e, s) = (tenth(&exact), tenth(&sampled));
+    assert!((e - s).abs() < 0.05, "{e} {s}");
+}

@@ -1,0 +1,302 @@
+//! Reading the store, a batch at a time across all columns, so that neither the size of the file
+//! nor that of a group matters.
+
+use super::schema::{NUMBERS, TIMES, message, stamp_of};
+use super::{NAME, Summary, footer_of, io_error, key, parquet_error, part_of};
+use crate::error::{At, TraceError};
+use crate::order::Ordered;
+use crate::record::{Record, Stamp};
+use crate::source::{About, BATCH, Source, Tables};
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::data_type::{DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::serialized_reader::SerializedPageReader;
+use seekwell_io::request::Op;
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Devices and processes a file may name; what names more is not one of ours.
+const MAX_NAMES: usize = 1 << 17;
+
+/// Opens a store. Where only its `.part` is there, or that is named, it is what a killed recording
+/// left, read up to its last whole group.
+///
+/// # Errors
+/// [`TraceError::Io`], or [`TraceError::Malformed`] where it is another kind of Parquet.
+pub fn open(path: &Path) -> Result<Box<dyn Source + Send>, TraceError> {
+    let stored = Stored::open(path)?;
+    Ok(if stored.summary.is_disordered { Box::new(Ordered::new(stored)) } else { Box::new(stored) })
+}
+
+/// The counts that a store keeps of itself, without reading it.
+///
+/// # Errors
+/// As [`open`].
+pub fn summary(path: &Path) -> Result<(About, Tables, Summary), TraceError> {
+    let stored = Stored::open(path)?;
+    Ok((stored.about, stored.tables, stored.summary))
+}
+
+/// A store being read, in the order of the file.
+pub struct Stored {
+    path: PathBuf,
+    file: Arc<File>,
+    metadata: ParquetMetaData,
+    about: About,
+    tables: Tables,
+    summary: Summary,
+    next_group: usize,
+    group: Option<Group>,
+    records_read: u64,
+}
+
+struct Group {
+    times: Vec<ColumnReaderImpl<Int64Type>>,
+    offset: ColumnReaderImpl<Int64Type>,
+    numbers: Vec<ColumnReaderImpl<Int32Type>>,
+    left: usize,
+    wide: Vec<i64>,
+    narrow: Vec<i32>,
+    levels: Vec<i16>,
+}
+
+impl Stored {
+    fn open(path: &Path) -> Result<Self, TraceError> {
+        let part = part_of(path);
+        let is_part = !path.exists() && part.exists();
+        let path = if is_part { part } else { path.to_owned() };
+        let file = File::open(&path).map_err(|e| io_error("reading", &path, e))?;
+        let whole = guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&file)?));
+        let metadata = match whole {
+            Ok(metadata) => metadata,
+            Err(bad) => recovered(&footer_of(&path))?.ok_or_else(|| bad.at(0, &path))?,
+        };
+        check_schema(&metadata)?;
+        let value = |name| {
+            let pairs = metadata.file_metadata().key_value_metadata();
+            // The last one counts.
+            pairs.and_then(|p| p.iter().rev().find(|p| p.key == name)?.value.as_deref())
+        };
+        let about: About = parse(value(key::ABOUT), "what is known of the trace")?;
+        let tables: Tables = parse(value(key::TABLES), "names of devices and processes")?;
+        let summary: Summary = parse(value(key::SUMMARY), "counts of the trace")?;
+        if tables.devices.len().max(tables.processes.len()) > MAX_NAMES {
+            return Err(wrong(0, "at most 131,072 names"));
+        }
+        let file = Arc::new(file);
+        let (next_group, group, records_read) = (0, None, 0);
+        Ok(Self { path, file, metadata, about, tables, summary, next_group, group, records_read })
+    }
+
+    fn open_group(&mut self) -> Result<bool, TraceError> {
+        let Some(metadata) = self.metadata.row_groups().get(self.next_group) else {
+            return Ok(false);
+        };
+        self.next_group += 1;
+        let rows = usize::try_from(metadata.num_rows())
+            .map_err(|_| wrong(self.records_read, "a group of zero or more records"))?;
+        let pages = |i: usize| {
+            let column = metadata.column(i);
+            let pages = SerializedPageReader::new(Arc::clone(&self.file), column, rows, None)?;
+            Ok::<_, ParquetError>((column.column_descr_ptr(), Box::new(pages) as Box<_>))
+        };
+        let wide = |i| pages(i).map(|(d, p)| ColumnReaderImpl::<Int64Type>::new(d, p));
+        let narrow = |i| pages(i).map(|(d, p)| ColumnReaderImpl::<Int32Type>::new(d, p));
+        let first_number = TIMES.len() + 1;
+        let columns = guarded(|| {
+            Ok(Group {
+                times: (0..TIMES.len()).map(wide).collect::<Result<_, _>>()?,
+                offset: wide(TIMES.len())?,
+                numbers: (first_number..first_number + NUMBERS.len())
+                    .map(narrow)
+                    .collect::<Result<_, _>>()?,
+                left: rows,
+                wide: Vec::new(),
+                narrow: Vec::new(),
+                levels: Vec::new(),
+            })
+        });
+        self.group = Some(columns.map_err(|bad| bad.at(self.records_read, &self.path))?);
+        Ok(true)
+    }
+}
+
+impl Source for Stored {
+    fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
+        while self.group.as_ref().is_none_or(|g| g.left == 0) {
+            if !self.open_group()? {
+                return Ok(());
+            }
+        }
+        let group = self.group.as_mut().expect("one was opened");
+        let first = out.len();
+        let count = group.left.min(BATCH);
+        out.resize(first + count, Record::new(Op::Read, 0, 0));
+        let devices = self.tables.devices.len() as u32;
+        let records = &mut out[first..];
+        let read = guarded(|| group.read(records)).and_then(|()| {
+            let unknown = records.iter().any(|r| r.device >= devices);
+            if unknown { Err(Bad::Value("a device that the file names")) } else { Ok(()) }
+        });
+        if let Err(bad) = read {
+            out.truncate(first);
+            return Err(bad.at(self.records_read, &self.path));
+        }
+        group.left -= count;
+        self.records_read += count as u64;
+        let processes = self.tables.processes.len() as u32;
+        for record in &mut out[first..] {
+            if record.process >= processes {
+                record.process = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn tables(&self) -> &Tables {
+        &self.tables
+    }
+}
+
+enum Bad {
+    Parquet(ParquetError),
+    Value(&'static str),
+}
+
+impl Bad {
+    fn at(self, record: u64, path: &Path) -> TraceError {
+        match self {
+            Self::Value(what) => wrong(record, what),
+            Self::Parquet(e) => parquet_error("reading", path, e),
+        }
+    }
+}
+
+/// Decodes what may be damaged on purpose. The Parquet library checks most of what it reads but
+/// trusts some widths and lengths, and panics where those are wrong; what it was decoding is not
+/// used after that.
+fn guarded<T>(decode: impl FnOnce() -> Result<T, Bad>) -> Result<T, Bad> {
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or(Err(Bad::Value("columns that can be decoded")))
+}
+
+impl From<ParquetError> for Bad {
+    fn from(error: ParquetError) -> Self {
+        Self::Parquet(error)
+    }
+}
+
+impl Group {
+    fn read(&mut self, records: &mut [Record]) -> Result<(), Bad> {
+        for (reader, column) in self.times.iter_mut().zip(&TIMES) {
+            fetch(reader, records.len(), &mut self.wide, Some(&mut self.levels))?;
+            let mut values = self.wide.iter();
+            for (record, &level) in records.iter_mut().zip(&self.levels) {
+                let stamp = match level {
+                    0 => Some(Stamp::NONE),
+                    _ => values.next().and_then(|&v| stamp_of(v)),
+                };
+                (column.to)(record, stamp.ok_or(Bad::Value("a time from zero on"))?);
+            }
+        }
+        fetch(&mut self.offset, records.len(), &mut self.wide, None)?;
+        for (record, &value) in records.iter_mut().zip(&self.wide) {
+            record.offset =
+                u64::try_from(value).map_err(|_| Bad::Value("an offset from zero on"))?;
+        }
+        for (reader, column) in self.numbers.iter_mut().zip(&NUMBERS) {
+            fetch(reader, records.len(), &mut self.narrow, None)?;
+            for (record, &value) in records.iter_mut().zip(&self.narrow) {
+                if !(column.to)(record, value as u32) {
+                    return Err(Bad::Value(column.name));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads exactly `count` rows of a column; fewer than its group promised is an error.
+fn fetch<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    count: usize,
+    values: &mut Vec<T::T>,
+    levels: Option<&mut Vec<i16>>,
+) -> Result<(), Bad> {
+    values.clear();
+    let has_levels = levels.is_some();
+    let mut none = Vec::new();
+    let levels = levels.unwrap_or(&mut none);
+    levels.clear();
+    let mut got = 0;
+    while got < count {
+        let wanted = has_levels.then_some(&mut *levels);
+        let (records, ..) = reader.read_records(count - got, wanted, None, values)?;
+        if records == 0 {
+            return Err(Bad::Value("as many values as the group has records"));
+        }
+        got += records;
+    }
+    Ok(())
+}
+
+/// The footer that a killed recording kept, where there is one.
+fn recovered(path: &Path) -> Result<Option<ParquetMetaData>, TraceError> {
+    match std::fs::read(path) {
+        Ok(footer) => {
+            let footer = bytes::Bytes::from(footer);
+            guarded(|| Ok(Some(ParquetMetaDataReader::new().parse_and_finish(&footer)?)))
+                .map_err(|bad| bad.at(0, path))
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(io_error("reading", path, e)),
+    }
+}
+
+fn check_schema(metadata: &ParquetMetaData) -> Result<(), TraceError> {
+    let ours = message();
+    let theirs = metadata.file_metadata().schema();
+    let found = theirs.get_fields();
+    let same = |(a, b): (&Arc<_>, &Arc<_>)| same_column(a, b);
+    if found.len() == ours.get_fields().len() && ours.get_fields().iter().zip(found).all(same) {
+        return Ok(());
+    }
+    let names: Vec<_> = found.iter().take(4).map(|f| f.name()).collect();
+    Err(TraceError::Malformed {
+        format: NAME,
+        at: At::Byte(0),
+        wrong: "a Parquet file with the columns of docs/formats.md",
+        found: format!("{}…", names.join(", ")).chars().take(80).collect(),
+    })
+}
+
+fn same_column(ours: &parquet::schema::types::Type, theirs: &parquet::schema::types::Type) -> bool {
+    let (a, b) = (ours.get_basic_info(), theirs.get_basic_info());
+    theirs.is_primitive()
+        && ours.name() == theirs.name()
+        && ours.get_physical_type() == theirs.get_physical_type()
+        && b.has_repetition()
+        && a.repetition() == b.repetition()
+}
+
+fn parse<T: DeserializeOwned>(json: Option<&str>, what: &'static str) -> Result<T, TraceError> {
+    let json = json.ok_or_else(|| wrong(0, what))?;
+    serde_json::from_str(json).map_err(|e| TraceError::Malformed {
+        format: NAME,
+        at: At::Byte(0),
+        wrong: what,
+        found: e.to_string().chars().take(80).collect(),
+    })
+}
+
+#[cold]
+fn wrong(record: u64, wrong: &'static str) -> TraceError {
+    TraceError::Malformed { format: NAME, at: At::Record(record), wrong, found: String::new() }
+}

@@ -1,0 +1,206 @@
+use super::*;
+use crate::record::{Flags, Record, Stamp};
+use crate::source::{About, Capture, Clock, Device, Source, Tables};
+use proptest::prelude::*;
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use std::fs;
+use std::time::Duration;
+
+fn tables() -> Tables {
+    let device = |name: &str| Device { name: name.to_owned(), ..Device::default() };
+    Tables {
+        devices: vec![device("sda"), device("sdb")],
+        processes: vec![String::new(), "mariadbd".to_owned()],
+    }
+}
+
+fn about() -> About {
+    About::new("test", Clock::Monotonic, Capture::Both)
+}
+
+fn records(count: u64) -> Vec<Record> {
+    (0..count)
+        .map(|i| {
+            let op = Op::ALL[(i % 4) as usize];
+            let mut r = Record::new(op, i.wrapping_mul(7919) % (1 << 40), 512 * (i % 9) as u32);
+            r.queued = Stamp::at(Nanos(i * 1000));
+            r.issued = if i % 3 == 0 { Stamp::NONE } else { Stamp::at(Nanos(i * 1000 + 10)) };
+            r.completed = if i % 5 == 0 { Stamp::NONE } else { Stamp::at(Nanos(i * 1000 + 99)) };
+            r.device = (i % 2) as u32;
+            r.process = (i % 2) as u32;
+            r.pid = i as u32;
+            r.cpu = (i % 64) as u16;
+            r.error = u16::from(i % 11 == 0) * 5;
+            r.flags = Flags((i % 256) as u16);
+            r
+        })
+        .collect()
+}
+
+const SMALL: Options = Options { group_records: 10_000, group_time: Duration::from_secs(3600) };
+
+fn read(path: &Path) -> Result<(Vec<Record>, About, Tables), TraceError> {
+    let mut source = open(path)?;
+    let mut out = Vec::new();
+    loop {
+        let before = out.len();
+        source.read(&mut out)?;
+        if out.len() == before {
+            return Ok((out, source.about().clone(), source.tables().clone()));
+        }
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_the_same_and_leaves_one_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let given = records(25_000);
+    let mut sink = create_with(&path, &about(), SMALL).expect("creates");
+    for part in given.chunks(777) {
+        sink.write(part, &tables()).expect("writes");
+    }
+    let mut last = about();
+    last.losses.lost_events = 3;
+    sink.finish(&last, &tables()).expect("finishes");
+    let (found, about, names) = read(&path).expect("reads");
+    assert!(found == given);
+    assert_eq!((about, names), (last, tables()));
+    assert_eq!(fs::read_dir(folder.path()).expect("lists").count(), 1);
+    let (_, _, counts) = summary(&path).expect("reads");
+    assert_eq!((counts.requests, counts.span_ns()), (25_000, Some(24_999_000)));
+    assert!(!counts.is_disordered);
+}
+
+// A recording was killed after an hour, and its file had no footer: nothing of it could be read.
+#[test]
+fn a_killed_recording_is_read_up_to_its_last_whole_group_and_called_cut_short() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let given = records(25_000);
+    let mut sink = create_with(&path, &about(), SMALL).expect("creates");
+    sink.write(&given, &tables()).expect("writes");
+    // As after kill -9: nothing more is run, and the last group is torn.
+    std::mem::forget(sink);
+    let part = part_of(&path);
+    let mut torn = fs::read(&part).expect("reads");
+    torn.extend_from_slice(&[0x15, 0x04, 0x15, 0x80]);
+    fs::write(&part, torn).expect("writes");
+    for name in [&path, &part] {
+        let (found, about, names) = read(name).expect("is recovered");
+        assert!(found == given[..20_000]);
+        assert!(about.cut_short && !about.complete());
+        assert_eq!(names, tables());
+        assert_eq!(summary(name).expect("reads").2.requests, 20_000);
+    }
+}
+
+#[test]
+fn a_recording_killed_before_its_first_group_is_an_error_that_names_the_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let mut sink = create(&path, &about()).expect("creates");
+    sink.write(&records(10), &tables()).expect("writes");
+    std::mem::forget(sink);
+    let error = read(&path).expect_err("nothing is there").to_string();
+    assert!(error.contains("trace.parquet.part"), "{error}");
+}
+
+#[test]
+fn a_group_is_closed_when_its_time_is_over_though_it_is_not_full() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let options = Options { group_time: Duration::ZERO, ..SMALL };
+    let mut sink = create_with(&path, &about(), options).expect("creates");
+    sink.write(&records(10), &tables()).expect("writes");
+    std::mem::forget(sink);
+    assert_eq!(read(&path).expect("is recovered").0.len(), 10);
+}
+
+#[test]
+fn a_store_that_was_dropped_unfinished_and_empty_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    drop(create(&folder.path().join("trace.parquet"), &about()).expect("creates"));
+    assert_eq!(fs::read_dir(folder.path()).expect("lists").count(), 0);
+}
+
+#[test]
+fn records_out_of_order_are_read_in_the_order_of_arrival() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let mut given = records(9_000);
+    given.reverse();
+    let mut sink = create(&path, &about()).expect("creates");
+    sink.write(&given, &tables()).expect("writes");
+    sink.finish(&about(), &tables()).expect("finishes");
+    given.reverse();
+    assert!(read(&path).expect("reads").0 == given);
+}
+
+#[test]
+fn what_the_columns_have_no_place_for_is_refused_and_not_bent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let mut sink = create(&path, &about()).expect("creates");
+    let far = Record::new(Op::Read, u64::MAX - 1, 512);
+    let late = Record { queued: Stamp::at(Nanos(u64::MAX - 1)), ..Record::new(Op::Read, 0, 512) };
+    let nowhere = Record { device: 2, ..Record::new(Op::Read, 0, 512) };
+    for bad in [far, late, nowhere] {
+        let refused = sink.write(&[bad], &tables());
+        assert!(matches!(refused, Err(TraceError::Inexpressible { .. })), "{refused:?}");
+    }
+}
+
+#[test]
+fn another_parquet_file_is_called_one() {
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("other.parquet");
+    let schema = parse_message_type("message m { required int32 a; }").expect("a schema");
+    let file = fs::File::create(&path).expect("creates");
+    let properties = WriterProperties::builder().build();
+    let writer = SerializedFileWriter::new(file, schema.into(), properties.into());
+    writer.expect("begins").close().expect("ends");
+    let error = read(&path).expect_err("is another");
+    assert_eq!(
+        error.to_string(),
+        "seekwell, byte 0: a Parquet file with the columns of docs/formats.md (found \"a…\")"
+    );
+}
+
+fn sample() -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let mut sink = create(&path, &about()).expect("creates");
+    sink.write(&records(3000), &tables()).expect("writes");
+    sink.finish(&about(), &tables()).expect("finishes");
+    fs::read(&path).expect("reads")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn a_damaged_file_is_an_error_or_a_trace_and_never_a_panic(
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        cut in proptest::option::of(any::<prop::sample::Index>()),
+        in_footer in any::<bool>(),
+    ) {
+        static SAMPLE: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(sample);
+        let mut data = SAMPLE.clone();
+        let from = if in_footer { data.len() - 3000 } else { 0 };
+        for (at, value) in damage {
+            let at = from + at.index(data.len() - from);
+            data[at] = value;
+        }
+        if let Some(cut) = cut {
+            data.truncate(cut.index(data.len()));
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trace.parquet");
+        fs::write(&path, data).expect("writes");
+        let _ = read(&path);
+    }
+}

@@ -1,0 +1,258 @@
+//! Writing the store.
+
+use super::schema::{NUMBERS, OFFSET, TIMES, message, time_value};
+use super::{Summary, footer_of, io_error, key, parquet_error, part_of};
+use crate::error::TraceError;
+use crate::record::Record;
+use crate::source::{About, Sink, Tables, Written};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::data_type::{Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::ColumnPath;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How a store is cut into groups.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Records of a full group. More compress better, and are lost together.
+    pub group_records: usize,
+    /// A group is closed after this long even when it is not full.
+    pub group_time: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { group_records: 1 << 18, group_time: Duration::from_secs(10) }
+    }
+}
+
+/// Begins a store with the usual [`Options`].
+///
+/// # Errors
+/// As [`create_with`].
+pub fn create(path: &Path, about: &About) -> Result<Box<dyn Sink + Send>, TraceError> {
+    create_with(path, about, Options::default())
+}
+
+/// Begins a store. `about` is what a killed recording will be known by.
+///
+/// # Errors
+/// [`TraceError::Io`].
+pub fn create_with(
+    path: &Path,
+    about: &About,
+    options: Options,
+) -> Result<Box<dyn Sink + Send>, TraceError> {
+    let part = part_of(path);
+    let _ = fs::remove_file(footer_of(&part));
+    let file = File::create(&part).map_err(|e| io_error("writing", &part, e))?;
+    let inner = BufWriter::with_capacity(1 << 20, file);
+    let file = SerializedFileWriter::new(inner, message(), properties().into())
+        .map_err(|e| parquet_error("writing", &part, e))?;
+    let about = About { cut_short: true, ..about.clone() };
+    Ok(Box::new(Store {
+        path: path.to_owned(),
+        part,
+        file,
+        held: Vec::new(),
+        options,
+        group_begun: Instant::now(),
+        about,
+        summary: Summary::default(),
+        is_finished: false,
+    }))
+}
+
+fn properties() -> WriterProperties {
+    let level = ZstdLevel::try_new(3).expect("a level that zstd has");
+    let mut builder = WriterProperties::builder()
+        .set_created_by(concat!("seekwell ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(level))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true);
+    for name in TIMES.iter().map(|t| t.name).chain([OFFSET]) {
+        builder = builder
+            .set_column_dictionary_enabled(ColumnPath::from(name), false)
+            .set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);
+    }
+    builder.build()
+}
+
+struct Store {
+    path: PathBuf,
+    part: PathBuf,
+    file: SerializedFileWriter<BufWriter<File>>,
+    held: Vec<Record>,
+    options: Options,
+    group_begun: Instant,
+    /// What the recovered file will say, cut short.
+    about: About,
+    summary: Summary,
+    is_finished: bool,
+}
+
+impl Store {
+    fn failed(&self, error: ParquetError) -> TraceError {
+        parquet_error("writing", &self.part, error)
+    }
+
+    /// Closes a group of the first `count` records held and makes it recoverable.
+    fn close_group(&mut self, count: usize, tables: &Tables) -> Result<(), TraceError> {
+        let records = &self.held[..count];
+        let written = self.file.next_row_group().and_then(|mut group| {
+            write_group(&mut group, records)?;
+            group.close().map(|_| ())
+        });
+        written.map_err(|e| self.failed(e))?;
+        self.summary.add(&self.held[..count]);
+        self.held.drain(..count);
+        self.group_begun = Instant::now();
+        self.file.flush().map_err(|e| io_error("writing", &self.part, e))?;
+        self.keep_footer(tables)
+    }
+
+    fn keep_footer(&self, tables: &Tables) -> Result<(), TraceError> {
+        let groups = self.file.flushed_row_groups().to_vec();
+        let rows = groups.iter().map(|g| g.num_rows()).sum();
+        let properties = self.file.properties();
+        let file = FileMetaData::new(
+            properties.writer_version().as_num(),
+            rows,
+            Some(properties.created_by().to_owned()),
+            Some(metadata(&self.about, tables, &self.summary)),
+            std::sync::Arc::new(self.file.schema_descr().clone()),
+            None,
+        );
+        let mut footer = Vec::new();
+        ParquetMetaDataWriter::new(&mut footer, &ParquetMetaData::new(file, groups))
+            .finish()
+            .map_err(|e| self.failed(e))?;
+        let path = footer_of(&self.part);
+        let fresh = super::with_suffix(&path, ".tmp");
+        fs::write(&fresh, footer)
+            .and_then(|()| fs::rename(&fresh, &path))
+            .map_err(|e| io_error("writing", &path, e))
+    }
+}
+
+impl Sink for Store {
+    fn write(&mut self, records: &[Record], tables: &Tables) -> Result<(), TraceError> {
+        for record in records {
+            check(record, tables)?;
+        }
+        if self.held.is_empty() {
+            self.group_begun = Instant::now();
+        }
+        self.held.extend_from_slice(records);
+        while self.held.len() >= self.options.group_records {
+            self.close_group(self.options.group_records, tables)?;
+        }
+        if !self.held.is_empty() && self.group_begun.elapsed() >= self.options.group_time {
+            self.close_group(self.held.len(), tables)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, about: &About, tables: &Tables) -> Result<Written, TraceError> {
+        if !self.held.is_empty() {
+            self.close_group(self.held.len(), tables)?;
+        }
+        for pair in metadata(about, tables, &self.summary) {
+            self.file.append_key_value_metadata(pair);
+        }
+        let done = self.file.finish();
+        done.map_err(|e| self.failed(e))?;
+        self.is_finished = true;
+        self.file
+            .inner_mut()
+            .flush()
+            .and_then(|()| self.file.inner().get_ref().sync_all())
+            .and_then(|()| fs::rename(&self.part, &self.path))
+            .map_err(|e| io_error("writing", &self.part, e))?;
+        let _ = fs::remove_file(footer_of(&self.part));
+        Ok(Written { records: self.summary.requests, left_out: 0 })
+    }
+
+    fn discard(self: Box<Self>) {
+        let _ = fs::remove_file(&self.part);
+        let _ = fs::remove_file(footer_of(&self.part));
+    }
+}
+
+impl Drop for Store {
+    /// Without a whole group there is nothing to recover.
+    fn drop(&mut self) {
+        if !self.is_finished && self.file.flushed_row_groups().is_empty() {
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+/// Refuses what the columns have no place for.
+fn check(r: &Record, tables: &Tables) -> Result<(), TraceError> {
+    let inexpressible = |what| Err(TraceError::Inexpressible { format: super::NAME, what });
+    for time in &TIMES {
+        if let Some(Err(ns)) = time_value((time.of)(r)) {
+            return inexpressible(format!("a time of {ns} ns; the last is 2^63 - 1"));
+        }
+    }
+    if i64::try_from(r.offset).is_err() {
+        return inexpressible(format!("an offset of {} bytes; the last is 2^63 - 1", r.offset));
+    }
+    if r.device as usize >= tables.devices.len() {
+        return inexpressible(format!("device {}, which has no name", r.device));
+    }
+    Ok(())
+}
+
+fn metadata(about: &About, tables: &Tables, summary: &Summary) -> Vec<KeyValue> {
+    let json = |value: Result<String, serde_json::Error>| value.expect("plain structures");
+    vec![
+        KeyValue::new(key::VERSION.to_owned(), super::VERSION.to_owned()),
+        KeyValue::new(key::ABOUT.to_owned(), json(serde_json::to_string(about))),
+        KeyValue::new(key::TABLES.to_owned(), json(serde_json::to_string(tables))),
+        KeyValue::new(key::SUMMARY.to_owned(), json(serde_json::to_string(summary))),
+    ]
+}
+
+fn write_group<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    records: &[Record],
+) -> Result<(), ParquetError> {
+    let mut wide: Vec<i64> = Vec::with_capacity(records.len());
+    for time in &TIMES {
+        wide.clear();
+        let known = records.iter().map(|r| time_value((time.of)(r)).and_then(Result::ok));
+        let levels: Vec<i16> = known.clone().map(|t| i16::from(t.is_some())).collect();
+        wide.extend(known.flatten());
+        let mut column = next(group)?;
+        column.typed::<Int64Type>().write_batch(&wide, Some(&levels), None)?;
+        column.close()?;
+    }
+    wide.clear();
+    wide.extend(records.iter().map(|r| r.offset as i64));
+    let mut column = next(group)?;
+    column.typed::<Int64Type>().write_batch(&wide, None, None)?;
+    column.close()?;
+    let mut narrow: Vec<i32> = Vec::with_capacity(records.len());
+    for number in &NUMBERS {
+        narrow.clear();
+        narrow.extend(records.iter().map(|r| (number.of)(r) as i32));
+        let mut column = next(group)?;
+        column.typed::<Int32Type>().write_batch(&narrow, None, None)?;
+        column.close()?;
+    }
+    Ok(())
+}
+
+fn next<'a, W: Write + Send>(
+    group: &'a mut SerializedRowGroupWriter<'_, W>,
+) -> Result<parquet::file::writer::SerializedColumnWriter<'a>, ParquetError> {
+    group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))
+}

@@ -1,0 +1,46 @@
+//! A trace may be torn, of another byte order, or made to do harm. The first byte chooses the
+//! format; our own store is read from a file. What comes out is in order and within its tables.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seekwell_trace::formats::{self, Format, Input};
+use seekwell_trace::source::Source;
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&first, data)) = data.split_first() else { return };
+    let format = Format::ALL[usize::from(first) % Format::ALL.len()];
+    let _ = formats::detect(data, Path::new("trace"));
+    if matches!(format, Format::Seekwell | Format::Blktrace) {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(data).expect("room");
+        if let Ok(source) = formats::open(file.path(), Some(format)) {
+            drain(source);
+        }
+        return;
+    }
+    let input = Input::from_reader(Path::new("trace"), Box::new(Cursor::new(data.to_vec())));
+    if let Ok(source) = input.and_then(|input| formats::open_input(input, format)) {
+        drain(source);
+    }
+});
+
+fn drain(mut source: Box<dyn Source + Send>) {
+    let mut records = Vec::new();
+    let mut last = None;
+    loop {
+        records.clear();
+        let ended = source.read(&mut records);
+        let tables = source.tables();
+        for record in &records {
+            assert!((record.device as usize) < tables.devices.len());
+            assert!((record.process as usize) < tables.processes.len());
+            assert!(last <= Some(record.arrival()), "back in time");
+            last = Some(record.arrival());
+        }
+        if ended.is_err() || records.is_empty() {
+            return;
+        }
+    }
+}
