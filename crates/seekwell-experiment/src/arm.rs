@@ -1,5 +1,6 @@
 //! What the two arms are: workload options, settings of the disk, a command, a mode.
 
+use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pace, Pattern, SizeShare, Workload};
 use serde::{Deserialize, Serialize};
@@ -74,8 +75,11 @@ pub struct Options {
     pub direct: bool,
     /// How requests are issued.
     pub engine: Engine,
-    /// At most this many outstanding in all: one pool of tags.
+    /// At most this many outstanding in all.
     pub tags: Option<u32>,
+    /// Which waiting request gets a free tag; of no meaning without `tags`.
+    #[serde(default = "shared")]
+    pub tag_policy: TagPolicy,
     /// Share of reads of a mix, per cent.
     pub mix_read_percent: u8,
     /// Arrivals a second in each thread; `None` is a closed loop.
@@ -104,6 +108,7 @@ impl Default for Options {
             direct: true,
             engine: Engine::Auto,
             tags: None,
+            tag_policy: TagPolicy::Shared,
             mix_read_percent: 50,
             rate_iops: None,
             poisson: false,
@@ -116,7 +121,16 @@ impl Default for Options {
     }
 }
 
+const fn shared() -> TagPolicy {
+    TagPolicy::Shared
+}
+
 impl Options {
+    /// The rule over tags, where there is one.
+    pub fn tags(&self) -> Option<(TagPolicy, u32)> {
+        self.tags.map(|tags| (self.tag_policy, tags))
+    }
+
     /// Share of reads, per cent.
     pub fn read_percent(&self) -> u8 {
         match self.rw {
@@ -171,6 +185,8 @@ impl Options {
         ];
         let mut add = |key, value: Option<String>| words.extend(value.map(|v| (key, v)));
         add("tags", self.tags.map(|t| t.to_string()));
+        let ruled = self.tags().filter(|(policy, _)| *policy != TagPolicy::Shared);
+        add("tag-policy", ruled.map(|(policy, _)| policy.name().to_owned()));
         let mixed = matches!(self.rw, Rw::ReadWrite | Rw::RandRw);
         add("rwmixread", mixed.then(|| self.mix_read_percent.to_string()));
         add("rate_iops", self.rate_iops.map(|r| r.to_string()));
@@ -224,6 +240,9 @@ pub struct ArmSpec {
     pub options: Options,
     /// Settings applied before each of its runs, in this order.
     pub settings: Vec<Setting>,
+    /// The letter of the highest risk its settings may have, where that is C or D.
+    #[serde(default)]
+    pub allow_risk: Option<char>,
     /// A shell command run before each of its runs.
     pub command: Option<String>,
     /// A mode of the machine that only a person can set, `AHCI in the BIOS`.
@@ -233,7 +252,7 @@ pub struct ArmSpec {
 impl ArmSpec {
     /// An arm with these options and nothing else.
     pub fn new(options: Options) -> Self {
-        Self { options, settings: Vec::new(), command: None, mode: None }
+        Self { options, settings: Vec::new(), allow_risk: None, command: None, mode: None }
     }
 
     /// What this arm has that the other has not or has otherwise, as typed: `iodepth=32`,

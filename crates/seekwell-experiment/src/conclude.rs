@@ -54,8 +54,8 @@ pub enum Checked {
 /// One thing that was looked at before the verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// What: `errors`, `environment`, `blocks`, `trend`, `neighbours`, `carry-over`, `steady`,
-    /// `sessions`, `skew`.
+    /// What: `errors`, `condition`, `environment`, `blocks`, `trend`, `neighbours`, `carry-over`,
+    /// `steady`, `sessions`, `skew`.
     pub name: String,
     /// How it came out.
     pub checked: Checked,
@@ -207,7 +207,8 @@ fn decide(document: &Document, verdict: Verdict) -> (Decision, String, Option<Ve
 }
 
 fn checks(document: &Document) -> Vec<Check> {
-    let mut all = vec![errors(document), environment(document), enough(document)];
+    let mut all =
+        vec![errors(document), condition(document), environment(document), enough(document)];
     all.extend(of_blocks(document));
     all.push(steady(document));
     all.extend(sessions(document));
@@ -232,13 +233,29 @@ fn errors(document: &Document) -> Check {
     if count > 0 {
         return closed("errors", Gate::Errors { count });
     }
-    let bad = document.runs.iter().find_map(|r| Some((r.index, r.invalid.as_ref()?)));
+    let spoilt = |r: &&Run| r.condition.trouble.is_none();
+    let bad =
+        document.runs.iter().filter(spoilt).find_map(|r| Some((r.index, r.invalid.as_ref()?)));
     match bad {
         Some((index, why)) => {
             check("errors", Checked::Failed, format!("run {} is not valid: {why}", index + 1))
         }
         None => check("errors", Checked::Passed, "no request failed, every run is valid"),
     }
+}
+
+/// Whether machine and disk were themselves during every run.
+fn condition(document: &Document) -> Check {
+    let spoilt = document.runs.iter().find_map(|r| Some((r.index, r.condition.trouble.as_ref()?)));
+    if let Some((index, why)) = spoilt {
+        return closed("condition", Gate::Throttled { what: format!("run {}, {why}", index + 1) });
+    }
+    if document.runs.iter().all(|r| r.condition.is_blind()) {
+        let text = "nothing here tells whether disk or processor are too hot or held back";
+        return check("condition", Checked::NotJudged, text);
+    }
+    let text = "neither disk nor processor was too hot or held back, and no count of errors grew";
+    check("condition", Checked::Passed, text)
 }
 
 /// Whether the target was the same in all sessions of a mode, before and after.

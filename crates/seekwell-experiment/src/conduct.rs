@@ -6,16 +6,18 @@
 //! number of blocks, and for the progress line.
 
 use crate::conclude::{block_values, conclude};
+use crate::condition::Condition;
 use crate::design::{Design, Slot};
 use crate::document::{Document, Run, Status};
 use crate::error::ExperimentError;
 use crate::rig::{PrepareError, Rig};
 use crate::steady::course;
 use crate::store::Keeper;
-use seekwell_checkup::{ExecuteError, metrics, summarize};
+use seekwell_checkup::{ExecuteError, detail, metrics, summarize};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
-use seekwell_stats::{blocks_needed, interval};
+use seekwell_runs::RepeatDetail;
+use seekwell_stats::{Arm, blocks_needed, interval};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -109,13 +111,16 @@ fn all(
         }
         let made = document.runs.len() - made_before;
         observer.run_begins(&standing(document, slot, made, rig.now().since(begun)));
-        let run = match one(document, rig, slot, stop) {
-            Made::Run(run) => *run,
+        let (run, detail) = match one(document, rig, slot, stop) {
+            Made::Run(made) => *made,
             Made::Interrupted => return Ok(End::Interrupted),
             Made::Unready(why) => return Ok(End::Invalid(why)),
         };
         let trouble = trouble(document, &run, &slot);
         document.runs.push(run);
+        if let Some(detail) = detail {
+            keeper.save_detail(detail)?;
+        }
         if let Some(why) = trouble {
             return Ok(End::Invalid(why));
         }
@@ -126,7 +131,7 @@ fn all(
 }
 
 enum Made {
-    Run(Box<Run>),
+    Run(Box<(Run, Option<RepeatDetail>)>),
     Interrupted,
     /// The arm could not be made ready.
     Unready(String),
@@ -161,9 +166,12 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
         applied,
         values: BTreeMap::new(),
         course: Vec::new(),
+        condition: Condition::default(),
         failed: 0,
         invalid: None,
     };
+    let mut kept = None;
+    let before = rig.condition();
     match rig.run(arm, &workload) {
         Err(ExecuteError::Interrupted) => return Made::Interrupted,
         Err(error) => run.invalid = Some(error.to_string()),
@@ -172,7 +180,9 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
             if m.stopped == Stopped::Interrupted {
                 return Made::Interrupted;
             }
-            let repeat = summarize(m, execution.device, &workload);
+            let repeat = summarize(m, execution.device, workload.seed);
+            let letter = if slot.arm == Arm::A { "a" } else { "b" };
+            kept = Some(detail(letter, slot.index, m));
             run.elapsed_ns = m.elapsed;
             run.failed = m.failed;
             run.course = course(&m.series, m.elapsed);
@@ -183,7 +193,12 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
     if let Err(why) = rig.verify() {
         run.invalid.get_or_insert(why);
     }
-    Made::Run(Box::new(run))
+    run.condition = rig.condition();
+    run.condition.trouble = before.trouble(&run.condition);
+    if let Some(why) = &run.condition.trouble {
+        run.invalid.get_or_insert_with(|| why.clone());
+    }
+    Made::Run(Box::new((run, kept)))
 }
 
 /// Why a run ends the experiment, or nothing where it goes on.

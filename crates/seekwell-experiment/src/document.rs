@@ -3,6 +3,7 @@
 
 use crate::arm::ArmSpec;
 use crate::conclude::{Claim, Conclusion};
+use crate::condition::Condition;
 use crate::design::{Design, Slot};
 use crate::noise::Forecast;
 use crate::rig::{NotRestored, Region};
@@ -135,6 +136,9 @@ pub struct Run {
     pub values: BTreeMap<String, f64>,
     /// Rate over the run in equal parts, as shares of its mean; empty for a run too short for it.
     pub course: Vec<f64>,
+    /// The machine's own condition after it, and whether that had spoilt it.
+    #[serde(default)]
+    pub condition: Condition,
     /// Requests that failed.
     pub failed: u64,
     /// Why it gives no numbers.

@@ -14,6 +14,7 @@
 
 mod arm;
 mod conclude;
+mod condition;
 mod conduct;
 mod design;
 mod document;
@@ -32,6 +33,7 @@ pub use arm::{ArmSpec, Engine, Options, Rw, Setting};
 pub use conclude::{
     Check, Checked, Claim, Conclusion, Decision, Exploratory, blocks, conclude, values,
 };
+pub use condition::{Condition, Temperature};
 pub use conduct::{Observer, Standing, conduct};
 pub use design::{Design, Shape, Slot};
 pub use document::{Applied, Document, Run, Session, Status};

@@ -44,7 +44,8 @@ pub fn check_metric(given: &str) -> Result<(), UnknownMetric> {
     // Of the operation that was named, where one was.
     let op = given.split_once('.').map_or("", |(op, _)| op);
     let other = |name: &String| name.split_once('.').is_none_or(|(of, _)| of != op);
-    let nearest = all.into_iter().min_by_key(|name| (other(name), distance(given, name)));
+    let far = |name: &String| seekwell_sys::distance(given, name);
+    let nearest = all.into_iter().min_by_key(|name| (other(name), far(name)));
     let nearest = nearest.unwrap_or_default();
     Err(UnknownMetric { given: given.chars().take(60).collect(), nearest })
 }
@@ -74,21 +75,4 @@ pub fn default_metric(a: &Options, b: &Options) -> String {
         "requests_per_s"
     };
     format!("{op}.{what}")
-}
-
-/// Levenshtein's distance of at most 64 characters.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(64).collect();
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -1,6 +1,7 @@
 //! What carries an experiment out: the one seam between the method and the machine.
 
 use crate::arm::ArmSpec;
+use crate::condition::Condition;
 use crate::document::Applied;
 use seekwell_checkup::{ExecuteError, Execution};
 use seekwell_inspect::Inspection;
@@ -81,6 +82,11 @@ pub trait Rig {
     /// # Errors
     /// As for [`seekwell_checkup::Executor::execute`].
     fn run(&mut self, arm: &ArmSpec, workload: &Workload) -> Result<Execution, ExecuteError>;
+
+    /// The machine's own condition, asked for just before and just after each run.
+    fn condition(&mut self) -> Condition {
+        Condition::default()
+    }
 
     /// Whether the arm was applied to the end of the run, asked for after it.
     ///

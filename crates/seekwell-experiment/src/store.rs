@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! experiments/<id>/experiment.json   Document, replaced after every run
+//! experiments/<id>/detail.json       Detail, histograms and series of every run
 //! experiments/<id>/.lock             held with flock(2) while a process makes it
 //! experiments/noise.json             Noise, the machine's noise floors
 //! ```
@@ -12,14 +13,16 @@ use crate::error::ExperimentError;
 use crate::noise::Noise;
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
-use seekwell_runs::is_id;
+use seekwell_runs::{Detail, RepeatDetail, is_id};
 use serde::de::DeserializeOwned;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 const FILE: &str = "experiment.json";
+const DETAIL: &str = "detail.json";
 const LOCK: &str = ".lock";
 const NOISE: &str = "noise.json";
 /// Far above any document: 40 blocks and their inspections are a few megabytes.
@@ -32,6 +35,15 @@ pub trait Keeper {
     /// # Errors
     /// [`ExperimentError`] when it is not on the disk.
     fn save(&mut self, document: &Document) -> Result<(), ExperimentError>;
+
+    /// Writes histograms and series of a run, whose number is that of the repeat, before the
+    /// document that has the run. The default keeps none.
+    ///
+    /// # Errors
+    /// As for [`Keeper::save`].
+    fn save_detail(&mut self, _run: RepeatDetail) -> Result<(), ExperimentError> {
+        Ok(())
+    }
 }
 
 /// The folder of all experiments. Opening it touches nothing.
@@ -97,8 +109,60 @@ impl Place {
         Ok((folder, document))
     }
 
+    /// Reads an experiment as it was last saved, also while another process makes it.
+    ///
+    /// # Errors
+    /// [`ExperimentError`]; [`ExperimentError::NotFound`] for what is no id or is not kept.
+    pub fn read(&self, id: &str) -> Result<Document, ExperimentError> {
+        let path = self.dir.join(id).join(FILE);
+        if !is_id(id) || !path.exists() {
+            return Err(self.not_found(id));
+        }
+        read_document(&path)
+    }
+
+    /// Reads histograms and series of the runs of an experiment; the phase of each is the letter of
+    /// its arm and its repeat the number of the run.
+    ///
+    /// # Errors
+    /// [`ExperimentError`], as for [`Place::read`].
+    pub fn detail(&self, id: &str) -> Result<Detail, ExperimentError> {
+        let dir = self.dir.join(id);
+        if !is_id(id) || !dir.exists() {
+            return Err(self.not_found(id));
+        }
+        read_detail(&dir)
+    }
+
+    /// When an experiment was last saved; none where it is not kept.
+    pub fn saved_at(&self, id: &str) -> Option<SystemTime> {
+        let path = is_id(id).then(|| self.dir.join(id).join(FILE))?;
+        fs::metadata(path).and_then(|data| data.modified()).ok()
+    }
+
+    /// How an experiment stands, in a word: `running` while a process makes it, `killed` where none
+    /// does and none has said why it ended, and otherwise its [`Status`].
+    pub fn state(&self, document: &Document) -> &'static str {
+        match document.status {
+            Status::Running if self.is_being_made(&document.id) => "running",
+            Status::Running => "killed",
+            Status::Waiting => "waiting",
+            Status::Interrupted => "interrupted",
+            Status::Complete => "complete",
+            Status::Invalid => "invalid",
+        }
+    }
+
+    fn is_being_made(&self, id: &str) -> bool {
+        is_id(id)
+            && File::open(self.dir.join(id).join(LOCK)).is_ok_and(|lock| {
+                flock(&lock, FlockOperation::NonBlockingLockShared)
+                    == Err(rustix::io::Errno::WOULDBLOCK)
+            })
+    }
+
     /// Ids, newest first.
-    fn ids(&self) -> Vec<String> {
+    pub fn ids(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let names = entries.filter_map(|e| e.file_name().into_string().ok());
         let mut ids: Vec<String> = names.filter(|name| is_id(name)).collect();
@@ -160,6 +224,8 @@ impl Place {
 pub struct Folder {
     dir: PathBuf,
     id: String,
+    /// What the file of details holds, once it is known.
+    detail: Option<Detail>,
     _lock: File,
 }
 
@@ -171,7 +237,7 @@ impl Folder {
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(ExperimentError::Busy { id });
         }
-        Ok(Self { dir, id, _lock: lock })
+        Ok(Self { dir, id, detail: None, _lock: lock })
     }
 
     /// The experiment's id.
@@ -193,6 +259,30 @@ impl Folder {
 impl Keeper for Folder {
     fn save(&mut self, document: &Document) -> Result<(), ExperimentError> {
         replace(&self.dir, FILE, document)
+    }
+
+    fn save_detail(&mut self, run: RepeatDetail) -> Result<(), ExperimentError> {
+        let mut detail = match self.detail.take() {
+            Some(detail) => detail,
+            None => read_detail(&self.dir)?,
+        };
+        // A run that was made anew takes the place of the one that was cut off.
+        detail.repeats.retain(|r| r.repeat < run.repeat);
+        detail.repeats.push(run);
+        let kept = replace(&self.dir, DETAIL, &detail);
+        self.detail = Some(detail);
+        kept
+    }
+}
+
+/// None where there is no file: experiments of earlier versions have none.
+fn read_detail(dir: &Path) -> Result<Detail, ExperimentError> {
+    let path = dir.join(DETAIL);
+    match fs::read(&path) {
+        Ok(text) => serde_json::from_slice(&text)
+            .map_err(|e| ExperimentError::Damaged { path, reason: e.to_string() }),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Detail::default()),
+        Err(e) => Err(io_error("reading", &path)(e)),
     }
 }
 

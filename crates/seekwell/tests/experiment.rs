@@ -261,14 +261,52 @@ fn modes_wait_for_a_reboot_and_do_not_go_on_without_one() {
 }
 
 #[test]
+fn a_tag_policy_is_compared_with_none_and_every_run_keeps_its_histogram() {
+    let home = home();
+    let policies = ["--a", "host.tags=shared:2", "--b", "host.tags=none", "--iodepth=16"];
+    let ran = short(home.path(), &[&["--on", "null"], &policies[..]].concat());
+    assert!([0, 1].contains(&ran.status), "{}{}", ran.err, ran.out);
+    let document = ran.json();
+    assert_eq!(document["a"]["options"]["tags"], 2);
+    assert_eq!(document["b"]["options"]["tags"], Value::Null);
+    let detail = kept(home.path()).with_file_name("detail.json");
+    let detail = self::document(&detail);
+    let repeats = detail["repeats"].as_array().unwrap();
+    assert_eq!(repeats.len(), document["runs"].as_array().unwrap().len());
+    for (repeat, run) in repeats.iter().zip(document["runs"].as_array().unwrap()) {
+        assert_eq!((&repeat["repeat"], &run["arm"]), (&run["index"], &repeat["phase"]));
+        let bins = repeat["latency_bins"]["read"].as_array().unwrap();
+        let counted: u64 = bins.iter().map(|bin| bin[1].as_u64().unwrap()).sum();
+        let rate = run["values"]["read.requests_per_s"].as_f64().unwrap();
+        let asked = rate * run["elapsed_ns"].as_f64().unwrap() / 1e9;
+        assert!((counted as f64 / asked - 1.0).abs() < 1e-6, "{counted} of {asked}");
+    }
+}
+
+#[test]
+fn a_setting_that_may_lose_data_needs_its_risk_named_as_in_tune() {
+    let Some(disk) = loop_with_schedulers() else { return };
+    let home = home();
+    let args = ["--on", &disk.device, "--b", "write_cache=write through"];
+    let refused = short(home.path(), &args);
+    assert_eq!(refused.status, 3, "{}", refused.err);
+    assert!(refused.err.contains("--allow-risk"), "{}", refused.err);
+    let ran = short(home.path(), &[&args[..], &["--allow-risk=d"]].concat());
+    assert!([0, 1].contains(&ran.status), "{}{}", ran.err, ran.out);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_before_anything_is_kept() {
     let home = home();
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["--a", "iodepht=1"], "did you mean iodepth?"),
         (&["--a", "schedler=none"], "did you mean scheduler?"),
         (&["--a", "iodepth=0"], "from 1 to 4096"),
         (&["--a", "iodepth"], "no KEY=VALUE"),
         (&["--a", "iodepth=1", "iodepth=2"], "given twice"),
+        (&["--a", "tags=8", "host.tags=none"], "tags is given twice"),
+        (&["--a", "host.tags=halved"], "shared:N"),
+        (&["--a", "tags=0"], "from 1 to 4096"),
         (&["--a", "iodepth=1"], "the two arms are the same"),
         (&["--b", "scheduler=none"], "null is on none"),
         (&["--b", "iodepth=2", "--metric=read.iops"], "the nearest is read."),

@@ -28,6 +28,9 @@ pub struct Disk {
     pub port_options: Option<String>,
     /// Requests that fail.
     pub fault: Option<Fault>,
+    /// Every request takes this long, however many are under way, and the disk holds zeroes and
+    /// forgets what is written: the one disk here whose speed means something.
+    pub latency_us: Option<u64>,
     /// Not plugged in at boot: a step does it.
     #[serde(default)]
     pub unplugged: bool,
@@ -164,6 +167,12 @@ impl Plugging {
         if disk.on == On::IdeCd {
             return;
         }
+        if let Some(us) = disk.latency_us {
+            let bytes = disk.size_mib << 20;
+            let made = format!("driver=null-co,size={bytes},latency-ns={us}000,read-zeroes=on");
+            self.args.extend(["-drive".to_owned(), format!("id={name},if=none,{made}")]);
+            return;
+        }
         let image = dir.join(format!("{name}.img")).display().to_string();
         let file = match disk.fault {
             Some(_) => format!("blkdebug:{}:{image}", dir.join(format!("{name}.cfg")).display()),
@@ -293,6 +302,13 @@ mod tests {
     fn a_disk_to_be_plugged_in_later_has_a_drive_but_no_device() {
         let args = line(Board::Q35, &["on = \"virtio-scsi\"\nunplugged = true\nname = \"b\""]);
         assert_eq!(args, "-drive id=b,if=none,format=raw,file=/lab/b.img");
+    }
+
+    #[test]
+    fn a_disk_of_a_known_latency_has_no_image() {
+        let args = line(Board::Q35, &["on = \"ahci\"\nsize_mib = 1\nlatency_us = 5000"]);
+        let drive = "-drive id=disk0,if=none,driver=null-co,size=1048576,latency-ns=5000000,";
+        assert!(args.contains(drive), "{args}");
     }
 
     #[test]

@@ -17,6 +17,11 @@ pub struct Verdict {
 pub fn judge(step: &Step, ran: &Ran) -> Verdict {
     let mut verdict = Verdict::default();
     let wrong = &mut verdict.wrong;
+    if ran.power_cut != step.power_cut {
+        let how = if ran.power_cut { "was cut, and should not" } else { "was not cut" };
+        wrong.push(format!("the power {how}"));
+        return verdict;
+    }
     if ran.status != step.exit {
         wrong.push(format!("exit status {}, not {}", ran.status, step.exit));
     }

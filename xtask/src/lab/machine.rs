@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a boot with all its steps may take.
-pub const LIMIT: Duration = Duration::from_secs(120);
+/// How long a boot with all its steps may take; busy hosts are slow.
+pub const LIMIT: Duration = Duration::from_secs(300);
 
 /// What the guest said of one script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Ran {
     pub out: String,
     /// Standard error.
     pub err: String,
+    /// The power was cut in the middle of it: there is no status and no output.
+    pub power_cut: bool,
 }
 
 /// A guest.
@@ -40,7 +42,28 @@ pub struct Machine {
     monitor: Line,
     serial: Line,
     log: File,
-    _dir: TempDir,
+}
+
+/// The disks of a scenario, which stay when a machine goes; removed with the value.
+pub struct Images {
+    dir: TempDir,
+}
+
+impl Images {
+    /// Makes them.
+    pub fn make(scenario: &Scenario) -> Result<Self, Without> {
+        let dir = tempfile::Builder::new().prefix("seekwell-lab-").tempdir()?;
+        for (disk, name) in scenario.disks.iter().zip(disk::names(&scenario.disks)) {
+            let image = dir.path().join(format!("{name}.img"));
+            image::make(disk, &image)?;
+            if let Some(fault) = disk.fault {
+                let journal = || image::journal_sector(&image).map(Some);
+                let sector = if fault.journal { journal()? } else { fault.sector };
+                fs::write(dir.path().join(format!("{name}.cfg")), fault.config(sector))?;
+            }
+        }
+        Ok(Self { dir })
+    }
 }
 
 /// When to give up: at a time, or when somebody asks.
@@ -70,34 +93,22 @@ impl Until {
 }
 
 impl Machine {
-    /// Boots a scenario's machine and waits until the guest takes orders; its console goes to
-    /// `log`.
+    /// Boots a scenario's machine on its disks and waits until the guest takes orders; its console
+    /// is added to `log`.
     pub fn boot(
         scenario: &Scenario,
+        images: &Images,
         parts: &Parts,
         log: &Path,
         until: &Until,
     ) -> Result<Self, Without> {
-        let dir = tempfile::Builder::new().prefix("seekwell-lab-").tempdir()?;
-        let at = |name: &str| dir.path().join(name);
-        fs::write(at("initramfs"), parts.initramfs(scenario)?)?;
-        for (disk, name) in scenario.disks.iter().zip(disk::names(&scenario.disks)) {
-            let image = at(&format!("{name}.img"));
-            image::make(disk, &image)?;
-            if let Some(fault) = disk.fault {
-                let journal = || image::journal_sector(&image).map(Some);
-                let sector = if fault.journal { journal()? } else { fault.sector };
-                fs::write(at(&format!("{name}.cfg")), fault.config(sector))?;
-            }
-        }
-        let (monitor, serial) =
-            (UnixListener::bind(at("monitor"))?, UnixListener::bind(at("serial"))?);
+        let dir = images.dir.path();
+        fs::write(dir.join("initramfs"), parts.initramfs(scenario)?)?;
+        let (monitor, serial) = (listen(&dir.join("monitor"))?, listen(&dir.join("serial"))?);
         let mut qemu = Command::new("qemu-system-x86_64");
-        qemu.args(arguments(scenario, &scenario.disks, dir.path(), &parts.kernel, log));
-        let mut file = File::create(log)?;
-        writeln!(file, "{qemu:?}\n")?;
-        drop(file);
-        let said = File::options().append(true).open(log)?;
+        qemu.args(arguments(scenario, &scenario.disks, dir, &parts.kernel, log));
+        let mut said = File::options().append(true).create(true).open(log)?;
+        writeln!(said, "\n{qemu:?}\n")?;
         qemu.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said.try_clone()?);
         // SAFETY: between fork and exec nothing but two system calls is made: no lock is taken and
         // no memory allocated.
@@ -107,7 +118,7 @@ impl Machine {
         let monitor = Line::accept(&monitor, &mut child, until)?;
         let serial = Line::accept(&serial, &mut child, until)?;
         let child = child.0.take().ok_or("there is no child")?;
-        let mut machine = Self { child, monitor, serial, log: said, _dir: dir };
+        let mut machine = Self { child, monitor, serial, log: said };
         machine.greet(until)?;
         machine.wait_until_ready(until)?;
         Ok(machine)
@@ -160,7 +171,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs a script in the guest; `marked` is called with the name of each mark it makes.
+    /// Runs a script in the guest; `marked` is called with the name of each mark it makes, but for
+    /// `cut`: then the machine is gone.
     pub fn run(
         &mut self,
         script: &str,
@@ -179,6 +191,11 @@ impl Machine {
             match word {
                 "out" => ran.out = text(rest)?,
                 "err" => ran.err = text(rest)?,
+                "mark" if rest == "cut" => {
+                    self.child.kill()?;
+                    self.child.wait()?;
+                    return Ok(Ran { power_cut: true, ..Ran::default() });
+                }
                 "mark" => {
                     marked(self, rest)?;
                     self.serial.send("acted")?;
@@ -223,6 +240,14 @@ fn follow_parent() -> std::io::Result<()> {
     use rustix::process::{Signal, set_parent_process_death_signal, setpgid};
     setpgid(None, None)?;
     Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
+/// A socket in the place of the one an earlier machine had.
+fn listen(path: &Path) -> std::io::Result<UnixListener> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+        _ => UnixListener::bind(path),
+    }
 }
 
 fn text(base64: &str) -> Result<String, Failure> {

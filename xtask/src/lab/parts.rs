@@ -35,6 +35,16 @@ impl<E: Into<Failure>> From<E> for Without {
     }
 }
 
+impl Without {
+    /// The same, and where it happened.
+    pub fn during(self, what: &str) -> Self {
+        match self {
+            Self::Machine(why) => Self::Machine(why),
+            Self::Broken(error) => Self::Broken(format!("{what}: {error}").into()),
+        }
+    }
+}
+
 const TARGET: &str = "x86_64-unknown-linux-musl";
 /// `dmsetup` is the one tool that is linked dynamically.
 const DMSETUP: [&str; 6] =

@@ -1,7 +1,7 @@
 //! What a scenario file says: a machine, what is plugged in, what breaks and when, and what the
 //! program must see there.
 
-use super::disk::Disk;
+use super::disk::{self, Disk, On};
 use crate::{Failure, root};
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// One scenario: one boot.
+/// One scenario: a machine, its disks, and what happens to them, over one boot or several.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -48,15 +48,36 @@ pub struct Scenario {
     /// The disks.
     #[serde(default, rename = "disk")]
     pub disks: Vec<Disk>,
-    /// Device nodes that must be there before the first step.
+    /// Device nodes that must be there before the first step of each boot.
     #[serde(default)]
     pub nodes: Vec<String>,
+    /// Other machines the same disks can be put into, by name: what each has otherwise.
+    #[serde(default)]
+    pub boots: BTreeMap<String, Otherwise>,
+    /// How often the steps after those of the set-up are played; steps see it as `$ROUND`, from 1.
+    #[serde(default = "one")]
+    pub rounds: u32,
     /// What happens, in order.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
     /// What the host does when a step says `mark NAME`: monitor commands.
     #[serde(default)]
     pub marks: BTreeMap<String, Vec<String>>,
+}
+
+/// What a machine has otherwise than the first; what is left out is as there.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Otherwise {
+    /// The board.
+    pub machine: Option<Board>,
+    /// Kernel arguments.
+    pub kernel: Option<Vec<String>>,
+    /// Modules to load.
+    pub modules: Option<Vec<String>>,
+    /// What disks are plugged into, by their names.
+    #[serde(default)]
+    pub on: BTreeMap<String, On>,
 }
 
 fn one() -> u32 {
@@ -66,6 +87,9 @@ fn one() -> u32 {
 fn memory() -> u32 {
     448
 }
+
+/// The name of the first machine.
+pub const SAME: &str = "same";
 
 /// A board QEMU knows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -94,6 +118,12 @@ pub enum Tool {
 pub struct Step {
     /// What it is called in the log.
     pub name: String,
+    /// Before all else, the power is cut (where it is still on) and a machine is started with the
+    /// same disks: `same` is the first, others are in `boots`.
+    pub boot: Option<String>,
+    /// The step ends in a power cut: it says `mark cut`, and the machine is gone at once.
+    #[serde(default)]
+    pub power_cut: bool,
     /// Commands for the guest's shell.
     #[serde(default)]
     pub run: String,
@@ -182,10 +212,40 @@ fn parse(name: &str, text: &str) -> Result<Scenario, Failure> {
 }
 
 impl Scenario {
+    /// The scenario as it is on the machine of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn on_machine(&self, name: &str) -> Result<Self, String> {
+        let mut out = self.clone();
+        if name == SAME {
+            return Ok(out);
+        }
+        let other = self.boots.get(name).ok_or_else(|| format!("there is no machine {name:?}"))?;
+        out.machine = other.machine.unwrap_or(out.machine);
+        out.kernel = other.kernel.clone().unwrap_or(out.kernel);
+        out.modules = other.modules.clone().unwrap_or(out.modules);
+        let names = disk::names(&self.disks);
+        for (disk, on) in &other.on {
+            let at = names.iter().position(|n| n == disk);
+            let at = at.ok_or_else(|| format!("machine {name:?}: there is no disk {disk:?}"))?;
+            out.disks[at].on = *on;
+        }
+        Ok(out)
+    }
+
     /// An error when the file contradicts itself.
     fn check(&self) -> Result<(), String> {
+        let mut powered = true;
         for step in &self.steps {
-            if step.run.is_empty() && step.host.is_empty() {
+            if let Some(machine) = &step.boot {
+                self.on_machine(machine).map_err(|e| format!("step {:?}: {e}", step.name))?;
+            }
+            if !powered && step.boot.is_none() {
+                return Err(format!("step {:?} has no power: it needs `boot`", step.name));
+            }
+            powered = !step.power_cut;
+            if step.run.is_empty() && step.host.is_empty() && step.boot.is_none() {
                 return Err(format!("step {:?} does nothing", step.name));
             }
             if let Some(id) = step.findings_must.iter().find(|id| !id.starts_with("SW-")) {
@@ -234,6 +294,30 @@ mod tests {
         let error = parse("x", text).unwrap_err().to_string();
         assert!(error.contains("mark now"), "{error}");
         assert!(parse("x", &text.replace("mark then", "mark now")).is_ok());
+    }
+
+    #[test]
+    fn another_machine_has_the_same_disks_elsewhere() {
+        let text = "description = \"d\"\nmachine = \"pc\"\nmodules = [\"ata_piix\"]\n\
+                    kernel = [\"x.y=1\"]\n[boots.new]\nmachine = \"q35\"\n\
+                    modules = [\"ahci\"]\non = { disk0 = \"ahci\" }\n\
+                    [[disk]]\non = \"ide\"\n[[step]]\nname = \"s\"\nboot = \"new\"\n";
+        let new = parse("x", text).unwrap().on_machine("new").unwrap();
+        assert_eq!((new.machine, new.disks[0].on), (Board::Q35, On::Ahci));
+        assert_eq!((new.modules, new.kernel), (vec!["ahci".to_owned()], vec!["x.y=1".to_owned()]));
+        for (was, is) in [("disk0 =", "disk1 ="), ("boot = \"new\"", "boot = \"newer\"")] {
+            let error = parse("x", &text.replace(was, is)).unwrap_err().to_string();
+            assert!(error.contains("there is no "), "{error}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_done_between_a_power_cut_and_a_boot() {
+        let text = "description = \"d\"\n[[step]]\nname = \"cut\"\npower_cut = true\n\
+                    run = \"mark cut\"\n[[step]]\nname = \"then\"\nrun = \"true\"\n";
+        let error = parse("x", text).unwrap_err().to_string();
+        assert!(error.contains("needs `boot`"), "{error}");
+        assert!(parse("x", &format!("{text}boot = \"same\"\n")).is_ok());
     }
 
     #[test]

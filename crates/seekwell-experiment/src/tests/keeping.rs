@@ -143,3 +143,42 @@ fn metrics_are_known_by_name_and_chosen_by_what_the_arms_do() {
     assert_eq!(default_metric(&reads, &large), "read.rate_bytes_per_s");
     assert_eq!(default_metric(&timed, &timed), "read.response_ns_p99");
 }
+
+#[test]
+fn one_that_is_being_made_is_read_and_shown_as_running_and_as_killed_when_nobody_holds_it() {
+    let (_dir, place) = place();
+    let id = kept(&place, Status::Running);
+    let (folder, document) = place.open(Some(&id)).unwrap();
+    assert_eq!(place.read(&id).unwrap(), document);
+    assert_eq!(place.state(&document), "running");
+    drop(folder);
+    assert_eq!(place.state(&document), "killed");
+    assert!(place.saved_at(&id).is_some());
+    for wrong in ["20200101-000000-experiment-0000", "../experiments", ""] {
+        assert!(matches!(place.read(wrong), Err(crate::ExperimentError::NotFound { .. })));
+        assert_eq!(place.saved_at(wrong), None);
+    }
+}
+
+#[test]
+fn histograms_of_every_run_are_kept_and_a_block_made_anew_takes_the_place_of_the_old() {
+    let (_dir, place) = place();
+    let mut folder = place.create(now()).unwrap();
+    let mut document = document(5);
+    document.id = folder.id().to_owned();
+    document.design.blocks = Some(8);
+    let mut machine = Virtual::new(1.0, 0.01, 1.0);
+    machine.stop_in = Some(6);
+    session(&mut document, &mut machine, &mut folder);
+    assert_eq!(document.status, Status::Interrupted);
+    drop(folder);
+    let (mut folder, mut document) = place.open(Some(&document.id)).unwrap();
+    machine.stop.store(false, std::sync::atomic::Ordering::Relaxed);
+    session(&mut document, &mut machine, &mut folder);
+    let kept = place.detail(&document.id).unwrap().repeats;
+    let numbers: Vec<u32> = kept.iter().map(|r| r.repeat).collect();
+    assert_eq!(numbers, (0..32).collect::<Vec<_>>());
+    let letters = document.runs.iter().map(|r| format!("{:?}", r.arm).to_lowercase());
+    assert!(kept.iter().map(|r| r.phase.clone()).eq(letters), "each under its arm");
+    assert!(matches!(place.detail("../x"), Err(ExperimentError::NotFound { .. })));
+}

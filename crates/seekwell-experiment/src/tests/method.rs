@@ -191,3 +191,21 @@ fn runs_that_lose_speed_half_way_are_no_steady_state() {
     session(&mut flat, &mut machine, &mut Nowhere);
     assert_eq!(steady(&flat), Checked::Passed);
 }
+
+#[test]
+fn a_disk_that_gets_too_hot_ends_the_experiment_and_no_verdict_is_given() {
+    let mut document = document(3);
+    let mut machine = Virtual::new(1.5, 0.01, 1.0);
+    machine.hot_at = Some(9);
+    session(&mut document, &mut machine, &mut Nowhere);
+    assert_eq!((document.status, document.runs.len()), (Status::Invalid, 10));
+    let conclusion = document.conclusion.unwrap();
+    assert_eq!(conclusion.decision, Decision::Invalid);
+    let why = "the disk is at 85 °C, and its limit is 84 °C";
+    assert!(conclusion.sentence.contains(why), "{}", conclusion.sentence);
+    let check = conclusion.checks.iter().find(|c| c.name == "condition").unwrap();
+    assert_eq!(check.checked, Checked::Failed);
+    assert!(check.text.contains("run 10, the disk is at 85"), "{}", check.text);
+    let errors = conclusion.checks.iter().find(|c| c.name == "errors").unwrap();
+    assert_eq!(errors.checked, Checked::Passed, "no request failed");
+}

@@ -5,8 +5,8 @@ mod keeping;
 mod method;
 
 use crate::{
-    Applied, ArmSpec, Design, Document, ExperimentError, Keeper, NotRestored, Options,
-    PrepareError, Region, Rig, Setting, Shape, Status, begin, conduct, default_margin,
+    Applied, ArmSpec, Condition, Design, Document, ExperimentError, Keeper, NotRestored, Options,
+    PrepareError, Region, Rig, Setting, Shape, Status, Temperature, begin, conduct, default_margin,
 };
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,6 +38,8 @@ pub struct Virtual {
     pub made: u32,
     /// The run that fails with EIO.
     pub fails_at: Option<u32>,
+    /// The run during which it gets too hot.
+    pub hot_at: Option<u32>,
     /// A setting it does not take.
     pub refuses: Option<&'static str>,
     /// The stop flag is set inside this run.
@@ -75,6 +77,7 @@ impl Virtual {
             course: Vec::new(),
             made: 0,
             fails_at: None,
+            hot_at: None,
             refuses: None,
             stop_in: None,
             stop: Arc::default(),
@@ -145,6 +148,15 @@ impl Rig for Virtual {
         self.made += 1;
         self.clock += workload.runtime_ns.0;
         Ok(Execution { measurement: m, device: None })
+    }
+
+    fn condition(&mut self) -> Condition {
+        let hot = self.hot_at.is_some_and(|at| self.made > at);
+        let celsius = if hot { 85.0 } else { 41.0 };
+        let what = "the disk".to_owned();
+        let limit_celsius = Some(84.0);
+        let disk = Temperature { what, celsius, limit_celsius, alarm: false };
+        Condition { temperatures: vec![disk], ..Condition::default() }
     }
 
     fn put_back(&mut self) -> Vec<NotRestored> {

@@ -1,9 +1,10 @@
 //! `seekwell experiment`.
 
-use super::{Destroy, Engine, Expect, RateProcess, Rw, expect, margin, values};
+use super::tune::RiskClass;
+use super::workload::Workload;
+use super::{Destroy, Expect, expect, margin, values};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::Pattern;
 use seekwell_stats::Margin;
 use std::path::PathBuf;
 
@@ -18,8 +19,9 @@ Examples:
   seekwell experiment --on . --aa        how noisy is this machine?
   seekwell experiment resume             go on after Ctrl-C, a crash or a reboot
 
-Keys of --a and --b: rw, bs, iodepth, numjobs, direct, engine, tags, rwmixread, rate_iops,
-rate_process, random_distribution, fsync; and every setting of `seekwell tune`.
+Keys of --a and --b: rw, bs, iodepth, numjobs, direct, engine, tags (or host.tags: none, N,
+POLICY or POLICY:N), rwmixread, rate_iops, rate_process, random_distribution, fsync; and every
+setting of `seekwell tune`.
 
 Exit status: 0 decided; 1 undecided, the --expect claim does not hold, or waiting for a reboot;
 4 invalid; 5 a setting could not be put back; 130 interrupted, all put back.";
@@ -40,6 +42,9 @@ pub struct Experiment {
     /// What arm B has
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub b: Vec<String>,
+    /// Allow settings that may hang the disk (C) or lose data (D)
+    #[arg(long, value_name = "CLASS", ignore_case = true)]
+    pub allow_risk: Option<RiskClass>,
     /// A shell command run before each run of A; if it fails, the experiment ends as invalid
     #[arg(long, value_name = "COMMAND")]
     pub a_cmd: Option<String>,
@@ -117,70 +122,4 @@ pub enum ExperimentCommand {
         #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },
-}
-
-/// Options of the workload of both arms.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Workload of both arms, with fio's option names")]
-pub struct Workload {
-    /// Direction and order of requests
-    #[arg(long, default_value = "randread", alias = "readwrite")]
-    pub rw: Rw,
-    /// Size of one request
-    #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = values::block_size)]
-    pub bs: u32,
-    /// Requests each thread keeps outstanding
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub iodepth: u32,
-    /// Threads, each with its own depth
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub numjobs: u32,
-    /// How long to measure in one run
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::duration)]
-    pub runtime: Nanos,
-    /// How long to run before measuring
-    #[arg(
-        long = "ramp_time", value_name = "TIME", default_value = "0",
-        value_parser = values::duration
-    )]
-    pub ramp_time: Nanos,
-    /// Size of the temporary file, or of the part of the target used
-    #[arg(long, value_name = "SIZE", value_parser = values::size)]
-    pub size: Option<u64>,
-    /// First byte used
-    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = values::size)]
-    pub offset: u64,
-    /// Share of reads in a mix, in percent
-    #[arg(
-        long, value_name = "PERCENT", default_value_t = 50,
-        value_parser = clap::value_parser!(u8).range(0..=100)
-    )]
-    pub rwmixread: u8,
-    /// Requests per second in each thread; without it, as many as the depth allows
-    #[arg(long = "rate_iops", value_name = "N")]
-    pub rate_iops: Option<f64>,
-    /// Arrivals under --rate_iops: evenly spaced or random
-    #[arg(long = "rate_process", value_name = "HOW", default_value = "linear")]
-    pub rate_process: RateProcess,
-    /// Where random requests go
-    #[arg(
-        long = "random_distribution", value_name = "HOW", default_value = "random",
-        value_parser = values::distribution
-    )]
-    pub random_distribution: Pattern,
-    /// A flush after every N writes
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub fsync: u32,
-    /// Past the page cache (1) or through it (0)
-    #[arg(
-        long, value_name = "0|1", default_value_t = 1,
-        value_parser = clap::value_parser!(u8).range(0..=1)
-    )]
-    pub direct: u8,
-    /// Let at most N requests be outstanding, whatever the depth: one pool of tags
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub tags: Option<u32>,
-    /// How requests are issued
-    #[arg(long, default_value = "auto")]
-    pub engine: Engine,
 }

@@ -1,27 +1,114 @@
 //! From `KEY=VALUE` words to the two arms.
 
-use crate::cli::experiment::{Experiment, Workload};
+use crate::cli::experiment::Experiment;
+use crate::cli::tune::RiskClass;
 use crate::cli::values::{ValueError, block_size, distribution};
+use crate::cli::workload::Workload;
 use crate::cli::{Engine as EngineChoice, RateProcess, Rw as RwChoice};
 use clap::ValueEnum;
 use seekwell_experiment::{ArmSpec, Engine, Options, Rw, Setting};
-use seekwell_tune::setting::{nearest, registry};
+use seekwell_io::dispatch::TagPolicy;
+use seekwell_sys::nearest;
+use seekwell_tune::setting::{Risk, registry};
 
-/// Options that an arm may have otherwise. Not the runtime: runs of unequal length favour an arm.
-const KEYS: [&str; 12] = [
-    "rw",
-    "bs",
-    "iodepth",
-    "numjobs",
-    "direct",
-    "engine",
-    "tags",
-    "rwmixread",
-    "rate_iops",
-    "rate_process",
-    "random_distribution",
-    "fsync",
+/// Requests a plain NCQ drive takes: the pool of tags where no number is given.
+const NCQ_TAGS: u32 = 32;
+
+/// An option that an arm may have otherwise.
+struct Key {
+    /// What it is called; the first is the name on the command line.
+    names: &'static [&'static str],
+    /// Takes a value, or says what would be right.
+    set: fn(&mut Options, &str) -> Result<(), String>,
+}
+
+/// All of them. Not the runtime: runs of unequal length favour an arm.
+static KEYS: [Key; 12] = [
+    Key { names: &["rw"], set: |o, v| put(&mut o.rw, RwChoice::from_str(v, true).map(rw)) },
+    Key { names: &["bs"], set: |o, v| put(&mut o.block_bytes, said(block_size(v))) },
+    Key { names: &["iodepth"], set: |o, v| put(&mut o.iodepth, number(v, 1, 4096)) },
+    Key { names: &["numjobs"], set: |o, v| put(&mut o.numjobs, number(v, 1, 256)) },
+    Key { names: &["direct"], set: |o, v| put(&mut o.direct, number(v, 0, 1).map(|n| n == 1)) },
+    Key {
+        names: &["engine"],
+        set: |o, v| put(&mut o.engine, EngineChoice::from_str(v, true).map(engine)),
+    },
+    Key { names: &["tags", "host.tags"], set: tags },
+    Key {
+        names: &["rwmixread"],
+        set: |o, v| put(&mut o.mix_read_percent, number(v, 0, 100).map(|n| n as u8)),
+    },
+    Key { names: &["rate_iops"], set: |o, v| put(&mut o.rate_iops, rate(v).map(Some)) },
+    Key {
+        names: &["rate_process"],
+        set: |o, v| {
+            let process = RateProcess::from_str(v, true);
+            put(&mut o.poisson, process.map(|p| p == RateProcess::Poisson))
+        },
+    },
+    Key {
+        names: &["random_distribution"],
+        set: |o, v| put(&mut o.distribution, said(distribution(v))),
+    },
+    Key { names: &["fsync"], set: |o, v| put(&mut o.fsync, number(v, 0, u32::MAX)) },
 ];
+
+impl Key {
+    fn of(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.names.contains(&name))
+    }
+
+    fn all_names() -> impl Iterator<Item = &'static str> {
+        KEYS.iter().flat_map(|key| key.names.iter().copied())
+    }
+
+    fn take(&self, options: &mut Options, value: &str) -> Result<(), ArmError> {
+        (self.set)(options, value).map_err(|why| ArmError::Value {
+            key: self.names[0],
+            value: value.chars().take(40).collect(),
+            why,
+        })
+    }
+}
+
+fn put<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {
+    *place = value?;
+    Ok(())
+}
+
+fn said<T>(value: Result<T, ValueError>) -> Result<T, String> {
+    value.map_err(|e| e.to_string())
+}
+
+fn number(value: &str, least: u32, most: u32) -> Result<u32, String> {
+    let number = value.parse().ok().filter(|n: &u32| (least..=most).contains(n));
+    number.ok_or_else(|| format!("a whole number from {least} to {most} is needed"))
+}
+
+fn rate(value: &str) -> Result<f64, String> {
+    let rate = value.parse().ok().filter(|r: &f64| *r > 0.0 && *r <= 1e9);
+    rate.ok_or_else(|| "a rate above 0 is needed".to_owned())
+}
+
+/// No rule, or one over a number of tags: `none`, `8`, `split`, `split:8`.
+fn tags(options: &mut Options, value: &str) -> Result<(), String> {
+    let (name, count) = match value.split_once(':') {
+        Some((name, count)) => (name, Some(count)),
+        None if value.starts_with(|c: char| c.is_ascii_digit()) => ("shared", Some(value)),
+        None => (value, None),
+    };
+    if (name, count) == ("none", None) {
+        return put(&mut options.tags, Ok(None));
+    }
+    let policy = TagPolicy::ALL.into_iter().find(|policy| policy.name() == name);
+    let count = count.map_or(Ok(NCQ_TAGS), |count| number(count, 1, 4096));
+    let (Some(policy), Ok(count)) = (policy, count) else {
+        let all = TagPolicy::ALL.map(|policy| format!("{}:N", policy.name())).join(", ");
+        return Err(format!("none, N, {all}, with N from 1 to 4096, is needed"));
+    };
+    (options.tags, options.tag_policy) = (Some(count), policy);
+    Ok(())
+}
 
 /// Why the arms make no experiment.
 #[derive(Debug, thiserror::Error)]
@@ -80,19 +167,48 @@ pub enum ArmError {
 /// The two arms.
 pub fn arms(args: &Experiment) -> Result<(ArmSpec, ArmSpec), ArmError> {
     let base = options(&args.workload);
+    let allowed = args.allow_risk.map(|class| match class {
+        RiskClass::C => Risk::C.letter(),
+        RiskClass::D => Risk::D.letter(),
+    });
     let mut a = arm(&base, &args.a)?;
+    a.allow_risk = allowed;
     a.command.clone_from(&args.a_cmd);
     if args.aa {
         return Ok((a.clone(), a));
     }
     let mut b = arm(&base, &args.b)?;
     b.command.clone_from(&args.b_cmd);
+    b.allow_risk = allowed;
     a.mode.clone_from(&args.a_mode);
     b.mode.clone_from(&args.b_mode);
     if a == b { Err(ArmError::Same) } else { Ok((a, b)) }
 }
 
-fn options(w: &Workload) -> Options {
+/// A workload in one word: a direction and options, `randread,iodepth=32`; without one,
+/// single random reads of 4 KiB.
+///
+/// # Errors
+/// [`ArmError`] for an option that is none.
+pub fn workload(word: &str) -> Result<Options, ArmError> {
+    let mut options = Options::default();
+    for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (key, value) = part.split_once('=').unwrap_or(("rw", part));
+        if value == part && RwChoice::from_str(value, true).is_err() {
+            let words = RwChoice::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+            let words: Vec<String> = words.map(|w| w.get_name().to_owned()).collect();
+            let why = format!("one of {} is needed", words.join(", "));
+            return Err(ArmError::Value { key: "rw", value: part.chars().take(40).collect(), why });
+        }
+        let key = key.trim();
+        let known = Key::of(key).ok_or_else(|| unknown(key, Key::all_names()))?;
+        known.take(&mut options, value.trim())?;
+    }
+    Ok(options)
+}
+
+/// What the options of the command line say.
+pub fn options(w: &Workload) -> Options {
     Options {
         rw: rw(w.rw),
         block_bytes: w.bs,
@@ -101,6 +217,7 @@ fn options(w: &Workload) -> Options {
         direct: w.direct == 1,
         engine: engine(w.engine),
         tags: w.tags,
+        tag_policy: w.tag_policy,
         mix_read_percent: w.rwmixread,
         rate_iops: w.rate_iops,
         poisson: w.rate_process == RateProcess::Poisson,
@@ -140,22 +257,29 @@ fn arm(base: &Options, words: &[String]) -> Result<ArmSpec, ArmError> {
             .map(|(key, value)| (key.trim(), value.trim()))
             .filter(|(key, value)| !key.is_empty() && !value.is_empty())
             .ok_or_else(|| ArmError::NoValue { word: word.chars().take(80).collect() })?;
-        if seen.contains(&key) {
-            return Err(ArmError::Twice { key: key.to_owned() });
+        let option = Key::of(key);
+        let name = option.map_or(key, |option| option.names[0]);
+        if seen.contains(&name) {
+            return Err(ArmError::Twice { key: name.to_owned() });
         }
-        seen.push(key);
-        match KEYS.iter().find(|k| **k == key) {
-            Some(key) => set(&mut arm.options, key, value)?,
+        seen.push(name);
+        match option {
+            Some(option) => option.take(&mut arm.options, value)?,
             None if is_setting(key) => {
                 arm.settings.push(Setting { key: key.to_owned(), value: value.to_owned() });
             }
             None => {
-                let all = KEYS.iter().copied().chain(registry().map(|s| s.key));
-                return Err(ArmError::Unknown { key: key.to_owned(), near: nearest(key, all) });
+                let settings = registry().map(|s| s.key);
+                return Err(unknown(key, Key::all_names().chain(settings)));
             }
         }
     }
     Ok(arm)
+}
+
+fn unknown<'a>(key: &str, all: impl Iterator<Item = &'a str>) -> ArmError {
+    let near = nearest(key, all).first().map(|near| (*near).to_owned());
+    ArmError::Unknown { key: key.to_owned(), near }
 }
 
 /// Whether tune may know it: a key, or one of a family such as `iosched.*`. Whether this disk has
@@ -167,33 +291,23 @@ fn is_setting(key: &str) -> bool {
     })
 }
 
-fn set(options: &mut Options, key: &'static str, value: &str) -> Result<(), ArmError> {
-    let bad = |why: String| ArmError::Value { key, value: value.chars().take(40).collect(), why };
-    let of = |e: ValueError| bad(e.to_string());
-    let number = |least: u32, most: u32| {
-        let number = value.parse().ok().filter(|n: &u32| (least..=most).contains(n));
-        number.ok_or_else(|| bad(format!("a whole number from {least} to {most} is needed")))
-    };
-    match key {
-        "rw" => options.rw = rw(RwChoice::from_str(value, true).map_err(bad)?),
-        "bs" => options.block_bytes = block_size(value).map_err(of)?,
-        "iodepth" => options.iodepth = number(1, 4096)?,
-        "numjobs" => options.numjobs = number(1, 256)?,
-        "direct" => options.direct = number(0, 1)? == 1,
-        "engine" => options.engine = engine(EngineChoice::from_str(value, true).map_err(bad)?),
-        "tags" => options.tags = Some(number(1, 4096)?),
-        "rwmixread" => options.mix_read_percent = number(0, 100)? as u8,
-        "rate_iops" => {
-            let rate = value.parse().ok().filter(|r: &f64| *r > 0.0 && *r <= 1e9);
-            options.rate_iops = Some(rate.ok_or_else(|| bad("a rate above 0 is needed".into()))?);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_a_number_a_policy_or_both() {
+        let read = |text: &str| {
+            let mut options = Options { tags: Some(3), ..Options::default() };
+            tags(&mut options, text).map(|()| options.tags())
+        };
+        assert_eq!(read("none"), Ok(None));
+        assert_eq!(read("8"), Ok(Some((TagPolicy::Shared, 8))));
+        assert_eq!(read("shared"), Ok(Some((TagPolicy::Shared, NCQ_TAGS))));
+        assert_eq!(read("split:16"), Ok(Some((TagPolicy::Split, 16))));
+        assert_eq!(read("reads-first"), Ok(Some((TagPolicy::ReadsFirst, NCQ_TAGS))));
+        for wrong in ["", "0", "4097", "none:4", "halves", "split:", "split:x", "8:split"] {
+            assert!(read(wrong).is_err_and(|e| e.contains("split:N")), "{wrong}");
         }
-        "rate_process" => {
-            let process = RateProcess::from_str(value, true).map_err(bad)?;
-            options.poisson = process == RateProcess::Poisson;
-        }
-        "random_distribution" => options.distribution = distribution(value).map_err(of)?,
-        "fsync" => options.fsync = number(0, u32::MAX)?,
-        _ => return Err(ArmError::Unknown { key: key.to_owned(), near: None }),
     }
-    Ok(())
 }

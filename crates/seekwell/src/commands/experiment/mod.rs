@@ -1,8 +1,9 @@
 //! `seekwell experiment`: two arms, interleaved runs, one verdict.
 
 pub mod arms;
-mod rig;
-mod setter;
+pub(super) mod rig;
+pub(super) mod setter;
+mod smart;
 
 use super::{check_writable, write_whole};
 use crate::Ended;
@@ -149,7 +150,7 @@ fn finish(
     context: &Context,
     line: Line,
 ) -> Ended {
-    let mut shown = Shown { line };
+    let mut shown = Shown { line, lead: String::new() };
     let stop = &context.control.stop;
     let kept = conduct(&mut document, &mut machine, &mut folder, &mut shown, stop);
     drop(machine);
@@ -240,7 +241,7 @@ fn command(args: &Experiment, seed: u64) -> Vec<String> {
     words
 }
 
-fn heed_signals(context: &Context) -> Result<(), CommandError> {
+pub(super) fn heed_signals(context: &Context) -> Result<(), CommandError> {
     signals::watch(Arc::clone(&context.control)).map_err(|e| {
         TargetError::Setup {
             what: "installing signal handlers",
@@ -260,6 +261,17 @@ fn machine(
     resumed: bool,
 ) -> Result<Machine, CommandError> {
     let setter = setter(document, resumed)?;
+    machine_with(document, setter, inspection, context, line)
+}
+
+/// The same, of settings that were proven before.
+pub(super) fn machine_with(
+    document: &Document,
+    setter: Option<Setter>,
+    inspection: Inspection,
+    context: &Context,
+    line: &Line,
+) -> Result<Machine, CommandError> {
     let (a, b) = (&document.a.options, &document.b.options);
     let wants = |engine| a.engine == engine || b.engine == engine;
     if wants(Engine::IoUring) {
@@ -294,6 +306,13 @@ fn machine(
     Ok(Machine::new(context, parts))
 }
 
+/// Longer than a run of this experiment takes, with the pause before it.
+pub(super) fn run_time(document: &Document) -> Duration {
+    let longest = |arm: &ArmSpec| arm.options.runtime_ns + arm.options.ramp_ns;
+    let run = longest(&document.a).max(longest(&document.b)) + document.design.settle_ns;
+    Duration::from(Nanos(run.0.saturating_mul(2)))
+}
+
 fn setter(document: &Document, resumed: bool) -> Result<Option<Setter>, CommandError> {
     let settings = document.a.settings.iter().chain(&document.b.settings);
     let mut keys: Vec<String> = settings.map(|s| s.key.clone()).collect();
@@ -304,10 +323,9 @@ fn setter(document: &Document, resumed: bool) -> Result<Option<Setter>, CommandE
         let target = document.target.clone();
         return Err(ArmError::NoDisk { key: first, target, why }.into());
     }
-    let longest = |arm: &ArmSpec| arm.options.runtime_ns + arm.options.ramp_ns;
-    let run = longest(&document.a).max(longest(&document.b)) + document.design.settle_ns;
-    let run = Duration::from(Nanos(run.0.saturating_mul(2)));
+    let run = run_time(document);
     let mut setter = Setter::new(Path::new(&document.target), run, keys, resumed)?;
+    setter.allow(document.a.allow_risk);
     for arm in [&document.a, &document.b] {
         setter.restore();
         setter.apply(&arm.settings)?;
@@ -353,7 +371,7 @@ fn tell_forecast(context: &Context, document: &Document) {
     ));
 }
 
-fn minutes(seconds: f64) -> String {
+pub(super) fn minutes(seconds: f64) -> String {
     match seconds {
         s if s < 100.0 => format!("about {s:.0} s"),
         s if s < 7200.0 => format!("about {:.0} min", s / 60.0),
@@ -362,8 +380,11 @@ fn minutes(seconds: f64) -> String {
 }
 
 /// The progress line: never the verdict so far.
-struct Shown {
-    line: Line,
+pub(super) struct Shown {
+    /// Where it is drawn.
+    pub line: Line,
+    /// What stands before it.
+    pub lead: String,
 }
 
 impl Observer for Shown {
@@ -377,7 +398,8 @@ impl Observer for Shown {
         });
         let seconds = at.eta.as_secs_f64();
         let text = format!(
-            "block {} of {of}, run {}{width} · {} left",
+            "{}block {} of {of}, run {}{width} · {} left",
+            self.lead,
             at.slot.block + 1,
             at.slot.position + 1,
             minutes(seconds)

@@ -1,17 +1,22 @@
 //! The machine an experiment is made on: targets, settings, commands and the running system.
 
 use super::setter::{Setter, not_applied};
+use super::smart;
 use crate::context::Context;
 use crate::executor::{EngineKind, RealExecutor};
 use jiff::Timestamp;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
-use seekwell_experiment::{Applied, ArmSpec, Engine, NotRestored, PrepareError, Region, Rig};
+use seekwell_experiment::{
+    Applied, ArmSpec, Condition, Engine, NotRestored, PrepareError, Region, Rig,
+};
 use seekwell_inspect::{InspectError, Inspection, Target, inspect};
 use seekwell_io::engine::Control;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use seekwell_stats::Arm;
 use seekwell_sys::{Live, View};
+use seekwell_tune::Disk;
+use seekwell_tune::guard::Health;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -176,8 +181,23 @@ impl Rig for Machine {
             Engine::IoUring => EngineKind::IoUring,
             Engine::Threads => EngineKind::Threads,
         };
-        self.executor.issue_by(engine, arm.options.tags);
+        self.executor.issue_by(engine, arm.options.tags());
         self.executor.execute(workload)
+    }
+
+    fn condition(&mut self) -> Condition {
+        let on_a_disk = self.target != Path::new("null");
+        let disk = on_a_disk.then(|| Disk::of(&self.view, &self.target).ok()).flatten();
+        let mut now = Condition::read(&self.view, disk.as_ref().map(|d| d.dir.as_path()));
+        if let Some(disk) = &disk {
+            let vitals = Health::new(&self.view, disk, Duration::MAX).read(&self.view);
+            let counts = vitals.errors.into_iter().filter_map(|(what, n)| Some((what, n?)));
+            let name = &disk.identity.name;
+            let own = smart::counts(disk);
+            let all = counts.map(|(what, n)| (what.to_owned(), n)).chain(own);
+            now.counts.extend(all.map(|(what, n)| (format!("{what} of {name}"), n)));
+        }
+        now
     }
 
     fn verify(&mut self) -> Result<(), String> {

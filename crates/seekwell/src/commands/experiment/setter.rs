@@ -10,7 +10,7 @@ use seekwell_tune::apply::Limits;
 use seekwell_tune::journal::Phase;
 use seekwell_tune::setting::Risk;
 use seekwell_tune::trial::{Standing, Tuner, Wish};
-use seekwell_tune::{Disk, TuneError, default_run_dir};
+use seekwell_tune::{Commanded, Disk, TuneError, default_run_dir};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -22,13 +22,15 @@ const LEAVING: Duration = Duration::from_secs(3);
 
 /// Applies and puts back settings of one disk.
 pub struct Setter {
-    view: Live,
+    view: Commanded<Live>,
     disk: Disk,
     run_dir: PathBuf,
     /// How long a trial may last.
     time: Duration,
     /// Keys that the arms set: a trial of other keys is someone else's.
     keys: Vec<String>,
+    /// The highest risk a setting may have.
+    allow: Risk,
     active: bool,
     /// A trial that an earlier session may have left is looked for.
     adopt: bool,
@@ -46,10 +48,18 @@ impl Setter {
         keys: Vec<String>,
         adopt: bool,
     ) -> Result<Self, TuneError> {
-        let view = Live::system();
+        let view = Commanded::new(Live::system());
         let disk = Disk::of(&view, target)?;
         let run_dir = default_run_dir(std::env::var_os("SEEKWELL_RUN_DIR").as_deref());
-        Ok(Self { view, disk, run_dir, time: run + SLACK, keys, active: false, adopt })
+        let (time, allow) = (run + SLACK, Risk::B);
+        Ok(Self { view, disk, run_dir, time, keys, allow, active: false, adopt })
+    }
+
+    /// Lets settings of this risk through too, as an arm says it.
+    pub fn allow(&mut self, letter: Option<char>) {
+        let risks = [Risk::C, Risk::D].into_iter();
+        let risk = letter.and_then(|l| risks.into_iter().find(|risk| risk.letter() == l));
+        self.allow = risk.unwrap_or(Risk::B);
     }
 
     fn tuner(&self) -> Tuner<'_> {
@@ -73,7 +83,7 @@ impl Setter {
         let wish = Wish {
             words: settings.iter().map(|s| format!("{}={}", s.key, s.value)).collect(),
             time: self.time,
-            allow: Risk::B,
+            allow: self.allow,
             limits: Limits::default(),
             // Its reads would be measured with the rest.
             canary: false,
