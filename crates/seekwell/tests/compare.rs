@@ -3,17 +3,10 @@
 
 mod common;
 
+use common::bonnie::{AHCI, PIIX};
 use common::{run, skip, tool};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-
-/// The lines of the published comparison of ata_piix with ahci, bonnie++ 1.96, one run each.
-const PIIX: &str = "1.96,1.96,kvm,1,1252886317,4G,,439,99,52686,15,27168,5,2039,99,62782,4,228.9,3,\
-384,,,,,17299,43,379058,99,777,1,24781,49,522877,100,579,1,48125us,1645ms,1545ms,16144us,137ms,\
-863ms,1773ms,169us,18519ms,1403ms,14us,14935ms\n";
-const AHCI: &str = "1.96,1.96,kvm,1,1252887577,4G,,430,98,52639,14,27533,5,2066,99,62991,4,224.5,1,\
-384,,,,,28173,56,373407,98,1645,2,31110,61,522376,99,1026,1,50870us,1532ms,1655ms,10203us,\
-21423us,953ms,1363ms,157us,12877ms,1216ms,61us,11397ms\n";
 
 struct Home(tempfile::TempDir);
 

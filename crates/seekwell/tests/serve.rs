@@ -119,6 +119,47 @@ fn what_is_kept_is_shown_as_pages_and_as_json() {
 }
 
 #[test]
+fn an_experiment_is_listed_and_shown_while_it_is_made_and_when_it_is_over() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start(home.path(), &[]);
+    let json = |path: &str| -> serde_json::Value {
+        let (status, _, text) = server.get(path);
+        assert_eq!(status, 200, "{path}: {text}");
+        serde_json::from_str(&text).unwrap()
+    };
+    assert_eq!(json("/api/runs")["list"], serde_json::json!([]));
+    let mut child = seekwell(home.path())
+        .args(["experiment", "--on", "null", "--b", "iodepth=8", "--pairs", "--blocks=8"])
+        .args(["--runtime=600ms", "--settle=0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut listed = serde_json::Value::Null;
+    wait_for("a line in the list", Duration::from_secs(20), || {
+        listed = json("/api/runs")["list"][0].clone();
+        !listed.is_null()
+    });
+    let id = listed["id"].as_str().unwrap();
+    assert_eq!((&listed["kind"], &listed["state"]), (&"experiment".into(), &"running".into()));
+    assert_eq!(listed["label"], "iodepth=8 against iodepth=1");
+    let (_, _, page) = server.get(&format!("/experiment/{id}"));
+    assert!(page.contains("● RUNNING") && page.contains("data-served"));
+    let (address, api) = (format!("href=\"/experiment/{id}\""), format!("/api/experiment/{id}"));
+    assert!(server.get("/").2.contains(&address), "the list leads to it");
+    let early = json(&api);
+    assert_eq!((&early["state"], &early["document"]["id"]), (&"running".into(), &id.into()));
+    assert!(early["sheets"][0]["course"].is_null(), "nobody sees numbers come in");
+    child.wait().unwrap();
+    let late = json(&api);
+    assert_eq!(late["state"], "complete");
+    assert_eq!(json("/api/runs")["list"][0]["state"], "complete");
+    let verdict = late["sheets"][0]["verdict"][0].as_str().unwrap();
+    assert!(server.get(&format!("/experiment/{id}")).2.contains(verdict));
+    assert_eq!(server.get(&format!("/run/{id}")).0, 404, "it is no run");
+}
+
+#[test]
 fn head_tells_the_length_and_sends_no_body() {
     let (home, id, _writer) = home(Status::Complete);
     let server = Server::start(home.path(), &[]);
@@ -161,6 +202,9 @@ fn no_address_leads_out_of_the_folder_of_runs() {
         format!("/run/{}", &id[..8]),
         "/api/run/".to_owned(),
         "/run/20200101-000000-bench-0000".to_owned(),
+        "/experiment/20200101-000000-experiment-0000".to_owned(),
+        "/experiment/last".to_owned(),
+        "/experiment/../experiments/noise.json".to_owned(),
         "/favicon.ico".to_owned(),
         "//".to_owned(),
     ] {

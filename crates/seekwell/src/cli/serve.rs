@@ -11,9 +11,9 @@ Examples:
   ssh -L 8733:127.0.0.1:8733 server    look at another machine's runs without opening a port
   seekwell serve --bind 192.168.1.5    for the local network, with a token that is printed
 
-Addresses: / lists what is kept, /run/ID is the page of a run; /api/runs and /api/run/ID are the
-same as JSON. Nothing can be changed from there. Traffic is not encrypted: beyond this machine,
-prefer ssh -L.")]
+Addresses: / lists what is kept, /run/ID and /experiment/ID are the pages of one; /api/runs,
+/api/run/ID and /api/experiment/ID are the same as JSON. Nothing can be changed from there.
+Traffic is not encrypted: beyond this machine, prefer ssh -L.")]
 pub struct Serve {
     /// Port to listen on; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 8733)]

@@ -2,10 +2,11 @@
 //!
 //! Every connection has a thread of its own, makes one request and has a few seconds for it; more
 //! than a few at once are turned away. There is no way to change anything: an address has one of
-//! four forms or is nothing, and what is in it is never joined to a path before it was seen to be
+//! six forms or is nothing, and what is in it is never joined to a path before it was seen to be
 //! an id.
 
 mod door;
+mod experiments;
 mod http;
 
 use crate::Ended;
@@ -14,9 +15,14 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::signals;
 use door::{Door, is_token};
+use experiments::Experiments;
 use http::{Answer, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seekwell_report::{Kept, html_list, html_served, list_json, run_json};
+use seekwell_experiment::{ExperimentError, Place};
+use seekwell_report::{
+    Kept, ReportError, experiment_json, html_experiment_served, html_list, html_served, list_json,
+    run_json,
+};
 use seekwell_runs::{Detail, Entry, Filter, RunDocument, State, Store, StoreError, is_id};
 use serde_json::json;
 use std::fs::File;
@@ -47,7 +53,8 @@ pub fn run(args: &Serve, context: &Context) -> Ended {
     let listener = TcpListener::bind(wanted).map_err(fail)?;
     listener.set_nonblocking(true).map_err(fail)?;
     tell(listener.local_addr().map_err(fail)?, token.as_deref(), context)?;
-    let server = Arc::new(Server { store, door: Door { bind: args.bind, token } });
+    let experiments = Experiments::new(Place::beside(store.dir()));
+    let server = Arc::new(Server { store, experiments, door: Door { bind: args.bind, token } });
     let open = Arc::new(AtomicUsize::new(0));
     while !context.control.stop.load(Relaxed) {
         let mut waits = [PollFd::new(&listener, PollFlags::IN)];
@@ -95,6 +102,7 @@ fn random_token() -> io::Result<String> {
 
 struct Server {
     store: Store,
+    experiments: Experiments,
     door: Door,
 }
 
@@ -142,37 +150,65 @@ impl Server {
         if let Err(refusal) = self.door.check(request) {
             return refusal;
         }
-        let path = request.path.as_str();
-        let made = match path {
-            "/" => self.list().map(|list| {
-                let query = query(self.door.token.as_deref());
-                html_list(&list, &query).map(Answer::html)
-            }),
-            "/api/runs" => self.list().map(|list| list_json(&list).map(Answer::json)),
-            _ => {
-                if let Some(id) = path.strip_prefix("/run/").filter(|id| is_id(id)) {
-                    self.load(id)
-                        .map(|(run, state)| html_served(&run, state.name()).map(Answer::html))
-                } else if let Some(id) = path.strip_prefix("/api/run/").filter(|id| is_id(id)) {
-                    self.load(id).map(|(run, state)| run_json(&run, state.name()).map(Answer::json))
-                } else {
-                    return Answer::refusal(404, "There is nothing at this address.");
-                }
-            }
-        };
-        match made {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => Answer::refusal(500, &format!("It cannot be shown: {error}.")),
-            Err(StoreError::NotFound { .. } | StoreError::Ambiguous { .. }) => {
-                Answer::refusal(404, "No run of this name is kept.")
-            }
-            Err(error) => Answer::refusal(500, &format!("It cannot be read: {error}.")),
+        match request.path.strip_prefix('/').and_then(|path| self.show(path)) {
+            Some(Ok(answer) | Err(answer)) => answer,
+            None => Answer::refusal(404, "There is nothing at this address."),
         }
     }
 
-    fn list(&self) -> Result<Vec<Kept>, StoreError> {
-        let listing = self.store.list(&Filter::default())?;
-        Ok(listing.runs.into_iter().map(kept).collect())
+    /// What is at an address, which comes without its slash; `None` where nothing can be.
+    fn show(&self, path: &str) -> Option<Result<Answer, Answer>> {
+        let (api, what) = match path.strip_prefix("api/") {
+            Some(rest) => (true, rest),
+            None => (false, path),
+        };
+        Some(match (what, what.split_once('/')) {
+            ("", _) if !api => self.list(api),
+            ("runs", _) if api => self.list(api),
+            (_, Some(("run", id))) if is_id(id) => self.run(id, api),
+            (_, Some(("experiment", id))) if is_id(id) => self.experiment(id, api),
+            _ => return None,
+        })
+    }
+
+    fn list(&self, api: bool) -> Result<Answer, Answer> {
+        let listing = self.store.list(&Filter::default()).map_err(unreadable)?;
+        let mut list: Vec<Kept> = listing.runs.into_iter().map(kept).collect();
+        list.extend(self.experiments.list());
+        list.sort_by(|a, b| b.started_at.cmp(&a.started_at));
+        let query = query(self.door.token.as_deref());
+        let made = if api {
+            list_json(&list).map(Answer::json)
+        } else {
+            html_list(&list, &query).map(Answer::html)
+        };
+        made.map_err(unshowable)
+    }
+
+    fn run(&self, id: &str, api: bool) -> Result<Answer, Answer> {
+        let (run, state) = self.load(id).map_err(|error| match error {
+            StoreError::NotFound { .. } | StoreError::Ambiguous { .. } => not_kept("run"),
+            error => unreadable(error),
+        })?;
+        let made = if api {
+            run_json(&run, state.name()).map(Answer::json)
+        } else {
+            html_served(&run, state.name()).map(Answer::html)
+        };
+        made.map_err(unshowable)
+    }
+
+    fn experiment(&self, id: &str, api: bool) -> Result<Answer, Answer> {
+        let (document, state) = self.experiments.load(id).map_err(|error| match error {
+            ExperimentError::NotFound { .. } => not_kept("experiment"),
+            error => unreadable(error),
+        })?;
+        let made = if api {
+            experiment_json(&document, state).map(Answer::json)
+        } else {
+            html_experiment_served(&document, state).map(Answer::html)
+        };
+        made.map_err(unshowable)
     }
 
     fn load(&self, id: &str) -> Result<((RunDocument, Detail), State), StoreError> {
@@ -188,6 +224,18 @@ impl Server {
             found => Ok(found),
         }
     }
+}
+
+fn not_kept(what: &str) -> Answer {
+    Answer::refusal(404, &format!("No {what} of this name is kept."))
+}
+
+fn unreadable(error: impl std::error::Error) -> Answer {
+    Answer::refusal(500, &format!("It cannot be read: {error}."))
+}
+
+fn unshowable(error: ReportError) -> Answer {
+    Answer::refusal(500, &format!("It cannot be shown: {error}."))
 }
 
 fn kept(run: Entry) -> Kept {
