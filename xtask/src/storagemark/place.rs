@@ -1,0 +1,175 @@
+//! Where the scene lies: one folder with the modelled disk, a loop device over it and an ext4 on
+//! that, all taken down again on every way out. What a killed run left is removed by the next.
+
+use super::confine::Confine;
+use super::disk::Disk;
+use crate::Failure;
+use rustix::mount::{UnmountFlags, unmount};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// How folders and cgroups of the scene begin; the number of the process follows.
+const PREFIX: &str = "seekwell-storagemark-";
+/// File systems that are memory.
+const MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// The scene's place. Fields are dropped in order: processes first, the folder last.
+pub struct Place {
+    /// Where servers run.
+    pub confine: Confine,
+    mounted: Option<Mounted>,
+    device: Option<Loop>,
+    /// The modelled disk below.
+    pub disk: Disk,
+    dir: TempDir,
+}
+
+struct Mounted(PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if unmount(&self.0, UnmountFlags::empty()).is_err() {
+            let _ = unmount(&self.0, UnmountFlags::DETACH);
+        }
+    }
+}
+
+struct Loop(PathBuf);
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
+    }
+}
+
+impl Place {
+    /// Makes it below `work`, with a disk of `size` bytes.
+    pub fn new(work: &Path, size: u64, scale: u32) -> Result<Self, Failure> {
+        let kind = rustix::fs::statfs(work)?;
+        if MEMORY.contains(&(kind.f_type as i64)) {
+            return Err(
+                format!("{} lies in memory; name a folder on a disk", work.display()).into()
+            );
+        }
+        let free = kind.f_bavail.saturating_mul(u64::try_from(kind.f_bsize)?);
+        if free < size + (1 << 30) {
+            return Err(format!(
+                "{} has {} MiB free and {} are needed",
+                work.display(),
+                free >> 20,
+                (size >> 20) + 1024
+            )
+            .into());
+        }
+        sweep(work);
+        let name = format!("{PREFIX}{}", std::process::id());
+        let dir = tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir_in(work)?;
+        let confine = Confine::new(&name)?;
+        // Servers run as nobody.
+        fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        let (served, root) = (dir.path().join("served"), dir.path().join("root"));
+        fs::create_dir(&served)?;
+        fs::create_dir(&root)?;
+        let disk = Disk::new(&dir.path().join("backing"), &served, size, scale)?;
+        let shown = said(
+            Command::new("losetup").args(["--find", "--show", "--direct-io=on"]).arg(disk.path()),
+        )?;
+        let device = Loop(PathBuf::from(shown.trim()));
+        let mut place = Self { confine, mounted: None, device: Some(device), disk, dir };
+        said(
+            Command::new("mkfs.ext4")
+                .args(["-q", "-E", "nodiscard,lazy_itable_init=0"])
+                .args(["-E", "lazy_journal_init=0"])
+                .arg(place.device()),
+        )?;
+        place.mount()?;
+        Ok(place)
+    }
+
+    /// The loop device.
+    pub fn device(&self) -> &Path {
+        self.device.as_ref().map_or(Path::new(""), |l| &l.0)
+    }
+
+    /// Top of the file system on it.
+    pub fn root(&self) -> PathBuf {
+        self.dir.path().join("root")
+    }
+
+    /// A folder beside it, on the machine's own disk, for what is not part of the load.
+    pub fn aside(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn mount(&mut self) -> Result<(), Failure> {
+        // The document's NTFS noted each access to a file; strictatime is ext4's way to.
+        said(
+            Command::new("mount")
+                .args(["-t", "ext4", "-o", "strictatime"])
+                .arg(self.device())
+                .arg(self.root()),
+        )?;
+        self.mounted = Some(Mounted(self.root()));
+        Ok(())
+    }
+
+    /// Mounts anew, so that nothing of it is in memory.
+    pub fn forget(&mut self) -> Result<(), Failure> {
+        unmount(self.root(), UnmountFlags::empty())
+            .map_err(|e| format!("{}: {e}", self.root().display()))?;
+        // Not to be unmounted a second time.
+        std::mem::forget(self.mounted.take());
+        self.mount()
+    }
+}
+
+/// Runs a program to its end and gives what it printed.
+pub fn said(command: &mut Command) -> Result<String, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("{name} could not be started: {e}"))?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(format!("{name} failed ({}): {words}", output.status).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Removes what killed runs left below `work`.
+fn sweep(work: &Path) {
+    let Ok(entries) = fs::read_dir(work) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(pid) = name.strip_prefix(PREFIX).and_then(|n| n.parse::<u32>().ok()) else {
+            continue;
+        };
+        if !Path::new(&format!("/proc/{pid}")).exists() {
+            clear(&entry.path(), &name);
+        }
+    }
+}
+
+fn clear(dir: &Path, name: &str) {
+    drop(Confine::left_behind(name));
+    // Loop devices first: their files lose their paths with the mounts.
+    let list =
+        said(Command::new("losetup").args(["--noheadings", "--raw", "-O", "NAME,BACK-FILE"]));
+    for line in list.unwrap_or_default().lines() {
+        if let Some((device, file)) = line.split_once(' ')
+            && Path::new(file).starts_with(dir)
+        {
+            drop(Loop(PathBuf::from(device)));
+        }
+    }
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let below = |path: &&str| Path::new(path).starts_with(dir);
+    let mounts = mounts.lines().filter_map(|l| l.split(' ').nth(1)).filter(below);
+    for path in mounts.collect::<Vec<_>>().into_iter().rev() {
+        let _ = unmount(path, UnmountFlags::DETACH);
+    }
+    let _ = fs::remove_dir_all(dir);
+}

@@ -1,0 +1,280 @@
+//! What came out, beside what was published.
+
+use crate::Failure;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// What was published of a trace. Shares are of bytes.
+struct Published {
+    name: &'static str,
+    clients: u32,
+    queue: Option<f64>,
+    read_share: Option<f64>,
+    mb_per_s: Option<f64>,
+    queries_per_s: Option<f64>,
+}
+
+const PUBLISHED: [Published; 4] = [
+    Published {
+        name: "web-light",
+        clients: 2,
+        queue: Some(1.86),
+        read_share: Some(0.75),
+        mb_per_s: Some(3.3),
+        queries_per_s: None,
+    },
+    Published {
+        name: "web-heavy",
+        clients: 20,
+        queue: Some(3.5),
+        read_share: Some(0.86),
+        mb_per_s: Some(35.1),
+        queries_per_s: None,
+    },
+    Published {
+        name: "db-light",
+        clients: 10,
+        queue: None,
+        read_share: None,
+        mb_per_s: None,
+        queries_per_s: None,
+    },
+    Published {
+        name: "db-heavy",
+        clients: 50,
+        queue: None,
+        read_share: None,
+        mb_per_s: None,
+        queries_per_s: Some(500.0),
+    },
+];
+
+/// Share of ab's requests that may be refused: some pictures do not exist.
+const REFUSED_AT_MOST: f64 = 0.05;
+
+/// The page around the figures.
+const PAGE: &str = include_str!("page.md");
+
+/// Figures of a recorded trace.
+#[derive(Debug)]
+pub struct Traced {
+    /// Its file's name.
+    pub file: String,
+    clients: u32,
+    bytes: u64,
+    answered_per_s: f64,
+    /// Seconds that ab asked.
+    pub took_s: f64,
+    requests: f64,
+    per_s: f64,
+    mb_per_s: f64,
+    read_share: f64,
+    read_bytes_share: f64,
+    mean_bytes: f64,
+    queue: f64,
+    queue_seen: f64,
+    latency_ms_p50: f64,
+    latency_ms_p99: f64,
+    sequential: f64,
+    random: f64,
+    sentences: String,
+    complete: bool,
+    /// Queries that the database server answered.
+    pub queries_per_s: Option<f64>,
+}
+
+impl Traced {
+    /// From what ab printed and `trace stats --json`.
+    pub fn new(
+        file: String,
+        clients: u32,
+        ab: &str,
+        stats: &Value,
+        bytes: u64,
+    ) -> Result<Self, Failure> {
+        let refused = of_ab(ab, "Non-2xx responses:").unwrap_or(0.0);
+        let asked = of_ab(ab, "Complete requests:")?;
+        if refused > REFUSED_AT_MOST * asked {
+            return Err(format!("{refused} of {asked} requests of {file} were refused").into());
+        }
+        let number = |pointer: &str| {
+            stats
+                .pointer(pointer)
+                .and_then(Value::as_f64)
+                .ok_or_else(|| format!("the statistics of {file} lack {pointer}"))
+        };
+        let latency = stats["latencies"]
+            .as_array()
+            .and_then(|all| {
+                all.iter().find(|l| l["span"] == "queue-to-complete" && l["op"].is_null())
+            })
+            .ok_or_else(|| format!("the statistics of {file} lack latencies"))?;
+        let ms = |key: &str| latency[key].as_f64().map_or(f64::NAN, |ns| ns / 1e6);
+        let words = |sentences: &Value| {
+            let all = sentences.as_array().map(Vec::as_slice).unwrap_or_default();
+            all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+        };
+        Ok(Self {
+            clients,
+            bytes,
+            answered_per_s: of_ab(ab, "Requests per second:")?,
+            took_s: of_ab(ab, "Time taken for tests:")?,
+            requests: number("/requests")?,
+            per_s: number("/requests_per_s")?,
+            mb_per_s: number("/bytes_per_s")? / 1e6,
+            read_share: number("/read_share")?,
+            read_bytes_share: number("/read_bytes_share")?,
+            mean_bytes: number("/sizes/mean_bytes")?,
+            queue: number("/queue/over_time_mean")?,
+            queue_seen: number("/queue/seen_mean")?,
+            latency_ms_p50: ms("latency_ns_p50"),
+            latency_ms_p99: ms("latency_ns_p99"),
+            sequential: number("/order/sequential_share")?,
+            random: number("/order/random_share")?,
+            sentences: words(&stats["sentences"]),
+            complete: stats.pointer("/about/losses/lost_events") == Some(&Value::from(0)),
+            queries_per_s: None,
+            file,
+        })
+    }
+}
+
+/// A number of what ab prints.
+fn of_ab(text: &str, name: &str) -> Result<f64, Failure> {
+    let line = text.lines().find_map(|l| l.strip_prefix(name));
+    let word = line.and_then(|l| l.split_whitespace().next());
+    Ok(word.ok_or_else(|| format!("ab printed no {name:?}"))?.parse()?)
+}
+
+/// What a figure is, and the figure.
+type Row = (&'static str, fn(&Traced) -> String);
+
+/// All of a run.
+pub struct Report {
+    scale: u32,
+    seconds: u32,
+    /// Pictures in the archive.
+    pub pictures: u32,
+    /// Share of the archive in memory when recording began.
+    pub warm_share: f64,
+    /// Bytes of the site's tables and indexes.
+    pub tables_bytes: u64,
+    /// Bytes of MariaDB's own cache.
+    pub pool_bytes: u64,
+    /// In the order they were recorded.
+    pub traces: Vec<Traced>,
+}
+
+impl Report {
+    /// Of a scene of one `scale`-th, `seconds` a trace.
+    pub fn new(scale: u32, seconds: u32) -> Self {
+        Self {
+            scale,
+            seconds,
+            pictures: 0,
+            warm_share: 0.0,
+            tables_bytes: 0,
+            pool_bytes: 0,
+            traces: Vec::new(),
+        }
+    }
+
+    /// The page.
+    pub fn text(&self) -> String {
+        PAGE.replace("{scene}", &self.scene())
+            .replace("{published}", &self.beside())
+            .replace("{more}", &self.more())
+    }
+
+    fn scene(&self) -> String {
+        format!(
+            "This run: one to {}, {} s a trace. {} pictures; {:.0} % of the archive in memory when \
+             recording began (64 % in the\ndocument). Tables and indexes of {} MiB, of which \
+             MariaDB caches {} MiB.",
+            self.scale,
+            self.seconds,
+            self.pictures,
+            self.warm_share * 100.0,
+            self.tables_bytes >> 20,
+            self.pool_bytes >> 20
+        )
+    }
+
+    fn beside(&self) -> String {
+        let mut text = String::from(
+            "| trace | clients | queue length | published | read, of bytes | published | MB/s | \
+             published | queries/s | published |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        );
+        let shown = |value: Option<f64>, digits: usize, unit: &str| {
+            value.map_or("–".to_owned(), |v| format!("{v:.digits$}{unit}"))
+        };
+        for published in &PUBLISHED {
+            let name = format!("{}.parquet", published.name);
+            let Some(t) = self.traces.iter().find(|t| t.file == name) else { continue };
+            let percent = |share: f64| share * 100.0;
+            // A String takes all that is written.
+            let _ = writeln!(
+                text,
+                "| {} | {} | {:.2} | {} | {:.0} % | {} | {:.1} | {} | {} | {} |",
+                published.name,
+                published.clients,
+                t.queue,
+                shown(published.queue, 2, ""),
+                percent(t.read_bytes_share),
+                shown(published.read_share.map(percent), 0, " %"),
+                t.mb_per_s,
+                shown(published.mb_per_s, 1, ""),
+                shown(t.queries_per_s, 0, ""),
+                shown(published.queries_per_s, 0, ""),
+            );
+        }
+        text.trim_end().to_owned()
+    }
+
+    fn more(&self) -> String {
+        let mut text = String::from("| |");
+        let rows: [Row; 13] = [
+            ("clients of ab", |t| t.clients.to_string()),
+            ("pages or pictures a second", |t| format!("{:.0}", t.answered_per_s)),
+            ("block requests", |t| format!("{:.0}", t.requests)),
+            ("a second", |t| format!("{:.0}", t.per_s)),
+            ("reads, of reads and writes", |t| format!("{:.0} %", t.read_share * 100.0)),
+            ("mean size", |t| format!("{:.1} KiB", t.mean_bytes / 1024.0)),
+            ("queue length, over time", |t| format!("{:.2}", t.queue)),
+            ("others found on arrival", |t| format!("{:.2}", t.queue_seen)),
+            ("median latency", |t| format!("{:.2} ms", t.latency_ms_p50)),
+            ("99th percentile", |t| format!("{:.1} ms", t.latency_ms_p99)),
+            ("strictly sequential", |t| format!("{:.0} %", t.sequential * 100.0)),
+            ("random", |t| format!("{:.0} %", t.random * 100.0)),
+            ("size of the file", |t| format!("{:.2} MB", t.bytes as f64 / 1e6)),
+        ];
+        self.traces.iter().for_each(|t| text += &format!(" {} |", t.file));
+        text += "\n|---|";
+        self.traces.iter().for_each(|_| text += "---:|");
+        for (name, cell) in rows {
+            let _ = write!(text, "\n| {name} |");
+            self.traces.iter().for_each(|t| text += &format!(" {} |", cell(t)));
+        }
+        text += "\n\nIn words, as `seekwell trace stats` puts them:\n";
+        for t in &self.traces {
+            let whole = if t.complete { "" } else { " Events were lost while it was recorded." };
+            let _ = write!(text, "\n- **{}**: {}{whole}", t.file, t.sentences);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn abs_figures_are_found_and_their_absence_is_told() {
+        let text = "Time taken for tests:   60.002 seconds\n\
+                    Requests per second:    81.20 [#/sec] (mean)\n";
+        assert_eq!(of_ab(text, "Requests per second:").unwrap(), 81.2);
+        assert_eq!(of_ab(text, "Time taken for tests:").unwrap(), 60.002);
+        assert!(of_ab(text, "Complete requests:").is_err());
+    }
+}
