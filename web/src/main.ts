@@ -7,6 +7,7 @@ import { discard, redrawAll } from "./plot.ts";
 import { attachment } from "./sections/attachment.ts";
 import { depth } from "./sections/depth.ts";
 import { distribution } from "./sections/distribution.ts";
+import { fidelity } from "./sections/fidelity.ts";
 import { findings } from "./sections/findings.ts";
 import { head } from "./sections/head.ts";
 import { list } from "./sections/list.ts";
@@ -15,11 +16,13 @@ import { series } from "./sections/series.ts";
 import { drawSheets } from "./sections/sheet.ts";
 import { nameOf, side } from "./sections/side.ts";
 import { environment, phases } from "./sections/tables.ts";
+import { drawTrace } from "./sections/trace.ts";
 import type { Payload, Run } from "./types.ts";
 
 function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[] {
   return [
     head(run),
+    fidelity(run, prefix),
     findings(run, prefix),
     attachment(run, prefix),
     depth(run, prefix),
@@ -74,22 +77,26 @@ function watchColours(): void {
   matchMedia("print").addEventListener("change", redrawAll);
 }
 
+const drawRuns = (runs: Run[], json: string) =>
+  runs.length === 1 ? drawRun(runs[0]!, json, "run")
+    : [h("h1", {}, `${runs.length} runs`), side(runs), ...tabbed(runs, json)];
+
 /** What the page shows of what it holds. */
 function draw(payload: Payload, json: string): HTMLElement[] {
   if ("list" in payload) return list(payload.list);
-  if ("sheets" in payload) return drawSheets(payload.sheets, json);
-  const { runs } = payload;
-  const drawn = runs.length === 1 ? drawRun(runs[0]!, json, "run") : [
-    h("h1", {}, `${runs.length} runs`), side(runs), ...tabbed(runs, json),
-  ];
-  const back = h("p", {}, h("a", { href: `/${location.search}` }, "← all kept runs"));
+  if ("trace" in payload) return drawTrace(payload.trace, payload.document, json);
+  const drawn = "sheets" in payload ? drawSheets(payload.sheets, json)
+    : drawRuns(payload.runs, json);
+  const back = h("p", {}, h("a", { href: `/${location.search}` }, "← all that is kept"));
   return [isServed() ? back : null, ...drawn].filter((e) => e !== null);
 }
 
 const isRunning = (json: string) => {
   const payload = parse(json);
   if ("list" in payload) return true;
-  return "runs" in payload && payload.runs.some((run) => run.state === "running");
+  if ("trace" in payload) return false;
+  if ("sheets" in payload) return payload.state === "running";
+  return payload.runs.some((run) => run.state === "running");
 };
 
 /** What a part that can be opened is called. */

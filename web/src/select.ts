@@ -1,6 +1,18 @@
 /** Which phases belong together, decided by their workloads and not by their names. */
 
-import type { Bins, Phase, RepeatDetail, RunDocument, Series, Spread, Workload } from "./types.ts";
+import type {
+  Bins, Phase, RepeatDetail, RunDocument, Series, Spread, Work, Workload,
+} from "./types.ts";
+
+/** A phase whose requests were drawn from a workload: no replay and no step of a suite. */
+export type Drawn = Phase & { workload: Workload };
+
+const isWorkload = (work: Work): work is Workload => "pattern" in work;
+
+const isDrawn = (phase: Phase): phase is Drawn => isWorkload(phase.workload);
+
+/** Whether a phase flushes after every write. */
+export const commits = (phase: Phase) => isDrawn(phase) && phase.workload.flush_every === 1;
 
 const wasRun = (phase: Phase) => phase.skipped === null && phase.repeats.length > 0;
 
@@ -17,13 +29,14 @@ function question(workload: Workload, leave: string[], depth: boolean): string {
 
 export interface DepthCurve {
   title: string;
-  phases: Phase[];
+  phases: Drawn[];
 }
 
 /** Random reads in closed loops that differ in depth only, two depths at least, shallow first. */
 export function depthCurves(phases: Phase[]): DepthCurve[] {
-  const groups = new Map<string, Phase[]>();
+  const groups = new Map<string, Drawn[]>();
   for (const phase of phases) {
+    if (!isDrawn(phase)) continue;
     const w = phase.workload;
     const fits = w.pattern.kind !== "sequential" && w.read_percent === 100;
     if (!wasRun(phase) || !fits || w.pace.kind !== "closed") continue;
@@ -43,15 +56,15 @@ export function depthCurves(phases: Phase[]): DepthCurve[] {
 }
 
 export interface Mix {
-  mixed: Phase;
+  mixed: Drawn;
   readAlone: Phase | null;
   writeAlone: Phase | null;
 }
 
 /** Phases that read and write, each with the phases that do one of the two alone. */
 export function mixes(phases: Phase[]): Mix[] {
-  const run = phases.filter(wasRun);
-  const alone = (mixed: Phase, percent: number) => {
+  const run = phases.filter(wasRun).filter(isDrawn);
+  const alone = (mixed: Drawn, percent: number) => {
     const key = question(mixed.workload, ["read_percent"], false);
     return (
       run.find(
@@ -67,7 +80,8 @@ export function mixes(phases: Phase[]): Mix[] {
 }
 
 /** A commit is a flush after every write: it takes from the write's start to the flush's end. */
-function usesResponse(workload: Workload, op: string): boolean {
+function usesResponse(workload: Work, op: string): boolean {
+  if (!isWorkload(workload)) return "mode" in workload && workload.mode !== "depth";
   return workload.pace.kind === "open" || (op === "flush" && workload.flush_every > 0);
 }
 
@@ -101,7 +115,7 @@ export function distributionsOf(phase: Phase, detail: RepeatDetail[]): Distribut
       const response = usesResponse(phase.workload, op) ? d.response_bins[op] : undefined;
       return response?.length ? response : (d.latency_bins[op] ?? []);
     });
-    const commit = op === "flush" && phase.workload.flush_every === 1;
+    const commit = op === "flush" && commits(phase);
     const word = commit ? "commit (write and flush)" : (words[op] ?? op);
     const label = ops.length > 1 ? `${phase.title}: ${word}` : phase.title;
     return { key: `${phase.name} ${op}`, label, repeats: repeats.filter((b) => b.length > 0) };
@@ -115,7 +129,7 @@ export function firstShown(document: RunDocument, all: Distribution[]): Set<stri
   if (curve) {
     wanted.push(`${curve.phases[0]!.name} read`, `${curve.phases.at(-1)!.name} read`);
   }
-  const commit = document.phases.find((p) => p.workload.flush_every === 1);
+  const commit = document.phases.find(commits);
   if (commit) wanted.push(`${commit.name} flush`);
   const shown = all.filter((d) => wanted.includes(d.key));
   return new Set((shown.length > 0 ? shown : all.slice(0, 3)).map((d) => d.key));
@@ -130,7 +144,8 @@ export interface Over {
 
 /** What a phase's rate over time counts: bytes of large requests, else requests. */
 export function countsBytes(phase: Phase): boolean {
-  return phase.workload.flush_every !== 1 && phase.workload.sizes.every((s) => s.bytes >= 65536);
+  if (!isDrawn(phase) || commits(phase)) return false;
+  return phase.workload.sizes.every((s) => s.bytes >= 65536);
 }
 
 /**
@@ -139,13 +154,12 @@ export function countsBytes(phase: Phase): boolean {
  */
 export function rateOverTime(phase: Phase, series: Series, elapsedNs: number): Over {
   const out: Over = { at: [], value: [] };
-  const commits = phase.workload.flush_every === 1;
   series.steps.forEach((step, i) => {
     const from = i * series.step_ns;
     const length = Math.min(series.step_ns, elapsedNs - from);
     if (length < series.step_ns / 2) return;
     const all = (list: number[]) => list.reduce((a, b) => a + b, 0);
-    const requests = commits ? (step.requests[2] ?? 0) : all(step.requests);
+    const requests = commits(phase) ? (step.requests[2] ?? 0) : all(step.requests);
     const amount = countsBytes(phase) ? all(step.bytes) / 1e6 : requests;
     out.at.push((from + length / 2) / 1e9);
     out.value.push((amount * 1e9) / length);

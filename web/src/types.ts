@@ -1,5 +1,7 @@
 /** The documents the page shows, as seekwell writes them: `seekwell/run/1` and its detail. */
 
+import type { Trace, TraceStats } from "./trace.ts";
+
 export interface Fact<T> {
   value: T;
   from: string;
@@ -86,6 +88,22 @@ export interface Workload {
   [key: string]: unknown;
 }
 
+/** A trace that was played back. */
+export interface Replay {
+  trace: string;
+  mode: "timed" | "depth" | "dependent";
+}
+
+/** One step of a suite. */
+export interface SuiteStep {
+  suite: string;
+  step: string;
+  primary: string;
+}
+
+/** What a phase did, told apart by its keys. */
+export type Work = Workload | Replay | SuiteStep;
+
 export interface Repeat {
   elapsed_ns: number;
   ops: Record<string, unknown>;
@@ -95,7 +113,7 @@ export interface Repeat {
 export interface Phase {
   name: string;
   title: string;
-  workload: Workload;
+  workload: Work;
   skipped: string | null;
   repeats: Repeat[];
   metrics: Record<string, Spread>;
@@ -151,6 +169,15 @@ export interface Figure {
   phase: string;
 }
 
+/** How faithfully a trace was played back, written out by seekwell itself. */
+export interface Faith {
+  title: string;
+  verdict: "kept-up" | "device-full" | "program-late" | "untimed";
+  sentence: string;
+  /** A number's name and its value in each repeat. */
+  rows: [name: string, values: string[]][];
+}
+
 /** One row of the table of phases: an operation of a phase, formatted by seekwell itself. */
 export interface Row {
   phase: string;
@@ -174,6 +201,8 @@ export interface Run {
   sentence: string;
   figures: Figure[];
   rows: Row[];
+  /** Of replays only. */
+  fidelity?: Faith[];
   /** How it stands, on a page that is served: `running`, `killed` … */
   state?: string;
 }
@@ -181,7 +210,8 @@ export interface Run {
 /** What a page holds: runs, sheets, or a list of what is kept. */
 export type Payload =
   | { runs: Run[] }
-  | { sheets: Sheet[]; document: { schema: string } }
+  | { sheets: Sheet[]; document: { schema: string }; state?: string }
+  | { trace: Trace; document: TraceStats }
   | { list: Kept[] };
 
 /** A sheet answers one question, is B better than A: of kept runs or of an experiment. */
@@ -235,7 +265,7 @@ export interface Blocks {
   margin: Range;
 }
 
-/** One kept run in the list a server shows. */
+/** One kept run or experiment in the list a server shows. */
 export interface Kept {
   id: string;
   kind: string;

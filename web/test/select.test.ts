@@ -78,3 +78,23 @@ test("large requests are counted in bytes and commits by their flushes", () => {
   assert.deepEqual(rateOverTime(large, series, 1e9).value, [10]);
   assert.deepEqual(rateOverTime(commit, series, 1e9).value, [5]);
 });
+
+test("a replay and a step of a suite are no curve and no mix, and their rates count requests", () => {
+  const played: Phase = {
+    ...phase("played"), workload: { trace: "db.parquet", mode: "timed" },
+    metrics: {
+      "read.response_ns_p50": { median: 9, low: 9, high: 9, n: 1 },
+      "read.latency_ns_p50": { median: 5, low: 5, high: 5, n: 1 },
+    },
+  };
+  const step: Phase = { ...phase("step"), workload: { suite: "fs", step: "create", primary: "x" } };
+  const phases = [phase("a", {}, 1), phase("a", {}, 2), played, step];
+  assert.equal(depthCurves(phases)[0]!.phases.length, 2);
+  assert.deepEqual(mixes(phases), []);
+  assert.equal(latency(played, "read", "p50")!.median, 9);
+  const closed: Phase = { ...played, workload: { trace: "db.parquet", mode: "depth" } };
+  assert.equal(latency(closed, "read", "p50")!.median, 5);
+  const steps = [{ requests: [10, 0, 0, 0], bytes: [1e6, 0] }];
+  const over = rateOverTime(played, { step_ns: 1e9, steps }, 1e9);
+  assert.deepEqual(over.value, [10]);
+});

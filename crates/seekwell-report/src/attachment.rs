@@ -64,7 +64,10 @@ fn walk(device: &Device, depth: usize, out: &mut Vec<Line>) {
     let texts = [&device.model, &device.role, &device.serial, &device.firmware];
     let [model, role, serial, firmware] = texts.map(|f| f.as_ref().map(|f| clean(&f.value)));
     let mut parts = vec![kind(device).to_owned()];
+    let mapped = device.detail.mapper.as_ref().and_then(|m| m.name.as_ref());
+    let mapped = mapped.map(|f| clean(&f.value)).filter(|name| role.as_ref() != Some(name));
     parts.extend(role.filter(|r| !r.is_empty()));
+    parts.extend(mapped.filter(|name| !name.is_empty()));
     parts.extend(model.filter(|m| !m.is_empty()));
     parts.extend(device.size_bytes.as_ref().map(|f| capacity(f.value)));
     parts.extend(serial.map(|s| format!("serial {s}")));

@@ -1,5 +1,6 @@
 //! A run in words: what the target is and how it is attached, and its main figures as a sentence.
 
+use crate::fidelity::fidelity;
 use crate::figures::{Figure, Key, figures};
 use crate::text::clean;
 use crate::units::capacity;
@@ -140,6 +141,11 @@ pub fn sentence(document: &RunDocument) -> String {
     parts.extend(text(Key::Commit).map(|t| format!("makes a write durable in {t}")));
     let who = if document.modelled { "The model" } else { "It" };
     match parts.as_slice() {
+        [] if document.phases.iter().any(|p| p.repeats.iter().any(|r| r.fidelity.is_some())) => {
+            let all = fidelity(document);
+            let worst = all.iter().max_by_key(|f| f.badness());
+            worst.map(|f| f.sentence.clone()).unwrap_or_default()
+        }
         [] => "Nothing was measured that could head a report.".to_owned(),
         [one] => format!("{who} {one}."),
         [some @ .., last] => format!("{who} {}, and {last}.", some.join(", ")),

@@ -12,17 +12,21 @@
 use crate::compare;
 use crate::describe::{heading, sentence};
 use crate::experiment;
+use crate::fidelity::{Faith, fidelity};
 use crate::figures::{Figure, figures};
 use crate::page;
 use crate::rows::{Row, rows};
 use crate::sheet::{self, Sheet, shapes};
 use crate::text::escape_html;
+use crate::trace;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use seekwell_compare::Comparison;
+use seekwell_experiment::Document as Experiment;
 use seekwell_runs::{Detail, RunDocument};
+use seekwell_trace::stats::{Drawing, TraceStats};
 use serde::Serialize;
 use std::io;
 
@@ -65,6 +69,9 @@ struct Entry<'a> {
     sentence: String,
     figures: Vec<Figure>,
     rows: Vec<Row>,
+    /// Of replays only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fidelity: Vec<Faith>,
     /// How it stands; on a page that is served only.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
@@ -77,21 +84,30 @@ enum Payload<'a> {
     /// Runs, side by side.
     Runs { runs: Vec<Entry<'a>> },
     /// Questions and their answers, with the document they were made from.
-    Sheets { sheets: &'a [Sheet], document: serde_json::Value },
+    Sheets {
+        sheets: &'a [Sheet],
+        document: serde_json::Value,
+        /// As for a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        state: Option<&'a str>,
+    },
+    /// What a trace tells.
+    Trace { trace: trace::Shown<'a>, document: serde_json::Value },
     /// What is kept.
     List { list: &'a [Kept] },
 }
 
-/// One kept run in a list of them.
+/// One kept run or experiment in a list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Kept {
     /// Its id.
     pub id: String,
-    /// The command that made it: `checkup`, `bench`.
+    /// The command that made it: `checkup`, `bench`, `experiment`.
     pub kind: String,
-    /// How it stands: `running`, `killed`, `complete`, `interrupted`, `failed`.
+    /// How it stands: `running`, `killed`, `complete`, `interrupted`, `failed`; of an experiment
+    /// also `waiting` and `invalid`.
     pub state: String,
-    /// The configuration's name.
+    /// The configuration's name; of an experiment what is compared.
     pub label: Option<String>,
     /// The target as it was given.
     pub target: String,
@@ -103,6 +119,14 @@ pub struct Kept {
     pub modelled: bool,
     /// Whether it is invalid.
     pub invalid: bool,
+}
+
+impl Kept {
+    /// Where a server shows it.
+    pub(crate) fn address(&self) -> String {
+        let kind = if self.kind == "experiment" { "experiment" } else { "run" };
+        format!("/{kind}/{}", self.id)
+    }
 }
 
 /// The kept runs of one side of a comparison, oldest first: their latencies are drawn.
@@ -143,22 +167,60 @@ pub fn html_comparison(comparison: &Comparison, kept: &[SideRuns]) -> Result<Str
         };
         sheet.shapes = shapes(&sheet.names, [of(&against.a), of(&against.b)]);
     }
-    of_sheets(&sheets, comparison)
+    of_sheets(TEMPLATE, &sheets, comparison, None)
 }
 
 /// A page that shows an experiment as [`html`] shows runs.
 ///
 /// # Errors
 /// [`ReportError`].
-pub fn html_experiment(document: &seekwell_experiment::Document) -> Result<String, ReportError> {
-    of_sheets(&[experiment::sheet(document)], document)
+pub fn html_experiment(document: &Experiment) -> Result<String, ReportError> {
+    of_sheets(TEMPLATE, &[experiment::sheet(document, None)], document, None)
 }
 
-fn of_sheets(sheets: &[Sheet], document: &impl Serialize) -> Result<String, ReportError> {
+/// The page of an experiment for a server, as [`html_served`] is that of a run.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_experiment_served(document: &Experiment, state: &str) -> Result<String, ReportError> {
+    let sheets = [experiment::sheet(document, Some(state))];
+    of_sheets(&served()?, &sheets, document, Some(state))
+}
+
+/// What [`html_experiment_served`] holds, as JSON.
+///
+/// # Errors
+/// [`ReportError::Json`].
+pub fn experiment_json(document: &Experiment, state: &str) -> Result<Vec<u8>, ReportError> {
+    let sheets = &[experiment::sheet(document, Some(state))];
+    let document = serde_json::to_value(document).map_err(ReportError::Json)?;
+    let payload = Payload::Sheets { sheets, document, state: Some(state) };
+    serde_json::to_vec(&payload).map_err(ReportError::Json)
+}
+
+fn of_sheets(
+    template: &str,
+    sheets: &[Sheet],
+    document: &impl Serialize,
+    state: Option<&str>,
+) -> Result<String, ReportError> {
     let Some(first) = sheets.first() else { return Err(ReportError::NoRuns) };
     let title = format!("{} · seekwell", first.heading);
     let document = serde_json::to_value(document).map_err(ReportError::Json)?;
-    made(TEMPLATE, &title, &sheet::body(sheets), &Payload::Sheets { sheets, document })
+    let payload = Payload::Sheets { sheets, document, state };
+    made(template, &title, &sheet::body(sheets), &payload)
+}
+
+/// A page that shows the statistics of a trace as [`html`] shows runs.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_trace_stats(stats: &TraceStats, drawing: &Drawing) -> Result<String, ReportError> {
+    let shown = trace::shown(stats, drawing);
+    let title = format!("{} · seekwell", trace::heading(stats));
+    let body = trace::body(&shown);
+    let document = serde_json::to_value(stats).map_err(ReportError::Json)?;
+    made(TEMPLATE, &title, &body, &Payload::Trace { trace: shown, document })
 }
 
 /// The page of one run for a server: it may ask the server it came from for newer data, and does so
@@ -187,14 +249,14 @@ pub fn run_json(
     serde_json::to_vec(&Payload::Runs { runs }).map_err(ReportError::Json)
 }
 
-/// The page of all kept runs for a server; it asks for newer ones while one is running. `query` is
-/// put behind every address: nothing, or `?token=…`.
+/// The page of all that is kept for a server; it asks for newer ones while one is running. `query`
+/// is put behind every address: nothing, or `?token=…`.
 ///
 /// # Errors
 /// [`ReportError`].
 pub fn html_list(list: &[Kept], query: &str) -> Result<String, ReportError> {
     let body = page::list(list, query);
-    made(&served()?, "Kept runs · seekwell", &body, &Payload::List { list })
+    made(&served()?, "What is kept · seekwell", &body, &Payload::List { list })
 }
 
 /// What [`html_list`] holds, as JSON.
@@ -223,6 +285,7 @@ fn entry<'a>(document: &'a RunDocument, detail: &'a Detail, state: Option<&'a st
         sentence: sentence(document),
         figures: figures(document),
         rows: rows(document),
+        fidelity: fidelity(document),
         state,
     }
 }
@@ -352,6 +415,9 @@ mod tests {
         assert!(body.contains("href=\"/run/20261120-231502-bench-5f3a?token=abc\""));
         assert!(body.contains("killed, invalid, modelled"));
         assert_eq!(data_of(&page)["list"][0]["label"], "\"><img src=x>");
+        let experiment = Kept { kind: "experiment".into(), ..kept };
+        let page = html_list(&[experiment], "").expect("a page");
+        assert!(page.contains("href=\"/experiment/20261120-231502-bench-5f3a\""));
     }
 
     #[test]

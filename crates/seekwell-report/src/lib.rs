@@ -12,14 +12,17 @@ mod attachment;
 mod compare;
 mod describe;
 mod experiment;
+mod fidelity;
 mod figures;
 mod html;
 mod markdown;
 mod page;
 mod rows;
 mod sheet;
+mod suite;
 mod terminal;
 mod text;
+mod trace;
 pub mod units;
 
 #[cfg(test)]
@@ -28,11 +31,16 @@ mod testing;
 
 pub use compare::{comparison, comparison_markdown, trend, trend_markdown};
 pub use describe::{heading, sentence};
+pub use fidelity::{Faith, fidelity};
 pub use figures::{Figure, Key, figures};
 pub use html::{
-    Kept, ReportError, SideRuns, html, html_comparison, html_experiment, html_has_plots, html_list,
-    html_served, list_json, run_json,
+    Kept, ReportError, SideRuns, experiment_json, html, html_comparison, html_experiment,
+    html_experiment_served, html_has_plots, html_list, html_served, html_trace_stats, list_json,
+    run_json,
 };
 pub use markdown::markdown;
 pub use rows::{Row, rows};
+pub use suite::{StepRow, steps};
+pub use trace::{trace_stats, trace_stats_markdown};
+pub use text::{clean, wrap};
 pub use terminal::{Style, facts, findings, inspect, prose, table, terminal};

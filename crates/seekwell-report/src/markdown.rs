@@ -1,8 +1,10 @@
 //! A run as Markdown, for an issue, a wiki or a pull request.
 
 use crate::describe::{heading, sentence};
+use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::{Row, rows};
+use crate::suite::{StepRow, steps};
 use crate::terminal::worst_first;
 use crate::text::{clean_lines, escape_markdown as escape, when};
 use seekwell_inspect::{Finding, Severity};
@@ -24,6 +26,8 @@ pub fn markdown(document: &RunDocument) -> String {
     out += &format!("{}\n\n", escape(&sentence(document)));
     write_figures(&mut out, document);
     write_rows(&mut out, &rows(document));
+    write_steps(&mut out, &steps(document));
+    write_fidelity(&mut out, document);
     out += "## Findings\n\n";
     if document.findings.is_empty() {
         out += "Nothing was found wrong.\n\n";
@@ -81,6 +85,38 @@ fn write_rows(out: &mut String, rows: &[Row]) {
         "\nMB/s: 10^6 bytes a second. Medians of the valid repeats; spread: highest less ",
     );
     out.push_str("lowest repeat, over the median.\n\n");
+}
+
+fn write_steps(out: &mut String, steps: &[StepRow]) {
+    if steps.is_empty() {
+        return;
+    }
+    out.push_str("## Steps\n\n| step | result | CPU | longest | spread | and |\n");
+    out.push_str("|---|---:|---:|---:|---:|---|\n");
+    for s in steps {
+        let others: Vec<String> = s.others.iter().map(|(n, v)| format!("{n} {v}")).collect();
+        let said = s.notes.iter().chain(&s.remark).cloned();
+        let rest: Vec<String> = others.into_iter().chain(said).collect();
+        let rest = rest.join("; ");
+        let cells = [&s.title, &s.result, &s.cpu, &s.longest, &s.spread, &rest];
+        let _ = writeln!(out, "| {} |", cells.map(|c| escape(c)).join(" | "));
+    }
+    out.push('\n');
+}
+
+fn write_fidelity(out: &mut String, document: &RunDocument) {
+    for faith in fidelity(document) {
+        let _ = writeln!(out, "## Fidelity of {}\n", escape(&faith.title));
+        let _ = writeln!(out, "{}\n", escape(&faith.sentence));
+        let n = faith.rows.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
+        let head: String = (1..=n).map(|i| format!(" repeat {i} |")).collect();
+        let _ = writeln!(out, "| |{head}\n|---|{}", "---:|".repeat(n));
+        for (name, values) in &faith.rows {
+            let cells: String = values.iter().map(|v| format!(" {} |", escape(v))).collect();
+            let _ = writeln!(out, "| {} |{cells}", escape(name));
+        }
+        out.push('\n');
+    }
 }
 
 fn write_finding(out: &mut String, finding: &Finding) {

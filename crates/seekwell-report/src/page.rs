@@ -1,9 +1,11 @@
 //! The static body of the page: what remains of a report where scripts do not run.
 
 use crate::describe::{heading, sentence};
+use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::html::Kept;
 use crate::rows::rows;
+use crate::suite::steps;
 use crate::terminal::worst_first;
 use crate::text::{clean_lines, escape_html as escape, when};
 use seekwell_inspect::{Finding, Severity};
@@ -16,7 +18,7 @@ pub fn body(documents: &[&RunDocument]) -> String {
 
 /// What is kept, newest first, with links to the pages of the runs.
 pub fn list(kept: &[Kept], query: &str) -> String {
-    let mut out = "<h1>Kept runs</h1>\n".to_owned();
+    let mut out = "<h1>What is kept</h1>\n".to_owned();
     if kept.is_empty() {
         out += "<p>Nothing is kept yet.</p>\n";
     }
@@ -25,8 +27,9 @@ pub fn list(kept: &[Kept], query: &str) -> String {
         let modelled = if run.modelled { ", modelled" } else { "" };
         let label = run.label.as_deref().map(|l| format!(" ({})", escape(l))).unwrap_or_default();
         out += &format!(
-            "<p><a href=\"/run/{id}{query}\">{id}</a>{label}: {target}, \
+            "<p><a href=\"{address}{query}\">{id}</a>{label}: {target}, \
              {state}{invalid}{modelled}, {at}</p>\n",
+            address = escape(&run.address()),
             id = escape(&run.id),
             query = escape(query),
             target = escape(&run.target),
@@ -51,12 +54,14 @@ fn run(document: &RunDocument) -> String {
     let (version, at) = (escape(&document.tool.version), escape(&when(&document.started_at)));
     out += &format!("<p class=\"hint\">{} · {at} · seekwell {version}</p>\n", about.join(" · "));
     figure_table(&mut out, document);
+    fidelity_tables(&mut out, document);
     out += "<h2>Findings</h2>\n";
     if document.findings.is_empty() {
         out += "<p>Nothing was found wrong.</p>\n";
     }
     worst_first(&document.findings).into_iter().for_each(|f| finding(&mut out, f));
     phase_table(&mut out, document);
+    step_table(&mut out, document);
     missing_table(&mut out, document);
     out
 }
@@ -116,6 +121,21 @@ fn figure_table(out: &mut String, document: &RunDocument) {
     }
 }
 
+fn fidelity_tables(out: &mut String, document: &RunDocument) {
+    for faith in fidelity(document) {
+        let repeats = faith.rows.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
+        let heads: Vec<String> = (1..=repeats).map(|i| format!("repeat {i}")).collect();
+        let columns: Vec<&str> =
+            std::iter::once("what").chain(heads.iter().map(String::as_str)).collect();
+        let row = |(name, values): &(String, Vec<String>)| {
+            std::iter::once(name.clone()).chain(values.iter().cloned()).collect()
+        };
+        let rows: Vec<Vec<String>> = faith.rows.iter().map(row).collect();
+        *out += &format!("<h2>Fidelity</h2>\n<p>{}</p>\n", escape(&faith.sentence));
+        *out += &table(&faith.title, &columns, 1, &rows);
+    }
+}
+
 fn phase_table(out: &mut String, document: &RunDocument) {
     let row = |r: crate::rows::Row| {
         let remark = r.remark.map(|why| format!(" ({why})")).unwrap_or_default();
@@ -123,6 +143,9 @@ fn phase_table(out: &mut String, document: &RunDocument) {
         vec![title, r.op, r.rate, r.iops, r.p50, r.p99, r.p99_9, r.spread, r.cpu, r.device_share]
     };
     let rows: Vec<_> = rows(document).into_iter().map(row).collect();
+    if rows.is_empty() && !document.phases.is_empty() {
+        return;
+    }
     let columns = [
         "phase",
         "operation",
@@ -137,6 +160,20 @@ fn phase_table(out: &mut String, document: &RunDocument) {
     ];
     *out += "<h2>All phases</h2>\n";
     *out += &table("Medians of the valid repeats; MB/s of 10^6 bytes", &columns, 2, &rows);
+}
+
+fn step_table(out: &mut String, document: &RunDocument) {
+    let row = |s: crate::suite::StepRow| {
+        let others = s.others.into_iter().map(|(name, value)| format!("{name} {value}"));
+        let rest: Vec<String> = others.chain(s.notes).chain(s.remark).collect();
+        vec![s.title, rest.join("; "), s.result, s.cpu, s.longest, s.spread]
+    };
+    let rows: Vec<_> = steps(document).into_iter().map(row).collect();
+    if !rows.is_empty() {
+        let columns = ["step", "and", "result", "CPU", "longest", "spread"];
+        *out += "<h2>All steps</h2>\n";
+        *out += &table("Medians of the valid repeats; MB/s of 10^6 bytes", &columns, 2, &rows);
+    }
 }
 
 fn finding(out: &mut String, finding: &Finding) {

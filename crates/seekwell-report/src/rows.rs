@@ -41,9 +41,10 @@ pub struct Row {
 }
 
 /// The rows of a run, in the order of its phases. A phase that gave nothing has one row that says
-/// why.
+/// why. The steps of a suite are no rows: see [`crate::steps`].
 pub fn rows(document: &RunDocument) -> Vec<Row> {
-    document.phases.iter().flat_map(rows_of).collect()
+    let of_requests = |p: &&Phase| !matches!(p.workload, Work::Suite(_));
+    document.phases.iter().filter(of_requests).flat_map(rows_of).collect()
 }
 
 fn rows_of(phase: &Phase) -> Vec<Row> {
@@ -57,7 +58,8 @@ fn rows_of(phase: &Phase) -> Vec<Row> {
     rows.map(|(i, op)| row(phase, Some(op), remark.clone().filter(|_| i == 0))).collect()
 }
 
-fn remark(phase: &Phase) -> Option<String> {
+/// Why a phase was not run, or which of its repeats were left out.
+pub fn remark(phase: &Phase) -> Option<String> {
     if let Some(why) = &phase.skipped {
         return Some(format!("not run: {}", clean(why)));
     }

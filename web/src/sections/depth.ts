@@ -2,8 +2,8 @@
 
 import { h, section } from "../dom.ts";
 import { type Line, plot } from "../plot.ts";
-import { depthCurves, latency } from "../select.ts";
-import type { Phase, Run, Spread } from "../types.ts";
+import { type Drawn, depthCurves, latency } from "../select.ts";
+import type { Run, Spread } from "../types.ts";
 import { iops, time } from "../units.ts";
 
 const lineOf = (label: string, spreads: (Spread | null)[]): Line => ({
@@ -15,7 +15,7 @@ const lineOf = (label: string, spreads: (Spread | null)[]): Line => ({
 
 const known = (line: Line) => line.values.some((v) => v !== null);
 
-function plots(title: string, phases: Phase[]): HTMLElement {
+function plots(title: string, phases: Drawn[]): HTMLElement {
   const at = phases.map((p) => p.workload.pace.depth);
   const deepest = at.at(-1)!;
   const repeats = Math.max(...phases.map((p) => p.repeats.length));

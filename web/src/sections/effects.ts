@@ -80,7 +80,8 @@ function forest(sheet: Sheet, shown: Effect[]): HTMLElement {
   const kinds = new Set(shown.filter((e) => e.band).map((e) => e.band_is));
   const legend = [
     "● change from A to B as a ratio",
-    shown.some((e) => e.interval) ? "├─┤ its 95 % interval" : "○ one run each, no interval",
+    shown.some((e) => e.interval) ? "├─┤ its 95 % interval" : null,
+    shown.some((e) => !e.interval) ? "○ the same, too few runs for an interval" : null,
     kinds.has("margin") ? "▒ less than the smallest difference that matters" : null,
     kinds.has("usual") ? "▒ (dashed) how far single runs usually lie apart" : null,
   ].filter((text) => text !== null);

@@ -2,7 +2,7 @@
 
 import { h, section } from "../dom.ts";
 import { type Line, plot } from "../plot.ts";
-import { countsBytes, rateOverTime } from "../select.ts";
+import { commits, countsBytes, rateOverTime } from "../select.ts";
 import type { Phase, RepeatDetail, Run } from "../types.ts";
 import { grouped, iops, threeDigits } from "../units.ts";
 
@@ -39,7 +39,7 @@ function one(phase: Phase, details: RepeatDetail[]): HTMLElement | null {
     return { label: `repeat ${repeat + 1}${valid ? "" : leftOut}`, values: line };
   });
   const bytes = countsBytes(phase);
-  const unit = bytes ? "MB/s" : phase.workload.flush_every === 1 ? "commits/s" : "requests/s";
+  const unit = bytes ? "MB/s" : commits(phase) ? "commits/s" : "requests/s";
   const every = Math.ceil(at.length / 40);
   return plot({
     title: phase.title,

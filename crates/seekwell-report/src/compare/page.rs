@@ -3,7 +3,7 @@
 use super::{Shown, signed};
 use super::{change, columns, legend, notes, rows, setup, value, warnings, word};
 use crate::sheet::{Banner, Course, Effect, Point, Setup, Sheet, band_of};
-use crate::text::clean;
+use crate::text::{capital, clean};
 use seekwell_compare::{Against, Better, Comparison, Conclusion, MetricComparison, Rank, Role};
 
 /// One sheet for each side after the first.
@@ -19,7 +19,7 @@ fn sheet(comparison: &Comparison, against: &Against) -> Sheet {
     let caveat: Vec<String> = caveat.into_iter().filter(|text| !text.is_empty()).collect();
     Sheet {
         heading: clean(&against.heading),
-        verdict: against.summary.iter().map(|s| clean(s)).collect(),
+        verdict: against.summary.iter().map(|s| capital(&clean(s))).collect(),
         claim: against.expectation.as_ref().map(|c| (c.holds, clean(&c.sentence))),
         banners: banners(comparison, against),
         facts: vec![
@@ -45,9 +45,7 @@ fn sheet(comparison: &Comparison, against: &Against) -> Sheet {
 }
 
 fn sentence(text: String) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", chars.as_str())
+    format!("{}.", capital(&text))
 }
 
 fn banners(comparison: &Comparison, against: &Against) -> Vec<Banner> {

@@ -11,8 +11,10 @@ pub use inspect::inspect;
 pub use listing::table;
 
 use crate::describe::{heading, sentence};
+use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::rows;
+use crate::suite::steps;
 use crate::text::{clean, clean_lines, columns, when, wrap};
 use anstyle::{AnsiColor, Style as Paint};
 use seekwell_inspect::{Finding, Severity};
@@ -93,7 +95,9 @@ pub fn terminal(document: &RunDocument, width: usize, style: Style) -> String {
     if !document.phases.is_empty() {
         page.blank();
         table::phases(&mut page, &rows(document));
+        table::steps(&mut page, &steps(document));
     }
+    faith(&mut page, document);
     told(&mut page, &document.findings);
     let missing = document.inspection.missing.len();
     if missing > 0 {
@@ -141,8 +145,37 @@ fn head(page: &mut Page, document: &RunDocument) {
     }
 }
 
+/// How faithfully traces were played back.
+fn faith(page: &mut Page, document: &RunDocument) {
+    let all = fidelity(document);
+    for one in &all {
+        if all.len() > 1 {
+            page.heading(&one.title);
+            page.text(&one.sentence, "", "", Paint::new());
+        } else {
+            page.heading("Fidelity");
+        }
+        let names = one.rows.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
+        for (name, values) in &one.rows {
+            let text = format!("{name:<names$}  {}", values.join("  "));
+            page.lines.extend(wrap_kept(&text, names, page.width));
+        }
+    }
+}
+
+/// A line whose spaces stay, or one wrapped where it is too wide.
+fn wrap_kept(text: &str, indent: usize, width: usize) -> Vec<String> {
+    if columns(text) <= width {
+        return vec![text.to_owned()];
+    }
+    wrap(text, width, "", &" ".repeat((indent + 2).min(width / 2)))
+}
+
 fn key_figures(page: &mut Page, document: &RunDocument) {
     let figures = figures(document);
+    if figures.is_empty() && !steps(document).is_empty() {
+        return;
+    }
     page.blank();
     if figures.is_empty() {
         return page.text(&sentence(document), "", "", Paint::new());

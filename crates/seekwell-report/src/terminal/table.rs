@@ -3,6 +3,7 @@
 
 use super::{DIM, Page};
 use crate::rows::{NONE, Row};
+use crate::suite::StepRow;
 use anstyle::Style as Paint;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 
@@ -33,15 +34,45 @@ fn name(row: &Row, all: &[&Row]) -> String {
     if several { format!("{}: {}", row.title, row.op) } else { row.title.clone() }
 }
 
+/// The steps of a suite, what is to be said about them, and what was not run.
+pub(super) fn steps(page: &mut Page, steps: &[StepRow]) {
+    let measured: Vec<&StepRow> = steps.iter().filter(|s| s.result != NONE).collect();
+    let cells = |s: &&StepRow| {
+        [&s.title, &s.result, &s.cpu, &s.longest, &s.spread].map(String::clone).to_vec()
+    };
+    if page.width >= NARROWEST_TABLE && !measured.is_empty() {
+        let rows = measured.iter().map(cells).collect();
+        columns(page, &["step", "result", "CPU", "longest", "spread"], rows);
+    } else {
+        for step in measured {
+            page.text(&step.title, "", "  ", Paint::new());
+            let text = format!("{} · CPU {} · longest {}", step.result, step.cpu, step.longest);
+            page.text(&text, "  ", "  ", Paint::new());
+        }
+    }
+    let notes = steps.iter().flat_map(|s| s.notes.iter().map(|n| (n.as_str(), s.phase.as_str())));
+    let remarks = steps.iter().filter_map(|s| Some((s.remark.as_deref()?, s.phase.as_str())));
+    gathered(page, notes.chain(remarks));
+}
+
 fn table(page: &mut Page, rows: &[&Row]) {
+    let cells = |row: &&Row| {
+        let rest = [&row.rate, &row.iops, &row.p50, &row.p99, &row.spread].map(String::clone);
+        std::iter::once(name(row, rows)).chain(rest).collect()
+    };
+    let head = ["phase", "rate", "IOPS", "p50", "p99", "spread"];
+    columns(page, &head, rows.iter().map(cells).collect());
+}
+
+/// A table whose first column is words and whose others are numbers.
+fn columns(page: &mut Page, head: &[&str], rows: Vec<Vec<String>>) {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(page.width).unwrap_or(u16::MAX));
-    table.set_header(["phase", "rate", "IOPS", "p50", "p99", "spread"]);
+    table.set_header(head);
     for row in rows {
-        let name = name(row, rows);
-        table.add_row([&name, &row.rate, &row.iops, &row.p50, &row.p99, &row.spread]);
+        table.add_row(row);
     }
     for (i, column) in table.column_iter_mut().enumerate() {
         if i == 0 {
@@ -77,12 +108,16 @@ fn list(page: &mut Page, rows: &[&Row]) {
 
 /// Phases that were not run, or not wholly, gathered by the reason.
 fn remarks(page: &mut Page, rows: &[Row]) {
+    gathered(page, rows.iter().filter_map(|r| Some((r.remark.as_deref()?, r.phase.as_str()))));
+}
+
+/// What was said of phases, each thing once with all of them: pairs of it and the phase.
+fn gathered<'a>(page: &mut Page, said: impl Iterator<Item = (&'a str, &'a str)>) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows {
-        let Some(why) = row.remark.as_deref() else { continue };
+    for (why, phase) in said {
         match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, phases)) => phases.push(&row.phase),
-            None => reasons.push((why, vec![&row.phase])),
+            Some((_, phases)) => phases.push(phase),
+            None => reasons.push((why, vec![phase])),
         }
     }
     for (why, phases) in reasons {

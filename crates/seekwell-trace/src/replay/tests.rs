@@ -5,7 +5,7 @@ use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, Capture, Clock, Source, Tables};
 use proptest::prelude::*;
-use seekwell_io::dispatch::Unlimited;
+use seekwell_io::dispatch::{SharedTags, Unlimited};
 use seekwell_io::engine::{Bounds, Control, run_source};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::{Op, Request};
@@ -113,6 +113,43 @@ fn a_device_that_cannot_keep_up_is_blamed_and_not_the_program() {
     assert_eq!(fidelity.lateness.max(), Some(ms(99)));
     // 198 ms in place of 99.
     assert!((fidelity.drift().unwrap() - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_a_tag_policy_holds_back_is_not_the_programs_fault() {
+    let records = (0..100).map(|i| read(ms(i), MS, 0)).collect();
+    let mut timed = Timed::new(feed(records, picked()), Nanos::ZERO, 1.0, Fidelity::new(8, MS));
+    let bounds = Bounds { depth: 8, ramp: Nanos::ZERO, runtime: Nanos::ZERO, spin: Nanos::ZERO };
+    let mut target = Fixed::new(8, |request: &Request| Served::whole(request, ms(2)));
+    let (mut tags, control) = (SharedTags::new(1), Control::default());
+    run_source(&mut timed, bounds, &mut target, &mut tags, &control).unwrap();
+    let (_, fidelity) = timed.finish();
+    assert_eq!((fidelity.verdict(), fidelity.late_program), (Verdict::DeviceFull, 0));
+}
+
+#[test]
+fn a_long_discard_needs_no_buffer_and_stays_whole() {
+    let mut discard = read(MS, MS, 0);
+    (discard.op, discard.len) = (Op::Discard, 1 << 20);
+    let mut feed = feed(vec![discard], Picked { longest_bytes: 4096, ..picked() });
+    assert_eq!(feed.take().unwrap().1.len, 1 << 20);
+    assert!(feed.take().is_none());
+    assert_eq!(feed.finish().unwrap().parts, 0);
+}
+
+#[test]
+fn where_times_do_not_count_requests_without_one_are_played_in_their_place() {
+    let records = || {
+        let mut records = vec![read(ms(5), MS, 0), read(ms(6), MS, 4096)];
+        records.push(Record::new(Op::Read, 8192, 4096));
+        records
+    };
+    let mut with = feed(records(), Picked { untimed: true, first: ms(5), ..picked() });
+    let all: Vec<_> = std::iter::from_fn(|| with.take()).map(|(_, p)| (p.at, p.offset)).collect();
+    assert_eq!(all, [(ms(0), 0), (ms(1), 4096), (ms(1), 8192)]);
+    let mut without = feed(records(), picked());
+    assert_eq!(std::iter::from_fn(|| without.take()).count(), 2);
+    assert_eq!(without.finish().unwrap().other, 1);
 }
 
 #[test]

@@ -1,0 +1,391 @@
+//! What is said of a trace, part by part, as text: the same for every reader.
+
+use crate::text::clean;
+use crate::units::{binary, iops, rate, time};
+use seekwell_io::request::Op;
+use seekwell_trace::stats::document::{Latency, Party, Queue, Space, TraceStats};
+use serde::Serialize;
+
+/// A heading and what stands under it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Part {
+    pub title: &'static str,
+    /// What it is and how much.
+    pub facts: Vec<(String, String)>,
+    pub table: Option<Table>,
+    /// How to read it.
+    pub note: String,
+}
+
+/// Rows of text whose first cell names the row; the others are numbers.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Table {
+    pub caption: String,
+    pub columns: Vec<&'static str>,
+    pub rows: Vec<Vec<String>>,
+}
+
+const DASH: &str = "—";
+
+fn share(share: Option<f64>) -> String {
+    share.map_or_else(|| DASH.to_owned(), |s| format!("{:.2} %", s * 100.0))
+}
+
+fn ns(ns: Option<u64>) -> String {
+    ns.map_or_else(|| DASH.to_owned(), |ns| time(ns as f64))
+}
+
+fn bytes(n: Option<u64>) -> String {
+    n.map_or_else(|| DASH.to_owned(), binary)
+}
+
+fn count(n: u64) -> String {
+    crate::units::grouped(n as f64)
+}
+
+fn number(x: Option<f64>) -> String {
+    x.map_or_else(|| DASH.to_owned(), |x| format!("{x:.2}"))
+}
+
+fn fact(term: &str, text: String) -> (String, String) {
+    (term.to_owned(), text)
+}
+
+/// All parts, in the order in which one asks.
+pub(crate) fn parts(stats: &TraceStats) -> Vec<Part> {
+    let mut parts = vec![requests(stats), sizes(stats)];
+    parts.extend(arrivals(stats));
+    parts.extend(queue(stats));
+    parts.extend(latencies(&stats.latencies));
+    parts.push(order(stats));
+    parts.push(space(stats));
+    parts.extend(reuse(stats));
+    parts.push(succession(stats));
+    parts.push(alignment(stats));
+    parts.extend(idle(stats));
+    parts.extend(parties("Devices", &stats.devices));
+    parts.extend(parties("Processes", &stats.processes));
+    parts
+}
+
+fn requests(stats: &TraceStats) -> Part {
+    let mut facts = vec![fact("requests", count(stats.requests))];
+    if let Some(duration) = stats.duration_ns {
+        facts.push(fact("from first to last", format!("{:.3} s", duration as f64 / 1e9)));
+    }
+    if let (Some(requests), Some(moved)) = (stats.requests_per_s, stats.bytes_per_s) {
+        facts.push(fact("a second", format!("{} requests, {} MB", iops(requests), rate(moved))));
+    }
+    let (reads, read_bytes) = (share(stats.read_share), share(stats.read_bytes_share));
+    facts.push(fact("reads", format!("{reads} of reads and writes, {read_bytes} of their bytes")));
+    let d = &stats.durability;
+    if d.flushes + d.preflushes + d.fua_writes > 0 {
+        let per_s = d.flushes_per_s.map_or_else(String::new, |f| format!(", {} a second", iops(f)));
+        let flushes = count(d.flushes + d.preflushes);
+        let writes =
+            d.writes_per_flush.map_or_else(String::new, |w| format!(", {w:.1} writes each"));
+        facts.push(fact("flushes", format!("{flushes}{per_s}{writes}")));
+        let fua = format!("{}, {} of writes", count(d.fua_writes), share(d.fua_share));
+        facts.push(fact("FUA writes", fua));
+    }
+    for (what, n) in [
+        ("other commands", stats.other_commands),
+        ("ended with an error", stats.failed),
+        ("out of order", stats.out_of_order),
+    ] {
+        if n > 0 {
+            facts.push(fact(what, count(n)));
+        }
+    }
+    let row = |o: &seekwell_trace::stats::document::Operation| {
+        let cells = [share(Some(o.share)), binary(o.bytes), share(Some(o.bytes_share))];
+        [vec![o.op.name().to_owned(), count(o.requests)], cells.to_vec()].concat()
+    };
+    let used = stats.operations.iter().filter(|o| o.requests > 0);
+    Part {
+        title: "Requests",
+        facts,
+        table: Some(Table {
+            caption: "Operations".into(),
+            columns: vec!["operation", "requests", "share", "bytes", "share of bytes"],
+            rows: used.map(row).collect(),
+        }),
+        note: String::new(),
+    }
+}
+
+fn sizes(stats: &TraceStats) -> Part {
+    let sizes = &stats.sizes;
+    let all: u64 = sizes.powers_of_two.iter().map(|s| s.reads + s.writes).sum();
+    let row = |s: &seekwell_trace::stats::document::Size| {
+        let of = (s.reads + s.writes) as f64 / all.max(1) as f64;
+        vec![binary(s.bytes), count(s.reads), count(s.writes), share(Some(of))]
+    };
+    Part {
+        title: "Sizes",
+        facts: vec![
+            fact("mean", bytes(sizes.mean_bytes.map(|b| b.round() as u64))),
+            fact("median", bytes(sizes.median_bytes)),
+        ],
+        table: Some(Table {
+            caption: "The most frequent sizes of reads and writes".into(),
+            columns: vec!["size", "reads", "writes", "share"],
+            rows: sizes.top.iter().map(row).collect(),
+        }),
+        note: String::new(),
+    }
+}
+
+fn arrivals(stats: &TraceStats) -> Option<Part> {
+    let a = stats.arrivals.as_ref()?;
+    let row = |name: &str, w: &seekwell_trace::stats::document::Windows| {
+        let cells = [number(w.peak_to_mean), number(w.dispersion), share(w.active_share)];
+        [vec![name.to_owned()], cells.to_vec()].concat()
+    };
+    Some(Part {
+        title: "Arrivals",
+        facts: vec![
+            fact("gap, mean", time(a.gap_ns_mean)),
+            fact("gap, p50 and p99", format!("{}, {}", ns(a.gap_ns_p50), ns(a.gap_ns_p99))),
+            fact("gap, coefficient of variation", number(a.gap_variation)),
+        ],
+        table: Some(Table {
+            caption: "Burstiness".into(),
+            columns: vec!["windows of", "peak over mean", "index of dispersion", "windows in use"],
+            rows: vec![row("1 s", &a.per_second), row("1 min", &a.per_minute)],
+        }),
+        note:
+            "Independent arrivals have a variation of 1 and a dispersion of 1; a clockwork has 0, \
+               bursts have more."
+                .to_owned(),
+    })
+}
+
+fn queue(stats: &TraceStats) -> Option<Part> {
+    let both = [("arrival → complete", &stats.queue), ("issue → complete", &stats.device_queue)];
+    let row = |(name, queue): (&str, &Queue)| {
+        let means = [queue.seen_mean, queue.over_time_mean, queue.by_littles_law];
+        let cells = means.map(|m| format!("{m:.3}")).to_vec();
+        let rest = vec![format!("{:+.1e}", queue.littles_difference), count(queue.deepest)];
+        [vec![name.to_owned()], cells, rest].concat()
+    };
+    let rows: Vec<_> = both.iter().filter_map(|(n, q)| Some(row((n, q.as_ref()?)))).collect();
+    (!rows.is_empty()).then(|| Part {
+        title: "Queue",
+        facts: Vec::new(),
+        table: Some(Table {
+            caption: "Requests under way".into(),
+            columns: vec![
+                "between",
+                "found on arrival",
+                "mean over time",
+                "by Little's law",
+                "difference",
+                "deepest",
+            ],
+            rows,
+        }),
+        note:
+            "Found on arrival: how many others are under way when a request comes. Little's law: \
+               arrivals a second times mean latency."
+                .to_owned(),
+    })
+}
+
+fn latencies(latencies: &[Latency]) -> Option<Part> {
+    let row = |l: &Latency| {
+        let name = format!("{}, {}", l.span.words(), l.op.map_or("all", Op::name));
+        let cells = [l.latency_ns_p50, l.latency_ns_p90, l.latency_ns_p99, l.latency_ns_p99_9];
+        let cells = cells.map(ns).to_vec();
+        let head = vec![name, count(l.requests), time(l.latency_ns_mean)];
+        [head, cells, vec![time(l.latency_ns_max as f64)]].concat()
+    };
+    (!latencies.is_empty()).then(|| Part {
+        title: "Latencies",
+        facts: Vec::new(),
+        table: Some(Table {
+            caption: "How long requests take".into(),
+            columns: vec!["span", "requests", "mean", "p50", "p90", "p99", "p99.9", "longest"],
+            rows: latencies.iter().map(row).collect(),
+        }),
+        note: "A percentile is shown where at least ten requests lie beyond it.".to_owned(),
+    })
+}
+
+fn order(stats: &TraceStats) -> Part {
+    let (order, seek) = (&stats.order, &stats.order.seek);
+    let (window, far) = (order.window_requests, binary(order.random_beyond_bytes));
+    let seeks = format!(
+        "{} none, {} forward, {} backward",
+        share(seek.none_share),
+        share(seek.forward_share),
+        share(seek.backward_share)
+    );
+    let lengths = format!(
+        "{} median, {} mean",
+        bytes(seek.bytes_p50),
+        bytes(seek.bytes_mean.map(|b| b as u64))
+    );
+    let row = |p: &(u64, u64, u64)| vec![format!("from {}", binary(p.0)), count(p.1), count(p.2)];
+    Part {
+        title: "Order of addresses",
+        facts: vec![
+            fact("sequential", share(order.sequential_share)),
+            (format!("continue one of the last {window}"), share(order.sequential_in_window_share)),
+            (format!("beyond {far} of the last {window}"), share(order.random_share)),
+            fact("seeks", seeks),
+            fact("seek distance", lengths),
+        ],
+        table: Some(Table {
+            caption: "Seek distances, by powers of two".into(),
+            columns: vec!["distance", "forward", "backward"],
+            rows: seek.powers_of_two.iter().map(row).collect(),
+        }),
+        note: "Sequential: begins where the request just before it ended, on the same device; the \
+               others look back on requests of the same device."
+            .to_owned(),
+    }
+}
+
+fn estimate(space: &Space) -> String {
+    if !space.estimated {
+        return "Exact: every block was remembered.".to_owned();
+    }
+    let one_in = (1.0 / space.sampled_share).round();
+    format!("Estimated from one block in {one_in}, chosen by a hash of the address.")
+}
+
+fn space(stats: &TraceStats) -> Part {
+    let s = &stats.space;
+    Part {
+        title: "Blocks in use",
+        facts: vec![
+            fact("touched", binary(s.footprint_bytes)),
+            fact("read", binary(s.read_bytes)),
+            fact("written", binary(s.written_bytes)),
+            fact("read and written", binary(s.read_and_written_bytes)),
+            fact("written more than once", binary(s.updated_bytes)),
+            fact("update coverage", share(s.update_coverage)),
+            fact("accesses to the busiest 1 %", share(s.busiest_1_percent_share)),
+            fact("accesses to the busiest 10 %", share(s.busiest_10_percent_share)),
+        ],
+        table: None,
+        note: format!("Blocks of {}. {}", binary(s.block_bytes), estimate(s)),
+    }
+}
+
+fn reuse(stats: &TraceStats) -> Option<Part> {
+    let r = stats.reuse.as_ref()?;
+    let row = |p: &(u64, f64)| vec![binary(p.0), share(Some(p.1))];
+    let every = r.miss_ratio.len().div_ceil(12).max(1);
+    let rows: Vec<_> = r.miss_ratio.iter().rev().step_by(every).map(row).collect();
+    let note = if r.estimated {
+        format!(
+            "Estimated (SHARDS) from one block in {}; sizes below what one of them stands for are \
+             left out.",
+            (1.0 / r.sampled_share).round()
+        )
+    } else {
+        "Exact.".to_owned()
+    };
+    Some(Part {
+        title: "Reuse and cache",
+        facts: vec![
+            fact("first accesses, which no cache holds", share(Some(r.cold_share))),
+            fact("reuse distance, p50", bytes(r.distance_bytes_p50)),
+            fact("reuse distance, p90", bytes(r.distance_bytes_p90)),
+            fact("cache for half of all possible hits", bytes(r.half_of_hits_bytes)),
+        ],
+        table: (!rows.is_empty()).then(|| Table {
+            caption: "Misses of an LRU cache".into(),
+            columns: vec!["cache", "misses"],
+            rows: rows.into_iter().rev().collect(),
+        }),
+        note,
+    })
+}
+
+fn succession(stats: &TraceStats) -> Part {
+    let row = |s: &seekwell_trace::stats::document::Succession| {
+        let mean = s.after_ns_mean.map(|m| m as u64);
+        let times = [mean, s.after_ns_p50, s.after_ns_p90, s.after_ns_p99].map(ns).to_vec();
+        [vec![s.kind.words().to_owned(), count(s.accesses)], times].concat()
+    };
+    Part {
+        title: "What follows on what in one block",
+        facts: Vec::new(),
+        table: Some(Table {
+            caption: "Time since the access before".into(),
+            columns: vec!["kind", "accesses", "mean", "p50", "p90", "p99"],
+            rows: stats.succession.iter().map(row).collect(),
+        }),
+        note: estimate(&stats.space),
+    }
+}
+
+fn alignment(stats: &TraceStats) -> Part {
+    let a = &stats.alignment;
+    Part {
+        title: "Alignment",
+        facts: vec![
+            fact("begin and end on 4 KiB", share(a.both_4k_share)),
+            fact("begin on 4 KiB", share(a.start_4k_share)),
+            fact("writes of part of a 4 KiB block", share(a.partial_writes_share)),
+        ],
+        ..Part::default()
+    }
+}
+
+fn idle(stats: &TraceStats) -> Option<Part> {
+    let idle = stats.idle.as_ref()?;
+    let row = |l: &(u64, u64, f64)| vec![time(l.0 as f64), count(l.1), share(Some(l.2))];
+    Some(Part {
+        title: "Idle periods",
+        facts: vec![
+            fact("share of the time", share(Some(idle.share))),
+            fact("longest", time(idle.longest_ns as f64)),
+        ],
+        table: Some(Table {
+            caption: "Periods at least so long".into(),
+            columns: vec!["at least", "periods", "share of the time"],
+            rows: idle.at_least.iter().map(row).collect(),
+        }),
+        note: match idle.from_completions {
+            true => "Idle: nothing is under way.",
+            false => "Completions are not known: idle is the time between two arrivals.",
+        }
+        .to_owned(),
+    })
+}
+
+fn parties(title: &'static str, parties: &[Party]) -> Option<Part> {
+    let row = |p: &Party| {
+        let cells = [p.reads, p.writes, p.flushes].map(count).to_vec();
+        let rest = vec![
+            binary(p.read_bytes),
+            binary(p.written_bytes),
+            share(p.sequential_share),
+            p.latency_ns_mean.map_or_else(|| DASH.to_owned(), time),
+        ];
+        [vec![clean(&p.name), share(Some(p.share))], cells, rest].concat()
+    };
+    (!parties.is_empty()).then(|| Part {
+        title,
+        table: Some(Table {
+            caption: "The busiest first".into(),
+            columns: vec![
+                "name",
+                "share",
+                "reads",
+                "writes",
+                "flushes",
+                "read",
+                "written",
+                "sequential",
+                "mean latency",
+            ],
+            rows: parties.iter().map(row).collect(),
+        }),
+        ..Part::default()
+    })
+}

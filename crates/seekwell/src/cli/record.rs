@@ -1,0 +1,67 @@
+//! `seekwell record`.
+
+use super::values;
+use clap::{Args, ValueEnum, ValueHint};
+use seekwell_io::units::Nanos;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What is shown below the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  seekwell record /dev/sda -o boot.parquet --for 60s
+  seekwell record /srv -o build.parquet -- make -j8     while a command runs
+  seekwell record /dev/sda -o db.parquet --process mariadbd
+  seekwell trace stats build.parquet                    what was that?
+
+Without --for and COMMAND it records until Ctrl-C.
+
+Exit status: that of COMMAND, 128 and the signal's number where a signal ended it, 127 where it does
+not exist, 126 where it may not run. Otherwise 0 done; 2 usage; 3 refused (permission, lockdown, no
+space); 4 events were lost, so the trace is incomplete; 130 interrupted, the file is whole.";
+
+/// `seekwell record`.
+#[derive(Debug, Args)]
+pub struct Record {
+    /// A block device, a partition of one, or a directory or file on one
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub device: PathBuf,
+    /// The trace to write: .parquet is seekwell's own format; .csv and .iolog are others
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// How long to record
+    #[arg(long = "for", value_name = "TIME", value_parser = values::duration)]
+    pub duration: Option<Nanos>,
+    /// Record whole disks: the device, and every one below and above it
+    #[arg(long)]
+    pub stack: bool,
+    /// Keep requests of this process only, all its threads included; may be repeated
+    ///
+    /// Judged when a request is queued. What the page cache writes later is queued by the kernel's
+    /// own threads, whoever wrote it.
+    #[arg(long, value_name = "PID")]
+    pub pid: Vec<u32>,
+    /// Keep requests of processes or threads of this name only; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub process: Vec<String>,
+    /// The kernel's buffer for each CPU [default: 64 MiB, less on small machines]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub buffer: Option<u64>,
+    /// How events are read
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub via: Via,
+    /// A command to run while recording; the recording ends with it
+    #[arg(last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+/// How events are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Via {
+    /// A tracefs instance where one can be made, perf_event_open elsewhere
+    Auto,
+    /// A tracefs instance, or an error
+    Tracefs,
+    /// perf_event_open, or an error
+    Perf,
+}

@@ -1,0 +1,159 @@
+//! `seekwell replay`.
+
+use super::trace::readable;
+use super::{Engine, values};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum, ValueHint};
+use seekwell_io::dispatch::TagPolicy;
+use seekwell_io::units::Nanos;
+use seekwell_trace::formats::Format;
+use std::path::PathBuf;
+
+/// What is shown below the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  seekwell replay db.parquet --on /srv                  writes too, on a temporary file there
+  seekwell replay db.parquet --on /dev/sdb              reads only, at their recorded times
+  seekwell replay db.parquet --on /dev/sdb --destroy S3Z8NB0K   all of it; the disk is lost
+  seekwell replay db.parquet --on . --mode dependent    as fast as its programs could have gone on
+  seekwell replay web.csv.gz --on . --device web_2 --fit modulo
+  seekwell replay two.parquet --map sda=/srv --map sdb=/dev/sdc --destroy none --destroy S3Z8NB0K
+
+In timed mode a request that is handed over later than --late after its time is late. Where more
+than one in a hundred are, the verdict says who is to blame. All tags taken: the device was full,
+which is a result about the device (exit status 0). Otherwise the program was late: what was
+measured is no evidence about the device, it is left out of the numbers, and the exit status is 4.";
+
+/// `seekwell replay`.
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// The trace, in any format of `trace list`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub trace: PathBuf,
+    /// A directory, file or block device, or `null` for the cost of the engine itself
+    #[arg(
+        long, value_name = "TARGET", required_unless_present = "map", conflicts_with = "map",
+        value_hint = ValueHint::AnyPath
+    )]
+    pub on: Option<PathBuf>,
+    /// Play the requests of one recorded device, by the name `trace info` shows
+    #[arg(long, value_name = "NAME", conflicts_with = "map")]
+    pub device: Option<String>,
+    /// Play one recorded device on one target; repeated, all are played at once on one clock
+    #[arg(long, value_name = "RECORDED=TARGET", value_parser = mapping)]
+    pub map: Vec<(String, PathBuf)>,
+    /// When requests are issued
+    #[arg(long, value_name = "MODE", default_value = "timed")]
+    pub mode: Mode,
+    /// Times as fast as recorded; thinking is shortened likewise
+    #[arg(long, value_name = "X", default_value = "1", value_parser = speed)]
+    pub speed: f64,
+    /// The most requests outstanding [default: 256, or less where requests are long; with --mode
+    /// depth as many as in the recording]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub depth: Option<u32>,
+    /// What to do where the recorded disk was larger than the target
+    #[arg(long, value_name = "HOW", default_value = "fail")]
+    pub fit: Fit,
+    /// The recorded time that counts
+    #[arg(long, value_name = "WHICH", default_value = "queue")]
+    pub times: Times,
+    /// A request handed over later than this after its time is late
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::duration)]
+    pub late: Nanos,
+    /// Format of the trace, where the first bytes do not tell
+    #[arg(long, value_name = "FORMAT", value_parser = readable())]
+    pub from: Option<Format>,
+    /// Size of the temporary file, or of the part of the target used [default: what the trace
+    /// reaches]
+    #[arg(long, value_name = "SIZE", value_parser = values::size)]
+    pub size: Option<u64>,
+    /// How often to play it
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
+    pub repeats: u32,
+    /// A name for this configuration, to compare with others later
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Let at most N requests be outstanding, whatever the depth
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub tags: Option<u32>,
+    /// Which waiting request gets a free tag
+    #[arg(
+        long, value_name = "POLICY", default_value = "shared", requires = "tags",
+        value_parser = tag_policy()
+    )]
+    pub tag_policy: TagPolicy,
+    /// How requests are issued
+    #[arg(long, default_value = "auto")]
+    pub engine: Engine,
+    /// Do not keep the run
+    #[arg(long)]
+    pub no_keep: bool,
+    /// Allow writing to the block device, whose serial number or WWN is SERIAL: all data on it is
+    /// lost
+    ///
+    /// Without it writes, discards and flushes are left out on devices and files, and counted; a
+    /// directory gets a temporary file, on which all of the trace is played. With several --map
+    /// give it once for each, in their order; `none` for one that is not to be written to. For a
+    /// loop device SERIAL is the path of its backing file. Refused all the same when the device is
+    /// mounted, used as swap, held by LVM, MD or dm-crypt, or carries a file system or partition
+    /// table.
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Vec<String>,
+}
+
+/// When requests are issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Each at its recorded time, whether or not the target keeps up
+    Timed,
+    /// As soon as fewer than --depth are outstanding, or than were in the recording
+    Depth,
+    /// After the requests it had waited for, and the time that was thought
+    Dependent,
+}
+
+/// What to do where the recorded disk was larger than the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Fit {
+    /// Refuse it
+    Fail,
+    /// Wrap addresses around: distances stay, places coincide
+    Modulo,
+    /// Shrink or stretch addresses evenly: order stays, distances change
+    Scale,
+}
+
+/// The recorded time that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Times {
+    /// When requests were made: the target's own scheduler does its work again
+    Queue,
+    /// When the device got them
+    Issue,
+}
+
+/// Names of tag policies.
+pub fn tag_policy() -> impl TypedValueParser<Value = TagPolicy> {
+    PossibleValuesParser::new(TagPolicy::ALL.map(TagPolicy::name)).map(|name| {
+        let policy = TagPolicy::ALL.into_iter().find(|p| p.name() == name);
+        policy.expect("one of the names")
+    })
+}
+
+fn mapping(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((recorded, target)) if !recorded.is_empty() && !target.is_empty() => {
+            Ok((recorded.to_owned(), PathBuf::from(target)))
+        }
+        _ => Err("write it like sda=/dev/sdb or sda=/srv".to_owned()),
+    }
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|s: &f64| (0.001..=1000.0).contains(s));
+    speed.ok_or_else(|| "a number from 0.001 to 1000 is needed; 2 plays twice as fast".to_owned())
+}

@@ -1,0 +1,91 @@
+//! Which disks a recording is of, from the device that was named.
+
+use crate::exit::CommandError;
+use seekwell_inspect::{Device, DeviceKind, Target, inspect};
+use seekwell_sys::{DevId, View};
+use seekwell_trace::capture::Recorded;
+use seekwell_trace::source;
+use std::path::Path;
+
+/// The unit of sysfs, whatever the disk's own.
+const SECTOR: u64 = 512;
+
+/// The disk or partition of a target; with `stack` every whole disk below and above it.
+///
+/// # Errors
+/// When no block device is under the target.
+pub fn of(view: &dyn View, target: &Target, stack: bool) -> Result<Vec<Recorded>, CommandError> {
+    let nothing = || CommandError::NothingToRecord { path: target.path.clone() };
+    let device = inspect(view, target).device.ok_or_else(nothing)?;
+    if !stack {
+        return Ok(vec![recorded(view, &device).ok_or_else(nothing)?]);
+    }
+    let mut found = Vec::new();
+    down(&device, &mut found);
+    for index in 0.. {
+        let Some(next) = found.get(index).and_then(number) else { break };
+        above(view, next, &mut found);
+    }
+    let disks: Vec<Recorded> = found.iter().filter_map(|device| recorded(view, device)).collect();
+    if disks.is_empty() { Err(nothing()) } else { Ok(disks) }
+}
+
+/// Numbers of a device and of all it stands on.
+pub fn numbers(device: &Device) -> Vec<DevId> {
+    let below = device.below.iter().flat_map(numbers);
+    number(device).into_iter().chain(below).collect()
+}
+
+fn number(device: &Device) -> Option<DevId> {
+    device.dev.parse().ok()
+}
+
+/// The whole disks of a device and of all it stands on.
+fn down(device: &Device, found: &mut Vec<Device>) {
+    let known = found.iter().any(|other| other.dev == device.dev);
+    if !known && device.kind != DeviceKind::Partition && number(device).is_some() {
+        found.push(device.clone());
+    }
+    device.below.iter().for_each(|below| down(below, found));
+}
+
+/// What stands on a disk or on one of its partitions, directly; what stands on that comes with the
+/// next disk of the list.
+fn above(view: &dyn View, disk: DevId, found: &mut Vec<Device>) {
+    let folder = disk.sysfs();
+    let names = view.list(&folder).unwrap_or_default();
+    let parts = names.iter().filter(|name| view.exists(&folder.join(name).join("partition")));
+    let holders = parts.map(|name| folder.join(name)).chain([folder.clone()]);
+    for folder in holders.map(|place| place.join("holders")) {
+        for name in view.list(&folder).unwrap_or_default() {
+            let number = view.text(&Path::new("/sys/class/block").join(&name).join("dev"));
+            let Some(number) = number.ok().and_then(|text| text.parse::<DevId>().ok()) else {
+                continue;
+            };
+            let holder = inspect(view, &Target::block_device(&name, number)).device;
+            if let Some(holder) = holder {
+                down(&holder, found);
+            }
+        }
+    }
+}
+
+/// What the recording needs to know of a device: events name the whole disk.
+fn recorded(view: &dyn View, device: &Device) -> Option<Recorded> {
+    let own = number(device)?;
+    let (disk, part) = if device.kind == DeviceKind::Partition {
+        let value = |name: &str| view.number(&own.sysfs().join(name)).ok();
+        let part = (value("start")?.checked_mul(SECTOR)?, value("size")?.checked_mul(SECTOR)?);
+        (device.below.first()?, Some(part))
+    } else {
+        (device, None)
+    };
+    let DevId { major, minor } = number(disk)?;
+    let said = source::Device {
+        name: device.name.clone(),
+        size_bytes: device.size_bytes.as_ref().map(|fact| fact.value),
+        model: disk.model.as_ref().map(|fact| fact.value.clone()),
+        serial: disk.serial.as_ref().map(|fact| fact.value.clone()),
+    };
+    Some(Recorded { major, minor, part, device: said })
+}

@@ -1,0 +1,184 @@
+//! `seekwell trace info`: what is known of a trace. Our own store says it without being read; any
+//! other format is counted once through.
+
+use super::list::step;
+use crate::Ended;
+use crate::cli::trace::Info;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use crate::progress::Line;
+use crate::signals;
+use seekwell_io::request::Op;
+use seekwell_report::clean;
+use seekwell_trace::formats::{self, Format, Input};
+use seekwell_trace::source::{About, Tables};
+use seekwell_trace::store::{self, Count, Summary};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+struct Known {
+    about: About,
+    tables: Tables,
+    summary: Summary,
+    /// Format of the file itself.
+    format: Format,
+}
+
+pub fn run(args: &Info, context: &Context) -> Ended {
+    signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
+    let Some(known) = look(&args.file, args.from, context)? else { return Ok(Exit::Interrupted) };
+    if context.json {
+        context.print_json(&document(&args.file, &known))?;
+    } else {
+        context.print(&text(&args.file, &known, context))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn look(
+    path: &Path,
+    from: Option<Format>,
+    context: &Context,
+) -> Result<Option<Known>, CommandError> {
+    let is_left_over = !path.exists() && store::part_of(path).exists();
+    let is_store = match from {
+        Some(from) => from == Format::Seekwell,
+        None if path.exists() => {
+            formats::detect(Input::open(path)?.head(), path) == Some(Format::Seekwell)
+        }
+        None => is_left_over,
+    };
+    if is_store {
+        let (about, tables, summary) = store::summary(path)?;
+        return Ok(Some(Known { about, tables, summary, format: Format::Seekwell }));
+    }
+    let mut source = formats::open(path, from)?;
+    let line = Line::plain(context.progress);
+    let mut summary = Summary::default();
+    let mut batch = Vec::new();
+    loop {
+        batch.clear();
+        source.read(&mut batch)?;
+        if batch.is_empty() {
+            break;
+        }
+        if context.control.stop.load(Relaxed) {
+            return Ok(None);
+        }
+        summary.add(&batch);
+        line.say(&format!("{} requests counted", summary.requests));
+    }
+    line.clear();
+    let format = Format::named(&source.about().format).expect("sources name their format");
+    let (about, tables) = (source.about().clone(), source.tables().clone());
+    Ok(Some(Known { about, tables, summary, format }))
+}
+
+fn document(path: &Path, known: &Known) -> serde_json::Value {
+    let Known { about, tables, summary, format } = known;
+    let by_op = |counts: [Count; 4]| {
+        let entry = |op: Op| (op.name().to_owned(), json!(counts[op as usize]));
+        Op::ALL.into_iter().map(entry).collect::<serde_json::Map<_, _>>()
+    };
+    let devices: Vec<_> = tables
+        .devices
+        .iter()
+        .enumerate()
+        .map(|(i, device)| {
+            let counts = summary.devices.get(i).copied().unwrap_or_default();
+            json!({
+                "name": device.name,
+                "size_bytes": device.size_bytes,
+                "model": device.model,
+                "serial": device.serial,
+                "end_bytes": counts.end_bytes,
+                "by_operation": by_op(counts.by_op),
+            })
+        })
+        .collect();
+    json!({
+        "schema": "seekwell/trace-info/1",
+        "file": path.display().to_string(),
+        "format": format.name(),
+        "about": about,
+        "complete": about.complete(),
+        "requests": summary.requests,
+        "requests_other": summary.other,
+        "requests_with_completion": summary.completed,
+        "first_ns": summary.first_ns,
+        "last_ns": summary.last_ns,
+        "span_ns": summary.span_ns(),
+        "by_operation": by_op(summary.by_op()),
+        "devices": devices,
+        "processes": tables.processes.iter().skip(1).collect::<Vec<_>>(),
+    })
+}
+
+fn text(path: &Path, known: &Known, context: &Context) -> String {
+    let Known { about, tables, summary, format } = known;
+    let mut out = String::new();
+    let mut say = |what: &str, value: String| {
+        writeln!(out, "{what:<12} {}", clean(&value)).expect("memory takes it");
+    };
+    say("file", path.display().to_string());
+    let origin = if about.format == format.name() {
+        String::new()
+    } else {
+        format!(", from {}", about.format)
+    };
+    say("format", format!("{}{origin}", format.name()));
+    let optional = [("host", &about.host), ("kernel", &about.kernel), ("command", &about.command)];
+    for (what, value) in optional {
+        if let Some(value) = value {
+            say(what, value.clone());
+        }
+    }
+    if let Some(ns) = about.recording_cost_ns_per_request {
+        say("recording", format!("cost {ns} ns of CPU a request"));
+    }
+    if let Some(ns) = about.time_step_ns {
+        say("times", format!("in steps of {}: too coarse to replay them", step(ns)));
+    }
+    say("requests", summary.requests.to_string());
+    if let Some(span) = summary.span_ns() {
+        say("span", format!("{:.3} s", span as f64 / 1e9));
+    }
+    say("completions", format!("{} known", summary.completed));
+    for warning in warnings(about, summary) {
+        say("note", warning);
+    }
+    out.push('\n');
+    out.push_str(&devices(tables, summary, context));
+    out
+}
+
+fn warnings(about: &About, summary: &Summary) -> Vec<String> {
+    let losses = &about.losses;
+    [
+        (about.cut_short, "incomplete: the recording was ended from outside".to_owned()),
+        (losses.lost_events > 0, format!("incomplete: {} events were lost", losses.lost_events)),
+        (losses.unfinished > 0, format!("the end of {} requests was not seen", losses.unfinished)),
+        (losses.orphans > 0, format!("{} completions belong to no request", losses.orphans)),
+        (losses.moved > 0, format!("{} requests stood too late and were moved", losses.moved)),
+        (summary.other > 0, format!("{} are counted and never replayed", summary.other)),
+    ]
+    .into_iter()
+    .filter_map(|(holds, text)| holds.then_some(text))
+    .collect()
+}
+
+fn devices(tables: &Tables, summary: &Summary, context: &Context) -> String {
+    let rows = tables.devices.iter().enumerate().map(|(i, device)| {
+        let counts = summary.devices.get(i).copied().unwrap_or_default();
+        let mut row = vec![clean(&device.name)];
+        row.extend(Op::ALL.map(|op| counts.by_op[op as usize].requests.to_string()));
+        let mib = |op: Op| format!("{:.1}", counts.by_op[op as usize].bytes as f64 / 1_048_576.0);
+        row.extend([mib(Op::Read), mib(Op::Write)]);
+        row
+    });
+    let header = ["device", "reads", "writes", "flushes", "discards", "MiB read", "MiB written"];
+    seekwell_report::table(&header, rows, context.width)
+}

@@ -1,0 +1,54 @@
+//! `seekwell trace list`: the formats.
+
+use crate::Ended;
+use crate::context::Context;
+use crate::exit::Exit;
+use seekwell_trace::formats::Format;
+use serde_json::json;
+
+pub fn run(context: &Context) -> Ended {
+    if context.json {
+        let formats: Vec<_> = Format::ALL.into_iter().map(document).collect();
+        context.print_json(&json!({"schema": "seekwell/trace-formats/1", "formats": formats}))?;
+        return Ok(Exit::Done);
+    }
+    let rows = Format::ALL.into_iter().map(|format| {
+        let holds = format.holds();
+        vec![
+            format.name().to_owned(),
+            if format.is_written() { "in, out" } else { "in" }.to_owned(),
+            holds.times.to_owned(),
+            step(holds.step_ns),
+            holds.ops.to_owned(),
+            format.description().to_owned(),
+        ]
+    });
+    let header = ["format", "", "times", "step", "operations", "what it is"];
+    let table = seekwell_report::table(&header, rows, context.width);
+    context.print(&format!("{table}\nTimes: queued Q, issued D, completed C.\n"))?;
+    Ok(Exit::Done)
+}
+
+fn document(format: Format) -> serde_json::Value {
+    let holds = format.holds();
+    json!({
+        "name": format.name(),
+        "description": format.description(),
+        "is_written": format.is_written(),
+        "times": holds.times,
+        "time_step_ns": holds.step_ns,
+        "operations": holds.ops,
+        "has_devices": holds.has_devices,
+        "has_process": holds.has_process,
+    })
+}
+
+/// A step of time as people say it.
+pub fn step(ns: u64) -> String {
+    match ns {
+        1_000_000_000.. => format!("{} s", ns / 1_000_000_000),
+        1_000_000.. => format!("{} ms", ns / 1_000_000),
+        1000.. => format!("{} µs", ns / 1000),
+        _ => format!("{ns} ns"),
+    }
+}

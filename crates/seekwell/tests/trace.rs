@@ -1,0 +1,204 @@
+//! `seekwell trace`, as a person types it.
+
+#![allow(missing_docs, clippy::print_stderr)]
+
+mod common;
+
+use common::{run, tool};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const MSR: &str = "128166372003061629,web,2,Read,4096,8192,413\n\
+                   128166372013061629,web,2,Write,8192,512,500\n\
+                   128166372023061629,web,0,Read,0,4096,100\n\
+                   128166372033061629,web,0,Write,512,512,\n";
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("web.csv");
+    fs::write(&input, MSR).expect("writes");
+    (folder, input)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+#[test]
+fn info_counts_a_foreign_trace_and_a_store_says_the_same_unread() {
+    let (folder, input) = folder();
+    let home = folder.path();
+    let store = home.join("web.parquet");
+    let done = run(home, &["trace", "convert", text(&input), text(&store)]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.starts_with("4 requests written to "), "{}", done.out);
+    let foreign = run(home, &["trace", "info", text(&input), "--json"]).json();
+    let mut stored = run(home, &["trace", "info", text(&store), "--json"]).json();
+    assert_eq!((&foreign["format"], &stored["format"]), (&"msr".into(), &"seekwell".into()));
+    assert_eq!(stored["span_ns"], 3_000_000_000_u64);
+    assert_eq!(stored["by_operation"]["read"]["bytes"], 12_288);
+    assert_eq!(stored["devices"][1]["name"], "web_0");
+    assert_eq!(stored["requests_with_completion"], 3);
+    for key in ["file", "format"] {
+        stored[key] = foreign[key].clone();
+    }
+    assert_eq!(stored, foreign);
+    let shown = run(home, &["trace", "info", text(&store)]);
+    assert!(
+        shown.out.contains("seekwell, from msr") && shown.out.contains("web_2"),
+        "{}",
+        shown.out
+    );
+    described("seekwell/trace-info/1", &foreign);
+}
+
+#[test]
+fn an_output_that_exists_is_refused_until_it_is_forced() {
+    let (folder, input) = folder();
+    let output = folder.path().join("out.iolog");
+    fs::write(&output, "mine").expect("writes");
+    let args = ["trace", "convert", text(&input), text(&output)];
+    let refused = run(folder.path(), &args);
+    assert_eq!(refused.status, 3);
+    assert!(refused.err.contains("exists; --force replaces it"), "{}", refused.err);
+    assert_eq!(fs::read_to_string(&output).expect("reads"), "mine");
+    let forced = run(folder.path(), &[&args[..], &["--force"]].concat());
+    assert_eq!(forced.status, 0, "{}", forced.err);
+    assert!(fs::read_to_string(&output).expect("reads").starts_with("fio version 3 iolog\n"));
+}
+
+#[test]
+fn a_bad_line_is_named_and_nothing_is_left_behind() {
+    let (folder, input) = folder();
+    fs::write(&input, format!("{MSR}oops\n")).expect("writes");
+    let output = folder.path().join("out.parquet");
+    let failed = run(folder.path(), &["trace", "convert", text(&input), text(&output)]);
+    assert_eq!(failed.status, 3);
+    assert!(failed.err.contains("msr, line 5: "), "{}", failed.err);
+    let names: Vec<_> = fs::read_dir(folder.path()).expect("lists").flatten().collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+}
+
+#[test]
+fn a_file_that_is_no_trace_is_said_to_be_none_and_a_format_can_be_named() {
+    let (folder, input) = folder();
+    fs::write(&input, "hello\n").expect("writes");
+    let unknown = run(folder.path(), &["trace", "info", text(&input)]);
+    assert_eq!(unknown.status, 2);
+    assert!(unknown.err.contains("not a trace in any known format"), "{}", unknown.err);
+    let named = run(folder.path(), &["trace", "info", text(&input), "--from", "spc"]);
+    assert!(named.err.contains("spc, line 1: "), "{}", named.err);
+    let to = run(folder.path(), &["trace", "convert", text(&input), "x.bin"]);
+    assert_eq!(to.status, 2);
+    assert!(to.err.contains("name the format with --to (seekwell, "), "{}", to.err);
+}
+
+#[test]
+fn cut_keeps_a_time_a_device_and_an_operation() {
+    let (folder, input) = folder();
+    let home = folder.path();
+    let cut = |more: &[&str]| {
+        let output = home.join("part.csv");
+        let args = ["trace", "cut", text(&input), text(&output), "--force", "--json"];
+        let done = run(home, &[&args[..], more].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        (done.json()["requests_written"].as_u64().expect("a number"), done)
+    };
+    assert_eq!(cut(&["--start", "1s", "--end", "3s"]).0, 2);
+    assert_eq!(cut(&["--device", "web_0"]).0, 2);
+    assert_eq!(cut(&["--op", "write"]).0, 2);
+    assert_eq!(cut(&["--op", "write", "--device", "web_2"]).0, 1);
+    assert_eq!(cut(&["--pid", "7"]).0, 0);
+    let (none, done) = cut(&["--device", "sda"]);
+    assert_eq!(none, 0);
+    assert!(done.err.contains("no request goes to a device called \"sda\""), "{}", done.err);
+    described("seekwell/trace-convert/1", &done.json());
+}
+
+#[test]
+fn requests_that_a_format_has_no_place_for_are_counted_in_words() {
+    let (folder, input) = folder();
+    fs::write(&input, "fio version 3 iolog\n0 f add\n0 f open\n0 f read 0 512\n5 f sync 0 0\n")
+        .expect("writes");
+    let output = folder.path().join("out.ascii");
+    let args = ["trace", "convert", text(&input), text(&output), "--to", "disksim"];
+    let done = run(folder.path(), &args);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(
+        done.err.contains("1 left out: disksim has no place for flush, discard"),
+        "{}",
+        done.err
+    );
+    assert_eq!(fs::read_to_string(&output).expect("reads"), "0.000000\t0\t0\t1\t1\n");
+}
+
+#[test]
+fn list_names_every_format_and_what_it_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listed = run(folder.path(), &["trace", "list", "--json"]).json();
+    let formats = listed["formats"].as_array().expect("a list");
+    assert_eq!(formats.len(), seekwell_trace::formats::Format::ALL.len());
+    let oracle = formats.iter().find(|f| f["name"] == "oracle").expect("is there");
+    assert_eq!(
+        (&oracle["time_step_ns"], &oracle["is_written"]),
+        (&1_000_000_000.into(), &true.into())
+    );
+    described("seekwell/trace-formats/1", &listed);
+}
+
+/// Another program's Parquet reader, where one is installed, sees what ours wrote.
+#[test]
+fn duckdb_and_pyarrow_read_the_store() {
+    let (folder, input) = folder();
+    let store = folder.path().join("web.parquet");
+    let done = run(folder.path(), &["trace", "convert", text(&input), text(&store)]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let duckdb = format!(
+        "import duckdb; print(duckdb.sql(\"select count(*), sum(length_bytes), \
+         max(queued_ns) - min(queued_ns), count(completed_ns), sum(op) from '{}'\").fetchall()[0])",
+        text(&store)
+    );
+    let pyarrow = format!(
+        "import json, pyarrow.parquet as p\nt = p.read_table('{}')\nm = t.schema.metadata\n\
+         d = json.loads(m[b'seekwell.tables'])['devices']\n\
+         print([d[i]['name'] for i in t['device'].to_pylist()], t['offset_bytes'].to_pylist())",
+        text(&store)
+    );
+    let wanted = [
+        (duckdb, "(4, 13312, 3000000000, 3, 2)"),
+        (pyarrow, "['web_2', 'web_2', 'web_0', 'web_0'] [4096, 8192, 0, 512]"),
+    ];
+    for ((script, wanted), module) in wanted.iter().zip(["duckdb", "pyarrow"]) {
+        if tool("python3", &["-c", &format!("import {module}")]).is_none() {
+            eprintln!("skipped: python3 has no {module}");
+            continue;
+        }
+        let found = tool("python3", &["-c", script]).expect("reads the store");
+        assert_eq!(found.trim(), *wanted, "{module}");
+    }
+}
+
+/// Every key stands in docs/json.md under the document's name.
+fn described(schema: &str, document: &serde_json::Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let page = fs::read_to_string(path).expect("reads");
+    let (_, section) = page.split_once(&format!("## `{schema}`")).expect("has a section");
+    let section = section.split("\n## ").next().expect("a part");
+    let mut missing = Vec::new();
+    keys(document, &mut missing);
+    missing.retain(|key| !section.contains(&format!("| `{key}`")));
+    assert!(missing.is_empty(), "not in docs/json.md under {schema}: {missing:?}");
+}
+
+fn keys(value: &serde_json::Value, out: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, inner) in map {
+                out.push(key.clone());
+                keys(inner, out);
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, out)),
+        _ => {}
+    }
+}

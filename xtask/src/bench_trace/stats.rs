@@ -1,0 +1,91 @@
+//! How fast a trace becomes statistics: records made here go straight into the accumulators, on one
+//! core, with no format to read; the CPU time of making them is not counted.
+
+use super::Bench;
+use super::page::{Page, Row};
+use crate::Failure;
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use seekwell_trace::record::{Record, Stamp};
+use seekwell_trace::source::{About, BATCH, Capture, Clock, Tables};
+use seekwell_trace::stats::{Options, Stats};
+
+const REQUESTS: u64 = 20_000_000;
+/// What is promised, in requests per second of one core.
+const WITHOUT_REUSE: f64 = 10e6;
+const WITH_SHARDS: f64 = 5e6;
+
+/// Skewed requests of 4 KiB over 1 TiB, queued, issued and completed, with and without reuse.
+pub fn stats(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
+    for (what, reuse, at_least) in [
+        ("statistics without reuse distance", false, WITHOUT_REUSE),
+        ("statistics with SHARDS", true, WITH_SHARDS),
+    ] {
+        let values = (0..bench.rounds).map(|round| one(u64::from(round), reuse));
+        page.row(Row {
+            what: what.to_owned(),
+            unit: "requests/s of CPU",
+            values: values.collect::<Result<_, _>>()?,
+            at_least: Some(at_least),
+        });
+    }
+    Ok(())
+}
+
+fn one(seed: u64, reuse: bool) -> Result<f64, Failure> {
+    let mut made = Made { state: seed, now_ns: 0 };
+    let mut stats = Stats::new(Options { reuse, ..Options::default() });
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut spent_s = 0.0;
+    for _ in 0..REQUESTS / BATCH as u64 {
+        batch.clear();
+        batch.extend((0..BATCH).map(|_| made.record()));
+        let before = thread_cpu_s();
+        stats.add(&batch);
+        spent_s += thread_cpu_s() - before;
+    }
+    let about = About::new("made", Clock::Start, Capture::Both);
+    let (told, _) = stats.finish("made", &about, &Tables::default());
+    if !told.space.estimated {
+        return Err("the blocks of this trace were to be too many to remember".into());
+    }
+    Ok(told.requests as f64 / spent_s)
+}
+
+struct Made {
+    state: u64,
+    now_ns: u64,
+}
+
+impl Made {
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// About 100,000 a second, eight under way.
+    fn record(&mut self) -> Record {
+        let (dice, share) = (self.next(), (self.next() >> 11) as f64 / (1u64 << 53) as f64);
+        self.now_ns += dice % 20_000;
+        // Density about 1/x: few blocks get most.
+        let block = (28.0 * share).exp2() as u64;
+        let op = if dice >> 40 & 1 == 0 { Op::Read } else { Op::Write };
+        let after = |ns| Stamp::at(Nanos(self.now_ns + ns));
+        Record {
+            queued: after(0),
+            issued: after((dice >> 8) % 3000),
+            completed: after(3000 + (dice >> 16) % 150_000),
+            ..Record::new(op, block * 4096, 4096)
+        }
+    }
+}
+
+/// CPU time of this thread, in seconds.
+fn thread_cpu_s() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes one timespec into ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
