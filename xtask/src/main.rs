@@ -3,10 +3,12 @@
 
 mod bench_engine;
 mod bench_inspect;
+mod bench_trace;
 mod completions;
 mod dist;
 mod lab;
 mod man;
+mod storagemark;
 
 use clap::{Parser, Subcommand};
 use std::path::Path;
@@ -30,6 +32,11 @@ enum Task {
     BenchEngine(bench_engine::Args),
     /// Measure inspection beside lsblk, smartctl and lshw and write a dated table to docs/bench.
     BenchInspect(bench_inspect::Args),
+    /// Measure import, storage, recording and replay of traces and write a dated table to
+    /// docs/bench.
+    BenchTrace(bench_trace::Args),
+    /// Record the four traces of StorageMark 2004 anew from real servers.
+    Storagemark(storagemark::Args),
     /// Boot real kernels on emulated hardware and see whether the program tells the truth of them.
     Lab(lab::Args),
 }
@@ -41,6 +48,8 @@ fn main() -> ExitCode {
         Task::Completions(args) => completions::run(&args),
         Task::BenchEngine(args) => bench_engine::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
+        Task::BenchTrace(args) => bench_trace::run(&args),
+        Task::Storagemark(args) => storagemark::run(&args),
         Task::Lab(args) => lab::run(&args),
     };
     match done {

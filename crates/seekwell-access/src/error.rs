@@ -88,6 +88,19 @@ pub enum AccessError {
         /// What would have to be available, in bytes.
         needed_bytes: u64,
     },
+    /// The file system cannot hold that many files.
+    #[error(
+        "the file system of {} has room for {available} more files, and {needed} are needed; \
+         ask for fewer or choose another directory", dir.display()
+    )]
+    TooFewInodes {
+        /// The directory.
+        dir: PathBuf,
+        /// Free inodes.
+        available: u64,
+        /// Files and directories that are to be made.
+        needed: u64,
+    },
     /// The file system filled up while the file was written.
     #[error(
         "the file system of {} is full after {} of {}; the temporary file is removed; \

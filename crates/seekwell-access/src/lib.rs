@@ -30,7 +30,7 @@ pub use holders::{Holder, HolderKind};
 pub use mounted::MountedAt;
 pub use read_only::{Kind, ReadOnly, drop_cache, open_read_only};
 pub use refusal::{OpenedBy, Refusal};
-pub use scratch::{Fill, Scratch};
+pub use scratch::{Fill, Scratch, ScratchDir};
 pub use signature::{Signature, signatures_of};
 pub use space::{FsSpace, GIB, plan_size};
 

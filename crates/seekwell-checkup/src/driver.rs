@@ -317,7 +317,7 @@ impl<'a> Driver<'a> {
         }
         let failure = m.first_failure;
         let stopped = m.stopped;
-        self.push(index, summarize(m, execution.device, workload));
+        self.push(index, summarize(m, execution.device, workload.seed));
         match (failure.map(|f| f.kind), stopped) {
             (Some(FailureKind::Errno { errno }), _) if says_gone(errno) => After::Gone,
             (_, Stopped::Interrupted) => After::Interrupted,

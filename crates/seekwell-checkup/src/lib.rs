@@ -15,4 +15,4 @@ mod whole_tests;
 pub use driver::{ExecuteError, Execution, Executor, Observer, Outcome, Progress, run};
 pub use explain::{ExplainInput, Rule, explain};
 pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise};
-pub use summary::{SHORTEST_RATE, detail, metrics, summarize};
+pub use summary::{SHORTEST_RATE, detail, latency, metrics, summarize};

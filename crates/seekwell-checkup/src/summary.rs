@@ -7,7 +7,6 @@ use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{Failure, FailureKind, Measurement, OpMeasurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::Workload;
 use seekwell_runs::{DeviceCount, Latency, OpSummary, Repeat, RepeatDetail, Spread};
 use std::collections::BTreeMap;
 
@@ -15,9 +14,9 @@ use std::collections::BTreeMap;
 /// of the run itself would be most of it.
 pub const SHORTEST_RATE: Nanos = Nanos::from_millis(500);
 
-/// The numbers of one run of `workload`, with what the device counted meanwhile. A run from which
+/// The numbers of one run under `seed`, with what the device counted meanwhile. A run from which
 /// no number may be taken says why in `invalid`.
-pub fn summarize(m: &Measurement, device: Option<DeviceCount>, workload: &Workload) -> Repeat {
+pub fn summarize(m: &Measurement, device: Option<DeviceCount>, seed: u64) -> Repeat {
     let used = Op::ALL.into_iter().filter(|op| m.op(*op).requests > 0);
     Repeat {
         elapsed_ns: m.elapsed,
@@ -29,7 +28,7 @@ pub fn summarize(m: &Measurement, device: Option<DeviceCount>, workload: &Worklo
         syscalls: m.syscalls,
         device,
         invalid: invalid(m),
-        ..Repeat::new(workload.seed, m.stopped)
+        ..Repeat::new(seed, m.stopped)
     }
 }
 
@@ -63,6 +62,9 @@ pub fn detail(phase: &str, repeat: u32, m: &Measurement) -> RepeatDetail {
 /// | `cpu_ns_per_request` | ns | the same per request |
 /// | `requests_per_syscall` | – | how well submission and reaping were batched |
 /// | `device_share` | 0…1 | bytes the device counted over bytes asked for |
+/// | `lateness_ns_{mean,…}` | ns | of a replay: handed over minus due |
+/// | `drift_percent` | % | of a replay: how much longer issuing took than it should have |
+/// | any name of `values` | its end | of a suite's step |
 pub fn metrics(repeats: &[Repeat]) -> BTreeMap<String, Spread> {
     let valid: Vec<_> = repeats.iter().filter(|r| r.invalid.is_none()).collect();
     let mut values: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -110,7 +112,8 @@ fn op_summary(op: &OpMeasurement, elapsed: Nanos) -> OpSummary {
     }
 }
 
-fn latency(h: &Histogram) -> Option<Latency> {
+/// A distribution in numbers; nothing of an empty one.
+pub fn latency(h: &Histogram) -> Option<Latency> {
     let q = |q| h.quantile(q).map(|n| n.0);
     Some(Latency {
         ns_min: h.min()?.0,
@@ -179,6 +182,13 @@ fn numbers(r: &Repeat) -> Vec<(String, f64)> {
     if let Some(device) = &r.device {
         out.push(("device_share".into(), device.share));
     }
+    if let Some(fidelity) = &r.fidelity {
+        if let Some(lateness) = &fidelity.lateness {
+            times(&mut out, "lateness_ns", lateness);
+        }
+        out.extend(fidelity.drift_percent.map(|drift| ("drift_percent".into(), drift)));
+    }
+    out.extend(r.values.iter().map(|(name, value)| (name.clone(), *value)));
     out
 }
 
@@ -199,12 +209,6 @@ fn times(out: &mut Vec<(String, f64)>, prefix: &str, l: &Latency) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekwell_io::workload::Pattern;
-
-    fn workload() -> Workload {
-        Workload::closed(Pattern::Random, 100, 4096, 1, 1 << 30)
-    }
-
     /// `n` requests of `op`, each of `service` nanoseconds, in `ms` milliseconds.
     fn measured(op: Op, n: u64, service: u64, ms: u64) -> Measurement {
         let mut m = Measurement::new(Nanos::from_millis(100));
@@ -229,7 +233,7 @@ mod tests {
         m.cpu_system = Nanos::from_millis(40);
         m.syscalls = 3_000;
         let device = DeviceCount { read_bytes: 1, written_bytes: 0, flushes: 2_000, share: 0.75 };
-        let metrics = metrics(&[summarize(&m, Some(device), &workload())]);
+        let metrics = metrics(&[summarize(&m, Some(device), 7)]);
         let expect = [
             ("cpu_ns_per_request", 20_000.0),
             ("cpu_percent", 24.0),
@@ -262,11 +266,11 @@ mod tests {
 
     #[test]
     fn a_run_shorter_than_half_a_second_gives_no_rate() {
-        let short = summarize(&measured(Op::Read, 100, 1000, 499), None, &workload());
+        let short = summarize(&measured(Op::Read, 100, 1000, 499), None, 7);
         let why = short.invalid.clone().expect("marked");
         assert!(why.starts_with("too short: 499 ms"), "{why}");
         assert!(metrics(&[short]).is_empty());
-        assert_eq!(summarize(&measured(Op::Read, 100, 1000, 500), None, &workload()).invalid, None);
+        assert_eq!(summarize(&measured(Op::Read, 100, 1000, 500), None, 7).invalid, None);
     }
 
     #[test]
@@ -276,7 +280,7 @@ mod tests {
         m.stopped = Stopped::Failed;
         let kind = FailureKind::Errno { errno: 5 };
         m.first_failure = Some(Failure { op: Op::Read, offset: 8192, len: 4096, kind });
-        let why = summarize(&m, None, &workload()).invalid.expect("marked");
+        let why = summarize(&m, None, 7).invalid.expect("marked");
         assert!(why.starts_with("read of 4096 bytes at offset 8192: Input/output error"), "{why}");
         assert!(why.ends_with("(3 failed)"), "{why}");
     }
@@ -287,7 +291,7 @@ mod tests {
             let mut m = measured(Op::Write, requests, 10, 1000);
             m.stopped = stopped;
             m.abandoned = abandoned;
-            summarize(&m, None, &workload()).invalid
+            summarize(&m, None, 7).invalid
         };
         assert_eq!(why(Stopped::Interrupted, 0, 9).as_deref(), Some("interrupted"));
         let stalled = why(Stopped::Stalled, 2, 9).expect("marked");
@@ -298,8 +302,8 @@ mod tests {
 
     #[test]
     fn a_percentile_some_repeat_has_too_few_requests_for_is_left_out() {
-        let many = summarize(&measured(Op::Read, 1_000, 1000, 900), None, &workload());
-        let few = summarize(&measured(Op::Read, 999, 1000, 900), None, &workload());
+        let many = summarize(&measured(Op::Read, 1_000, 1000, 900), None, 7);
+        let few = summarize(&measured(Op::Read, 999, 1000, 900), None, 7);
         assert!(metrics(&[many.clone(), many.clone()]).contains_key("read.latency_ns_p99"));
         let mixed = metrics(&[many, few]);
         assert!(!mixed.contains_key("read.latency_ns_p99"));

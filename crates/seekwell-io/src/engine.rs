@@ -98,8 +98,8 @@ pub struct Bounds {
     /// Measure for this long; zero until the source has no more.
     pub runtime: Nanos,
     /// Watch the clock instead of sleeping when a request will be wanted within this time: waking
-    /// up takes tens of microseconds, and the request would be that late. Zero always sleeps, and is
-    /// the only choice on a virtual clock, which moves in no other way.
+    /// up takes tens of microseconds, and the request would be that late. Zero always sleeps, and
+    /// is the only choice on a virtual clock, which moves in no other way.
     pub spin: Nanos,
 }
 
@@ -169,8 +169,8 @@ where
     })
 }
 
-/// Lets timed waits end on time: by default the kernel may add 50 µs to each.
-fn sharpen_timers() {
+/// Lets timed waits of the calling thread end on time: by default the kernel may add 50 µs to each.
+pub fn sharpen_timers() {
     // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory of ours. If it is refused,
     // waits are merely less exact.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
@@ -460,7 +460,7 @@ impl<'s, S: Source> Loop<'s, S> {
 }
 
 /// User and system CPU time of this process, kernel I/O workers included.
-fn process_cpu() -> (Nanos, Nanos) {
+pub fn process_cpu() -> (Nanos, Nanos) {
     // SAFETY: all-zero is a valid rusage, and the call fills it in.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();

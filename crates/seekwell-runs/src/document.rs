@@ -237,6 +237,9 @@ pub struct Repeat {
     /// What a step of a suite gave beside requests: names end in their unit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, f64>,
+    /// What a step of a suite has to say about them: what was the limit, and how that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Why this repeat is left out of the metrics.
     pub invalid: Option<String>,
 }
@@ -257,6 +260,7 @@ impl Repeat {
             device: None,
             fidelity: None,
             values: BTreeMap::new(),
+            notes: Vec::new(),
             invalid: None,
         }
     }

@@ -60,6 +60,7 @@ fn written() -> BTreeSet<String> {
     add(&other);
     other.phases[0].workload = Work::Suite(common::step());
     other.phases[0].repeats[0].values.insert("create_per_s".into(), 1.0);
+    other.phases[0].repeats[0].notes.push("the disk was the limit".into());
     add(&other);
     other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true });
     add(&other);

@@ -16,6 +16,11 @@ pub struct DiskCounters {
     pub written_bytes: u64,
     /// Flushes completed; 0 before Linux 5.5, which did not count them.
     pub flushes: u64,
+    /// Time with at least one request outstanding, in milliseconds.
+    pub busy_ms: u64,
+    /// Time flushes took, in milliseconds; most kernels do not count it as busy. 0 before Linux
+    /// 5.5.
+    pub flush_ms: u64,
 }
 
 impl DiskCounters {
@@ -36,6 +41,8 @@ impl DiskCounters {
             read_bytes: fields[2].wrapping_mul(SECTOR),
             written_bytes: fields[6].wrapping_mul(SECTOR),
             flushes: fields.get(15).copied().unwrap_or(0),
+            busy_ms: fields[9],
+            flush_ms: fields.get(16).copied().unwrap_or(0),
         })
     }
 
@@ -45,6 +52,8 @@ impl DiskCounters {
             read_bytes: self.read_bytes.wrapping_sub(earlier.read_bytes),
             written_bytes: self.written_bytes.wrapping_sub(earlier.written_bytes),
             flushes: self.flushes.wrapping_sub(earlier.flushes),
+            busy_ms: self.busy_ms.wrapping_sub(earlier.busy_ms),
+            flush_ms: self.flush_ms.wrapping_sub(earlier.flush_ms),
         }
     }
 }
@@ -71,7 +80,14 @@ mod tests {
     #[test]
     fn sectors_are_512_bytes_and_flushes_the_sixteenth_field() {
         let now = read(" 10 0 80 5 20 0 160 9 0 14 14 0 0 0 0 7 3\n").unwrap();
-        assert_eq!(now, DiskCounters { read_bytes: 40960, written_bytes: 81920, flushes: 7 });
+        let expect = DiskCounters {
+            read_bytes: 40960,
+            written_bytes: 81920,
+            flushes: 7,
+            busy_ms: 14,
+            flush_ms: 3,
+        };
+        assert_eq!(now, expect);
         let old = read("10 0 80 5 20 0 160 9 0 14 14").unwrap();
         assert_eq!(old.flushes, 0);
         assert_eq!(now.since(&old).flushes, 7);

@@ -10,8 +10,8 @@
 //!
 //! [`setting`] knows what there is to set, [`commands`] those settings that are no files but
 //! commands to the drive, [`conflict`] who else sets it, [`plan()`] what may be worth setting and
-//! [`candidates`] what may be worth measuring, [`trial`] joins them to the commands `try`, `keep`, `undo` and `status`, and
-//! [`persist`] makes a kept state survive a reboot.
+//! [`candidates`] what may be worth measuring, [`trial`] joins them to the commands `try`, `keep`,
+//! `undo` and `status`, and [`persist`] makes a kept state survive a reboot.
 
 pub mod apply;
 pub mod candidates;

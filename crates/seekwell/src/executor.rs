@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use seekwell_access::Opened;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_io::clock::Clock;
-use seekwell_io::dispatch::{Dispatcher, SharedTags, Unlimited};
+use seekwell_io::dispatch::{Dispatcher, SharedTags, TagPolicy, Unlimited};
 use seekwell_io::engine::{Control, EngineError, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
@@ -88,11 +88,27 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// Whether the device has left: pulled out, it loses its folder in sysfs, or its size while
+    /// somebody still has it open. What fails then is not the disk's fault.
+    pub fn is_gone(&self, view: &dyn View) -> bool {
+        let Self::Opened { device: Some(device), .. } = self else { return false };
+        let folder = device.sysfs();
+        !view.exists(&folder) || view.number(&folder.join("size")) == Ok(0)
+    }
+
+    /// What its device has counted so far, where it counts.
+    pub fn counters(&self, view: &dyn View) -> Option<DiskCounters> {
+        let Self::Opened { device: Some(device), .. } = self else { return None };
+        DiskCounters::read(view, *device).ok()
+    }
+}
+
 /// Executes workloads on a [`Source`].
 pub struct RealExecutor {
     source: Source,
     engine: EngineKind,
-    tags: Option<u32>,
+    tags: Option<(TagPolicy, u32)>,
     control: Arc<Control>,
     view: Live,
     clock: Clock,
@@ -101,19 +117,19 @@ pub struct RealExecutor {
 }
 
 impl RealExecutor {
-    /// An executor; `tags` bounds what is outstanding by one shared pool.
+    /// An executor; `tags` bounds what is outstanding, by a policy.
     pub fn new(
         source: Source,
         engine: EngineKind,
-        tags: Option<u32>,
+        tags: Option<(TagPolicy, u32)>,
         control: Arc<Control>,
     ) -> Self {
         let clock = Clock::real();
         Self { source, engine, tags, control, view: Live::system(), clock, buffered: None }
     }
 
-    /// Issues the next workloads by another engine, under another pool of tags.
-    pub fn issue_by(&mut self, engine: EngineKind, tags: Option<u32>) {
+    /// Issues the next workloads by another engine, under other tags.
+    pub fn issue_by(&mut self, engine: EngineKind, tags: Option<(TagPolicy, u32)>) {
         (self.engine, self.tags) = (engine, tags);
     }
 
@@ -128,19 +144,6 @@ impl RealExecutor {
             self.buffered = Some(fd);
         }
         Ok(())
-    }
-
-    /// Whether the device has left: pulled out, it loses its folder in sysfs, or its size while
-    /// somebody still has it open. What fails then is not the disk's fault.
-    fn is_gone(&self) -> bool {
-        let Source::Opened { device: Some(device), .. } = &self.source else { return false };
-        let folder = device.sysfs();
-        !self.view.exists(&folder) || self.view.number(&folder.join("size")) == Ok(0)
-    }
-
-    fn counters(&self) -> Option<DiskCounters> {
-        let Source::Opened { device: Some(device), .. } = &self.source else { return None };
-        DiskCounters::read(&self.view, *device).ok()
     }
 
     fn measure(&self, workload: &Workload) -> Result<Measurement, EngineError> {
@@ -171,7 +174,10 @@ impl RealExecutor {
     ) -> Result<Measurement, EngineError> {
         match self.tags {
             None => self.dispatched(workload, open, Unlimited::default),
-            Some(tags) => self.dispatched(workload, open, || SharedTags::new(tags)),
+            Some((TagPolicy::Shared, tags)) => {
+                self.dispatched(workload, open, || SharedTags::new(tags))
+            }
+            Some((policy, tags)) => self.dispatched(workload, open, || policy.over(tags)),
         }
     }
 
@@ -193,7 +199,7 @@ impl Executor for RealExecutor {
         if !workload.direct {
             self.open_buffered()?;
         }
-        let before = self.counters();
+        let before = self.source.counters(&self.view);
         let measurement = self.measure(workload).map_err(|e| match e {
             EngineError::Workload(e) => ExecuteError::Workload(e),
             EngineError::Target(
@@ -204,10 +210,10 @@ impl Executor for RealExecutor {
             }
             EngineError::Thread => ExecuteError::Engine { step: "starting a thread", errno: 0 },
         })?;
-        if measurement.first_failure.is_some() && self.is_gone() {
+        if measurement.first_failure.is_some() && self.source.is_gone(&self.view) {
             return Err(ExecuteError::DeviceGone { errno: Errno::NODEV.raw_os_error() });
         }
-        let after = self.counters();
+        let after = self.source.counters(&self.view);
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
         Ok(Execution { measurement, device })
     }
@@ -219,7 +225,7 @@ impl Executor for RealExecutor {
 
 /// What the device counted beside what was asked for; nothing to say of a run that asked for
 /// nothing.
-fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<DeviceCount> {
+pub fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<DeviceCount> {
     let asked = measurement.op(Op::Read).bytes + measurement.op(Op::Write).bytes;
     let moved = counted.read_bytes + counted.written_bytes;
     (asked > 0).then(|| DeviceCount {

@@ -1,6 +1,7 @@
 //! How a command ends: its status, and the one place where errors become sentences.
 
 use crate::commands::experiment::arms::ArmError;
+use crate::commands::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_checkup::ExecuteError;
 use seekwell_compare::{CompareError, SourceError, TrendError};
@@ -14,7 +15,9 @@ use seekwell_io::target::TargetError;
 use seekwell_io::workload::WorkloadError;
 use seekwell_report::ReportError;
 use seekwell_runs::StoreError;
+use seekwell_suites::SuiteError;
 use seekwell_sys::SnapshotError;
+use seekwell_trace::error::TraceError;
 use seekwell_tune::TuneError;
 use std::io;
 use std::path::PathBuf;
@@ -24,24 +27,42 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// All is done.
-    Done = 0,
+    Done,
     /// The claim that was to be checked does not hold, or is undecided.
-    NotShown = 1,
+    NotShown,
     /// What was asked for makes no sense.
-    Usage = 2,
+    Usage,
     /// The environment refuses: permission, busy, mounted, no room.
-    Refused = 3,
+    Refused,
     /// The measurement is not valid.
-    Invalid = 4,
+    Invalid,
     /// A setting could not be put back.
-    Incomplete = 5,
+    Incomplete,
     /// Interrupted; everything was put back.
-    Interrupted = 130,
+    Interrupted,
+    /// A command that was to be run ended with this status, or could not be started.
+    Command(u8),
+}
+
+impl Exit {
+    /// The number.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::NotShown => 1,
+            Self::Usage => 2,
+            Self::Refused => 3,
+            Self::Invalid => 4,
+            Self::Incomplete => 5,
+            Self::Interrupted => 130,
+            Self::Command(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(exit.code())
     }
 }
 
@@ -104,6 +125,29 @@ pub enum CommandError {
         /// Identifiers of the same theme.
         near: Vec<String>,
     },
+    /// A trace cannot be recorded, read or written.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A trace cannot be played as was asked.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// No disk can be recorded there.
+    #[error("{} is on no block device, so no request of it can be recorded", path.display())]
+    NothingToRecord {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The command to be run does not start.
+    #[error("cannot run {program}: {source}")]
+    NotStarted {
+        /// The program.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Signals or the command cannot be watched.
+    #[error("cannot watch over the recording: {0}")]
+    Signals(io::Error),
     /// A disk cannot be probed.
     #[error(transparent)]
     Probe(#[from] ProbeError),
@@ -126,9 +170,26 @@ pub enum CommandError {
         /// Who forbids it, and the command that allows it.
         by: String,
     },
+    /// A suite cannot be run, or was given up.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    /// The result cannot be written in the format that was asked for.
+    #[error("{suite} gives no result that {format} can hold; it is for the suite fs")]
+    NoSuchResult {
+        /// The suite.
+        suite: String,
+        /// The format.
+        format: &'static str,
+    },
     /// Nothing could be measured.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
+    /// A run gave no numbers.
+    #[error("the measurement is not valid: {why}")]
+    NotMeasured {
+        /// Why.
+        why: String,
+    },
     /// A kept run cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -177,6 +238,20 @@ pub enum CommandError {
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
+    /// An output is there already.
+    #[error("{} exists; --force replaces it", path.display())]
+    WouldReplace {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The name of an output does not say in which format.
+    #[error("{}: name the format with --to ({known})", path.display())]
+    NoTraceFormat {
+        /// The output.
+        path: PathBuf,
+        /// Formats that can be named.
+        known: String,
+    },
     /// Writing was asked for without naming what may be destroyed.
     #[error(
         "{} is a {what} of yours, and this workload writes: only a block device that is named with \
@@ -231,6 +306,7 @@ impl CommandError {
             | Self::Workload(_)
             | Self::NoSuchRule { .. }
             | Self::WouldWrite { .. }
+            | Self::NoTraceFormat { .. }
             | Self::Token
             | Self::NothingToDestroy { .. } => Exit::Usage,
             Self::Access(
@@ -249,7 +325,20 @@ impl CommandError {
                 | ExecuteError::Stalled { .. }
                 | ExecuteError::DeviceGone { .. },
             ) => Exit::Invalid,
-            Self::Arm(_) | Self::Metric(_) => Exit::Usage,
+            Self::NotMeasured { .. } => Exit::Invalid,
+            Self::NoSuchResult { .. } => Exit::Usage,
+            Self::Suite(SuiteError::Interrupted) => Exit::Interrupted,
+            Self::Suite(error) if error.is_usage() => Exit::Usage,
+            Self::Suite(error) if error.is_invalid() => Exit::Invalid,
+            Self::NothingToRecord { .. } => Exit::Usage,
+            Self::NotStarted { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Exit::Command(127)
+            }
+            Self::NotStarted { .. } => Exit::Command(126),
+            Self::Trace(TraceError::Inexpressible { .. } | TraceError::Unrecognised { .. }) => {
+                Exit::Usage
+            }
+            Self::Arm(_) | Self::Metric(_) | Self::Replay(_) => Exit::Usage,
             Self::Experiment(error) if error.is_usage() => Exit::Usage,
             Self::Experiment(error) if error.is_invalid() => Exit::Invalid,
             Self::Tune(error) if error.incomplete() => Exit::Incomplete,

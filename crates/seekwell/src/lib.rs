@@ -24,6 +24,9 @@ pub fn run(cli: Cli) -> Exit {
     if !matches!(cli.command, Command::Tune(_) | Command::TuneGuard(_)) {
         commands::tune::note_unfinished(&context);
     }
+    if matches!(cli.command, Command::Trace(_)) {
+        seekwell_trace::capture::remove_leftovers();
+    }
     let ended = match &cli.command {
         Command::Checkup(args) => commands::checkup::run(args, &context),
         Command::Inspect(args) => commands::inspect::run(args, &context),
@@ -33,6 +36,9 @@ pub fn run(cli: Cli) -> Exit {
         Command::Experiment(args) => commands::experiment::run(args, &context),
         Command::Tune(args) => commands::tune::run(&args.command, &context),
         Command::TuneGuard(args) => commands::tune::guard(args),
+        Command::Record(args) => commands::record::run(args, &context),
+        Command::Replay(args) => commands::replay::run(args, &context),
+        Command::Trace(args) => commands::trace::run(&args.command, &context),
         Command::Report(args) => commands::report::run(args, &context),
         Command::Serve(args) => commands::serve::run(args, &context),
         Command::Runs(args) => commands::runs::run(&args.command, &context),

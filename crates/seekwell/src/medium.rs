@@ -12,7 +12,7 @@ use seekwell_sys::DevId;
 use std::path::Path;
 
 /// The smallest temporary file that is worth measuring.
-const SMALLEST: u64 = 64 << 20;
+pub const SMALLEST: u64 = 64 << 20;
 /// What the null target pretends to hold.
 const NULL_BYTES: u64 = 1 << 40;
 

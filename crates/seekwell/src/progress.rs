@@ -49,6 +49,14 @@ impl Line {
         Self { bar }
     }
 
+    /// A line of nothing but words.
+    pub fn plain(shown: bool) -> Self {
+        let line = Self::new(shown, Arc::default());
+        let style = ProgressStyle::with_template("{msg}");
+        line.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        line
+    }
+
     /// Says what is being done, without a length.
     pub fn say(&self, what: &str) {
         self.bar.set_message(what.to_owned());
@@ -77,7 +85,8 @@ impl Line {
     }
 }
 
-fn seconds(left: Nanos) -> String {
+/// A time that is left, in words.
+pub fn seconds(left: Nanos) -> String {
     match left.as_secs_f64().ceil() as u64 {
         s @ 0..120 => format!("{s} s"),
         s => format!("{} min", s.div_ceil(60)),

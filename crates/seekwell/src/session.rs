@@ -12,6 +12,7 @@ use crate::signals;
 use jiff::Timestamp;
 use seekwell_checkup::{ExplainInput, Observer, Outcome, Plan, Progress, explain, run};
 use seekwell_inspect::{Fact, Inspection};
+use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::TargetError;
 use seekwell_runs::{Detail, Engine, Kind, RunDocument, Status, Tool, Writer};
 use seekwell_sys::View;
@@ -98,15 +99,30 @@ impl<'a> Session<'a> {
 
     /// Runs a plan on what was made ready, saving after every unit, and explains the result. The
     /// medium is gone when this returns.
-    pub fn measure(&mut self, plan: &Plan, ready: Ready, tags: Option<u32>, wanted: Option<u64>) {
+    pub fn measure(
+        &mut self,
+        plan: &Plan,
+        ready: Ready,
+        tags: Option<(TagPolicy, u32)>,
+        wanted: Option<u64>,
+    ) {
         self.document.medium = Some(ready.medium);
         let control = Arc::clone(&self.context.control);
         let mut executor = RealExecutor::new(ready.source, self.engine, tags, Arc::clone(&control));
         let outcome = run(plan, &mut executor, self, &control.stop);
         drop(executor);
         self.take(&outcome);
-        self.document.status =
-            if outcome.interrupted { Status::Interrupted } else { Status::Complete };
+        self.conclude(outcome.interrupted, wanted);
+    }
+
+    /// The engine that was chosen.
+    pub const fn engine(&self) -> EngineKind {
+        self.engine
+    }
+
+    /// Says how the run went, and explains what its phases gave.
+    pub fn conclude(&mut self, interrupted: bool, wanted: Option<u64>) {
+        self.document.status = if interrupted { Status::Interrupted } else { Status::Complete };
         self.document.invalid = invalid(&self.document);
         let disabled = io_uring_disabled(&self.context.view);
         let mut findings = explain(&ExplainInput {
@@ -132,7 +148,8 @@ impl<'a> Session<'a> {
         self.detail.clone_from(&outcome.detail);
     }
 
-    fn save(&mut self) {
+    /// Keeps what there is so far.
+    pub fn save(&mut self) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = writer.save(&self.document, &self.detail) {
             self.context.note(&format!("this run is not kept: {error}"));

@@ -28,7 +28,7 @@ pub fn watch(control: Arc<Control>) -> io::Result<()> {
             }
             control.abandon.store(true, Relaxed);
             std::thread::sleep(GRACE);
-            std::process::exit(Exit::Interrupted as i32);
+            std::process::exit(i32::from(Exit::Interrupted.code()));
         }
     })?;
     Ok(())

@@ -4,7 +4,7 @@
 //! machine hits both. Ratios are formed within a round. Everything is written down: raw values,
 //! the rows that are lost, and the rows that could not be measured and why.
 
-mod devices;
+pub mod devices;
 mod measures;
 mod report;
 mod tools;

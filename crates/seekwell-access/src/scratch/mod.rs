@@ -9,10 +9,13 @@
 //! It is filled with real, incompressible data. A file of holes or of preallocated extents is
 //! answered from the file system's own tables, and its reads measure memory.
 
+mod dir;
 mod fill;
 mod name;
 #[cfg(test)]
 mod tests;
+
+pub use dir::ScratchDir;
 
 use crate::error::uid;
 use crate::read_only::make_direct;

@@ -27,9 +27,28 @@ pub(super) fn fresh(view: &dyn View) -> Result<String, AccessError> {
     Ok(format!(".seekwell-{}-{start}-{random:016x}.tmp", std::process::id()))
 }
 
+/// The same for a directory: `.seekwell-suite-PID-START-RANDOM`.
+pub(super) fn fresh_dir(view: &dyn View) -> Result<String, AccessError> {
+    let name = fresh(view)?;
+    let middle = middle(&name).expect("a name made here");
+    Ok(format!(".seekwell-suite-{middle}"))
+}
+
+fn middle(name: &str) -> Option<&str> {
+    name.strip_prefix(".seekwell-")?.strip_suffix(".tmp")
+}
+
 /// Reads a name back. Only what [`fresh`] can have made is one of ours.
 pub(super) fn parse(name: &str) -> Option<Owner> {
-    let middle = name.strip_prefix(".seekwell-")?.strip_suffix(".tmp")?;
+    owner(middle(name)?)
+}
+
+/// The same of a name of [`fresh_dir`].
+pub(super) fn parse_dir(name: &str) -> Option<Owner> {
+    owner(name.strip_prefix(".seekwell-suite-")?)
+}
+
+fn owner(middle: &str) -> Option<Owner> {
     let mut parts = middle.split('-');
     let (pid, start, random) = (parts.next()?, parts.next()?, parts.next()?);
     let hex = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
@@ -58,7 +77,7 @@ fn start_ticks(view: &dyn View, pid: &str) -> Result<u64, ViewError> {
 }
 
 /// Whether the process is certainly gone. When in doubt it is not.
-fn is_gone(view: &dyn View, owner: Owner) -> bool {
+pub(super) fn is_gone(view: &dyn View, owner: Owner) -> bool {
     match start_ticks(view, &owner.pid.to_string()) {
         Ok(start) => start != owner.start_ticks,
         // Without our own entry this is not a proc that shows processes.

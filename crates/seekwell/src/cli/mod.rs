@@ -2,15 +2,17 @@
 
 mod compare;
 pub mod experiment;
+pub mod record;
+pub mod replay;
 pub mod serve;
+pub mod trace;
 pub mod tune;
 pub mod values;
+pub mod workload;
 
 pub use compare::{Compare, Expect, Trend, expect, margin};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use seekwell_io::units::Nanos;
-use seekwell_io::workload::Pattern;
 use std::path::PathBuf;
 
 /// Know why a disk is slow, prove what makes it faster, keep only what helped.
@@ -93,8 +95,8 @@ pub enum Command {
     /// name.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(Diff),
-    /// Run one workload, with fio's option names
-    Bench(Bench),
+    /// Run one workload, with fio's option names, or a suite people know
+    Bench(Box<Bench>),
     /// Say what differs between two configurations, and whether that is beyond chance
     ///
     /// Prints what else differed in the set-up, the numbers of both, the ratio with its interval
@@ -114,6 +116,23 @@ pub enum Command {
     /// Watch over a trial; started by `tune try`
     #[command(hide = true)]
     TuneGuard(tune::TuneGuard),
+    /// Record the requests that reach a disk, while a command runs or for a time
+    ///
+    /// Reads the kernel's block events and writes when each request was queued, issued and
+    /// completed, by whom, where and how large. Needs root. Events that were lost are counted, and
+    /// a trace that lacks any is marked incomplete.
+    #[command(after_help = record::EXAMPLES)]
+    Record(record::Record),
+    /// Play recorded requests back on another disk, and say how faithfully that was done
+    ///
+    /// Each request is issued at its recorded time against one absolute clock, or as fast as a
+    /// depth allows, or as its programs waited. How late requests were, and whether the program or
+    /// the disk was to blame, is part of the result.
+    #[command(after_help = replay::EXAMPLES)]
+    Replay(Box<replay::Replay>),
+    /// Look into recorded requests: formats, counts, conversion, parts
+    #[command(after_help = trace::EXAMPLES)]
+    Trace(trace::Trace),
     /// Write kept runs as one HTML page that works offline
     Report(Report),
     /// List, show and remove kept runs
@@ -297,65 +316,36 @@ pub enum Rw {
 #[derive(Debug, Args)]
 pub struct Bench {
     /// A directory, file or block device, or `null` for the cost of the engine itself
-    #[arg(long, value_name = "TARGET", value_hint = ValueHint::AnyPath)]
-    pub on: PathBuf,
-    /// Direction and order of requests
-    #[arg(long, default_value = "randread", alias = "readwrite")]
-    pub rw: Rw,
-    /// Size of one request
-    #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = values::block_size)]
-    pub bs: u32,
-    /// Requests each thread keeps outstanding
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub iodepth: u32,
-    /// Threads, each with its own depth
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub numjobs: u32,
-    /// How long to measure
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::duration)]
-    pub runtime: Nanos,
-    /// How long to run before measuring
     #[arg(
-        long = "ramp_time", value_name = "TIME", default_value = "0",
-        value_parser = values::duration
+        long, value_name = "TARGET", value_hint = ValueHint::AnyPath,
+        required_unless_present = "suite"
     )]
-    pub ramp_time: Nanos,
-    /// Size of the temporary file, or of the part of the target used
-    #[arg(long, value_name = "SIZE", value_parser = values::size)]
-    pub size: Option<u64>,
-    /// First byte used
-    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = values::size)]
-    pub offset: u64,
-    /// Share of reads in a mix, in percent
+    pub on: Option<PathBuf>,
+    /// Run a suite people know in place of one workload; `list` says which there are
+    ///
+    /// A suite works in a directory of its own on the target, removed on every way out, and leaves
+    /// a tenth of the file system and 1 GiB free.
     #[arg(
-        long, value_name = "PERCENT", default_value_t = 50,
-        value_parser = clap::value_parser!(u8).range(0..=100)
+        long, value_name = "NAME",
+        conflicts_with_all = [
+            "rw", "bs", "iodepth", "numjobs", "runtime", "ramp_time", "size", "offset",
+            "rwmixread", "rate_iops", "rate_process", "random_distribution", "fsync", "direct",
+            "tags", "engine", "destroy",
+        ]
     )]
-    pub rwmixread: u8,
-    /// Requests per second in each thread; without it, as many as the depth allows
-    #[arg(long = "rate_iops", value_name = "N")]
-    pub rate_iops: Option<f64>,
-    /// Arrivals under --rate_iops: evenly spaced or random
-    #[arg(long = "rate_process", value_name = "HOW", default_value = "linear")]
-    pub rate_process: RateProcess,
-    /// Where random requests go
-    #[arg(
-        long = "random_distribution", value_name = "HOW", default_value = "random",
-        value_parser = values::distribution
-    )]
-    pub random_distribution: Pattern,
-    /// A flush after every N writes
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub fsync: u32,
-    /// Past the page cache (1) or through it (0)
-    #[arg(
-        long, value_name = "0|1", default_value_t = 1,
-        value_parser = clap::value_parser!(u8).range(0..=1)
-    )]
-    pub direct: u8,
-    /// Let at most N requests be outstanding, whatever the depth: one pool of tags
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub tags: Option<u32>,
+    pub suite: Option<String>,
+    /// The short form of the suite: ends within a minute
+    #[arg(long, requires = "suite", conflicts_with = "full")]
+    pub quick: bool,
+    /// The suite as its definition says; the default
+    #[arg(long, requires = "suite")]
+    pub full: bool,
+    /// Set what can be tuned in the suite
+    #[arg(long, value_name = "KEY=VALUE", requires = "suite", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
+    /// Print the result in another tool's format
+    #[arg(long, value_name = "FORMAT", requires = "suite", conflicts_with = "json")]
+    pub format: Option<ResultFormat>,
     /// How often to measure
     #[arg(
         long, value_name = "N", default_value_t = 1,
@@ -365,18 +355,31 @@ pub struct Bench {
     /// Seed of all random choices
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// How requests are issued
-    #[arg(long, default_value = "auto")]
-    pub engine: Engine,
     /// A name for this configuration, to compare with others later
     #[arg(long)]
     pub label: Option<String>,
     /// Do not keep the run
     #[arg(long)]
     pub no_keep: bool,
+    /// What it does.
+    #[command(flatten)]
+    pub workload: workload::Workload,
     /// What may be overwritten.
     #[command(flatten)]
     pub destroy: Destroy,
+}
+
+/// Formats of other tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ResultFormat {
+    /// The CSV line of bonnie++ 2.00, one for each repeat of the suite fs
+    BonnieCsv,
+    /// The same as bonnie++ 1.97 wrote it
+    #[value(name = "bonnie-csv-1.97")]
+    BonnieCsv197,
+    /// The same as bonnie++ 1.96 wrote it
+    #[value(name = "bonnie-csv-1.96")]
+    BonnieCsv196,
 }
 
 /// Gaps between arrivals.

@@ -55,6 +55,20 @@ pub fn size(text: &str) -> Result<u64, ValueError> {
     Ok(bytes.round() as u64)
 }
 
+/// A name and a value: `files=1000`.
+///
+/// # Errors
+/// [`ValueError`] when there is no `=` or nothing before it.
+pub fn pair(text: &str) -> Result<(String, String), ValueError> {
+    let found = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = found.ok_or_else(|| ValueError::Unreadable {
+        found: clip(text),
+        what: "setting",
+        example: "files=1000",
+    })?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 /// A request size: a size from 1 byte to 64 MiB.
 ///
 /// # Errors

@@ -124,7 +124,7 @@ fn ready(
     let workload = options.workload(ready.inputs.region_bytes, ready.inputs.direct, 1);
     workload.check()?;
     let control = Arc::clone(&context.control);
-    Ok((RealExecutor::new(ready.source, engine, options.tags, control), workload))
+    Ok((RealExecutor::new(ready.source, engine, options.tags(), control), workload))
 }
 
 /// One run's numbers.

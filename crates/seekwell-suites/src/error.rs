@@ -1,0 +1,180 @@
+//! Why a suite could not be run, or had to be given up.
+
+use rustix::io::Errno;
+use seekwell_access::AccessError;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A suite could not be run, or was given up in the middle. Its directory is gone either way.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// There is no such suite.
+    #[error("no suite is called {name:?}; there are {known}")]
+    NoSuchSuite {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// Nothing was named to run it on.
+    #[error("say what the suite {suite} is to run on: --on TARGET")]
+    NoTarget {
+        /// The suite.
+        suite: &'static str,
+    },
+    /// A suite has no such tunable.
+    #[error("the suite {suite} has no tunable {name:?}; it has {known}")]
+    NoSuchTunable {
+        /// The suite.
+        suite: &'static str,
+        /// What was to be set.
+        name: String,
+        /// What can be set.
+        known: String,
+    },
+    /// A tunable cannot have this value.
+    #[error("{name}={value} is not possible: {needed}")]
+    BadValue {
+        /// The tunable.
+        name: String,
+        /// What it was set to.
+        value: String,
+        /// What it can be.
+        needed: String,
+    },
+    /// The target is not what this suite runs on.
+    #[error("the suite {suite} runs on {needed}, and {} is a {found}", path.display())]
+    WrongTarget {
+        /// The suite.
+        suite: &'static str,
+        /// The target.
+        path: PathBuf,
+        /// What it needs, in words.
+        needed: &'static str,
+        /// What the target is, in words.
+        found: &'static str,
+    },
+    /// There is too little of the target.
+    #[error("{} holds {size_bytes} bytes, and {needed_bytes} are needed", path.display())]
+    TooSmall {
+        /// The target.
+        path: PathBuf,
+        /// What it holds.
+        size_bytes: u64,
+        /// What has to be there.
+        needed_bytes: u64,
+    },
+    /// The target cannot be opened, or has no room.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The file system filled up.
+    #[error(
+        "the file system of {} is full, so the suite was given up; what it made is removed",
+        path.display()
+    )]
+    Full {
+        /// What was being written.
+        path: PathBuf,
+    },
+    /// No more files can be made.
+    #[error(
+        "the file system of {} has no inodes left, so the suite was given up; what it made is \
+         removed", path.display()
+    )]
+    NoInodes {
+        /// What was being made.
+        path: PathBuf,
+    },
+    /// The file system became read-only, as it does after errors of the disk.
+    #[error("the file system of {} is mounted read-only", path.display())]
+    ReadOnly {
+        /// What was being written.
+        path: PathBuf,
+    },
+    /// A system call failed.
+    #[error("{what} {} failed: {source}", path.display())]
+    Io {
+        /// What was being done: `writing`.
+        what: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A database is not what it has to be.
+    #[error(transparent)]
+    Sqlite(#[from] crate::sqlite::SqliteError),
+    /// Pages do not come as they have to.
+    #[error(transparent)]
+    Web(#[from] crate::web::WebError),
+    /// The blogs on disk are not those that were written.
+    #[error(transparent)]
+    Blog(#[from] crate::blog::BlogError),
+    /// A trace was not played to its end.
+    #[error(transparent)]
+    StorageMark(#[from] crate::storagemark::StorageMarkError),
+    /// No thread or process could be started.
+    #[error("starting a thread failed")]
+    Thread,
+    /// The stop flag was raised.
+    #[error("interrupted; what the suite made is removed")]
+    Interrupted,
+}
+
+impl SuiteError {
+    /// A failed call, with the reasons that have a name of their own told apart.
+    pub fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
+        let owned = path.to_path_buf();
+        match source.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::NOSPC) if out_of_inodes(path) => Self::NoInodes { path: owned },
+            Some(Errno::NOSPC | Errno::DQUOT) => Self::Full { path: owned },
+            Some(Errno::ROFS) => Self::ReadOnly { path: owned },
+            _ => Self::Io { what, path: owned, source },
+        }
+    }
+
+    /// Whether what was asked for makes no sense, rather than being refused by the machine.
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::NoSuchSuite { .. }
+                | Self::NoTarget { .. }
+                | Self::NoSuchTunable { .. }
+                | Self::BadValue { .. }
+                | Self::WrongTarget { .. }
+                | Self::TooSmall { .. }
+                | Self::Web(crate::web::WebError::Address { .. })
+        )
+    }
+
+    /// Whether something failed while it was measured, rather than being refused.
+    pub const fn is_invalid(&self) -> bool {
+        match self {
+            Self::Io { .. } | Self::Blog(_) | Self::StorageMark(_) => true,
+            Self::Sqlite(error) => error.is_invalid(),
+            Self::Web(error) => error.is_invalid(),
+            _ => false,
+        }
+    }
+}
+
+/// The kernel says "no space" for both; blocks that are free mean that it was the inodes.
+fn out_of_inodes(path: &Path) -> bool {
+    let existing = path.ancestors().find_map(|p| rustix::fs::statvfs(p).ok());
+    existing.is_some_and(|s| s.f_files > 0 && s.f_favail == 0 && s.f_bavail > 0)
+}
+
+/// Names what failed and where.
+pub trait Describe<T> {
+    /// An I/O error as a [`SuiteError`].
+    ///
+    /// # Errors
+    /// The same error, with what was being done and to what.
+    fn doing(self, what: &'static str, path: &Path) -> Result<T, SuiteError>;
+}
+
+impl<T, E: Into<io::Error>> Describe<T> for Result<T, E> {
+    fn doing(self, what: &'static str, path: &Path) -> Result<T, SuiteError> {
+        self.map_err(|e| SuiteError::io(what, path, e.into()))
+    }
+}

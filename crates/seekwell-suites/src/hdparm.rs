@@ -1,0 +1,232 @@
+//! hdparm's two timings. `-T` reads the first 2 MiB of the device again and again for 2 s: memory,
+//! the page cache and the processor, no disk. `-t` forgets what is cached and reads the device from
+//! its start, 2 MiB at a time through the page cache, for 3 s.
+//!
+//! hdparm stops at the end of the device, and on a small fast one that is too soon for a figure;
+//! here the cache is dropped again and reading goes on from the start, until the time is over.
+
+use crate::error::{Describe, SuiteError};
+use crate::frame::{Run, Stage, Step, StepResult};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, any};
+use crate::work::{Buffer, create, settle, write_all};
+use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
+use seekwell_io::clock::Clock;
+use seekwell_io::histogram::Histogram;
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+
+/// What one read asks for.
+const CHUNK: usize = 2 << 20;
+/// `BLKFLSBUF` of linux/fs.h: write back and forget the page cache of a block device.
+const FLUSH_BUFFERS: libc::Ioctl = 0x1261;
+
+/// The suite.
+pub static SUITE: Suite = Suite {
+    name: "hdparm",
+    title: "hdparm's cached and device read timings",
+    does: "Reads the first 2 MiB again and again from the page cache (-T), then the target from \
+           its start through an empty page cache (-t), 2 MiB at a time. On a directory, a \
+           temporary file is read in place of the device.",
+    takes: ["2 s", "5 s"],
+    writes: "nothing on a device or file; a temporary file on a directory",
+    source: "hdparm 9.65, -T and -t",
+    on: On::Anything,
+    tunables: &[
+        Tunable {
+            name: "cached",
+            what: "milliseconds of cached reads",
+            values: Values::Count(500, 600_000),
+            default: ["700", "2000"],
+        },
+        Tunable {
+            name: "device",
+            what: "milliseconds of device reads",
+            values: Values::Count(500, 600_000),
+            default: ["1000", "3000"],
+        },
+        Tunable {
+            name: "size",
+            what: "size of the temporary file, on a directory",
+            values: Values::Bytes(CHUNK as u64, 1 << 40),
+            default: ["64m", "1g"],
+        },
+    ],
+    check: any,
+    needs: |settings| Needs { bytes: settings.number("size"), files: 1 },
+    steps,
+};
+
+fn steps(settings: &Settings) -> Vec<Step> {
+    let [cached, device] = ["cached", "device"].map(|n| Nanos::from_millis(settings.number(n)));
+    let size = settings.number("size");
+    let step = |name: &str, title: &str, expected: Nanos, run: Run| Step {
+        name: name.into(),
+        title: title.into(),
+        primary: "read_bytes_per_s".into(),
+        expected,
+        run,
+    };
+    vec![
+        step(
+            "cached",
+            "cached reads (-T)",
+            cached,
+            Box::new(move |s| time_cached(s, size, cached)),
+        ),
+        step(
+            "device",
+            "device reads (-t)",
+            device,
+            Box::new(move |s| time_device(s, size, device)),
+        ),
+    ]
+}
+
+/// What is read: the target itself, or a file of our own.
+struct Disk {
+    file: OwnedFd,
+    path: PathBuf,
+    size: u64,
+    is_own: bool,
+}
+
+impl Disk {
+    fn open(stage: &Stage<'_>, size: u64) -> Result<Self, SuiteError> {
+        if stage.is_dir {
+            return Self::lay_out(stage, size);
+        }
+        let path = stage.path.to_path_buf();
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::open(&path, flags, Mode::empty()).doing("opening", &path)?;
+        let size = rustix::fs::seek(&file, SeekFrom::End(0)).doing("seeking in", &path)?;
+        if size < CHUNK as u64 {
+            return Err(SuiteError::TooSmall {
+                path,
+                size_bytes: size,
+                needed_bytes: CHUNK as u64,
+            });
+        }
+        let disk = Self { file, path, size, is_own: false };
+        disk.start().map(|()| disk)
+    }
+
+    fn lay_out(stage: &Stage<'_>, size: u64) -> Result<Self, SuiteError> {
+        let path = stage.path.join("hdparm");
+        if !path.exists() {
+            let file = create(&path, OFlags::empty())?;
+            let chunk = Buffer::random(CHUNK, stage.seed);
+            for _ in 0..size / CHUNK as u64 {
+                stage.go_on()?;
+                write_all(&file, chunk.get(), &path)?;
+            }
+            settle(&file, &path)?;
+        }
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::open(&path, flags, Mode::empty()).doing("opening", &path)?;
+        Ok(Self { file, path, size: size - size % CHUNK as u64, is_own: true })
+    }
+
+    /// Forgets what is cached of it and goes back to its start.
+    fn rewind(&self) -> Result<(), SuiteError> {
+        if !self.is_own {
+            // SAFETY: BLKFLSBUF takes no argument and touches no memory of ours. A file, and a
+            // user who is not root, is refused; then the advice does it.
+            let _ = unsafe { libc::ioctl(self.file.as_raw_fd(), FLUSH_BUFFERS, 0) };
+        }
+        let advice = rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed);
+        advice.doing("dropping the cache of", &self.path)?;
+        self.start()
+    }
+
+    fn start(&self) -> Result<(), SuiteError> {
+        rustix::fs::seek(&self.file, SeekFrom::Start(0)).doing("seeking in", &self.path).map(drop)
+    }
+
+    fn read(&self, buffer: &mut [u8]) -> Result<(), SuiteError> {
+        let mut done = 0;
+        while done < buffer.len() {
+            let n = rustix::io::retry_on_intr(|| rustix::io::read(&self.file, &mut buffer[done..]))
+                .doing("reading", &self.path)?;
+            if n == 0 {
+                let end = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+                return Err(SuiteError::io("reading", &self.path, end));
+            }
+            done += n;
+        }
+        Ok(())
+    }
+
+    fn say(&self, result: &mut StepResult) {
+        if self.is_own {
+            let size = crate::suite::human(self.size);
+            result.notes.push(format!("a temporary file of {size} was read in place of a device"));
+        }
+    }
+}
+
+fn time_cached(stage: &Stage<'_>, size: u64, limit: Nanos) -> Result<StepResult, SuiteError> {
+    let disk = Disk::open(stage, size)?;
+    let mut buffer = Buffer::new(CHUNK);
+    disk.read(buffer.get_mut())?;
+    let meter = stage.begin();
+    let mut reads = 0_u64;
+    while meter.elapsed() < limit {
+        stage.go_on()?;
+        disk.start()?;
+        disk.read(buffer.get_mut())?;
+        reads += 1;
+        (stage.progress)(meter.elapsed().0 as f64 / limit.0 as f64);
+    }
+    let mut result = meter.end();
+    // As hdparm does, what the loop costs without its reads is taken off.
+    let loops = stage.begin();
+    for _ in 0..reads {
+        disk.start()?;
+        let _ = loops.elapsed();
+    }
+    let took = result.measurement.elapsed.since(loops.elapsed());
+    result.set("read_bytes_per_s", (reads * CHUNK as u64) as f64 / took.as_secs_f64());
+    disk.say(&mut result);
+    Ok(result)
+}
+
+fn time_device(stage: &Stage<'_>, size: u64, limit: Nanos) -> Result<StepResult, SuiteError> {
+    let disk = Disk::open(stage, size)?;
+    let mut buffer = Buffer::new(CHUNK);
+    let (clock, mut times) = (Clock::real(), Histogram::default());
+    let chunks = disk.size / CHUNK as u64;
+    let (mut result, passes) = stage.passes(
+        limit,
+        |_| disk.rewind(),
+        |pass| {
+            let (begin, mut before) = (clock.now(), clock.now());
+            let left = limit.since(Nanos(times.mean_ns().unwrap_or(0.0) as u64 * times.count()));
+            for _ in 0..chunks {
+                stage.go_on()?;
+                disk.read(buffer.get_mut())?;
+                let now = clock.now();
+                times.record(now.since(std::mem::replace(&mut before, now)));
+                let took = now.since(begin);
+                if took >= left {
+                    break;
+                }
+                if pass == 0 {
+                    (stage.progress)(took.0 as f64 / limit.0 as f64);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    let bytes = times.count() * CHUNK as u64;
+    result.requests(Op::Read, bytes, &times);
+    result.rate("read_bytes_per_s", bytes);
+    if passes > 1 {
+        result.notes.push(format!(
+            "the target is small: it was read {passes} times, the cache dropped between"
+        ));
+    }
+    disk.say(&mut result);
+    Ok(result)
+}

@@ -1,0 +1,44 @@
+//! The suites people know: fixed sets of steps with a name, each defined by the tool it comes from.
+//!
+//! A [`Suite`] is data: what it does, what it writes, what can be tuned, and a function that makes
+//! its [`Step`]s. A [`Round`] runs them once in a directory of its own. What a step gave is a
+//! [`StepResult`], which [`record`] puts into the run document.
+
+pub mod blog;
+pub mod error;
+mod folder;
+pub mod frame;
+pub mod fs;
+pub mod fsmark;
+pub mod hdparm;
+mod limit;
+mod lists;
+pub mod record;
+pub mod sqlite;
+pub mod storagemark;
+pub mod suite;
+#[cfg(test)]
+mod testing;
+pub mod threaded;
+pub mod web;
+mod work;
+
+pub use error::SuiteError;
+pub use frame::{Meter, Round, Stage, Step, StepResult};
+pub use suite::{Level, Needs, On, Settings, Suite, Tunable, Values};
+
+/// All suites, in the order they are listed.
+pub fn suites() -> Vec<&'static Suite> {
+    vec![&hdparm::SUITE, &fs::SUITE, &fsmark::SUITE, &threaded::SUITE, &sqlite::SUITE, &web::SUITE, &blog::SUITE, &storagemark::SUITE]
+}
+
+/// The suite of this name.
+///
+/// # Errors
+/// [`SuiteError::NoSuchSuite`] with the names there are.
+pub fn find(name: &str) -> Result<&'static Suite, SuiteError> {
+    let all = suites();
+    let known = || all.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
+    let found = all.iter().find(|s| s.name == name).copied();
+    found.ok_or_else(|| SuiteError::NoSuchSuite { name: name.into(), known: known() })
+}

@@ -1,0 +1,184 @@
+//! Whether the disk or the processor was the limit of a step, with what was counted as evidence.
+//!
+//! In a closed loop whoever works waits for one of the two all the time. The disk's share of the
+//! time is what its own counters say: requests outstanding, and flushes. The processor's is what
+//! the program used of what its threads could have had; where another program does part of the
+//! work, as a web server does, how busy all CPUs were. What others took of the processor is said
+//! too, since it is missing here.
+
+use crate::frame::{Meter, Stage, StepResult};
+use seekwell_sys::{Live, View};
+use std::path::Path;
+
+/// From here on a share of the time is most of it.
+const MOST: f64 = 0.5;
+
+/// What limited a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The disk had something to do most of the time, and more of it than the processor.
+    Disk,
+    /// The processor.
+    Cpu,
+    /// Neither most of the time: locks, the network, pauses.
+    Neither,
+    /// The processor was not it, and no device counts here.
+    Unknown,
+}
+
+impl Limit {
+    /// Judges by shares of the time, 0 to 1.
+    pub fn of(disk: Option<f64>, cpu: f64) -> Self {
+        match disk {
+            Some(disk) if disk >= MOST && disk > cpu => Self::Disk,
+            _ if cpu >= MOST => Self::Cpu,
+            Some(_) => Self::Neither,
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// Whose work a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workers {
+    /// So many threads of this program.
+    Own(u64),
+    /// Another program's too.
+    Others,
+}
+
+/// Watches a step for what limits it.
+pub struct Watch {
+    meter: Meter,
+    cpus: Option<CpuTime>,
+    workers: Workers,
+}
+
+impl Watch {
+    /// Begins to measure, and to watch.
+    pub fn begin(stage: &Stage<'_>, workers: Workers) -> Self {
+        Self { cpus: CpuTime::read(&Live::system()), meter: stage.begin(), workers }
+    }
+
+    /// Ends measuring: values `disk_busy_percent`, where the device counts, and
+    /// `cpu_limit_percent`, and a sentence.
+    pub fn end(self) -> StepResult {
+        let mut result = self.meter.end();
+        let machine = self.cpus.zip(CpuTime::read(&Live::system())).map(|(b, a)| a.busy_since(b));
+        let machine = machine.unwrap_or(0.0);
+        let time = result.measurement.elapsed.0.max(1) as f64;
+        let used = (result.measurement.cpu_user + result.measurement.cpu_system).0 as f64 / time;
+        let cpu = match self.workers {
+            Workers::Own(threads) => used / threads.clamp(1, cpus()) as f64,
+            Workers::Others => machine,
+        };
+        let cpu = cpu.min(1.0);
+        let counted = result.device;
+        let disk = counted.map(|c| ((c.busy_ms + c.flush_ms) as f64 * 1e6 / time).min(1.0));
+        if let Some(disk) = disk {
+            result.set("disk_busy_percent", 100.0 * disk);
+        }
+        result.set("cpu_limit_percent", 100.0 * cpu);
+        let flushes = counted.map_or(0, |c| c.flushes);
+        result.notes.push(sentence(disk, cpu, flushes));
+        let others = machine - used / cpus() as f64;
+        if matches!(self.workers, Workers::Own(_)) && others >= MOST {
+            result.notes.push(format!(
+                "Other programs took {:.0} % of all processors meanwhile: the figure is also \
+                 theirs.",
+                100.0 * others
+            ));
+        }
+        result
+    }
+}
+
+fn sentence(disk: Option<f64>, cpu: f64, flushes: u64) -> String {
+    let worked = format!("{:.0} % of the time", 100.0 * cpu);
+    let disk_part = disk.map(|busy| {
+        let share = format!("{:.0} % of the time", 100.0 * busy);
+        format!("the disk's counters say that it was busy {share}, with {flushes} flushes")
+    });
+    let disk_part = disk_part.unwrap_or_else(|| "no device counts here".into());
+    match Limit::of(disk, cpu) {
+        Limit::Disk => {
+            format!("The disk was the limit: {disk_part}; the processor worked {worked}.")
+        }
+        Limit::Cpu => format!("The processor was the limit: it worked {worked}; {disk_part}."),
+        Limit::Neither => {
+            format!("Neither disk nor processor was the limit: {disk_part}; the latter {worked}.")
+        }
+        Limit::Unknown => {
+            format!(
+                "Whether the disk was the limit is not known: {disk_part}; the processor \
+                     worked {worked}."
+            )
+        }
+    }
+}
+
+fn cpus() -> u64 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u64)
+}
+
+/// Time of all CPUs together, in clock ticks since boot (proc(5), the first line of `/proc/stat`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CpuTime {
+    all: u64,
+    idle: u64,
+}
+
+impl CpuTime {
+    fn read(view: &dyn View) -> Option<Self> {
+        Self::parse(&view.text(Path::new("/proc/stat")).ok()?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let fields = text.strip_prefix("cpu ")?.lines().next()?.split_ascii_whitespace();
+        // Guest time, the ninth and tenth, is counted in user time already.
+        let ticks: Vec<u64> = fields.take(8).map_while(|f| f.parse().ok()).collect();
+        // Idle, and idle while something waits for a disk.
+        (ticks.len() >= 5).then(|| Self { all: ticks.iter().sum(), idle: ticks[3] + ticks[4] })
+    }
+
+    fn busy_since(self, before: Self) -> f64 {
+        let all = self.all.saturating_sub(before.all).max(1) as f64;
+        1.0 - (self.idle.saturating_sub(before.idle) as f64 / all).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busier_of_two_is_the_limit_and_neither_where_both_idle() {
+        assert_eq!(Limit::of(Some(0.9), 0.3), Limit::Disk);
+        assert_eq!(Limit::of(Some(0.6), 0.8), Limit::Cpu);
+        assert_eq!(Limit::of(Some(0.2), 0.3), Limit::Neither);
+        assert_eq!(Limit::of(None, 0.9), Limit::Cpu);
+        assert_eq!(Limit::of(None, 0.1), Limit::Unknown);
+    }
+
+    #[test]
+    fn idle_and_waiting_for_a_disk_are_not_busy_and_guests_are_not_counted_twice() {
+        let before = CpuTime::parse("cpu  10 0 10 100 20 0 0 0 5 0\ncpu0 1 2\n").unwrap();
+        let after = CpuTime::parse("cpu  30 0 20 150 40 0 0 0 25 0\n").unwrap();
+        assert_eq!(before, CpuTime { all: 140, idle: 120 });
+        assert!((after.busy_since(before) - 0.3).abs() < 1e-9);
+        assert_eq!(CpuTime::parse("cpu  1 2 3\n"), None);
+        assert!(CpuTime::read(&Live::system()).is_some());
+    }
+
+    #[test]
+    fn the_sentence_names_the_limit_and_its_evidence() {
+        let disk = sentence(Some(0.93), 0.12, 400);
+        assert!(disk.starts_with("The disk was the limit: the disk's counters say"), "{disk}");
+        assert!(
+            disk.contains("93 % of the time, with 400 flushes") && disk.contains("worked 12 %"),
+            "{disk}"
+        );
+        assert!(sentence(None, 0.95, 0).starts_with("The processor was the limit"));
+        assert!(sentence(None, 0.2, 0).contains("no device counts here"));
+    }
+}

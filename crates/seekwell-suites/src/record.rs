@@ -1,0 +1,76 @@
+//! What a step gave, as the run document holds it.
+
+use crate::frame::{Step, StepResult};
+use crate::suite::{Settings, Suite};
+use seekwell_checkup::driver::NOT_REACHED;
+use seekwell_checkup::{SHORTEST_RATE, detail, metrics, summarize};
+use seekwell_io::measurement::Stopped;
+use seekwell_io::request::Op;
+use seekwell_runs::{DeviceCount, Phase, Repeat, RepeatDetail, SuiteStep, Work};
+use std::collections::BTreeMap;
+
+/// A phase that has not been run.
+pub fn phase(suite: &Suite, step: &Step, settings: &Settings) -> Phase {
+    Phase {
+        name: format!("{}-{}", suite.name, step.name),
+        title: step.title.clone(),
+        workload: Work::Suite(SuiteStep {
+            suite: suite.name.into(),
+            step: step.name.clone(),
+            tunables: settings.values.clone(),
+            primary: step.primary.clone(),
+        }),
+        skipped: Some(NOT_REACHED.into()),
+        repeats: Vec::new(),
+        metrics: BTreeMap::new(),
+    }
+}
+
+/// Adds what a step gave to its phase; the detail is to be kept beside the document.
+pub fn keep(phase: &mut Phase, result: &StepResult, seed: u64) -> Option<RepeatDetail> {
+    let m = &result.measurement;
+    let number = phase.repeats.len() as u32;
+    let detail = (m.requests() > 0).then(|| detail(&phase.name, number, m));
+    push(phase, repeat(result, seed));
+    detail
+}
+
+/// Adds a repeat that gave nothing, and why.
+pub fn keep_failure(phase: &mut Phase, why: &str, stopped: Stopped, seed: u64) {
+    push(phase, Repeat { invalid: Some(why.into()), ..Repeat::new(seed, stopped) });
+}
+
+fn push(phase: &mut Phase, repeat: Repeat) {
+    phase.skipped = None;
+    phase.repeats.push(repeat);
+    phase.metrics = metrics(&phase.repeats);
+}
+
+fn repeat(result: &StepResult, seed: u64) -> Repeat {
+    let m = &result.measurement;
+    let asked = m.op(Op::Read).bytes + m.op(Op::Write).bytes;
+    let device = result.device.filter(|_| asked > 0).map(|counted| DeviceCount {
+        read_bytes: counted.read_bytes,
+        written_bytes: counted.written_bytes,
+        flushes: counted.flushes,
+        share: ((counted.read_bytes + counted.written_bytes) as f64 / asked as f64).min(1.0),
+    });
+    let mut values = result.values.clone();
+    if let Some(counted) = &result.device {
+        let busy = 100.0 * counted.busy_ms as f64 * 1e6 / m.elapsed.0.max(1) as f64;
+        values.extend([
+            ("device_read_bytes_count".to_owned(), counted.read_bytes as f64),
+            ("device_written_bytes_count".to_owned(), counted.written_bytes as f64),
+            ("device_flush_count".to_owned(), counted.flushes as f64),
+            ("device_busy_percent".to_owned(), busy.min(100.0)),
+        ]);
+    }
+    let short =
+        || format!("too short: {} measured, {SHORTEST_RATE} needed for a figure", m.elapsed);
+    Repeat {
+        values,
+        notes: result.notes.clone(),
+        invalid: (m.elapsed < SHORTEST_RATE).then(short),
+        ..summarize(m, device, seed)
+    }
+}

@@ -1,0 +1,351 @@
+//! The four traces of StorageMark 2004, recorded anew (docs/storagemark.md tells how), played back
+//! as that test did: no recorded times, as many requests outstanding as there were, and the
+//! requests a second that come of it.
+
+use crate::error::{Describe, SuiteError};
+use crate::frame::{Stage, Step, StepResult};
+use crate::suite::{Level, Needs, On, Settings, Suite, Tunable, Values, any};
+use crate::work::{Buffer, create, open, settle, write_all};
+use rustix::fs::OFlags;
+use seekwell_io::dispatch::Unlimited;
+use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
+use seekwell_io::measurement::{Failure, FailureKind, Measurement};
+use seekwell_io::request::Op;
+use seekwell_io::target::{Target, Threads, Uring};
+use seekwell_io::units::Nanos;
+use seekwell_trace::error::TraceError;
+use seekwell_trace::record::Record;
+use seekwell_trace::replay::{
+    Closed, DeviceSurvey, Feed, Fidelity, Fit, FitError, Moment, Picked, Placing, Survey, survey,
+};
+use seekwell_trace::source::{About, Source, Tables};
+use seekwell_trace::store;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+/// What can go wrong beyond what any suite meets.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageMarkError {
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A trace cannot be put on so small a file.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// Requests cannot be issued.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A request failed, or none completed for long.
+    #[error("the replay ended early: {why}")]
+    Ended {
+        /// What happened.
+        why: String,
+    },
+}
+
+/// A trace that ships.
+struct Shipped {
+    name: &'static str,
+    title: &'static str,
+    parquet: &'static [u8],
+}
+
+static TRACES: [Shipped; 4] = [
+    Shipped {
+        name: "web-light",
+        title: "picture server, 2 clients",
+        parquet: include_bytes!("../../../traces/web-light.parquet"),
+    },
+    Shipped {
+        name: "web-heavy",
+        title: "picture server, 20 clients",
+        parquet: include_bytes!("../../../traces/web-heavy.parquet"),
+    },
+    Shipped {
+        name: "db-light",
+        title: "database server, 10 clients",
+        parquet: include_bytes!("../../../traces/db-light.parquet"),
+    },
+    Shipped {
+        name: "db-heavy",
+        title: "database server, 50 clients",
+        parquet: include_bytes!("../../../traces/db-heavy.parquet"),
+    },
+];
+
+/// The suite.
+pub static SUITE: Suite = Suite {
+    name: "storagemark",
+    title: "StorageMark's four server traces, played back",
+    does: "Plays the recorded requests of a picture server and a database server, light and heavy, \
+           on a file: in recorded order and depth, without recorded times, around the page cache.",
+    takes: ["10 s", "10 s to 10 min"],
+    writes: "one file, 256 MiB or 3 GiB, and what the traces write into it",
+    source: "StorageMark 2004 of Tweakers (IPEAK trace and playback); traces recorded anew",
+    on: On::Directory,
+    tunables: &[
+        Tunable {
+            name: "size",
+            what: "size of the file; addresses shrink evenly to one that is smaller than recorded",
+            values: Values::Bytes(16 << 20, 1 << 40),
+            default: ["256m", "3g"],
+        },
+        Tunable {
+            name: "requests",
+            what: "at most so many requests of each trace",
+            values: Values::Count(1, 1 << 32),
+            default: ["3000", "4294967296"],
+        },
+    ],
+    check: any,
+    needs: |s| Needs { bytes: s.number("size") + LARGEST, files: 2 },
+    steps,
+};
+
+/// Most bytes of a trace that ships.
+const LARGEST: u64 = 4_000_000;
+/// Most requests outstanding.
+const DEPTH: u32 = 256;
+/// Reads and writes longer than this are split.
+const LONGEST: u32 = 1 << 20;
+/// Addresses and lengths are multiples of this, so that any disk takes them around the cache.
+const BLOCK: u32 = 4096;
+/// A request may take this long.
+const STALL: Nanos = Nanos::from_millis(30_000);
+/// Between two looks at the stop flag.
+const LOOK: Duration = Duration::from_millis(50);
+
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    size: u64,
+    requests: u64,
+    expected: Nanos,
+}
+
+fn steps(settings: &Settings) -> Vec<Step> {
+    let expected = if settings.level == Level::Quick { 3_000 } else { 60_000 };
+    let job = Job {
+        size: settings.number("size") / (2 << 20) * (2 << 20),
+        requests: settings.number("requests"),
+        expected: Nanos::from_millis(expected),
+    };
+    let step = |trace: &'static Shipped| Step {
+        name: trace.name.into(),
+        title: trace.title.into(),
+        primary: "requests_per_s".into(),
+        expected: job.expected,
+        run: Box::new(move |stage| run(stage, trace, job)),
+    };
+    TRACES.iter().map(step).collect()
+}
+
+fn run(stage: &Stage<'_>, trace: &Shipped, job: Job) -> Result<StepResult, SuiteError> {
+    let (file, path) = lay_out(stage, job.size)?;
+    let recorded = Unpacked::new(trace, stage.path)?;
+    let survey = survey(&mut recorded.open(job)?, Moment::Queue).map_err(StorageMarkError::from)?;
+    let played = survey.devices.first().copied().unwrap_or_default();
+    let picked = picked(&survey, &played, job.size)?;
+    settle(&file, &path)?;
+    let mut feed = Feed::start(recorded.open(job)?, picked);
+    feed.peek();
+    let meter = stage.begin();
+    let (measured, feed) = play(stage, &file, feed, &played, picked.longest_bytes)?;
+    let mut result = meter.end();
+    feed.finish().map_err(StorageMarkError::from)?;
+    if let Some(why) = why_ended(&measured) {
+        return Err(StorageMarkError::Ended { why }.into());
+    }
+    let bytes = [Op::Read, Op::Write].map(|op| measured.op(op).bytes).iter().sum();
+    let times = [Op::Read, Op::Write].map(|op| (op, measured.op(op).service.clone()));
+    let requests = measured.requests();
+    result.measurement = measured;
+    result.rate("requests_per_s", requests);
+    result.rate("bytes_per_s", bytes);
+    times.iter().for_each(|(op, times)| result.latency(op.name(), times));
+    Ok(result)
+}
+
+/// Why a trace was not played to its end, if it was not.
+fn why_ended(measured: &Measurement) -> Option<String> {
+    if measured.abandoned > 0 {
+        return Some(format!("{} requests never completed", measured.abandoned));
+    }
+    let failure = measured.first_failure.as_ref()?;
+    let how = match failure.kind {
+        FailureKind::Errno { errno } => std::io::Error::from_raw_os_error(errno).to_string(),
+        FailureKind::Short { moved } => format!("only {moved} bytes were moved"),
+    };
+    let Failure { op, offset, len, .. } = failure;
+    Some(format!("a {} of {len} bytes at byte {offset} failed: {how}", op.name()))
+}
+
+/// The file that all traces are played on, made the first time.
+fn lay_out(stage: &Stage<'_>, size: u64) -> Result<(OwnedFd, PathBuf), SuiteError> {
+    let path = stage.path.join("disk");
+    if !path.exists() {
+        let file = create(&path, OFlags::empty())?;
+        let chunk = Buffer::random(2 << 20, stage.seed);
+        for _ in 0..size / chunk.get().len() as u64 {
+            stage.go_on()?;
+            write_all(&file, chunk.get(), &path)?;
+        }
+        settle(&file, &path)?;
+    }
+    Ok((open(&path, OFlags::DIRECT)?, path))
+}
+
+/// A shipped trace as a file, gone when this is dropped.
+struct Unpacked(PathBuf);
+
+impl Unpacked {
+    fn new(trace: &Shipped, dir: &Path) -> Result<Self, SuiteError> {
+        let path = dir.join("trace.parquet");
+        std::fs::write(&path, trace.parquet).doing("writing", &path)?;
+        Ok(Self(path))
+    }
+
+    fn open(&self, job: Job) -> Result<Box<dyn Source + Send>, SuiteError> {
+        let source = store::open(&self.0).map_err(StorageMarkError::from)?;
+        Ok(Box::new(First { source, left: job.requests }))
+    }
+}
+
+impl Drop for Unpacked {
+    fn drop(&mut self) {
+        // The suite's directory is removed with all that is in it.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// The first requests of a trace.
+struct First {
+    source: Box<dyn Source + Send>,
+    left: u64,
+}
+
+impl Source for First {
+    fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        let before = out.len();
+        self.source.read(out)?;
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX);
+        out.truncate(before.saturating_add(most));
+        self.left -= (out.len() - before) as u64;
+        Ok(())
+    }
+
+    fn about(&self) -> &About {
+        self.source.about()
+    }
+
+    fn tables(&self) -> &Tables {
+        self.source.tables()
+    }
+}
+
+fn picked(survey: &Survey, played: &DeviceSurvey, size: u64) -> Result<Picked, SuiteError> {
+    let fit = if played.end_bytes > size { Fit::Scale } else { Fit::Fail };
+    let longest = played.longest_bytes.next_multiple_of(BLOCK);
+    let placing = Placing::new(fit, BLOCK, played.end_bytes, longest, size)
+        .map_err(StorageMarkError::from)?;
+    Ok(Picked {
+        device: None,
+        moment: Moment::Queue,
+        first: survey.first,
+        writes: true,
+        placing,
+        // Placing may make a request longer by a block at each end.
+        longest_bytes: (longest + 2 * BLOCK).min(LONGEST),
+        untimed: true,
+        dependencies: false,
+    })
+}
+
+/// Plays it on an io_uring, or on threads where that is refused.
+fn play(
+    stage: &Stage<'_>,
+    file: &OwnedFd,
+    feed: Feed,
+    played: &DeviceSurvey,
+    longest: u32,
+) -> Result<(Measurement, Feed), SuiteError> {
+    match Uring::new(file.as_fd(), DEPTH, longest, stage.seed) {
+        Ok(target) => on(stage, feed, played, target),
+        Err(_) => {
+            let target = Threads::new(file.as_fd(), DEPTH, longest, stage.seed)
+                .map_err(|e| StorageMarkError::Engine(e.into()))?;
+            on(stage, feed, played, target)
+        }
+    }
+}
+
+fn on<T: Target>(
+    stage: &Stage<'_>,
+    feed: Feed,
+    played: &DeviceSurvey,
+    mut target: T,
+) -> Result<(Measurement, Feed), SuiteError> {
+    let (control, over) = (Control::new(STALL), AtomicBool::new(false));
+    // The bound of lateness does not count here: nothing is due at a time.
+    let mut source = Closed::new(feed, None, Fidelity::new(DEPTH, STALL));
+    let bounds =
+        Bounds { depth: DEPTH, ramp: Nanos::ZERO, runtime: Nanos::ZERO, spin: Nanos::ZERO };
+    let measured = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Relaxed) {
+                control.stop.fetch_or(stage.stop.load(Relaxed), Relaxed);
+                let done = control.requests.load(Relaxed) as f64 / played.total().max(1) as f64;
+                (stage.progress)(done.min(1.0));
+                std::thread::sleep(LOOK);
+            }
+        });
+        let dispatcher = &mut Unlimited::default();
+        let measured = run_source(&mut source, bounds, &mut target, dispatcher, &control);
+        over.store(true, Relaxed);
+        measured
+    });
+    let measured = measured.map_err(StorageMarkError::from)?;
+    stage.go_on()?;
+    Ok((measured, source.finish().0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use tempfile::TempDir;
+
+    #[test]
+    fn the_traces_that_ship_are_whole_and_small_and_know_when_requests_were_done() {
+        let dir = TempDir::new().unwrap();
+        let job = Job { size: 0, requests: u64::MAX, expected: Nanos::ZERO };
+        for trace in &TRACES {
+            assert!(trace.parquet.len() as u64 <= LARGEST, "{}", trace.name);
+            let unpacked = Unpacked::new(trace, dir.path()).unwrap();
+            let mut source = unpacked.open(job).unwrap();
+            let survey = survey(&mut source, Moment::Queue).unwrap();
+            assert!(source.about().complete(), "{}", trace.name);
+            let [one] = survey.devices.as_slice() else { panic!("{}: {survey:?}", trace.name) };
+            assert!(one.requests[0] > 1_000 && one.requests[1] > 100, "{}: {one:?}", trace.name);
+            assert!(one.with_completion * 100 > one.total() * 99, "{}: {one:?}", trace.name);
+        }
+    }
+
+    #[test]
+    fn each_trace_is_played_to_the_asked_number_of_requests() {
+        let set = [("size", "32m"), ("requests", "500")];
+        let Some(results) = testing::round(&SUITE, &set) else { return };
+        let names: Vec<_> = results.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, TRACES.each_ref().map(|t| t.name));
+        for (name, result) in &results {
+            let requests = result.measurement.requests();
+            // Long requests are split.
+            assert!((500..1_000).contains(&requests), "{name}: {requests}");
+            assert!(result.values["read_ns_p50"] > 0.0, "{name}: {:?}", result.values);
+        }
+    }
+}

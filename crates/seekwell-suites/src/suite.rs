@@ -1,0 +1,189 @@
+//! What a suite is, what can be tuned in it, and the values that were chosen.
+
+use crate::error::SuiteError;
+use crate::frame::Step;
+use std::collections::BTreeMap;
+
+/// A fixed set of steps with a name people know.
+pub struct Suite {
+    /// What is typed.
+    pub name: &'static str,
+    /// For people, short.
+    pub title: &'static str,
+    /// What it does, one or two sentences.
+    pub does: &'static str,
+    /// How long the quick and the full form take on a common disk, in words.
+    pub takes: [&'static str; 2],
+    /// What it writes, in words.
+    pub writes: &'static str,
+    /// Where its definition comes from.
+    pub source: &'static str,
+    /// What it runs on.
+    pub on: On,
+    /// What can be set.
+    pub tunables: &'static [Tunable],
+    /// What the values need of each other; called before anything is made.
+    pub check: fn(&Settings) -> Result<(), SuiteError>,
+    /// What it will put into its directory at most.
+    pub needs: fn(&Settings) -> Needs,
+    /// Its steps, in their order.
+    pub steps: fn(&Settings) -> Vec<Step>,
+}
+
+/// What a suite runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum On {
+    /// A directory, in which it makes one of its own.
+    Directory,
+    /// A block device or file, which it only reads, or a directory.
+    Anything,
+}
+
+/// The most a suite writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// Bytes of data at one time.
+    pub bytes: u64,
+    /// Files and directories at one time.
+    pub files: u64,
+}
+
+/// Which form of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Ends within a minute.
+    Quick,
+    /// As its definition says.
+    Full,
+}
+
+/// Something that can be set.
+pub struct Tunable {
+    /// What is typed before the `=`.
+    pub name: &'static str,
+    /// What it is, and its unit.
+    pub what: &'static str,
+    /// What it can be.
+    pub values: Values,
+    /// Defaults of the quick and the full form, as they would be typed.
+    pub default: [&'static str; 2],
+}
+
+/// What a tunable can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// A whole number from one to another.
+    Count(u64, u64),
+    /// A size in bytes from one to another, typed with `k`, `m`, `g`: powers of 1024.
+    Bytes(u64, u64),
+    /// One of some words.
+    OneOf(&'static [&'static str]),
+    /// Any text.
+    Text,
+}
+
+impl Values {
+    /// In words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Count(low, high) => format!("{low} to {high}"),
+            Self::Bytes(low, high) => format!("{} to {}", human(*low), human(*high)),
+            Self::OneOf(words) => words.join(", "),
+            Self::Text => "a text".into(),
+        }
+    }
+
+    /// A typed value as it is kept: sizes in bytes.
+    fn parse(&self, text: &str) -> Option<String> {
+        match self {
+            Self::Count(low, high) => {
+                text.parse().ok().filter(|n| (low..=high).contains(&n)).map(|n: u64| n.to_string())
+            }
+            Self::Bytes(low, high) => {
+                size(text).filter(|n| (low..=high).contains(&n)).map(|n| n.to_string())
+            }
+            Self::OneOf(words) => words.contains(&text).then(|| text.to_owned()),
+            Self::Text => Some(text.to_owned()),
+        }
+    }
+}
+
+/// Bytes of `4k`, `1M`, `2GiB` or a plain number.
+fn size(text: &str) -> Option<u64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kib" => 10,
+        "m" | "mib" => 20,
+        "g" | "gib" => 30,
+        "t" | "tib" => 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// A size in the largest unit that leaves no rest.
+pub fn human(bytes: u64) -> String {
+    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let whole = units.iter().find(|(s, _)| bytes > 0 && bytes.is_multiple_of(1 << s));
+    whole.map_or_else(|| format!("{bytes} B"), |(s, unit)| format!("{} {unit}", bytes >> s))
+}
+
+/// The values of a suite's tunables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Which form the defaults are of.
+    pub level: Level,
+    /// By name: numbers as decimal digits, sizes in bytes.
+    pub values: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// The defaults of a form, with some values set: pairs of name and value.
+    ///
+    /// # Errors
+    /// [`SuiteError::NoSuchTunable`] and [`SuiteError::BadValue`].
+    pub fn new(suite: &Suite, level: Level, set: &[(String, String)]) -> Result<Self, SuiteError> {
+        let known = || suite.tunables.iter().map(|t| t.name).collect::<Vec<_>>().join(", ");
+        if let Some((name, _)) =
+            set.iter().find(|(n, _)| suite.tunables.iter().all(|t| t.name != n))
+        {
+            let (name, suite) = (name.clone(), suite.name);
+            return Err(SuiteError::NoSuchTunable { suite, name, known: known() });
+        }
+        let value = |tunable: &Tunable| {
+            let typed = set.iter().rev().find(|(name, _)| name == tunable.name);
+            let default = tunable.default[usize::from(level == Level::Full)];
+            let text = typed.map_or(default, |(_, value)| value);
+            let parsed = tunable.values.parse(text).ok_or_else(|| SuiteError::BadValue {
+                name: tunable.name.into(),
+                value: text.into(),
+                needed: tunable.values.words(),
+            })?;
+            Ok::<_, SuiteError>((tunable.name.to_owned(), parsed))
+        };
+        let values = suite.tunables.iter().map(value).collect::<Result<_, _>>()?;
+        let settings = Self { level, values };
+        (suite.check)(&settings)?;
+        Ok(settings)
+    }
+
+    /// A number or a size in bytes. Names are those of the suite's own tunables.
+    pub fn number(&self, name: &str) -> u64 {
+        self.word(name).parse().expect("checked when it was set")
+    }
+
+    /// A word or text.
+    pub fn word(&self, name: &str) -> &str {
+        self.values.get(name).expect("a tunable of this suite")
+    }
+}
+
+/// For suites whose values are each possible whatever the others are.
+///
+/// # Errors
+/// None.
+pub const fn any(_: &Settings) -> Result<(), SuiteError> {
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! The suites of disks and file systems, each run whole at a small size.
+
+use seekwell_access::FsSpace;
+use seekwell_io::measurement::Stopped;
+use seekwell_runs::Phase;
+use seekwell_suites::{Level, Round, Settings, StepResult, SuiteError, find, record};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A directory with room for a suite: memory will do for these.
+fn place() -> Option<tempfile::TempDir> {
+    let roomy = |dir: &PathBuf| {
+        let space = FsSpace::of(dir);
+        space.is_ok_and(|s| s.available_bytes > s.reserved_bytes() + (256 << 20))
+    };
+    let found = [std::env::temp_dir(), PathBuf::from("/dev/shm")].into_iter().find(roomy);
+    if found.is_none() {
+        eprintln!("skipped: neither the disk nor memory has 1.3 GiB to spare");
+    }
+    found.map(|dir| tempfile::tempdir_in(dir).unwrap())
+}
+
+fn settings(suite: &str, set: &[(&str, &str)]) -> Result<Settings, SuiteError> {
+    let set: Vec<_> = set.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    Settings::new(find(suite)?, Level::Quick, &set)
+}
+
+/// Runs a suite once; the directory must be empty afterwards.
+fn run(suite: &str, set: &[(&str, &str)], dir: &Path) -> BTreeMap<String, (Phase, StepResult)> {
+    let settings = settings(suite, set).unwrap();
+    let suite = find(suite).unwrap();
+    let mut round = Round::begin(suite, &settings, dir, true, None, 7).unwrap();
+    assert_eq!(std::fs::read_dir(dir).unwrap().count(), 1, "a directory of its own");
+    let stop = AtomicBool::new(false);
+    let mut out = BTreeMap::new();
+    for index in 0..round.steps().len() {
+        let mut phase = record::phase(suite, &round.steps()[index], &settings);
+        let result = round.run(index, &stop, &|_| {}).unwrap();
+        record::keep(&mut phase, &result, 7);
+        assert_eq!(phase.repeats[0].invalid, None, "{}", phase.name);
+        let primary = &round.steps()[index].primary;
+        assert!(phase.median(primary).is_some_and(|v| v > 0.0), "{}: {primary}", phase.name);
+        out.insert(round.steps()[index].name.clone(), (phase, result));
+    }
+    drop(round);
+    assert_eq!(std::fs::read_dir(dir).unwrap().count(), 0, "all of it is removed");
+    out
+}
+
+const FS: [(&str, &str); 4] =
+    [("size", "8m"), ("char_size", "64k"), ("files", "1"), ("concurrency", "2")];
+
+#[test]
+fn fs_gives_twelve_figures_each_with_its_longest_call_and_does_what_it_counts() {
+    let Some(dir) = place() else { return };
+    let more = [("max_size", "3000"), ("min_size", "1000"), ("directories", "3")];
+    let all = run("fs", &[&FS[..], &more[..]].concat(), dir.path());
+    assert_eq!(all.len(), 12);
+    for (name, (phase, _)) in &all {
+        let longest = phase.median("call_ns_max").unwrap_or_else(|| panic!("{name}"));
+        assert!(longest >= phase.median("call_ns_mean").unwrap(), "{name}");
+    }
+    let bytes = |step: &str, op: usize| all[step].1.measurement.ops[op].bytes;
+    let (read, write) = (0, 1);
+    assert_eq!(bytes("put_block", write) % (2 * (8 << 20)), 0, "whole files, two of them");
+    assert_eq!(bytes("rewrite", read), bytes("rewrite", write));
+    let seeks = all["seeks"].1.measurement.ops[read].requests;
+    let changed = all["seeks"].1.measurement.ops[write].requests;
+    assert!(seeks >= 2 * 8192 && changed.abs_diff(seeks / 10) <= 2, "{seeks} {changed}");
+    assert!(all["get_block"].0.repeats[0].notes[0].contains("dropped"));
+}
+
+#[test]
+fn fs_past_the_cache_and_with_it_says_which() {
+    let Some(dir) = place() else { return };
+    let said = |cache| {
+        let set = [("size", "1m"), ("char_size", "8k"), ("files", "1"), ("cache", cache)];
+        let settings = settings("fs", &set).unwrap();
+        let suite = find("fs").unwrap();
+        let mut round = Round::begin(suite, &settings, dir.path(), true, None, 7).unwrap();
+        let block_output = 1;
+        round.run(block_output, &AtomicBool::new(false), &|_| {}).unwrap().notes.join(" ")
+    };
+    assert!(said("keep").contains("figures of memory"));
+    let tmpfs_or_disk = said("direct");
+    assert!(tmpfs_or_disk.contains("O_DIRECT"), "{tmpfs_or_disk}");
+}
+
+#[test]
+fn hdparm_reads_a_file_in_place_of_a_device_and_says_so() {
+    let Some(dir) = place() else { return };
+    let set = [("cached", "500"), ("device", "500"), ("size", "8m")];
+    let all = run("hdparm", &set, dir.path());
+    assert!(all["device"].1.notes.iter().any(|n| n.contains("in place of a device")));
+    let op = &all["device"].1.measurement.ops[0];
+    assert_eq!(op.bytes, op.requests * (2 << 20));
+    assert_eq!(all["cached"].1.measurement.requests(), 0, "no request of a disk");
+}
+
+#[test]
+fn hdparm_reads_a_file_of_the_users_and_leaves_it_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("disk");
+    std::fs::write(&file, vec![7; 5 << 20]).unwrap();
+    let suite = find("hdparm").unwrap();
+    let settings = settings("hdparm", &[("cached", "500"), ("device", "500")]).unwrap();
+    let mut round = Round::begin(suite, &settings, &file, false, None, 7).unwrap();
+    for index in 0..2 {
+        let result = round.run(index, &AtomicBool::new(false), &|_| {}).unwrap();
+        assert!(result.values["read_bytes_per_s"] > 0.0);
+    }
+    drop(round);
+    assert_eq!(std::fs::read(&file).unwrap(), vec![7; 5 << 20]);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn threaded_does_the_four_patterns_and_counts_what_is_slow() {
+    let Some(dir) = place() else { return };
+    let set = [("threads", "3"), ("size", "1m"), ("random", "100"), ("runtime", "520")];
+    let all = run("threaded", &set, dir.path());
+    assert_eq!(all.len(), 4);
+    for (name, (phase, result)) in &all {
+        let requests = result.measurement.requests();
+        let pass = if name.starts_with("random") { 3 * 100 } else { 3 * 256 };
+        assert_eq!(requests % pass, 0, "{name}: {requests} requests are whole passes");
+        assert_eq!(phase.median("over_2s_share"), Some(0.0), "{name}");
+        assert_eq!(phase.median("over_10s_share"), Some(0.0), "{name}");
+    }
+}
+
+#[test]
+fn fsmark_syncs_by_each_of_its_methods() {
+    let Some(dir) = place() else { return };
+    for method in ["0", "1", "2", "3", "4", "5", "6"] {
+        let set = [
+            ("files", "20"),
+            ("size", "20k"),
+            ("sync", method),
+            ("directories", "3"),
+            ("threads", "2"),
+        ];
+        let all = run("fsmark", &[&set[..], &[("runtime", "500")]].concat(), dir.path());
+        let (phase, result) = &all["create"];
+        let passes = result.measurement.ops[1].bytes / (40 * 20 * 1024);
+        let syncs = phase.metrics.contains_key("sync_ns_mean");
+        assert_eq!(syncs, method != "0", "method {method}");
+        assert!(passes >= 1 && result.measurement.ops[1].bytes % (40 * 20 * 1024) == 0);
+        // Two writes a file: 16 KiB and the rest.
+        assert_eq!(result.measurement.ops[1].requests, passes * 80, "method {method}");
+    }
+}
+
+#[test]
+fn a_suite_that_is_stopped_in_the_middle_says_so_and_leaves_nothing() {
+    let Some(dir) = place() else { return };
+    let suite = find("fs").unwrap();
+    let settings = settings("fs", &FS).unwrap();
+    let mut round = Round::begin(suite, &settings, dir.path(), true, None, 7).unwrap();
+    let stop = AtomicBool::new(false);
+    let told = AtomicBool::new(false);
+    let ended = round.run(0, &stop, &|_| {
+        told.store(true, Ordering::Relaxed);
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(told.load(Ordering::Relaxed), "progress is told");
+    assert!(matches!(ended, Err(SuiteError::Interrupted)));
+    drop(round);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_made() {
+    let refused = |suite, set: &[(&str, &str)]| settings(suite, set).unwrap_err().to_string();
+    assert!(refused("bonnie", &[]).contains("hdparm, fs, fsmark"));
+    assert!(refused("fs", &[("file", "1")]).contains("has no tunable \"file\""));
+    assert!(refused("fs", &[("files", "none")]).contains("1 to 100000"));
+    assert!(refused("fs", &[("chunk", "3k")]).contains("a power of two"));
+    assert!(refused("fs", &[("size", "1m"), ("char_size", "2m")]).contains("no more than size"));
+    assert!(refused("fs", &[("min_size", "2")]).contains("no more than max_size"));
+    assert!(refused("threaded", &[("block", "3000")]).contains("whole number of blocks"));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let fs = settings("fs", &[]).unwrap();
+    let error = Round::begin(find("fs").unwrap(), &fs, file.path(), false, None, 1).err().unwrap();
+    assert!(error.is_usage() && error.to_string().contains("runs on a directory"), "{error}");
+}
+
+#[test]
+fn a_figure_of_less_than_half_a_second_is_not_given() {
+    let suite = find("fsmark").unwrap();
+    let settings = settings("fsmark", &[]).unwrap();
+    let step = (suite.steps)(&settings).remove(0);
+    let mut phase = record::phase(suite, &step, &settings);
+    let stop = AtomicBool::new(false);
+    let counted = Cell::new(0);
+    let stage = seekwell_suites::Stage {
+        path: Path::new("/"),
+        is_dir: true,
+        seed: 1,
+        stop: &stop,
+        progress: &|_| {},
+        device: None,
+    };
+    let zero = seekwell_io::units::Nanos::ZERO;
+    let (mut result, passes) =
+        stage.passes(zero, |_| Ok(()), |_| Ok(counted.set(counted.get() + 1))).unwrap();
+    assert_eq!((passes, counted.get()), (1, 1));
+    result.rate("files_per_s", 1000);
+    record::keep(&mut phase, &result, 1);
+    assert!(phase.repeats[0].invalid.as_deref().unwrap().starts_with("too short"));
+    assert!(phase.metrics.is_empty());
+    record::keep_failure(&mut phase, "the disk left", Stopped::Failed, 2);
+    assert_eq!(phase.repeats.len(), 2);
+}

@@ -1,0 +1,213 @@
+//! `seekwell bench --suite`: the suites people know, kept and shown as any other run.
+
+mod list;
+
+use super::show;
+use crate::Ended;
+use crate::cli::{Bench, Engine, ResultFormat};
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use crate::progress::{Line, seconds};
+use crate::session::{Purpose, Session};
+use seekwell_access::ScratchDir;
+use seekwell_checkup::driver::{INTERRUPTED, NOT_REACHED};
+use seekwell_inspect::{Target, TargetKind, inspect};
+use seekwell_io::measurement::Stopped;
+use seekwell_io::units::Nanos;
+use seekwell_runs::{Kind, RunDocument, Status};
+use seekwell_suites::fs::csv::{self, Version};
+use seekwell_suites::{Level, Round, Settings, Suite, SuiteError, find, record};
+use seekwell_sys::DevId;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Progress is told at most this often.
+const TICK: Duration = Duration::from_millis(250);
+
+pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
+    if name == "list" {
+        return list::run(context);
+    }
+    let suite = find(name)?;
+    let level = if args.quick { Level::Quick } else { Level::Full };
+    let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: suite.name })?;
+    let settings = Settings::new(suite, level, &args.set)?;
+    let version = args.format.map(version);
+    if version.is_some() && suite.name != "fs" {
+        let (suite, format) = (suite.name.to_owned(), "bonnie++ CSV");
+        return Err(CommandError::NoSuchResult { suite, format });
+    }
+    let inspection = inspect(&context.view, &Target::resolve(&context.view, on)?);
+    let whole = Whole {
+        suite,
+        settings,
+        target: Path::new(&inspection.path).to_path_buf(),
+        is_dir: inspection.kind == TargetKind::Directory,
+        device: inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok()),
+        args,
+        context,
+    };
+    if whole.is_dir {
+        for leftover in ScratchDir::sweep(&whole.target)? {
+            context.note(&format!("removed {}, left by a killed run", leftover.display()));
+        }
+    }
+    // Whatever is wrong with the target is said before a run is kept.
+    drop(whole.round(0)?);
+    let purpose = Purpose {
+        kind: Kind::Bench,
+        label: args.label.clone(),
+        keep: !args.no_keep,
+        engine: Engine::Auto,
+    };
+    let mut session = Session::begin(context, purpose, inspection)?;
+    session.document.engine = seekwell_runs::Engine {
+        name: "system calls".into(),
+        notice: None,
+        cost_ns_per_request: None,
+    };
+    let ended = whole.measure(&mut session);
+    let interrupted = matches!(ended, Err(SuiteError::Interrupted));
+    session.conclude(interrupted, None);
+    let failed = ended.err().filter(|_| !interrupted);
+    if failed.is_some() {
+        session.document.status = Status::Failed;
+    }
+    let ended = session.end();
+    let exit = match version {
+        Some(version) => lines(context, &ended.0, version, ended.2)?,
+        None => show(context, &ended, None)?,
+    };
+    failed.map_or(Ok(exit), |error| Err(error.into()))
+}
+
+const fn version(format: ResultFormat) -> Version {
+    match format {
+        ResultFormat::BonnieCsv => Version::V1_98,
+        ResultFormat::BonnieCsv197 => Version::V1_97,
+        ResultFormat::BonnieCsv196 => Version::V1_96,
+    }
+}
+
+/// Prints one line for each repeat.
+fn lines(context: &Context, document: &RunDocument, version: Version, exit: Exit) -> Ended {
+    for why in &document.invalid {
+        context.note(why);
+    }
+    let mut text = String::new();
+    for repeat in 0..csv::repeats(document) {
+        text += &csv::line(document, repeat, version);
+        text.push('\n');
+    }
+    context.print(&text)?;
+    Ok(exit)
+}
+
+/// All rounds of a suite.
+struct Whole<'a> {
+    suite: &'static Suite,
+    settings: Settings,
+    target: std::path::PathBuf,
+    is_dir: bool,
+    device: Option<DevId>,
+    args: &'a Bench,
+    context: &'a Context,
+}
+
+impl Whole<'_> {
+    fn round(&self, number: u32) -> Result<Round, SuiteError> {
+        let (target, seed) = (&self.target, self.seed(number));
+        Round::begin(self.suite, &self.settings, target, self.is_dir, self.device, seed)
+    }
+
+    fn seed(&self, number: u32) -> u64 {
+        self.args.seed.wrapping_add(u64::from(number))
+    }
+
+    /// Runs all rounds, keeping what each step gave as soon as it has given it.
+    fn measure(&self, session: &mut Session<'_>) -> Result<(), SuiteError> {
+        let steps = (self.suite.steps)(&self.settings);
+        let phases = steps.iter().map(|step| record::phase(self.suite, step, &self.settings));
+        session.document.phases = phases.collect();
+        let expected: Vec<Nanos> = steps.iter().map(|s| s.expected).collect();
+        drop(steps);
+        session.save();
+        let mut eta = Eta::new(&expected, self.args.repeats);
+        for number in 0..self.args.repeats {
+            let mut round = self.round(number)?;
+            for index in 0..expected.len() {
+                self.step(session, &mut round, (number, index), &eta)?;
+                eta.done += expected[index];
+            }
+        }
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        session: &mut Session<'_>,
+        round: &mut Round,
+        (number, index): (u32, usize),
+        eta: &Eta,
+    ) -> Result<(), SuiteError> {
+        let step = &round.steps()[index];
+        let (title, expected) = (step.title.clone(), step.expected);
+        let told = Mutex::new(Instant::now());
+        eta.tell(&session.line, &title, Nanos::ZERO);
+        let line = &session.line;
+        let progress = |share: f64| {
+            let Ok(mut last) = told.try_lock() else { return };
+            if last.elapsed() >= TICK {
+                *last = Instant::now();
+                let part = expected.as_secs_f64() * share.clamp(0.0, 1.0);
+                eta.tell(line, &title, Nanos::from_secs_f64(part));
+            }
+        };
+        let result = round.run(index, &self.context.control.stop, &progress);
+        let (phases, seed) = (&mut session.document.phases, self.seed(number));
+        match &result {
+            Ok(result) => {
+                let detail = record::keep(&mut phases[index], result, seed);
+                session.detail.repeats.extend(detail);
+            }
+            Err(SuiteError::Interrupted) => {
+                let not_run = phases.iter_mut().filter(|p| p.repeats.is_empty());
+                not_run.for_each(|phase| phase.skipped = Some(INTERRUPTED.into()));
+            }
+            Err(error) => {
+                let why = error.to_string();
+                record::keep_failure(&mut phases[index], &why, Stopped::Failed, seed);
+                let not_run = phases.iter_mut().filter(|p| p.repeats.is_empty());
+                not_run.for_each(|phase| phase.skipped = Some(NOT_REACHED.into()));
+            }
+        }
+        session.save();
+        result.map(drop)
+    }
+}
+
+/// How long it will still take: what is planned, stretched by how much longer than planned it has
+/// taken so far.
+struct Eta {
+    began: Instant,
+    whole: Nanos,
+    done: Nanos,
+}
+
+impl Eta {
+    fn new(expected: &[Nanos], rounds: u32) -> Self {
+        let round: u64 = expected.iter().map(|n| n.0).sum();
+        let whole = Nanos(round.saturating_mul(u64::from(rounds)).max(1));
+        Self { began: Instant::now(), whole, done: Nanos::ZERO }
+    }
+
+    fn tell(&self, line: &Line, title: &str, part: Nanos) {
+        let done = (self.done + part).as_secs_f64();
+        let (whole, taken) = (self.whole.as_secs_f64(), self.began.elapsed().as_secs_f64());
+        let stretch = if done > 1.0 { (taken / done).max(0.05) } else { 1.0 };
+        let left = Nanos::from_secs_f64((whole - done).max(0.0) * stretch);
+        let what = format!("{title} · {} left", seconds(left));
+        line.part(&what, (done * 1000.0) as u64, (whole * 1000.0) as u64);
+    }
+}
