@@ -37,6 +37,12 @@ _seekwell() {
             seekwell,inspect)
                 cmd="seekwell__subcmd__inspect"
                 ;;
+            seekwell,record)
+                cmd="seekwell__subcmd__record"
+                ;;
+            seekwell,replay)
+                cmd="seekwell__subcmd__replay"
+                ;;
             seekwell,report)
                 cmd="seekwell__subcmd__report"
                 ;;
@@ -45,6 +51,9 @@ _seekwell() {
                 ;;
             seekwell,serve)
                 cmd="seekwell__subcmd__serve"
+                ;;
+            seekwell,trace)
+                cmd="seekwell__subcmd__trace"
                 ;;
             seekwell,tune)
                 cmd="seekwell__subcmd__tune"
@@ -85,6 +94,12 @@ _seekwell() {
             seekwell__subcmd__help,inspect)
                 cmd="seekwell__subcmd__help__subcmd__inspect"
                 ;;
+            seekwell__subcmd__help,record)
+                cmd="seekwell__subcmd__help__subcmd__record"
+                ;;
+            seekwell__subcmd__help,replay)
+                cmd="seekwell__subcmd__help__subcmd__replay"
+                ;;
             seekwell__subcmd__help,report)
                 cmd="seekwell__subcmd__help__subcmd__report"
                 ;;
@@ -93,6 +108,9 @@ _seekwell() {
                 ;;
             seekwell__subcmd__help,serve)
                 cmd="seekwell__subcmd__help__subcmd__serve"
+                ;;
+            seekwell__subcmd__help,trace)
+                cmd="seekwell__subcmd__help__subcmd__trace"
                 ;;
             seekwell__subcmd__help,tune)
                 cmd="seekwell__subcmd__help__subcmd__tune"
@@ -117,6 +135,24 @@ _seekwell() {
                 ;;
             seekwell__subcmd__help__subcmd__runs,trend)
                 cmd="seekwell__subcmd__help__subcmd__runs__subcmd__trend"
+                ;;
+            seekwell__subcmd__help__subcmd__trace,convert)
+                cmd="seekwell__subcmd__help__subcmd__trace__subcmd__convert"
+                ;;
+            seekwell__subcmd__help__subcmd__trace,cut)
+                cmd="seekwell__subcmd__help__subcmd__trace__subcmd__cut"
+                ;;
+            seekwell__subcmd__help__subcmd__trace,info)
+                cmd="seekwell__subcmd__help__subcmd__trace__subcmd__info"
+                ;;
+            seekwell__subcmd__help__subcmd__trace,list)
+                cmd="seekwell__subcmd__help__subcmd__trace__subcmd__list"
+                ;;
+            seekwell__subcmd__help__subcmd__trace,stats)
+                cmd="seekwell__subcmd__help__subcmd__trace__subcmd__stats"
+                ;;
+            seekwell__subcmd__help__subcmd__tune,auto)
+                cmd="seekwell__subcmd__help__subcmd__tune__subcmd__auto"
                 ;;
             seekwell__subcmd__help__subcmd__tune,keep)
                 cmd="seekwell__subcmd__help__subcmd__tune__subcmd__keep"
@@ -169,6 +205,45 @@ _seekwell() {
             seekwell__subcmd__runs__subcmd__help,trend)
                 cmd="seekwell__subcmd__runs__subcmd__help__subcmd__trend"
                 ;;
+            seekwell__subcmd__trace,convert)
+                cmd="seekwell__subcmd__trace__subcmd__convert"
+                ;;
+            seekwell__subcmd__trace,cut)
+                cmd="seekwell__subcmd__trace__subcmd__cut"
+                ;;
+            seekwell__subcmd__trace,help)
+                cmd="seekwell__subcmd__trace__subcmd__help"
+                ;;
+            seekwell__subcmd__trace,info)
+                cmd="seekwell__subcmd__trace__subcmd__info"
+                ;;
+            seekwell__subcmd__trace,list)
+                cmd="seekwell__subcmd__trace__subcmd__list"
+                ;;
+            seekwell__subcmd__trace,stats)
+                cmd="seekwell__subcmd__trace__subcmd__stats"
+                ;;
+            seekwell__subcmd__trace__subcmd__help,convert)
+                cmd="seekwell__subcmd__trace__subcmd__help__subcmd__convert"
+                ;;
+            seekwell__subcmd__trace__subcmd__help,cut)
+                cmd="seekwell__subcmd__trace__subcmd__help__subcmd__cut"
+                ;;
+            seekwell__subcmd__trace__subcmd__help,help)
+                cmd="seekwell__subcmd__trace__subcmd__help__subcmd__help"
+                ;;
+            seekwell__subcmd__trace__subcmd__help,info)
+                cmd="seekwell__subcmd__trace__subcmd__help__subcmd__info"
+                ;;
+            seekwell__subcmd__trace__subcmd__help,list)
+                cmd="seekwell__subcmd__trace__subcmd__help__subcmd__list"
+                ;;
+            seekwell__subcmd__trace__subcmd__help,stats)
+                cmd="seekwell__subcmd__trace__subcmd__help__subcmd__stats"
+                ;;
+            seekwell__subcmd__tune,auto)
+                cmd="seekwell__subcmd__tune__subcmd__auto"
+                ;;
             seekwell__subcmd__tune,help)
                 cmd="seekwell__subcmd__tune__subcmd__help"
                 ;;
@@ -186,6 +261,9 @@ _seekwell() {
                 ;;
             seekwell__subcmd__tune,undo)
                 cmd="seekwell__subcmd__tune__subcmd__undo"
+                ;;
+            seekwell__subcmd__tune__subcmd__help,auto)
+                cmd="seekwell__subcmd__tune__subcmd__help__subcmd__auto"
                 ;;
             seekwell__subcmd__tune__subcmd__help,help)
                 cmd="seekwell__subcmd__tune__subcmd__help__subcmd__help"
@@ -212,7 +290,7 @@ _seekwell() {
 
     case "${cmd}" in
         seekwell)
-            opts="-h -V --json --color --runs-dir --help --version checkup inspect diff bench compare experiment tune tune-guard report runs serve help"
+            opts="-h -V --json --color --runs-dir --help --version checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -237,13 +315,37 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__bench)
-            opts="-h -V --on --rw --bs --iodepth --numjobs --runtime --ramp_time --size --offset --rwmixread --rate_iops --rate_process --random_distribution --fsync --direct --tags --repeats --seed --engine --label --no-keep --destroy --json --color --runs-dir --help --version"
+            opts="-h -V --on --suite --quick --full --set --format --repeats --seed --label --no-keep --rw --bs --iodepth --numjobs --runtime --ramp_time --size --offset --rwmixread --rate_iops --rate_process --random_distribution --fsync --direct --tags --tag-policy --engine --destroy --json --color --runs-dir --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --suite)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "bonnie-csv bonnie-csv-1.97 bonnie-csv-1.96" -- "${cur}"))
+                    return 0
+                    ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -307,20 +409,12 @@ _seekwell() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --repeats)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --tag-policy)
+                    COMPREPLY=($(compgen -W "shared split reads-first deadline domains" -- "${cur}"))
                     return 0
                     ;;
                 --engine)
                     COMPREPLY=($(compgen -W "auto io_uring threads" -- "${cur}"))
-                    return 0
-                    ;;
-                --label)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --destroy)
@@ -528,7 +622,7 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__experiment)
-            opts="-o -h -V --on --a --b --a-cmd --b-cmd --reboot-between --a-mode --b-mode --now-in --aa --metric --margin --blocks --pairs --settle --seed --expect --output --rw --bs --iodepth --numjobs --runtime --ramp_time --size --offset --rwmixread --rate_iops --rate_process --random_distribution --fsync --direct --tags --engine --destroy --json --color --runs-dir --help --version resume help"
+            opts="-o -h -V --on --a --b --allow-risk --a-cmd --b-cmd --reboot-between --a-mode --b-mode --now-in --aa --metric --margin --blocks --pairs --settle --seed --expect --output --rw --bs --iodepth --numjobs --runtime --ramp_time --size --offset --rwmixread --rate_iops --rate_process --random_distribution --fsync --direct --tags --tag-policy --engine --destroy --json --color --runs-dir --help --version resume help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -544,6 +638,10 @@ _seekwell() {
                     ;;
                 --b)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-risk)
+                    COMPREPLY=($(compgen -W "C D" -- "${cur}"))
                     return 0
                     ;;
                 --a-cmd)
@@ -680,6 +778,10 @@ _seekwell() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --tag-policy)
+                    COMPREPLY=($(compgen -W "shared split reads-first deadline domains" -- "${cur}"))
+                    return 0
+                    ;;
                 --engine)
                     COMPREPLY=($(compgen -W "auto io_uring threads" -- "${cur}"))
                     return 0
@@ -804,7 +906,7 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__help)
-            opts="checkup inspect diff bench compare experiment tune tune-guard report runs serve help"
+            opts="checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -916,6 +1018,34 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__help__subcmd__inspect)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__record)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__replay)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1041,8 +1171,92 @@ _seekwell() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seekwell__subcmd__help__subcmd__trace)
+            opts="list info stats convert cut"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__trace__subcmd__convert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__trace__subcmd__cut)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__trace__subcmd__info)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__trace__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__trace__subcmd__stats)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seekwell__subcmd__help__subcmd__tune)
-            opts="plan try keep undo status"
+            opts="plan try auto keep undo status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1058,6 +1272,20 @@ _seekwell() {
         seekwell__subcmd__help__subcmd__tune__subcmd__guard)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__tune__subcmd__auto)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1200,6 +1428,174 @@ _seekwell() {
                     return 0
                     ;;
                 --explain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__record)
+            opts="-o -h -V --output --for --stack --pid --process --buffer --via --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --process)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --via)
+                    COMPREPLY=($(compgen -W "auto tracefs perf" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__replay)
+            opts="-h -V --on --device --map --mode --speed --depth --fit --times --late --from --size --repeats --label --tags --tag-policy --engine --no-keep --destroy --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --device)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --map)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "timed depth dependent" -- "${cur}"))
+                    return 0
+                    ;;
+                --speed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fit)
+                    COMPREPLY=($(compgen -W "fail modulo scale" -- "${cur}"))
+                    return 0
+                    ;;
+                --times)
+                    COMPREPLY=($(compgen -W "queue issue" -- "${cur}"))
+                    return 0
+                    ;;
+                --late)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "seekwell blktrace blkparse perf-script iolog msr alibaba tencent systor spc fiu disksim disksim-validate vscsi oracle csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tags)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tag-policy)
+                    COMPREPLY=($(compgen -W "shared split reads-first deadline domains" -- "${cur}"))
+                    return 0
+                    ;;
+                --engine)
+                    COMPREPLY=($(compgen -W "auto io_uring threads" -- "${cur}"))
+                    return 0
+                    ;;
+                --destroy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1581,8 +1977,334 @@ _seekwell() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seekwell__subcmd__trace)
+            opts="-h -V --json --color --runs-dir --help --version list info stats convert cut help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__convert)
+            opts="-h -V --from --to --force --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "seekwell blktrace blkparse perf-script iolog msr alibaba tencent systor spc fiu disksim disksim-validate vscsi oracle csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -W "seekwell blktrace iolog msr disksim oracle csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__cut)
+            opts="-h -V --from --to --force --start --end --device --pid --process --op --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "seekwell blktrace blkparse perf-script iolog msr alibaba tencent systor spc fiu disksim disksim-validate vscsi oracle csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -W "seekwell blktrace iolog msr disksim oracle csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --start)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --end)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --device)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --process)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --op)
+                    COMPREPLY=($(compgen -W "read write flush discard" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__help)
+            opts="list info stats convert cut help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__help__subcmd__convert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__help__subcmd__cut)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__help__subcmd__info)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__help__subcmd__stats)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__info)
+            opts="-h -V --from --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "seekwell blktrace blkparse perf-script iolog msr alibaba tencent systor spc fiu disksim disksim-validate vscsi oracle csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__list)
+            opts="-h -V --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__trace__subcmd__stats)
+            opts="-o -h -V --from --no-reuse --markdown --output --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "seekwell blktrace blkparse perf-script iolog msr alibaba tencent systor spc fiu disksim disksim-validate vscsi oracle csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seekwell__subcmd__tune)
-            opts="-h -V --json --color --runs-dir --help --version plan try keep undo status help"
+            opts="-h -V --json --color --runs-dir --help --version plan try auto keep undo status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1631,9 +2353,88 @@ _seekwell() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        seekwell__subcmd__tune__subcmd__help)
-            opts="plan try keep undo status help"
+        seekwell__subcmd__tune__subcmd__auto)
+            opts="-h -V --workload --goal --candidate --screen --margin --settle --seed --runtime --size --destroy --json --color --runs-dir --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --workload)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --goal)
+                    COMPREPLY=($(compgen -W "rate p99" -- "${cur}"))
+                    return 0
+                    ;;
+                --candidate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --screen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --margin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --settle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --destroy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__tune__subcmd__help)
+            opts="plan try auto keep undo status help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__tune__subcmd__help__subcmd__auto)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1813,7 +2614,7 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__tune__subcmd__try)
-            opts="-h -V --for --allow-risk --no-canary --json --color --runs-dir --help --version"
+            opts="-h -V --for --allow-risk --no-canary --measure --runtime --size --destroy --json --color --runs-dir --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1825,6 +2626,22 @@ _seekwell() {
                     ;;
                 --allow-risk)
                     COMPREPLY=($(compgen -W "C D" -- "${cur}"))
+                    return 0
+                    ;;
+                --measure)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --destroy)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -41,6 +41,6 @@ pub use html::{
 pub use markdown::markdown;
 pub use rows::{Row, rows};
 pub use suite::{StepRow, steps};
-pub use trace::{trace_stats, trace_stats_markdown};
-pub use text::{clean, wrap};
 pub use terminal::{Style, facts, findings, inspect, prose, table, terminal};
+pub use text::{clean, wrap};
+pub use trace::{trace_stats, trace_stats_markdown};

@@ -133,9 +133,8 @@ mod tests {
         assert!(others.contains(&"files a second: 17.3k/s".to_owned()), "{others:?}");
         assert_eq!(row.notes, ["the cache was dropped"], "said once, not for every repeat");
         assert!(crate::rows(&document).is_empty(), "it is no row of requests");
-        for text in
-            [crate::terminal(&document, 100, crate::Style { color: false }), crate::markdown(&document)]
-        {
+        let plain = crate::Style { color: false };
+        for text in [crate::terminal(&document, 100, plain), crate::markdown(&document)] {
             assert!(text.contains("54.0 MB/s") && text.contains("the cache was dropped"), "{text}");
         }
     }

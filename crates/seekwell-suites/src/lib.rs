@@ -29,7 +29,16 @@ pub use suite::{Level, Needs, On, Settings, Suite, Tunable, Values};
 
 /// All suites, in the order they are listed.
 pub fn suites() -> Vec<&'static Suite> {
-    vec![&hdparm::SUITE, &fs::SUITE, &fsmark::SUITE, &threaded::SUITE, &sqlite::SUITE, &web::SUITE, &blog::SUITE, &storagemark::SUITE]
+    vec![
+        &hdparm::SUITE,
+        &fs::SUITE,
+        &fsmark::SUITE,
+        &threaded::SUITE,
+        &sqlite::SUITE,
+        &web::SUITE,
+        &blog::SUITE,
+        &storagemark::SUITE,
+    ]
 }
 
 /// The suite of this name.

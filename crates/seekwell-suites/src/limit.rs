@@ -7,7 +7,7 @@
 //! too, since it is missing here.
 
 use crate::frame::{Meter, Stage, StepResult};
-use seekwell_sys::{Live, View};
+use seekwell_sys::{DiskCounters, Live, View};
 use std::path::Path;
 
 /// From here on a share of the time is most of it.
@@ -63,6 +63,12 @@ impl Watch {
     /// Ends measuring: values `disk_busy_percent`, where the device counts, and
     /// `cpu_limit_percent`, and a sentence.
     pub fn end(self) -> StepResult {
+        self.end_if(|_| true)
+    }
+
+    /// The same, where `needed` tells from what the device counted whether the step needed it at
+    /// all: otherwise it was busy for others, and its share counts as none.
+    pub fn end_if(self, needed: impl FnOnce(&DiskCounters) -> bool) -> StepResult {
         let mut result = self.meter.end();
         let machine = self.cpus.zip(CpuTime::read(&Live::system())).map(|(b, a)| a.busy_since(b));
         let machine = machine.unwrap_or(0.0);
@@ -74,12 +80,14 @@ impl Watch {
         };
         let cpu = cpu.min(1.0);
         let counted = result.device;
-        let disk = counted.map(|c| ((c.busy_ms + c.flush_ms) as f64 * 1e6 / time).min(1.0));
+        let idle = counted.is_some_and(|c| !needed(&c));
+        let busy = |c: DiskCounters| ((c.busy_ms + c.flush_ms) as f64 * 1e6 / time).min(1.0);
+        let disk = counted.map(|c| if idle { 0.0 } else { busy(c) });
         if let Some(disk) = disk {
             result.set("disk_busy_percent", 100.0 * disk);
         }
         result.set("cpu_limit_percent", 100.0 * cpu);
-        let flushes = counted.map_or(0, |c| c.flushes);
+        let flushes = counted.filter(|_| !idle).map_or(0, |c| c.flushes);
         result.notes.push(sentence(disk, cpu, flushes));
         let others = machine - used / cpus() as f64;
         if matches!(self.workers, Workers::Own(_)) && others >= MOST {

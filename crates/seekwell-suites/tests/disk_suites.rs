@@ -1,5 +1,7 @@
 //! The suites of disks and file systems, each run whole at a small size.
 
+#![expect(clippy::print_stderr, reason = "says why a test was skipped")]
+
 use seekwell_access::FsSpace;
 use seekwell_io::measurement::Stopped;
 use seekwell_runs::Phase;
@@ -194,7 +196,7 @@ fn a_figure_of_less_than_half_a_second_is_not_given() {
     let step = (suite.steps)(&settings).remove(0);
     let mut phase = record::phase(suite, &step, &settings);
     let stop = AtomicBool::new(false);
-    let counted = Cell::new(0);
+    let counted = Cell::new(0_u64);
     let stage = seekwell_suites::Stage {
         path: Path::new("/"),
         is_dir: true,
@@ -204,8 +206,16 @@ fn a_figure_of_less_than_half_a_second_is_not_given() {
         device: None,
     };
     let zero = seekwell_io::units::Nanos::ZERO;
-    let (mut result, passes) =
-        stage.passes(zero, |_| Ok(()), |_| Ok(counted.set(counted.get() + 1))).unwrap();
+    let (mut result, passes) = stage
+        .passes(
+            zero,
+            |_| Ok(()),
+            |pass| {
+                counted.set(pass + 1);
+                Ok(())
+            },
+        )
+        .unwrap();
     assert_eq!((passes, counted.get()), (1, 1));
     result.rate("files_per_s", 1000);
     record::keep(&mut phase, &result, 1);

@@ -126,7 +126,7 @@ fn make_msr(path: &Path) -> Result<(), Failure> {
     for _ in 0..MSR_LINES {
         let dice = numbers.next();
         ticks += dice % 2000;
-        let size = 4096 << (dice >> 20) % 5;
+        let size = 4096 << ((dice >> 20) % 5);
         offset = if (dice >> 24) % 10 == 0 { offset + size } else { (dice >> 28) / 512 * 512 };
         let kind = if (dice >> 16) % 3 == 0 { "Write" } else { "Read" };
         let (disk, response) = ((dice >> 11) % 2, 300 + (dice >> 40) % 90_000);

@@ -245,7 +245,7 @@ fn follow_parent() -> std::io::Result<()> {
 /// A socket in the place of the one an earlier machine had.
 fn listen(path: &Path) -> std::io::Result<UnixListener> {
     match fs::remove_file(path) {
-        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
         _ => UnixListener::bind(path),
     }
 }

@@ -16,7 +16,7 @@ fn sample() -> (TraceStats, Drawing) {
     let at = |ns| Stamp::at(Nanos(ns));
     let one = |i: u64| {
         let from = i * 700_000 + i % 7 * 11_000;
-        let op = if i % 50 == 9 { Op::Flush } else { Op::ALL[(i % 3 == 0) as usize] };
+        let op = if i % 50 == 9 { Op::Flush } else { Op::ALL[usize::from(i.is_multiple_of(3))] };
         let len = if op == Op::Flush { 0 } else { 4096 };
         Record {
             queued: at(from),

@@ -1,7 +1,7 @@
 //! bonnie++'s CSV line, made of a run of the suite.
 //!
 //! 1.98 has the number of seeks and of seeking processes after the chunk size; 1.96 and 1.97 lack
-//! both. Rates of data are in KiB a second, all rates but seeks and CPU shares whole numbers. A test
+//! both. Rates of data are in KiB a second; all rates but seeks and CPU shares are whole. A test
 //! that gave no figure is `+++++`, one that was not run is empty. bonnie++ 2.00's own
 //! `bon_csv2html` reads 1.98 only.
 

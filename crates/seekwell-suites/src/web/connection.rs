@@ -108,7 +108,7 @@ impl Connection {
             return sent;
         }
         self.state = State::Connecting;
-        let socket = self.connect().map_err(|e| self.broken(e.into(), 0))?;
+        let socket = self.connect().map_err(|e| self.broken(e.into(), pages))?;
         self.wait_for(poll, &socket, EventFlags::OUT, true)?;
         self.socket = Some(socket);
         Ok(())

@@ -211,7 +211,8 @@ impl Shared {
         let threads = Workers::Own(u64::from(load.concurrency) + 1);
         let watch = Watch::begin(stage, if own { threads } else { Workers::Others });
         let served = client::load(&site, load, stage.stop, stage.progress, &mut next)?;
-        let mut result = watch.end();
+        let least = served.bytes as f64 * FROM_MEMORY;
+        let mut result = watch.end_if(|counted| counted.read_bytes as f64 > least);
         result.measurement.elapsed = served.elapsed;
         result.requests(Op::Read, served.bytes, &served.latency);
         result.rate("pages_per_s", served.latency.count());

@@ -175,7 +175,7 @@ impl Keeper {
             }
             self.broken.store(true, Relaxed);
         }
-        let ended = self.thread.join().unwrap_or_else(|_| Ok(None));
+        let ended = self.thread.join().unwrap_or(Ok(None));
         ended.map_err(CommandError::Signals)
     }
 }

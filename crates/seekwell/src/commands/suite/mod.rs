@@ -136,9 +136,9 @@ impl Whole<'_> {
         let mut eta = Eta::new(&expected, self.args.repeats);
         for number in 0..self.args.repeats {
             let mut round = self.round(number)?;
-            for index in 0..expected.len() {
+            for (index, planned) in expected.iter().enumerate() {
                 self.step(session, &mut round, (number, index), &eta)?;
-                eta.done += expected[index];
+                eta.done += *planned;
             }
         }
         Ok(())
