@@ -345,7 +345,7 @@ mod tests {
             let requests = result.measurement.requests();
             // Long requests are split.
             assert!((500..1_000).contains(&requests), "{name}: {requests}");
-            assert!(result.values["read_ns_p50"] > 0.0, "{name}: {:?}", result.values);
+            assert!(result.values["bytes_per_s"] > 0.0, "{name}: {:?}", result.values);
         }
     }
 }

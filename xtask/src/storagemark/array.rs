@@ -4,9 +4,9 @@
 //! controller that answers writes out of its own memory. Every drive serves one request after the
 //! other: move, wait for the sector, transfer. Data are kept elsewhere; here is only the time.
 //!
-//! The numbers are those of the Atlas 15K's data sheet, rounded: average seek 3.8 ms, a turn 4 ms,
-//! 60 MB/s from the platter. What the controller does is assumed: 64 KiB stripes, 32 MiB of memory
-//! for writes, which go out in a good order and so cost half the movement.
+//! A turn follows from 15,000 a minute. The rest is assumed, as is usual for drives of that class,
+//! and checked against no data sheet: average seek 3.8 ms, 60 MB/s from the platter; stripes of
+//! 64 KiB, 32 MiB of memory for writes, which go out sorted and so cost half the movement.
 
 use std::collections::VecDeque;
 

@@ -189,8 +189,8 @@ impl Report {
     fn scene(&self) -> String {
         format!(
             "This run: one to {}, {} s a trace. {} pictures; {:.0} % of the archive in memory when \
-             recording began (64 % in the\ndocument). Tables and indexes of {} MiB, of which \
-             MariaDB caches {} MiB.",
+             recording began (64 % in the\ndocument). Tables and indexes of {} MiB (an \
+             estimate), of which MariaDB caches {} MiB.",
             self.scale,
             self.seconds,
             self.pictures,

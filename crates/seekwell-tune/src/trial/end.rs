@@ -155,13 +155,15 @@ impl Tuner<'_> {
             if let Some(lock) = place.lock()? {
                 break lock;
             }
+            // One that was just killed holds its lock and its socket for a moment more, and one that
+            // has ended its lock: it knows nothing of what was kept before it.
+            let dying = begun.elapsed() < DYING;
             match self.ask_guard(&place, undone.clone()) {
-                // One that was just killed holds its lock and its socket for a moment more.
-                Err(TuneError::Silent(_)) if begun.elapsed() < DYING => {
-                    std::thread::sleep(Duration::from_millis(50));
-                }
+                Err(TuneError::Silent(_)) if dying => {}
+                Ok(_) if only_earlier && dying => {}
                 told => return told,
             }
+            std::thread::sleep(Duration::from_millis(50));
         };
         // Between the first look and the lock the guard may have done it.
         let Some(story) = place.story()? else { return Ok(undone) };
