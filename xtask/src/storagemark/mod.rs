@@ -3,8 +3,8 @@
 //! The originals were taken with Intel's IPEAK on a picture server and a database server and were
 //! never published; only some figures of them were. Here the scene is built again from what Debian
 //! packs, smaller in proportion, on a disk whose answers take as long as those of the document's
-//! four drives would ([`array`]), and recorded with `seekwell record`. What comes out stands beside
-//! the published figures in `docs/storagemark.md`.
+//! four drives would ([`mod@array`]), and recorded with `seekwell record`. What comes out stands
+//! beside the published figures in `docs/storagemark.md`.
 
 mod apache;
 mod array;

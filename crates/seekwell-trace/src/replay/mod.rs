@@ -1,7 +1,7 @@
 //! Playing a trace back on a target.
 //!
 //! A reader of its own thread turns records into [`Planned`] requests (picked, placed, split, with
-//! what was outstanding and what they waited for), a bounded number ahead ([`feed`]). On the
+//! what was outstanding and what they waited for), a bounded number ahead (`feed`). On the
 //! measuring thread one of three sources hands them to the engine:
 //!
 //! - [`Timed`]: each at its recorded time against one absolute clock; gaps are never added up, so

@@ -18,7 +18,7 @@ pub struct TraceStats {
     pub file: String,
     /// What is known of the recording.
     pub about: About,
-    /// What kind of load it is and how far from random: see [`super::describe`].
+    /// What kind of load it is and how far from random; the rules stand in `describe.rs`.
     pub sentences: Vec<String>,
     /// Requests: reads, writes, flushes and discards.
     pub requests: u64,
