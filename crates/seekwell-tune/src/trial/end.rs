@@ -155,8 +155,8 @@ impl Tuner<'_> {
             if let Some(lock) = place.lock()? {
                 break lock;
             }
-            // One that was just killed holds its lock and its socket for a moment more, and one that
-            // has ended its lock: it knows nothing of what was kept before it.
+            // One that was just killed holds its lock and its socket for a moment more, and one
+            // that has ended its lock: it knows nothing of what was kept before it.
             let dying = begun.elapsed() < DYING;
             match self.ask_guard(&place, undone.clone()) {
                 Err(TuneError::Silent(_)) if dying => {}
