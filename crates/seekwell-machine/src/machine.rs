@@ -1,0 +1,98 @@
+//! A part as a target: the engine's clock is the model's.
+
+use crate::part::{Command, Done, Part};
+use seekwell_io::request::{Completion, Op, Tagged};
+use seekwell_io::target::{Target, TargetError, Until};
+use seekwell_io::units::Nanos;
+
+/// What Linux answers to a write past the end: ENOSPC, the same number on every architecture.
+const NO_SPACE: i32 = 28;
+
+/// A modelled machine whose outermost part takes the requests.
+#[derive(Debug)]
+pub struct Machine<P> {
+    part: P,
+    now: Nanos,
+    /// Length of what each slot has outstanding, which is what it transfers.
+    lens: Vec<u32>,
+    /// Requests answered at once because they cannot be: beyond the end.
+    refused: Vec<u32>,
+    done: Vec<Done>,
+}
+
+impl<P: Part> Machine<P> {
+    /// The machine at time zero.
+    pub fn new(part: P) -> Self {
+        Self { part, now: Nanos::ZERO, lens: Vec::new(), refused: Vec::new(), done: Vec::new() }
+    }
+
+    /// The outermost part.
+    pub const fn part(&self) -> &P {
+        &self.part
+    }
+
+    /// Bytes that can be addressed.
+    pub fn capacity(&self) -> u64 {
+        self.part.capacity()
+    }
+}
+
+impl<P: Part> Target for Machine<P> {
+    fn submit(&mut self, batch: &[Tagged]) -> Result<(), TargetError> {
+        for Tagged { slot, request } in batch {
+            let index = *slot as usize;
+            if self.lens.len() <= index {
+                self.lens.resize(index + 1, 0);
+            }
+            let data = matches!(request.op, Op::Read | Op::Write);
+            self.lens[index] = if data { request.len } else { 0 };
+            let end = request.offset.saturating_add(u64::from(request.len));
+            if end > self.part.capacity() {
+                self.refused.push(*slot);
+                continue;
+            }
+            let command = Command {
+                tag: *slot,
+                op: request.op,
+                offset: request.offset,
+                len: request.len,
+                durable: request.durable,
+            };
+            self.part.submit(command, self.now);
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, until: Until, out: &mut Vec<Completion>) -> Result<(), TargetError> {
+        let before = out.len();
+        for slot in self.refused.drain(..) {
+            out.push(Completion { slot, result: Err(NO_SPACE), at: self.now });
+        }
+        loop {
+            let next = self.part.next();
+            let got = (out.len() - before) as u32;
+            let must_wait = next > self.now;
+            if next == Nanos::MAX
+                || (must_wait && (got >= until.completions || next > until.deadline))
+            {
+                break;
+            }
+            self.now = self.now.max(next);
+            self.part.advance(self.now, &mut self.done);
+            let lens = &self.lens;
+            out.extend(self.done.drain(..).map(|done| Completion {
+                slot: done.tag,
+                result: Ok(lens[done.tag as usize]),
+                at: done.at,
+            }));
+        }
+        if ((out.len() - before) as u32) < until.completions {
+            self.now = self.now.max(until.deadline);
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> Nanos {
+        self.now
+    }
+}

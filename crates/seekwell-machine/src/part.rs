@@ -1,0 +1,77 @@
+//! What every modelled part of a machine is to whatever it is plugged into.
+
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+
+/// A command as a part sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Command {
+    /// What the giver knows it by, unlike that of any other command this part has at the time.
+    pub tag: u32,
+    /// What to do.
+    pub op: Op,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes; 0 for a flush.
+    pub len: u32,
+    /// A write that is durable when it is done (FUA).
+    pub durable: bool,
+}
+
+/// A command that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    /// The tag it was given with.
+    pub tag: u32,
+    /// From when on its data could be moved on while the rest was still coming: a link above may
+    /// begin then, but cannot end before `at`. Equal to `at` where nothing can overlap.
+    pub ready: Nanos,
+    /// When the part was done with it.
+    pub at: Nanos,
+}
+
+/// A part of a machine: takes commands, lets time pass, says what is done.
+///
+/// Whoever holds a part calls it with times that never go back. After `submit`, and after `advance`,
+/// `next` says when something will happen inside; the holder calls `advance` with that time, or
+/// with any earlier one, before it goes on to a later one.
+pub trait Part: Send {
+    /// Bytes that can be addressed.
+    fn capacity(&self) -> u64;
+
+    /// The most commands it takes at once, at least 1.
+    fn depth(&self) -> u32;
+
+    /// Takes a command at `now`. Its data lies within the capacity, no more than `depth` commands
+    /// are outstanding, and nothing is left to happen before `now`.
+    fn submit(&mut self, command: Command, now: Nanos);
+
+    /// The earliest time at which something happens by itself; [`Nanos::MAX`] for never. Background
+    /// work without end (reading ahead, writing back) counts only where it can be seen from outside.
+    fn next(&self) -> Nanos;
+
+    /// Does everything that happens up to and at `now` and appends what is done, in order of time.
+    fn advance(&mut self, now: Nanos, done: &mut Vec<Done>);
+}
+
+impl<P: Part + ?Sized> Part for Box<P> {
+    fn capacity(&self) -> u64 {
+        (**self).capacity()
+    }
+
+    fn depth(&self) -> u32 {
+        (**self).depth()
+    }
+
+    fn submit(&mut self, command: Command, now: Nanos) {
+        (**self).submit(command, now);
+    }
+
+    fn next(&self) -> Nanos {
+        (**self).next()
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut Vec<Done>) {
+        (**self).advance(now, done);
+    }
+}
