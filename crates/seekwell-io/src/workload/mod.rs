@@ -7,8 +7,10 @@
 mod generator;
 #[cfg(test)]
 mod tests;
+mod together;
 
 pub use generator::Generator;
+pub use together::Together;
 
 use crate::request::{Completion, Request};
 use crate::units::Nanos;
