@@ -15,7 +15,7 @@ import { mix } from "./sections/mix.ts";
 import { series } from "./sections/series.ts";
 import { drawSheets } from "./sections/sheet.ts";
 import { nameOf, side } from "./sections/side.ts";
-import { environment, phases } from "./sections/tables.ts";
+import { environment, phases, steps } from "./sections/tables.ts";
 import { drawTrace } from "./sections/trace.ts";
 import type { Payload, Run } from "./types.ts";
 
@@ -30,6 +30,7 @@ function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[]
     mix(run, prefix),
     series(run, prefix),
     phases(run, prefix),
+    steps(run, prefix),
     environment(run, json, prefix),
   ];
 }
@@ -123,8 +124,14 @@ async function start(): Promise<void> {
   const page = document.documentElement;
   const app = document.getElementById("app")!;
   const data = document.getElementById("data") as HTMLTemplateElement;
+  const packed = (data.content.textContent ?? "").trim();
+  if (packed === "") {
+    // All there is to see is in the page already.
+    page.dataset["state"] = "static";
+    return;
+  }
   try {
-    const json = await unpack(data.content.textContent ?? "");
+    const json = await unpack(packed);
     app.replaceChildren(...draw(parse(json), json));
     watchColours();
     page.dataset["state"] = "drawn";

@@ -27,7 +27,7 @@ pub fn inspect(view: &dyn View, target: &Target) -> Inspection {
         missing: Vec::new(),
     };
     match target.kind {
-        TargetKind::Null => {}
+        TargetKind::Null | TargetKind::Machine => {}
         TargetKind::BlockDevice => {
             // Only a loop device's file needs them.
             let mounts = mount::read(&mut r, Need::Optional);
@@ -50,6 +50,12 @@ impl Inspection {
     /// The engine's null target on the live system: the machine, and nothing below.
     pub fn null() -> Self {
         inspect(&Live::system(), &Target::null())
+    }
+
+    /// A modelled machine, by the file or name of its description: the machine that computes it,
+    /// and nothing below.
+    pub fn modelled(given: &str) -> Self {
+        inspect(&Live::system(), &Target::machine(given))
     }
 }
 

@@ -42,6 +42,8 @@ pub enum TargetKind {
     BlockDevice,
     /// The null target: the engine's own cost.
     Null,
+    /// A modelled machine: a description, and no hardware of this computer.
+    Machine,
 }
 
 /// Everything known of one target: the document `seekwell/inspect/1`.

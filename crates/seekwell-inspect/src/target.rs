@@ -30,7 +30,7 @@ pub struct Target {
     /// What it is.
     pub kind: TargetKind,
     /// The device's own number for a block device, the number of the file system for a file or
-    /// directory, `None` for the null target.
+    /// directory, `None` for the null target and for models.
     pub dev: Option<DevId>,
     /// Space of the file system a file or directory is on.
     pub space: Option<FsSpace>,
@@ -104,6 +104,16 @@ impl Target {
     pub fn null() -> Self {
         let given = "null".to_owned();
         Self { path: PathBuf::from(&given), given, kind: TargetKind::Null, dev: None, space: None }
+    }
+
+    /// The description of a modelled machine, by its file or its name.
+    pub fn machine(given: &str) -> Self {
+        Self {
+            kind: TargetKind::Machine,
+            path: PathBuf::from(given),
+            given: given.into(),
+            ..Self::null()
+        }
     }
 
     /// A block device by kernel name and number, for views that are not the live system.

@@ -9,8 +9,29 @@
 //! Time is in integer nanoseconds and every random draw comes from a generator seeded per part, so
 //! the same description and seed give the same result, bit for bit, wherever it runs.
 
+pub mod array;
+pub mod bus;
+pub mod controller;
+pub mod describe;
+pub mod disksim;
+pub mod hdd;
+pub mod library;
+mod limits;
+pub mod link;
 mod machine;
+mod model;
 mod part;
+mod serial;
+pub mod ssd;
+pub mod ssd_cache;
+pub mod validate;
+mod wire;
 
+#[cfg(test)]
+mod fake;
+
+pub use limits::OutOfRange;
 pub use machine::Machine;
+pub use model::{AnyPart, ChainLink, HostParams, ImportError, Imported, Model, import};
 pub use part::{Command, Done, Part};
+pub use wire::{Attached, Way, Wire};

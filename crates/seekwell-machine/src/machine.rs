@@ -31,6 +31,11 @@ impl<P: Part> Machine<P> {
         &self.part
     }
 
+    /// Processor time of the modelled host so far.
+    pub fn processor(&self) -> Nanos {
+        self.part.processor()
+    }
+
     /// Bytes that can be addressed.
     pub fn capacity(&self) -> u64 {
         self.part.capacity()

@@ -52,6 +52,11 @@ pub trait Part: Send {
 
     /// Does everything that happens up to and at `now` and appends what is done, in order of time.
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done>);
+
+    /// Processor time of the host that this part and those it holds have taken so far.
+    fn processor(&self) -> Nanos {
+        Nanos::ZERO
+    }
 }
 
 impl<P: Part + ?Sized> Part for Box<P> {
@@ -73,5 +78,9 @@ impl<P: Part + ?Sized> Part for Box<P> {
 
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done>) {
         (**self).advance(now, done);
+    }
+
+    fn processor(&self) -> Nanos {
+        (**self).processor()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::fidelity::fidelity;
 use crate::figures::{Figure, Key, figures};
+use crate::suite;
 use crate::text::clean;
 use crate::units::capacity;
 use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, TargetKind};
@@ -31,6 +32,7 @@ pub fn heading(inspection: &Inspection) -> String {
     if parts.is_empty() {
         parts.push(match inspection.kind {
             TargetKind::Null => "the null target, the engine's own cost".to_owned(),
+            TargetKind::Machine => format!("the modelled machine {}", clean(&inspection.target)),
             _ => clean(&inspection.path),
         });
     }
@@ -146,7 +148,8 @@ pub fn sentence(document: &RunDocument) -> String {
             let worst = all.iter().max_by_key(|f| f.badness());
             worst.map(|f| f.sentence.clone()).unwrap_or_default()
         }
-        [] => "Nothing was measured that could head a report.".to_owned(),
+        [] => suite::sentence(document)
+            .unwrap_or_else(|| "Nothing was measured that could head a report.".to_owned()),
         [one] => format!("{who} {one}."),
         [some @ .., last] => format!("{who} {}, and {last}.", some.join(", ")),
     }

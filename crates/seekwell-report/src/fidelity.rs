@@ -192,6 +192,8 @@ mod tests {
             speed: 1.0,
             depth: 256,
             recorded_depth: false,
+            tags: None,
+            tag_policy: None,
             fit: "fail".into(),
             writes: false,
         });

@@ -16,6 +16,7 @@ use crate::fidelity::{Faith, fidelity};
 use crate::figures::{Figure, figures};
 use crate::page;
 use crate::rows::{Row, rows};
+use crate::suite::{StepRow, steps};
 use crate::sheet::{self, Sheet, shapes};
 use crate::text::escape_html;
 use crate::trace;
@@ -69,6 +70,9 @@ struct Entry<'a> {
     sentence: String,
     figures: Vec<Figure>,
     rows: Vec<Row>,
+    /// Of suites only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<StepRow>,
     /// Of replays only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fidelity: Vec<Faith>,
@@ -285,9 +289,16 @@ fn entry<'a>(document: &'a RunDocument, detail: &'a Detail, state: Option<&'a st
         sentence: sentence(document),
         figures: figures(document),
         rows: rows(document),
+        steps: steps(document),
         fidelity: fidelity(document),
         state,
     }
+}
+
+/// A page that is all text: its body needs no script.
+pub(crate) fn of_text(title: &str, body: &str) -> Result<String, ReportError> {
+    let title = format!("<title>{}</title>", escape_html(title));
+    fill(TEMPLATE, &[(TITLE, &title), (STATIC, body)])
 }
 
 fn made(

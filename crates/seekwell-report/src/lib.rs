@@ -17,6 +17,7 @@ mod figures;
 mod html;
 mod markdown;
 mod page;
+pub mod reproduced;
 mod rows;
 mod sheet;
 mod suite;

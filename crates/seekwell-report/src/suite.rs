@@ -34,6 +34,27 @@ pub fn steps(document: &RunDocument) -> Vec<StepRow> {
     document.phases.iter().filter_map(row).collect()
 }
 
+/// The most steps that are named in the sentence that heads a report.
+const NAMED: usize = 3;
+
+/// What the first steps of a suite gave, as a sentence; none where the run is of no suite or no
+/// step gave a figure.
+pub(crate) fn sentence(document: &RunDocument) -> Option<String> {
+    let suite = document.phases.iter().find_map(|phase| match &phase.workload {
+        Work::Suite(step) => Some(clean(&step.suite)),
+        _ => None,
+    })?;
+    let measured: Vec<_> = steps(document).into_iter().filter(|s| s.result != NONE).collect();
+    let mut parts: Vec<_> =
+        measured.iter().take(NAMED).map(|s| format!("{}: {}", s.title, s.result)).collect();
+    match measured.len().saturating_sub(NAMED) {
+        0 => {}
+        1 => parts.push("1 more figure in the table".into()),
+        more => parts.push(format!("{more} more figures in the table")),
+    }
+    (!measured.is_empty()).then(|| format!("The suite {suite} gave {}.", parts.join("; ")))
+}
+
 fn row(phase: &Phase) -> Option<StepRow> {
     let Work::Suite(step) = &phase.workload else { return None };
     let metric = |name: &str| phase.median(name).map(|value| written(name, value));
@@ -133,6 +154,12 @@ mod tests {
         assert!(others.contains(&"files a second: 17.3k/s".to_owned()), "{others:?}");
         assert_eq!(row.notes, ["the cache was dropped"], "said once, not for every repeat");
         assert!(crate::rows(&document).is_empty(), "it is no row of requests");
+        let heads = crate::sentence(&document);
+        assert!(heads.starts_with("The suite fs gave ") && heads.ends_with(": 54.0 MB/s."), "{heads}");
+        document.phases = vec![document.phases[0].clone(); 5];
+        let heads = crate::sentence(&document);
+        assert!(heads.ends_with("; 2 more figures in the table."), "{heads}");
+        document.phases.truncate(1);
         let plain = crate::Style { color: false };
         for text in [crate::terminal(&document, 100, plain), crate::markdown(&document)] {
             assert!(text.contains("54.0 MB/s") && text.contains("the cache was dropped"), "{text}");

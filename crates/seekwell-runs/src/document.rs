@@ -93,6 +93,15 @@ pub enum Medium {
     },
     /// The null target.
     Null,
+    /// A modelled machine.
+    Machine {
+        /// What it is called.
+        title: String,
+        /// Bytes that can be addressed.
+        size_bytes: u64,
+        /// What was made different from its description: `controller.kind=ide`.
+        set: Vec<String>,
+    },
 }
 
 /// One execution of a command that measures.

@@ -12,6 +12,7 @@ pub mod order;
 pub mod pair;
 pub mod record;
 pub mod replay;
+pub mod shipped;
 pub mod source;
 pub mod stats;
 pub mod store;

@@ -9,12 +9,13 @@ use seekwell_access::Opened;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_io::clock::Clock;
 use seekwell_io::dispatch::{Dispatcher, SharedTags, TagPolicy, Unlimited};
-use seekwell_io::engine::{Control, EngineError, run_threads};
+use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
 use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::{Pattern, Workload};
+use seekwell_io::workload::{Generator, Pattern, Together, Workload};
+use seekwell_machine::Model;
 use seekwell_runs::DeviceCount;
 use seekwell_sys::{DevId, DiskCounters, Live, View};
 use std::fs::File;
@@ -79,6 +80,8 @@ fn who_forbids() -> String {
 pub enum Source {
     /// Nowhere.
     Null,
+    /// To a modelled machine, a new one for each execution.
+    Modelled(Arc<Model>),
     /// To something that was opened, and whose device counts under this number.
     Opened {
         /// What was opened.
@@ -148,6 +151,7 @@ impl RealExecutor {
 
     fn measure(&self, workload: &Workload) -> Result<Measurement, EngineError> {
         let file: Option<BorrowedFd<'_>> = match (&self.source, workload.direct, &self.buffered) {
+            (Source::Modelled(model), ..) => return self.modelled(model, workload),
             (Source::Null, ..) => None,
             (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
             (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
@@ -165,6 +169,21 @@ impl RealExecutor {
         } else {
             self.with(workload, |t| Threads::new(file, depth, bytes, seed(t)))
         }
+    }
+
+    /// All threads of a workload on one machine, on its own clock.
+    fn modelled(&self, model: &Model, workload: &Workload) -> Result<Measurement, EngineError> {
+        workload.check()?;
+        let mut machine = model.build(workload.seed);
+        let mut dispatcher = dispatcher(self.tags.or_else(|| model.tags()));
+        let depth = workload.pace.depth();
+        let threads = (0..workload.threads).map(|t| (Generator::new(workload, t), depth));
+        let mut source = Together::new(threads);
+        let bounds = Bounds { depth: source.depth(), ..Bounds::of(workload) };
+        let mut measured =
+            run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control)?;
+        in_its_own_time(&mut measured, machine.processor());
+        Ok(measured)
     }
 
     fn with<T: Target>(
@@ -189,6 +208,20 @@ impl RealExecutor {
     ) -> Result<Measurement, EngineError> {
         run_threads(workload, |thread| Ok((open(thread)?, dispatcher())), &self.control)
     }
+}
+
+/// A tag policy, or none.
+pub fn dispatcher(tags: Option<(TagPolicy, u32)>) -> Box<dyn Dispatcher> {
+    match tags {
+        None => Box::new(Unlimited::default()),
+        Some((policy, tags)) => policy.over(tags),
+    }
+}
+
+/// Puts the modelled host's processor time in place of what computing the model took.
+pub fn in_its_own_time(measured: &mut Measurement, processor: Nanos) {
+    (measured.cpu_user, measured.cpu_system) = (Nanos::ZERO, processor);
+    measured.syscalls = 0;
 }
 
 impl Executor for RealExecutor {
@@ -220,6 +253,13 @@ impl Executor for RealExecutor {
 
     fn now(&self) -> Nanos {
         self.clock.now()
+    }
+
+    fn settle(&mut self, pause: Nanos) {
+        // A modelled machine is new each time.
+        if !matches!(self.source, Source::Modelled(_)) {
+            std::thread::sleep(pause.into());
+        }
     }
 }
 

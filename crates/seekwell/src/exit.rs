@@ -13,7 +13,10 @@ use seekwell_inspect::saved::SavedError;
 use seekwell_inspect::watch::WatchError;
 use seekwell_io::target::TargetError;
 use seekwell_io::workload::WorkloadError;
+use seekwell_machine::ImportError;
+use seekwell_machine::describe::DescribeError;
 use seekwell_report::ReportError;
+use seekwell_reproduce::ReproduceError;
 use seekwell_runs::StoreError;
 use seekwell_suites::SuiteError;
 use seekwell_sys::SnapshotError;
@@ -124,6 +127,38 @@ pub enum CommandError {
         id: String,
         /// Identifiers of the same theme.
         near: Vec<String>,
+    },
+    /// The description of a modelled machine is wrong.
+    #[error(transparent)]
+    Describe(Box<DescribeError>),
+    /// Published figures cannot be modelled.
+    #[error(transparent)]
+    Reproduce(#[from] ReproduceError),
+    /// A drive of DiskSim cannot be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The trace does not tell how long requests took.
+    #[error("{} does not tell when requests were issued and done", path.display())]
+    NoServiceTimes {
+        /// The trace.
+        path: PathBuf,
+    },
+    /// There is no such description.
+    #[error(
+        "there is no file {file}, and no machine that ships is called so{}; see: seekwell machine \
+         list", near.first().map_or_else(String::new, |n| format!(" (did you mean {n}.toml?)"))
+    )]
+    NoMachine {
+        /// As it was given.
+        file: String,
+        /// Shipped machines of a similar name.
+        near: Vec<String>,
+    },
+    /// A machine's parameters were set, and the target is none.
+    #[error("--set is for modelled machines, and {} is none", path.display())]
+    NoParameters {
+        /// The target.
+        path: PathBuf,
     },
     /// A trace cannot be recorded, read or written.
     #[error(transparent)]
@@ -280,6 +315,12 @@ impl From<Refusal> for CommandError {
     }
 }
 
+impl From<DescribeError> for CommandError {
+    fn from(error: DescribeError) -> Self {
+        Self::Describe(Box::new(error))
+    }
+}
+
 impl From<TuneError> for CommandError {
     fn from(error: TuneError) -> Self {
         Self::Tune(Box::new(error))
@@ -335,10 +376,10 @@ impl CommandError {
                 Exit::Command(127)
             }
             Self::NotStarted { .. } => Exit::Command(126),
-            Self::Trace(TraceError::Inexpressible { .. } | TraceError::Unrecognised { .. }) => {
-                Exit::Usage
-            }
+            Self::Trace(error) if error.is_usage() => Exit::Usage,
             Self::Arm(_) | Self::Metric(_) | Self::Replay(_) => Exit::Usage,
+            Self::Describe(_) | Self::NoMachine { .. } | Self::NoParameters { .. } => Exit::Usage,
+            Self::Import(_) | Self::NoServiceTimes { .. } => Exit::Usage,
             Self::Experiment(error) if error.is_usage() => Exit::Usage,
             Self::Experiment(error) if error.is_invalid() => Exit::Invalid,
             Self::Tune(error) if error.incomplete() => Exit::Incomplete,

@@ -11,6 +11,7 @@ mod medium;
 mod progress;
 mod session;
 mod signals;
+mod target;
 
 pub use exit::Exit;
 
@@ -24,7 +25,7 @@ pub fn run(cli: Cli) -> Exit {
     if !matches!(cli.command, Command::Tune(_) | Command::TuneGuard(_)) {
         commands::tune::note_unfinished(&context);
     }
-    if matches!(cli.command, Command::Trace(_)) {
+    if matches!(cli.command, Command::Record(_) | Command::Replay(_) | Command::Trace(_)) {
         seekwell_trace::capture::remove_leftovers();
     }
     let ended = match &cli.command {
@@ -39,6 +40,8 @@ pub fn run(cli: Cli) -> Exit {
         Command::Record(args) => commands::record::run(args, &context),
         Command::Replay(args) => commands::replay::run(args, &context),
         Command::Trace(args) => commands::trace::run(&args.command, &context),
+        Command::Machine(args) => commands::machine::run(args, &context),
+        Command::Reproduce(args) => commands::reproduce::run(args, &context),
         Command::Report(args) => commands::report::run(args, &context),
         Command::Serve(args) => commands::serve::run(args, &context),
         Command::Runs(args) => commands::runs::run(&args.command, &context),

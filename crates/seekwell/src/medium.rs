@@ -4,12 +4,14 @@ use crate::context::Context;
 use crate::executor::Source;
 use crate::exit::CommandError;
 use crate::progress::Line;
+use crate::target;
 use seekwell_access::{Fill, Opened, Scratch, open_for_destruction, open_read_only};
 use seekwell_checkup::{PlanInputs, PlanMedium};
 use seekwell_inspect::{Inspection, TargetKind};
 use seekwell_runs::Medium;
 use seekwell_sys::DevId;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The smallest temporary file that is worth measuring.
 pub const SMALLEST: u64 = 64 << 20;
@@ -28,6 +30,8 @@ pub struct Wanted<'a> {
     pub destroy: Option<&'a str>,
     /// Whether a workload writes.
     pub writes: bool,
+    /// What is to be different in a modelled machine: `controller.kind=ide`.
+    pub set: &'a [(String, String)],
 }
 
 /// What is measured, and how documents and plans name it.
@@ -46,9 +50,13 @@ pub struct Ready {
 /// Whatever the rules or the kernel refuse.
 pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Ready, CommandError> {
     let path = Path::new(&wanted.inspection.path);
+    if wanted.inspection.kind != TargetKind::Machine && !wanted.set.is_empty() {
+        return Err(CommandError::NoParameters { path: path.to_path_buf() });
+    }
     let device = wanted.inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok());
     match (wanted.inspection.kind, wanted.destroy) {
         (TargetKind::Null, None) => Ok(null(wanted)),
+        (TargetKind::Machine, None) => modelled(path, wanted),
         (TargetKind::BlockDevice, Some(serial)) => {
             let destroyed = open_for_destruction(&context.view, path, serial)?;
             Ok(ready(Opened::Destroyed(destroyed), device, wanted, |size_bytes, direct| {
@@ -81,6 +89,7 @@ pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Re
                 TargetKind::Directory => "directory",
                 TargetKind::File => "file",
                 TargetKind::Null => "target without a device",
+                TargetKind::Machine => "model",
                 TargetKind::BlockDevice => unreachable!("matched above"),
             };
             Err(CommandError::NothingToDestroy { path: path.to_path_buf(), what })
@@ -122,6 +131,24 @@ fn null(wanted: &Wanted<'_>) -> Ready {
         seed: 1,
     };
     Ready { source: Source::Null, medium: Medium::Null, inputs }
+}
+
+fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, CommandError> {
+    let model = target::model(path, wanted.set)?;
+    let region_bytes = wanted.size_bytes.map_or(model.capacity(), |s| s.min(model.capacity()));
+    let medium = Medium::Machine {
+        title: model.title().to_owned(),
+        size_bytes: model.capacity(),
+        set: wanted.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+    };
+    let inputs = PlanInputs {
+        medium: PlanMedium::Scratch,
+        region_bytes,
+        logical_block_bytes: 512,
+        direct: true,
+        seed: 1,
+    };
+    Ok(Ready { source: Source::Modelled(Arc::new(model)), medium, inputs })
 }
 
 fn ready(

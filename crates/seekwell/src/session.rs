@@ -11,7 +11,7 @@ use crate::progress::Line;
 use crate::signals;
 use jiff::Timestamp;
 use seekwell_checkup::{ExplainInput, Observer, Outcome, Plan, Progress, explain, run};
-use seekwell_inspect::{Fact, Inspection};
+use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::TargetError;
 use seekwell_runs::{Detail, Engine, Kind, RunDocument, Status, Tool, Writer};
@@ -55,13 +55,19 @@ impl<'a> Session<'a> {
         inspection: Inspection,
     ) -> Result<Self, CommandError> {
         let line = Line::new(context.progress, Arc::clone(&context.control));
-        line.say("measuring what the engine itself costs");
+        if inspection.kind != TargetKind::Machine {
+            line.say("measuring what the engine itself costs");
+        }
         let started = Timestamp::now();
         signals::watch(Arc::clone(&context.control)).map_err(|e| TargetError::Setup {
             what: "installing signal handlers",
             errno: e.raw_os_error().unwrap_or(0),
         })?;
-        let (engine, notice) = EngineKind::pick(purpose.engine)?;
+        let modelled = inspection.kind == TargetKind::Machine;
+        let (engine, notice) = match modelled {
+            true => (EngineKind::IoUring, None),
+            false => EngineKind::pick(purpose.engine)?,
+        };
         if let Some(notice) = notice.as_ref().filter(|_| purpose.engine == Choice::Auto) {
             context.note(&format!("{notice}; threads are used instead and cost more"));
         }
@@ -76,7 +82,7 @@ impl<'a> Session<'a> {
             kind: purpose.kind,
             status: Status::Running,
             label: purpose.label,
-            modelled: false,
+            modelled,
             started_at: started.to_string(),
             ended_at: None,
             tool: Tool {
@@ -84,9 +90,12 @@ impl<'a> Session<'a> {
                 git_commit: option_env!("SEEKWELL_GIT_COMMIT").map(str::to_owned),
             },
             engine: Engine {
-                name: engine.name().into(),
+                name: if modelled { "model" } else { engine.name() }.into(),
                 notice,
-                cost_ns_per_request: engine_cost_ns(&context.control),
+                cost_ns_per_request: match modelled {
+                    true => None,
+                    false => engine_cost_ns(&context.control),
+                },
             },
             medium: None,
             inspection,
@@ -133,6 +142,11 @@ impl<'a> Session<'a> {
             wanted_bytes: wanted,
             io_uring_disabled: disabled.as_ref(),
         });
+        // Nothing of this computer tells of a model.
+        if self.document.modelled {
+            self.document.findings = Vec::new();
+            return;
+        }
         // What the facts and the kernel log alone tell, read after measuring: it may have added to
         // it.
         let missing = &mut self.document.inspection.missing;

@@ -240,6 +240,23 @@ fn what_a_killed_recording_leaves_is_removed_by_the_next_one() {
 }
 
 #[test]
+fn every_command_about_traces_removes_what_a_killed_recording_left() {
+    let Some(tracefs) = tracefs().filter(|_| is_root()) else { return };
+    let home = tempfile::tempdir().unwrap();
+    // No process has the largest number.
+    let left = tracefs.join("instances/seekwell-4294967295");
+    for words in [
+        &["replay", "no-such-trace.parquet", "--on", "null"][..],
+        &["trace", "list"],
+        &["record", "/no/such/disk", "-o", "t.parquet"],
+    ] {
+        fs::create_dir(&left).unwrap();
+        run(home.path(), words);
+        assert!(!left.exists(), "{words:?}");
+    }
+}
+
+#[test]
 fn a_buffer_that_is_too_small_loses_events_and_the_trace_says_so_for_ever() {
     let Some(scene) = Scene::new() else { return };
     if tool("fio", &["--version"]).is_none() {

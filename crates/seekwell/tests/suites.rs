@@ -1,7 +1,28 @@
 //! `seekwell bench --suite` as it is typed: what it prints, keeps, refuses and leaves behind.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
+
+use common::{Mounted, names, tool};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const GIB: u64 = 1 << 30;
+
+/// Every suite, with values that make it write for longer than filling a disk takes.
+const SUITES: [(&str, &[&str]); 8] = [
+    ("hdparm", &["size=1g"]),
+    ("fs", &["size=1g"]),
+    ("fsmark", &["files=2000", "size=512k"]),
+    ("threaded", &["size=256m"]),
+    ("sqlite", &["seconds=20"]),
+    ("web", &["pages=5000", "largest=1m"]),
+    ("blog", &["size=1g", "intervals=60"]),
+    ("storagemark", &["size=1g"]),
+];
 
 fn bench(runs: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seekwell"));
@@ -82,4 +103,138 @@ fn a_run_of_a_suite_is_kept_and_shown_like_any_other() {
     for key in ["\"suite\": \"hdparm\"", "\"label\": \"mine\"", "\"read_bytes_per_s\""] {
         assert!(kept.contains(key), "{key} is not in {kept}");
     }
+}
+
+/// The words that run a suite in its quick form.
+fn words_of<'a>(suite: &'a str, on: &'a str, set: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["--suite", suite, "--quick", "--on", on];
+    set.iter().for_each(|value| args.extend(["--set", value]));
+    args
+}
+
+/// Ended with this status, one sentence with these words, and nothing left in the directory.
+fn refused(suite: &str, ended: &Output, status: i32, said: &str, dir: &Path) {
+    let text = words(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(status), "{suite}: {text}");
+    assert_eq!(text.trim().lines().count(), 1, "{suite}: {text}");
+    assert!(text.contains(said), "{suite}: {text}");
+    let left = names(dir).into_iter().filter(|name| name != "lost+found" && name != "filler");
+    assert_eq!(left.collect::<Vec<_>>(), Vec::<String>::new(), "{suite}");
+}
+
+#[test]
+fn every_suite_refuses_a_target_it_cannot_work_on() {
+    let (runs, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = place.path().join("file");
+    std::fs::write(&file, "x").unwrap();
+    let [file, missing] =
+        [file.clone(), place.path().join("missing")].map(|path| path.display().to_string());
+    for (suite, _) in SUITES {
+        for target in [file.as_str(), missing.as_str(), "null"] {
+            let ended = bench(runs.path(), &words_of(suite, target, &[]));
+            let said = words(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(2), "{suite} {target}: {said}");
+            assert_eq!(said.trim().lines().count(), 1, "{suite} {target}: {said}");
+        }
+        // sysfs takes no directories of anybody.
+        let ended = bench(runs.path(), &words_of(suite, "/sys/kernel", &[]));
+        assert_eq!(ended.status.code(), Some(3), "{suite}: {}", words(&ended.stderr));
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), b"x");
+    assert_eq!(names(place.path()), ["file"]);
+}
+
+#[test]
+fn every_suite_refuses_a_file_system_that_is_read_only_or_has_no_room_or_inodes() {
+    let Some(disk) = Mounted::ext4(2 * GIB, "rw") else { return };
+    let (runs, dir) = (tempfile::tempdir().unwrap(), disk.point.as_path());
+    let on = dir.display().to_string();
+    let filler = dir.join("filler");
+    let each = |status, said: &str| {
+        for (suite, set) in SUITES {
+            let ended = bench(runs.path(), &words_of(suite, &on, set));
+            refused(suite, &ended, status, said, dir);
+        }
+    };
+    fill(&File::create(&filler).unwrap());
+    each(3, "too little room");
+    std::fs::remove_file(&filler).unwrap();
+    std::fs::create_dir(&filler).unwrap();
+    let mut made = 0;
+    while File::create_new(filler.join(format!("{made}"))).is_ok() {
+        made += 1;
+    }
+    each(3, "inodes");
+    std::fs::remove_dir_all(&filler).unwrap();
+    tool("mount", &["-o", "remount,ro", &on]).expect("it can be mounted again");
+    each(3, "read-only");
+}
+
+/// Takes what is free.
+fn fill(filler: &File) {
+    for shift in (12..=30).rev() {
+        let more = || {
+            let end = filler.metadata().unwrap().len();
+            rustix::fs::fallocate(filler, rustix::fs::FallocateFlags::empty(), end, 1 << shift)
+        };
+        while more().is_ok() {}
+    }
+}
+
+#[test]
+fn every_suite_that_finds_its_disk_full_in_the_middle_says_so_and_leaves_nothing() {
+    for (suite, set) in SUITES {
+        let Some(disk) = Mounted::ext4(3 * GIB, "rw") else { return };
+        let (runs, dir) = (tempfile::tempdir().unwrap(), disk.point.as_path());
+        let on = dir.display().to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_seekwell"));
+        command.arg("--runs-dir").arg(runs.path()).arg("bench").args(words_of(suite, &on, set));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let begun = || names(dir).iter().any(|name| name != "lost+found" && has_files(dir, name));
+        common::wait_for("the suite's directory", Duration::from_secs(60), begun);
+        let filler = File::create(dir.join("filler")).unwrap();
+        while child.try_wait().unwrap().is_none() {
+            fill(&filler);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let ended = child.wait_with_output().unwrap();
+        refused(suite, &ended, 3, "is full", dir);
+    }
+}
+
+fn has_files(dir: &Path, name: &str) -> bool {
+    // It may be gone again: the program tries the directory before it begins.
+    std::fs::read_dir(dir.join(name)).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Serves a directory for so many pages, and is gone then.
+fn serve(listener: &TcpListener, dir: &Path, pages: u32) {
+    for _ in 0..pages {
+        let (stream, _) = listener.accept().unwrap();
+        let mut line = String::new();
+        BufReader::new(&stream).read_line(&mut line).unwrap();
+        let path = line.split(' ').nth(1).unwrap().trim_start_matches('/').to_owned();
+        answer(&stream, &dir.join(path));
+    }
+}
+
+fn answer(mut stream: &TcpStream, path: &PathBuf) {
+    let page = std::fs::read(path).unwrap();
+    let head = format!("HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n", page.len());
+    stream.write_all(&[head.as_bytes(), &page].concat()).unwrap();
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_ends_the_suite_with_4_and_how_many_pages_came() {
+    let Some(place) = common::Place::with_room(64 << 20) else { return };
+    let runs = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("server=http://{}", listener.local_addr().unwrap());
+    let dir = place.path().to_path_buf();
+    let dies = std::thread::spawn(move || serve(&listener, &dir, 50));
+    let on = place.path().display().to_string();
+    let set = [server.as_str(), "pages=5", "seconds=30", "concurrency=1", "cache=warm"];
+    let ended = bench(runs.path(), &words_of("web", &on, &set));
+    dies.join().unwrap();
+    refused("web", &ended, 4, "after 50 pages", place.path());
 }

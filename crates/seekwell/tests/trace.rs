@@ -73,7 +73,7 @@ fn a_bad_line_is_named_and_nothing_is_left_behind() {
     fs::write(&input, format!("{MSR}oops\n")).expect("writes");
     let output = folder.path().join("out.parquet");
     let failed = run(folder.path(), &["trace", "convert", text(&input), text(&output)]);
-    assert_eq!(failed.status, 3);
+    assert_eq!(failed.status, 2);
     assert!(failed.err.contains("msr, line 5: "), "{}", failed.err);
     let names: Vec<_> = fs::read_dir(folder.path()).expect("lists").flatten().collect();
     assert_eq!(names.len(), 1, "{names:?}");
@@ -88,6 +88,15 @@ fn a_file_that_is_no_trace_is_said_to_be_none_and_a_format_can_be_named() {
     assert!(unknown.err.contains("not a trace in any known format"), "{}", unknown.err);
     let named = run(folder.path(), &["trace", "info", text(&input), "--from", "spc"]);
     assert!(named.err.contains("spc, line 1: "), "{}", named.err);
+    assert_eq!(named.status, 2);
+    for bytes in [&b"PAR1 and no footer PAR1"[..], b"\x1f\x8b\x08 no gzip", b"\x28\xb5\x2f\xfd no"]
+    {
+        fs::write(&input, bytes).expect("writes");
+        let damaged = run(folder.path(), &["trace", "stats", text(&input)]);
+        assert_eq!(damaged.status, 2, "{}", damaged.err);
+    }
+    let absent = run(folder.path(), &["trace", "info", "no-such-trace.csv"]);
+    assert_eq!(absent.status, 2, "{}", absent.err);
     let to = run(folder.path(), &["trace", "convert", text(&input), "x.bin"]);
     assert_eq!(to.status, 2);
     assert!(to.err.contains("name the format with --to (seekwell, "), "{}", to.err);

@@ -6,6 +6,7 @@ use super::look::{
 };
 use super::{ExplainInput, Rule};
 use seekwell_inspect::{DeviceKind, Finding, Severity};
+use seekwell_runs::Work;
 
 pub(super) const RULES: &[Rule] = &[
     Rule { id: FROM_CACHE, about: "the number came from a cache", apply: from_cache },
@@ -20,7 +21,8 @@ const BLIND: &str = "SW-STATS-001";
 ///
 /// Condition: in any phase but the one that reads the page cache on purpose, the device counted
 /// under 90 % of the bytes the program moved (a cold run gives 95 % and more, a warm one 50 % and
-/// less); or the target is a file system in memory.
+/// less); or the target is a file system in memory. Steps of a suite are left out: many of them are
+/// of the cache by their definition, and each says in its own notes what served it.
 fn from_cache(input: &ExplainInput<'_>) -> Option<Finding> {
     let fs = input.inspection.filesystem.as_ref();
     let in_memory = fs.filter(|f| matches!(f.fstype.value.as_str(), "tmpfs" | "ramfs"));
@@ -36,7 +38,8 @@ fn from_cache(input: &ExplainInput<'_>) -> Option<Finding> {
         ));
     }
     let low = |p: &&seekwell_runs::Phase| {
-        p.name != CACHED_READ && p.median("device_share").is_some_and(|s| s < HONEST_SHARE)
+        let on_purpose = p.name == CACHED_READ || matches!(p.workload, Work::Suite(_));
+        !on_purpose && p.median("device_share").is_some_and(|s| s < HONEST_SHARE)
     };
     let proof: Vec<_> = input
         .phases
@@ -65,8 +68,11 @@ fn from_cache(input: &ExplainInput<'_>) -> Option<Finding> {
 /// SW-CACHE-002: the file system did not let the program past the page cache.
 ///
 /// Condition: the medium was opened without `O_DIRECT`, and is not a file system in memory, of
-/// which SW-CACHE-001 speaks.
+/// which SW-CACHE-001 speaks. Suites go through the page cache because they are meant to.
 fn buffered(input: &ExplainInput<'_>) -> Option<Finding> {
+    if input.phases.iter().any(|p| matches!(p.workload, Work::Suite(_))) {
+        return None;
+    }
     let (size, direct) = medium_size(input.medium?)?;
     let fs = input.inspection.filesystem.as_ref();
     if direct || fs.is_some_and(|f| matches!(f.fstype.value.as_str(), "tmpfs" | "ramfs")) {
@@ -135,7 +141,8 @@ fn blind(input: &ExplainInput<'_>) -> Option<Finding> {
 mod tests {
     use super::super::testing::{Case, fact};
     use super::*;
-    use seekwell_runs::Medium;
+    use seekwell_runs::{Medium, SuiteStep};
+    use std::collections::BTreeMap;
 
     fn fstype(case: Case, name: &str) -> Case {
         case.with(|c| {
@@ -168,6 +175,22 @@ mod tests {
         let case = Case::nvme().with(|c| c.set("rand-read-4k-d8", "device_share", 0.91));
         case.quiet(FROM_CACHE);
         assert_eq!(Case::nvme().phase_mut(CACHED_READ).median("device_share"), Some(0.0));
+    }
+
+    #[test]
+    fn a_step_of_a_suite_that_the_cache_serves_is_no_finding() {
+        let case = Case::nvme().with(|c| {
+            c.set("rand-read-4k-d8", "device_share", 0.0);
+            c.phase_mut("rand-read-4k-d8").workload = Work::Suite(SuiteStep {
+                suite: "web".into(),
+                step: "warm-c2".into(),
+                tunables: BTreeMap::new(),
+                primary: "pages_per_s".into(),
+            });
+        });
+        let case = refused(case);
+        case.quiet(FROM_CACHE);
+        case.quiet(BUFFERED);
     }
 
     #[test]

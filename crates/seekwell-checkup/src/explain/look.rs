@@ -141,7 +141,7 @@ pub fn medium_size(medium: &Medium) -> Option<(u64, bool)> {
         Medium::TemporaryFile { size_bytes, direct, .. }
         | Medium::ReadOnly { size_bytes, direct }
         | Medium::Destroyed { size_bytes, direct, .. } => Some((*size_bytes, *direct)),
-        Medium::Null => None,
+        Medium::Null | Medium::Machine { .. } => None,
     }
 }
 

@@ -51,6 +51,7 @@ fn medium(medium: &Medium) -> String {
         Medium::ReadOnly { .. } => "the target itself, read only".into(),
         Medium::Destroyed { .. } => "a device given to be overwritten".into(),
         Medium::Null => "the null target".into(),
+        Medium::Machine { .. } => "a modelled machine".into(),
     }
 }
 
@@ -113,6 +114,8 @@ fn replayed(replay: &Replay) -> BTreeMap<String, String> {
         ("times", replay.times.clone()),
         ("speed", replay.speed.to_string()),
         ("depth", depth),
+        ("tags", replay.tags.map(|tags| tags.to_string()).unwrap_or_default()),
+        ("tag_policy", replay.tag_policy.clone().unwrap_or_default()),
         ("fit", replay.fit.clone()),
         ("writes", replay.writes.to_string()),
     ];

@@ -9,25 +9,30 @@ use crate::units::Nanos;
 #[derive(Debug)]
 struct Member<S> {
     source: S,
+    depth: u32,
     outstanding: u32,
     /// It has no more requests.
     ended: bool,
 }
 
-/// Takes turns among sources, each with at most `depth` requests outstanding. The sources' own
+/// Takes turns among sources, each with a bound of its own on what it has outstanding. The sources' own
 /// `id`s are not kept: they name the member here.
 #[derive(Debug)]
 pub struct Together<S> {
     members: Vec<Member<S>>,
-    depth: u32,
     turn: usize,
 }
 
 impl<S: Source> Together<S> {
-    /// All of `sources`, each with a depth of its own.
-    pub fn new(sources: impl IntoIterator<Item = S>, depth: u32) -> Self {
-        let member = |source| Member { source, outstanding: 0, ended: false };
-        Self { members: sources.into_iter().map(member).collect(), depth, turn: 0 }
+    /// All of `sources`, each with the most requests it may have outstanding.
+    pub fn new(sources: impl IntoIterator<Item = (S, u32)>) -> Self {
+        let member = |(source, depth)| Member { source, depth, outstanding: 0, ended: false };
+        Self { members: sources.into_iter().map(member).collect(), turn: 0 }
+    }
+
+    /// The most requests all may have outstanding together.
+    pub fn depth(&self) -> u32 {
+        self.members.iter().map(|member| member.depth).sum()
     }
 }
 
@@ -41,7 +46,7 @@ impl<S: Source> Source for Together<S> {
                 continue;
             }
             // A completion of its own lets it go on.
-            if member.outstanding == self.depth {
+            if member.outstanding == member.depth {
                 earliest = earliest.or(Some(Nanos::MAX));
                 continue;
             }
@@ -87,14 +92,14 @@ mod tests {
         workload.threads = 3;
         workload.requests = 100;
         workload.runtime_ns = Nanos::ZERO;
-        let threads = (0..workload.threads).map(|t| Generator::new(&workload, t));
-        let mut source = Together::new(threads, 2);
+        let threads = (0..workload.threads).map(|t| (Generator::new(&workload, t), 2));
+        let mut source = Together::new(threads);
         let mut seen = Vec::new();
         let mut target = Fixed::new(1, |request| {
             seen.push(request.offset);
             Served::whole(request, Nanos::from_micros(10))
         });
-        let bounds = Bounds { depth: 6, ..Bounds::of(&workload) };
+        let bounds = Bounds { depth: source.depth(), ..Bounds::of(&workload) };
         let control = Control::default();
         let measured =
             run_source(&mut source, bounds, &mut target, &mut Unlimited::default(), &control)

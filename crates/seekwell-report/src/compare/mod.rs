@@ -84,19 +84,13 @@ fn value(value: f64, unit: &Unit) -> String {
 fn signed(percent: f64) -> String {
     match percent {
         p if p >= 999.5 => format!("×{}", three_digits(1.0 + p / 100.0)),
-        p if p < 0.0 && format!("{p:.1}") != "-0.0" => format!("−{:.1} %", -p),
-        p => format!("+{:.1} %", p.abs()),
+        p => format!("{} %", seekwell_stats::signed(p, 1)),
     }
 }
 
 fn change(metric: &MetricComparison) -> String {
     let Some(percent) = metric.change_percent else { return crate::rows::NONE.to_owned() };
-    match metric.interval95_percent {
-        Some(i) if i.low.abs() < 1000.0 && i.high.abs() < 1000.0 => {
-            format!("{} ({:+.1}…{:+.1})", signed(percent), i.low, i.high).replace('-', "−")
-        }
-        _ => signed(percent),
-    }
+    page::change_text(percent, metric.interval95_percent.map(|i| (i.low, i.high)))
 }
 
 fn word(metric: &MetricComparison) -> String {

@@ -156,7 +156,8 @@ fn course(comparison: &Comparison, against: &Against, names: &[String; 2]) -> Op
 pub(crate) fn change_text(percent: f64, interval: Option<(f64, f64)>) -> String {
     match interval {
         Some((low, high)) if low.abs() < 1000.0 && high.abs() < 1000.0 => {
-            format!("{} ({low:+.1}…{high:+.1})", signed(percent)).replace('-', "−")
+            let (low, high) = (seekwell_stats::signed(low, 1), seekwell_stats::signed(high, 1));
+            format!("{} ({low}…{high})", signed(percent))
         }
         _ => signed(percent),
     }

@@ -3,7 +3,7 @@
 use crate::text::clean;
 use crate::units::{binary, iops, rate, time};
 use seekwell_io::request::Op;
-use seekwell_trace::stats::document::{Latency, Party, Queue, Space, TraceStats};
+use seekwell_trace::stats::document::{Latency, Party, Queue, Space, Span, TraceStats};
 use serde::Serialize;
 
 /// A heading and what stands under it.
@@ -44,7 +44,16 @@ fn count(n: u64) -> String {
 }
 
 fn number(x: Option<f64>) -> String {
-    x.map_or_else(|| DASH.to_owned(), |x| format!("{x:.2}"))
+    match x {
+        None => DASH.to_owned(),
+        Some(x) if x >= 1000.0 => crate::units::grouped(x),
+        Some(x) => format!("{x:.2}"),
+    }
+}
+
+/// A share in a narrow column.
+fn short_share(share: Option<f64>) -> String {
+    share.map_or_else(|| DASH.to_owned(), |s| format!("{:.1} %", s * 100.0))
 }
 
 fn fact(term: &str, text: String) -> (String, String) {
@@ -83,7 +92,7 @@ fn requests(stats: &TraceStats) -> Part {
         let per_s = d.flushes_per_s.map_or_else(String::new, |f| format!(", {} a second", iops(f)));
         let flushes = count(d.flushes + d.preflushes);
         let writes =
-            d.writes_per_flush.map_or_else(String::new, |w| format!(", {w:.1} writes each"));
+            d.writes_per_flush.map_or_else(String::new, |w| format!(", {} writes each", iops(w)));
         facts.push(fact("flushes", format!("{flushes}{per_s}{writes}")));
         let fua = format!("{}, {} of writes", count(d.fua_writes), share(d.fua_share));
         facts.push(fact("FUA writes", fua));
@@ -142,6 +151,9 @@ fn arrivals(stats: &TraceStats) -> Option<Part> {
         let cells = [number(w.peak_to_mean), number(w.dispersion), share(w.active_share)];
         [vec![name.to_owned()], cells.to_vec()].concat()
     };
+    let windows = [("1 s", &a.per_second), ("1 min", &a.per_minute)];
+    let whole = windows.iter().filter(|(_, windows)| windows.windows > 0);
+    let rows: Vec<_> = whole.map(|(name, windows)| row(name, windows)).collect();
     Some(Part {
         title: "Arrivals",
         facts: vec![
@@ -149,10 +161,10 @@ fn arrivals(stats: &TraceStats) -> Option<Part> {
             fact("gap, p50 and p99", format!("{}, {}", ns(a.gap_ns_p50), ns(a.gap_ns_p99))),
             fact("gap, coefficient of variation", number(a.gap_variation)),
         ],
-        table: Some(Table {
+        table: (!rows.is_empty()).then(|| Table {
             caption: "Burstiness".into(),
             columns: vec!["windows of", "peak over mean", "index of dispersion", "windows in use"],
-            rows: vec![row("1 s", &a.per_second), row("1 min", &a.per_minute)],
+            rows,
         }),
         note:
             "Independent arrivals have a variation of 1 and a dispersion of 1; a clockwork has 0, \
@@ -166,7 +178,8 @@ fn queue(stats: &TraceStats) -> Option<Part> {
     let row = |(name, queue): (&str, &Queue)| {
         let means = [queue.seen_mean, queue.over_time_mean, queue.by_littles_law];
         let cells = means.map(|m| format!("{m:.3}")).to_vec();
-        let rest = vec![format!("{:+.1e}", queue.littles_difference), count(queue.deepest)];
+        let off = queue.littles_difference.abs() / queue.over_time_mean;
+        let rest = vec![share(Some(off).filter(|off| off.is_finite())), count(queue.deepest)];
         [vec![name.to_owned()], cells, rest].concat()
     };
     let rows: Vec<_> = both.iter().filter_map(|(n, q)| Some(row((n, q.as_ref()?)))).collect();
@@ -175,26 +188,24 @@ fn queue(stats: &TraceStats) -> Option<Part> {
         facts: Vec::new(),
         table: Some(Table {
             caption: "Requests under way".into(),
-            columns: vec![
-                "between",
-                "found on arrival",
-                "mean over time",
-                "by Little's law",
-                "difference",
-                "deepest",
-            ],
+            columns: vec!["between", "on arrival", "over time", "Little's law", "off by", "deepest"],
             rows,
         }),
         note:
-            "Found on arrival: how many others are under way when a request comes. Little's law: \
-               arrivals a second times mean latency."
+            "On arrival: how many others are under way when a request comes. Over time: the mean. \
+               Little's law: arrivals a second times mean latency, which should be as many."
                 .to_owned(),
     })
 }
 
 fn latencies(latencies: &[Latency]) -> Option<Part> {
     let row = |l: &Latency| {
-        let name = format!("{}, {}", l.span.words(), l.op.map_or("all", Op::name));
+        let span = match l.span {
+            Span::QueueToIssue => "wait",
+            Span::IssueToComplete => "device",
+            Span::QueueToComplete => "whole",
+        };
+        let name = format!("{span}, {}", l.op.map_or("all", Op::name));
         let cells = [l.latency_ns_p50, l.latency_ns_p90, l.latency_ns_p99, l.latency_ns_p99_9];
         let cells = cells.map(ns).to_vec();
         let head = vec![name, count(l.requests), time(l.latency_ns_mean)];
@@ -208,7 +219,9 @@ fn latencies(latencies: &[Latency]) -> Option<Part> {
             columns: vec!["span", "requests", "mean", "p50", "p90", "p99", "p99.9", "longest"],
             rows: latencies.iter().map(row).collect(),
         }),
-        note: "A percentile is shown where at least ten requests lie beyond it.".to_owned(),
+        note: "Wait: queue to issue. Device: issue to complete. Whole: queue to complete. A \
+               percentile is shown where at least ten requests lie beyond it."
+            .to_owned(),
     })
 }
 
@@ -277,8 +290,11 @@ fn space(stats: &TraceStats) -> Part {
 fn reuse(stats: &TraceStats) -> Option<Part> {
     let r = stats.reuse.as_ref()?;
     let row = |p: &(u64, f64)| vec![binary(p.0), share(Some(p.1))];
-    let every = r.miss_ratio.len().div_ceil(12).max(1);
-    let rows: Vec<_> = r.miss_ratio.iter().rev().step_by(every).map(row).collect();
+    // Of caches too small for any hit, one is enough.
+    let useless = r.miss_ratio.partition_point(|(_, misses)| *misses > 0.99995).saturating_sub(1);
+    let curve = &r.miss_ratio[useless..];
+    let every = curve.len().div_ceil(12).max(1);
+    let rows: Vec<_> = curve.iter().rev().step_by(every).map(row).collect();
     let note = if r.estimated {
         format!(
             "Estimated (SHARDS) from one block in {}; sizes below what one of them stands for are \
@@ -339,12 +355,14 @@ fn alignment(stats: &TraceStats) -> Part {
 fn idle(stats: &TraceStats) -> Option<Part> {
     let idle = stats.idle.as_ref()?;
     let row = |l: &(u64, u64, f64)| vec![time(l.0 as f64), count(l.1), share(Some(l.2))];
+    let mut facts = vec![fact("longest", time(idle.longest_ns as f64))];
+    // Between moments there is nothing but gaps.
+    if idle.from_completions {
+        facts.insert(0, fact("share of the time", share(Some(idle.share))));
+    }
     Some(Part {
         title: "Idle periods",
-        facts: vec![
-            fact("share of the time", share(Some(idle.share))),
-            fact("longest", time(idle.longest_ns as f64)),
-        ],
+        facts,
         table: Some(Table {
             caption: "Periods at least so long".into(),
             columns: vec!["at least", "periods", "share of the time"],
@@ -359,33 +377,35 @@ fn idle(stats: &TraceStats) -> Option<Part> {
 }
 
 fn parties(title: &'static str, parties: &[Party]) -> Option<Part> {
+    let flushes = parties.iter().any(|p| p.flushes > 0);
+    let timed = parties.iter().any(|p| p.latency_ns_mean.is_some());
+    let mut columns = vec!["name", "share", "reads", "writes", "read", "written", "in order"];
+    columns.extend(flushes.then_some("flushes"));
+    columns.extend(timed.then_some("latency"));
     let row = |p: &Party| {
-        let cells = [p.reads, p.writes, p.flushes].map(count).to_vec();
-        let rest = vec![
+        let mut cells = vec![
+            clean(&p.name),
+            short_share(Some(p.share)),
+            count(p.reads),
+            count(p.writes),
             binary(p.read_bytes),
             binary(p.written_bytes),
-            share(p.sequential_share),
-            p.latency_ns_mean.map_or_else(|| DASH.to_owned(), time),
+            short_share(p.sequential_share),
         ];
-        [vec![clean(&p.name), share(Some(p.share))], cells, rest].concat()
+        cells.extend(flushes.then(|| count(p.flushes)));
+        cells.extend(timed.then(|| p.latency_ns_mean.map_or_else(|| DASH.to_owned(), time)));
+        cells
     };
     (!parties.is_empty()).then(|| Part {
         title,
         table: Some(Table {
             caption: "The busiest first".into(),
-            columns: vec![
-                "name",
-                "share",
-                "reads",
-                "writes",
-                "flushes",
-                "read",
-                "written",
-                "sequential",
-                "mean latency",
-            ],
+            columns,
             rows: parties.iter().map(row).collect(),
         }),
+        note: "In order: begins where this one's request before ended, on the same device. Latency \
+               is the mean."
+            .to_owned(),
         ..Part::default()
     })
 }

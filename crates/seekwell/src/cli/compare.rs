@@ -28,7 +28,7 @@ Examples:
 
 A verdict takes four runs of each side. One run of each is a table of changes, never a verdict.")]
 pub struct Compare {
-    /// Labels, runs, bundles, or files of fio, bonnie++ and the Phoronix Test Suite; the first is
+    /// Labels, runs, bundles, or files of fio, hdparm, bonnie++ and Phoronix; the first is
     /// what the others are held against
     ///
     /// Looked up in this order: all complete runs with this label; a run's identifier, part of

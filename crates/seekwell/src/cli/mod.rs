@@ -2,8 +2,10 @@
 
 mod compare;
 pub mod experiment;
+pub mod machine;
 pub mod record;
 pub mod replay;
+pub mod reproduce;
 pub mod serve;
 pub mod trace;
 pub mod tune;
@@ -133,6 +135,18 @@ pub enum Command {
     /// Look into recorded requests: formats, counts, conversion, parts
     #[command(after_help = trace::EXAMPLES)]
     Trace(trace::Trace),
+    /// Modelled hardware that answers "what if": list, show and check its descriptions
+    ///
+    /// A description is a .toml file and can be given wherever a target can. What is measured on a
+    /// model is marked as modelled wherever it is shown.
+    #[command(after_help = machine::EXAMPLES)]
+    Machine(machine::Machine),
+    /// Show published figures beside what modelled machines give
+    ///
+    /// Every numeric figure of five documents on how disks are attached: as published, as modelled,
+    /// the error, which parameters were fitted on it (such a row does not count as reproduced), and
+    /// for a miss why.
+    Reproduce(reproduce::Reproduce),
     /// Write kept runs as one HTML page that works offline
     Report(Report),
     /// List, show and remove kept runs
@@ -157,9 +171,12 @@ pub struct Destroy {
 /// `seekwell checkup`.
 #[derive(Debug, Args)]
 pub struct Checkup {
-    /// A directory, file or block device
+    /// A directory, file or block device, or the .toml description of a modelled machine
     #[arg(default_value = ".", value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
+    /// Make a modelled machine different: controller.kind=ide, host.tags=split
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
     /// 15 seconds: fewer depths, fewer repeats
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
@@ -315,7 +332,8 @@ pub enum Rw {
 /// `seekwell bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// A directory, file or block device, or `null` for the cost of the engine itself
+    /// A directory, file or block device, the .toml description of a modelled machine, or `null`
+    /// for the cost of the engine itself
     #[arg(
         long, value_name = "TARGET", value_hint = ValueHint::AnyPath,
         required_unless_present = "suite"
@@ -340,8 +358,9 @@ pub struct Bench {
     /// The suite as its definition says; the default
     #[arg(long, requires = "suite")]
     pub full: bool,
-    /// Set what can be tuned in the suite
-    #[arg(long, value_name = "KEY=VALUE", requires = "suite", value_parser = values::pair)]
+    /// Set what can be tuned in the suite, or make a modelled machine different:
+    /// controller.kind=ide, host.tags=split
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
     /// Print the result in another tool's format
     #[arg(long, value_name = "FORMAT", requires = "suite", conflicts_with = "json")]

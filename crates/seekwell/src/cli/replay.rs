@@ -36,6 +36,9 @@ pub struct Replay {
         value_hint = ValueHint::AnyPath
     )]
     pub on: Option<PathBuf>,
+    /// Make a modelled machine different: controller.kind=ide, host.tags=split
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
     /// Play the requests of one recorded device, by the name `trace info` shows
     #[arg(long, value_name = "NAME", conflicts_with = "map")]
     pub device: Option<String>,

@@ -7,9 +7,9 @@ use crate::commands::experiment::arms::options;
 use crate::context::Context;
 use crate::medium::{Wanted, prepare};
 use crate::session::{Purpose, Session};
+use crate::target::look;
 use seekwell_checkup::{Group, PhaseSpec, Plan};
 use seekwell_experiment::{Options, Rw};
-use seekwell_inspect::{Inspection, Target, inspect};
 use seekwell_io::units::Nanos;
 use seekwell_runs::Kind;
 use std::path::Path;
@@ -21,11 +21,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     if let Some(suite) = &args.suite {
         return super::suite::run(suite, args, context);
     }
-    let inspection = if on == Path::new("null") {
-        Inspection::null()
-    } else {
-        inspect(&context.view, &Target::resolve(&context.view, on)?)
-    };
+    let inspection = look(&context.view, on)?;
     let purpose = Purpose {
         kind: Kind::Bench,
         label: args.label.clone(),
@@ -42,6 +38,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         default_bytes: GIB,
         destroy: args.destroy.destroy.as_deref(),
         writes: options.writes(),
+        set: &args.set,
     };
     let ready = prepare(&wanted, context, &session.line)?;
     let room = ready.inputs.region_bytes.saturating_sub(options.offset_bytes);

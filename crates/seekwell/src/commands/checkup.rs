@@ -6,8 +6,8 @@ use crate::cli::Checkup;
 use crate::context::Context;
 use crate::medium::{Wanted, prepare};
 use crate::session::{Purpose, Session};
+use crate::target::look;
 use seekwell_checkup::{Level, Plan, PlanInputs};
-use seekwell_inspect::{Target, inspect};
 use seekwell_runs::Kind;
 
 pub fn run(args: &Checkup, context: &Context) -> Ended {
@@ -16,8 +16,7 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         (_, true) => Level::Thorough,
         _ => Level::Normal,
     };
-    let target = Target::resolve(&context.view, &args.target)?;
-    let inspection = inspect(&context.view, &target);
+    let inspection = look(&context.view, &args.target)?;
     let purpose = Purpose {
         kind: Kind::Checkup,
         label: args.label.clone(),
@@ -31,6 +30,7 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
     let mut session = Session::begin(context, purpose, inspection.clone())?;
     let default_bytes = level.wanted_region_bytes();
     let wanted = Wanted {
+        set: &args.set,
         inspection: &inspection,
         size_bytes: args.size,
         default_bytes,

@@ -14,9 +14,10 @@ use crate::exit::{CommandError, Exit};
 use crate::medium::{Wanted, prepare};
 use crate::progress::Line;
 use crate::signals;
+use crate::target::look;
 use arms::ArmError;
 use jiff::Timestamp;
-use rig::{Machine, Parts, look};
+use rig::{Machine, Parts};
 use seekwell_compare::Claim as Compared;
 use seekwell_experiment::{
     ArmSpec, Claim, Decision, Design, Document, Engine, Folder, Forecast, Next, Noise, Observer,
@@ -287,6 +288,7 @@ pub(super) fn machine_with(
         EngineKind::Threads
     };
     let wanted = Wanted {
+        set: &[],
         inspection: &inspection,
         size_bytes: document.size_bytes,
         default_bytes: GIB,

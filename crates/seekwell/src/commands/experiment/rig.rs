@@ -4,12 +4,13 @@ use super::setter::{Setter, not_applied};
 use super::smart;
 use crate::context::Context;
 use crate::executor::{EngineKind, RealExecutor};
+use crate::target::look;
 use jiff::Timestamp;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_experiment::{
     Applied, ArmSpec, Condition, Engine, NotRestored, PrepareError, Region, Rig,
 };
-use seekwell_inspect::{InspectError, Inspection, Target, inspect};
+use seekwell_inspect::Inspection;
 use seekwell_io::engine::Control;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
@@ -29,17 +30,6 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// How long an arm's command has after it was interrupted.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// Looks at a target as it is now.
-///
-/// # Errors
-/// When it is not there.
-pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, InspectError> {
-    if target == Path::new("null") {
-        return Ok(Inspection::null());
-    }
-    Ok(inspect(view, &Target::resolve(view, target)?))
-}
 
 /// This machine.
 pub struct Machine {

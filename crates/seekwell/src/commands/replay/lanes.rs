@@ -7,8 +7,9 @@ use crate::executor::Source;
 use crate::exit::CommandError;
 use crate::medium::{SMALLEST, Wanted, prepare as open};
 use crate::progress::Line;
+use crate::target::look;
 use seekwell_access::{FsSpace, plan_size};
-use seekwell_inspect::{Inspection, Target, TargetKind, inspect};
+use seekwell_inspect::{Inspection, TargetKind};
 use seekwell_runs::Medium;
 use seekwell_trace::replay::{DeviceSurvey, Fit, Placing};
 use std::path::{Path, PathBuf};
@@ -125,11 +126,7 @@ fn pairs(args: &Replay, surveyed: &Surveyed) -> Result<Vec<Pair>, ReplayError> {
 
 fn lane(pair: Pair, args: &Replay, context: &Context, line: &Line) -> Result<Lane, CommandError> {
     let Pair { device, recorded, survey, path, destroy } = pair;
-    let inspection = if path == Path::new("null") {
-        Inspection::null()
-    } else {
-        inspect(&context.view, &Target::resolve(&context.view, &path)?)
-    };
+    let inspection = look(&context.view, &path)?;
     let end = survey.end_bytes.max(1);
     let fit = fit(args.fit);
     let refused = |source| ReplayError::Fit { source, path: path.clone() };
@@ -146,10 +143,11 @@ fn lane(pair: Pair, args: &Replay, context: &Context, line: &Line) -> Result<Lan
         default_bytes: end.max(SMALLEST),
         destroy: destroy.as_deref(),
         writes: false,
+        set: &args.set,
     };
     let ready = open(&wanted, context, line)?;
     let writes = match &ready.source {
-        Source::Null => true,
+        Source::Null | Source::Modelled(_) => true,
         Source::Opened { opened, .. } => opened.writable(),
     };
     if !writes && survey.requests[0] == 0 {

@@ -163,6 +163,7 @@ impl Stage<'_> {
         let (depth, bytes, seed) = (lane.depth, lane.longest_bytes, u64::from(round));
         match &lane.source {
             Source::Null => self.on(lane, gate, || Ok(Null::new())),
+            Source::Modelled(model) => self.on(lane, gate, || Ok(model.build(seed))),
             Source::Opened { opened, .. } if self.engine == EngineKind::IoUring => {
                 self.on(lane, gate, || Uring::new(opened.as_fd(), depth, bytes, seed))
             }
@@ -186,7 +187,11 @@ impl Stage<'_> {
             feed.peek();
             Ok((feed, target))
         };
-        let ((feed, mut target), base) = gate.pass(set_up())?;
+        let ((feed, mut target), mut base) = gate.pass(set_up())?;
+        if matches!(lane.source, Source::Modelled(_)) {
+            // A model has a clock of its own.
+            base = target.now() + LEAD;
+        }
         let view = &self.context.view;
         let before = lane.source.counters(view);
         let (measurement, feed, fidelity) = self.run(lane, feed, base, &mut target)?;
@@ -237,15 +242,19 @@ impl Stage<'_> {
         target: &mut T,
     ) -> Result<Measurement, EngineError> {
         let is_timed = self.args.mode != Mode::Depth;
+        let model = match &lane.source {
+            Source::Modelled(model) => Some(model),
+            Source::Null | Source::Opened { .. } => None,
+        };
         let ramp = if is_timed { base.since(target.now() + EARLY) } else { Nanos::ZERO };
         let bounds = Bounds {
             depth: lane.depth,
             ramp,
             runtime: Nanos::ZERO,
-            spin: if is_timed { self.spin() } else { Nanos::ZERO },
+            spin: if is_timed && model.is_none() { self.spin() } else { Nanos::ZERO },
         };
         let control = &self.context.control;
-        match tags(self.args) {
+        match tags(self.args).or_else(|| model.and_then(|m| m.tags())) {
             None => run_source(source, bounds, target, &mut Unlimited::default(), control),
             Some((policy, tags)) => {
                 run_source(source, bounds, target, &mut policy.over(tags), control)

@@ -57,6 +57,8 @@ pub fn phase(lane: &Lane, args: &Replay, surveyed: &Surveyed) -> Phase {
             speed: args.speed,
             depth: lane.depth,
             recorded_depth: args.mode == Mode::Depth && args.depth.is_none(),
+            tags: tags(args).map(|(_, tags)| tags),
+            tag_policy: tags(args).map(|(policy, _)| policy.name().to_owned()),
             fit: match args.fit {
                 Fit::Fail => "fail",
                 Fit::Modulo => "modulo",

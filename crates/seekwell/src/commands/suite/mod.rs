@@ -14,10 +14,12 @@ use seekwell_checkup::driver::{INTERRUPTED, NOT_REACHED};
 use seekwell_inspect::{Target, TargetKind, inspect};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{Kind, RunDocument, Status};
+use seekwell_runs::{Kind, Medium, RunDocument, Status};
 use seekwell_suites::fs::csv::{self, Version};
 use seekwell_suites::{Level, Round, Settings, Suite, SuiteError, find, record};
 use seekwell_sys::DevId;
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -67,6 +69,7 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
         notice: None,
         cost_ns_per_request: None,
     };
+    session.document.medium = whole.medium();
     let ended = whole.measure(&mut session);
     let interrupted = matches!(ended, Err(SuiteError::Interrupted));
     session.conclude(interrupted, None);
@@ -119,6 +122,18 @@ impl Whole<'_> {
     fn round(&self, number: u32) -> Result<Round, SuiteError> {
         let (target, seed) = (&self.target, self.seed(number));
         Round::begin(self.suite, &self.settings, target, self.is_dir, self.device, seed)
+    }
+
+    /// What is measured: the suite's own files, or the target itself.
+    fn medium(&self) -> Option<Medium> {
+        let direct = (self.suite.direct)(&self.settings);
+        if self.is_dir {
+            let size_bytes = (self.suite.needs)(&self.settings).bytes;
+            let directory = self.target.display().to_string();
+            return Some(Medium::TemporaryFile { directory, size_bytes, direct });
+        }
+        let end = File::open(&self.target).and_then(|mut file| file.seek(SeekFrom::End(0)));
+        end.ok().map(|size_bytes| Medium::ReadOnly { size_bytes, direct })
     }
 
     fn seed(&self, number: u32) -> u64 {

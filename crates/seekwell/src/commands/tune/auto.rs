@@ -11,12 +11,13 @@ mod text;
 use super::show;
 use crate::Ended;
 use crate::cli::tune::{Auto, Goal};
-use crate::commands::experiment::rig::{Machine, look};
+use crate::commands::experiment::rig::Machine;
 use crate::commands::experiment::setter::Setter;
 use crate::commands::experiment::{Shown, arms, heed_signals, machine_with, minutes, run_time};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
+use crate::target::look;
 use document::{Confirmed, Document, Outcome, Screened};
 use jiff::Timestamp;
 use seekwell_experiment::{

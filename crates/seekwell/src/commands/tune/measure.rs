@@ -8,17 +8,19 @@ use super::text::begun_text;
 use super::{show, undone_text};
 use crate::Ended;
 use crate::cli::tune::Try;
-use crate::commands::experiment::{arms, heed_signals, rig::look};
+use crate::commands::experiment::{arms, heed_signals};
 use crate::context::Context;
 use crate::executor::{EngineKind, RealExecutor};
 use crate::exit::{CommandError, Exit};
 use crate::medium::{Wanted, prepare};
 use crate::progress::Line;
+use crate::target::look;
 use seekwell_checkup::{ExecuteError, Executor, metrics, summarize};
 use seekwell_experiment::{Engine, Options, text::command};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::{Nanos, three_digits};
 use seekwell_io::workload::Workload;
+use seekwell_stats::signed;
 use seekwell_tune::trial::{Begun, Tuner, Wish};
 use seekwell_tune::{Disk, TuneError};
 use serde::Serialize;
@@ -114,6 +116,7 @@ fn ready(
         context.note(&format!("{notice}; threads are used instead and cost more"));
     }
     let wanted = Wanted {
+        set: &[],
         inspection: &inspection,
         size_bytes: args.length.size,
         default_bytes: FILE_BYTES,
@@ -204,7 +207,7 @@ fn table(measured: &Measured) -> String {
             false => three_digits(x),
         };
         let change = match before {
-            b if b > 0.0 => format!("  ({:+.1} %)", (under / b - 1.0) * 100.0),
+            b if b > 0.0 => format!("  ({} %)", signed((under / b - 1.0) * 100.0, 1)),
             _ => String::new(),
         };
         let _ = writeln!(out, "  {name}  {} → {}{change}", value(before), value(*under));

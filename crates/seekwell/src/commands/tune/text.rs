@@ -105,9 +105,11 @@ pub fn status_text(all: &[Standing], rules: &[PathBuf]) -> String {
     }
     for standing in all {
         let name = &standing.disk.name;
-        let left = standing.remaining_ms.map(span).unwrap_or_default();
         let _ = match (standing.phase, standing.guarded) {
-            (Phase::Trying, true) => writeln!(out, "{name}: on trial, put back in {left}"),
+            (Phase::Trying, true) => match standing.remaining_ms {
+                Some(left) => writeln!(out, "{name}: on trial, put back in {}", span(left)),
+                None => writeln!(out, "{name}: on trial, and its guard does not answer now"),
+            },
             (Phase::Applying | Phase::RollingBack, true) => writeln!(out, "{name}: being changed"),
             (Phase::Kept, _) if standing.rule.is_some() => {
                 writeln!(out, "{name}: kept, and set again after every boot")

@@ -2,6 +2,7 @@
 
 use super::document::{Document, Outcome, Screened};
 use seekwell_experiment::text::command;
+use seekwell_stats::signed;
 use std::fmt::Write as _;
 
 /// The whole result.
@@ -67,7 +68,8 @@ fn numbers(candidate: &Screened) -> String {
     let Some(percent) = candidate.percent else { return "not measured".to_owned() };
     let interval = candidate
         .interval95
-        .map_or_else(String::new, |i| format!(" (95 % CI {:+.1}…{:+.1} %)", i.low, i.high));
+        .map(|i| format!(" (95 % CI {}…{} %)", signed(i.low, 1), signed(i.high, 1)))
+        .unwrap_or_default();
     let p = candidate.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.2}"));
-    format!("{percent:+.1} %{interval}{p}, was {was}")
+    format!("{} %{interval}{p}, was {was}", signed(percent, 1))
 }

@@ -1,0 +1,181 @@
+//! A disk block as a drive.
+
+use super::error::DisksimError;
+use super::keys::Keys;
+use super::model;
+use super::tree::{Block, Document};
+use crate::hdd::{After, Cache, Interface, Overhead, Params, Queue, ReadAhead, WriteBuffer};
+use seekwell_io::units::Nanos;
+
+/// Bytes of a block in DiskSim.
+const SECTOR: u32 = 512;
+/// What a drive that gives the bus up before a write's data waits for before it writes, in DiskSim.
+const HESITANT_SECTORS: u32 = 10;
+
+/// A drive and what of its description the model has no use for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drive {
+    /// The component's name: `disk0`.
+    pub name: String,
+    /// The block it is made of.
+    pub model: String,
+    /// The drive.
+    pub params: Params,
+    /// `KEY = VALUE` of what is said and not modelled.
+    pub not_modelled: Vec<String>,
+}
+
+/// The drive of that name, or the first one. `open` gives the table of seek times.
+pub fn drive(
+    document: &Document,
+    name: Option<&str>,
+    open: &mut dyn FnMut(&str) -> std::io::Result<String>,
+) -> Result<Drive, DisksimError> {
+    let missing = || DisksimError::NoSuch { what: name.unwrap_or("disksim_disk").to_owned() };
+    let first = || document.components("disksim_disk").next();
+    let name = name.or_else(first).ok_or_else(missing)?;
+    let block = document.block_of(name).ok_or_else(missing)?;
+    let mut left = Vec::new();
+    let keys = Keys::new(block);
+    let part = model::read(keys.block("Model")?, open, &mut left)?;
+    let scale = keys.find("Time scale for overheads").map_or(Ok(1.0), super::keys::number)?;
+    let params = Params {
+        sector_bytes: SECTOR,
+        rpm: part.rpm,
+        surfaces: part.surfaces,
+        layout: part.layout,
+        seek: part.seek,
+        head_switch: part.head_switch,
+        write_settle_ns: part.write_settle_ns,
+        cache: cache(&keys)?,
+        write: write_buffer(&keys)?,
+        overhead: overheads(&keys, scale)?,
+        interface: Some(interface(&keys, document, name)?),
+        queue: queue(&keys)?,
+    };
+    let known = ["Avg sectors per cylinder", "Calc sector by sector", "Hold bus entire read xfer"];
+    for key in known {
+        keys.find(key);
+    }
+    keys.left(&mut left);
+    let source = params.check();
+    source.map_err(|source| DisksimError::Drive { drive: block.name.clone(), source })?;
+    Ok(Drive { name: name.to_owned(), model: block.name.clone(), params, not_modelled: left })
+}
+
+fn cache(keys: &Keys<'_>) -> Result<Cache, DisksimError> {
+    let ahead = keys.need("Buffer continuous read")?;
+    let max_ahead = keys.count("Maximum read-ahead (blks)")?;
+    let read_ahead = match super::keys::whole(ahead)? {
+        0 => ReadAhead::None,
+        1 => ReadAhead::Track,
+        2 => ReadAhead::Cylinder,
+        3 => ReadAhead::Segment,
+        4 => ReadAhead::NextTrack,
+        _ => return Err(super::keys::wrong(ahead, "0 to 4")),
+    };
+    let all = keys.count("Number of buffer segments")?;
+    let separate = keys.flag("Use separate write segment")?;
+    Ok(Cache {
+        segments: if separate { all.saturating_sub(1).max(1) } else { all.max(1) },
+        segment_sectors: keys.count("Segment size (in blks)")?,
+        enabled: keys.flag("Enable caching in buffer")?,
+        read_ahead,
+        min_ahead: keys.count("Minimum read-ahead (blks)")?,
+        max_ahead,
+        // A maximum counts from the end of the request, whatever the segment holds of it.
+        ahead_over_requested: keys.flag("Read-ahead over requested")? || max_ahead > 0,
+        ahead_on_hit: keys.flag("Read-ahead on idle hit")?,
+        keep_passing: keys.flag("Read any free blocks")?,
+        join_at_edge: keys.flag("Allow almost read hits")?,
+        hits_on_written: keys.flag("Allow read hits on write data")?,
+        hits_while_busy: keys.flag("Allow sneaky full read hits")?,
+        stop_within_sector: keys.flag("Stop prefetch in sector")?,
+        zero_latency_read: keys.flag("Immediate buffer read")?,
+        zero_latency_write: keys.flag("Immediate buffer write")?,
+    })
+}
+
+fn write_buffer(keys: &Keys<'_>) -> Result<WriteBuffer, DisksimError> {
+    let hesitant = keys.flag("Extra write disconnect")?;
+    Ok(WriteBuffer {
+        write_back: keys.flag("Fast write level")?,
+        extents: keys.count("Maximum number of write segments")?.max(1),
+        extent_sectors: keys.count("Segment size (in blks)")?,
+        combine: keys.flag("Combine seq writes")?,
+        takes_segment: !keys.flag("Use separate write segment")?,
+        idle_delay: Nanos::ZERO,
+        destage_overhead: Nanos::ZERO,
+        flush_overhead: Nanos::ZERO,
+        min_positioning: keys.span("Minimum seek delay", 1.0)?,
+        start_sectors: if hesitant { HESITANT_SECTORS } else { 1 },
+    })
+}
+
+fn overheads(keys: &Keys<'_>, scale: f64) -> Result<Overhead, DisksimError> {
+    let every = keys.span("Per-request overhead time", scale)?;
+    let span = |key: &str| keys.span(key, scale);
+    let pair = |read: &str, write: &str| {
+        Ok(After { read: span(read)? + every, write: span(write)? + every })
+    };
+    Ok(Overhead {
+        read_hit: pair("Read hit over. after read", "Read hit over. after write")?,
+        read_miss: pair("Read miss over. after read", "Read miss over. after write")?,
+        write_hit: pair("Write hit over. after read", "Write hit over. after write")?,
+        write_miss: pair("Write miss over. after read", "Write miss over. after write")?,
+        read_done: span("Read completion overhead")?,
+        write_done: span("Write completion overhead")?,
+        data_preparation: span("Data preparation overhead")?,
+        reselect: span("First reselect overhead")?,
+        read_disconnect: After {
+            read: span("Read disconnect afterread")?,
+            write: span("Read disconnect afterwrite")?,
+        },
+        write_disconnect: span("Write disconnect overhead")?,
+        turnaround: Nanos::ZERO,
+    })
+}
+
+/// A sector crosses as fast as the slowest of disk, bus and controller lets it.
+fn interface(keys: &Keys<'_>, document: &Document, name: &str) -> Result<Interface, DisksimError> {
+    let own = keys.span("Bulk sector transfer time", 1.0)?;
+    let (mut read, mut write) = (own, own);
+    let path = document.topology.as_ref().and_then(|root| root.path(name)).unwrap_or_default();
+    let nearest = |kind: &str| -> Option<&Block> {
+        let node = path.iter().rev().find(|node| node.kind == kind)?;
+        document.block_of(&node.name)
+    };
+    if let Some(bus) = nearest("disksim_bus") {
+        let keys = Keys::new(bus);
+        read = read.max(keys.span("Read block transfer time", 1.0)?);
+        write = write.max(keys.span("Write block transfer time", 1.0)?);
+    }
+    if let Some(controller) = nearest("disksim_ctlr") {
+        let both = Keys::new(controller).span("Bulk sector transfer time", 1.0)?;
+        (read, write) = (read.max(both), write.max(both));
+    }
+    let by_request = keys.flag("Set watermark by reqsize")?;
+    let share = keys.number_or_zero("High (read) water mark")?;
+    Ok(Interface {
+        read_sector_ns: read.0,
+        write_sector_ns: write.0,
+        read_watermark: if by_request { share } else { 0.0 },
+    })
+}
+
+fn queue(keys: &Keys<'_>) -> Result<Queue, DisksimError> {
+    let depth = keys.count("Max queue length")?.max(1);
+    let policy = keys.find("Scheduler").and_then(|scheduler| match &scheduler.value {
+        super::tree::Value::Block(block) => block.get("Scheduling policy"),
+        _ => None,
+    });
+    // Policy 1 is first come, first served; the others look at the whole queue.
+    let in_order = policy.map_or(Ok(1), super::keys::whole)? == 1;
+    Ok(Queue {
+        depth,
+        window: if in_order { 1 } else { depth },
+        miss_margin: Nanos::ZERO,
+        ageing_permille: 0,
+        preseek: keys.number_or_zero("Preseeking level")? > 0.0,
+    })
+}

@@ -1,0 +1,35 @@
+//! Parameter files of DiskSim 4 and the drives they describe.
+//!
+//! A `.parv` file names a `.diskspecs` file, that a `.model` file, and that a table of seek times.
+//! [`read`] follows them; [`drive`] makes a [`crate::hdd`] of a disk block. Buses, controllers and
+//! arrays stay in the [`Document`] for whoever models those.
+//!
+//! The format and the meaning of its keys are those of the DiskSim 4 manual (J. Bucy et al.,
+//! CMU-PDL-08-101, 2008).
+
+mod drive;
+mod error;
+mod keys;
+mod model;
+mod parse;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use drive::{Drive, drive};
+pub use error::DisksimError;
+pub use tree::{Block, Document, Instance, Node, Parameter, Place, Value};
+
+use parse::Files;
+
+/// Reads a parameter file and all it names. `open` gives a file's text by its name as the files
+/// have it, which is relative to the first one's folder.
+pub fn read(
+    name: &str,
+    open: &mut dyn FnMut(&str) -> std::io::Result<String>,
+) -> Result<Document, DisksimError> {
+    let mut document = Document::default();
+    parse::file(&mut Files::new(open), name, None, &mut document)?;
+    Ok(document)
+}

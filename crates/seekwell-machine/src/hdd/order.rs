@@ -1,0 +1,110 @@
+//! Commands that wait for the arm, and which is next.
+
+use super::Hdd;
+use super::mechanics::Position;
+
+/// What a waiting command waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The arm, to read.
+    Read,
+    /// The arm, to write before it is done.
+    Through,
+    /// Room in the buffer.
+    Buffered,
+    /// The buffer to be written.
+    Flush,
+}
+
+/// A command that could not be done at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub tag: u32,
+    pub kind: Kind,
+    /// First sector.
+    pub start: u64,
+    /// The sector after the last.
+    pub end: u64,
+    pub arrived: u64,
+    /// Where the first sector is.
+    pub position: Position,
+    /// When in a revolution the first sector begins to pass.
+    pub phase: u64,
+}
+
+impl Waiting {
+    pub const fn flush(tag: u32, arrived: u64) -> Self {
+        let position = Position { cylinder: 0, head: 0 };
+        Self { tag, kind: Kind::Flush, start: 0, end: 0, arrived, position, phase: 0 }
+    }
+
+    /// Sectors.
+    pub const fn sectors(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+impl Hdd {
+    /// Which of the waiting commands the arm does next: of the oldest within the window the one
+    /// with the shortest access time, less what its waiting counts. `None` when a range of the
+    /// buffer is to be written first: for a flush, for a write without room, for a read of part of
+    /// it, or because nothing else is left.
+    pub(super) fn choose(&self, now: u64) -> Option<usize> {
+        if self.flushes > 0 && !self.dirty.waiting.is_empty() {
+            return None;
+        }
+        let queue = &self.params.queue;
+        let ageing = i64::from(queue.ageing_permille);
+        let current = now % self.mechanics.period;
+        let mut best = (i64::MAX, None);
+        let mut blocked = false;
+        for (index, waiting) in self.waiting.iter().enumerate().take(queue.window as usize) {
+            let write = match waiting.kind {
+                Kind::Read => false,
+                Kind::Through => true,
+                Kind::Buffered | Kind::Flush => {
+                    blocked = true;
+                    continue;
+                }
+            };
+            if !self.dirty.waiting.is_empty() && self.dirty.overlaps(waiting.start, waiting.end) {
+                blocked = true;
+                continue;
+            }
+            let seek = self.mechanics.seek(self.arm.position, waiting.position, write);
+            let access = self.mechanics.reach(current, seek, waiting.phase) as i64;
+            let cost = if ageing == 0 {
+                access
+            } else {
+                access - (now - waiting.arrived) as i64 * ageing / 1000
+            };
+            if cost < best.0 {
+                best = (cost, Some(index));
+            }
+        }
+        if blocked && !self.dirty.waiting.is_empty() {
+            let (_, access) = self.next_extent(now);
+            if best.1.is_none() || (access as i64) < best.0 {
+                return None;
+            }
+        }
+        best.1
+    }
+
+    /// The range of the buffer that can be written soonest, and how long it takes to get there.
+    pub(super) fn next_extent(&self, now: u64) -> (usize, u64) {
+        let current = now % self.mechanics.period;
+        let access = |start: u64| {
+            let spot = self.mechanics.geometry.locate(start);
+            let to = Position { cylinder: spot.cylinder, head: spot.head };
+            let seek = self.mechanics.seek(self.arm.position, to, true);
+            self.mechanics.reach(current, seek, self.mechanics.phase(&spot))
+        };
+        let eligible = |at: u64| at.saturating_sub(now);
+        let times = self.dirty.waiting.iter().enumerate();
+        times
+            .map(|(index, extent)| (index, access(extent.start) + eligible(extent.eligible)))
+            .min_by_key(|&(_, time)| time)
+            .unwrap_or((0, u64::MAX))
+    }
+}

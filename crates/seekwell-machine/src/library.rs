@@ -1,0 +1,72 @@
+//! The machines that ship with the program, and where parts are found.
+
+use crate::describe::Parts;
+use seekwell_sys::nearest;
+use std::path::{Path, PathBuf};
+
+macro_rules! shipped {
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../machines/", $folder, $name, ".toml")))),*]
+    };
+}
+
+/// Names and texts of the machines, in alphabetical order.
+pub const MACHINES: &[(&str, &str)] = shipped!("":
+    "c300-after", "c300-before", "nvme-ssd", "sata-ssd",
+);
+
+/// Names and texts of the parts machines are made of, in alphabetical order.
+pub const PARTS: &[(&str, &str)] = shipped!("parts/":
+    "ahci", "c300-256", "sata-1.5", "sata-3", "sata-6", "ssd-nvme-1tb", "ssd-sata-1tb",
+);
+
+fn find(among: &'static [(&str, &str)], name: &str) -> Option<&'static str> {
+    among.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}
+
+/// The text of a machine that ships.
+pub fn machine(name: &str) -> Option<&'static str> {
+    find(MACHINES, name)
+}
+
+/// Names of shipped machines that `name` may have meant.
+pub fn near(name: &str) -> Vec<String> {
+    nearest(name, MACHINES.iter().map(|(n, _)| (*n).to_owned()))
+}
+
+/// Parts in the folder `parts` beside a description, and those that ship.
+#[derive(Debug, Clone, Default)]
+pub struct Shelf {
+    folder: Option<PathBuf>,
+}
+
+impl Shelf {
+    /// Those that ship, and before them those beside `description`.
+    pub fn beside(description: &Path) -> Self {
+        Self { folder: description.parent().map(|folder| folder.join("parts")) }
+    }
+}
+
+impl Parts for Shelf {
+    fn text(&self, name: &str) -> Option<String> {
+        // A name is no path: it cannot lead out of the folder.
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        let own = self.folder.as_ref().filter(|_| is_name && !name.starts_with('.'));
+        let own =
+            own.and_then(|dir| std::fs::read_to_string(dir.join(format!("{name}.toml"))).ok());
+        own.or_else(|| find(PARTS, name).map(str::to_owned))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let own = self.folder.as_ref().and_then(|folder| folder.read_dir().ok());
+        let own = own.into_iter().flatten().filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            name.strip_suffix(".toml").map(str::to_owned)
+        });
+        let mut names: Vec<String> = own.collect();
+        names.extend(PARTS.iter().map(|(name, _)| (*name).to_owned()));
+        names.sort();
+        names.dedup();
+        names
+    }
+}

@@ -1,0 +1,217 @@
+//! One layer after the other, from the drive to the host.
+
+use super::{AnyPart, HostParams};
+use crate::array::{Array, ArrayError, ArrayParams, CacheParams, Cached};
+use crate::bus::{OnPci, PciParams};
+use crate::controller::{Ahci, AhciParams, Ide, IdeError, IdeParams};
+use crate::describe::{DescribeError, Description, Node, Problem, Value, read};
+use crate::hdd::{self, Hdd, ParamsError};
+use crate::limits::OutOfRange;
+use crate::link::{OnScsi, SataLink, SataParams, ScsiParams};
+use crate::ssd::{Ssd, SsdParams};
+use crate::ssd_cache::{ReadCache, ReadCacheParams, Swapcache, SwapcacheParams};
+use seekwell_sys::nearest;
+use serde::de::DeserializeOwned;
+
+/// Tables of a description.
+const LAYERS: [&str; 9] =
+    ["host", "front", "bus", "controller", "memory", "array", "scsi", "link", "drive"];
+/// Drives of one machine.
+const MOST_DRIVES: i64 = 255;
+
+/// A table of a description and its key.
+#[derive(Clone, Copy)]
+struct Layer<'a> {
+    node: &'a Node,
+    key: &'a str,
+}
+
+impl<'a> Layer<'a> {
+    fn of(root: &'a Node, key: &'a str) -> Option<Self> {
+        root.get(key).map(|node| Self { node, key })
+    }
+
+    /// A problem with one of its keys.
+    fn wrong(&self, key: &str, problem: Problem) -> DescribeError {
+        let place = self.node.get(key).unwrap_or(self.node).place.clone();
+        let dotted =
+            if key.is_empty() { self.key.to_owned() } else { format!("{}.{key}", self.key) };
+        DescribeError::new(place, &dotted, problem)
+    }
+
+    /// A value out of its range.
+    fn out(&self, error: &OutOfRange) -> DescribeError {
+        self.wrong(error.field, Problem::Illegal { why: error.to_string() })
+    }
+
+    /// What the parameters of a part say of themselves.
+    fn illegal(&self, error: &impl std::fmt::Display) -> DescribeError {
+        self.wrong("", Problem::Illegal { why: error.to_string() })
+    }
+
+    /// The parameters of a part: all keys but those named.
+    fn params<T: DeserializeOwned>(&self, but: &[&str]) -> Result<T, DescribeError> {
+        let mut node = self.node.clone();
+        for key in but {
+            node.take(key);
+        }
+        read(&node, self.key)
+    }
+
+    /// The word under `kind`, one of `among`.
+    fn kind(&self, among: &[&'static str]) -> Result<&'static str, DescribeError> {
+        let Some(node) = self.node.get("kind") else {
+            return Err(self.wrong("", Problem::Missing { key: "kind".to_owned() }));
+        };
+        let found = match &node.value {
+            Value::Text(word) => word.as_str(),
+            _ => node.kind(),
+        };
+        among.iter().copied().find(|word| *word == found).ok_or_else(|| {
+            let among = among.iter().map(|word| (*word).to_owned()).collect();
+            self.wrong("kind", Problem::NotAmong { found: found.to_owned(), among })
+        })
+    }
+}
+
+/// The host's own parameters. Tables that mean nothing are found here.
+pub fn host(root: &Node) -> Result<HostParams, DescribeError> {
+    let known = || LAYERS.iter().chain(&Description::WORDS).map(|key| (*key).to_owned());
+    for (key, node) in root.entries() {
+        if !known().any(|k| k == *key) {
+            let problem =
+                Problem::UnknownKey { nearest: nearest(key, known()), known: known().collect() };
+            return Err(DescribeError::new(node.place.clone(), key, problem));
+        }
+    }
+    let Some(layer) = Layer::of(root, "host") else { return Ok(HostParams::PLAIN) };
+    let host: HostParams = layer.params(&[])?;
+    host.check().map_err(|e| layer.out(&e))?;
+    Ok(host)
+}
+
+/// The whole machine, from the drive upwards.
+pub fn part(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
+    let mut part = below_bus(root, seed)?;
+    if let Some(layer) = Layer::of(root, "memory") {
+        let params: CacheParams = layer.params(&[])?;
+        part = Box::new(Cached::new(params, part).map_err(|e| layer.out(&e))?);
+    }
+    if let Some(layer) = Layer::of(root, "bus") {
+        let params: PciParams = layer.params(&[])?;
+        part = Box::new(OnPci::pci(&params, part).map_err(|e| layer.out(&e))?);
+    }
+    if let Some(layer) = Layer::of(root, "front") {
+        part = in_front(&layer, part, seed)?;
+    }
+    Ok(part)
+}
+
+/// The array, or the one drive, with what each drive hangs on.
+fn below_bus(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
+    let Some(layer) = Layer::of(root, "drive") else {
+        let problem = Problem::Missing { key: "drive".to_owned() };
+        return Err(DescribeError::new(root.place.clone(), "", problem));
+    };
+    let count = match layer.node.get("count").map(|node| &node.value) {
+        None => 1,
+        Some(Value::Integer(count @ 1..=MOST_DRIVES)) => *count as u64,
+        Some(_) => {
+            let why = format!("not a whole number from 1 to {MOST_DRIVES}");
+            return Err(layer.wrong("count", Problem::Illegal { why }));
+        }
+    };
+    let drives = (0..count)
+        .map(|index| drive(&layer, seed.wrapping_mul(1021).wrapping_add(index)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut members = wired(root, drives)?
+        .into_iter()
+        .map(|member| port(root, member))
+        .collect::<Result<Vec<_>, _>>()?;
+    if let Some(array) = Layer::of(root, "array") {
+        let params: ArrayParams = array.params(&[])?;
+        let made = Array::new(params, members).map_err(|error| match error {
+            ArrayError::Range(error) => array.out(&error),
+            other => array.illegal(&other),
+        })?;
+        return Ok(Box::new(made));
+    }
+    match members.pop() {
+        Some(only) if members.is_empty() => Ok(only),
+        _ => {
+            let why = format!("{count} drives without an [array] are no one disk");
+            Err(layer.wrong("count", Problem::Illegal { why }))
+        }
+    }
+}
+
+/// Drives on what they hang on: all on one SCSI bus, each on a link of its own, or nothing.
+fn wired(root: &Node, drives: Vec<AnyPart>) -> Result<Vec<AnyPart>, DescribeError> {
+    let boxed = |part| -> AnyPart { Box::new(part) };
+    if let Some(layer) = Layer::of(root, "scsi") {
+        let params: ScsiParams = layer.params(&[])?;
+        let drives = OnScsi::scsi(params, drives).map_err(|e| layer.out(&e))?;
+        return Ok(drives.into_iter().map(|drive| -> AnyPart { Box::new(drive) }).collect());
+    }
+    let Some(layer) = Layer::of(root, "link") else { return Ok(drives) };
+    let params: SataParams = layer.params(&[])?;
+    let linked = |drive| SataLink::sata(params, drive).map(boxed).map_err(|e| layer.out(&e));
+    drives.into_iter().map(linked).collect()
+}
+
+/// What hangs there, at a port of the controller.
+fn port(root: &Node, part: AnyPart) -> Result<AnyPart, DescribeError> {
+    let Some(layer) = Layer::of(root, "controller") else { return Ok(part) };
+    Ok(match layer.kind(&["none", "ide", "ahci"])? {
+        "ide" => {
+            let params: IdeParams = layer.params(&["kind"])?;
+            let made = Ide::new(params, vec![part]).map_err(|error| match error {
+                IdeError::Range(error) => layer.out(&error),
+                other @ IdeError::Devices { .. } => layer.illegal(&other),
+            })?;
+            Box::new(made)
+        }
+        "ahci" => {
+            let params: AhciParams = layer.params(&["kind"])?;
+            Box::new(Ahci::new(params, part).map_err(|e| layer.out(&e))?)
+        }
+        _ => part,
+    })
+}
+
+fn drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
+    let but = ["kind", "count"];
+    if layer.kind(&["hdd", "ssd"])? == "hdd" {
+        let params: hdd::Params = layer.params(&but)?;
+        let made = Hdd::new(params, seed).map_err(|error| match error {
+            ParamsError::Range { field, .. } => {
+                layer.wrong(field, Problem::Illegal { why: error.to_string() })
+            }
+            other => layer.illegal(&other),
+        });
+        return Ok(Box::new(made?));
+    }
+    let params: SsdParams = layer.params(&but)?;
+    let params = SsdParams { seed, ..params };
+    Ok(Box::new(Ssd::new(params).map_err(|e| layer.out(&e))?))
+}
+
+/// An SSD cache before everything below it.
+fn in_front(layer: &Layer<'_>, below: AnyPart, seed: u64) -> Result<AnyPart, DescribeError> {
+    let kind = layer.kind(&["swapcache", "read-cache"])?;
+    let Some(node) = layer.node.get("fast") else {
+        return Err(layer.wrong("", Problem::Missing { key: "fast".to_owned() }));
+    };
+    let fast = drive(&Layer { node, key: "front.fast" }, seed.wrapping_add(1 << 32))?;
+    let but = ["kind", "fast"];
+    Ok(match kind {
+        "swapcache" => {
+            let params: SwapcacheParams = layer.params(&but)?;
+            Box::new(Swapcache::new(params, fast, below).map_err(|e| layer.out(&e))?)
+        }
+        _ => {
+            let params: ReadCacheParams = layer.params(&but)?;
+            Box::new(ReadCache::new(params, fast, below).map_err(|e| layer.out(&e))?)
+        }
+    })
+}

@@ -1,0 +1,116 @@
+//! From a description to a machine.
+//!
+//! A description's tables are the machine's layers, from the host outwards; each but the drive may
+//! be left out:
+//!
+//! ```text
+//! [front]       an SSD cache in front of everything below, with the SSD in [front.fast]
+//! [bus]         PCI between the host's memory and the controller
+//! [controller]  kind = "ide" | "ahci" | "none"; with an array, one port for each member
+//! [memory]      the array controller's cache
+//! [array]       members that look like one drive
+//! [scsi]        one parallel SCSI bus for all drives, or
+//! [link]        SATA between port and drive
+//! [drive]       kind = "hdd" | "ssd"; count = how many, for arrays
+//! [host]        tags = "split", openings = 31: the driver's tag policy
+//! ```
+
+mod build;
+mod chain;
+mod host;
+mod import;
+
+pub use chain::ChainLink;
+pub use host::HostParams;
+pub use import::{ImportError, Imported, import};
+
+use crate::Machine;
+use crate::describe::{DescribeError, Description, Parameter, Parts, Value};
+use crate::part::Part;
+use seekwell_io::dispatch::TagPolicy;
+
+/// A part of whatever kind.
+pub type AnyPart = Box<dyn Part>;
+
+/// A machine that can be built, as often as is wanted.
+#[derive(Debug, Clone)]
+pub struct Model {
+    description: Description,
+    parameters: Vec<Parameter>,
+    host: HostParams,
+    title: String,
+    capacity: u64,
+}
+
+impl Model {
+    /// Reads a description, makes it different as `set` asks (`controller.kind=ide`), and sees that
+    /// it can be built.
+    ///
+    /// # Errors
+    /// [`DescribeError`] with file, line and key of the first thing that is wrong.
+    pub fn read(
+        file: &str,
+        text: &str,
+        set: &[(String, String)],
+        parts: &dyn Parts,
+    ) -> Result<Self, DescribeError> {
+        let mut description = Description::read(file, text, parts)?;
+        for (key, value) in set {
+            description.set(key, value, parts)?;
+        }
+        let parameters = description.parameters()?;
+        let host = build::host(description.root())?;
+        let capacity = build::part(description.root(), 0)?.capacity();
+        let title = match description.root().get("title").map(|node| &node.value) {
+            Some(Value::Text(title)) => title.clone(),
+            _ => file.to_owned(),
+        };
+        Ok(Self { description, parameters, host, title, capacity })
+    }
+
+    /// What it is called.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// All its parameters with where each is from.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The description.
+    pub const fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Bytes that can be addressed.
+    pub const fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The driver's tag policy and the tags it has, where the host has one.
+    pub fn tags(&self) -> Option<(TagPolicy, u32)> {
+        self.host.tags.map(|policy| (policy, self.host.openings))
+    }
+
+    /// What the host costs.
+    pub const fn host(&self) -> &HostParams {
+        &self.host
+    }
+
+    /// The outermost part, new and at time zero.
+    ///
+    /// # Panics
+    /// Never: [`Model::read`] has built it once.
+    pub fn part(&self, seed: u64) -> AnyPart {
+        build::part(self.description.root(), seed).expect("it was built before")
+    }
+
+    /// The machine, new and at time zero. Equal seeds give machines that behave equally.
+    ///
+    /// # Panics
+    /// Never, as [`Model::part`].
+    pub fn build(&self, seed: u64) -> Machine<AnyPart> {
+        Machine::new(self.part(seed))
+    }
+}

@@ -1,0 +1,517 @@
+//! A solid-state drive.
+//!
+//! A command passes the controller's processor, which does one thing at a time, and then:
+//!
+//! - a *read* takes the dies that hold its pages and the channels that carry them, all at once
+//!   where they are different ones; what is still in the buffer or was read ahead takes neither,
+//!   and what was never written is answered without looking;
+//! - a *write* is done once all of it is in the buffer. From there it goes to the end of a log that
+//!   runs over all dies in turn, so the buffer empties as fast as dies program; when it is full,
+//!   writes wait. Garbage collection moves pages by the same dies (see `ftl`);
+//! - a *flush*, and a write with FUA, waits until what was written before is programmed. The piece
+//!   of log that is not full yet is programmed as it is;
+//! - a *discard* frees pages, so that garbage collection has less to move.
+//!
+//! A drive decides by its mapping which die holds a page. Here ordered pages lie on one die after
+//! the other and scattered ones on a die chosen by a hash of their address, which needs no table
+//! and gives the same collisions. The rules for dies and channels are those of `NVMeVirt` (S.-H.
+//! Kim et al., "NVMeVirt: A Versatile Software-defined Virtual NVMe Device", FAST '23), with queues
+//! in place of its times of next availability, so that reads may pass programs.
+
+mod ahead;
+mod buffer;
+mod events;
+mod fenwick;
+mod flash;
+mod ftl;
+mod params;
+mod steady;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+pub use ftl::LogCounts;
+pub use params::{Fill, FirmwareParams, SsdParams};
+
+use crate::limits::OutOfRange;
+use crate::part::{Command, Done, Part};
+use crate::serial::Serial;
+use ahead::{Ahead, ReadAhead};
+use buffer::Buffer;
+use events::{Event, Events};
+use flash::{Flash, Job, PageRead, Reader};
+use ftl::{Ftl, Place};
+use params::UNIT_BYTES;
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use std::collections::VecDeque;
+use streams::Streams;
+
+/// Writes of at least this many bytes are laid out in sequence wherever they begin.
+const RUN_BYTES: u32 = 64 << 10;
+/// A mapping unit in bytes.
+const UNIT: u64 = UNIT_BYTES as u64;
+
+/// A command the drive has.
+#[derive(Debug, Clone, Copy)]
+struct Active {
+    command: Command,
+    /// It continues where an earlier one of its kind ended.
+    continues: bool,
+    /// Pages of a read that are not there yet; mapping units of a write not in the buffer yet.
+    left: u32,
+    /// When the first page of a read was there.
+    ready: Nanos,
+    /// When the last of its pages so far was there.
+    end: Nanos,
+}
+
+/// What the processor has done its part of.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// One flash page of a read command: place in the table and number of the page.
+    Page(u32, u64),
+    /// The whole of any other command.
+    Whole(u32),
+}
+
+/// What a drive did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SsdCounts {
+    /// What was written to the log, in units of 4 KiB.
+    pub log: LogCounts,
+    /// How long the processor was at work.
+    pub processor_busy: Nanos,
+    /// How long the channels were busy, all added up.
+    pub channels_busy: Nanos,
+}
+
+impl SsdCounts {
+    /// Pages programmed for each page the host wrote; 1 when it wrote none.
+    pub fn write_amplification(&self) -> f64 {
+        let log = self.log;
+        if log.host == 0 {
+            return 1.0;
+        }
+        (log.host + log.overhead + log.moved) as f64 / log.host as f64
+    }
+}
+
+/// A solid-state drive, without its link.
+#[derive(Debug)]
+pub struct Ssd {
+    params: SsdParams,
+    ftl: Ftl,
+    flash: Flash,
+    buffer: Buffer,
+    ahead: ReadAhead,
+    events: Events,
+    processor: Serial,
+    /// What the processor works on, by the time it will be done with it.
+    steps: VecDeque<(Nanos, Step)>,
+    /// Writes that wait for room in the buffer, in order.
+    waiting: VecDeque<u32>,
+    actives: Vec<Active>,
+    free: Vec<u32>,
+    reading: Streams,
+    writing: Streams,
+    /// The die that programs next, and units to be moved that do not fill a die's program yet.
+    die: u32,
+    moves: u64,
+    /// Hundredths of a page that the mapping's log is behind.
+    map_debt: u32,
+}
+
+impl Ssd {
+    /// A drive at time zero.
+    ///
+    /// # Errors
+    /// As [`SsdParams::check`].
+    pub fn new(params: SsdParams) -> Result<Self, OutOfRange> {
+        params.check()?;
+        let ahead_pages = u64::from(params.read_ahead_bytes / params.page_bytes);
+        let buffer_units = (params.buffer_bytes / UNIT) as u32;
+        Ok(Self {
+            ftl: Ftl::new(&params),
+            flash: Flash::new(&params),
+            buffer: Buffer::new(buffer_units, params.program_units()),
+            ahead: ReadAhead::new(ahead_pages, streams::STREAMS as u64),
+            events: Events::default(),
+            processor: Serial::default(),
+            steps: VecDeque::new(),
+            waiting: VecDeque::new(),
+            actives: Vec::new(),
+            free: Vec::new(),
+            reading: Streams::new(),
+            writing: Streams::new(),
+            die: 0,
+            moves: 0,
+            map_debt: 0,
+            params,
+        })
+    }
+
+    /// What it did so far.
+    pub fn counts(&self) -> SsdCounts {
+        SsdCounts {
+            log: self.ftl.counts(),
+            processor_busy: self.processor.busy(),
+            channels_busy: self.flash.channels_busy(),
+        }
+    }
+
+    fn keep(&mut self, active: Active) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.actives[index as usize] = active;
+            return index;
+        }
+        self.actives.push(active);
+        (self.actives.len() - 1) as u32
+    }
+
+    /// Gives a read to the processor, page by page.
+    fn begin_read(&mut self, index: u32, now: Nanos) {
+        let Command { offset, len, .. } = self.actives[index as usize].command;
+        let firmware = self.params.firmware;
+        let page_bytes = u64::from(self.params.page_bytes);
+        let end = offset + u64::from(len);
+        let units = units_of(offset, end);
+        let unit_ns = u64::from(firmware.read_unit_ns);
+        let command_ns = u64::from(firmware.read_ns);
+        let start = self.processor.book(now, Nanos(command_ns + units * unit_ns));
+        let mut at = Nanos(start.0 + command_ns);
+        let pages = offset / page_bytes..end.div_ceil(page_bytes).max(offset / page_bytes + 1);
+        self.actives[index as usize].left = (pages.end - pages.start) as u32;
+        for page in pages {
+            let from = offset.max(page * page_bytes);
+            at += Nanos(units_of(from, end.min((page + 1) * page_bytes)) * unit_ns);
+            self.steps.push_back((at, Step::Page(index, page)));
+        }
+    }
+
+    /// The processor has looked up one page of a read.
+    fn read_page(&mut self, index: u32, page: u64, now: Nanos) {
+        let active = self.actives[index as usize];
+        let Command { offset, len, .. } = active.command;
+        let page_bytes = u64::from(self.params.page_bytes);
+        let end = offset + u64::from(len);
+        let (from, to) = (offset.max(page * page_bytes), end.min((page + 1) * page_bytes));
+        let mut ordered = 0;
+        let mut left = 0;
+        for unit in from / UNIT..to.div_ceil(UNIT) {
+            let bytes = to.min((unit + 1) * UNIT).saturating_sub(from.max(unit * UNIT)) as u32;
+            if self.buffer.holds(unit) {
+                continue;
+            }
+            match self.ftl.place(unit) {
+                Place::Unmapped => {}
+                Place::Ordered => ordered += bytes,
+                Place::Scattered => {
+                    left += 1;
+                    self.sense(self.home(unit), unit, Reader::Command(index), bytes, now);
+                }
+            }
+        }
+        let mut there = now;
+        if ordered > 0 {
+            match self.ahead.want(page, to == (page + 1) * page_bytes, index) {
+                Ahead::Here(at) => there = now.max(at),
+                Ahead::Coming => left += 1,
+                Ahead::Unknown => {
+                    left += 1;
+                    self.sense(self.stripe(page), page, Reader::Command(index), ordered, now);
+                }
+            }
+        }
+        if active.continues && to == end {
+            self.fetch_ahead(end.div_ceil(page_bytes), now);
+        }
+        // The page itself counts as one until here; what it needs from the flash takes its place.
+        self.actives[index as usize].left += left;
+        self.page_there(index, there, there);
+    }
+
+    /// A page, or what the flash holds of one, is there for a command: from `ready` to `end`.
+    fn page_there(&mut self, index: u32, ready: Nanos, end: Nanos) {
+        let active = &mut self.actives[index as usize];
+        active.ready = active.ready.min(ready);
+        active.end = active.end.max(end);
+        active.left -= 1;
+        if active.left == 0 {
+            let at = active.end + Nanos(u64::from(self.params.read_latency_ns));
+            self.events.arrange(at, Event::Done(index));
+        }
+    }
+
+    /// Reads the pages after those a sequential reader has had.
+    fn fetch_ahead(&mut self, first: u64, now: Nanos) {
+        let page_bytes = u64::from(self.params.page_bytes);
+        let last = (first + self.ahead.pages()).min(self.params.capacity_bytes / page_bytes);
+        for page in first..last {
+            let unit = page * page_bytes / UNIT;
+            let in_flash = self.ftl.place(unit) == Place::Ordered && !self.buffer.holds(unit);
+            if in_flash && self.ahead.fetch(page) {
+                let bytes = self.params.page_bytes;
+                self.sense(self.stripe(page), page, Reader::Ahead(page), bytes, now);
+            }
+        }
+    }
+
+    /// The die of a scattered unit.
+    fn home(&self, unit: u64) -> u32 {
+        one_of(scramble(unit), self.params.dies())
+    }
+
+    /// The die of an ordered page.
+    fn stripe(&self, page: u64) -> u32 {
+        (page % u64::from(self.params.dies())) as u32
+    }
+
+    /// Has a die read a page; `place` decides how fast it is.
+    fn sense(&mut self, die: u32, place: u64, reader: Reader, bytes: u32, now: Nanos) {
+        let times = &self.params.sense_ns;
+        let ns = times[one_of(scramble(!place), times.len() as u32) as usize];
+        let read = PageRead { reader, bytes, sense: Nanos(u64::from(ns)) };
+        self.flash.read(die, read, now, &mut self.events);
+    }
+
+    /// A die has sensed a page and carries it away.
+    fn sensed(&mut self, die: u32, event: u64, now: Nanos) {
+        let Some((read, _, end)) = self.flash.sensed(die, event, now, &mut self.events) else {
+            return;
+        };
+        match read.reader {
+            Reader::Command(index) => self.page_there(index, end, end),
+            Reader::Ahead(page) => {
+                self.ahead.here(page, end);
+                while let Some(index) = self.ahead.served(page) {
+                    self.page_there(index, end, end);
+                }
+            }
+            Reader::Merge => {}
+        }
+    }
+
+    /// The processor is done with a command that is no read.
+    fn done_with(&mut self, index: u32, now: Nanos) {
+        let Command { op, offset, len, .. } = self.actives[index as usize].command;
+        match op {
+            Op::Read => unreachable!("reads go page by page"),
+            Op::Write => {
+                self.waiting.push_back(index);
+                self.admit(now);
+            }
+            Op::Flush => self.make_durable(index, now),
+            Op::Discard => {
+                let (first, end) = (offset.div_ceil(UNIT), (offset + u64::from(len)) / UNIT);
+                self.ftl.discard(first, end.saturating_sub(first));
+                self.events.arrange(now, Event::Done(index));
+            }
+        }
+    }
+
+    /// Takes into the buffer what there is room for.
+    fn admit(&mut self, now: Nanos) {
+        while let Some(index) = self.waiting.front().copied() {
+            let active = self.actives[index as usize];
+            let Command { offset, len, durable, .. } = active.command;
+            let end = offset + u64::from(len);
+            let n = active.left.min(self.buffer.room());
+            let first = end.div_ceil(UNIT) - u64::from(active.left);
+            self.merge(first, n, offset, end, now);
+            self.log(first, n, active.continues || len >= RUN_BYTES, now);
+            self.actives[index as usize].left -= n;
+            if n < active.left {
+                return;
+            }
+            self.waiting.pop_front();
+            if durable {
+                self.make_durable(index, now);
+            } else {
+                let latency = Nanos(u64::from(self.params.write_latency_ns));
+                self.events.arrange(now + latency, Event::Done(index));
+            }
+        }
+    }
+
+    /// Reads what a write leaves of the first or last unit it touches.
+    fn merge(&mut self, first: u64, count: u32, offset: u64, end: u64, now: Nanos) {
+        let in_flash =
+            |it: &Self, unit| it.ftl.place(unit) != Place::Unmapped && !it.buffer.holds(unit);
+        let last = first + u64::from(count);
+        let (head, tail) = (offset / UNIT, end / UNIT);
+        let cut_head = !offset.is_multiple_of(UNIT) && (first..last).contains(&head);
+        let cut_tail = !end.is_multiple_of(UNIT) && (first..last).contains(&tail);
+        if cut_head && in_flash(self, head) {
+            self.sense(self.home(head), head, Reader::Merge, UNIT_BYTES, now);
+        }
+        if cut_tail && (tail != head || !cut_head) && in_flash(self, tail) {
+            self.sense(self.home(tail), tail, Reader::Merge, UNIT_BYTES, now);
+        }
+    }
+
+    /// Appends units to the log.
+    fn log(&mut self, first: u64, count: u32, in_sequence: bool, now: Nanos) {
+        self.ftl.write(first, u64::from(count), in_sequence);
+        for unit in first..first + u64::from(count) {
+            if let Some(piece) = self.buffer.take(unit) {
+                self.program(piece, now);
+            }
+            if self.ahead.pages() > 0 {
+                self.ahead.forget(unit * UNIT / u64::from(self.params.page_bytes));
+            }
+        }
+        if !in_sequence {
+            self.map_debt += count * self.params.map_percent;
+            self.pad(self.map_debt / 100, now);
+            self.map_debt %= 100;
+        }
+    }
+
+    /// Appends units to the log that hold no data of the host.
+    fn pad(&mut self, count: u32, now: Nanos) {
+        self.ftl.append_overhead(count);
+        for _ in 0..count {
+            if let Some(piece) = self.buffer.gather() {
+                self.program(piece, now);
+            }
+        }
+    }
+
+    /// A command is done when everything written so far is in flash.
+    fn make_durable(&mut self, index: u32, now: Nanos) {
+        if !self.params.buffer_protected {
+            self.pad(self.buffer.lacking(), now);
+            if self.buffer.wait(self.buffer.next_piece(), index) {
+                return;
+            }
+        }
+        self.events.arrange(now, Event::Done(index));
+    }
+
+    /// Gives a piece of log to the next die, and what garbage collection does meanwhile.
+    fn program(&mut self, piece: u64, now: Nanos) {
+        self.work(Job::Program(piece), now);
+        let units = self.params.program_units();
+        self.moves += self.ftl.take_moves(units);
+        while self.moves >= u64::from(units) {
+            self.moves -= u64::from(units);
+            self.work(Job::Move, now);
+        }
+        for _ in 0..self.ftl.take_erases() {
+            for die in 0..self.params.dies() {
+                self.flash.work(die, Job::Erase, now, &mut self.events);
+            }
+        }
+    }
+
+    fn work(&mut self, job: Job, now: Nanos) {
+        self.flash.work(self.die, job, now, &mut self.events);
+        self.die = (self.die + 1) % self.params.dies();
+    }
+
+    /// A die has programmed or erased.
+    fn worked(&mut self, die: u32, event: u64, now: Nanos) {
+        let job = self.flash.worked(die, event, now, &mut self.events);
+        let Some(Job::Program(piece)) = job else { return };
+        self.buffer.programmed(piece);
+        while let Some(index) = self.buffer.released() {
+            self.events.arrange(now, Event::Done(index));
+        }
+        self.admit(now);
+    }
+
+    fn happen(&mut self, now: Nanos, event: Event, number: u64, done: &mut Vec<Done>) {
+        match event {
+            Event::Sensed(die) => self.sensed(die, number, now),
+            Event::Sent(die) => self.flash.sent(die, number, now, &mut self.events),
+            Event::Worked(die) => self.worked(die, number, now),
+            Event::Done(index) => {
+                let Active { command, ready, .. } = self.actives[index as usize];
+                let is_read = command.op == Op::Read;
+                let latency = Nanos(u64::from(self.params.read_latency_ns));
+                let ready = if is_read { (ready + latency).min(now) } else { now };
+                done.push(Done { tag: command.tag, ready, at: now });
+                self.free.push(index);
+            }
+        }
+    }
+}
+
+impl Part for Ssd {
+    fn capacity(&self) -> u64 {
+        self.params.capacity_bytes
+    }
+
+    fn depth(&self) -> u32 {
+        self.params.depth
+    }
+
+    fn submit(&mut self, command: Command, now: Nanos) {
+        let Command { op, offset, len, .. } = command;
+        let continues = match op {
+            Op::Read => self.reading.continues(offset, len),
+            Op::Write => self.writing.continues(offset, len),
+            Op::Flush | Op::Discard => false,
+        };
+        let active = Active { command, continues, left: 0, ready: Nanos::MAX, end: now };
+        let index = self.keep(active);
+        let firmware = self.params.firmware;
+        let cost = match op {
+            Op::Read => return self.begin_read(index, now),
+            Op::Write => {
+                let units = units_of(offset, offset + u64::from(len));
+                self.actives[index as usize].left = units as u32;
+                u64::from(firmware.write_ns) + units * u64::from(firmware.write_unit_ns)
+            }
+            Op::Flush => u64::from(firmware.flush_ns),
+            Op::Discard => u64::from(firmware.discard_ns),
+        };
+        let start = self.processor.book(now, Nanos(cost));
+        self.steps.push_back((start + Nanos(cost), Step::Whole(index)));
+    }
+
+    fn next(&self) -> Nanos {
+        let step = self.steps.front().map_or(Nanos::MAX, |(at, _)| *at);
+        step.min(self.events.next())
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut Vec<Done>) {
+        loop {
+            let event = self.events.next();
+            match self.steps.front() {
+                Some((at, step)) if *at <= now && *at <= event => {
+                    let (at, step) = (*at, *step);
+                    self.steps.pop_front();
+                    match step {
+                        Step::Page(index, page) => self.read_page(index, page, at),
+                        Step::Whole(index) => self.done_with(index, at),
+                    }
+                }
+                _ if event <= now => {
+                    let Some((at, number, event)) = self.events.pop() else { return };
+                    self.happen(at, event, number, done);
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Mapping units that bytes `from..to` touch.
+const fn units_of(from: u64, to: u64) -> u64 {
+    to.div_ceil(UNIT) - from / UNIT
+}
+
+/// Spreads numbers evenly (the finalizer of `SplitMix64`, G. Steele et al., 2014).
+const fn scramble(number: u64) -> u64 {
+    let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// One of `n`, chosen by an evenly spread number.
+const fn one_of(spread: u64, n: u32) -> u32 {
+    (((spread >> 32) * n as u64) >> 32) as u32
+}

@@ -1,0 +1,163 @@
+//! What an SSD is built of.
+
+use crate::limits::{OutOfRange, within};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a mapping unit: the least that is mapped, moved and counted on its own.
+pub const UNIT_BYTES: u32 = 4096;
+
+/// What a drive holds when time begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fill {
+    /// Nothing: as after a secure erase. Reads find nothing in the flash and do not touch it.
+    Empty,
+    /// Every byte written once from the first to the last.
+    Sequential,
+    /// Written over at random until garbage collection is in its steady state.
+    Random,
+}
+
+/// What the controller's processor spends. It does one thing at a time, and so is what bounds a
+/// drive's requests per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FirmwareParams {
+    /// Time per read command, in nanoseconds.
+    pub read_ns: u32,
+    /// Time per 4 KiB of a read, in nanoseconds.
+    pub read_unit_ns: u32,
+    /// Time per write command, in nanoseconds.
+    pub write_ns: u32,
+    /// Time per 4 KiB of a write, in nanoseconds.
+    pub write_unit_ns: u32,
+    /// Time per flush, in nanoseconds, without the programming it waits for.
+    pub flush_ns: u32,
+    /// Time per discard, in nanoseconds, whatever its length.
+    pub discard_ns: u32,
+}
+
+/// An SSD.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SsdParams {
+    /// Bytes that can be addressed.
+    pub capacity_bytes: u64,
+    /// Bytes of flash for data and spare, without the bytes for error correction.
+    pub flash_bytes: u64,
+    /// Commands taken at once.
+    pub depth: u32,
+    /// Channels between controller and flash.
+    pub channels: u32,
+    /// Dies on each channel.
+    pub dies_per_channel: u32,
+    /// Bytes of a flash page: what one read senses.
+    pub page_bytes: u32,
+    /// Pages a die programs at once (planes, or one-shot programming of several levels).
+    pub program_pages: u32,
+    /// Pages of an erase block.
+    pub pages_per_block: u32,
+    /// Time to sense a page, in nanoseconds; pages have one of these in equal shares (cells of
+    /// several bits read their lower pages faster).
+    pub sense_ns: Vec<u32>,
+    /// Time to program, in nanoseconds.
+    pub program_ns: u32,
+    /// Time to erase a block, in nanoseconds.
+    pub erase_ns: u32,
+    /// Time to suspend a program or erase for a read, in nanoseconds.
+    pub suspend_ns: u32,
+    /// Reads that may pass one program or erase, waiting or begun. With 0 nothing that has begun is
+    /// suspended, and reads and programs take turns.
+    pub reads_ahead: u32,
+    /// Rate of a channel, in bytes a second.
+    pub channel_bytes_per_s: u64,
+    /// The processor.
+    pub firmware: FirmwareParams,
+    /// Time of a read that keeps nothing busy, in nanoseconds: decoding, error correction, queues.
+    pub read_latency_ns: u32,
+    /// The same of a write.
+    pub write_latency_ns: u32,
+    /// Bytes of written data the drive may hold that are not in flash yet.
+    pub buffer_bytes: u64,
+    /// Capacitors keep the buffer when power fails: a flush has nothing to wait for.
+    pub buffer_protected: bool,
+    /// Bytes read ahead of a sequential reader; 0 for none.
+    pub read_ahead_bytes: u32,
+    /// Pages of the mapping's own log programmed for every hundred pages written out of sequence.
+    pub map_percent: u32,
+    /// What it holds when time begins.
+    pub fill: Fill,
+    /// Seeds where old versions of scattered pages lie; no part of a description.
+    #[serde(skip)]
+    pub seed: u64,
+}
+
+impl SsdParams {
+    /// Dies in all.
+    pub const fn dies(&self) -> u32 {
+        self.channels * self.dies_per_channel
+    }
+
+    /// Mapping units that can be addressed.
+    pub const fn units(&self) -> u64 {
+        self.capacity_bytes.div_ceil(UNIT_BYTES as u64)
+    }
+
+    /// Mapping units a die programs at once.
+    pub const fn program_units(&self) -> u32 {
+        self.program_pages * (self.page_bytes / UNIT_BYTES)
+    }
+
+    /// Mapping units of a superblock: one block in every plane of every die, erased together.
+    pub const fn superblock_units(&self) -> u32 {
+        self.dies() * self.pages_per_block * self.program_units()
+    }
+
+    /// Superblocks in all.
+    pub const fn superblocks(&self) -> u64 {
+        self.flash_bytes / (self.superblock_units() as u64 * UNIT_BYTES as u64)
+    }
+
+    /// Whether such a drive can be.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] with the first field that is not.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        const SECOND: u64 = 1_000_000_000;
+        within("capacity_bytes", self.capacity_bytes, 1 << 20..=1 << 47)?;
+        within("depth", self.depth, 1..=65_536)?;
+        within("channels", self.channels, 1..=64)?;
+        within("dies_per_channel", self.dies_per_channel, 1..=64)?;
+        within("page_bytes", self.page_bytes, 4096..=65_536)?;
+        within("page_bytes modulo 4096", self.page_bytes % UNIT_BYTES, 0..=0)?;
+        within("program_pages", self.program_pages, 1..=16)?;
+        within("pages_per_block", self.pages_per_block, 1..=8192)?;
+        within("superblock_units", self.superblock_units(), 256..=1 << 26)?;
+        let data = self.units().div_ceil(u64::from(self.superblock_units() / 256 * 256));
+        let block_bytes = u64::from(self.superblock_units()) * u64::from(UNIT_BYTES);
+        // The spare, the superblocks being filled and those kept free.
+        within("flash_bytes", self.flash_bytes, (data + 6) * block_bytes..=1 << 48)?;
+        within("superblocks", self.superblocks(), 1..=1 << 20)?;
+        within("number of sense_ns", self.sense_ns.len() as u64, 1..=16)?;
+        for sense in &self.sense_ns {
+            within("sense_ns", *sense, 1..=SECOND)?;
+        }
+        within("program_ns", self.program_ns, 1..=SECOND)?;
+        within("erase_ns", self.erase_ns, 1..=SECOND)?;
+        within("suspend_ns", self.suspend_ns, 0..=SECOND)?;
+        within("channel_bytes_per_s", self.channel_bytes_per_s, 1_000_000..=1 << 40)?;
+        let firmware = &self.firmware;
+        within("firmware.read_ns", firmware.read_ns, 0..=SECOND)?;
+        within("firmware.read_unit_ns", firmware.read_unit_ns, 0..=SECOND)?;
+        within("firmware.write_ns", firmware.write_ns, 0..=SECOND)?;
+        within("firmware.write_unit_ns", firmware.write_unit_ns, 0..=SECOND)?;
+        within("firmware.flush_ns", firmware.flush_ns, 0..=SECOND)?;
+        within("firmware.discard_ns", firmware.discard_ns, 0..=SECOND)?;
+        within("read_latency_ns", self.read_latency_ns, 0..=SECOND)?;
+        within("write_latency_ns", self.write_latency_ns, 0..=SECOND)?;
+        let least = 2 * u64::from(self.program_units()) * u64::from(UNIT_BYTES);
+        within("buffer_bytes", self.buffer_bytes, least..=1 << 34)?;
+        within("read_ahead_bytes", self.read_ahead_bytes, 0..=1 << 26)?;
+        within("map_percent", self.map_percent, 0..=1000)
+    }
+}

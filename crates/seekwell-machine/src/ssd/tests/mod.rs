@@ -1,0 +1,4 @@
+mod corners;
+mod drives;
+mod laws;
+mod log;

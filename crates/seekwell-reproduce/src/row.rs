@@ -1,0 +1,150 @@
+//! One published figure and how its modelled counterpart comes about.
+
+use seekwell_io::units::Nanos;
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// A larger figure.
+    Higher,
+    /// A smaller figure.
+    Lower,
+}
+
+/// One figure as it was published.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// `R0 sequential create, AHCI`: what fitted parameters name.
+    pub id: String,
+    /// The document: `R0` to `R4`.
+    pub document: &'static str,
+    /// What was measured: the same in all configurations of the document.
+    pub what: &'static str,
+    /// The configuration.
+    pub configuration: &'static str,
+    /// The machine that models it, by the name of its description.
+    pub machine: &'static str,
+    /// Unit of both figures.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub better: Better,
+    /// The figure.
+    pub published: f64,
+    /// How the modelled one comes about.
+    pub how: How,
+}
+
+/// Where a modelled figure comes from.
+#[derive(Debug, Clone)]
+pub enum How {
+    /// Requests drawn from a workload.
+    Drawn(Drawn),
+    /// A recorded trace, played.
+    Played(Played),
+    /// The host's own work, which no disk takes part in: one thing takes `host.work_ns.NAME`.
+    Host {
+        /// The name.
+        work: &'static str,
+        /// The figure of one that takes a second.
+        per_s: f64,
+    },
+    /// Share of the processor in percent, of another row of the same configuration: what
+    /// `host.work_ns.NAME` takes of each of its things.
+    Processor {
+        /// The other row's `what`.
+        of: &'static str,
+        /// The name.
+        work: &'static str,
+        /// Things in one of the other row's unit.
+        each: f64,
+    },
+    /// A property of a trace as it was recorded here, on a machine of its own.
+    Recorded {
+        /// Its name in `traces/`.
+        trace: &'static str,
+        /// Which.
+        property: Property,
+    },
+    /// No model tells it.
+    NotModelled {
+        /// Why.
+        why: &'static str,
+    },
+}
+
+/// A workload and what is read off it.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn {
+    /// Sequential, or at random.
+    pub is_random: bool,
+    /// Share of reads in percent.
+    pub read_percent: u8,
+    /// Bytes of each request.
+    pub bytes: u32,
+    /// Requests outstanding.
+    pub depth: u32,
+    /// Part of the disk that is used; 0 for all of it.
+    pub region_bytes: u64,
+    /// Where it begins, as a share of the disk in percent.
+    pub from_percent: u8,
+    /// How long, on the machine's clock.
+    pub runs: Nanos,
+    /// What the host does for each request before it issues the next, as a name of `host.work_ns`.
+    pub thinks: Option<&'static str>,
+    /// Writes at random beside it all the while, that many outstanding, which are not counted.
+    pub beside_writes: u32,
+    /// What the figure is.
+    pub reads_off: Rate,
+}
+
+/// What is read off a workload.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// Bytes a second, divided by this.
+    BytesPer(f64),
+    /// Requests a second, divided by this.
+    RequestsPer(f64),
+}
+
+/// What a recording shows by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Property {
+    /// Mean number of requests between arrival and completion, over time.
+    Queue,
+    /// Bytes read, of all, in percent.
+    ReadPercent,
+    /// Bytes a second, in MB.
+    MegabytesPerSecond,
+}
+
+/// A trace and what is read off its playing.
+#[derive(Debug, Clone, Copy)]
+pub struct Played {
+    /// Its name in `traces/`.
+    pub trace: &'static str,
+    /// What decides when a request is issued.
+    pub pace: Pace,
+    /// What is read off the time it takes.
+    pub figure: Figure,
+}
+
+/// What decides when a request of a trace is issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Each when those it waited for in the recording are done, and the time that was thought in
+    /// between has passed.
+    Dependent,
+    /// As many at once as there were in the recording, as fast as that goes.
+    Depth,
+}
+
+/// What is read off the time a trace takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Figure {
+    /// This many things were done meanwhile: so many a second.
+    PerSecond(f64),
+    /// The trace is this share of the whole: the whole's time in seconds.
+    SecondsOf(f64),
+    /// Requests a second.
+    RequestsPerSecond,
+}

@@ -1,0 +1,75 @@
+//! R1: three SATA modes of one server under the Phoronix Test Suite.
+
+use crate::row::{Better, Figure, How, Pace, Played, Row};
+
+const MODES: [(&str, &str); 3] = [
+    ("IDE", "x8dtl-ide"),
+    ("AHCI, BIOS ROM", "x8dtl-ahci-bios"),
+    ("AHCI, Intel ROM", "x8dtl-ahci-intel"),
+];
+
+/// Insertions of the test, and of the recording.
+const INSERTIONS: [f64; 2] = [12_500.0, 1_000.0];
+/// Files of the recording.
+const FILES: f64 = 200.0;
+/// MB written in the recording.
+const MEGABYTES: f64 = 64.0;
+
+/// All of them.
+pub fn rows() -> Vec<Row> {
+    let played = |trace, figure| How::Played(Played { trace, pace: Pace::Dependent, figure });
+    let tests = [
+        (
+            "SQLite timed insertions",
+            "s",
+            Better::Lower,
+            [1708.55, 794.92, 558.98],
+            played("sqlite-insert", Figure::SecondsOf(INSERTIONS[1] / INSERTIONS[0])),
+        ),
+        (
+            "FS-Mark, 1000 files of 1 MB",
+            "files/s",
+            Better::Higher,
+            [9.93, 11.87, 13.8],
+            played("fsmark-1m", Figure::PerSecond(FILES)),
+        ),
+        (
+            "Threaded I/O, random read",
+            "MB/s",
+            Better::Higher,
+            [1252.83, 1265.55, 1303.47],
+            How::Host { work: "read_megabyte", per_s: 1.0 },
+        ),
+        (
+            "Threaded I/O, random write",
+            "MB/s",
+            Better::Higher,
+            [0.59, 0.97, 1.08],
+            played("threaded-randwrite", Figure::PerSecond(MEGABYTES)),
+        ),
+        (
+            "Apache Benchmark, static page",
+            "/s",
+            Better::Higher,
+            [15_908.64, 15_546.63, 15_730.01],
+            How::Host { work: "page", per_s: 1.0 },
+        ),
+    ];
+    let mut rows = Vec::new();
+    for (what, unit, better, figures, how) in tests {
+        for ((configuration, machine), published) in MODES.into_iter().zip(figures) {
+            rows.push(Row {
+                id: format!("R1 {what}, {configuration}"),
+                document: "R1",
+                what,
+                configuration,
+                machine,
+                unit,
+                better,
+                published,
+                how: how.clone(),
+            });
+        }
+    }
+    rows
+}

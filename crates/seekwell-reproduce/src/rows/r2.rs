@@ -1,0 +1,82 @@
+//! R2: DragonFly's AHCI driver before and after it used its tags and kept reads and writes apart
+//! (April 2011).
+
+use crate::row::{Better, Drawn, How, Rate, Row};
+use seekwell_io::units::Nanos;
+
+const STATES: [&str; 2] = ["before", "after"];
+const BLOG: &str = "what blogbench reaches is decided by the memory and the processors of a server \
+                    that the document does not describe";
+
+/// All of them.
+pub fn rows() -> Vec<Row> {
+    let random = |bytes, beside_writes| {
+        How::Drawn(Drawn {
+            is_random: true,
+            read_percent: 100,
+            bytes,
+            depth: 64,
+            region_bytes: 0,
+            from_percent: 0,
+            runs: Nanos::from_millis(30_000),
+            thinks: None,
+            beside_writes,
+            reads_off: Rate::RequestsPer(1.0),
+        })
+    };
+    let not = How::NotModelled { why: BLOG };
+    let tests = [
+        (
+            "random 512-byte reads, Crucial C300",
+            "IOPS",
+            [8000.0, 37_000.0],
+            ["c300-before", "c300-after"],
+            random(512, 0),
+        ),
+        (
+            "random 512-byte reads, hard drive",
+            "IOPS",
+            [150.0, 365.0],
+            ["dragonfly-hdd-before", "dragonfly-hdd-after"],
+            random(512, 0),
+        ),
+        (
+            "blogbench: writing holds until blog",
+            "#",
+            [1300.0, 1600.0],
+            ["dragonfly-hdd-before", "dragonfly-hdd-after"],
+            not.clone(),
+        ),
+        (
+            "swapcache SSD, random reads under blogbench",
+            "IOPS",
+            [130.0, 1400.0],
+            ["c300-before", "c300-after"],
+            random(16 << 10, 64),
+        ),
+        (
+            "blogbench: article reads at the end",
+            "/s",
+            [10_000.0, 60_000.0],
+            ["dragonfly-hdd-before", "dragonfly-hdd-after"],
+            not,
+        ),
+    ];
+    let mut rows = Vec::new();
+    for (what, unit, figures, machines, how) in tests {
+        for index in 0..2 {
+            rows.push(Row {
+                id: format!("R2 {what}, {}", STATES[index]),
+                document: "R2",
+                what,
+                configuration: STATES[index],
+                machine: machines[index],
+                unit,
+                better: Better::Higher,
+                published: figures[index],
+                how: how.clone(),
+            });
+        }
+    }
+    rows
+}

@@ -1,0 +1,58 @@
+//! R3: RAID controllers on faster buses under recorded web and database load: StorageMark 2004.
+
+use crate::row::{Better, Figure, How, Pace, Played, Property, Row};
+
+/// Configurations and their figures for web light, web heavy, database light and database heavy.
+const CONTROLLERS: [(&str, &str, [f64; 4]); 5] = [
+    ("AcceleRAID 600, PCI-X 64/100", "acceleraid600-pcix64-100", [435.0, 510.0, 990.0, 1724.0]),
+    ("AcceleRAID 600, PCI 64/66", "acceleraid600-pci64-66", [435.0, 510.0, 990.0, 1695.0]),
+    ("MegaRAID 1600, PCI 64/66", "megaraid1600-pci64-66", [418.0, 568.0, 1316.0, 1639.0]),
+    ("MegaRAID 1600, PCI 32/33", "megaraid1600-pci32-33", [413.0, 562.0, 1176.0, 1408.0]),
+    (
+        "MegaRAID 1600, PCI 32/33 + load",
+        "megaraid1600-pci32-33-load",
+        [407.0, 556.0, 1075.0, 1250.0],
+    ),
+];
+const TRACES: [(&str, &str); 4] = [
+    ("web light", "web-light"),
+    ("web heavy", "web-heavy"),
+    ("database light", "db-light"),
+    ("database heavy", "db-heavy"),
+];
+
+/// All of them.
+pub fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut add = |what, configuration, machine, unit, published, how| {
+        rows.push(Row {
+            id: format!("R3 {what}, {configuration}"),
+            document: "R3",
+            what,
+            configuration,
+            machine,
+            unit,
+            better: Better::Higher,
+            published,
+            how,
+        });
+    };
+    let recorded = [
+        ("mean queue length", "requests", Property::Queue, [1.86, 3.50]),
+        ("data read", "%", Property::ReadPercent, [75.0, 86.0]),
+        ("transfer rate", "MB/s", Property::MegabytesPerSecond, [3.3, 35.1]),
+    ];
+    for (what, unit, property, figures) in recorded {
+        for ((configuration, trace), published) in TRACES.into_iter().zip(figures) {
+            add(what, configuration, "", unit, published, How::Recorded { trace, property });
+        }
+    }
+    for (index, (what, trace)) in TRACES.into_iter().enumerate() {
+        for (configuration, machine, figures) in CONTROLLERS {
+            let figure = Figure::RequestsPerSecond;
+            let how = How::Played(Played { trace, pace: Pace::Depth, figure });
+            add(what, configuration, machine, "IO/s", figures[index], how);
+        }
+    }
+    rows
+}

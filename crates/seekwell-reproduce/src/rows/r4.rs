@@ -1,0 +1,50 @@
+//! R4: hdparm on an IDE disk (O'Reilly, 2000).
+
+use crate::row::{Better, Drawn, How, Rate, Row};
+use seekwell_io::units::Nanos;
+
+const SETTINGS: [(&str, &str, [f64; 2]); 3] = [
+    ("defaults", "pii350-default", [95.52, 3.58]),
+    ("-c3 -m16", "pii350-c3m16", [90.78, 6.50]),
+    ("-X66 -d1 -u1 -m16 -c3", "pii350-udma2", [89.51, 20.13]),
+];
+
+/// hdparm counts in MiB.
+const MIB: f64 = 1_048_576.0;
+
+/// All of them. The device is read one after the other in the 64 KiB that Linux 2.2 put together at
+/// most, one request at a time, from its beginning, for three seconds.
+pub fn rows() -> Vec<Row> {
+    let device = How::Drawn(Drawn {
+        is_random: false,
+        read_percent: 100,
+        bytes: 64 << 10,
+        depth: 1,
+        region_bytes: 0,
+        from_percent: 0,
+        runs: Nanos::from_millis(3_000),
+        thinks: Some("copy_request"),
+        beside_writes: 0,
+        reads_off: Rate::BytesPer(MIB),
+    });
+    let cached = How::Host { work: "cached_megabyte", per_s: 1.0 };
+    let mut rows = Vec::new();
+    for (index, (what, how)) in
+        [("cached reads, -T", cached), ("device reads, -t", device)].into_iter().enumerate()
+    {
+        for (configuration, machine, figures) in SETTINGS {
+            rows.push(Row {
+                id: format!("R4 {what}, {configuration}"),
+                document: "R4",
+                what,
+                configuration,
+                machine,
+                unit: "MB/s",
+                better: Better::Higher,
+                published: figures[index],
+                how: how.clone(),
+            });
+        }
+    }
+    rows
+}

@@ -1,0 +1,100 @@
+//! `seekwell machine`.
+
+use super::values;
+use clap::{Args, Subcommand, ValueHint};
+use seekwell_trace::formats::Format;
+use std::path::PathBuf;
+
+/// What is shown below the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  seekwell machine list                              which machines ship with the program
+  seekwell machine show p4sbe-ich8-ahci.toml         its layers, and where every value is from
+  seekwell bench --on p4sbe-ich8-ahci.toml --set controller.kind=ide
+                                                     the same machine in another mode
+  seekwell machine check mine.toml                   what is wrong with a description, and where
+  seekwell machine import atlas10k.parv -o atlas.toml
+  seekwell machine validate atlas.toml --trace atlas10k.trace";
+
+/// `seekwell machine`.
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: MachineCommand,
+}
+
+/// What to do with descriptions of machines.
+#[derive(Debug, Subcommand)]
+pub enum MachineCommand {
+    /// Show which machines and parts ship with the program
+    List,
+    /// Show a machine's layers and all its parameters with where each is from
+    Show(Described),
+    /// Say whether descriptions can be used; if not, name the line, the key and the remedy
+    Check(Check),
+    /// Make a description of a drive of DiskSim
+    Import(Import),
+    /// Play measured requests to a machine and say how far its times are from the measured ones
+    ///
+    /// The next request is issued the recorded think time after the modelled end of the one before.
+    /// Prints means, percentiles and the demerit figure of Ruemmler and Wilkes: the root mean square
+    /// of the horizontal distance between the two distributions of service times.
+    Validate(Validate),
+}
+
+/// A description.
+#[derive(Debug, Args)]
+pub struct Described {
+    /// A .toml file, or the name of a machine that ships
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub machine: PathBuf,
+    /// Make it different: controller.kind=ide, host.tags=split
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
+}
+
+/// `seekwell machine check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Descriptions
+    #[arg(required = true, value_hint = ValueHint::FilePath)]
+    pub machines: Vec<PathBuf>,
+    /// Make them different before they are checked
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
+}
+
+/// `seekwell machine import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// A parameter file of DiskSim (.parv), with those it names beside it
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub parv: PathBuf,
+    /// The description to write
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Replace the output where it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `seekwell machine validate`.
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// A .toml file, or the name of a machine that ships
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub machine: PathBuf,
+    /// A trace with the time each request was issued and done
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub trace: PathBuf,
+    /// Its format, where the first bytes do not tell
+    #[arg(long, value_name = "FORMAT", value_parser = super::trace::readable())]
+    pub from: Option<Format>,
+    /// Make the machine different first
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}

@@ -1,0 +1,18 @@
+//! `seekwell reproduce`.
+
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+/// `seekwell reproduce`.
+#[derive(Debug, Args)]
+pub struct Reproduce {
+    /// Only these documents: R0 to R4 [default: all]
+    #[arg(value_name = "DOCUMENT", value_parser = ["R0", "R1", "R2", "R3", "R4"])]
+    pub documents: Vec<String>,
+    /// Print Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// Write a page with published and modelled figures side by side to this file
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}

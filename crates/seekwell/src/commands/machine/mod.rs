@@ -1,0 +1,21 @@
+//! `seekwell machine`: descriptions of modelled hardware.
+
+mod check;
+mod import;
+mod list;
+mod show;
+mod validate;
+
+use crate::Ended;
+use crate::cli::machine::{Machine, MachineCommand};
+use crate::context::Context;
+
+pub fn run(args: &Machine, context: &Context) -> Ended {
+    match &args.command {
+        MachineCommand::List => list::run(context),
+        MachineCommand::Show(args) => show::run(args, context),
+        MachineCommand::Check(args) => check::run(args, context),
+        MachineCommand::Import(args) => import::run(args, context),
+        MachineCommand::Validate(args) => validate::run(args, context),
+    }
+}

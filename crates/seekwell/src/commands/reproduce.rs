@@ -1,0 +1,45 @@
+//! `seekwell reproduce`: published figures beside what modelled machines give.
+
+use super::write_whole;
+use crate::Ended;
+use crate::cli::reproduce::Reproduce;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use crate::progress::Line;
+use crate::signals;
+use seekwell_report::reproduced;
+use seekwell_reproduce::{ReproduceError, reproduce, rows};
+use std::sync::Arc;
+
+pub fn run(args: &Reproduce, context: &Context) -> Ended {
+    if let Some(page) = &args.output {
+        super::check_writable(page)?;
+    }
+    signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
+    let mut rows = rows();
+    rows.retain(|row| {
+        args.documents.is_empty() || args.documents.iter().any(|d| d == row.document)
+    });
+    let line = Line::plain(context.progress);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let done = reproduce(rows, threads, &context.control.stop, &|done, all| {
+        line.part("running modelled machines", done as u64, all as u64);
+    });
+    line.clear();
+    let done = match done {
+        Err(ReproduceError::Interrupted) => return Ok(Exit::Interrupted),
+        done => done?,
+    };
+    if let Some(page) = &args.output {
+        write_whole(page, reproduced::html(&done)?.as_bytes())?;
+        context.note(&format!("the page is {}", page.display()));
+    }
+    if context.json {
+        context.print_json(&reproduced::document(&done))?;
+    } else if args.markdown {
+        context.print(&reproduced::markdown(&done))?;
+    } else {
+        context.print(&reproduced::terminal(&done, context.width))?;
+    }
+    Ok(Exit::Done)
+}

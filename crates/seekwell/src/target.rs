@@ -1,0 +1,47 @@
+//! What a target on the command line is: a path of this machine, `null`, or the description of a
+//! modelled machine.
+
+use crate::exit::CommandError;
+use seekwell_inspect::{Inspection, Target, inspect};
+use seekwell_machine::{Model, library};
+use seekwell_sys::View;
+use std::path::Path;
+
+/// Whether a target is described and not there: every description is a `.toml` file.
+pub fn is_modelled(target: &Path) -> bool {
+    target.extension().is_some_and(|e| e == "toml")
+}
+
+/// Looks at a target as it is now.
+///
+/// # Errors
+/// When it is not there.
+pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, CommandError> {
+    if target == Path::new("null") {
+        return Ok(Inspection::null());
+    }
+    if is_modelled(target) {
+        return Ok(Inspection::modelled(&target.display().to_string()));
+    }
+    Ok(inspect(view, &Target::resolve(view, target)?))
+}
+
+/// The model a `.toml` file describes, or the shipped one of that name where there is no such file.
+///
+/// # Errors
+/// When there is neither, or the description is wrong.
+pub fn model(target: &Path, set: &[(String, String)]) -> Result<Model, CommandError> {
+    let stem = target.file_stem().unwrap_or_default().to_string_lossy();
+    let file = target.display().to_string();
+    let read = std::fs::read_to_string(target);
+    let text = match (read, library::machine(&stem)) {
+        (Ok(text), _) => text,
+        (Err(e), Some(shipped)) if e.kind() == std::io::ErrorKind::NotFound => shipped.to_owned(),
+        (Err(source), None) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Err(CommandError::NoMachine { file, near: library::near(&stem) });
+        }
+        (Err(source), _) => return Err(CommandError::Read { path: target.to_path_buf(), source }),
+    };
+    let parts = library::Shelf::beside(target);
+    Ok(Model::read(&file, &text, set, &parts)?)
+}
