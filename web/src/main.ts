@@ -22,6 +22,7 @@ import type { Payload, Run } from "./types.ts";
 function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[] {
   return [
     head(run),
+    steps(run, prefix),
     fidelity(run, prefix),
     findings(run, prefix),
     attachment(run, prefix),
@@ -30,7 +31,6 @@ function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[]
     mix(run, prefix),
     series(run, prefix),
     phases(run, prefix),
-    steps(run, prefix),
     environment(run, json, prefix),
   ];
 }

@@ -194,6 +194,20 @@ export interface Row {
   remark: string | null;
 }
 
+/** One step of a suite, formatted by seekwell itself. */
+export interface Step {
+  phase: string;
+  title: string;
+  result: string;
+  cpu: string;
+  longest: string;
+  spread: string;
+  /** Its other values. */
+  others: [name: string, value: string][];
+  notes: string[];
+  remark: string | null;
+}
+
 export interface Run {
   document: RunDocument;
   detail: { repeats: RepeatDetail[] };
@@ -201,6 +215,8 @@ export interface Run {
   sentence: string;
   figures: Figure[];
   rows: Row[];
+  /** Of suites only. */
+  steps?: Step[];
   /** Of replays only. */
   fidelity?: Faith[];
   /** How it stands, on a page that is served: `running`, `killed` … */

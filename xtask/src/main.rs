@@ -3,11 +3,13 @@
 
 mod bench_engine;
 mod bench_inspect;
+mod bench_suites;
 mod bench_trace;
 mod completions;
 mod dist;
 mod lab;
 mod man;
+mod published;
 mod storagemark;
 
 use clap::{Parser, Subcommand};
@@ -35,8 +37,13 @@ enum Task {
     /// Measure import, storage, recording and replay of traces and write a dated table to
     /// docs/bench.
     BenchTrace(bench_trace::Args),
+    /// Measure the suites beside hdparm, bonnie++, fio, sqlite3 and ab and write a dated table to
+    /// docs/bench.
+    BenchSuites(bench_suites::Args),
     /// Record the four traces of StorageMark 2004 anew from real servers.
     Storagemark(storagemark::Args),
+    /// Record the traces behind `seekwell reproduce` from the programs of the documents.
+    RecordPublished(published::Args),
     /// Boot real kernels on emulated hardware and see whether the program tells the truth of them.
     Lab(lab::Args),
 }
@@ -49,7 +56,9 @@ fn main() -> ExitCode {
         Task::BenchEngine(args) => bench_engine::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
         Task::BenchTrace(args) => bench_trace::run(&args),
+        Task::BenchSuites(args) => bench_suites::run(&args),
         Task::Storagemark(args) => storagemark::run(&args),
+        Task::RecordPublished(args) => published::run(&args),
         Task::Lab(args) => lab::run(&args),
     };
     match done {

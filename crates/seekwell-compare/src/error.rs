@@ -116,8 +116,8 @@ impl SourceError {
 pub enum FormatError {
     /// None of the formats that are known.
     #[error(
-        "this is neither a run of seekwell, fio JSON, bonnie++ CSV (1.96 to 1.98) nor a \
-         composite.xml of the Phoronix Test Suite"
+        "this is neither a run of seekwell, output of fio or hdparm, bonnie++ CSV (1.96 to 1.98) \
+         nor a composite.xml of the Phoronix Test Suite"
     )]
     Unknown,
     /// Not the JSON it should be.

@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 pub enum SourceKind {
     /// Runs this program made.
     KeptRuns,
-    /// fio's JSON output.
-    FioJson,
+    /// fio's output, JSON or printed.
+    Fio,
+    /// What hdparm printed.
+    Hdparm,
     /// bonnie++'s CSV lines.
     BonnieCsv,
     /// A result file of the Phoronix Test Suite.
@@ -24,7 +26,8 @@ impl SourceKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::KeptRuns => "kept runs",
-            Self::FioJson => "fio JSON",
+            Self::Fio => "fio output",
+            Self::Hdparm => "hdparm output",
             Self::BonnieCsv => "bonnie++ CSV",
             Self::PhoronixXml => "Phoronix XML",
         }

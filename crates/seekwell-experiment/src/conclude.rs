@@ -9,7 +9,7 @@ use crate::steady::{SHORTEST_JUDGED, judge};
 use seekwell_inspect::diff::Change;
 use seekwell_stats::{
     Arm, BLOCKS_PILOT, Block, Estimate, Gate, Interval, METHOD, Pair, Severity, Traffic, Verdict,
-    estimate, gates, holm, percent, verdict,
+    estimate, gates, holm, percent, signed, verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -189,14 +189,19 @@ fn decide(document: &Document, verdict: Verdict) -> (Decision, String, Option<Ve
         {
             if *below_margin {
                 let sentence = format!(
-                    "no difference within {margin} (95 % CI {low:+.2}…{high:+.2} %), {sample}"
+                    "no difference within {margin} (95 % CI {}…{} %), {sample}",
+                    signed(*low, 2),
+                    signed(*high, 2)
                 );
                 return (Decision::Decided, sentence, Some(verdict));
             }
             let why = format!(
-                "the same thing measured as both arms came out {percent:+.1} % apart (95 % CI \
-                 {low:+.1}…{high:+.1} %), {sample}; chance does that once in twenty times: make \
-                 this self-test again, and do not trust this machine's answers if it repeats"
+                "the same thing measured as both arms came out {} % apart (95 % CI {}…{} %), \
+                 {sample}; chance does that once in twenty times: make this self-test again, and \
+                 do not trust this machine's answers if it repeats",
+                signed(*percent, 1),
+                signed(*low, 1),
+                signed(*high, 1)
             );
             (Decision::Invalid, invalid(&why), Some(verdict))
         }
@@ -364,8 +369,9 @@ fn sessions(document: &Document) -> Option<Check> {
 fn skewed(document: &Document) -> Option<Check> {
     let skew = estimate(&block_values(document, &document.design.metric))?.skew?;
     let text = format!(
-        "a few blocks pull the mean away: typical block {:+.1} %, mean {:+.1} %",
-        skew.typical, skew.mean
+        "a few blocks pull the mean away: typical block {} %, mean {} %",
+        signed(skew.typical, 1),
+        signed(skew.mean, 1)
     );
     Some(check("skew", Checked::Warning, text))
 }

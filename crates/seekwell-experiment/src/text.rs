@@ -4,7 +4,7 @@ use crate::conclude::{Checked, Conclusion, values};
 use crate::design::Shape;
 use crate::document::{Document, Status};
 use seekwell_io::units::{Nanos, three_digits};
-use seekwell_stats::{Arm, Interval, percent};
+use seekwell_stats::{Arm, Interval, percent, signed};
 use std::fmt::Write;
 
 /// The whole result. Lines are at most `width` characters where words allow it.
@@ -122,9 +122,9 @@ fn bar(out: &mut String, document: &Document, conclusion: &Conclusion, width: us
     let _ = writeln!(out, "  {}", text(axis));
     let note = format!(
         "●━ change {} % with its 95 % interval {}…{} %; ═ the margin; ┼ no change",
-        signed(percent(estimate.centre)),
-        signed(low),
-        signed(high)
+        with_sign(percent(estimate.centre)),
+        with_sign(low),
+        with_sign(high)
     );
     wrapped(out, "  ", &note, width);
 }
@@ -134,7 +134,7 @@ fn table(out: &mut String, document: &Document, width: usize) {
     let d = values(document, &document.design.metric);
     let cell = |(i, d): (usize, &Option<f64>)| {
         let order = document.design.order_text(i as u32);
-        let d = d.map_or_else(|| "–".to_owned(), |d| format!("{} %", signed(percent(d))));
+        let d = d.map_or_else(|| "–".to_owned(), |d| format!("{} %", with_sign(percent(d))));
         format!("{:>3} {order:<4} {d:>10}", i + 1)
     };
     let cells: Vec<String> = d.iter().enumerate().map(cell).collect();
@@ -201,10 +201,10 @@ fn others(out: &mut String, conclusion: &Conclusion, width: usize) {
     let _ = writeln!(out, "\nBeside it, for orientation only");
     for e in found.iter().take(6) {
         let word = if e.improves() { "better" } else { "worse" };
-        let interval = e
-            .interval95
-            .map_or_else(String::new, |i| format!(" ({}…{} %)", signed(i.low), signed(i.high)));
-        let text = format!("{} {} %{interval}, {word}", e.metric, signed(e.percent));
+        let interval = e.interval95.map_or_else(String::new, |i| {
+            format!(" ({}…{} %)", with_sign(i.low), with_sign(i.high))
+        });
+        let text = format!("{} {} %{interval}, {word}", e.metric, with_sign(e.percent));
         wrapped(out, "  ", &text, width);
     }
     if found.len() > 6 {
@@ -212,12 +212,14 @@ fn others(out: &mut String, conclusion: &Conclusion, width: usize) {
     }
 }
 
-fn signed(x: f64) -> String {
-    match x.abs() {
-        a if a < 10.0 => format!("{x:+.2}"),
-        a if a < 100.0 => format!("{x:+.1}"),
-        _ => format!("{x:+.0}"),
-    }
+/// With three digits, or as many as there are before the point.
+fn with_sign(x: f64) -> String {
+    let digits = match x.abs() {
+        a if a < 10.0 => 2,
+        a if a < 100.0 => 1,
+        _ => 0,
+    };
+    signed(x, digits)
 }
 
 /// A command line that a shell reads as these words.

@@ -30,8 +30,10 @@ pub mod text;
 pub mod watch;
 
 pub use finding::{Evidence, Finding, Severity};
+pub use identity::Identity;
 pub use inspect::inspect;
 pub use model::{
     Device, DeviceKind, Fact, Filesystem, Hop, Host, Inspection, Missing, Queue, TargetKind,
 };
+pub use stack::identity;
 pub use target::{FsSpace, InspectError, NotATarget, Target, all_disks};

@@ -8,12 +8,12 @@
 use crate::attach::{self, AtaPort};
 use crate::facts;
 use crate::find;
-use crate::identity::{self, Identify};
+use crate::identity::{self, Identify, Identity};
 use crate::model::{Device, DeviceKind, Fact, Hop};
 use crate::mount;
 use crate::queue;
 use crate::reader::{Need, Reader, choice, show};
-use seekwell_sys::Mount;
+use seekwell_sys::{DevId, Mount, View};
 use std::path::{Path, PathBuf};
 
 /// The deepest stack followed: real ones (file, loop, LVM, crypt, MD, partition, disk) have seven.
@@ -79,7 +79,8 @@ impl<'m> Stack<'m> {
         match kind {
             DeviceKind::Disk => describe(r, dir, &mut device),
             DeviceKind::MultipathHead => {
-                identify(r, dir, None, &mut device);
+                let (who, _) = identify(r, dir, device.dev.parse().ok(), None);
+                take(&mut device, who);
                 device.below = self.nvme_paths(r, dir);
             }
             DeviceKind::Loop => self.loop_device(r, dir, &mut device),
@@ -230,7 +231,8 @@ fn mapper_role(uuid: &str) -> Option<&'static str> {
 /// Fills in what only a disk has: who it is and how it is attached.
 fn describe(r: &mut Reader<'_>, dir: &Path, device: &mut Device) {
     let ata = AtaPort::find(r, dir);
-    let behind_hba = identify(r, dir, ata.as_ref(), device);
+    let (who, behind_hba) = identify(r, dir, device.dev.parse().ok(), ata.as_ref());
+    take(device, who);
     let data = ata.as_ref().map_or(behind_hba.as_ref(), |port| port.identify.as_ref());
     facts::of_disk(r, dir, ata.as_ref(), data, &mut device.detail);
     let attachment = attach::follow(r, dir, ata.as_ref());
@@ -256,24 +258,41 @@ fn describe(r: &mut Reader<'_>, dir: &Path, device: &mut Device) {
     }
 }
 
-/// Fills in who it is; gives back IDENTIFY data that came from no ATA port.
+/// Who it is; and IDENTIFY data that came from no ATA port.
 fn identify(
     r: &mut Reader<'_>,
     dir: &Path,
+    dev: Option<DevId>,
     ata: Option<&AtaPort>,
-    device: &mut Device,
-) -> Option<Fact<Identify>> {
+) -> (Identity, Option<Fact<Identify>>) {
     let behind_hba = match ata {
         Some(_) => None,
         None => identity::identify(r, dir, None),
     };
     let data = ata.map_or(behind_hba.as_ref(), |port| port.identify.as_ref());
-    let found = identity::read(r, dir, device.dev.parse().ok(), data);
-    device.model = found.model;
-    device.serial = found.serial;
-    device.wwn = found.wwn;
-    device.firmware = found.firmware;
-    behind_hba
+    (identity::read(r, dir, dev, data), behind_hba)
+}
+
+fn take(device: &mut Device, who: Identity) {
+    device.model = who.model;
+    device.serial = who.serial;
+    device.wwn = who.wwn;
+    device.firmware = who.firmware;
+}
+
+/// Who the device whose real sysfs folder is `dir` is, as [`crate::inspect()`] says it, and nothing
+/// else. No file of its queue is read: those wait for whoever is changing the queue, and on a disk
+/// that hangs such a change does not end.
+pub fn identity(view: &dyn View, dir: &Path) -> Identity {
+    let mut r = Reader::new(view);
+    let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let dev = r.hint(&dir.join("dev")).and_then(|d| d.parse().ok());
+    let ata = match kind(&r, dir, &name) {
+        DeviceKind::Disk => AtaPort::find(&mut r, dir),
+        DeviceKind::MultipathHead => None,
+        _ => return Identity::default(),
+    };
+    identify(&mut r, dir, dev, ata.as_ref()).0
 }
 
 fn last_hop(device: &Device, dir: &Path) -> Hop {

@@ -127,3 +127,32 @@ fn root_mean_square(measured: &[u64], modelled: &[u64]) -> f64 {
     let sum: f64 = pairs.map(|(a, b)| (*a as f64 - *b as f64) / 1e6).map(|d| d * d).sum();
     (sum / measured.len().max(1) as f64).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn validation(measured: &[u64], modelled: &[u64]) -> Validation {
+        let modelled_ns = modelled.to_vec();
+        let (measured, modelled) = (Times::new(measured.to_vec()), Times::new(modelled_ns.clone()));
+        Validation { measured, modelled, modelled_ns, beyond: 0 }
+    }
+
+    #[test]
+    fn the_demerit_is_the_horizontal_distance_of_the_curves() {
+        const MS: u64 = 1_000_000;
+        // The order of the requests is of no matter; a shift is its own distance.
+        assert_eq!(validation(&[MS, 5 * MS], &[7 * MS, 3 * MS]).demerit_ms(), 2.0);
+        // One of two off by 2 ms.
+        let half = validation(&[MS, 5 * MS], &[MS, 7 * MS]).demerit_ms();
+        assert!((half - 2f64.sqrt()).abs() < 1e-12, "{half}");
+        assert_eq!(validation(&[], &[]).demerit_ms(), 0.0);
+    }
+
+    #[test]
+    fn quantiles_lie_on_lines_between_the_times() {
+        let times = Times::new(vec![30, 10, 20]);
+        assert_eq!((times.quantile_ns(0.0), times.quantile_ns(1.0)), (10.0, 30.0));
+        assert_eq!((times.quantile_ns(0.25), times.mean_ns()), (15.0, 20.0));
+    }
+}

@@ -206,10 +206,13 @@ fn mark(row: &Reproduced) -> &'static str {
 }
 
 fn error(row: &Reproduced) -> String {
-    row.error().map_or_else(|| "–".to_owned(), |error| {
-        let sign = if error < 0.0 { "−" } else { "+" };
-        format!("{sign}{:.1} %", error.abs() * 100.0)
-    })
+    row.error().map_or_else(
+        || "–".to_owned(),
+        |error| {
+            let sign = if error < 0.0 { "−" } else { "+" };
+            format!("{sign}{:.1} %", error.abs() * 100.0)
+        },
+    )
 }
 
 /// Four digits, or all of a larger number.

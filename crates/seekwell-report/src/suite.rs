@@ -155,7 +155,10 @@ mod tests {
         assert_eq!(row.notes, ["the cache was dropped"], "said once, not for every repeat");
         assert!(crate::rows(&document).is_empty(), "it is no row of requests");
         let heads = crate::sentence(&document);
-        assert!(heads.starts_with("The suite fs gave ") && heads.ends_with(": 54.0 MB/s."), "{heads}");
+        assert!(
+            heads.starts_with("The suite fs gave ") && heads.ends_with(": 54.0 MB/s."),
+            "{heads}"
+        );
         document.phases = vec![document.phases[0].clone(); 5];
         let heads = crate::sentence(&document);
         assert!(heads.ends_with("; 2 more figures in the table."), "{heads}");

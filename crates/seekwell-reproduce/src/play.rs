@@ -53,22 +53,22 @@ pub fn drawn(model: &Model, drawn: &Drawn) -> Result<Measurement, PlayError> {
         0 => capacity - from,
         bytes => bytes.min(capacity - from),
     };
-    let closed = |read_percent, depth| Workload {
+    let closed = |pattern, read_percent, bytes, depth| Workload {
         offset_bytes: from,
         runtime_ns: drawn.runs,
         seed: SEED,
-        ..Workload::closed(pattern, read_percent, drawn.bytes, depth, region)
+        ..Workload::closed(pattern, read_percent, bytes, depth, region)
     };
-    let own = closed(drawn.read_percent, drawn.depth);
+    let own = closed(pattern, drawn.read_percent, drawn.bytes, drawn.depth);
     let thinks = drawn.thinks.and_then(|work| model.host().work_ns.get(work).copied());
-    let member = |workload: &Workload, thread, think| {
-        let source = Thinking::new(Generator::new(workload, thread), Nanos(think));
+    let member = |workload: &Workload, thread, think: f64| {
+        let source = Thinking::new(Generator::new(workload, thread), Nanos(think as u64));
         (source, workload.pace.depth())
     };
-    let mut members = vec![member(&own, 0, thinks.unwrap_or(0))];
-    if drawn.beside_writes > 0 {
-        let beside = Workload { threads: 2, ..closed(0, drawn.beside_writes) };
-        members.push(member(&beside, 1, 0));
+    let mut members = vec![member(&own, 0, thinks.unwrap_or(0.0))];
+    if let Some((depth, bytes)) = drawn.beside_writes {
+        let beside = Workload { threads: 2, ..closed(Pattern::Random, 0, bytes, depth) };
+        members.push(member(&beside, 1, 0.0));
     }
     let mut source = Together::new(members);
     let bounds = Bounds { depth: source.depth(), ..Bounds::of(&own) };
@@ -91,7 +91,7 @@ pub fn played(model: &Model, trace: Shipped, pace: Pace) -> Result<Measurement, 
         writes: true,
         placing: Placing::new(fit, SECTOR, device.end_bytes, device.longest_bytes, capacity)?,
         longest_bytes: (device.longest_bytes + 2 * SECTOR).next_multiple_of(SECTOR),
-        untimed: pace == Pace::Depth,
+        untimed: pace != Pace::Dependent,
         dependencies: pace == Pace::Dependent,
     };
     let mut feed = Feed::start(trace.open()?, picked);
@@ -103,8 +103,9 @@ pub fn played(model: &Model, trace: Shipped, pace: Pace) -> Result<Measurement, 
     let mut dispatcher = dispatcher(model);
     let control = Control::default();
     let (measured, feed) = match pace {
-        Pace::Depth => {
-            let mut source = Closed::new(feed, None, fidelity);
+        Pace::Depth(_) | Pace::RecordedDepth => {
+            let depth = if let Pace::Depth(depth) = pace { Some(depth) } else { None };
+            let mut source = Closed::new(feed, depth, fidelity);
             let done = run_source(&mut source, bounds, &mut machine, &mut dispatcher, &control)?;
             (done, source.finish().0)
         }

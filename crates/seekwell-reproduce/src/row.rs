@@ -91,8 +91,9 @@ pub struct Drawn {
     pub runs: Nanos,
     /// What the host does for each request before it issues the next, as a name of `host.work_ns`.
     pub thinks: Option<&'static str>,
-    /// Writes at random beside it all the while, that many outstanding, which are not counted.
-    pub beside_writes: u32,
+    /// Writes at random beside it all the while, which are not counted: how many are outstanding,
+    /// and the bytes of each.
+    pub beside_writes: Option<(u32, u32)>,
     /// What the figure is.
     pub reads_off: Rate,
 }
@@ -134,8 +135,10 @@ pub enum Pace {
     /// Each when those it waited for in the recording are done, and the time that was thought in
     /// between has passed.
     Dependent,
+    /// That many at once, as fast as that goes.
+    Depth(u32),
     /// As many at once as there were in the recording, as fast as that goes.
-    Depth,
+    RecordedDepth,
 }
 
 /// What is read off the time a trace takes.

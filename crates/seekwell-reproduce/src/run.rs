@@ -172,7 +172,7 @@ fn work_ns(
     models: &BTreeMap<&'static str, Model>,
 ) -> Result<f64, ReproduceError> {
     let ns = models.get(row.machine).and_then(|model| model.host().work_ns.get(work));
-    ns.map(|ns| *ns as f64).ok_or_else(|| ReproduceError::Missing {
+    ns.copied().ok_or_else(|| ReproduceError::Missing {
         row: row.id.clone(),
         name: format!("host.work_ns.{work} in {}", row.machine),
     })
@@ -243,7 +243,8 @@ fn figure(
 
 fn read_off(measured: &Measurement, workload: &Drawn) -> f64 {
     // Writes beside the workload are none of its requests.
-    let ops: &[Op] = if workload.beside_writes > 0 { &[Op::Read] } else { &[Op::Read, Op::Write] };
+    let ops: &[Op] =
+        if workload.beside_writes.is_some() { &[Op::Read] } else { &[Op::Read, Op::Write] };
     let seconds = measured.elapsed.as_secs_f64();
     let sum = |what: fn(&Measurement, Op) -> u64| -> f64 {
         ops.iter().map(|op| what(measured, *op) as f64).sum::<f64>() / seconds

@@ -7,6 +7,7 @@ use crate::interval::percent;
 use crate::margin::Margin;
 use crate::plan::BLOCKS_FLOOR;
 use crate::rank::{doubled_ranks, median_sorted, sorted, two_sided};
+use crate::signed::signed;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -99,8 +100,8 @@ impl std::fmt::Display for Gate {
             }
             Self::Trend(Trend { percent_per_block, p, .. }) => write!(
                 f,
-                "the difference moved by {percent_per_block:+.2} % a block during the experiment \
-                 (p = {p:.4})"
+                "the difference moved by {} % a block during the experiment (p = {p:.4})",
+                signed(*percent_per_block, 2)
             ),
             Self::Autocorrelated { lag_one } => write!(
                 f,
@@ -109,8 +110,9 @@ impl std::fmt::Display for Gate {
             ),
             Self::CarryOver(CarryOver { arm, percent, .. }) => write!(
                 f,
-                "runs of {arm:?} are {percent:+.1} % different after the other setting than after \
-                 themselves: settle for longer between runs"
+                "runs of {arm:?} are {} % different after the other setting than after \
+                 themselves: settle for longer between runs",
+                signed(*percent, 1)
             ),
         }
     }

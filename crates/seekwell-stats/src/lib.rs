@@ -18,6 +18,7 @@ pub mod interval;
 pub mod margin;
 pub mod plan;
 mod rank;
+pub mod signed;
 pub mod signed_rank;
 pub mod steady;
 pub mod student;
@@ -33,6 +34,7 @@ pub use margin::{Better, Margin, MarginError};
 pub use plan::{
     BLOCKS_CAP, BLOCKS_DEFAULT, BLOCKS_FLOOR, BLOCKS_PILOT, blocks_needed, more_blocks,
 };
+pub use signed::signed;
 pub use signed_rank::{SignedRank, hodges_lehmann, interval, signed_rank};
 pub use steady::{InRun, Rounds, Traffic, in_run, rounds};
 pub use student::{Skew, Welch, skew, t_interval, welch};

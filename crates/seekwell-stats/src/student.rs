@@ -3,6 +3,7 @@
 
 use crate::interval::{Interval, percent};
 use crate::rank::tail;
+use crate::signed::signed;
 use crate::signed_rank::{hodges_lehmann, interval};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -45,7 +46,8 @@ pub struct Skew {
 
 impl std::fmt::Display for Skew {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "skewed: typical block {:+.1} %, mean {:+.1} %", self.typical, self.mean)
+        let (typical, mean) = (signed(self.typical, 1), signed(self.mean, 1));
+        write!(f, "skewed: typical block {typical} %, mean {mean} %")
     }
 }
 

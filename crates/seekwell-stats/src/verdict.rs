@@ -8,6 +8,7 @@ use crate::gate::Gate;
 use crate::interval::{Interval, percent};
 use crate::margin::{Better, Margin};
 use crate::plan::{BLOCKS_CAP, BLOCKS_PILOT, more_blocks};
+use crate::signed::signed;
 use crate::signed_rank::{hodges_lehmann, interval, signed_rank};
 use crate::student::{Skew, mean, sd, skew, t_interval};
 use serde::{Deserialize, Serialize};
@@ -225,7 +226,9 @@ impl Display for Verdict {
             }
             Self::Equivalent { margin, low90, high90, sample } => write!(
                 f,
-                "no difference within {margin} (90 % CI {low90:+.1}…{high90:+.1} %), {sample}"
+                "no difference within {margin} (90 % CI {}…{} %), {sample}",
+                signed(*low90, 1),
+                signed(*high90, 1)
             ),
             Self::Undecided { low, high, more_blocks, margin, sample } => {
                 undecided(f, [*low, *high], *more_blocks, *margin, sample)
@@ -269,7 +272,8 @@ fn undecided(
     margin: Margin,
     sample: &Sample,
 ) -> std::fmt::Result {
-    write!(f, "undecided after {sample}: the data allow {low:+.1}…{high:+.1} %; ")?;
+    let (low, high) = (signed(low, 1), signed(high, 1));
+    write!(f, "undecided after {sample}: the data allow {low}…{high} %; ")?;
     match sample {
         Sample::Blocks(n) if n.saturating_add(more) > BLOCKS_CAP => write!(
             f,

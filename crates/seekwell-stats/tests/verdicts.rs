@@ -47,7 +47,7 @@ fn no_difference_is_said_only_with_the_ninety_per_cent_interval_inside_the_margi
     let d = [-0.5, 0.4, -0.3, 0.6, -0.6, 0.3, 0.1, -0.1, 0.2, -0.2];
     assert_eq!(
         said(&d, Better::Higher),
-        "no difference within ±2 % (90 % CI -0.3…+0.2 %), 10 blocks"
+        "no difference within ±2 % (90 % CI −0.3…+0.2 %), 10 blocks"
     );
 }
 
@@ -67,7 +67,7 @@ fn wide_data_are_undecided_and_say_how_much_more_it_takes() {
     let text = said(&d, Better::Higher);
     assert_eq!(
         text,
-        "undecided after 10 blocks: the data allow -1.5…+2.2 %; about 26 more blocks would settle \
+        "undecided after 10 blocks: the data allow −1.5…+2.2 %; about 26 more blocks would settle \
          ±2 %"
     );
     let wild: Vec<f64> = d.iter().map(|x| 10.0 * x).collect();

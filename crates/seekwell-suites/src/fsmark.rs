@@ -3,7 +3,7 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, any};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, any, through_cache};
 use crate::work::{Buffer, Crew, create, open, together, write_all};
 use rustix::fs::{Mode, OFlags};
 use seekwell_io::clock::Clock;
@@ -72,6 +72,7 @@ pub static SUITE: Suite = Suite {
     ],
     check: any,
     needs,
+    direct: through_cache,
     steps,
 };
 

@@ -7,7 +7,7 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Run, Stage, Step, StepResult};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, any};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, any, through_cache};
 use crate::work::{Buffer, create, settle, write_all};
 use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
 use seekwell_io::clock::Clock;
@@ -55,6 +55,7 @@ pub static SUITE: Suite = Suite {
     ],
     check: any,
     needs: |settings| Needs { bytes: settings.number("size"), files: 1 },
+    direct: through_cache,
     steps,
 };
 

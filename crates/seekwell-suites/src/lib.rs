@@ -13,6 +13,8 @@ pub mod fsmark;
 pub mod hdparm;
 mod limit;
 mod lists;
+#[cfg(test)]
+mod places;
 pub mod record;
 pub mod sqlite;
 pub mod storagemark;

@@ -105,7 +105,7 @@ fn sentence(disk: Option<f64>, cpu: f64, flushes: u64) -> String {
     let worked = format!("{:.0} % of the time", 100.0 * cpu);
     let disk_part = disk.map(|busy| {
         let share = format!("{:.0} % of the time", 100.0 * busy);
-        format!("the disk's counters say that it was busy {share}, with {flushes} flushes")
+        format!("the disk's counters say that it was busy {share}, with {}", counted(flushes))
     });
     let disk_part = disk_part.unwrap_or_else(|| "no device counts here".into());
     match Limit::of(disk, cpu) {
@@ -114,7 +114,10 @@ fn sentence(disk: Option<f64>, cpu: f64, flushes: u64) -> String {
         }
         Limit::Cpu => format!("The processor was the limit: it worked {worked}; {disk_part}."),
         Limit::Neither => {
-            format!("Neither disk nor processor was the limit: {disk_part}; the latter {worked}.")
+            format!(
+                "Neither disk nor processor was the limit: {disk_part}; the processor worked \
+                 {worked}."
+            )
         }
         Limit::Unknown => {
             format!(
@@ -123,6 +126,10 @@ fn sentence(disk: Option<f64>, cpu: f64, flushes: u64) -> String {
             )
         }
     }
+}
+
+fn counted(flushes: u64) -> String {
+    if flushes == 1 { "1 flush".into() } else { format!("{flushes} flushes") }
 }
 
 fn cpus() -> u64 {

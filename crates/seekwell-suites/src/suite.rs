@@ -26,6 +26,8 @@ pub struct Suite {
     pub check: fn(&Settings) -> Result<(), SuiteError>,
     /// What it will put into its directory at most.
     pub needs: fn(&Settings) -> Needs,
+    /// Whether its requests pass by the page cache.
+    pub direct: fn(&Settings) -> bool,
     /// Its steps, in their order.
     pub steps: fn(&Settings) -> Vec<Step>,
 }
@@ -178,6 +180,16 @@ impl Settings {
     pub fn word(&self, name: &str) -> &str {
         self.values.get(name).expect("a tunable of this suite")
     }
+}
+
+/// For suites that can be told to pass by the page cache: whether they are.
+pub fn told_direct(settings: &Settings) -> bool {
+    settings.word("cache") == "direct"
+}
+
+/// For suites that always go through the page cache.
+pub const fn through_cache(_: &Settings) -> bool {
+    false
 }
 
 /// For suites whose values are each possible whatever the others are.

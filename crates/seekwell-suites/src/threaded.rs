@@ -4,7 +4,7 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, told_direct};
 use crate::work::{Buffer, Crew, create, open, settle, together};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -66,6 +66,7 @@ pub static SUITE: Suite = Suite {
     ],
     check,
     needs: |s| Needs { bytes: s.number("threads") * s.number("size"), files: s.number("threads") },
+    direct: told_direct,
     steps,
 };
 

@@ -83,6 +83,24 @@ pub enum TraceError {
     Capture(#[from] crate::capture::CaptureError),
 }
 
+impl TraceError {
+    /// Whether it lies in what was asked for (no such file, not a trace, not a good one) and not
+    /// in what the system allows.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            // What no system call answered was said of the content, by who unpacks or decodes it.
+            Self::Io { source, .. } => {
+                source.raw_os_error().is_none() || source.kind() == std::io::ErrorKind::NotFound
+            }
+            Self::Malformed { .. }
+            | Self::Truncated { .. }
+            | Self::Unrecognised { .. }
+            | Self::Inexpressible { .. } => true,
+            Self::Capture(_) => false,
+        }
+    }
+}
+
 fn shown(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" (found {text:?})") }
 }

@@ -29,7 +29,20 @@ macro_rules! shipped {
 }
 
 /// All of them, in alphabetical order.
-pub const TRACES: &[Shipped] = shipped!("db-heavy", "db-light", "web-heavy", "web-light");
+pub const TRACES: &[Shipped] = shipped!(
+    "blog",
+    "bonnie-create-random",
+    "bonnie-create-seq",
+    "bonnie-delete-random",
+    "bonnie-delete-seq",
+    "db-heavy",
+    "db-light",
+    "fsmark-1m",
+    "sqlite-insert",
+    "threaded-randwrite",
+    "web-heavy",
+    "web-light",
+);
 
 impl Shipped {
     /// The trace of this name.

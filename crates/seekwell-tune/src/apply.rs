@@ -267,14 +267,20 @@ impl Applier {
     }
 
     /// What is not as it was. Attributes that are not there now are passed over: a scheduler's
-    /// files go with it.
+    /// files go with it. Nothing is looked at after one that does not answer: on a queue that is
+    /// stuck every further look would wait its time out.
     pub fn differences(&self, originals: &[Original]) -> Vec<Difference> {
-        let differs = |o: &Original| {
-            let is = self.read(&o.path).ok()?;
-            let (key, was) = (o.key.clone(), o.value.clone());
-            (!Values::same(&is, &was)).then_some(Difference { key, was, is })
-        };
-        originals.iter().filter_map(differs).collect()
+        let mut found = Vec::new();
+        for o in originals {
+            match self.read(&o.path) {
+                Ok(is) if !Values::same(&is, &o.value) => {
+                    found.push(Difference { key: o.key.clone(), was: o.value.clone(), is });
+                }
+                Err(WriteError::Blocked { .. }) => break,
+                Ok(_) | Err(_) => {}
+            }
+        }
+        found
     }
 
     /// Puts back what `ours` names, in the order in which settings reset each other, and reads
@@ -310,7 +316,6 @@ impl Applier {
         }
         let foreign =
             originals.iter().filter(|o| !ours.contains(&o.key)).cloned().collect::<Vec<_>>();
-        // On a queue that is stuck, every further look would wait its time out.
         let stuck = left.iter().any(|l| matches!(l.error, WriteError::Blocked { .. }));
         let foreign = if stuck { Vec::new() } else { self.differences(&foreign) };
         Outcome { restored: restored.into_iter().collect(), left, foreign }

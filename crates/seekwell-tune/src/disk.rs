@@ -28,6 +28,29 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Of the disk that has this device number now. Files of its queue are not read: on a disk that
+    /// hangs they may not answer.
+    ///
+    /// # Errors
+    /// [`TuneError::NoDisk`] when there is none.
+    pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, TuneError> {
+        let dir = folder(view, dev).ok_or_else(|| gone(dev))?;
+        Ok(Self::read(view, &dir, dev))
+    }
+
+    fn read(view: &dyn View, dir: &Path, dev: DevId) -> Self {
+        let text = |path: &str| view.text(&dir.join(path)).ok();
+        let known = seekwell_inspect::identity(view, dir);
+        Self {
+            name: dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default(),
+            dev: dev.to_string(),
+            diskseq: text("diskseq").and_then(|t| t.parse().ok()),
+            serial: known.serial.map(|f| f.value),
+            wwn: known.wwn.map(|f| f.value),
+            backing: text("loop/backing_file"),
+        }
+    }
+
     /// What shows that `now` is not the disk this identity was taken from; `None` when it is.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let differs = |what: &str, was: &Option<String>, is: &Option<String>| {
@@ -94,6 +117,13 @@ fn folder(view: &dyn View, dev: DevId) -> Option<PathBuf> {
     view.canonical(&all.join(name)).ok()
 }
 
+fn gone(dev: DevId) -> TuneError {
+    TuneError::NoDisk {
+        given: format!("device {dev}"),
+        why: "the kernel shows no device with this number".to_owned(),
+    }
+}
+
 impl Disk {
     /// The disk a target is on: a block device's own, a partition's disk, the device of the file
     /// system a path is on.
@@ -119,14 +149,10 @@ impl Disk {
     /// # Errors
     /// [`TuneError::NoDisk`] when there is none.
     pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, TuneError> {
-        let gone = || TuneError::NoDisk {
-            given: format!("device {dev}"),
-            why: "the kernel shows no device with this number".to_owned(),
-        };
-        let dir = folder(view, dev).ok_or_else(gone)?;
-        let name = dir.file_name().and_then(|n| n.to_str()).ok_or_else(gone)?;
+        let dir = folder(view, dev).ok_or_else(|| gone(dev))?;
+        let name = dir.file_name().and_then(|n| n.to_str()).ok_or_else(|| gone(dev))?;
         let target = Target::block_device(name, dev);
-        let device = inspect(view, &target).device.ok_or_else(gone)?;
+        let device = inspect(view, &target).device.ok_or_else(|| gone(dev))?;
         Self::from_device(view, device, &target.given)
     }
 
@@ -140,17 +166,8 @@ impl Disk {
         }
         let dev: DevId = device.dev.parse().map_err(|()| no_disk("it has no device number"))?;
         let dir = folder(view, dev).ok_or_else(|| no_disk("sysfs does not show it"))?;
-        let text = |path: &str| view.text(&dir.join(path)).ok();
-        let identity = Identity {
-            name: device.name.clone(),
-            dev: dev.to_string(),
-            diskseq: text("diskseq").and_then(|t| t.parse().ok()),
-            serial: device.serial.as_ref().map(|f| f.value.clone()),
-            wwn: device.wwn.as_ref().map(|f| f.value.clone()),
-            backing: text("loop/backing_file"),
-        };
         Ok(Self {
-            identity,
+            identity: Identity::read(view, &dir, dev),
             pci: above(view, &dir, is_pci),
             host: above(view, &dir, |_, name| numbered(name, "host")).and_then(|host| {
                 let name = host.file_name()?.to_owned();

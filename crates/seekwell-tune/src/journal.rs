@@ -446,4 +446,4 @@ impl Journal {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

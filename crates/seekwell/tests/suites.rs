@@ -146,7 +146,7 @@ fn every_suite_refuses_a_target_it_cannot_work_on() {
 
 #[test]
 fn every_suite_refuses_a_file_system_that_is_read_only_or_has_no_room_or_inodes() {
-    let Some(disk) = Mounted::ext4(2 * GIB, "rw") else { return };
+    let Some(disk) = Mounted::ext4(3 * GIB, "rw") else { return };
     let (runs, dir) = (tempfile::tempdir().unwrap(), disk.point.as_path());
     let on = dir.display().to_string();
     let filler = dir.join("filler");
@@ -164,7 +164,7 @@ fn every_suite_refuses_a_file_system_that_is_read_only_or_has_no_room_or_inodes(
     while File::create_new(filler.join(format!("{made}"))).is_ok() {
         made += 1;
     }
-    each(3, "inodes");
+    each(3, "has room for 0 more files");
     std::fs::remove_dir_all(&filler).unwrap();
     tool("mount", &["-o", "remount,ro", &on]).expect("it can be mounted again");
     each(3, "read-only");

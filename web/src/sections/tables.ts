@@ -16,7 +16,32 @@ function leftOut(rows: Row[]): HTMLElement | null {
   return items.length > 0 ? h("ul", { class: "left-out" }, ...items) : null;
 }
 
-export function phases(run: Run, prefix: string): HTMLElement {
+/** The steps of a suite: what each is for, what is to be said of it, and all else it gave. */
+export function steps(run: Run, prefix: string): HTMLElement | null {
+  const all = run.steps ?? [];
+  if (all.length === 0) return null;
+  const titles = ["step", "result", "CPU", "longest call", "spread"];
+  const columns = titles.map((title, i) => ({ title, number: i > 0 }));
+  const rows = all.map((step) => {
+    const said = [step.remark, ...step.notes].filter((text) => text !== null);
+    const remarks = said.map((text) => h("div", { class: "remark" }, text));
+    return [h("span", {}, step.title, ...remarks), step.result, step.cpu, step.longest, step.spread];
+  });
+  const more = all.flatMap((step) => step.others.map((pair) => [step.title, ...pair]));
+  const moreColumns = [{ title: "step" }, { title: "what" }, { title: "value", number: true }];
+  return section(
+    "All steps",
+    `${prefix}-steps`,
+    table("Every step of the suite, medians of the valid repeats", columns, rows),
+    h("details", {}, h("summary", {}, "Everything else that was counted"),
+      table("Other values of each step", moreColumns, more)),
+    h("p", { class: "hint" }, "MB/s: 10⁶ bytes a second. CPU: of one processor. Spread: highest ",
+      "less lowest repeat, over the median. A dash: not measured."),
+  );
+}
+
+export function phases(run: Run, prefix: string): HTMLElement | null {
+  if (run.rows.length === 0 && (run.steps ?? []).length > 0) return null;
   const titles = ["phase", "operation", "MB/s", "requests/s", "p50", "p99", "p99.9", "spread",
     "CPU ns/request", "reached the device"];
   const columns = titles.map((title, i) => ({ title, number: i > 1 }));

@@ -6,7 +6,7 @@
 
 pub mod devices;
 mod measures;
-mod report;
+pub mod report;
 mod tools;
 
 use crate::{Failure, root};
@@ -40,11 +40,7 @@ pub struct Args {
 /// Runs everything, prints the table and writes it.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // The default action would leave devices behind; this way the guards run.
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = stop_flag()?;
     let seekwell = match &args.seekwell {
         Some(path) => path.canonicalize()?,
         None => build()?,
@@ -55,17 +51,70 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         dir: args.dir.canonicalize()?,
         stop,
     };
-    let mut report = Report::new(&bench.tools)?;
+    let fio = report::first_line_of(Command::new("fio").arg("--version"));
+    let mut report = Report::new(&bench.tools.seekwell, "fio", vec![fio])?;
     measures::all(&bench, &mut report)?;
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     let out =
         args.out.clone().unwrap_or_else(|| root().join(format!("docs/bench/{today}-engine.md")));
-    let text = report.markdown(&today, args.rounds, args.seconds);
+    let title = format!("The engine beside fio, {today}");
+    let text = report.markdown(&title, &how(args.rounds, args.seconds));
     out.parent().map_or(Ok(()), fs::create_dir_all)?;
     fs::write(&out, &text)?;
     println!("{}", report.table());
     println!("Written to {}.", out.display());
     Ok(ExitCode::SUCCESS)
+}
+
+fn how(rounds: u32, seconds: u32) -> String {
+    format!(
+        "Made by `cargo xtask bench-engine`. {rounds} rounds of {seconds} s for each tool, \
+         interleaved, taking turns at going first; medians, in brackets the smallest and the \
+         largest; ratios are seekwell over fio within a round. Devices hold {} MiB of data that \
+         does not compress. fio runs with its defaults, `--direct=1` on devices and files. Its \
+         latency is `lat`, which like ours begins before the submitting call; `clat` begins when \
+         that call has returned. CPU time is what each tool says of itself while it measures; \
+         \"whole process\" is what the kernel charged, start-up and kernel workers included.",
+        devices::SIZE_BYTES >> 20
+    )
+}
+
+/// A flag that the signals that end a program raise. Their default action would leave devices
+/// behind; this way the guards run.
+pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
+/// An error once somebody asked to stop.
+pub fn go_on(stop: &AtomicBool) -> Result<(), Failure> {
+    if stop.load(Ordering::Relaxed) { Err("interrupted".into()) } else { Ok(()) }
+}
+
+/// Measures with both tools in every round, taking turns at going first; results by tool.
+pub fn in_turn<A, B>(
+    rounds: u32,
+    stop: &AtomicBool,
+    mut ours: impl FnMut() -> Result<A, Failure>,
+    mut theirs: impl FnMut() -> Result<B, Failure>,
+) -> Result<(Vec<A>, Vec<B>), Failure> {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        if round % 2 == 0 {
+            a.push(ours()?);
+            go_on(stop)?;
+            b.push(theirs()?);
+        } else {
+            b.push(theirs()?);
+            go_on(stop)?;
+            a.push(ours()?);
+        }
+        go_on(stop)?;
+    }
+    Ok((a, b))
 }
 
 /// What a measurement needs.
@@ -77,39 +126,31 @@ struct Bench {
 }
 
 impl Bench {
-    /// An error once somebody asked to stop.
     fn go_on(&self) -> Result<(), Failure> {
-        if self.stop.load(Ordering::Relaxed) { Err("interrupted".into()) } else { Ok(()) }
+        go_on(&self.stop)
     }
 
-    /// Runs both tools in every round, taking turns at going first; results by tool.
     fn rounds<A, B>(
         &self,
-        mut ours: impl FnMut() -> Result<A, Failure>,
-        mut theirs: impl FnMut() -> Result<B, Failure>,
+        ours: impl FnMut() -> Result<A, Failure>,
+        theirs: impl FnMut() -> Result<B, Failure>,
     ) -> Result<(Vec<A>, Vec<B>), Failure> {
-        let (mut a, mut b) = (Vec::new(), Vec::new());
-        for round in 0..self.rounds {
-            if round % 2 == 0 {
-                a.push(ours()?);
-                self.go_on()?;
-                b.push(theirs()?);
-            } else {
-                b.push(theirs()?);
-                self.go_on()?;
-                a.push(ours()?);
-            }
-            self.go_on()?;
-        }
-        Ok((a, b))
+        in_turn(self.rounds, &self.stop, ours, theirs)
     }
 }
 
 /// Builds the program, release profile, and gives its path.
 pub fn build() -> Result<PathBuf, Failure> {
+    build_release(&["--package", "seekwell"], "seekwell")
+}
+
+/// Builds with these words for cargo, release profile, and gives the path of the program that is
+/// called so.
+pub fn build_release(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--release", "--package", "seekwell", "--message-format=json"])
+        .args(["build", "--release", "--message-format=json"])
+        .args(words)
         .current_dir(root())
         .stderr(std::process::Stdio::inherit())
         .output()?;
@@ -119,7 +160,7 @@ pub fn build() -> Result<PathBuf, Failure> {
     let lines = output.stdout.split(|b| *b == b'\n');
     lines
         .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "seekwell")
+        .filter(|message| message["target"]["name"] == name)
         .find_map(|message| message["executable"].as_str().map(|p| Path::new(p).to_path_buf()))
-        .ok_or_else(|| "cargo built no program named seekwell".into())
+        .ok_or_else(|| format!("cargo built no program named {name}").into())
 }

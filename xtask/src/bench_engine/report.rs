@@ -1,10 +1,9 @@
-//! The table, and the dated page with raw values.
+//! The table of this program beside rivals, and the dated page with raw values.
 
-use super::devices::SIZE_BYTES;
-use super::tools::Tools;
 use crate::{Failure, root};
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// What a value is.
@@ -12,8 +11,10 @@ use std::process::Command;
 pub enum Unit {
     /// Nanoseconds.
     Ns,
-    /// Requests a second.
+    /// Requests, files or whatever is counted, a second.
     PerSecond,
+    /// Bytes a second.
+    BytesPerSecond,
     /// Bytes.
     Bytes,
 }
@@ -22,7 +23,8 @@ impl Unit {
     const fn name(self) -> &'static str {
         match self {
             Self::Ns => "ns",
-            Self::PerSecond => "requests_per_s",
+            Self::PerSecond => "per_s",
+            Self::BytesPerSecond => "bytes_per_s",
             Self::Bytes => "bytes",
         }
     }
@@ -33,7 +35,9 @@ impl Unit {
             Self::Ns if value >= 1e4 => format!("{:.1} µs", value / 1e3),
             Self::Ns => format!("{value:.0} ns"),
             Self::PerSecond if value >= 1e6 => format!("{:.2} M/s", value / 1e6),
-            Self::PerSecond => format!("{:.1} k/s", value / 1e3),
+            Self::PerSecond if value >= 1e3 => format!("{:.1} k/s", value / 1e3),
+            Self::PerSecond => format!("{value:.1} /s"),
+            Self::BytesPerSecond => format!("{:.1} MB/s", value / 1e6),
             Self::Bytes => format!("{:.1} MB", value / 1e6),
         }
     }
@@ -63,7 +67,7 @@ pub struct Row {
     pub unit: Unit,
     /// seekwell's values, in order.
     pub ours: Vec<f64>,
-    /// fio's values, in order, of the same rounds.
+    /// The rival's values, in order, of the same rounds.
     pub theirs: Option<Vec<f64>>,
     /// What is wanted.
     pub wanted: Wanted,
@@ -83,7 +87,7 @@ impl Row {
     }
 
     /// Whether what is wanted is met by the medians; `None` where nothing is wanted.
-    fn met(&self) -> Option<bool> {
+    pub fn met(&self) -> Option<bool> {
         let ratio = self.ratios().map_or(f64::NAN, |r| spread(&r).0);
         match self.wanted {
             Wanted::AtMost(most) => Some(spread(&self.ours).0 <= most),
@@ -126,6 +130,8 @@ impl Row {
 
 /// Everything measured.
 pub struct Report {
+    /// What the rival is called.
+    rival: &'static str,
     machine: Vec<(String, String)>,
     /// What was measured.
     pub rows: Vec<Row>,
@@ -135,9 +141,13 @@ pub struct Report {
 
 impl Report {
     /// An empty one that knows the machine. Neither a host name nor a path is in it.
-    pub fn new(tools: &Tools) -> Result<Self, Failure> {
-        let fio = first_line_of(Command::new("fio").arg("--version"));
-        let seekwell = first_line_of(Command::new(&tools.seekwell).arg("--version"));
+    /// `versions` are the rivals' own words.
+    pub fn new(
+        seekwell: &Path,
+        rival: &'static str,
+        versions: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let seekwell = first_line_of(Command::new(seekwell).arg("--version"));
         let commit = first_line_of(
             Command::new("git").args(["describe", "--always", "--dirty"]).current_dir(root()),
         );
@@ -146,16 +156,17 @@ impl Report {
             ("CPUs online", std::thread::available_parallelism()?.to_string()),
             ("kernel", fs::read_to_string("/proc/sys/kernel/osrelease")?.trim().to_owned()),
             ("seekwell", format!("{seekwell}, commit {commit}")),
-            ("rival", fio),
+            ("rival", versions.join("; ")),
         ];
         let machine = machine.map(|(key, value)| (key.to_owned(), value)).to_vec();
-        Ok(Self { machine, rows: Vec::new(), not_measured: Vec::new() })
+        Ok(Self { rival, machine, rows: Vec::new(), not_measured: Vec::new() })
     }
 
     /// The table, as Markdown.
     pub fn table(&self) -> String {
-        let mut out = String::from(
-            "| | seekwell | fio | ratio | wanted | met |\n|---|---|---|---|---|---|\n",
+        let mut out = format!(
+            "| | seekwell | {} | ratio | wanted | met |\n|---|---|---|---|---|---|\n",
+            self.rival
         );
         for row in &self.rows {
             let _ = writeln!(out, "{}", row.line());
@@ -166,28 +177,16 @@ impl Report {
         out
     }
 
-    /// The whole page.
-    pub fn markdown(&self, date: &str, rounds: u32, seconds: u32) -> String {
-        let mut out = format!("# The engine beside fio, {date}\n\n");
+    /// The whole page. `how` tells how it was measured.
+    pub fn markdown(&self, title: &str, how: &str) -> String {
+        let mut out = format!("# {title}\n\n");
         for (key, value) in &self.machine {
             let _ = writeln!(out, "- {key}: {value}");
         }
-        let _ = write!(
-            out,
-            "\nMade by `cargo xtask bench-engine`. {rounds} rounds of {seconds} s for each tool, \
-             interleaved, taking turns at going first; medians, in brackets the smallest and the \
-             largest; ratios are seekwell over fio within a round. Devices hold {} MiB of data \
-             that does not compress. fio runs with its defaults, `--direct=1` on devices and \
-             files. Its latency is `lat`, which like ours begins before the submitting call; \
-             `clat` begins when that call has returned. CPU time is what each tool says of itself \
-             while it measures; \"whole process\" is what the kernel charged, start-up and \
-             kernel workers included.\n\n{}\n",
-            SIZE_BYTES >> 20,
-            self.table()
-        );
+        let _ = write!(out, "\n{how}\n\n{}\n", self.table());
         out.push_str("## Raw values\n\n```csv\nwhat,tool,unit,values in order of rounds\n");
         for row in &self.rows {
-            let rivals = [("seekwell", Some(&row.ours)), ("fio", row.theirs.as_ref())];
+            let rivals = [("seekwell", Some(&row.ours)), (self.rival, row.theirs.as_ref())];
             for (tool, values) in rivals {
                 let Some(values) = values else { continue };
                 let values: Vec<String> = values.iter().map(|v| format!("{v:.1}")).collect();
@@ -207,7 +206,8 @@ fn cpu_model() -> Result<String, Failure> {
     Ok(model.unwrap_or(std::env::consts::ARCH).to_owned())
 }
 
-fn first_line_of(command: &mut Command) -> String {
+/// The first line a command prints, such as its version.
+pub fn first_line_of(command: &mut Command) -> String {
     let output = command.output().map(|o| o.stdout).unwrap_or_default();
     let text = String::from_utf8_lossy(&output);
     text.lines().next().map_or_else(|| "not known".to_owned(), str::to_owned)
@@ -255,6 +255,7 @@ mod tests {
     #[test]
     fn what_was_not_measured_stands_in_the_table_with_the_reason() {
         let report = Report {
+            rival: "fio",
             machine: Vec::new(),
             rows: Vec::new(),
             not_measured: vec![("zram".into(), "needs root".into())],

@@ -3,7 +3,7 @@
 
 mod import;
 mod page;
-mod record;
+pub mod record;
 mod replay;
 mod stats;
 

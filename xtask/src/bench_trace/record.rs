@@ -1,8 +1,9 @@
 //! Recording: what it loses and what it costs, on a disk that is faster than most.
 //!
-//! The same load runs alone and recorded, in turn, each round beginning with the other one. It
-//! reads a zram device on one thread, which does all of a request's work, so the difference of its
-//! CPU time for each request is what the kernel spends on the events; the recorder counts its own.
+//! The same load runs alone and recorded, in turn, each round beginning with the other one. Two
+//! processes read a zram device of zeros in batches; they do all of a request's work, so the
+//! difference of their CPU time for each request is what the kernel spends on the events; the
+//! recorder counts its own.
 
 use super::Bench;
 use super::page::{Page, Row};
@@ -65,7 +66,9 @@ pub fn record(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
 fn words(disk: &Path, result: &Path) -> Vec<String> {
     let mut words: Vec<String> = ["--name=load", "--readonly", "--rw=randread", "--bs=4k"]
         .iter()
-        .chain(&["--direct=1", "--ioengine=psync", "--time_based", "--output-format=json"])
+        .chain(&["--direct=1", "--time_based", "--output-format=json", "--numjobs=2"])
+        .chain(&["--ioengine=io_uring", "--iodepth=32", "--iodepth_batch=16"])
+        .chain(&["--norandommap", "--gtod_reduce=1"])
         .map(|word| (*word).to_owned())
         .collect();
     words.push(format!("--filename={}", disk.display()));
@@ -100,7 +103,7 @@ fn under(seekwell: &Path, disk: &Path, place: &Path) -> Result<Recorded, Failure
 }
 
 /// Runs a program to its end. A trace with losses ends with 4 and is a result.
-pub(super) fn finish(command: &mut Command) -> Result<Vec<u8>, Failure> {
+pub fn finish(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .stdin(Stdio::null())
@@ -113,20 +116,27 @@ pub(super) fn finish(command: &mut Command) -> Result<Vec<u8>, Failure> {
     Ok(output.stdout)
 }
 
-/// The load and how many requests it made.
+/// The load of all jobs together and how many requests it made.
 fn of_fio(text: &[u8]) -> Result<(Load, f64), Failure> {
     // fio may write notes before its JSON.
     let start = text.iter().position(|b| *b == b'{').ok_or("fio wrote no JSON")?;
     let value: Value = serde_json::from_slice(&text[start..])?;
-    let job = &value["jobs"][0];
     let number = |value: &Value| value.as_f64().ok_or("fio's JSON lacks a number");
-    let requests = number(&job["read"]["total_ios"])?;
-    let seconds = number(&job["read"]["runtime"])? / 1e3;
-    let share = (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0;
-    if requests == 0.0 || seconds == 0.0 {
-        return Err("fio made no requests".into());
+    let (mut requests, mut per_s, mut cpu_s) = (0.0, 0.0, 0.0);
+    for job in value["jobs"].as_array().ok_or("fio's JSON lacks jobs")? {
+        let (done, seconds) =
+            (number(&job["read"]["total_ios"])?, number(&job["read"]["runtime"])? / 1e3);
+        if done == 0.0 || seconds == 0.0 {
+            return Err("fio made no requests".into());
+        }
+        requests += done;
+        per_s += done / seconds;
+        cpu_s += (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0 * seconds;
     }
-    Ok((Load { per_s: requests / seconds, cpu_ns: share * seconds * 1e9 / requests }, requests))
+    if requests == 0.0 {
+        return Err("fio ran no job".into());
+    }
+    Ok((Load { per_s, cpu_ns: cpu_s * 1e9 / requests }, requests))
 }
 
 fn rows(alone: &[Load], recorded: &[Recorded]) -> Vec<Row> {
@@ -182,9 +192,10 @@ mod tests {
     #[test]
     fn fios_json_gives_rate_and_cpu_time_of_a_request() {
         let text = br#"note
-            {"jobs":[{"usr_cpu":20.0,"sys_cpu":60.0,"read":{"total_ios":400000,"runtime":2000}}]}"#;
+            {"jobs":[{"usr_cpu":20.0,"sys_cpu":60.0,"read":{"total_ios":400000,"runtime":2000}},
+            {"usr_cpu":10.0,"sys_cpu":10.0,"read":{"total_ios":100000,"runtime":1000}}]}"#;
         let (load, requests) = of_fio(text).unwrap();
-        assert_eq!((load.per_s, load.cpu_ns, requests), (200_000.0, 4000.0, 400_000.0));
+        assert_eq!((load.per_s, load.cpu_ns, requests), (300_000.0, 3600.0, 500_000.0));
         assert!(of_fio(b"no").is_err());
     }
 }

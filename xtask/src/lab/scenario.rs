@@ -276,6 +276,19 @@ mod tests {
     }
 
     #[test]
+    fn the_page_about_the_lab_names_every_scenario_and_no_other() {
+        let page = std::fs::read_to_string(crate::root().join("docs/lab.md")).unwrap();
+        let (_, table) = page.split_once("## What is played").unwrap();
+        let table = table.split("\n## ").next().unwrap();
+        let mut named: Vec<&str> = table.split('`').skip(1).step_by(2).collect();
+        named.sort_unstable();
+        let all = all().unwrap();
+        let mut names: Vec<&str> = all.iter().map(|s| s.name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(named, names);
+    }
+
+    #[test]
     fn every_scenario_asserts_something_beyond_a_boot() {
         for scenario in all().unwrap() {
             let asserts = |s: &Step| {

@@ -8,6 +8,7 @@
 //! and checked against no data sheet: average seek 3.8 ms, 60 MB/s from the platter; stripes of
 //! 64 KiB, 32 MiB of memory for writes, which go out sorted and so cost half the movement.
 
+use super::disk::Timing;
 use std::collections::VecDeque;
 
 /// Bytes of a stripe's part on one pair.
@@ -61,9 +62,10 @@ impl Array {
             state: 0x9e37_79b9_7f4a_7c15,
         }
     }
+}
 
-    /// When a read that comes `now` is done.
-    pub fn read(&mut self, now: u64, offset: u64, len: u64) -> u64 {
+impl Timing for Array {
+    fn read(&mut self, now: u64, offset: u64, len: u64) -> u64 {
         let mut done = now;
         for (pair, at, bytes) in chunks(offset, len) {
             let mirrors = &self.drives[pair];
@@ -74,8 +76,8 @@ impl Array {
         done + OVERHEAD_NS
     }
 
-    /// When a write that comes `now` is answered. Its way to the drives keeps them busy.
-    pub fn write(&mut self, now: u64, offset: u64, len: u64) -> u64 {
+    /// Its way to the drives keeps them busy after the answer.
+    fn write(&mut self, now: u64, offset: u64, len: u64) -> u64 {
         let mut answered = now;
         self.forget(now);
         while self.dirty_bytes + len > CACHE {
@@ -94,11 +96,13 @@ impl Array {
         answered + OVERHEAD_NS
     }
 
-    /// When a flush is answered: at once, the controller's memory outlives a power cut.
-    pub fn flush(&self, now: u64) -> u64 {
+    /// At once: the controller's memory outlives a power cut.
+    fn flush(&mut self, now: u64) -> u64 {
         now + OVERHEAD_NS
     }
+}
 
+impl Array {
     fn forget(&mut self, now: u64) {
         while let Some((at, bytes)) = self.dirty.front().copied() {
             if at > now {

@@ -55,6 +55,14 @@ impl Confine {
         Ok(confine)
     }
 
+    /// The version of the cgroups.
+    pub fn version(&self) -> u32 {
+        match self.version {
+            Version::One => 1,
+            Version::Two => 2,
+        }
+    }
+
     /// One that an earlier run left behind, to be dropped.
     pub fn left_behind(name: &str) -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mounts").ok()?;

@@ -1,11 +1,11 @@
-//! A file whose bytes lie on a real disk and whose answers come when an [`Array`] would give them.
+//! A file whose bytes lie on a real disk and whose answers come when a modelled one would give
+//! them.
 //!
 //! A loop device over a plain file answers out of the page cache or at the speed of whatever lies
 //! below, and then nothing queues. Throttling by cgroup gives answers in volleys of 100 ms. So the
 //! file under the loop device is served by this process through FUSE, and every answer waits for
 //! its time.
 
-use super::array::Array;
 use crate::Failure;
 use fuser::{
     BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
@@ -28,6 +28,17 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 const NAME: &str = "disk";
 const INODE: INodeNo = INodeNo(2);
 const TTL: Duration = Duration::from_secs(3600);
+
+/// The clockwork of a modelled disk. Times are nanoseconds on the caller's clock, and each call
+/// comes no earlier than the one before.
+pub trait Timing: Send {
+    /// When a read that comes `now` is done.
+    fn read(&mut self, now: u64, offset: u64, len: u64) -> u64;
+    /// When a write that comes `now` is answered.
+    fn write(&mut self, now: u64, offset: u64, len: u64) -> u64;
+    /// When a flush that comes `now` is answered.
+    fn flush(&mut self, now: u64) -> u64;
+}
 
 /// The served file. Dropping it ends the service; nothing may use it then.
 pub struct Disk {
@@ -61,7 +72,7 @@ impl Ord for Answer {
 }
 
 struct Waiting {
-    array: Array,
+    timing: Box<dyn Timing>,
     answers: BinaryHeap<Reverse<Answer>>,
     numbers: u64,
     ended: bool,
@@ -80,18 +91,18 @@ impl Shared {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Sends an answer at the time that the array names for a request that came `came`.
+    /// Sends an answer at the time that `when` names for a request that came `came`.
     fn answer(
         &self,
         came: u64,
-        when: impl FnOnce(&mut Array, u64) -> u64,
+        when: impl FnOnce(&mut dyn Timing, u64) -> u64,
         send: impl FnOnce() + Send + 'static,
     ) {
         if !self.paced.load(Ordering::Relaxed) {
             return send();
         }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let at_ns = when(&mut waiting.array, came);
+        let at_ns = when(waiting.timing.as_mut(), came);
         waiting.numbers += 1;
         let number = waiting.numbers;
         waiting.answers.push(Reverse(Answer { at_ns, number, send: Box::new(send) }));
@@ -125,14 +136,19 @@ impl Shared {
 
 impl Disk {
     /// Makes a file of `size` bytes at `backing` and serves it below `mountpoint`, at full speed.
-    pub fn new(backing: &Path, mountpoint: &Path, size: u64, scale: u32) -> Result<Self, Failure> {
+    pub fn new(
+        backing: &Path,
+        mountpoint: &Path,
+        size: u64,
+        timing: Box<dyn Timing>,
+    ) -> Result<Self, Failure> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(backing)?;
         file.set_len(size)?;
         let shared = Arc::new(Shared {
             start: Instant::now(),
             paced: AtomicBool::new(false),
             waiting: Mutex::new(Waiting {
-                array: Array::new(scale),
+                timing,
                 answers: BinaryHeap::new(),
                 numbers: 0,
                 ended: false,
@@ -140,12 +156,10 @@ impl Disk {
             changed: Condvar::new(),
         });
         let deliverer = Arc::clone(&shared);
-        thread::Builder::new()
-            .name("storagemark-disk".into())
-            .spawn(move || deliverer.deliver())?;
+        thread::Builder::new().name("modelled-disk".into()).spawn(move || deliverer.deliver())?;
         let served = Served { file: Arc::new(file), size, shared: Arc::clone(&shared) };
         let mut config = Config::default();
-        config.mount_options = vec![MountOption::FSName("seekwell-storagemark".into())];
+        config.mount_options = vec![MountOption::FSName("seekwell-scene".into())];
         let session = fuser::spawn_mount(served, mountpoint, &config)
             .map_err(|e| format!("the modelled disk could not be mounted (is FUSE there?): {e}"))?;
         Ok(Self { path: mountpoint.join(NAME), shared, session: Some(session) })
@@ -253,7 +267,7 @@ impl Filesystem for Served {
             Ok(()) => Box::new(move || reply.data(&data)),
             Err(error) => return reply.error(Errno::from(error)),
         };
-        self.shared.answer(came, |array, now| array.read(now, offset, len), send);
+        self.shared.answer(came, |timing, now| timing.read(now, offset, len), send);
     }
 
     fn write(
@@ -276,12 +290,12 @@ impl Filesystem for Served {
         if let Err(error) = self.file.write_all_at(data, offset) {
             return reply.error(Errno::from(error));
         }
-        let when = |array: &mut Array, now| array.write(now, offset, u64::from(len));
+        let when = |timing: &mut dyn Timing, now| timing.write(now, offset, u64::from(len));
         self.shared.answer(came, when, move || reply.written(len));
     }
 
     fn fsync(&self, _req: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let came = self.shared.now_ns();
-        self.shared.answer(came, |array, now| array.flush(now), move || reply.ok());
+        self.shared.answer(came, |timing, now| timing.flush(now), move || reply.ok());
     }
 }

@@ -8,17 +8,17 @@
 
 mod apache;
 mod array;
-mod confine;
+pub mod confine;
 mod database;
-mod disk;
-mod place;
+pub mod disk;
+pub mod place;
 mod report;
 mod web;
 
 use crate::{Failure, bench_engine, root};
 use apache::Apache;
 use database::{Database, Site};
-use place::{Place, said};
+use place::{EXT4, Layout, Place, said};
 use report::{Report, Traced};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,9 +79,16 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let (scale, seconds) = if args.quick { (16, 15) } else { (args.scale, args.seconds) };
     let size = (8 << 30) / u64::from(scale) + (512 << 20);
-    let place = Place::new(&args.work.canonicalize()?, size, scale)?;
+    let layout = Layout {
+        size,
+        timing: Box::new(array::Array::new(scale)),
+        mkfs: EXT4,
+        // The document's NTFS noted each access to a file; strictatime is ext4's way to.
+        mount: "strictatime",
+    };
+    let place = Place::new(&args.work.canonicalize()?, layout)?;
     let mut scene = Scene { seekwell, scale, seconds, place, interrupted };
-    let mut report = Report::new(scale, seconds);
+    let mut report = Report::new(scale, seconds, scene.place.confine.version());
     scene.web(&mut report)?;
     scene.database(&mut report)?;
     let (traces, page) = match &args.out {

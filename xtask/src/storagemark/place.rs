@@ -2,7 +2,7 @@
 //! that, all taken down again on every way out. What a killed run left is removed by the next.
 
 use super::confine::Confine;
-use super::disk::Disk;
+use super::disk::{Disk, Timing};
 use crate::Failure;
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs;
@@ -11,9 +11,24 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// How folders and cgroups of the scene begin; the number of the process follows.
-const PREFIX: &str = "seekwell-storagemark-";
+const PREFIX: &str = "seekwell-scene-";
 /// File systems that are memory.
 const MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// Makes an ext4 that has no work left to do by itself.
+pub const EXT4: &str = "mkfs.ext4 -q -E nodiscard,lazy_itable_init=0,lazy_journal_init=0";
+
+/// What is made on the modelled disk.
+pub struct Layout {
+    /// Bytes of the disk.
+    pub size: u64,
+    /// How long it takes.
+    pub timing: Box<dyn Timing>,
+    /// The program that makes the file system and its options, between spaces; the device follows.
+    pub mkfs: &'static str,
+    /// Options of its mount, by ext4's driver.
+    pub mount: &'static str,
+}
 
 /// The scene's place. Fields are dropped in order: processes first, the folder last.
 pub struct Place {
@@ -23,6 +38,7 @@ pub struct Place {
     device: Option<Loop>,
     /// The modelled disk below.
     pub disk: Disk,
+    options: &'static str,
     dir: TempDir,
 }
 
@@ -45,8 +61,9 @@ impl Drop for Loop {
 }
 
 impl Place {
-    /// Makes it below `work`, with a disk of `size` bytes.
-    pub fn new(work: &Path, size: u64, scale: u32) -> Result<Self, Failure> {
+    /// Makes it below `work`.
+    pub fn new(work: &Path, layout: Layout) -> Result<Self, Failure> {
+        let Layout { size, timing, mkfs, mount: options } = layout;
         let kind = rustix::fs::statfs(work)?;
         if MEMORY.contains(&(kind.f_type as i64)) {
             return Err(
@@ -72,18 +89,15 @@ impl Place {
         let (served, root) = (dir.path().join("served"), dir.path().join("root"));
         fs::create_dir(&served)?;
         fs::create_dir(&root)?;
-        let disk = Disk::new(&dir.path().join("backing"), &served, size, scale)?;
+        let disk = Disk::new(&dir.path().join("backing"), &served, size, timing)?;
         let shown = said(
             Command::new("losetup").args(["--find", "--show", "--direct-io=on"]).arg(disk.path()),
         )?;
         let device = Loop(PathBuf::from(shown.trim()));
-        let mut place = Self { confine, mounted: None, device: Some(device), disk, dir };
-        said(
-            Command::new("mkfs.ext4")
-                .args(["-q", "-E", "nodiscard,lazy_itable_init=0"])
-                .args(["-E", "lazy_journal_init=0"])
-                .arg(place.device()),
-        )?;
+        let mut place = Self { confine, mounted: None, device: Some(device), disk, options, dir };
+        let mut words = mkfs.split(' ');
+        let program = words.next().unwrap_or_default();
+        said(Command::new(program).args(words).arg(place.device()))?;
         place.mount()?;
         Ok(place)
     }
@@ -104,10 +118,9 @@ impl Place {
     }
 
     fn mount(&mut self) -> Result<(), Failure> {
-        // The document's NTFS noted each access to a file; strictatime is ext4's way to.
         said(
             Command::new("mount")
-                .args(["-t", "ext4", "-o", "strictatime"])
+                .args(["-t", "ext4", "-o", self.options])
                 .arg(self.device())
                 .arg(self.root()),
         )?;

@@ -29,7 +29,7 @@ fn fio(name: &str, depth: u32, iops: &[f64]) -> Side {
         let found = contents(text.as_bytes(), name).unwrap();
         found.configurations.into_iter().next().unwrap().1.remove(0)
     });
-    Side { name: name.into(), source: SourceKind::FioJson, runs: runs.collect() }
+    Side { name: name.into(), source: SourceKind::Fio, runs: runs.collect() }
 }
 
 fn only(sides: &[Side], options: &Options) -> Against {

@@ -4,7 +4,7 @@ use super::bands;
 use super::pair::Pair;
 use crate::document::{Conclusion, MetricComparison, Role};
 use crate::model::{Rank, Side, SourceKind};
-use seekwell_stats::Design;
+use seekwell_stats::{Design, signed};
 
 /// `ahci against piix: bonnie++, one run each`.
 pub(super) fn heading(a: &Side, b: &Side, pairs: &[Pair], metrics: &[MetricComparison]) -> String {
@@ -129,8 +129,7 @@ fn change(metric: &MetricComparison, topic: &str) -> String {
     let rest = title.replace(topic, "");
     let rest = rest.trim().trim_matches(',').trim();
     let change = metric.change_percent.unwrap_or_default();
-    let sign = if change < 0.0 { "−" } else { "+" };
-    let number = format!("{sign}{:.0} %", change.abs());
+    let number = format!("{} %", signed(change, 0));
     if rest.is_empty() { number } else { format!("{rest} {number}") }
 }
 

@@ -4,6 +4,10 @@
 //! the number of seeks and of seeking processes, after the chunk size. A test that was over in
 //! less than half a second is written `+++++` and has no number. A line may stand in the printed
 //! output it came with: all that does not begin with a version and a comma is prose.
+//!
+//! bonnie++ 2.00a's own readers take the number of directories before the chunk size of small
+//! files; its writer leaves the first empty and writes the number where the second belongs. A chunk
+//! is a power of two of 256 bytes at least, so that anything else there is a number of directories.
 
 use crate::error::FormatError;
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
@@ -113,14 +117,18 @@ fn read_line(line: &str, number: usize, file: &str) -> Result<RunValues, FormatE
     keep(&mut identity, "chunk_size", fields[6]);
     let size = file_size(fields[5]).map_or_else(|| fields[5].to_owned(), |b| b.to_string());
     keep(&mut identity, "file_size_bytes", &size);
-    for (name, at) in [
-        ("num_files", 19),
-        ("max_size", 20),
-        ("min_size", 21),
-        ("num_dirs", 22),
-        ("file_chunk", 23),
+    let (directories, chunk) = match (fields[22], fields[23]) {
+        ("", number) if !is_chunk(number) => (number, ""),
+        both => both,
+    };
+    for (name, value) in [
+        ("num_files", fields[19]),
+        ("max_size", fields[20]),
+        ("min_size", fields[21]),
+        ("num_dirs", directories),
+        ("file_chunk", chunk),
     ] {
-        keep(&mut identity, name, fields[at]);
+        keep(&mut identity, name, value);
     }
     let mut left_out = Vec::new();
     let mut values = Vec::new();
@@ -157,6 +165,11 @@ fn keep(identity: &mut BTreeMap<String, String>, name: &str, value: &str) {
     if !value.is_empty() {
         identity.insert(name.into(), value.into());
     }
+}
+
+/// Whether this can be the size of a block: a power of two from 256 bytes to 1 MiB.
+fn is_chunk(text: &str) -> bool {
+    text.parse::<u32>().is_ok_and(|n| n.is_power_of_two() && (256..=1 << 20).contains(&n))
 }
 
 /// Bytes of a size as bonnie++ writes it: `4G`, `300M`, `1048576k`; a bare number is mebibytes.

@@ -40,6 +40,32 @@ fn the_format_of_today_has_its_two_more_fields_in_the_middle() {
     assert_eq!(older[0].groups, read(PIIX, "f").unwrap()[0].groups);
 }
 
+/// Lines that bonnie++ 2.00a wrote: small files only, in three directories, and links.
+const REAL: &str = "\
+1.98,2.00a,m,1,1795253098,,,,,,,,,,,,,,,,,1,5000,5000,,3,67,0,+++++,+++,1306,0,+++++,+++,+++++,+++,\
++++++,+++,,,,,,,32069us,211us,5904us,479us,25us,38us
+1.98,2.00a,a b,1,1795257496,8M,,2000,3,438,20,+++++,+++,+++++,+++,598,19,+++++,+++,+++++,+++,1,\
+link,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,58243us,34us,20021us,34976us,\
+1us,20us,22us,51us,3284us,28062us,3us,10540us
+";
+
+#[test]
+fn what_bonnie_2_00_writes_is_read_into_its_places() {
+    let runs = read(REAL, "f").unwrap();
+    let identity = &runs[0].groups[0].identity;
+    assert_eq!((identity["num_dirs"].as_str(), identity.get("file_chunk")), ("3", None));
+    assert_eq!(identity.get("file_size_bytes"), None);
+    assert_eq!(get(&runs[0], "seq_create.files_per_s"), 67.0);
+    assert_eq!(get(&runs[0], "seq_del.files_per_s"), 1306.0);
+    assert_eq!(get(&runs[0], "seq_create.latency_ns_max"), 32_069e3);
+    assert_eq!(runs[1].groups[0].identity["max_size"], "link");
+    assert_eq!(runs[1].groups[0].identity["seek_processes"], "3");
+    assert_eq!(get(&runs[1], "putc.rate_bytes_per_s"), 438.0 * 1024.0);
+    let ours = REAL.replace(",5000,5000,,3,", ",5000,5000,3,4096,");
+    let identity = read(&ours, "f").unwrap().remove(0).groups.remove(0).identity;
+    assert_eq!((identity["num_dirs"].as_str(), identity["file_chunk"].as_str()), ("3", "4096"));
+}
+
 #[test]
 fn a_test_that_was_too_fast_has_no_number_and_is_named() {
     let fast = PIIX.replace("379058,99", "+++++,+++").replace("169us", "");

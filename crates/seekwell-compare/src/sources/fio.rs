@@ -1,4 +1,4 @@
-//! fio's JSON output (`--output-format=json` and `json+`), fio 3 and later.
+//! fio's JSON output (`--output-format=json` and `json+`) and what it prints, fio 3 and later.
 //!
 //! fio 2 wrote latencies in microseconds under the names that fio 3 gives to nanoseconds, so it is
 //! refused rather than guessed at. fio also prints notes before the document; they are passed over.
@@ -18,68 +18,73 @@ const SHORTEST_MS: f64 = 500.0;
 /// From this mean size on, bytes a second is what a job is about.
 const LARGE_BYTES: f64 = 65536.0;
 
-#[derive(Deserialize)]
-struct Output {
+/// What fio writes of a whole run.
+#[derive(Default, Deserialize)]
+pub(super) struct Output {
     #[serde(rename = "fio version")]
-    version: String,
+    pub(super) version: String,
     #[serde(default, rename = "global options")]
-    global: BTreeMap<String, String>,
+    pub(super) global: BTreeMap<String, String>,
     #[serde(default)]
-    jobs: Vec<Job>,
+    pub(super) jobs: Vec<Job>,
     #[serde(default)]
-    client_stats: Vec<Job>,
+    pub(super) client_stats: Vec<Job>,
 }
 
-#[derive(Deserialize)]
-struct Job {
-    jobname: String,
+/// One job.
+#[derive(Default, Deserialize)]
+pub(super) struct Job {
+    pub(super) jobname: String,
     #[serde(default)]
-    error: i64,
+    pub(super) error: i64,
     #[serde(default)]
-    total_err: u64,
+    pub(super) total_err: u64,
     #[serde(default, rename = "job options")]
-    options: BTreeMap<String, String>,
+    pub(super) options: BTreeMap<String, String>,
     #[serde(default)]
-    read: Direction,
+    pub(super) read: Direction,
     #[serde(default)]
-    write: Direction,
+    pub(super) write: Direction,
     #[serde(default)]
-    trim: Direction,
+    pub(super) trim: Direction,
     #[serde(default)]
-    sync: Sync,
+    pub(super) sync: Sync,
     #[serde(default)]
-    usr_cpu: f64,
+    pub(super) usr_cpu: f64,
     #[serde(default)]
-    sys_cpu: f64,
+    pub(super) sys_cpu: f64,
 }
 
+/// Reads, writes or discards of a job.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Direction {
-    bw_bytes: f64,
-    iops: f64,
+pub(super) struct Direction {
+    pub(super) bw_bytes: f64,
+    pub(super) iops: f64,
     /// Milliseconds.
-    runtime: f64,
-    total_ios: u64,
-    lat_ns: Latency,
-    clat_ns: Latency,
+    pub(super) runtime: f64,
+    pub(super) total_ios: u64,
+    pub(super) lat_ns: Latency,
+    pub(super) clat_ns: Latency,
 }
 
+/// Flushes of a job.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Sync {
+pub(super) struct Sync {
     total_ios: u64,
     lat_ns: Latency,
 }
 
+/// A distribution, in nanoseconds.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Latency {
-    max: f64,
-    mean: f64,
+pub(super) struct Latency {
+    pub(super) max: f64,
+    pub(super) mean: f64,
     #[serde(rename = "N")]
-    n: u64,
-    percentile: BTreeMap<String, f64>,
+    pub(super) n: u64,
+    pub(super) percentile: BTreeMap<String, f64>,
 }
 
 /// The run in a text; `file` names it.
@@ -87,16 +92,7 @@ struct Latency {
 /// # Errors
 /// [`FormatError`] with line and column, or with the version that is not read.
 pub fn read(text: &str, file: &str) -> Result<RunValues, FormatError> {
-    let begins = |line: &str| line.trim_start().starts_with('{');
-    let lines_before = text.lines().take_while(|line| !begins(line)).count();
-    let at: usize = text.split_inclusive('\n').take(lines_before).map(str::len).sum();
-    // fio ends its output with a blank line, and with others in some versions.
-    let mut documents = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Output>();
-    let output = match documents.next() {
-        None => return Err(FormatError::Unknown),
-        Some(Err(error)) => return Err(FormatError::json(&error, lines_before)),
-        Some(Ok(output)) => output,
-    };
+    let output = if is_json(text) { json(text)? } else { super::fio_text::output(text)? };
     let major = output.version.strip_prefix("fio-").and_then(|v| v.split(['.', '-']).next());
     if major.and_then(|m| m.parse::<u32>().ok()).is_none_or(|m| m < 3) {
         return Err(FormatError::Version {
@@ -131,6 +127,24 @@ pub fn read(text: &str, file: &str) -> Result<RunValues, FormatError> {
         run.groups.push(group);
     }
     Ok(run)
+}
+
+/// Whether a document follows whatever notes there are.
+pub(super) fn is_json(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with('{'))
+}
+
+fn json(text: &str) -> Result<Output, FormatError> {
+    let begins = |line: &str| line.trim_start().starts_with('{');
+    let lines_before = text.lines().take_while(|line| !begins(line)).count();
+    let at: usize = text.split_inclusive('\n').take(lines_before).map(str::len).sum();
+    // fio ends its output with a blank line, and with others in some versions.
+    let mut documents = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Output>();
+    match documents.next() {
+        None => Err(FormatError::Unknown),
+        Some(Err(error)) => Err(FormatError::json(&error, lines_before)),
+        Some(Ok(output)) => Ok(output),
+    }
 }
 
 fn group(

@@ -3,6 +3,8 @@
 
 pub mod bonnie;
 pub mod fio;
+mod fio_text;
+pub mod hdparm;
 pub mod kept;
 pub mod phoronix;
 
@@ -54,11 +56,16 @@ pub fn contents(bytes: &[u8], name: &str) -> Result<Contents, FormatError> {
     if text.lines().any(|line| bonnie::is_result(line.trim())) && !first.starts_with('{') {
         return one(SourceKind::BonnieCsv, bonnie::read(text, name)?);
     }
-    if text.lines().any(|line| line.trim_start().starts_with('{')) {
-        if !text.contains("\"fio version\"") {
-            return Err(FormatError::Unknown);
+    let printed = text.lines().any(fio_text::is_job);
+    if printed || (fio::is_json(text) && text.contains("\"fio version\"")) {
+        return one(SourceKind::Fio, vec![fio::read(text, name)?]);
+    }
+    if text.lines().any(hdparm::is_timing) {
+        let mut configurations = hdparm::read(text, name)?;
+        if let [(only, _)] = configurations.as_mut_slice() {
+            name.clone_into(only);
         }
-        return one(SourceKind::FioJson, vec![fio::read(text, name)?]);
+        return Ok(Contents { kind: SourceKind::Hdparm, configurations });
     }
     Err(FormatError::Unknown)
 }

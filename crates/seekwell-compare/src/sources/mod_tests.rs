@@ -36,7 +36,7 @@ impl Folder {
 fn what_a_file_is_is_found_from_what_it_holds_and_not_from_its_name() {
     let folder = Folder::with(&[("a.xml", LINE), ("b.csv", FIO), ("c.json", PTS), ("d", "hello")]);
     assert_eq!(folder.side("a.xml").unwrap().source, SourceKind::BonnieCsv);
-    assert_eq!(folder.side("b.csv").unwrap().source, SourceKind::FioJson);
+    assert_eq!(folder.side("b.csv").unwrap().source, SourceKind::Fio);
     let error = folder.side("c.json").unwrap_err();
     assert!(matches!(error, SourceError::SeveralConfigurations { .. }), "{error}");
     assert_eq!(folder.side("c.json#AHCI").unwrap().source, SourceKind::PhoronixXml);

@@ -15,11 +15,15 @@ use seekwell_sys::{DevId, usb_device};
 use std::path::{Path, PathBuf};
 
 /// What is known of a disk's identity.
-#[derive(Debug, Default)]
-pub(crate) struct Identity {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Identity {
+    /// Its maker's name for its kind.
     pub model: Option<Fact<String>>,
+    /// Serial number.
     pub serial: Option<Fact<String>>,
+    /// World-wide name.
     pub wwn: Option<Fact<String>>,
+    /// Revision of its firmware.
     pub firmware: Option<Fact<String>>,
 }
 

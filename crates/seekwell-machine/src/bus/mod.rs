@@ -68,7 +68,7 @@ impl PciWire {
             kind: params.kind,
             outward: bursts(Way::Out),
             inward: bursts(Way::In),
-            command: nanos(params.command_accesses),
+            command: nanos(params.command_accesses) + Nanos(u64::from(params.adapter_ns)),
             status: nanos(params.status_accesses),
             round,
         })

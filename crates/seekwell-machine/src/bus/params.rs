@@ -105,6 +105,10 @@ pub struct PciParams {
     pub read_wait_clocks: u32,
     /// Clocks in which nobody drives the bus after a burst.
     pub turnaround_clocks: u32,
+    /// Time of the adapter's one processor for each command, in which it moves no data, in
+    /// nanoseconds; 0 where commands and data do not wait for each other.
+    #[serde(default)]
+    pub adapter_ns: u32,
     /// Accesses of one word each that giving a command takes.
     pub command_accesses: u32,
     /// Accesses of one word each that ending a command takes.
@@ -126,6 +130,7 @@ impl PciParams {
             write_wait_clocks: if split { 3 } else { 8 },
             read_wait_clocks: if split { 3 } else { 8 },
             turnaround_clocks: if split { 2 } else { 1 },
+            adapter_ns: 0,
             command_accesses: 4,
             status_accesses: 4,
             load: Vec::new(),
@@ -144,6 +149,7 @@ impl PciParams {
         within("write_wait_clocks", self.write_wait_clocks, 0..=128)?;
         within("read_wait_clocks", self.read_wait_clocks, 0..=128)?;
         within("turnaround_clocks", self.turnaround_clocks, 0..=4)?;
+        within("adapter_ns", self.adapter_ns, 0..=1_000_000_000)?;
         within("command_accesses", self.command_accesses, 0..=1_000)?;
         within("status_accesses", self.status_accesses, 0..=1_000)?;
         for competitor in &self.load {

@@ -148,8 +148,8 @@ struct Active {
 enum Stage {
     /// The device gets the command, and what is written, at that time.
     Giving(Nanos),
-    /// The device is at work.
-    Device,
+    /// The device is at work, and data that goes to it by DMA has crossed at that time.
+    Device(Nanos),
     /// The host has what is read, or the status, at that time.
     Taking(Nanos),
 }
@@ -197,15 +197,16 @@ impl<P: Part> Ide<P> {
                 self.processor += moved;
                 moved
             }
-            Op::Write => self.params.move_data(command.len),
-            Op::Read | Op::Flush | Op::Discard => Nanos::ZERO,
+            // Under DMA it crosses while the device is already at work.
+            Op::Write | Op::Read | Op::Flush | Op::Discard => Nanos::ZERO,
         };
         let stage = Stage::Giving(now + give + data);
         self.active = Some(Active { command, device, stage });
     }
 
-    /// The device has done its part at `done.at`: when the host has everything.
-    fn take(&mut self, done: Done, command: Command) -> Nanos {
+    /// The device has done its part at `done.at`, and has all data at `crossed`: when the host has
+    /// everything.
+    fn take(&mut self, done: Done, command: Command, crossed: Nanos) -> Nanos {
         let interrupt = Nanos(u64::from(self.params.interrupt_ns));
         let pio = self.params.mode.is_pio();
         if command.op == Op::Read && pio {
@@ -221,7 +222,7 @@ impl<P: Part> Ide<P> {
             let last = self.params.move_data(command.len.min(SECTOR_BYTES));
             return (done.ready + whole).max(done.at + last) + interrupt;
         }
-        done.at + interrupt
+        done.at.max(crossed) + interrupt
     }
 }
 
@@ -244,7 +245,7 @@ impl<P: Part> Part for Ide<P> {
     fn next(&self) -> Nanos {
         let own = match self.active.map(|active| active.stage) {
             Some(Stage::Giving(at) | Stage::Taking(at)) => at,
-            Some(Stage::Device) | None => Nanos::MAX,
+            Some(Stage::Device(_)) | None => Nanos::MAX,
         };
         self.devices.iter().map(Part::next).fold(own, Nanos::min)
     }
@@ -262,14 +263,18 @@ impl<P: Part> Part for Ide<P> {
             }
             if let Some(end) = self.finished.pop()
                 && let Some(active) = self.active
+                && let Stage::Device(crossed) = active.stage
             {
-                let taken = self.take(end, active.command);
+                let taken = self.take(end, active.command, crossed);
                 self.active = Some(Active { stage: Stage::Taking(taken), ..active });
             }
             match self.active {
                 Some(Active { stage: Stage::Giving(given), command, device }) if given <= at => {
                     self.devices[device].submit(command, at);
-                    self.active = Some(Active { command, device, stage: Stage::Device });
+                    let is_dma_write = command.op == Op::Write && !self.params.mode.is_pio();
+                    let data =
+                        if is_dma_write { self.params.move_data(command.len) } else { Nanos::ZERO };
+                    self.active = Some(Active { command, device, stage: Stage::Device(at + data) });
                 }
                 Some(Active { stage: Stage::Taking(taken), command, .. }) if taken <= at => {
                     done.push(Done { tag: command.tag, ready: taken, at: taken });

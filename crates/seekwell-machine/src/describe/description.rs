@@ -95,7 +95,7 @@ impl Description {
         for (key, node) in self.root.entries() {
             // What a machine is called is no parameter of it.
             if !Self::WORDS.contains(&key.as_str()) {
-                collect(node, key, self.root.origin.as_ref(), &mut out)?;
+                collect(node, key, &mut out)?;
             }
         }
         Ok(out)
@@ -170,19 +170,11 @@ fn expand(
     Ok(())
 }
 
-fn collect(
-    node: &Node,
-    path: &str,
-    inherited: Option<&Origin>,
-    out: &mut Vec<Parameter>,
-) -> Result<(), DescribeError> {
-    let origin = node.origin.as_ref().or(inherited);
+fn collect(node: &Node, path: &str, out: &mut Vec<Parameter>) -> Result<(), DescribeError> {
     if let Value::Table(entries) = &node.value {
-        return entries
-            .iter()
-            .try_for_each(|(key, child)| collect(child, &join(path, key), origin, out));
+        return entries.iter().try_for_each(|(key, child)| collect(child, &join(path, key), out));
     }
-    let Some(origin) = origin else {
+    let Some(origin) = &node.origin else {
         return Err(DescribeError::new(node.place.clone(), path, Problem::NoSource));
     };
     out.push(Parameter {

@@ -83,7 +83,7 @@ pub struct Node {
     pub place: Place,
     /// The value.
     pub value: Value,
-    /// Where it is from, where this node says so itself.
+    /// Where it is from, as far as that is said; tables have none of their own.
     pub origin: Option<Origin>,
     /// What its author has to say of it.
     pub note: Option<String>,
@@ -105,7 +105,22 @@ impl Node {
             let place = reader.place(error.span().map_or(0, |span| span.start));
             DescribeError::new(place, "", Problem::Syntax { message: error.message().to_owned() })
         })?;
-        reader.table(table.get_ref(), reader.place(0), "", 0)
+        let mut root = reader.table(table.get_ref(), reader.place(0), "", 0)?;
+        root.hand_down(None);
+        Ok(root)
+    }
+
+    /// Gives every value the origin of the innermost table that has one, so that merging with
+    /// another table changes none.
+    fn hand_down(&mut self, from: Option<&Origin>) {
+        let own = self.origin.take();
+        let origin = own.as_ref().or(from);
+        match &mut self.value {
+            Value::Table(entries) => {
+                entries.iter_mut().for_each(|(_, node)| node.hand_down(origin));
+            }
+            _ => self.origin = origin.cloned(),
+        }
     }
 
     /// A table without keys.
@@ -155,8 +170,7 @@ impl Node {
     /// What `over` says goes before what this says, key by key.
     pub fn merge(&mut self, over: Self) {
         match (&mut self.value, over) {
-            (Value::Table(_), Self { value: Value::Table(entries), origin, .. }) => {
-                self.origin = origin.or(self.origin.take());
+            (Value::Table(_), Self { value: Value::Table(entries), .. }) => {
                 for (key, node) in entries {
                     match self.get_mut(&key) {
                         Some(mine) => mine.merge(node),

@@ -155,12 +155,9 @@ fn interface(keys: &Keys<'_>, document: &Document, name: &str) -> Result<Interfa
         (read, write) = (read.max(both), write.max(both));
     }
     let by_request = keys.flag("Set watermark by reqsize")?;
-    let share = keys.number_or_zero("High (read) water mark")?;
-    Ok(Interface {
-        read_sector_ns: read.0,
-        write_sector_ns: write.0,
-        read_watermark: if by_request { share } else { 0.0 },
-    })
+    // A share of the segment instead of the request is left among what is not modelled.
+    let share = if by_request { keys.number_or_zero("High (read) water mark")? } else { 0.0 };
+    Ok(Interface { read_sector_ns: read.0, write_sector_ns: write.0, read_watermark: share })
 }
 
 fn queue(keys: &Keys<'_>) -> Result<Queue, DisksimError> {

@@ -27,9 +27,8 @@ pub(super) fn read(
 ) -> Result<Model, DisksimError> {
     let keys = Keys::new(block);
     let surfaces = keys.count("Number of data surfaces")?;
-    for known in ["Number of cylinders", "Block count"] {
-        keys.find(known);
-    }
+    keys.find("Number of cylinders");
+    let offered = keys.find("Block count").map(whole).transpose()?;
     let mechanics = Keys::new(keys.block("Mechanical Model")?);
     let settle = mechanics.number_or_zero("Add. write settling delay")?;
     if let Some(access) = mechanics.find("Access time type")
@@ -40,7 +39,7 @@ pub(super) fn read(
     let model = Model {
         rpm: mechanics.number("Rotation speed (in rpms)")?,
         surfaces,
-        layout: layout(keys.need("Layout Model")?, left)?,
+        layout: Layout { sectors: offered, ..layout(keys.need("Layout Model")?, left)? },
         seek: seek(&mechanics, open)?,
         head_switch: mechanics.span("Head switch time", 1.0)?,
         write_settle_ns: (settle * 1e6).round() as i64,
@@ -89,7 +88,7 @@ fn layout(parameter: &Parameter, left: &mut Vec<String>) -> Result<Layout, Disks
         }
     }
     keys.left(left);
-    Ok(Layout { order, sparing, zones })
+    Ok(Layout { order, sparing, zones, sectors: None })
 }
 
 fn sparing(keys: &Keys<'_>) -> Result<Sparing, DisksimError> {

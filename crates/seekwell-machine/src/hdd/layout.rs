@@ -52,6 +52,8 @@ struct Band {
     /// Spares before the unit's other places.
     front: u64,
     reserved: u64,
+    /// All places of the zone.
+    places: u64,
     /// Slipped sectors: places; in zones where they push on to the end, places without spares.
     slips: Vec<u64>,
     /// Whether slips push on to the end of the zone past spares.
@@ -95,11 +97,12 @@ impl Band {
         let spares = u64::from(zone.spares);
         let reserved = u64::from(zone.reserved);
         let mut slips = zone.slips.clone();
+        slips.dedup();
+        slips.retain(|slip| *slip < places && params.layout.sparing != Sparing::None);
         if params.layout.sparing == Sparing::Tracks {
+            slips.retain(|track| *track < places / per_track);
             slips = slips.iter().flat_map(|t| t * per_track..(t + 1) * per_track).collect();
         }
-        slips.dedup();
-        slips.retain(|slip| *slip < places);
         let (unit, lost, front, slide) = match params.layout.sparing {
             Sparing::PerTrack => (per_track, spares, 0, false),
             Sparing::PerCylinder { at_front, to_zone_end } => {
@@ -143,6 +146,7 @@ impl Band {
             used,
             front,
             reserved,
+            places,
             slips,
             slide,
             shift_unit,
@@ -166,8 +170,14 @@ impl Band {
     }
 
     /// The place of the zone's sector `number`, and how many with data there are from there to the
-    /// end of its track.
+    /// end of its track. More slips than spares leave the last sectors without a place of their
+    /// own: they share the zone's last.
     fn place(&self, number: u64) -> (u64, u64) {
+        let (place, left) = self.place_among(number);
+        (place.min(self.places - 1), left.max(1))
+    }
+
+    fn place_among(&self, number: u64) -> (u64, u64) {
         let index = number + self.reserved;
         let end_of = |place: u64| (place / self.per_track + 1) * self.per_track;
         if self.slips.is_empty() {
@@ -192,7 +202,7 @@ impl Band {
         let slipped = shifted(place - shift, slips);
         let left = end_of(slipped) - slipped;
         let left = left - count(slips, slipped, slipped + left);
-        (slipped, left.min(self.used - index % self.used).max(1))
+        (slipped, left.min(self.used - index % self.used))
     }
 
     /// How many sectors with data lie before the zone's sector `number` on its track.
@@ -249,6 +259,7 @@ impl Geometry {
             sectors += kept;
         }
         let cylinders = params.layout.zones.last().map_or(1, |zone| zone.last_cylinder + 1);
+        let sectors = params.layout.sectors.map_or(sectors, |offered| offered.min(sectors));
         Self { zones, surfaces: params.surfaces, order: params.layout.order, sectors, cylinders }
     }
 

@@ -46,6 +46,8 @@ pub struct Layout {
     pub sparing: Sparing,
     /// From the first cylinder on; cylinders between two zones hold no data.
     pub zones: Vec<Zone>,
+    /// Sectors the drive offers, where that is less than its zones hold.
+    pub sectors: Option<u64>,
 }
 
 /// The order in which the surfaces of a cylinder are used.
@@ -64,7 +66,7 @@ pub enum SurfaceOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sparing {
-    /// There are none.
+    /// There are none, and no bad sectors either.
     None,
     /// Whole tracks at the end of a zone; [`Zone::slips`] holds tracks of the zone.
     Tracks,
@@ -100,16 +102,20 @@ pub struct Zone {
     /// Sectors of a track.
     pub sectors_per_track: u32,
     /// Sectors from the index to the first sector of the zone.
+    #[serde(default)]
     pub first_offset: f64,
     /// Sectors at the zone's beginning that hold no data.
+    #[serde(default)]
     pub reserved: u32,
     /// Sectors by which a track begins later than the one before it in the cylinder.
     pub track_skew: f64,
     /// Sectors by which a cylinder's first track begins later than the track before it.
     pub cylinder_skew: f64,
     /// Spare sectors (tracks for [`Sparing::Tracks`]) per unit of the sparing.
+    #[serde(default)]
     pub spares: u32,
     /// Bad sectors that are passed over, counted from the zone's beginning, ascending.
+    #[serde(default)]
     pub slips: Vec<u64>,
 }
 
@@ -206,6 +212,13 @@ pub struct After {
     /// After a write.
     #[serde(rename = "write_ns")]
     pub write: Nanos,
+}
+
+impl After {
+    /// Nanoseconds after a read, or after a write.
+    pub(super) const fn after(self, read: bool) -> u64 {
+        if read { self.read.0 } else { self.write.0 }
+    }
 }
 
 /// What the electronics take.
@@ -312,6 +325,9 @@ pub enum ParamsError {
 /// The most cylinders: more than any drive has had, few enough for a table by distance.
 pub const MAX_CYLINDERS: u32 = 4_000_000;
 
+/// The most sectors of slipped tracks in a zone.
+const MOST_SLIPPED: f64 = 1e7;
+
 fn range(field: &'static str, value: f64, least: f64, most: f64) -> Result<(), ParamsError> {
     if value >= least && value <= most {
         return Ok(());
@@ -387,6 +403,14 @@ impl Layout {
         let mut next = 0;
         for (index, zone) in self.zones.iter().enumerate() {
             zone.check(index, next)?;
+            if self.sparing == Sparing::Tracks {
+                let (value, least) = (zone.slips.len() as f64, 0.0);
+                let most = MOST_SLIPPED / f64::from(zone.sectors_per_track);
+                if value > most {
+                    let field = "slips";
+                    return Err(ParamsError::Zone { zone: index, field, value, least, most });
+                }
+            }
             next = zone.last_cylinder + 1;
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::Hdd;
 use super::cache::Hit;
 use super::mechanics::{Access, Cursor, Mechanics, Stretch};
 use super::order::Waiting;
-use super::params::{After, ReadAhead};
+use super::params::ReadAhead;
 
 /// Reading ahead into a segment.
 #[derive(Debug, Clone, Copy)]
@@ -62,10 +62,6 @@ impl Crossing {
         }
         self.seen += count;
     }
-}
-
-const fn after(overhead: After, read: bool) -> u64 {
-    if read { overhead.read.0 } else { overhead.write.0 }
 }
 
 impl Hdd {
@@ -143,11 +139,11 @@ impl Hdd {
         let preparation = overhead.data_preparation.0;
         if waited {
             let known = next.arrived
-                + after(overhead.read_miss, self.last_read)
-                + after(overhead.read_disconnect, self.last_read);
+                + overhead.read_miss.after(self.last_read)
+                + overhead.read_disconnect.after(self.last_read);
             return now.max(known) + overhead.reselect.0 + preparation;
         }
-        now + after(overhead.read_hit, self.last_read) + preparation
+        now + overhead.read_hit.after(self.last_read) + preparation
     }
 
     /// A read of data that is all in the buffer, without the arm.
@@ -179,7 +175,7 @@ impl Hdd {
     }
 
     fn read_hit(&mut self, next: &Waiting, segment: usize, now: u64, waited: bool) {
-        let free = now + after(self.params.overhead.read_miss, self.last_read);
+        let free = now + self.params.overhead.read_miss.after(self.last_read);
         self.read_held(next, now, waited);
         self.segments.touch(segment);
         let limit = self.ahead_limit(segment, next.end);
@@ -207,7 +203,7 @@ impl Hdd {
             Some(ahead) => ahead.cursor,
             None => {
                 self.stop_reading_ahead(now);
-                let start = now + after(self.params.overhead.read_miss, self.last_read);
+                let start = now + self.params.overhead.read_miss.after(self.last_read);
                 self.cursor(held, start)
             }
         };
@@ -240,8 +236,8 @@ impl Hdd {
 
     fn read_miss(&mut self, next: &Waiting, now: u64, waited: bool) {
         let overhead = &self.params.overhead;
-        let command = next.arrived + after(overhead.read_miss, self.last_read);
-        let disconnected = command + after(overhead.read_disconnect, self.last_read);
+        let command = next.arrived + overhead.read_miss.after(self.last_read);
+        let disconnected = command + overhead.read_disconnect.after(self.last_read);
         let turn = if waited { 0 } else { overhead.turnaround.0 };
         let spare = self.ahead.map(|ahead| ahead.segment);
         self.stop_reading_ahead(now);

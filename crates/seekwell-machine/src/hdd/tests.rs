@@ -24,7 +24,12 @@ pub(super) fn small() -> Params {
         sector_bytes: 512,
         rpm: 6000.0,
         surfaces: 2,
-        layout: Layout { order: SurfaceOrder::Same, sparing: Sparing::None, zones: vec![zone] },
+        layout: Layout {
+            order: SurfaceOrder::Same,
+            sparing: Sparing::None,
+            zones: vec![zone],
+            sectors: None,
+        },
         seek: SeekCurve::ThreePoint { one_ms: 1.0, average_ms: 8.0, full_ms: 16.0 },
         head_switch: Nanos::from_micros(800),
         write_settle_ns: 500_000,

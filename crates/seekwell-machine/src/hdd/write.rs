@@ -4,11 +4,6 @@ use super::Hdd;
 use super::buffer::{Extent, Room};
 use super::mechanics::{Access, Cursor, Mechanics};
 use super::order::Waiting;
-use super::params::After;
-
-const fn after(overhead: After, read: bool) -> u64 {
-    if read { overhead.read.0 } else { overhead.write.0 }
-}
 
 /// When the host's data is in the buffer.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +36,7 @@ impl Hdd {
     /// A write that is done when its data is in the buffer.
     pub(super) fn write_to_buffer(&mut self, next: &Waiting, room: Room, now: u64, waited: bool) {
         let overhead = &self.params.overhead;
-        let command = next.arrived + after(overhead.write_hit, self.last_read);
+        let command = next.arrived + overhead.write_hit.after(self.last_read);
         let preparation = overhead.data_preparation.0;
         let begin = if waited {
             let known = command + overhead.write_disconnect.0;
@@ -71,7 +66,7 @@ impl Hdd {
     /// A write that is done when it is on the medium.
     pub(super) fn write_through(&mut self, next: &Waiting, now: u64, waited: bool) {
         let overhead = &self.params.overhead;
-        let command = next.arrived + after(overhead.write_miss, self.last_read);
+        let command = next.arrived + overhead.write_miss.after(self.last_read);
         let turn = if waited { 0 } else { overhead.turnaround.0 };
         let begin = if waited {
             now.max(command + overhead.write_disconnect.0) + overhead.reselect.0

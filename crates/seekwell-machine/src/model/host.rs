@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A host: its driver's queue and its own speed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostParams {
     /// The rule by which waiting requests get tags; none leaves that to the controller.
@@ -17,7 +17,7 @@ pub struct HostParams {
     pub openings: u32,
     /// Processor time of things that a workload does beside its requests, in nanoseconds each.
     #[serde(default)]
-    pub work_ns: BTreeMap<String, u64>,
+    pub work_ns: BTreeMap<String, f64>,
 }
 
 /// Commands a SATA drive takes.

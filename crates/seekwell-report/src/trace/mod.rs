@@ -34,7 +34,13 @@ pub(crate) fn shown<'a>(stats: &TraceStats, drawing: &'a Drawing) -> Shown<'a> {
 }
 
 pub(crate) fn heading(stats: &TraceStats) -> String {
-    format!("Trace {}, {}", clean(&stats.file), clean(&stats.about.format))
+    let path = std::path::Path::new(&stats.file);
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let from = match stats.about.format.as_str() {
+        "seekwell" => "recorded by seekwell".to_owned(),
+        other => format!("from {}", clean(other)),
+    };
+    format!("Trace {}, {from}", clean(&name))
 }
 
 fn banners(stats: &TraceStats) -> Vec<Banner> {

@@ -188,7 +188,14 @@ fn queue(stats: &TraceStats) -> Option<Part> {
         facts: Vec::new(),
         table: Some(Table {
             caption: "Requests under way".into(),
-            columns: vec!["between", "on arrival", "over time", "Little's law", "off by", "deepest"],
+            columns: vec![
+                "between",
+                "on arrival",
+                "over time",
+                "Little's law",
+                "off by",
+                "deepest",
+            ],
             rows,
         }),
         note:
@@ -403,9 +410,10 @@ fn parties(title: &'static str, parties: &[Party]) -> Option<Part> {
             columns,
             rows: parties.iter().map(row).collect(),
         }),
-        note: "In order: begins where this one's request before ended, on the same device. Latency \
+        note:
+            "In order: begins where this one's request before ended, on the same device. Latency \
                is the mean."
-            .to_owned(),
+                .to_owned(),
         ..Part::default()
     })
 }

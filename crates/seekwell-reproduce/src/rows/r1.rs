@@ -9,11 +9,11 @@ const MODES: [(&str, &str); 3] = [
 ];
 
 /// Insertions of the test, and of the recording.
-const INSERTIONS: [f64; 2] = [12_500.0, 1_000.0];
+const INSERTIONS: [f64; 2] = [12_500.0, 2_500.0];
 /// Files of the recording.
 const FILES: f64 = 200.0;
 /// MB written in the recording.
-const MEGABYTES: f64 = 64.0;
+const MEGABYTES: f64 = 131.072;
 
 /// All of them.
 pub fn rows() -> Vec<Row> {

@@ -14,11 +14,13 @@ const CONTROLLERS: [(&str, &str, [f64; 4]); 5] = [
         [407.0, 556.0, 1075.0, 1250.0],
     ),
 ];
-const TRACES: [(&str, &str); 4] = [
-    ("web light", "web-light"),
-    ("web heavy", "web-heavy"),
-    ("database light", "db-light"),
-    ("database heavy", "db-heavy"),
+/// Traces, and how many of their requests are under way in playback: the published mean queue
+/// lengths, 1.86 and 3.50, where there are some.
+const TRACES: [(&str, &str, Pace); 4] = [
+    ("web light", "web-light", Pace::Depth(2)),
+    ("web heavy", "web-heavy", Pace::Depth(4)),
+    ("database light", "db-light", Pace::RecordedDepth),
+    ("database heavy", "db-heavy", Pace::RecordedDepth),
 ];
 
 /// All of them.
@@ -43,14 +45,14 @@ pub fn rows() -> Vec<Row> {
         ("transfer rate", "MB/s", Property::MegabytesPerSecond, [3.3, 35.1]),
     ];
     for (what, unit, property, figures) in recorded {
-        for ((configuration, trace), published) in TRACES.into_iter().zip(figures) {
+        for ((configuration, trace, _), published) in TRACES.into_iter().zip(figures) {
             add(what, configuration, "", unit, published, How::Recorded { trace, property });
         }
     }
-    for (index, (what, trace)) in TRACES.into_iter().enumerate() {
+    for (index, (what, trace, pace)) in TRACES.into_iter().enumerate() {
         for (configuration, machine, figures) in CONTROLLERS {
             let figure = Figure::RequestsPerSecond;
-            let how = How::Played(Played { trace, pace: Pace::Depth, figure });
+            let how = How::Played(Played { trace, pace, figure });
             add(what, configuration, machine, "IO/s", figures[index], how);
         }
     }

@@ -24,7 +24,7 @@ pub fn rows() -> Vec<Row> {
         from_percent: 0,
         runs: Nanos::from_millis(3_000),
         thinks: Some("copy_request"),
-        beside_writes: 0,
+        beside_writes: None,
         reads_off: Rate::BytesPer(MIB),
     });
     let cached = How::Host { work: "cached_megabyte", per_s: 1.0 };

@@ -224,6 +224,8 @@ pub fn replay() -> Replay {
         speed: 1.0,
         depth: 256,
         recorded_depth: false,
+        tags: Some(32),
+        tag_policy: Some("split".into()),
         fit: "fail".into(),
         writes: false,
     }

@@ -13,7 +13,7 @@ use crate::error::SuiteError;
 use crate::folder;
 use crate::frame::{Stage, Step, StepResult};
 use crate::limit::{Watch, Workers};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, through_cache};
 use book::{Book, MOST_BYTES};
 use people::{Counters, Done, Person, Role, Scene};
 use seekwell_io::request::Op;
@@ -85,6 +85,7 @@ pub static SUITE: Suite = Suite {
     ],
     check,
     needs,
+    direct: through_cache,
     steps,
 };
 

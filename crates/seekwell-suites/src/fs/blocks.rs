@@ -31,6 +31,8 @@ pub struct Blocks {
     copies: u32,
     drop: bool,
     direct: bool,
+    /// Whether every write is synced.
+    sync_each: bool,
 }
 
 /// Calls of one worker: what each took, and reads and writes by themselves.
@@ -54,6 +56,7 @@ struct File {
     fd: OwnedFd,
     path: PathBuf,
     buffer: Buffer,
+    sync_each: bool,
 }
 
 impl File {
@@ -75,7 +78,13 @@ impl File {
     }
 
     fn write(&self) -> Result<(), SuiteError> {
-        write_all(&self.fd, self.buffer.get(), &self.path)
+        write_all(&self.fd, self.buffer.get(), &self.path)?;
+        self.written()
+    }
+
+    /// What is to follow a write.
+    fn written(&self) -> Result<(), SuiteError> {
+        if self.sync_each { self.sync() } else { Ok(()) }
     }
 
     /// Changes one byte of the block.
@@ -107,6 +116,7 @@ impl Blocks {
             copies: settings.number("concurrency") as u32,
             drop: settings.word("cache") == "drop",
             direct: settings.word("cache") == "direct",
+            sync_each: settings.word("sync") == "each",
         }
     }
 
@@ -122,13 +132,15 @@ impl Blocks {
     fn fresh(&self, root: &Path, copy: u32, flags: OFlags) -> Result<File, SuiteError> {
         let path = Self::path(root, copy);
         let fd = create(&path, flags)?;
-        Ok(File { fd, path, buffer: Buffer::random(self.chunk, u64::from(copy)) })
+        let buffer = Buffer::random(self.chunk, u64::from(copy));
+        Ok(File { fd, path, buffer, sync_each: self.sync_each })
     }
 
     fn reopen(&self, root: &Path, copy: u32, flags: OFlags) -> Result<File, SuiteError> {
         let path = Self::path(root, copy);
         let fd = open(&path, flags)?;
-        Ok(File { fd, path, buffer: Buffer::new(self.chunk) })
+        let buffer = Buffer::new(self.chunk);
+        Ok(File { fd, path, buffer, sync_each: self.sync_each })
     }
 
     /// Removes the files, so that they are made anew.
@@ -200,7 +212,7 @@ impl Blocks {
                     for i in 0..self.chunk {
                         write_all(&file.fd, &[(i & 0x7f) as u8], &file.path)?;
                     }
-                    Ok(())
+                    file.written()
                 })?;
                 file.sync().map(|()| times)
             })?;

@@ -83,7 +83,12 @@ pub fn line(document: &RunDocument, repeat: usize, version: Version) -> String {
     rates(&steps[..FILES_FROM], &mut fields);
     fields.push(of("files"));
     let (most, least) = (number("max_size"), number("min_size"));
-    fields.extend([unless(most, 0), unless(least, 0)]);
+    let most = match of("kind").as_str() {
+        "hard-links" => "link".to_owned(),
+        "symlinks" => "symlink".to_owned(),
+        _ => unless(most, 0),
+    };
+    fields.extend([most, unless(least, 0)]);
     fields.push(unless(number("directories"), 1));
     fields.push(unless(number("file_chunk"), USUAL_CHUNK));
     rates(&steps[FILES_FROM..], &mut fields);

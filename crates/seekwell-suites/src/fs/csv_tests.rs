@@ -82,6 +82,40 @@ fn what_gave_no_figure_is_plus_signs_and_what_was_not_run_is_empty() {
 }
 
 #[test]
+fn compare_reads_every_version_of_our_line_back_as_the_figures_it_was_made_of() {
+    let document = document(&[("directories", "3"), ("file_chunk", "4k"), ("max_size", "9000")]);
+    for version in [Version::V1_96, Version::V1_97, Version::V1_98] {
+        let text = line(&document, 0, version);
+        let read = seekwell_compare::sources::contents(text.as_bytes(), "a.csv").unwrap();
+        let group = &read.configurations[0].1[0].groups[0];
+        for (i, step) in STEPS.iter().enumerate() {
+            let (suffix, unit) = match i {
+                5 => ("requests_per_s", 1.0),
+                0..5 => ("rate_bytes_per_s", 1024.0),
+                _ => ("files_per_s", 1.0),
+            };
+            let rate = group.value(&format!("{step}.{suffix}")).unwrap().value;
+            assert!((rate / unit - (i + 1) as f64 * 1000.4).abs() <= 0.5, "{step}: {rate}");
+            let longest = group.value(&format!("{step}.latency_ns_max")).unwrap().value;
+            assert_eq!(longest, 1e3 * 10f64.powi(i as i32), "{step}");
+            assert_eq!(group.value(&format!("{step}.cpu_percent")).unwrap().value, 15.0);
+        }
+        let of = |name: &str| group.identity[name].as_str();
+        let small = [of("num_files"), of("max_size"), of("num_dirs"), of("file_chunk")];
+        assert_eq!(small, ["128", "9000", "3", "4096"]);
+        assert_eq!(of("file_size_bytes"), (4_u64 << 30).to_string());
+    }
+}
+
+#[test]
+fn links_are_named_where_bonnie_has_the_size_of_the_largest_file() {
+    for (kind, word) in [("hard-links", "link"), ("symlinks", "symlink"), ("files", "")] {
+        let line = line(&document(&[("kind", kind)]), 0, Version::V1_98);
+        assert_eq!(line.split(',').nth(22), Some(word));
+    }
+}
+
+#[test]
 fn bonnies_own_program_makes_its_page_of_our_line() {
     let child = Command::new("bon_csv2html")
         .stdin(Stdio::piped())

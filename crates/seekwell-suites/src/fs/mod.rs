@@ -16,7 +16,7 @@ mod tree;
 
 use crate::error::SuiteError;
 use crate::frame::{Run, Stage, Step, StepResult};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, told_direct};
 use blocks::Blocks;
 use seekwell_io::units::Nanos;
 use std::cell::RefCell;
@@ -101,6 +101,19 @@ pub static SUITE: Suite = Suite {
             default: ["8k", "8k"],
         },
         Tunable {
+            name: "kind",
+            what: "what the small files are: files, or links to one (-n N:-1 and -n N:-2)",
+            values: Values::OneOf(&["files", "hard-links", "symlinks"]),
+            default: ["files", "files"],
+        },
+        Tunable {
+            name: "sync",
+            what: "when output is synced: at the end of a test, or after each write, creation and \
+                   removal (-b)",
+            values: Values::OneOf(&["end", "each"]),
+            default: ["end", "end"],
+        },
+        Tunable {
             name: "concurrency",
             what: "copies of every test at once (-c)",
             values: Values::Count(1, 1024),
@@ -115,6 +128,7 @@ pub static SUITE: Suite = Suite {
     ],
     check,
     needs,
+    direct: told_direct,
     steps,
 };
 
@@ -135,6 +149,9 @@ fn check(settings: &Settings) -> Result<(), SuiteError> {
     }
     if settings.word("cache") == "direct" && of("chunk") < 512 {
         return bad("chunk", "512 B or more with cache=direct");
+    }
+    if settings.word("kind") != "files" && of("max_size") > 0 {
+        return bad("kind", "links have no size: max_size=0");
     }
     if of("min_size") > of("max_size") {
         return bad("min_size", "no more than max_size");

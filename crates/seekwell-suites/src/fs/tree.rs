@@ -4,10 +4,10 @@ use super::{FILES_UNIT, LEAST};
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, StepResult};
 use crate::suite::Settings;
-use crate::work::{Buffer, Crew, together, write_all};
+use crate::work::{Buffer, Crew, create, together, write_all};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags};
 use seekwell_io::clock::Clock;
 use seekwell_io::histogram::Histogram;
 use seekwell_io::units::Nanos;
@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// Letters and digits that make names differ in length, 12 at most.
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const MOST_LETTERS: u64 = 12;
+/// The one file that links are to, beside the directories.
+const LINKED: &str = "linked";
 
 /// In which order files are made, looked at and removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +29,17 @@ pub enum Order {
     Names,
     /// Names begin with random letters; then shuffled.
     Random,
+}
+
+/// What small files are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// Files of their own.
+    Files,
+    /// Names of one file.
+    HardLinks,
+    /// Links to the name of one file.
+    Symlinks,
 }
 
 /// A file: the number of its directory, its name in it, its size.
@@ -43,6 +56,9 @@ pub struct Trees {
     directories: u32,
     chunk: usize,
     copies: u32,
+    what: What,
+    /// Whether each creation and removal is synced.
+    sync_each: bool,
     /// What is there now, by copy.
     entries: Vec<Vec<Entry>>,
 }
@@ -56,6 +72,12 @@ impl Trees {
             directories: settings.number("directories") as u32,
             chunk: settings.number("file_chunk") as usize,
             copies: settings.number("concurrency") as u32,
+            what: match settings.word("kind") {
+                "hard-links" => What::HardLinks,
+                "symlinks" => What::Symlinks,
+                _ => What::Files,
+            },
+            sync_each: settings.word("sync") == "each",
             entries: Vec::new(),
         }
     }
@@ -94,7 +116,8 @@ impl Trees {
     pub fn delete(&mut self, stage: &Stage<'_>, order: Order) -> Result<StepResult, SuiteError> {
         self.shuffle(order, stage.seed ^ 2);
         let unlink = |dir: &OwnedFd, name: &CString, path: &Path| {
-            rustix::fs::unlinkat(dir, name, AtFlags::empty()).doing("removing", path)
+            rustix::fs::unlinkat(dir, name, AtFlags::empty()).doing("removing", path)?;
+            self.changed(dir, path)
         };
         let prepare = |pass| match pass {
             0 => Ok(()),
@@ -176,7 +199,19 @@ impl Trees {
                 fs::create_dir_all(&path).doing("making", &path)?;
             }
         }
+        let path = root.join(LINKED);
+        if self.what != What::Files && !path.exists() {
+            drop(create(&path, OFlags::empty())?);
+        }
         Ok(())
+    }
+
+    /// What is to follow a change of a directory.
+    fn changed(&self, dir: &OwnedFd, path: &Path) -> Result<(), SuiteError> {
+        if !self.sync_each {
+            return Ok(());
+        }
+        rustix::io::retry_on_intr(|| rustix::fs::fsync(dir)).doing("syncing", path)
     }
 
     /// Removes what is there, unmeasured.
@@ -200,18 +235,44 @@ impl Trees {
 
     fn make(&self, root: &Path, copy: u32, crew: &Crew<'_>) -> Result<Histogram, SuiteError> {
         let data = Buffer::random(self.chunk, u64::from(copy));
+        let linked = root.join(LINKED);
         self.known(root, copy, crew, |dir, entry, path| {
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-            let mode = Mode::RUSR | Mode::WUSR;
-            let fd = rustix::fs::openat(dir, &entry.name, flags, mode).doing("making", path)?;
-            let mut left = entry.size;
-            while left > 0 {
-                let len = left.min(self.chunk as u64);
-                write_all(&fd, &data.get()[..len as usize], path)?;
-                left -= len;
+            let name = &entry.name;
+            match self.what {
+                What::Files => self.write(dir, entry, data.get(), path)?,
+                What::HardLinks => {
+                    rustix::fs::linkat(CWD, &linked, dir, name, AtFlags::empty())
+                        .doing("linking into", path)?;
+                }
+                What::Symlinks => {
+                    rustix::fs::symlinkat(&linked, dir, name).doing("linking into", path)?;
+                }
             }
-            Ok(())
+            self.changed(dir, path)
         })
+    }
+
+    /// Makes a file of its size.
+    fn write(
+        &self,
+        dir: &OwnedFd,
+        entry: &Entry,
+        data: &[u8],
+        path: &Path,
+    ) -> Result<(), SuiteError> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let fd = rustix::fs::openat(dir, &entry.name, flags, mode).doing("making", path)?;
+        let mut left = entry.size;
+        while left > 0 {
+            let len = left.min(self.chunk as u64);
+            write_all(&fd, &data[..len as usize], path)?;
+            left -= len;
+        }
+        if self.sync_each && entry.size > 0 {
+            rustix::io::retry_on_intr(|| rustix::fs::fsync(&fd)).doing("syncing", path)?;
+        }
+        Ok(())
     }
 
     /// Does something with every file in the order of the entries.

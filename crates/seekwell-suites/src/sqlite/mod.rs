@@ -18,7 +18,7 @@ use crate::folder;
 use crate::frame::{Step, StepResult};
 use crate::limit::{Watch, Workers};
 use crate::lists;
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, through_cache};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::time::Duration;
@@ -79,6 +79,7 @@ pub static SUITE: Suite = Suite {
     ],
     check: |settings| Chosen::of(settings).map(drop),
     needs,
+    direct: through_cache,
     steps,
 };
 

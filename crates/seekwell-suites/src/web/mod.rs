@@ -20,7 +20,7 @@ use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::limit::{Watch, Workers};
 use crate::lists;
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, through_cache};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
@@ -101,6 +101,7 @@ pub static SUITE: Suite = Suite {
     ],
     check,
     needs,
+    direct: through_cache,
     steps,
 };
 

@@ -214,7 +214,11 @@ pub(super) fn failed(what: &'static str, path: &Path, source: io::Error) -> Capt
 
 /// Who refused: the kernel to everybody, or to this user.
 fn refused(what: &'static str, source: io::Error) -> CaptureError {
-    let mode = fs::read_to_string(LOCKDOWN).unwrap_or_default();
+    refused_under(&fs::read_to_string(LOCKDOWN).unwrap_or_default(), what, source)
+}
+
+/// The same for the content of the kernel's file on lockdown, in which the mode is in brackets.
+fn refused_under(mode: &str, what: &'static str, source: io::Error) -> CaptureError {
     if mode.contains("[confidentiality]") {
         return CaptureError::LockedDown { mode: mode.trim().to_owned() };
     }
@@ -234,6 +238,21 @@ mod tests {
         // The first process never is a recording; no process has the largest number.
         assert!(left_behind("seekwell-1"));
         assert!(left_behind("seekwell-4294967295"));
+    }
+
+    #[test]
+    fn only_full_lockdown_is_blamed_on_lockdown() {
+        let refused = |mode| {
+            refused_under(mode, "using tracefs", io::ErrorKind::PermissionDenied.into()).to_string()
+        };
+        let said = refused("none integrity [confidentiality]\n");
+        assert!(said.starts_with(
+            "the kernel is locked down (none integrity [confidentiality]) and lets nobody trace"
+        ));
+        assert!(said.contains("`lockdown=integrity`") && !said.contains("sudo"), "{said}");
+        for mode in ["none [integrity] confidentiality\n", "[none] integrity confidentiality", ""] {
+            assert!(refused(mode).contains("run it again with sudo"), "{mode}");
+        }
     }
 
     #[test]

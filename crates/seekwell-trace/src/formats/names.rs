@@ -11,12 +11,55 @@ const MAX_PROCESSES: usize = 1 << 16;
 /// No device or process has a longer name.
 const MAX_NAME: usize = 256;
 
-/// Remembers which name has which number. The one asked for last is found without hashing.
+/// Names found by comparing words, a power of two: the usual few take turns.
+const NEAR: usize = 16;
+
+/// Remembers which name has which number. Short ones that were asked for lately are found without
+/// hashing.
 #[derive(Debug, Default)]
 pub struct Names {
     known: HashMap<Vec<u8>, u32>,
-    last: Vec<u8>,
-    last_number: u32,
+    near: [(Short, u32); NEAR],
+}
+
+/// A name of at most 16 bytes as numbers; no two are the same. The empty one is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Short {
+    low: u64,
+    high: u64,
+    len: usize,
+}
+
+impl Short {
+    /// The first and the last bytes, which overlap where there are fewer than both can hold.
+    #[inline(always)]
+    fn of(name: &[u8]) -> Option<Self> {
+        let len = name.len();
+        let (low, high) = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
+            (Some(first), Some(last)) if len <= 16 => {
+                (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+            }
+            (Some(_), _) => return None,
+            _ => match (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+                (Some(first), Some(last)) => {
+                    let first = u64::from(u32::from_le_bytes(*first));
+                    (first | u64::from(u32::from_le_bytes(*last)) << 32, 0)
+                }
+                _ => {
+                    let [first, last] = [*name.first()?, *name.last()?].map(u64::from);
+                    (first | last << 8 | u64::from(name[len / 2]) << 16, 0)
+                }
+            },
+        };
+        Some(Self { low, high, len })
+    }
+
+    /// Which of the near ones it would be.
+    #[inline(always)]
+    const fn place(self) -> usize {
+        let mixed = (self.low ^ self.high.rotate_left(31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> (64 - NEAR.trailing_zeros())) as usize
+    }
 }
 
 impl Names {
@@ -40,8 +83,8 @@ impl Names {
         tables: &mut Tables,
         shown: impl FnOnce(String) -> String,
     ) -> Result<u32, Wrong> {
-        if self.last == name && !tables.devices.is_empty() {
-            return Ok(self.last_number);
+        if let Some(number) = self.near(name) {
+            return Ok(number);
         }
         self.find(name, |text| {
             if tables.devices.len() >= MAX_DEVICES {
@@ -61,8 +104,8 @@ impl Names {
         if name.is_empty() {
             return Ok(0);
         }
-        if self.last == name {
-            return Ok(self.last_number);
+        if let Some(number) = self.near(name) {
+            return Ok(number);
         }
         if tables.processes.len() >= MAX_PROCESSES && !self.known.contains_key(name) {
             return Ok(0);
@@ -73,6 +116,14 @@ impl Names {
         })
     }
 
+    #[inline(always)]
+    fn near(&self, name: &[u8]) -> Option<u32> {
+        let short = Short::of(name)?;
+        let (near, number) = self.near[short.place()];
+        (near == short).then_some(number)
+    }
+
+    #[inline(never)]
     fn find(
         &mut self,
         name: &[u8],
@@ -89,9 +140,34 @@ impl Names {
                 number
             }
         };
-        self.last.clear();
-        self.last.extend_from_slice(name);
-        self.last_number = number;
+        if let Some(short) = Short::of(name) {
+            self.near[short.place()] = (short, number);
+        }
         Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_name_keeps_its_number_however_short_or_alike(
+            names in proptest::collection::vec("[ab\0]{0,18}", 1..200),
+        ) {
+            let mut numbers = Names::default();
+            let mut tables = Tables { devices: Vec::new(), processes: vec![String::new()] };
+            for name in &names {
+                let device = numbers.device(name.as_bytes(), &mut tables).expect("a device");
+                prop_assert_eq!(&tables.devices[device as usize].name, name);
+            }
+            let mut numbers = Names::default();
+            for name in &names {
+                let process = numbers.process(name.as_bytes(), &mut tables).expect("a process");
+                prop_assert_eq!(&tables.processes[process as usize], name);
+            }
+        }
     }
 }

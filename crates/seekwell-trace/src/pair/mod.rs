@@ -194,12 +194,14 @@ impl Pair {
     /// Takes an event; records that are whole and whose turn has come go to `out`.
     pub fn push(&mut self, event: &Event, out: &mut Vec<Record>) {
         self.now = event.at;
-        let disk = self.side(event.device).disk;
-        let event = &match disk {
-            Some(disk) => Event { device: disk, ..*event },
-            None => *event,
+        let of_disk;
+        let event = match self.side(event.device).disk {
+            Some(disk) => {
+                of_disk = Event { device: disk, ..*event };
+                &of_disk
+            }
+            None => event,
         };
-        self.side(event.device);
         match event.kind {
             Kind::Queue => self.queue(event),
             Kind::Merge => self.merge(event),

@@ -11,7 +11,7 @@
 //! blocks gets a hundredth of the accesses. The random share decides, or, where more continue one
 //! of the 32 before than lie apart, that share: from 0.7 "sequential", from 0.4 "partly
 //! sequential"; else random share from 0.9 "random in space", from 0.6 "mostly random in space",
-//! from 0.3 "far from random in space", else "local". The busiest hundredth of blocks with a
+//! from 0.3 "partly random in space", else "local". The busiest hundredth of blocks with a
 //! fifth of the accesses or more is "a hot spot", with less than 0.03 "no hot spot".
 
 use super::document::TraceStats;
@@ -67,7 +67,7 @@ fn randomness(stats: &TraceStats) -> Option<String> {
         (c, r) if c >= 0.4 && c > r => "partly sequential",
         (_, r) if r >= 0.9 => "random in space",
         (_, r) if r >= 0.6 => "mostly random in space",
-        (_, r) if r >= 0.3 => "far from random in space",
+        (_, r) if r >= 0.3 => "partly random in space",
         _ => "local",
     };
     let mut out = format!(

@@ -7,18 +7,17 @@ use super::document::{Course, Map};
 use crate::record::Record;
 use seekwell_io::request::Op;
 
-/// One dimension: a span of at most `places` steps of 2^bits.
+/// One dimension: a span of at most `PLACES` steps of 2^bits.
 #[derive(Debug, Clone, Copy)]
-struct Axis {
-    places: u64,
+struct Axis<const PLACES: u64> {
     bits: u32,
     low: u64,
     high: u64,
 }
 
-impl Axis {
-    const fn new(places: u64, bits: u32) -> Self {
-        Self { places, bits, low: u64::MAX, high: 0 }
+impl<const PLACES: u64> Axis<PLACES> {
+    const fn new(bits: u32) -> Self {
+        Self { bits, low: u64::MAX, high: 0 }
     }
 
     fn covers(&self, value: u64) -> bool {
@@ -30,7 +29,7 @@ impl Axis {
     fn take(&mut self, value: u64) -> bool {
         let step = value >> self.bits;
         let (low, high) = (self.low.min(step), self.high.max(step));
-        if high - low >= self.places {
+        if high - low >= PLACES {
             return false;
         }
         (self.low, self.high) = (low, high);
@@ -38,15 +37,14 @@ impl Axis {
     }
 
     fn place(&self, value: u64) -> usize {
-        ((value >> self.bits) % self.places) as usize
+        ((value >> self.bits) % PLACES) as usize
     }
 
     /// The steps in order: place in the ring now, and after neighbours were joined.
-    fn joined(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let places = self.places;
+    fn joined(&self) -> impl Iterator<Item = (usize, usize)> + use<PLACES> {
         // Of an axis without a value, low lies above high: no step.
         (self.low..=self.high)
-            .map(move |step| ((step % places) as usize, (step / 2 % places) as usize))
+            .map(move |step| ((step % PLACES) as usize, (step / 2 % PLACES) as usize))
     }
 
     fn double(&mut self) {
@@ -60,9 +58,9 @@ impl Axis {
         if self.low <= self.high { (self.high - self.low + 1) as usize } else { 0 }
     }
 
-    fn steps(&self) -> impl Iterator<Item = usize> + use<> {
-        let (low, places, len) = (self.low, self.places, self.len() as u64);
-        (0..len).map(move |i| ((low + i) % places) as usize)
+    fn steps(&self) -> impl Iterator<Item = usize> + use<PLACES> {
+        let (low, len) = (self.low, self.len() as u64);
+        (0..len).map(move |i| ((low + i) % PLACES) as usize)
     }
 
     fn from(&self) -> u64 {
@@ -95,13 +93,13 @@ impl Step {
 /// Load over time.
 #[derive(Debug)]
 pub(super) struct Times {
-    axis: Axis,
+    axis: Axis<STEPS>,
     steps: Vec<Step>,
 }
 
 impl Default for Times {
     fn default() -> Self {
-        Self { axis: Axis::new(STEPS, STEP_BITS), steps: vec![Step::default(); STEPS as usize] }
+        Self { axis: Axis::new(STEP_BITS), steps: vec![Step::default(); STEPS as usize] }
     }
 }
 
@@ -191,8 +189,8 @@ const SHOWN: usize = 8;
 /// Where requests of one device begin, over time.
 #[derive(Debug)]
 struct Grid {
-    times: Axis,
-    places: Axis,
+    times: Axis<COLUMNS>,
+    places: Axis<ROWS>,
     cells: Vec<[u32; 2]>,
     requests: u64,
 }
@@ -200,8 +198,8 @@ struct Grid {
 impl Grid {
     fn new() -> Self {
         Self {
-            times: Axis::new(COLUMNS, STEP_BITS),
-            places: Axis::new(ROWS, 12),
+            times: Axis::new(STEP_BITS),
+            places: Axis::new(12),
             cells: vec![[0; 2]; (COLUMNS * ROWS) as usize],
             requests: 0,
         }

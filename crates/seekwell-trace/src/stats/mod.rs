@@ -88,7 +88,6 @@ pub struct Stats {
     first: Option<u64>,
     now: u64,
     completions: bool,
-    apart: bool,
     /// Arrivals of the batch at hand; `u64::MAX` where there is none.
     clock: Vec<u64>,
     operations: counts::Operations,
@@ -96,8 +95,7 @@ pub struct Stats {
     alignment: counts::Alignments,
     arrivals: arrivals::Arrivals,
     idle: idle::Idle,
-    queue: queue::Sweep,
-    device_queue: queue::Sweep,
+    queues: queue::Sweep,
     latencies: latency::Latencies,
     sequence: order::Sequence,
     blocks: Blocks,
@@ -116,15 +114,13 @@ impl Stats {
             first: None,
             now: 0,
             completions: false,
-            apart: false,
             clock: Vec::with_capacity(BATCH),
             operations: counts::Operations::default(),
             sizes: counts::SizeCounts::default(),
             alignment: counts::Alignments::default(),
             arrivals: arrivals::Arrivals::default(),
             idle: idle::Idle::default(),
-            queue: queue::Sweep::default(),
-            device_queue: queue::Sweep::default(),
+            queues: queue::Sweep::default(),
             latencies: latency::Latencies::default(),
             sequence: order::Sequence::default(),
             blocks: Blocks::new(options.limits, options.reuse),
@@ -186,19 +182,12 @@ impl Stats {
             all.add(at, r.completed.get().map(|end| end.0.max(at)));
         });
         let (times, completions) = (&mut self.times, &mut self.completions);
-        each_at(&mut self.queue, timed, |all, r, at| {
+        each_at(&mut self.queues, timed, |all, r, at| {
             let Some(end) = r.completed.get() else { return };
             *completions = true;
+            let issued = r.queued.get().and(r.issued.get()).map(|issued| issued.0);
             let mut passed = |from, to, depth| times.under_way(from - first, to - first, depth);
-            all.add(at, end.0.max(at), &mut passed);
-        });
-        let apart = &mut self.apart;
-        each_at(&mut self.device_queue, timed, |all, r, at| {
-            let times = (r.queued.get(), r.issued.get(), r.completed.get());
-            let (Some(_), Some(issued), Some(end)) = times else { return };
-            *apart = true;
-            let issued = issued.0.max(at);
-            all.add_later(at, issued, end.0.max(issued));
+            all.add(at, issued, end.0.max(at), &mut passed);
         });
     }
 
@@ -219,9 +208,7 @@ impl Stats {
         let mut passed = |from: u64, to: u64, depth| {
             times.under_way(from - first, to - first, depth);
         };
-        let queue = self.queue.finish(&mut passed);
-        let device_queue =
-            self.apart.then(|| self.device_queue.finish(&mut |_, _, _| {})).flatten();
+        let [queue, device_queue] = self.queues.finish(&mut passed);
         let (latencies, bins) = self.latencies.finish();
         let operations = &self.operations;
         let (reads, writes) = (operations.of(Op::Read), operations.of(Op::Write));

@@ -86,8 +86,8 @@ pub(super) struct Sequence {
     followers: u64,
     devices: Vec<Recent>,
     none: u64,
-    forward: LogBins,
-    backward: LogBins,
+    /// Forward, backward.
+    seeks: [LogBins; 2],
 }
 
 impl Sequence {
@@ -110,10 +110,10 @@ impl Sequence {
             self.continued += u64::from(recent.continues(start));
             self.random += u64::from(!recent.is_near(start));
             let distance = start.abs_diff(before);
-            match start.cmp(&before) {
-                std::cmp::Ordering::Equal => self.none += 1,
-                std::cmp::Ordering::Greater => self.forward.add(distance, 1.0),
-                std::cmp::Ordering::Less => self.backward.add(distance, 1.0),
+            if distance == 0 {
+                self.none += 1;
+            } else {
+                self.seeks[usize::from(start < before)].add(distance, 1.0);
             }
         }
         recent.push(start, end);
@@ -131,25 +131,26 @@ impl Sequence {
     }
 
     fn seek(&self) -> Seek {
+        let [forward, backward] = &self.seeks;
         let mut powers: Vec<(u64, u64, u64)> = Vec::new();
-        for (power, n) in self.forward.powers_of_two() {
+        for (power, n) in forward.powers_of_two() {
             powers.push((power, n as u64, 0));
         }
-        for (power, n) in self.backward.powers_of_two() {
+        for (power, n) in backward.powers_of_two() {
             match powers.binary_search_by_key(&power, |p| p.0) {
                 Ok(at) => powers[at].2 = n as u64,
                 Err(at) => powers.insert(at, (power, 0, n as u64)),
             }
         }
-        let mut all = self.forward.clone();
-        all.merge(&self.backward);
+        let mut all = forward.clone();
+        all.merge(backward);
         all.add_many(0, self.none);
         let of = |n: f64| share(n as u64, self.followers);
         Seek {
             requests: self.followers,
             none_share: share(self.none, self.followers),
-            forward_share: of(self.forward.weight()),
-            backward_share: of(self.backward.weight()),
+            forward_share: of(forward.weight()),
+            backward_share: of(backward.weight()),
             bytes_mean: all.mean(),
             bytes_p50: all.quantile(0.5),
             powers_of_two: powers,

@@ -1,84 +1,118 @@
 //! How many requests are under way, from a sweep over their beginnings and ends.
 //!
-//! Records come in the order of arrival, their ends do not: ends wait in a heap until time has
-//! passed them. For the device's own queue beginnings wait too, for issue is not in order of
-//! arrival; but nothing that comes later can be issued before it arrived, so all up to the newest
-//! arrival is final.
+//! Two queues are told apart: all that came and are not done, and those of them that the device
+//! has. Records come in the order of arrival, their issues and ends do not: those wait until time
+//! has passed them. Nothing that comes later can be issued or done before it arrived, so all up to
+//! the newest arrival is final.
 
 use super::document;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Depths told apart; deeper ones share the last bin.
 const DEPTHS: usize = 1 << 12;
 /// Requests under way at once before it is taken for a trace whose ends cannot be believed.
 const MOST: usize = 1 << 20;
+/// No time; later than any.
+const NEVER: u64 = u64::MAX;
 
-/// Ends kept in order before a heap is used: only those are moved that end after the new one.
+/// What waits in order before a heap is used: only what comes after the new one is moved.
 const NEAR: usize = 64;
 
-/// Ends to come. The first few lie in order in a row that is taken from its front, the others in a
-/// heap.
-#[derive(Debug)]
-struct Ends {
-    row: [u64; 2 * NEAR],
-    from: usize,
-    to: usize,
-    far: BinaryHeap<Reverse<u64>>,
+/// A moment to come, with whether the device's queue becomes longer or shorter by it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moment {
+    at: u64,
+    counts: bool,
 }
 
-impl Default for Ends {
-    fn default() -> Self {
-        Self { row: [0; 2 * NEAR], from: 0, to: 0, far: BinaryHeap::new() }
+impl PartialEq for Moment {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
     }
 }
 
-impl Ends {
+impl Eq for Moment {}
+
+impl PartialOrd for Moment {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Moment {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.at.cmp(&other.at)
+    }
+}
+
+/// Moments to come, the soonest first. The first few lie in order in a row that is taken from its
+/// front, the others in a heap.
+#[derive(Debug)]
+struct Coming {
+    /// The soonest, or [`NEVER`].
+    soonest: u64,
+    row: [Moment; 2 * NEAR],
+    from: usize,
+    to: usize,
+    far: BinaryHeap<Reverse<Moment>>,
+}
+
+impl Default for Coming {
+    fn default() -> Self {
+        let row = [Moment::default(); 2 * NEAR];
+        Self { soonest: NEVER, row, from: 0, to: 0, far: BinaryHeap::new() }
+    }
+}
+
+impl Coming {
     fn len(&self) -> usize {
         self.to - self.from + self.far.len()
     }
 
     #[inline]
-    fn push(&mut self, end: u64) {
+    fn push(&mut self, new: Moment) {
+        self.soonest = self.soonest.min(new.at);
         if self.to - self.from >= NEAR {
-            return self.far.push(Reverse(end));
+            return self.far.push(Reverse(new));
         }
         if self.to == self.row.len() {
             self.row.copy_within(self.from.., 0);
             (self.from, self.to) = (0, self.to - self.from);
         }
-        // A new one tends to be among the last to end.
+        // A new one tends to be among the last.
         let mut at = self.to;
-        while at > self.from && self.row[at - 1] > end {
+        while at > self.from && self.row[at - 1].at > new.at {
             self.row[at] = self.row[at - 1];
             at -= 1;
         }
-        self.row[at] = end;
+        self.row[at] = new;
         self.to += 1;
     }
 
-    /// Takes out the soonest, unless it is later than `at`.
+    /// Takes out the soonest, which there is; says whether it counts for the device.
     #[inline]
-    fn pop_until(&mut self, at: u64) -> Option<u64> {
-        let near = if self.from < self.to { self.row[self.from] } else { u64::MAX };
-        match self.far.peek() {
-            Some(&Reverse(far)) if far < near || self.from == self.to => {
-                (far <= at).then(|| self.far.pop()).flatten().map(|end| end.0)
-            }
-            _ if self.from < self.to && near <= at => {
-                self.from += 1;
-                Some(near)
-            }
-            _ => None,
-        }
+    fn pop(&mut self) -> bool {
+        let near = self.near();
+        let taken = if near == self.soonest && self.from < self.to {
+            self.from += 1;
+            self.row[self.from - 1].counts
+        } else {
+            self.far.pop().is_some_and(|far| far.0.counts)
+        };
+        self.soonest = self.near().min(self.far.peek().map_or(NEVER, |far| far.0.at));
+        taken
+    }
+
+    #[inline]
+    fn near(&self) -> u64 {
+        if self.from < self.to { self.row[self.from].at } else { NEVER }
     }
 }
 
-/// The sweep.
+/// One queue.
 #[derive(Debug)]
-pub(super) struct Sweep {
-    begins: BinaryHeap<Reverse<(u64, u64)>>,
-    ends: Ends,
+struct Level {
     first: Option<u64>,
     now: u64,
     depth: u64,
@@ -88,14 +122,11 @@ pub(super) struct Sweep {
     seen: Vec<u64>,
     seen_sum: u128,
     requests: u64,
-    overflowed: bool,
 }
 
-impl Default for Sweep {
+impl Default for Level {
     fn default() -> Self {
         Self {
-            begins: BinaryHeap::new(),
-            ends: Ends::default(),
             first: None,
             now: 0,
             depth: 0,
@@ -105,85 +136,34 @@ impl Default for Sweep {
             seen: vec![0; DEPTHS],
             seen_sum: 0,
             requests: 0,
-            overflowed: false,
         }
     }
 }
 
-impl Sweep {
-    /// A request that begins at `from`, not before the last one, and ends at `to`. `passed` gets
-    /// each stretch of time and the depth in it.
-    #[inline]
-    pub fn add(&mut self, from: u64, to: u64, passed: &mut impl FnMut(u64, u64, u64)) {
-        if self.overflowed {
-            return;
-        }
-        self.advance(from, passed);
-        self.begin(from, to);
-    }
-
-    /// The same where `from` may lie after that of later ones, but not before `arrival`.
-    #[inline]
-    pub fn add_later(&mut self, arrival: u64, from: u64, to: u64) {
-        if self.overflowed {
-            return;
-        }
-        self.begin_all_until(arrival, &mut |_, _, _| {});
-        self.begins.push(Reverse((from, to)));
-        self.overflowed |= self.begins.len() > MOST;
-    }
-
-    /// Nothing arrives before `at` any more.
-    #[inline]
-    fn advance(&mut self, at: u64, passed: &mut impl FnMut(u64, u64, u64)) {
-        while let Some(end) = self.ends.pop_until(at) {
-            self.pass(end, passed);
-            self.depth -= 1;
-        }
-        self.pass(at, passed);
-    }
-
-    fn begin_all_until(&mut self, at: u64, passed: &mut impl FnMut(u64, u64, u64)) {
-        while let Some(&Reverse((from, to))) = self.begins.peek().filter(|next| next.0.0 <= at) {
-            self.begins.pop();
-            self.advance(from, passed);
-            self.begin(from, to);
-        }
-    }
-
+impl Level {
+    /// Lets time pass. `passed` gets the stretch and the depth in it, where there was any.
     #[inline]
     fn pass(&mut self, to: u64, passed: &mut impl FnMut(u64, u64, u64)) {
-        if to > self.now {
-            if self.depth > 0 {
-                self.area += u128::from(to - self.now) * u128::from(self.depth);
-                passed(self.now, to, self.depth);
-            }
-            self.now = to;
+        if self.depth > 0 && to > self.now {
+            self.area += u128::from(to - self.now) * u128::from(self.depth);
+            passed(self.now, to, self.depth);
         }
+        self.now = self.now.max(to);
     }
 
+    /// A request begins now. One of no length does not `stay`.
     #[inline]
-    fn begin(&mut self, from: u64, to: u64) {
-        self.first.get_or_insert(from);
-        self.now = self.now.max(from);
+    fn begin(&mut self, stays: bool) {
+        self.first.get_or_insert(self.now);
         self.requests += 1;
-        self.under_way_ns += u128::from(to - from);
         self.seen[(self.depth as usize).min(DEPTHS - 1)] += 1;
         self.seen_sum += u128::from(self.depth);
-        self.depth += 1;
-        self.deepest = self.deepest.max(self.depth);
-        self.ends.push(to);
-        self.overflowed |= self.ends.len() > MOST;
+        self.deepest = self.deepest.max(self.depth + 1);
+        self.depth += u64::from(stays);
     }
 
-    /// Lets everything end.
-    pub fn finish(mut self, passed: &mut impl FnMut(u64, u64, u64)) -> Option<document::Queue> {
-        self.begin_all_until(u64::MAX, passed);
-        while let Some(end) = self.ends.pop_until(u64::MAX) {
-            self.pass(end, passed);
-            self.depth -= 1;
-        }
-        let first = self.first.filter(|_| !self.overflowed)?;
+    fn finish(&self) -> Option<document::Queue> {
+        let first = self.first?;
         let duration = (self.now > first).then(|| (self.now - first) as f64)?;
         let requests = self.requests as f64;
         let over_time_mean = self.area as f64 / duration;
@@ -199,5 +179,87 @@ impl Sweep {
             by_littles_law,
             littles_difference: by_littles_law - over_time_mean,
         })
+    }
+}
+
+/// The sweep.
+#[derive(Debug, Default)]
+pub(super) struct Sweep {
+    issues: Coming,
+    ends: Coming,
+    all: Level,
+    device: Level,
+    overflowed: bool,
+}
+
+impl Sweep {
+    /// A request that arrives at `at`, not before the last one, and ends at `end`, not before that;
+    /// `issued` where all three are known. `passed` gets each stretch of time and how many were
+    /// under way in it.
+    #[inline]
+    pub fn add(
+        &mut self,
+        at: u64,
+        issued: Option<u64>,
+        end: u64,
+        passed: &mut impl FnMut(u64, u64, u64),
+    ) {
+        if self.overflowed {
+            return;
+        }
+        self.advance(at, passed);
+        self.all.under_way_ns += u128::from(end - at);
+        self.all.begin(end > at);
+        let issued = issued.map(|issued| issued.max(at));
+        let counts = issued.is_some_and(|issued| end > issued);
+        if let Some(issued) = issued {
+            self.device.under_way_ns += u128::from(end.saturating_sub(issued));
+            self.issues.push(Moment { at: issued, counts });
+        }
+        if end > at {
+            self.ends.push(Moment { at: end, counts });
+        }
+        if self.issues.len().max(self.ends.len()) > MOST {
+            self.overflowed = true;
+            (self.issues, self.ends) = (Coming::default(), Coming::default());
+        }
+    }
+
+    /// Nothing arrives before `at` any more. What ends when another begins ends first.
+    #[inline]
+    fn advance(&mut self, at: u64, passed: &mut impl FnMut(u64, u64, u64)) {
+        loop {
+            let (issue, end) = (self.issues.soonest, self.ends.soonest);
+            if issue.min(end) > at {
+                break;
+            }
+            if issue < end {
+                self.device.pass(issue, &mut |_, _, _| {});
+                let stays = self.issues.pop();
+                self.device.begin(stays);
+            } else {
+                self.all.pass(end, passed);
+                self.all.depth -= 1;
+                if self.ends.pop() {
+                    self.device.pass(end, &mut |_, _, _| {});
+                    self.device.depth -= 1;
+                }
+            }
+        }
+        self.all.pass(at, passed);
+    }
+
+    /// Lets everything end: the queue of all, and that of the device.
+    pub fn finish(
+        mut self,
+        passed: &mut impl FnMut(u64, u64, u64),
+    ) -> [Option<document::Queue>; 2] {
+        if self.overflowed {
+            return [None, None];
+        }
+        while self.issues.soonest.min(self.ends.soonest) < NEVER {
+            self.advance(self.issues.soonest.min(self.ends.soonest), passed);
+        }
+        [self.all.finish(), self.device.finish()]
     }
 }

@@ -150,3 +150,33 @@ fn the_word_in_brackets_is_the_value() {
     assert_eq!(current("write back\n"), "write back");
     assert_eq!(current(""), "");
 }
+
+/// Attributes of a queue that is stuck: whoever reads one waits for ever.
+#[derive(Default)]
+struct Silent {
+    read: std::sync::atomic::AtomicUsize,
+}
+
+impl Writer for Silent {
+    fn read(&self, _: &Path) -> io::Result<String> {
+        self.read.fetch_add(1, Ordering::SeqCst);
+        loop {
+            std::thread::park();
+        }
+    }
+    fn write(&self, _: &Path, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+    fn writable(&self, _: &Path) -> io::Result<bool> {
+        Ok(true)
+    }
+}
+
+#[test]
+fn after_one_attribute_that_does_not_answer_no_other_is_asked() {
+    let silent = Arc::new(Silent::default());
+    let limits = Limits { plain_ms: 20, freezing_ms: 20 };
+    let applier = Applier::new(Arc::clone(&silent) as Arc<dyn Writer>, limits);
+    assert_eq!(applier.differences(&originals()), []);
+    assert_eq!(silent.read.load(Ordering::SeqCst), 1);
+}

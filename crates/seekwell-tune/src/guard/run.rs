@@ -343,8 +343,8 @@ impl Guard {
 /// What shows that the disk is another one now.
 pub(crate) fn replaced(view: &dyn View, was: &Identity) -> Option<String> {
     let dev = was.dev.parse::<DevId>().ok()?;
-    match Disk::by_number(view, dev) {
-        Ok(disk) => was.difference(&disk.identity),
+    match Identity::by_number(view, dev) {
+        Ok(is) => was.difference(&is),
         Err(error) => Some(error.to_string()),
     }
 }

@@ -3,7 +3,7 @@ use crate::apply::Left;
 use crate::apply::WriteError;
 use crate::setting::Stage;
 
-fn begin() -> Begin {
+pub(crate) fn begin() -> Begin {
     let original = |key: &str| Original {
         key: key.to_owned(),
         path: Path::new("/sys/q").join(key),

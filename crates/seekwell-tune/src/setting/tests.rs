@@ -288,6 +288,9 @@ fn every_saved_machine_s_disks_have_settings_that_take_what_they_have() {
         for target in seekwell_inspect::all_disks(&view) {
             let Some(dev) = target.dev else { continue };
             let Ok(disk) = Disk::by_number(&view, dev) else { continue };
+            let known = [&disk.device.serial, &disk.device.wwn];
+            let known = known.map(|fact| fact.as_ref().map(|f| f.value.clone()));
+            assert_eq!([disk.identity.serial.clone(), disk.identity.wwn.clone()], known);
             for attribute in attributes(&view, &disk) {
                 let Ok(text) = view.text(&attribute.path) else { continue };
                 let now = crate::apply::current(&text);

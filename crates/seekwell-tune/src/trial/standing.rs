@@ -5,6 +5,21 @@ use super::*;
 /// A guard that lives answers at once.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// Who is at work on a disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// No guard lives.
+    Nobody,
+    /// One waits for its time, or for a word.
+    Waits {
+        /// Time left, in milliseconds.
+        remaining_ms: u64,
+    },
+    /// One lives and does not answer: it writes to the disk's settings, and perhaps waits for a
+    /// queue that is stuck. Who looks at a setting then waits as well.
+    Busy,
+}
+
 impl Tuner<'_> {
     /// Every trial there is word of: going on, kept, cut off, ended last.
     ///
@@ -17,18 +32,21 @@ impl Tuner<'_> {
             if disk.is_some_and(|d| d.identity.dev != story.begin.disk.dev) {
                 continue;
             }
+            let guard = if place.lock()?.is_some() {
+                Watch::Nobody
+            } else {
+                match guard::ask(&place.socket(), Ask::Status, PATIENCE) {
+                    Ok(Reply::Status { remaining_ms, .. }) => Watch::Waits { remaining_ms },
+                    _ => Watch::Busy,
+                }
+            };
             for path in place.earlier().iter().rev() {
                 if let Some(earlier) = journal::read(path)? {
-                    all.push(self.standing(&earlier, false, None));
+                    let earlier = self.standing(&earlier, guard);
+                    all.push(Standing { guarded: false, remaining_ms: None, ..earlier });
                 }
             }
-            let guarded = place.lock()?.is_none();
-            let asked = guarded.then(|| guard::ask(&place.socket(), Ask::Status, PATIENCE));
-            let remaining = match asked {
-                Some(Ok(Reply::Status { remaining_ms, .. })) => Some(remaining_ms),
-                _ => None,
-            };
-            all.push(self.standing(&story, guarded, remaining));
+            all.push(self.standing(&story, guard));
         }
         Ok(all)
     }
@@ -45,7 +63,7 @@ impl Tuner<'_> {
         all
     }
 
-    fn standing(&self, story: &Story, guarded: bool, remaining_ms: Option<u64>) -> Standing {
+    fn standing(&self, story: &Story, guard: Watch) -> Standing {
         let here = Machine::read(self.view);
         let was = &story.begin.machine;
         let mut notes = Vec::new();
@@ -66,7 +84,8 @@ impl Tuner<'_> {
         if let Some(difference) = difference.as_ref().filter(|_| !stale) {
             notes.push(format!("the disk is another one now: {difference}"));
         }
-        let look = !stale && difference.is_none() && story.phase() != Phase::Ended;
+        let look =
+            !stale && difference.is_none() && guard != Watch::Busy && story.phase() != Phase::Ended;
         let applier = Applier::new(Arc::new(Sysfs::new()), Limits::default());
         let ours = story.ours();
         let originals: Vec<Original> =
@@ -75,8 +94,11 @@ impl Tuner<'_> {
         Standing {
             disk: story.begin.disk.clone(),
             phase: story.phase(),
-            guarded,
-            remaining_ms,
+            guarded: guard != Watch::Nobody,
+            remaining_ms: match guard {
+                Watch::Waits { remaining_ms } => Some(remaining_ms),
+                Watch::Nobody | Watch::Busy => None,
+            },
             changed: if look { applier.differences(&originals) } else { Vec::new() },
             ended_because: story.reason().map(ToString::to_string),
             left: if story.phase() == Phase::Ended && !stale { left } else { Vec::new() },

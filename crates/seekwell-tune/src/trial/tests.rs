@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::setting::tests::{ahci, disk};
+use seekwell_sys::ViewError;
 use seekwell_sys::fake::Fake;
+use std::sync::Mutex;
 
 const SDEV: &str = "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0";
 
@@ -92,4 +94,79 @@ fn no_journal_and_a_folder_that_is_not_there_are_nothing_unfinished() {
     let run = tempfile::tempdir().unwrap();
     std::fs::write(run.path().join("b8:0.journal"), "{\"sum\":\"0000").unwrap();
     assert_eq!(unfinished(run.path()), None, "a first line cut short changed nothing");
+}
+
+/// Remembers which files were read.
+struct Asked {
+    files: Fake,
+    read: Mutex<Vec<PathBuf>>,
+}
+
+impl View for Asked {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
+        self.read.lock().unwrap().push(path.to_path_buf());
+        self.files.read(path)
+    }
+    fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
+        self.files.list(path)
+    }
+    fn link(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        self.files.link(path)
+    }
+    fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError> {
+        self.files.canonical(path)
+    }
+    fn exists(&self, path: &Path) -> bool {
+        self.files.exists(path)
+    }
+}
+
+#[test]
+fn that_a_disk_is_still_the_same_is_told_without_a_look_at_its_queue() {
+    // Files of a queue wait for a write that waits for requests in flight: on a disk that hangs,
+    // for ever.
+    let files = ahci()
+        .file(format!("{SDEV}/scsi_level"), "6\n")
+        .bytes(format!("{SDEV}/vpd_pg80"), b"\x00\x80\x00\x04LAB1");
+    let view = Asked { files, read: Mutex::default() };
+    let was = disk(&view).identity;
+    assert_eq!(was.serial.as_deref(), Some("LAB1"));
+    view.read.lock().unwrap().clear();
+    assert_eq!(guard::replaced(&view, &was), None);
+    let read = std::mem::take(&mut *view.read.lock().unwrap());
+    assert!(read.iter().any(|p| p.ends_with("vpd_pg80")), "{read:?}");
+    assert!(!read.iter().any(|p| p.iter().any(|part| part == "queue")), "{read:?}");
+    let other = Identity { serial: Some("LAB2".to_owned()), ..was };
+    let told = guard::replaced(&view, &other).unwrap();
+    assert_eq!(told, "serial number was LAB2, is LAB1");
+}
+
+#[test]
+fn status_looks_at_no_setting_while_a_guard_is_too_busy_to_answer() {
+    let run = tempfile::tempdir().unwrap();
+    let setting = run.path().join("nomerges");
+    std::fs::write(&setting, "2\n").unwrap();
+    let view = ahci();
+    let tuner = Tuner {
+        view: &view,
+        run_dir: run.path().to_path_buf(),
+        rules_dir: run.path().to_path_buf(),
+        program: PathBuf::from("/nonexistent/seekwell"),
+    };
+    let place = Place::new(run.path(), "8:0");
+    let mut begin = journal::tests::begin();
+    begin.machine = Machine::read(&view);
+    begin.disk = disk(&view).identity;
+    begin.originals[0].path = setting;
+    let mut journal = Journal::begin(&place, begin).unwrap();
+    journal.append(&Entry::Write { key: "nomerges".into(), to: "2".into() }).unwrap();
+
+    let lock = place.lock().unwrap();
+    let busy = tuner.status(None).unwrap().remove(0);
+    assert_eq!((busy.guarded, busy.remaining_ms), (true, None));
+    assert_eq!(busy.changed, []);
+    drop(lock);
+    let dead = tuner.status(None).unwrap().remove(0);
+    let changed = Difference { key: "nomerges".into(), was: "1".into(), is: "2".into() };
+    assert_eq!((dead.guarded, dead.changed), (false, vec![changed]));
 }

@@ -3,7 +3,11 @@
 //! mostly `sector + sectors [process]`, or `[error]` for completions. A summary ends it. With `-f`
 //! it can print anything at all; that is refused, since nothing says what a field would mean.
 
-use super::events::{Cursor, Meeting, errno};
+mod columns;
+
+use super::cursor::Cursor;
+use super::digits;
+use super::events::{Meeting, errno};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
 use crate::pair::{Event, Kind, rwbs};
@@ -22,6 +26,8 @@ pub fn open(input: Input) -> Box<dyn Source + Send> {
 
 struct Blkparse {
     meeting: Meeting,
+    /// The first eight bytes of the device named last, and its number.
+    last_device: (u64, u32),
     /// Only totals follow.
     summary: bool,
 }
@@ -33,25 +39,22 @@ struct Head<'a> {
     pid: u32,
     action: &'a [u8],
     letters: &'a [u8],
+    /// Bytes up to what follows.
+    len: usize,
 }
 
 impl Blkparse {
     fn new() -> Self {
-        Self { meeting: Meeting::new(), summary: false }
+        Self { meeting: Meeting::new(), last_device: (0, 0), summary: false }
     }
 }
 
-/// The part of a line that all actions share.
-#[inline(always)]
-fn head<'a>(cursor: &mut Cursor<'a>) -> Option<Head<'a>> {
+/// The part of a line that all actions share, whatever its widths.
+#[inline(never)]
+fn head(line: &[u8]) -> Option<Head<'_>> {
+    let mut cursor = Cursor::new(line);
     cursor.blanks();
-    let from = cursor.rest();
-    cursor.number()?;
-    if !cursor.takes(b',') {
-        return None;
-    }
-    cursor.number()?;
-    let device = &from[..from.len() - cursor.rest().len()];
+    let device = cursor.word();
     cursor.blanks();
     let (cpu, _) = cursor.number()?;
     cursor.blanks();
@@ -68,7 +71,8 @@ fn head<'a>(cursor: &mut Cursor<'a>) -> Option<Head<'a>> {
     if letters.is_empty() {
         return None;
     }
-    Some(Head { device, cpu: cpu as u16, at: Nanos(at), pid: pid as u32, action, letters })
+    let len = line.len() - cursor.rest().len();
+    Some(Head { device, cpu: cpu as u16, at: Nanos(at), pid: pid as u32, action, letters, len })
 }
 
 /// Whether a line belongs to the totals, such as `CPU0 (8,0):` or `Total (8,0):`.
@@ -88,8 +92,9 @@ impl LineFormat for Blkparse {
         tables: &mut Tables,
         out: &mut Vec<Record>,
     ) -> Result<(), Wrong> {
-        let mut cursor = Cursor::new(line);
-        let Some(head) = head(&mut cursor) else { return self.other(line) };
+        let Some(head) = columns::head(line).or_else(|| head(line)) else {
+            return self.other(line);
+        };
         let kind = match head.action {
             b"Q" => Kind::Queue,
             b"D" => Kind::Issue,
@@ -97,14 +102,16 @@ impl LineFormat for Blkparse {
             b"M" | b"F" => Kind::Merge,
             b"X" => Kind::Split,
             b"R" => Kind::Requeue,
-            b"G" | b"I" | b"P" | b"U" | b"UT" | b"S" | b"B" | b"A" | b"T" | b"m" => return Ok(()),
+            b"G" | b"I" | b"P" | b"U" | b"UT" | b"S" | b"B" | b"A" | b"T" | b"m" | b"ZP"
+            | b"ZU" => return Ok(()),
             other => return Err(Wrong::new("an action that blkparse knows", other)),
         };
+        let Some(device) = self.device(head.device, tables)? else { return self.other(line) };
         let mut event = Event {
             at: head.at,
             offset: 0,
             len: 0,
-            device: self.meeting.devices.device(head.device, tables)?,
+            device,
             pid: head.pid,
             process: 0,
             cpu: head.cpu,
@@ -113,6 +120,8 @@ impl LineFormat for Blkparse {
             op: seekwell_io::request::Op::Read,
             kind,
         };
+        let mut cursor = Cursor::new(line);
+        cursor.step(head.len);
         let after = cursor.rest();
         match kind {
             Kind::Split => cursor.halves().map(|(offset, len)| {
@@ -127,6 +136,7 @@ impl LineFormat for Blkparse {
         (event.op, event.flags) = (op, event.flags | flags);
         let last = cursor.bracketed().ok_or_else(|| Wrong::new("[…] at the end", after))?;
         match kind {
+            Kind::Complete if last == b"0" => {}
             Kind::Complete => {
                 event.error = errno(last).ok_or_else(|| Wrong::new("[error]", last))?;
             }
@@ -143,10 +153,31 @@ impl LineFormat for Blkparse {
 }
 
 impl Blkparse {
+    /// The number of a device, blanks around its name left out; none where it is no `major,minor`.
+    #[inline(always)]
+    fn device(&mut self, text: &[u8], tables: &mut Tables) -> Result<Option<u32>, Wrong> {
+        let word = digits::word(text, 0);
+        if word == self.last_device.0 && text.len() <= 8 {
+            return Ok(Some(self.last_device.1));
+        }
+        let name = text.trim_ascii();
+        let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+        let mut parts = name.splitn(2, |b| *b == b',');
+        if !parts.next().is_some_and(is_number) || !parts.next().is_some_and(is_number) {
+            return Ok(None);
+        }
+        let number = self.meeting.devices.device(name, tables)?;
+        if text.len() <= 8 {
+            self.last_device = (word, number);
+        }
+        Ok(Some(number))
+    }
+
     #[cold]
     fn other(&mut self, line: &[u8]) -> Result<(), Wrong> {
         self.summary |= begins_summary(line);
-        if self.summary {
+        // What it says of itself, and prints behind the events though it came before them.
+        if self.summary || line.starts_with(b"Input file ") {
             return Ok(());
         }
         Err(Wrong::new(HEADER, line))

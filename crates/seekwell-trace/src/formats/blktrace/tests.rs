@@ -172,6 +172,14 @@ fn zone_commands_of_version_8_are_never_taken_for_writes() {
     ];
     let (records, ..) = read(bytes.concat()).expect("good");
     assert!(records[0].flags.has(Flags::OTHER));
+    // Zeros to be written are a write, which the highest of the new bits says besides.
+    let zeros = category::WRITE | 1 << 38;
+    let bytes = [
+        encode(&raw(1, act::QUEUE, zeros, 8, 4096), &[], As::LittleV8),
+        encode(&raw(2, act::COMPLETE, zeros, 8, 4096), &[], As::LittleV8),
+    ];
+    let (records, ..) = read(bytes.concat()).expect("good");
+    assert_eq!((records[0].op, records[0].len, records[0].flags), (Op::Write, 4096, Flags(0)));
 }
 
 #[test]

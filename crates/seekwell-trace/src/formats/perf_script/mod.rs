@@ -5,7 +5,8 @@
 //! What follows the name is what the kernel's own format says (include/trace/events/block.h); the
 //! priority (`be,0,4`) came with Linux 6.11.
 
-use super::events::{Cursor, Meeting, errno};
+use super::cursor::Cursor;
+use super::events::{Meeting, errno};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
 use crate::pair::{Event, Kind, rwbs};

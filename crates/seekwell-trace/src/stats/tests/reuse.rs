@@ -73,7 +73,7 @@ fn miss_at(reuse: &Reuse, bytes: u64) -> f64 {
     low.1 + (high.1 - low.1) * part
 }
 
-/// At a hundred evenly spaced sizes of the cache, as the authors of SHARDS measure it.
+/// The mean absolute difference at a hundred evenly spaced sizes of the cache.
 fn mean_error(exact: &Reuse, sampled: &Reuse) -> f64 {
     let most = exact.miss_ratio.last().expect("a curve").0;
     let error = |i: u64| (miss_at(sampled, most * i / 100) - miss_at(exact, most * i / 100)).abs();

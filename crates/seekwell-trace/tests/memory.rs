@@ -1,0 +1,66 @@
+//! Statistics take no more memory the longer the trace and the more it touches. A program of its
+//! own: the kernel tells the peak of a whole process.
+
+#![allow(missing_docs, clippy::print_stderr)]
+
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use seekwell_trace::record::{Record, Stamp};
+use seekwell_trace::source::{About, BATCH, Capture, Clock, Tables};
+use seekwell_trace::stats::{Options, Stats};
+
+/// What is promised for 10⁹ requests.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The most memory this process ever had.
+fn peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// The worst there is for every table: blocks, devices, processes and sizes never seen before, and
+/// ends so far away that ever more requests are under way.
+fn record(i: u64) -> Record {
+    let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let at = |ns: u64| Stamp::at(Nanos(ns));
+    let op = if mixed >> 63 == 0 { Op::Read } else { Op::Write };
+    Record {
+        queued: at(i * 1000),
+        issued: at(i * 1000 + (mixed >> 20)),
+        completed: at(i * 1000 + (1 << 50) + (mixed >> 16)),
+        device: (i % 70_000) as u32,
+        process: (i % 70_000) as u32,
+        ..Record::new(op, i * 4096, 1 + (mixed >> 40) as u32 % (1 << 17))
+    }
+}
+
+#[test]
+fn the_worst_of_traces_stays_within_the_bound_however_long_it_is() {
+    let requests: u64 = if cfg!(debug_assertions) { 2_400_000 } else { 30_000_000 };
+    let mut stats = Stats::new(Options::default());
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut after_half = 0;
+    for i in 0..requests {
+        batch.push(record(i));
+        if batch.len() == BATCH {
+            stats.add(&batch);
+            batch.clear();
+        }
+        if i == requests / 2 {
+            after_half = peak_bytes().unwrap_or(0);
+        }
+    }
+    stats.add(&batch);
+    let about = About::new("made", Clock::Start, Capture::Both);
+    let (told, _) = stats.finish("made", &about, &Tables::default());
+    assert_eq!(told.requests, requests);
+    assert!(told.space.estimated && told.reuse.is_some_and(|reuse| reuse.estimated));
+    let Some(peak) = peak_bytes() else {
+        eprintln!("skipped: the kernel tells no peak");
+        return;
+    };
+    eprintln!("peak {} MiB, at the half {} MiB", peak >> 20, after_half >> 20);
+    assert!(peak <= MOST_BYTES, "{peak}");
+    assert!(peak - after_half <= 8 << 20, "{after_half} {peak}");
+}

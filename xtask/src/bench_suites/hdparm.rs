@@ -1,0 +1,38 @@
+//! The suite `hdparm` beside hdparm itself, on a loop device.
+
+use super::{Bench, Figure, Figures, finish, read_figures};
+use crate::Failure;
+use crate::bench_engine::devices::Loop;
+use crate::bench_engine::report::{Report, Unit, Wanted};
+use std::process::Command;
+
+/// Both timings. The device lies in memory, so that neither program finds what it reads warmer than
+/// the other did.
+pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+    let disk = Loop::new()?;
+    let set = [
+        ("cached", bench.choose("700", "2000").to_owned()),
+        ("device", bench.choose("1000", "3000").to_owned()),
+    ];
+    let figure = |name, what: &str| Figure {
+        name,
+        what: format!("hdparm: {what}"),
+        unit: Unit::BytesPerSecond,
+        wanted: Wanted::RatioWithin(0.1),
+    };
+    let figures = vec![
+        figure("cached", "cached reads, beside hdparm -T"),
+        figure("device", "device reads, beside hdparm -t"),
+    ];
+    let theirs = || {
+        let mut all = Figures::new();
+        for flag in ["-T", "-t"] {
+            all.extend(read_figures(&finish(Command::new("hdparm").arg(flag).arg(disk.path()))?)?);
+        }
+        let of = |metric: &str| all.get(metric).copied();
+        let named =
+            [("cached", of("cached.read_bytes_per_s")), ("device", of("device.read_bytes_per_s"))];
+        Ok(named.into_iter().filter_map(|(name, v)| Some((name.to_owned(), v?))).collect())
+    };
+    bench.compare(report, figures, || bench.suite("hdparm", disk.path(), &set), theirs)
+}

@@ -1,0 +1,227 @@
+//! `cargo xtask bench-suites`: each suite beside the program it takes after, on this machine.
+//!
+//! Both run in turn and take turns at going first, on the same file system or device. The suites
+//! run as a user runs them: the release program, its JSON read. What a rival printed is read by the
+//! readers that `seekwell compare` has for it.
+
+mod blog;
+mod files;
+mod fs;
+mod hdparm;
+mod place;
+mod sqlite;
+mod threaded;
+mod web;
+
+use crate::bench_engine::report::{Report, Row, Unit, Wanted, first_line_of};
+use crate::bench_engine::{build, in_turn, stop_flag};
+use crate::bench_trace::record::finish;
+use crate::{Failure, root};
+use clap::ValueEnum;
+use place::Place;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Options of `bench-suites`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// File to write [default: docs/bench/DATE-suites.md].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Suites to measure [default: all].
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    only: Vec<Section>,
+    /// How often each program runs.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
+    /// Smaller files and shorter loads.
+    #[arg(long)]
+    quick: bool,
+    /// Directory to measure in [default: an ext4 of its own on a loop device in memory].
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// The program to measure [default: built now, release profile].
+    #[arg(long, value_name = "FILE")]
+    seekwell: Option<PathBuf>,
+}
+
+/// A suite with a rival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Section {
+    /// Beside `hdparm -T` and `-t`.
+    Hdparm,
+    /// Beside bonnie++.
+    Fs,
+    /// Beside a straight loop of writes with fsync.
+    Fsmark,
+    /// Beside fio.
+    Threaded,
+    /// Beside the sqlite3 program.
+    Sqlite,
+    /// Beside ab.
+    Web,
+    /// Beside what the kernel counted.
+    Blog,
+}
+
+impl Section {
+    fn measure(self, bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+        match self {
+            Self::Hdparm => hdparm::measure(bench, report),
+            Self::Fs => fs::measure(bench, report),
+            Self::Fsmark => files::measure(bench, report),
+            Self::Threaded => threaded::measure(bench, report),
+            Self::Sqlite => sqlite::measure(bench, report),
+            Self::Web => web::measure(bench, report),
+            Self::Blog => blog::measure(bench, report),
+        }
+    }
+}
+
+/// Measures the suites, prints the table and writes the page. Fails where a ratio is not as wanted.
+#[expect(clippy::print_stdout, reason = "the table is the result")]
+#[expect(clippy::print_stderr, reason = "lines of progress")]
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let stop = stop_flag()?;
+    let seekwell = match &args.seekwell {
+        Some(path) => path.canonicalize()?,
+        None => build()?,
+    };
+    let place = Place::new(args.dir.as_deref())?;
+    let kept = tempfile::tempdir()?;
+    let bench = Bench { seekwell, place, kept, rounds: args.rounds, quick: args.quick, stop };
+    let mut report = Report::new(&bench.seekwell, "rival", versions())?;
+    for section in Section::value_variants() {
+        if !args.only.is_empty() && !args.only.contains(section) {
+            continue;
+        }
+        eprintln!("measuring: {section:?}");
+        if let Err(why) = section.measure(&bench, &mut report) {
+            crate::bench_engine::go_on(&bench.stop)?;
+            report.not_measured.push((format!("{section:?}"), why.to_string()));
+        }
+    }
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let out =
+        args.out.clone().unwrap_or_else(|| root().join(format!("docs/bench/{today}-suites.md")));
+    let title = format!("The suites beside the programs they take after, {today}");
+    out.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(&out, report.markdown(&title, &how(&bench)?))?;
+    println!("{}\nWritten to {}.", report.table(), out.display());
+    let lost = report.rows.iter().any(|row| row.met() == Some(false));
+    Ok(if lost { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What each rival says it is.
+fn versions() -> Vec<String> {
+    let asked = [("hdparm", "-V"), ("fio", "--version"), ("ab", "-V"), ("sqlite3", "--version")];
+    let mut versions: Vec<_> = asked
+        .iter()
+        .map(|(name, flag)| (name, first_line_of(Command::new(name).arg(flag))))
+        .map(|(name, line)| if line.starts_with(name) { line } else { format!("{name}: {line}") })
+        .collect();
+    versions.push("bonnie++ 2.00a, nginx".into());
+    versions
+}
+
+fn how(bench: &Bench) -> Result<String, Failure> {
+    let load = std::fs::read_to_string("/proc/loadavg")?;
+    let load = load.split_whitespace().next().unwrap_or("?");
+    let (rounds, quick) = (bench.rounds, if bench.quick { ", --quick" } else { "" });
+    Ok(format!(
+        "Made by `cargo xtask bench-suites`{quick}, on {}. {rounds} rounds of each program, \
+         interleaved, taking turns at going first; medians, in brackets the smallest and the \
+         largest; ratios are seekwell over its rival within a round. Load average at the end: \
+         {load}.",
+        bench.place.words()
+    ))
+}
+
+/// Figures of one run by their names.
+type Figures = BTreeMap<String, f64>;
+
+/// One figure both programs give: its name in both, what it is, its unit, and what is wanted.
+struct Figure<'a> {
+    name: &'a str,
+    what: String,
+    unit: Unit,
+    wanted: Wanted,
+}
+
+/// What every suite needs.
+struct Bench {
+    seekwell: PathBuf,
+    place: Place,
+    /// Runs of a benchmark of the program are not the user's runs.
+    kept: tempfile::TempDir,
+    rounds: u32,
+    quick: bool,
+    stop: Arc<AtomicBool>,
+}
+
+impl Bench {
+    /// The first in the quick form, the second otherwise.
+    fn choose<T>(&self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    /// The command that runs a suite, with values set.
+    fn command(&self, suite: &str, on: &Path, set: &[(&str, String)]) -> Command {
+        let mut command = Command::new(&self.seekwell);
+        command.arg("--runs-dir").arg(self.kept.path());
+        command.args(["bench", "--quick", "--json", "--suite", suite, "--on"]).arg(on);
+        for (name, value) in set {
+            command.arg("--set").arg(format!("{name}={value}"));
+        }
+        command
+    }
+
+    /// Runs a suite once: the value that each step is for, by the step's name.
+    fn suite(&self, suite: &str, on: &Path, set: &[(&str, String)]) -> Result<Figures, Failure> {
+        let text = finish(&mut self.command(suite, on, set))?;
+        let run = seekwell_runs::read::run(&text, Path::new("seekwell bench --json"))?;
+        let figure = |phase: &seekwell_runs::Phase| match &phase.workload {
+            seekwell_runs::Work::Suite(step) => {
+                Some((step.step.clone(), phase.median(&step.primary)?))
+            }
+            _ => None,
+        };
+        Ok(run.phases.iter().filter_map(figure).collect())
+    }
+
+    /// Measures with both programs in turn and adds a row for each figure that both gave in every
+    /// round.
+    fn compare(
+        &self,
+        report: &mut Report,
+        figures: Vec<Figure<'_>>,
+        ours: impl FnMut() -> Result<Figures, Failure>,
+        theirs: impl FnMut() -> Result<Figures, Failure>,
+    ) -> Result<(), Failure> {
+        let (ours, theirs) = in_turn(self.rounds, &self.stop, ours, theirs)?;
+        let of = |all: &[Figures], name: &str| {
+            all.iter().map(|one| one.get(name).copied()).collect::<Option<Vec<f64>>>()
+        };
+        for Figure { name, what, unit, wanted } in figures {
+            match (of(&ours, name), of(&theirs, name)) {
+                (Some(ours), Some(theirs)) => {
+                    report.rows.push(Row { what, unit, ours, theirs: Some(theirs), wanted });
+                }
+                (None, _) => report.not_measured.push((what, "seekwell gave no figure".into())),
+                (_, None) => report.not_measured.push((what, "its rival gave no figure".into())),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a rival printed, by the readers of `seekwell compare`: its figures by metric.
+fn read_figures(text: &[u8]) -> Result<Figures, Failure> {
+    let contents = seekwell_compare::sources::contents(text, "rival")?;
+    let runs = contents.configurations.into_iter().flat_map(|(_, runs)| runs);
+    let groups = runs.flat_map(|run| run.groups);
+    Ok(groups.flat_map(|group| group.values).map(|v| (v.metric, v.value)).collect())
+}

@@ -1,0 +1,58 @@
+//! The suite `threaded` beside fio doing the same pattern.
+
+use super::{Bench, Figure, Figures, finish, read_figures};
+use crate::Failure;
+use crate::bench_engine::report::{Report, Unit, Wanted};
+use std::process::Command;
+
+const THREADS: u32 = 4;
+const BLOCK: u32 = 4096;
+
+/// Steps by their names, with fio's names of the patterns and the metrics both are about.
+const STEPS: [(&str, &str, &str); 4] = [
+    ("sequential-write", "write", "write.rate_bytes_per_s"),
+    ("random-write", "randwrite", "write.rate_bytes_per_s"),
+    ("sequential-read", "read", "read.rate_bytes_per_s"),
+    ("random-read", "randread", "read.rate_bytes_per_s"),
+];
+
+/// All four patterns; the page cache is dropped before each, and writes end with a sync.
+pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+    let (size, random) = bench.choose(("256m", 40_000), ("512m", 150_000_u32));
+    let set = [
+        ("threads", THREADS.to_string()),
+        ("size", size.to_owned()),
+        ("block", BLOCK.to_string()),
+        ("random", random.to_string()),
+        ("cache", "drop".to_owned()),
+        ("runtime", "0".to_owned()),
+    ];
+    let figure = |&(name, _, _): &(_, _, _)| Figure {
+        name,
+        what: format!("threaded: {name}, {THREADS} threads, beside fio"),
+        unit: Unit::BytesPerSecond,
+        wanted: Wanted::RatioWithin(0.1),
+    };
+    let theirs = || {
+        let folder = tempfile::tempdir_in(bench.place.dir())?;
+        let mut all = Figures::new();
+        for (step, pattern, metric) in STEPS {
+            let mut command = Command::new("fio");
+            command.args(["--ioengine=psync", "--thread", "--group_reporting", "--invalidate=1"]);
+            command.args(["--output-format=json", "--fallocate=none", "--end_fsync=1"]);
+            command.args(["--norandommap=1", "--filename_format=$jobnum"]);
+            command.arg("--directory").arg(folder.path());
+            command.arg(format!("--name={step}")).arg(format!("--rw={pattern}"));
+            command.arg(format!("--numjobs={THREADS}")).arg(format!("--bs={BLOCK}"));
+            command.arg(format!("--size={size}"));
+            if pattern.starts_with("rand") {
+                command.arg(format!("--number_ios={random}"));
+            }
+            let read = read_figures(&finish(&mut command)?)?;
+            all.extend(read.get(metric).map(|value| (step.to_owned(), *value)));
+        }
+        Ok(all)
+    };
+    let figures = STEPS.iter().map(figure).collect();
+    bench.compare(report, figures, || bench.suite("threaded", bench.place.dir(), &set), theirs)
+}

@@ -1,0 +1,227 @@
+//! What was recorded, and the page that tells it.
+
+use crate::Failure;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+
+/// The page around the figures.
+const PAGE: &str = include_str!("page.md");
+
+/// What a program did while it was recorded.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its command line, or its settings.
+    pub program: String,
+    /// How many of `unit` it made.
+    pub count: u64,
+    /// What it counts.
+    pub unit: &'static str,
+    /// How long that took.
+    pub seconds: f64,
+    /// CPU time of it, in seconds.
+    pub cpu_s: f64,
+}
+
+/// A trace and its figures.
+#[derive(Debug)]
+pub struct Traced {
+    /// Its file's name without the extension.
+    pub name: String,
+    /// Bytes of its file.
+    pub bytes: u64,
+    ran: Ran,
+    requests: f64,
+    seconds: f64,
+    moved_mb: f64,
+    read_share: f64,
+    read_bytes_share: f64,
+    flushes: f64,
+    mean_bytes: f64,
+    queue: f64,
+    device_queue: f64,
+    latency_ms_p50: f64,
+    latency_ms_p99: f64,
+    sequential: f64,
+    processes: String,
+    sentences: String,
+}
+
+impl Traced {
+    /// From what the program did and `trace stats --json`. Figures that an empty trace has none of
+    /// are not numbers.
+    pub fn new(name: &str, ran: Ran, stats: &Value, bytes: u64) -> Result<Self, Failure> {
+        let number = |pointer: &str| {
+            let value = stats.pointer(pointer).and_then(Value::as_f64);
+            let none = (stats["requests"] == 0).then_some(f64::NAN);
+            value.or(none).ok_or_else(|| format!("the statistics of {name} lack {pointer}"))
+        };
+        let latency = list(&stats["latencies"])
+            .iter()
+            .find(|l| l["span"] == "queue-to-complete" && l["op"].is_null());
+        let ms = |key: &str| latency.and_then(|l| l[key].as_f64()).map_or(f64::NAN, |ns| ns / 1e6);
+        let seconds = number("/duration_ns")? / 1e9;
+        let words: Vec<_> = list(&stats["sentences"]).iter().filter_map(Value::as_str).collect();
+        let processes = list(&stats["processes"]).iter().take(4).map(|p| {
+            let share = p["share"].as_f64().unwrap_or_default() * 100.0;
+            format!("{} {share:.0} %", p["name"].as_str().unwrap_or_default())
+        });
+        Ok(Self {
+            name: name.to_owned(),
+            bytes,
+            requests: number("/requests")?,
+            seconds,
+            moved_mb: number("/bytes_per_s")? * seconds / 1e6,
+            read_share: number("/read_share")?,
+            read_bytes_share: number("/read_bytes_share")?,
+            flushes: number("/durability/flushes")? + number("/durability/preflushes")?,
+            mean_bytes: number("/sizes/mean_bytes")?,
+            queue: number("/queue/over_time_mean")?,
+            device_queue: number("/device_queue/over_time_mean")?,
+            latency_ms_p50: ms("latency_ns_p50"),
+            latency_ms_p99: ms("latency_ns_p99"),
+            sequential: number("/order/sequential_share")?,
+            processes: processes.collect::<Vec<_>>().join(", "),
+            sentences: words.join(" "),
+            ran,
+        })
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A phase that was not recorded, for the page cache answered it.
+#[derive(Debug)]
+struct Cached {
+    name: String,
+    ran: Ran,
+    /// Reads and writes of the drive meanwhile.
+    served: [u64; 2],
+}
+
+/// All of a run.
+pub struct Report {
+    /// The traces, in the order of the page.
+    pub traces: Vec<Traced>,
+    cached: Vec<Cached>,
+    load_before: String,
+}
+
+impl Report {
+    /// An empty one; notes how busy the machine is.
+    pub fn new() -> Result<Self, Failure> {
+        let load = fs::read_to_string("/proc/loadavg")?;
+        let load_before = load.split_whitespace().take(3).collect::<Vec<_>>().join(", ");
+        Ok(Self { traces: Vec::new(), cached: Vec::new(), load_before })
+    }
+
+    /// A phase that was not recorded, with what the drive had served before and after it.
+    pub fn cached(&mut self, name: &str, ran: Ran, before: [u64; 2], after: [u64; 2]) {
+        let served = [after[0] - before[0], after[1] - before[1]];
+        self.cached.push(Cached { name: name.to_owned(), ran, served });
+    }
+
+    /// The page.
+    pub fn text(&self) -> String {
+        PAGE.replace("{load}", &self.load_before)
+            .replace("{ran}", &self.ran())
+            .replace("{traces}", &self.traces())
+            .replace("{cached}", &self.cached_phases())
+            .replace("{words}", &self.words())
+    }
+
+    fn ran(&self) -> String {
+        let mut text = String::from(
+            "| trace | program | counted | took | a second | its CPU time |\n\
+             |---|---|---:|---:|---:|---:|",
+        );
+        for Traced { name, ran, .. } in &self.traces {
+            text += &format!("\n| {name} | {} |", ran.program);
+            text += &figures(ran);
+        }
+        text
+    }
+
+    fn traces(&self) -> String {
+        let mut text = String::from(
+            "| trace | requests | from first to last | moved | read, of requests | of bytes | \
+             flushes | mean size | queue | at the device | median latency | 99th percentile | \
+             sequential | file |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        );
+        for t in &self.traces {
+            let _ = write!(
+                text,
+                "\n| {} | {:.0} | {:.1} s | {:.1} MB | {:.0} % | {:.0} % | {:.0} | {:.1} KiB | \
+                 {:.2} | {:.2} | {:.2} ms | {:.1} ms | {:.0} % | {:.2} MB |",
+                t.name,
+                t.requests,
+                t.seconds,
+                t.moved_mb,
+                t.read_share * 100.0,
+                t.read_bytes_share * 100.0,
+                t.flushes,
+                t.mean_bytes / 1024.0,
+                t.queue,
+                t.device_queue,
+                t.latency_ms_p50,
+                t.latency_ms_p99,
+                t.sequential * 100.0,
+                t.bytes as f64 / 1e6
+            );
+        }
+        text
+    }
+
+    fn cached_phases(&self) -> String {
+        let mut text = String::from(
+            "| phase | counted | took | a second | its CPU time | reads of the drive | writes |\n\
+             |---|---:|---:|---:|---:|---:|---:|",
+        );
+        for Cached { name, ran, served } in &self.cached {
+            let _ = write!(text, "\n| {name} |{} {} | {} |", figures(ran), served[0], served[1]);
+        }
+        text
+    }
+
+    fn words(&self) -> String {
+        let line = |t: &Traced| format!("- **{}** ({}): {}", t.name, t.processes, t.sentences);
+        self.traces.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Count, time, rate and CPU time as cells of a row.
+fn figures(ran: &Ran) -> String {
+    let (count, unit, seconds) = (ran.count, ran.unit, ran.seconds);
+    let rate = count as f64 / seconds;
+    format!(" {count} {unit} | {seconds:.2} s | {rate:.1} | {:.2} s |", ran.cpu_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_that_ships_is_made_of_this_template() {
+        let ships = fs::read_to_string(crate::root().join("docs/published-traces.md")).unwrap();
+        for part in PAGE.split("\n\n") {
+            assert!(part.contains('{') || ships.contains(part.trim_end()), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_figure_is_a_count_divided_by_a_time() {
+        let ran = Ran { program: "p".into(), count: 30, unit: "files", seconds: 1.5, cpu_s: 0.25 };
+        assert_eq!(figures(&ran), " 30 files | 1.50 s | 20.0 | 0.25 s |");
+    }
+
+    #[test]
+    fn statistics_that_lack_a_figure_are_an_error_that_names_it() {
+        let ran = Ran { program: "p".into(), count: 1, unit: "files", seconds: 1.0, cpu_s: 0.0 };
+        let stats = serde_json::json!({"duration_ns": 1});
+        let error = Traced::new("one", ran, &stats, 1).unwrap_err().to_string();
+        assert_eq!(error, "the statistics of one lack /requests");
+    }
+}
