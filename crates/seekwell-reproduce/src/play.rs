@@ -79,7 +79,14 @@ pub fn drawn(model: &Model, drawn: &Drawn) -> Result<Measurement, PlayError> {
 }
 
 /// Plays a trace to its end. Its addresses shrink evenly to a machine smaller than they reach.
-pub fn played(model: &Model, trace: Shipped, pace: Pace) -> Result<Measurement, PlayError> {
+///
+/// `speed` is how many times faster than the recording's host the modelled one thinks.
+pub fn played(
+    model: &Model,
+    trace: Shipped,
+    pace: Pace,
+    speed: f64,
+) -> Result<Measurement, PlayError> {
     let surveyed = survey(&mut *trace.open()?, Moment::Queue)?;
     let device = surveyed.devices.first().copied().unwrap_or_default();
     let capacity = model.capacity();
@@ -110,7 +117,7 @@ pub fn played(model: &Model, trace: Shipped, pace: Pace) -> Result<Measurement, 
             (done, source.finish().0)
         }
         Pace::Dependent => {
-            let mut source = Dependent::new(feed, LEAD, 1.0, fidelity);
+            let mut source = Dependent::new(feed, LEAD, speed, fidelity);
             let done = run_source(&mut source, bounds, &mut machine, &mut dispatcher, &control)?;
             (done, source.finish().0)
         }

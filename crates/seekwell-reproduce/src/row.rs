@@ -127,6 +127,9 @@ pub struct Played {
     pub pace: Pace,
     /// What is read off the time it takes.
     pub figure: Figure,
+    /// What the recording's host took for one thing, in nanoseconds, and the name under
+    /// `host.work_ns` of what the modelled one takes: it thinks so much longer.
+    pub thinks: Option<(&'static str, f64)>,
 }
 
 /// What decides when a request of a trace is issued.

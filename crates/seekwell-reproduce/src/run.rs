@@ -225,8 +225,12 @@ fn figure(
             let measured = drawn(model()?, workload).map_err(failed)?;
             Some(read_off(&measured, workload))
         }
-        How::Played(Played { trace, pace, figure }) => {
-            let measured = played(model()?, shipped(trace)?, *pace).map_err(failed)?;
+        How::Played(Played { trace, pace, figure, thinks }) => {
+            let speed = match thinks {
+                Some((work, recorded_ns)) => recorded_ns / work_ns(row, work, models)?,
+                None => 1.0,
+            };
+            let measured = played(model()?, shipped(trace)?, *pace, speed).map_err(failed)?;
             let seconds = measured.elapsed.as_secs_f64();
             Some(match figure {
                 Figure::PerSecond(things) => things / seconds,

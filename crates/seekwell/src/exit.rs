@@ -134,6 +134,14 @@ pub enum CommandError {
     /// Published figures cannot be modelled.
     #[error(transparent)]
     Reproduce(#[from] ReproduceError),
+    /// A workload would reach beyond the modelled disk.
+    #[error("{asked} bytes are asked for, and the modelled disk holds {capacity}")]
+    LargerThanMachine {
+        /// What was asked for.
+        asked: u64,
+        /// What there is.
+        capacity: u64,
+    },
     /// A drive of DiskSim cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -380,6 +388,7 @@ impl CommandError {
             Self::Arm(_) | Self::Metric(_) | Self::Replay(_) => Exit::Usage,
             Self::Describe(_) | Self::NoMachine { .. } | Self::NoParameters { .. } => Exit::Usage,
             Self::Import(_) | Self::NoServiceTimes { .. } => Exit::Usage,
+            Self::LargerThanMachine { .. } => Exit::Usage,
             Self::Experiment(error) if error.is_usage() => Exit::Usage,
             Self::Experiment(error) if error.is_invalid() => Exit::Invalid,
             Self::Tune(error) if error.incomplete() => Exit::Incomplete,

@@ -135,7 +135,13 @@ fn null(wanted: &Wanted<'_>) -> Ready {
 
 fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, CommandError> {
     let model = target::model(path, wanted.set)?;
-    let region_bytes = wanted.size_bytes.map_or(model.capacity(), |s| s.min(model.capacity()));
+    let region_bytes = wanted.size_bytes.unwrap_or(model.capacity());
+    if region_bytes > model.capacity() {
+        return Err(CommandError::LargerThanMachine {
+            asked: region_bytes,
+            capacity: model.capacity(),
+        });
+    }
     let medium = Medium::Machine {
         title: model.title().to_owned(),
         size_bytes: model.capacity(),

@@ -52,7 +52,7 @@ pub fn rows() -> Vec<Row> {
     for (index, (what, trace, pace)) in TRACES.into_iter().enumerate() {
         for (configuration, machine, figures) in CONTROLLERS {
             let figure = Figure::RequestsPerSecond;
-            let how = How::Played(Played { trace, pace, figure });
+            let how = How::Played(Played { trace, pace, figure, thinks: None });
             add(what, configuration, machine, "IO/s", figures[index], how);
         }
     }

@@ -27,7 +27,7 @@ pub fn open(input: Input) -> Box<dyn Source + Send> {
 struct Blkparse {
     meeting: Meeting,
     /// The first eight bytes of the device named last, and its number.
-    last_device: (u64, u32),
+    last_device: Option<(u64, u32)>,
     /// Only totals follow.
     summary: bool,
 }
@@ -45,7 +45,7 @@ struct Head<'a> {
 
 impl Blkparse {
     fn new() -> Self {
-        Self { meeting: Meeting::new(), last_device: (0, 0), summary: false }
+        Self { meeting: Meeting::new(), last_device: None, summary: false }
     }
 }
 
@@ -157,8 +157,11 @@ impl Blkparse {
     #[inline(always)]
     fn device(&mut self, text: &[u8], tables: &mut Tables) -> Result<Option<u32>, Wrong> {
         let word = digits::word(text, 0);
-        if word == self.last_device.0 && text.len() <= 8 {
-            return Ok(Some(self.last_device.1));
+        if let Some((last, number)) = self.last_device
+            && word == last
+            && text.len() <= 8
+        {
+            return Ok(Some(number));
         }
         let name = text.trim_ascii();
         let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
@@ -168,7 +171,7 @@ impl Blkparse {
         }
         let number = self.meeting.devices.device(name, tables)?;
         if text.len() <= 8 {
-            self.last_device = (word, number);
+            self.last_device = Some((word, number));
         }
         Ok(Some(number))
     }

@@ -120,6 +120,14 @@ fn a_line_in_another_format_is_refused_with_its_number() {
 }
 
 #[test]
+fn a_first_device_of_bytes_that_are_nothing_is_refused() {
+    let line = b"  \0\0\0\0    1        1     0.000000000   697  Q  WS 223490 + 8 [kjournald]\n";
+    let read = read(open, line);
+    assert_eq!(read.records.len(), 0);
+    assert!(matches!(read.ended, Err(TraceError::Malformed { .. })), "{:?}", read.ended);
+}
+
+#[test]
 fn a_file_cut_in_the_middle_of_a_line_is_said_to_end_there() {
     let cut = "  8,0 0 1 0.000000000 697 Q W 8 + 8 [a]\n  8,0 0 2 0.0000";
     let read = read(open, cut.as_bytes());

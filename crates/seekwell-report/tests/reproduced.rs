@@ -1,0 +1,68 @@
+//! Every published figure, modelled anew: what is promised of the whole, and that the page in docs
+//! is the one this program writes.
+
+use seekwell_report::reproduced::{document, html, markdown, terminal};
+use seekwell_reproduce::{How, Reproduced, reproduce, rows, summary};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// The page's own words above the table.
+const HEAD: &str = "# Published and modelled\n\nWritten by `seekwell reproduce --markdown`. A row \
+                    that a parameter of its machine was fitted on does not count as reproduced; \
+                    `seekwell machine show` tells which and where every other value is from.\n\n";
+
+#[test]
+fn the_published_figures_are_reproduced_as_the_page_says() {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let reproduced = reproduce(rows(), threads, &AtomicBool::new(false), &|_, _| {})
+        .expect("all machines and traces ship");
+    let sum = summary(&reproduced);
+    eprintln!("{sum:?}");
+    assert!(sum.near * 10 >= sum.predicted * 6, "{} of {} are near", sum.near, sum.predicted);
+    every_miss_has_a_sentence(&reproduced);
+    every_fitted_figure_exists(&reproduced);
+    page(&reproduced);
+    let shown = terminal(&reproduced, 80);
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "80 columns are enough");
+    let page = html(&reproduced).expect("the template is whole");
+    assert!(page.contains("◇ MODELLED") && page.contains("R3 database heavy"));
+    assert_eq!(document(&reproduced)["summary"]["near"], sum.near);
+}
+
+fn every_miss_has_a_sentence(rows: &[Reproduced]) {
+    let silent = rows.iter().filter(|row| row.is_near() != Some(true) && row.why().is_none());
+    let silent: Vec<&str> = silent.map(|row| row.row.id.as_str()).collect();
+    assert!(silent.is_empty(), "no sentence for {silent:?}");
+}
+
+/// A machine that says it was fitted on a row names one there is.
+fn every_fitted_figure_exists(rows: &[Reproduced]) {
+    use seekwell_machine::{Model, library};
+    for (name, text) in library::MACHINES {
+        let model = Model::read(name, text, &[], &library::Shelf::default()).expect("it ships");
+        for on in model.parameters().iter().flat_map(|p| &p.origin.on) {
+            let is_row = on.starts_with("R0 ") || on.starts_with("R1 ") || on.starts_with("R2 ");
+            let is_row = is_row || on.starts_with("R3 ") || on.starts_with("R4 ");
+            let known = rows.iter().any(|row| row.row.id == *on);
+            assert!(!is_row || known, "{name} was fitted on {on:?}, which is no row");
+        }
+    }
+    let modelled = rows.iter().filter(|row| !matches!(row.row.how, How::NotModelled { .. }));
+    assert!(modelled.clone().all(|row| row.modelled.is_some_and(f64::is_finite)));
+    assert!(modelled.count() >= 100);
+}
+
+/// `docs/reproduced.md` is what the program writes; `UPDATE_DOCS=1` writes it.
+fn page(rows: &[Reproduced]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduced.md");
+    let written = format!("{HEAD}{}", markdown(rows));
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &written).expect("docs can be written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == written,
+        "docs/reproduced.md is stale; write it anew: UPDATE_DOCS=1 cargo test -p seekwell-report \
+         --test reproduced"
+    );
+}
