@@ -37,6 +37,9 @@ _seekwell() {
             seekwell,inspect)
                 cmd="seekwell__subcmd__inspect"
                 ;;
+            seekwell,machine)
+                cmd="seekwell__subcmd__machine"
+                ;;
             seekwell,record)
                 cmd="seekwell__subcmd__record"
                 ;;
@@ -45,6 +48,9 @@ _seekwell() {
                 ;;
             seekwell,report)
                 cmd="seekwell__subcmd__report"
+                ;;
+            seekwell,reproduce)
+                cmd="seekwell__subcmd__reproduce"
                 ;;
             seekwell,runs)
                 cmd="seekwell__subcmd__runs"
@@ -94,6 +100,9 @@ _seekwell() {
             seekwell__subcmd__help,inspect)
                 cmd="seekwell__subcmd__help__subcmd__inspect"
                 ;;
+            seekwell__subcmd__help,machine)
+                cmd="seekwell__subcmd__help__subcmd__machine"
+                ;;
             seekwell__subcmd__help,record)
                 cmd="seekwell__subcmd__help__subcmd__record"
                 ;;
@@ -102,6 +111,9 @@ _seekwell() {
                 ;;
             seekwell__subcmd__help,report)
                 cmd="seekwell__subcmd__help__subcmd__report"
+                ;;
+            seekwell__subcmd__help,reproduce)
+                cmd="seekwell__subcmd__help__subcmd__reproduce"
                 ;;
             seekwell__subcmd__help,runs)
                 cmd="seekwell__subcmd__help__subcmd__runs"
@@ -120,6 +132,21 @@ _seekwell() {
                 ;;
             seekwell__subcmd__help__subcmd__experiment,resume)
                 cmd="seekwell__subcmd__help__subcmd__experiment__subcmd__resume"
+                ;;
+            seekwell__subcmd__help__subcmd__machine,check)
+                cmd="seekwell__subcmd__help__subcmd__machine__subcmd__check"
+                ;;
+            seekwell__subcmd__help__subcmd__machine,import)
+                cmd="seekwell__subcmd__help__subcmd__machine__subcmd__import"
+                ;;
+            seekwell__subcmd__help__subcmd__machine,list)
+                cmd="seekwell__subcmd__help__subcmd__machine__subcmd__list"
+                ;;
+            seekwell__subcmd__help__subcmd__machine,show)
+                cmd="seekwell__subcmd__help__subcmd__machine__subcmd__show"
+                ;;
+            seekwell__subcmd__help__subcmd__machine,validate)
+                cmd="seekwell__subcmd__help__subcmd__machine__subcmd__validate"
                 ;;
             seekwell__subcmd__help__subcmd__runs,list)
                 cmd="seekwell__subcmd__help__subcmd__runs__subcmd__list"
@@ -168,6 +195,42 @@ _seekwell() {
                 ;;
             seekwell__subcmd__help__subcmd__tune,undo)
                 cmd="seekwell__subcmd__help__subcmd__tune__subcmd__undo"
+                ;;
+            seekwell__subcmd__machine,check)
+                cmd="seekwell__subcmd__machine__subcmd__check"
+                ;;
+            seekwell__subcmd__machine,help)
+                cmd="seekwell__subcmd__machine__subcmd__help"
+                ;;
+            seekwell__subcmd__machine,import)
+                cmd="seekwell__subcmd__machine__subcmd__import"
+                ;;
+            seekwell__subcmd__machine,list)
+                cmd="seekwell__subcmd__machine__subcmd__list"
+                ;;
+            seekwell__subcmd__machine,show)
+                cmd="seekwell__subcmd__machine__subcmd__show"
+                ;;
+            seekwell__subcmd__machine,validate)
+                cmd="seekwell__subcmd__machine__subcmd__validate"
+                ;;
+            seekwell__subcmd__machine__subcmd__help,check)
+                cmd="seekwell__subcmd__machine__subcmd__help__subcmd__check"
+                ;;
+            seekwell__subcmd__machine__subcmd__help,help)
+                cmd="seekwell__subcmd__machine__subcmd__help__subcmd__help"
+                ;;
+            seekwell__subcmd__machine__subcmd__help,import)
+                cmd="seekwell__subcmd__machine__subcmd__help__subcmd__import"
+                ;;
+            seekwell__subcmd__machine__subcmd__help,list)
+                cmd="seekwell__subcmd__machine__subcmd__help__subcmd__list"
+                ;;
+            seekwell__subcmd__machine__subcmd__help,show)
+                cmd="seekwell__subcmd__machine__subcmd__help__subcmd__show"
+                ;;
+            seekwell__subcmd__machine__subcmd__help,validate)
+                cmd="seekwell__subcmd__machine__subcmd__help__subcmd__validate"
                 ;;
             seekwell__subcmd__runs,help)
                 cmd="seekwell__subcmd__runs__subcmd__help"
@@ -290,7 +353,7 @@ _seekwell() {
 
     case "${cmd}" in
         seekwell)
-            opts="-h -V --json --color --runs-dir --help --version checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help"
+            opts="-h -V --json --color --runs-dir --help --version checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -440,12 +503,16 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__checkup)
-            opts="-o -h -V --quick --thorough --size --output --label --seed --engine --no-keep --destroy --json --color --runs-dir --help --version"
+            opts="-o -h -V --set --quick --thorough --size --output --label --seed --engine --no-keep --destroy --json --color --runs-dir --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -906,7 +973,7 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__help)
-            opts="checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help"
+            opts="checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1031,6 +1098,90 @@ _seekwell() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seekwell__subcmd__help__subcmd__machine)
+            opts="list show check import validate"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__machine__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__machine__subcmd__import)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__machine__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__machine__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__machine__subcmd__validate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seekwell__subcmd__help__subcmd__record)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1060,6 +1211,20 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__help__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__reproduce)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1449,6 +1614,319 @@ _seekwell() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seekwell__subcmd__machine)
+            opts="-h -V --json --color --runs-dir --help --version list show check import validate help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__check)
+            opts="-h -V --set --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__help)
+            opts="list show check import validate help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__help__subcmd__import)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__help__subcmd__validate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__import)
+            opts="-o -h -V --output --force --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__list)
+            opts="-h -V --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__show)
+            opts="-h -V --set --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__validate)
+            opts="-h -V --trace --from --set --seed --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --trace)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -W "seekwell blktrace blkparse perf-script iolog msr alibaba tencent systor spc fiu disksim disksim-validate vscsi oracle csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seekwell__subcmd__record)
             opts="-o -h -V --output --for --stack --pid --process --buffer --via --json --color --runs-dir --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1525,13 +2003,17 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__replay)
-            opts="-h -V --on --device --map --mode --speed --depth --fit --times --late --from --size --repeats --label --tags --tag-policy --engine --no-keep --destroy --json --color --runs-dir --help --version"
+            opts="-h -V --on --set --device --map --mode --speed --depth --fit --times --late --from --size --repeats --label --tags --tag-policy --engine --no-keep --destroy --json --color --runs-dir --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1619,6 +2101,61 @@ _seekwell() {
             ;;
         seekwell__subcmd__report)
             opts="-o -h -V --output --markdown --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__reproduce)
+            opts="-o -h -V --markdown --output --json --color --runs-dir --help --version R0 R1 R2 R3 R4"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

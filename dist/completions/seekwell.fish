@@ -42,10 +42,13 @@ complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "tune-guard" -d 'W
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "record" -d 'Record the requests that reach a disk, while a command runs or for a time'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "replay" -d 'Play recorded requests back on another disk, and say how faithfully that was done'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "trace" -d 'Look into recorded requests: formats, counts, conversion, parts'
+complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "machine" -d 'Modelled hardware that answers "what if": list, show and check its descriptions'
+complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "reproduce" -d 'Show published figures beside what modelled machines give'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "report" -d 'Write kept runs as one HTML page that works offline'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "runs" -d 'List, show and remove kept runs'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "serve" -d 'Show kept runs in a browser: read-only, on this machine, live while something runs'
 complete -c seekwell -n "__fish_seekwell_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -l set -d 'Make a modelled machine different: controller.kind=ide, host.tags=split' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -l size -d 'Size of the temporary file [default: 1 GiB, 256 MiB with --quick, 4 GiB with --thorough]' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -s o -l output -d 'Write the page to this file' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand checkup" -l label -d 'A name for this configuration, to compare with others later' -r
@@ -89,9 +92,9 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s v -l verbose 
 complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s V -l version -d 'Print version'
-complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l on -d 'A directory, file or block device, or `null` for the cost of the engine itself' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l on -d 'A directory, file or block device, the .toml description of a modelled machine, or `null` for the cost of the engine itself' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l suite -d 'Run a suite people know in place of one workload; `list` says which there are' -r
-complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l set -d 'Set what can be tuned in the suite' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l set -d 'Set what can be tuned in the suite, or make a modelled machine different: controller.kind=ide, host.tags=split' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l format -d 'Print the result in another tool\'s format' -r -f -a "bonnie-csv\t'The CSV line of bonnie++ 2.00, one for each repeat of the suite fs'
 bonnie-csv-1.97\t'The same as bonnie++ 1.97 wrote it'
 bonnie-csv-1.96\t'The same as bonnie++ 1.96 wrote it'"
@@ -333,6 +336,7 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand record" -l json -d 'Pr
 complete -c seekwell -n "__fish_seekwell_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand record" -s V -l version -d 'Print version'
 complete -c seekwell -n "__fish_seekwell_using_subcommand replay" -l on -d 'A directory, file or block device, or `null` for the cost of the engine itself' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand replay" -l set -d 'Make a modelled machine different: controller.kind=ide, host.tags=split' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand replay" -l device -d 'Play the requests of one recorded device, by the name `trace info` shows' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand replay" -l map -d 'Play one recorded device on one target; repeated, all are played at once on one clock' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand replay" -l mode -d 'When requests are issued' -r -f -a "timed\t'Each at its recorded time, whether or not the target keeps up'
@@ -529,6 +533,92 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand trace; and __fish_seen
 complete -c seekwell -n "__fish_seekwell_using_subcommand trace; and __fish_seen_subcommand_from help" -f -a "convert" -d 'Write a trace in another format'
 complete -c seekwell -n "__fish_seekwell_using_subcommand trace; and __fish_seen_subcommand_from help" -f -a "cut" -d 'Keep a part of a trace: a time, a device, a process, some operations'
 complete -c seekwell -n "__fish_seekwell_using_subcommand trace; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "list" -d 'Show which machines and parts ship with the program'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "show" -d 'Show a machine\'s layers and all its parameters with where each is from'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "check" -d 'Say whether descriptions can be used; if not, name the line, the key and the remedy'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "import" -d 'Make a description of a drive of DiskSim'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "validate" -d 'Play measured requests to a machine and say how far its times are from the measured ones'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from list" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from list" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from list" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from show" -l set -d 'Make it different: controller.kind=ide, host.tags=split' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from show" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from show" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from show" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from check" -l set -d 'Make them different before they are checked' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from check" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from check" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from check" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from check" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from import" -s o -l output -d 'The description to write' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from import" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from import" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from import" -l force -d 'Replace the output where it exists'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from import" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from import" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l trace -d 'A trace with the time each request was issued and done' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l from -d 'Its format, where the first bytes do not tell' -r -f -a "seekwell\t''
+blktrace\t''
+blkparse\t''
+perf-script\t''
+iolog\t''
+msr\t''
+alibaba\t''
+tencent\t''
+systor\t''
+spc\t''
+fiu\t''
+disksim\t''
+disksim-validate\t''
+vscsi\t''
+oracle\t''
+csv\t''"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l set -d 'Make the machine different first' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l seed -d 'Seed of all random choices' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "list" -d 'Show which machines and parts ship with the program'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a machine\'s layers and all its parameters with where each is from'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "check" -d 'Say whether descriptions can be used; if not, name the line, the key and the remedy'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "import" -d 'Make a description of a drive of DiskSim'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "validate" -d 'Play measured requests to a machine and say how far its times are from the measured ones'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -s o -l output -d 'Write a page with published and modelled figures side by side to this file' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -l markdown -d 'Print Markdown'
+complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -s V -l version -d 'Print version'
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -s o -l output -d 'Write the page to this file [default: seekwell-RUN.html]' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
@@ -607,21 +697,23 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -l runs-dir -d 
 complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand serve" -s V -l version -d 'Print version'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "checkup" -d 'Inspect, measure and explain the disk under a path: the main job'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "inspect" -d 'Show how disks are attached and set up, and what could not be read'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "diff" -d 'Say what differs between two machines, or one machine at two times'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "bench" -d 'Run one workload, with fio\'s option names, or a suite people know'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "compare" -d 'Say what differs between two configurations, and whether that is beyond chance'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "experiment" -d 'Change one thing, and find out whether it helps: interleaved runs and one verdict'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "tune" -d 'Try settings of a disk: put back by itself unless you keep them'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "tune-guard" -d 'Watch over a trial; started by `tune try`'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "record" -d 'Record the requests that reach a disk, while a command runs or for a time'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "replay" -d 'Play recorded requests back on another disk, and say how faithfully that was done'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "trace" -d 'Look into recorded requests: formats, counts, conversion, parts'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "report" -d 'Write kept runs as one HTML page that works offline'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "runs" -d 'List, show and remove kept runs'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "serve" -d 'Show kept runs in a browser: read-only, on this machine, live while something runs'
-complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace report runs serve help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "checkup" -d 'Inspect, measure and explain the disk under a path: the main job'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "inspect" -d 'Show how disks are attached and set up, and what could not be read'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "diff" -d 'Say what differs between two machines, or one machine at two times'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "bench" -d 'Run one workload, with fio\'s option names, or a suite people know'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "compare" -d 'Say what differs between two configurations, and whether that is beyond chance'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "experiment" -d 'Change one thing, and find out whether it helps: interleaved runs and one verdict'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "tune" -d 'Try settings of a disk: put back by itself unless you keep them'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "tune-guard" -d 'Watch over a trial; started by `tune try`'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "record" -d 'Record the requests that reach a disk, while a command runs or for a time'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "replay" -d 'Play recorded requests back on another disk, and say how faithfully that was done'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "trace" -d 'Look into recorded requests: formats, counts, conversion, parts'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "machine" -d 'Modelled hardware that answers "what if": list, show and check its descriptions'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "reproduce" -d 'Show published figures beside what modelled machines give'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "report" -d 'Write kept runs as one HTML page that works offline'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "runs" -d 'List, show and remove kept runs'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "serve" -d 'Show kept runs in a browser: read-only, on this machine, live while something runs'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and not __fish_seen_subcommand_from checkup inspect diff bench compare experiment tune tune-guard record replay trace machine reproduce report runs serve help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "resume" -d 'Go on where an experiment stopped'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "plan" -d 'Show every setting of a disk, what may be worth a try, and who else sets it'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "try" -d 'Set, verify, and put back by itself unless `keep` is said in time'
@@ -634,6 +726,11 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from trace" -f -a "stats" -d 'Say what kind of load a trace is: sizes, arrivals, queue, latencies, locality, reuse'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from trace" -f -a "convert" -d 'Write a trace in another format'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from trace" -f -a "cut" -d 'Keep a part of a trace: a time, a device, a process, some operations'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "list" -d 'Show which machines and parts ship with the program'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "show" -d 'Show a machine\'s layers and all its parameters with where each is from'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "check" -d 'Say whether descriptions can be used; if not, name the line, the key and the remedy'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "import" -d 'Make a description of a drive of DiskSim'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "validate" -d 'Play measured requests to a machine and say how far its times are from the measured ones'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "list" -d 'List kept runs, newest first'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "show" -d 'Show one run'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "remove" -d 'Remove runs'

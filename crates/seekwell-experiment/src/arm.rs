@@ -255,6 +255,11 @@ impl ArmSpec {
         Self { options, settings: Vec::new(), allow_risk: None, command: None, mode: None }
     }
 
+    /// Its settings as keys and values.
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        self.settings.iter().map(|s| (s.key.clone(), s.value.clone())).collect()
+    }
+
     /// What this arm has that the other has not or has otherwise, as typed: `iodepth=32`,
     /// `scheduler=none`. Empty when it is the baseline the other one changes, or the same.
     pub fn against(&self, other: &Self) -> Vec<String> {

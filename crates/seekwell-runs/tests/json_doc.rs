@@ -64,6 +64,9 @@ fn written() -> BTreeSet<String> {
     add(&other);
     other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true });
     add(&other);
+    let (title, set) = ("a model".to_owned(), vec!["controller.ncq=false".to_owned()]);
+    other.medium = Some(Medium::Machine { title, size_bytes: 1, set });
+    add(&other);
     keys(&serde_json::to_value(&detail).unwrap(), false, &mut out);
     inspected::all().iter().for_each(|document| keys(document, false, &mut out));
     out

@@ -131,6 +131,11 @@ impl RealExecutor {
         Self { source, engine, tags, control, view: Live::system(), clock, buffered: None }
     }
 
+    /// Asks another model from now on.
+    pub fn ask(&mut self, model: Model) {
+        self.source = Source::Modelled(Arc::new(model));
+    }
+
     /// Issues the next workloads by another engine, under other tags.
     pub fn issue_by(&mut self, engine: EngineKind, tags: Option<(TagPolicy, u32)>) {
         (self.engine, self.tags) = (engine, tags);

@@ -17,7 +17,8 @@ const MEGABYTES: f64 = 131.072;
 
 /// All of them.
 pub fn rows() -> Vec<Row> {
-    let played = |trace, figure| How::Played(Played { trace, pace: Pace::Dependent, figure, thinks: None });
+    let played =
+        |trace, figure| How::Played(Played { trace, pace: Pace::Dependent, figure, thinks: None });
     let tests = [
         (
             "SQLite timed insertions",

@@ -5,6 +5,7 @@ use crate::cli::tune::RiskClass;
 use crate::cli::values::{ValueError, block_size, distribution};
 use crate::cli::workload::Workload;
 use crate::cli::{Engine as EngineChoice, RateProcess, Rw as RwChoice};
+use crate::target::is_modelled;
 use clap::ValueEnum;
 use seekwell_experiment::{ArmSpec, Engine, Options, Rw, Setting};
 use seekwell_io::dispatch::TagPolicy;
@@ -167,17 +168,18 @@ pub enum ArmError {
 /// The two arms.
 pub fn arms(args: &Experiment) -> Result<(ArmSpec, ArmSpec), ArmError> {
     let base = options(&args.workload);
+    let modelled = args.on.as_deref().is_some_and(is_modelled);
     let allowed = args.allow_risk.map(|class| match class {
         RiskClass::C => Risk::C.letter(),
         RiskClass::D => Risk::D.letter(),
     });
-    let mut a = arm(&base, &args.a)?;
+    let mut a = arm(&base, &args.a, modelled)?;
     a.allow_risk = allowed;
     a.command.clone_from(&args.a_cmd);
     if args.aa {
         return Ok((a.clone(), a));
     }
-    let mut b = arm(&base, &args.b)?;
+    let mut b = arm(&base, &args.b, modelled)?;
     b.command.clone_from(&args.b_cmd);
     b.allow_risk = allowed;
     a.mode.clone_from(&args.a_mode);
@@ -248,7 +250,8 @@ const fn engine(choice: EngineChoice) -> Engine {
     }
 }
 
-fn arm(base: &Options, words: &[String]) -> Result<ArmSpec, ArmError> {
+/// An arm; what is no option is a setting of a disk, or a parameter of a modelled machine.
+fn arm(base: &Options, words: &[String], modelled: bool) -> Result<ArmSpec, ArmError> {
     let mut arm = ArmSpec::new(base.clone());
     let mut seen: Vec<&str> = Vec::new();
     for word in words {
@@ -265,7 +268,7 @@ fn arm(base: &Options, words: &[String]) -> Result<ArmSpec, ArmError> {
         seen.push(name);
         match option {
             Some(option) => option.take(&mut arm.options, value)?,
-            None if is_setting(key) => {
+            None if modelled || is_setting(key) => {
                 arm.settings.push(Setting { key: key.to_owned(), value: value.to_owned() });
             }
             None => {

@@ -14,7 +14,7 @@ use crate::exit::{CommandError, Exit};
 use crate::medium::{Wanted, prepare};
 use crate::progress::Line;
 use crate::signals;
-use crate::target::look;
+use crate::target::{is_modelled, look, model};
 use arms::ArmError;
 use jiff::Timestamp;
 use rig::{Machine, Parts};
@@ -320,6 +320,14 @@ fn setter(document: &Document, resumed: bool) -> Result<Option<Setter>, CommandE
     let mut keys: Vec<String> = settings.map(|s| s.key.clone()).collect();
     keys.dedup();
     let Some(first) = keys.first().cloned() else { return Ok(None) };
+    let target = Path::new(&document.target);
+    if is_modelled(target) {
+        // Its parameters are no settings of a disk: nothing has to be put back.
+        for arm in [&document.a, &document.b] {
+            model(target, &arm.pairs())?;
+        }
+        return Ok(None);
+    }
     if document.target == "null" {
         let why = "the null target has no settings".to_owned();
         let target = document.target.clone();

@@ -4,8 +4,9 @@ use super::setter::{Setter, not_applied};
 use super::smart;
 use crate::context::Context;
 use crate::executor::{EngineKind, RealExecutor};
-use crate::target::look;
+use crate::target::{is_modelled, look, model};
 use jiff::Timestamp;
+use rustix::io::Errno;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_experiment::{
     Applied, ArmSpec, Condition, Engine, NotRestored, PrepareError, Region, Rig,
@@ -159,6 +160,10 @@ impl Rig for Machine {
     }
 
     fn settle(&mut self, pause: Nanos) {
+        if is_modelled(&self.target) {
+            // It is a new one each time.
+            return;
+        }
         let (begun, pause) = (Instant::now(), Duration::from(pause));
         while !self.stopped() && begun.elapsed() < pause {
             std::thread::sleep(TICK.min(pause - begun.elapsed().min(pause)));
@@ -172,11 +177,18 @@ impl Rig for Machine {
             Engine::Threads => EngineKind::Threads,
         };
         self.executor.issue_by(engine, arm.options.tags());
+        if is_modelled(&self.target) {
+            let gone = |_| ExecuteError::OpenFailed {
+                path: self.target.display().to_string(),
+                errno: Errno::NOENT.raw_os_error(),
+            };
+            self.executor.ask(model(&self.target, &arm.pairs()).map_err(gone)?);
+        }
         self.executor.execute(workload)
     }
 
     fn condition(&mut self) -> Condition {
-        let on_a_disk = self.target != Path::new("null");
+        let on_a_disk = self.target != Path::new("null") && !is_modelled(&self.target);
         let disk = on_a_disk.then(|| Disk::of(&self.view, &self.target).ok()).flatten();
         let mut now = Condition::read(&self.view, disk.as_ref().map(|d| d.dir.as_path()));
         if let Some(disk) = &disk {

@@ -1,0 +1,242 @@
+//! `seekwell machine`, and modelled machines as targets.
+
+#![allow(missing_docs, clippy::print_stderr)]
+
+mod common;
+
+use common::run;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The keys that docs/json.md describes under a heading.
+fn described(heading: &str) -> BTreeSet<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let text = fs::read_to_string(path).expect("the page");
+    let (_, part) = text.split_once(&format!("\n## `{heading}`\n")).expect("the heading");
+    let section = part.split("\n## ").next().unwrap_or_default();
+    let keys = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    keys.map(str::to_owned).collect()
+}
+
+fn keys(value: &serde_json::Value, out: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => map.iter().for_each(|(key, inner)| {
+            out.insert(key.clone());
+            keys(inner, out);
+        }),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, out)),
+        _ => {}
+    }
+}
+
+fn is_described(document: &serde_json::Value) {
+    let mut written = BTreeSet::new();
+    keys(document, &mut written);
+    let heading = document["schema"].as_str().expect("a schema");
+    assert_eq!(written, described(heading), "docs/json.md under {heading}");
+}
+
+#[test]
+fn every_machine_that_ships_is_listed_and_can_be_used() {
+    let home = tempfile::tempdir().expect("a folder");
+    let list = run(home.path(), &["machine", "list", "--json"]).json();
+    let machines = list["machines"].as_array().expect("a list");
+    assert!(machines.len() >= 20);
+    is_described(&list);
+    let files: Vec<String> = machines
+        .iter()
+        .map(|machine| format!("{}.toml", machine["name"].as_str().expect("a name")))
+        .collect();
+    let mut args = vec!["machine", "check", "--json"];
+    args.extend(files.iter().map(String::as_str));
+    let checked = run(home.path(), &args);
+    assert_eq!(checked.status, 0, "{}", checked.err);
+    is_described(&checked.json());
+    let text = run(home.path(), &["machine", "list"]).out;
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn a_description_tells_where_every_value_is_from() {
+    let home = tempfile::tempdir().expect("a folder");
+    let shown = run(home.path(), &["machine", "show", "p4sbe-ich8-ahci.toml", "--json"]).json();
+    is_described(&shown);
+    let parameters = shown["parameters"].as_array().expect("a list");
+    let fitted = |p: &&serde_json::Value| p["source"] == "fitted";
+    assert!(parameters.iter().filter(fitted).all(|p| p["fitted_on"][0].is_string()));
+    let text = run(home.path(), &["machine", "show", "p4sbe-ich8-ahci.toml"]).out;
+    for word in ["└─", "ahci, 32 slots, NCQ on", "SATA 3.0Gbps", "hdd"] {
+        assert!(text.contains(word), "{word} in {text}");
+    }
+}
+
+#[test]
+fn a_wrong_description_is_told_by_line_key_and_remedy() {
+    let home = tempfile::tempdir().expect("a folder");
+    let file = home.path().join("mine.toml");
+    let told = |text: &str| {
+        fs::write(&file, text).expect("writes");
+        let done = run(home.path(), &["machine", "check", file.to_str().expect("a path")]);
+        assert_eq!(done.status, 2, "{}", done.out);
+        done.out
+    };
+    let base = "[drive]\npart = \"st2000dm006\"\n";
+    let out = told(&format!("{base}rpn = {{ value = 7200, from = \"assumed\" }}\n"));
+    assert!(out.contains("mine.toml:3: drive.rpn: no such key (did you mean `rpm`?)"), "{out}");
+    let out = told(&format!("{base}rpm = {{ value = -1, from = \"assumed\" }}\n"));
+    assert!(out.contains("mine.toml:3: drive.rpm: rpm is -1, not within 100 to 100000"), "{out}");
+    let out = told(&format!("{base}rpm = 5400\n"));
+    assert!(out.contains("mine.toml:3: drive.rpm: does not say where it is from"), "{out}");
+    let out = told("[drive]\npart = \"st2000dm007\"\n");
+    assert!(out.contains("there is no part `st2000dm007` (did you mean `st2000dm006`?)"), "{out}");
+    let out = told("[controler]\nkind = \"ahci\"\n");
+    assert!(out.contains("does not say") || out.contains("did you mean `controller`?"), "{out}");
+    let out = told("title = \"nothing in it\"\n");
+    assert!(out.contains("missing: drive"), "{out}");
+}
+
+#[test]
+fn a_model_answers_what_if_and_says_that_it_is_one() {
+    let home = tempfile::tempdir().expect("a folder");
+    let rate = |set: &[&str]| {
+        let mut args = vec![
+            "bench",
+            "--on",
+            "sata-7200.toml",
+            "--rw=randread",
+            "--iodepth=32",
+            "--runtime=20s",
+            "--no-keep",
+            "--json",
+        ];
+        set.iter().for_each(|set| args.extend(["--set", set]));
+        let done = run(home.path(), &args);
+        assert_eq!(done.status, 0, "{}", done.err);
+        let document = done.json();
+        assert_eq!(document["modelled"], true);
+        assert_eq!(document["medium"]["kind"], "machine");
+        assert_eq!(document["engine"]["name"], "model");
+        document["phases"][0]["metrics"]["read.requests_per_s"]["median"].as_f64().expect("a rate")
+    };
+    let (queued, again) = (rate(&[]), rate(&[]));
+    assert_eq!(queued.to_bits(), again.to_bits(), "same seed, same result");
+    let unqueued = rate(&["controller.ncq=false"]);
+    assert!(queued > 1.4 * unqueued, "queueing gains: {queued} against {unqueued}");
+}
+
+#[test]
+fn what_a_model_cannot_do_is_refused() {
+    let home = tempfile::tempdir().expect("a folder");
+    let refused = |args: &[&str]| {
+        let done = run(home.path(), args);
+        assert_eq!(done.status, 2, "{args:?}: {}{}", done.out, done.err);
+        done.err
+    };
+    let bench = ["bench", "--no-keep", "--rw=randread", "--runtime=1s", "--on"];
+    let with = |more: &[&'static str]| [&bench[..], more].concat();
+    let err = refused(&with(&["sata-7200.toml", "--size=4t"]));
+    assert!(err.contains("4398046511104 bytes") && err.contains("holds 2000"), "{err}");
+    let err = refused(&with(&["sata-7201.toml"]));
+    assert!(err.contains("did you mean sata-7200.toml?"), "{err}");
+    let err = refused(&with(&["null", "--set", "host.tags=split"]));
+    assert!(err.contains("--set is for modelled machines"), "{err}");
+    let err = refused(&with(&["sata-7200.toml", "--set", "controller.kind=scsi"]));
+    assert!(err.contains("`scsi` is none of none, ide, ahci"), "{err}");
+}
+
+#[test]
+fn a_trace_plays_on_a_model_as_on_a_disk() {
+    let home = tempfile::tempdir().expect("a folder");
+    let trace = home.path().join("t.csv");
+    let lines: String = (0..200_u64)
+        .map(|i| {
+            let (at, op) =
+                (128_166_372_000_000_000 + i * 200_000, ["Read", "Write"][i as usize % 2]);
+            format!("{at},web,0,{op},{},4096,1000\n", i * 7_340_032)
+        })
+        .collect();
+    fs::write(&trace, lines).expect("writes");
+    let trace = trace.to_str().expect("a path");
+    let done = run(home.path(), &["replay", trace, "--on", "sata-ssd.toml", "--no-keep", "--json"]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let document = done.json();
+    let repeat = &document["phases"][0]["repeats"][0];
+    assert_eq!(repeat["ops"]["read"]["requests"], 100);
+    assert_eq!(repeat["fidelity"]["lateness_ns_max"].as_u64().unwrap_or(0) / 1_000_000, 0);
+}
+
+#[test]
+fn measured_drives_are_imported_and_as_accurate_as_promised() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/disksim");
+    if !folder.is_dir() {
+        eprintln!("skipped: no measured drives here");
+        return;
+    }
+    let home = tempfile::tempdir().expect("a folder");
+    let out = home.path().join("atlas.toml");
+    let (out, parv) = (out.to_str().expect("a path"), folder.join("atlas10k.parv"));
+    let args = ["machine", "import", parv.to_str().expect("a path"), "-o", out, "--json"];
+    let done = run(home.path(), &args);
+    assert_eq!(done.status, 0, "{}", done.err);
+    is_described(&done.json());
+    assert_eq!(run(home.path(), &args).status, 3, "what is there is not replaced");
+    let trace = folder.join("atlas10k.trace");
+    let trace = trace.to_str().expect("a path");
+    let done = run(home.path(), &["machine", "validate", out, "--trace", trace, "--json"]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let document = done.json();
+    is_described(&document);
+    assert_eq!(document["requests"], 10_000);
+    assert!(document["demerit_ms"].as_f64().expect("a number") < 0.268, "{document}");
+    let text = run(home.path(), &["machine", "validate", out, "--trace", trace]).out;
+    assert!(text.contains("demerit 0."), "{text}");
+}
+
+#[test]
+fn one_document_is_reproduced_in_all_its_forms() {
+    let home = tempfile::tempdir().expect("a folder");
+    let page = home.path().join("r4.html");
+    let args = ["reproduce", "R4", "--json", "-o", page.to_str().expect("a path")];
+    let done = run(home.path(), &args);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let document = done.json();
+    is_described(&document);
+    assert_eq!(document["summary"]["rows"], 6);
+    assert!(fs::read_to_string(page).expect("the page").contains("-X66 -d1 -u1 -m16 -c3"));
+    let text = run(home.path(), &["reproduce", "R4"]).out;
+    assert!(text.contains("device reads, -t"), "{text}");
+    let markdown = run(home.path(), &["reproduce", "R4", "--markdown"]).out;
+    assert!(markdown.contains("| R4 device reads, -t | defaults |"), "{markdown}");
+    assert_eq!(run(home.path(), &["reproduce", "R9"]).status, 2);
+}
+
+#[test]
+fn an_experiment_decides_between_two_modelled_controllers() {
+    let home = tempfile::tempdir().expect("a folder");
+    let done = run(
+        home.path(),
+        &[
+            "experiment",
+            "--on",
+            "p4sbe-ich8-ahci.toml",
+            "--a",
+            "controller.ncq=false",
+            "--b",
+            "controller.ncq=true",
+            "--rw=randread",
+            "--iodepth=16",
+            "--runtime=5s",
+            "--json",
+        ],
+    );
+    assert_eq!(done.status, 0, "{}{}", done.out, done.err);
+    let document = done.json();
+    assert_eq!(document["b"]["settings"][0]["key"], "controller.ncq");
+    assert!(document["conclusion"].to_string().contains("faster"), "{document}");
+    let wrong =
+        ["experiment", "--on", "sata-7200.toml", "--a", "drive.rpn=1", "--b", "drive.rpn=2"];
+    let done = run(home.path(), &wrong);
+    assert_eq!(done.status, 2, "{}", done.err);
+    assert!(done.err.contains("drive.rpn: no such key (did you mean `rpm`?)"), "{}", done.err);
+}

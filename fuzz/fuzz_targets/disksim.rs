@@ -1,0 +1,18 @@
+//! Parameter files of DiskSim, all four in one text: parts are told apart by a line of dashes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::io::{Error, ErrorKind};
+
+const NAMES: [&str; 4] = ["d.parv", "d.diskspecs", "d.model", "d.seek"];
+
+fuzz_target!(|data: &[u8]| {
+    let text = String::from_utf8_lossy(data);
+    let files: Vec<&str> = text.split("\n----\n").collect();
+    let mut open = |name: &str| {
+        let index = NAMES.iter().position(|known| *known == name);
+        let found = index.and_then(|index| files.get(index)).or(files.last());
+        found.map(|text| (*text).to_owned()).ok_or_else(|| Error::from(ErrorKind::NotFound))
+    };
+    let _ = seekwell_machine::import("d.parv", &mut open);
+});
