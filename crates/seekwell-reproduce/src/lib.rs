@@ -1,6 +1,6 @@
 //! Published figures beside what modelled machines give: `seekwell reproduce`.
 //!
-//! [`rows`] holds every numeric figure of the five documents with the machine that models it and
+//! [`rows()`] holds every numeric figure of the five documents with the machine that models it and
 //! the workload that gives the modelled one. What a row was used to fit a parameter of its machine
 //! with is told by the machine's description, and such a row never counts as reproduced.
 
