@@ -1,8 +1,8 @@
 //! A trace may be torn, of another byte order, or made to do harm. The first byte chooses the
 //! format; our own store is read from a file. What comes out is in order and within its tables.
 //!
-//! The Parquet library panics on some damaged columns, and the reader of the store makes an error of
-//! that. Such a panic is none to the fuzzer unless it gets out; every other one is.
+//! The Parquet library panics on some damaged columns, and the reader of the store makes an error
+//! of that. Such a panic is none to the fuzzer unless it gets out; every other one is.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -32,9 +32,9 @@ pub struct Done {
 
 /// A part of a machine: takes commands, lets time pass, says what is done.
 ///
-/// Whoever holds a part calls it with times that never go back. After `submit`, and after `advance`,
-/// `next` says when something will happen inside; the holder calls `advance` with that time, or
-/// with any earlier one, before it goes on to a later one.
+/// Whoever holds a part calls it with times that never go back. After `submit`, and after
+/// `advance`, `next` says when something will happen inside; the holder calls `advance` with that
+/// time, or with any earlier one, before it goes on to a later one.
 pub trait Part: Send {
     /// Bytes that can be addressed.
     fn capacity(&self) -> u64;
@@ -47,7 +47,8 @@ pub trait Part: Send {
     fn submit(&mut self, command: Command, now: Nanos);
 
     /// The earliest time at which something happens by itself; [`Nanos::MAX`] for never. Background
-    /// work without end (reading ahead, writing back) counts only where it can be seen from outside.
+    /// work without end (reading ahead, writing back) counts only where it can be seen from
+    /// outside.
     fn next(&self) -> Nanos;
 
     /// Does everything that happens up to and at `now` and appends what is done, in order of time.

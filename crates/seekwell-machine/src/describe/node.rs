@@ -93,8 +93,8 @@ impl Node {
     /// Reads a file's text.
     ///
     /// # Errors
-    /// [`DescribeError`] with the line, for what is not TOML, too large, too deep, or says of a value
-    /// that it is from somewhere unknown.
+    /// [`DescribeError`] with the line, for what is not TOML, too large, too deep, or says of a
+    /// value that it is from somewhere unknown.
     pub fn parse(file: &str, text: &str) -> Result<Self, DescribeError> {
         let reader = Reader { file: file.into(), lines: line_starts(text) };
         let top = |problem| DescribeError::new(reader.place(0), "", problem);

@@ -1,8 +1,8 @@
 //! Parameter files of DiskSim 4 and the drives they describe.
 //!
 //! A `.parv` file names a `.diskspecs` file, that a `.model` file, and that a table of seek times.
-//! [`read()`] follows them; [`drive()`] makes a [`crate::hdd`] of a disk block. Buses, controllers and
-//! arrays stay in the [`Document`] for whoever models those.
+//! [`read()`] follows them; [`drive()`] makes a [`crate::hdd`] of a disk block. Buses, controllers
+//! and arrays stay in the [`Document`] for whoever models those.
 //!
 //! The format and the meaning of its keys are those of the DiskSim 4 manual (J. Bucy et al.,
 //! CMU-PDL-08-101, 2008).

@@ -59,7 +59,10 @@ pub fn rows() -> Vec<Row> {
 }
 
 macro_rules! test {
-    ($what:literal, $unit:literal, $figures:expr, $shares:expr, $waits:expr, $work:literal, $how:expr) => {
+    (
+        $what:literal, $unit:literal, $figures:expr, $shares:expr, $waits:expr, $work:literal,
+        $how:expr
+    ) => {
         Test {
             what: $what,
             processor: concat!($what, ": processor"),

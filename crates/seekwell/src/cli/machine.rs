@@ -38,8 +38,8 @@ pub enum MachineCommand {
     /// Play measured requests to a machine and say how far its times are from the measured ones
     ///
     /// The next request is issued the recorded think time after the modelled end of the one before.
-    /// Prints means, percentiles and the demerit figure of Ruemmler and Wilkes: the root mean square
-    /// of the horizontal distance between the two distributions of service times.
+    /// Prints means, percentiles and the demerit figure of Ruemmler and Wilkes: the root mean
+    /// square of the horizontal distance between the two distributions of service times.
     Validate(Validate),
 }
 
