@@ -4,6 +4,7 @@ use crate::common::{self, Loop, Ran, done, skip, tool, wait_for};
 use seekwell_tune::journal::{Phase, Place};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -121,8 +122,17 @@ impl Rig {
         })
     }
 
+    /// A killed process loses its command line before it loses its locks: both must be gone.
     pub fn wait_for_guard_to_end(&self) {
-        wait_for("the end of the guard", SOON, || self.guard().is_none());
+        wait_for("the end of the guard", SOON, || self.guard().is_none() && !self.is_locked());
+    }
+
+    fn is_locked(&self) -> bool {
+        let Ok(lock) = fs::metadata(self.place().journal().with_extension("lock")) else {
+            return false;
+        };
+        let of_it = format!(":{} ", lock.ino());
+        fs::read_to_string("/proc/locks").unwrap().lines().any(|line| line.contains(&of_it))
     }
 }
 
