@@ -85,10 +85,7 @@ impl<'a> Contender<'a> {
 /// Runs everything, prints the table and writes it.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let seekwell = match &args.seekwell {
-        Some(path) => path.canonicalize()?,
-        None => bench_engine::build()?,
-    };
+    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
     let made = tempfile::tempdir()?;
     let hundred = hundred(&root().join(&args.machine), made.path());
     let mut missing = Vec::new();

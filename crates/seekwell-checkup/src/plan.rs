@@ -98,6 +98,8 @@ pub enum PlanMedium {
     ReadOnly,
     /// A device given to be destroyed: may be written.
     Destroyed,
+    /// A modelled machine: may be written, and has no page cache.
+    Modelled,
 }
 
 /// What a plan is made from.
@@ -320,6 +322,9 @@ fn refusal(spec: &PhaseSpec, inputs: &PlanInputs) -> Option<String> {
     if w.destroys() && inputs.medium == PlanMedium::ReadOnly {
         return Some("the target is only read: writing would destroy what it holds".into());
     }
+    if inputs.medium == PlanMedium::Modelled && !w.direct {
+        return Some("a modelled machine has no page cache".into());
+    }
     if spec.group == Group::Block && block == KIB4 {
         return Some("one logical block is 4 KiB: the same as rand-read-4k".into());
     }
@@ -357,8 +362,8 @@ mod tests {
     use super::*;
 
     const LEVELS: [Level; 3] = [Level::Quick, Level::Normal, Level::Thorough];
-    const MEDIA: [PlanMedium; 3] =
-        [PlanMedium::Scratch, PlanMedium::ReadOnly, PlanMedium::Destroyed];
+    const MEDIA: [PlanMedium; 4] =
+        [PlanMedium::Scratch, PlanMedium::ReadOnly, PlanMedium::Destroyed, PlanMedium::Modelled];
 
     fn inputs(medium: PlanMedium) -> PlanInputs {
         PlanInputs {

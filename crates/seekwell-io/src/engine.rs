@@ -329,7 +329,7 @@ impl<'s, S: Source> Loop<'s, S> {
         self.started = now;
         self.end = now + self.runtime;
         self.syscalls_before = target.syscalls();
-        self.cpu_before = process_cpu();
+        self.cpu_before = target.cpu();
     }
 
     fn end_as(&mut self, why: Stopped) {
@@ -448,7 +448,7 @@ impl<'s, S: Source> Loop<'s, S> {
     }
 
     fn finish<T: Target>(mut self, target: &T) -> Measurement {
-        let (user, system) = process_cpu();
+        let (user, system) = target.cpu();
         self.measurement.abandoned = self.in_flight() as u64;
         if self.measuring {
             self.measurement.cpu_user = user.since(self.cpu_before.0);

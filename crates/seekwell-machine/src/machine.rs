@@ -31,11 +31,6 @@ impl<P: Part> Machine<P> {
         &self.part
     }
 
-    /// Processor time of the modelled host so far.
-    pub fn processor(&self) -> Nanos {
-        self.part.processor()
-    }
-
     /// Bytes that can be addressed.
     pub fn capacity(&self) -> u64 {
         self.part.capacity()
@@ -99,5 +94,9 @@ impl<P: Part> Target for Machine<P> {
 
     fn now(&self) -> Nanos {
         self.now
+    }
+
+    fn cpu(&self) -> (Nanos, Nanos) {
+        (Nanos::ZERO, self.part.processor())
     }
 }

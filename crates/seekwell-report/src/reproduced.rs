@@ -6,6 +6,7 @@ use crate::text::{escape_html, escape_markdown, wrap};
 use seekwell_reproduce::{
     Better, How, NEAR, Reproduced, Summary, effects, is_same_direction, summary,
 };
+use seekwell_stats::signed;
 use serde_json::{Value, json};
 
 /// Width of the longest bar on the page.
@@ -130,7 +131,7 @@ pub fn document(rows: &[Reproduced]) -> Value {
         .iter()
         .map(|row| {
             json!({
-                "id": row.row.id,
+                "id": row.row.id(),
                 "document": row.row.document,
                 "test": row.row.what,
                 "configuration": row.row.configuration,
@@ -148,7 +149,7 @@ pub fn document(rows: &[Reproduced]) -> Value {
         .collect();
     let wrong: Vec<Value> = effects(rows)
         .filter(|pair| !is_same_direction(*pair))
-        .map(|[a, b]| json!([a.row.id, b.row.id]))
+        .map(|[a, b]| json!([a.row.id(), b.row.id()]))
         .collect();
     json!({
         "schema": "seekwell/reproduced/1",
@@ -206,13 +207,7 @@ fn mark(row: &Reproduced) -> &'static str {
 }
 
 fn error(row: &Reproduced) -> String {
-    row.error().map_or_else(
-        || "–".to_owned(),
-        |error| {
-            let sign = if error < 0.0 { "−" } else { "+" };
-            format!("{sign}{:.1} %", error.abs() * 100.0)
-        },
-    )
+    row.error().map_or_else(|| "–".to_owned(), |error| format!("{} %", signed(error * 100.0, 1)))
 }
 
 /// Four digits, or all of a larger number.

@@ -31,7 +31,7 @@ fn the_published_figures_are_reproduced_as_the_page_says() {
 
 fn every_miss_has_a_sentence(rows: &[Reproduced]) {
     let silent = rows.iter().filter(|row| row.is_near() != Some(true) && row.why().is_none());
-    let silent: Vec<&str> = silent.map(|row| row.row.id.as_str()).collect();
+    let silent: Vec<String> = silent.map(|row| row.row.id()).collect();
     assert!(silent.is_empty(), "no sentence for {silent:?}");
 }
 
@@ -43,7 +43,7 @@ fn every_fitted_figure_exists(rows: &[Reproduced]) {
         for on in model.parameters().iter().flat_map(|p| &p.origin.on) {
             let is_row = on.starts_with("R0 ") || on.starts_with("R1 ") || on.starts_with("R2 ");
             let is_row = is_row || on.starts_with("R3 ") || on.starts_with("R4 ");
-            let known = rows.iter().any(|row| row.row.id == *on);
+            let known = rows.iter().any(|row| row.row.id() == *on);
             assert!(!is_row || known, "{name} was fitted on {on:?}, which is no row");
         }
     }

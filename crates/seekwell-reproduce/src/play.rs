@@ -13,6 +13,7 @@ use seekwell_trace::replay::{
     Closed, Dependent, Feed, Fidelity, Fit, FitError, Moment, Picked, Placing, survey,
 };
 use seekwell_trace::shipped::Shipped;
+use seekwell_trace::source::each_batch;
 
 /// Addresses and lengths of a trace on a model are multiples of this.
 const SECTOR: u32 = 512;
@@ -131,14 +132,8 @@ pub fn recorded(trace: Shipped, property: Property) -> Result<f64, PlayError> {
     let mut source = trace.open()?;
     let (mut first, mut last) = (Nanos::MAX, Nanos::ZERO);
     let (mut waited_s, mut bytes, mut read) = (0.0, 0_u64, 0_u64);
-    let mut batch = Vec::new();
-    loop {
-        batch.clear();
-        source.read(&mut batch)?;
-        if batch.is_empty() {
-            break;
-        }
-        for record in &batch {
+    each_batch(&mut *source, |batch| {
+        for record in batch {
             let len = u64::from(record.len);
             bytes += if matches!(record.op, Op::Read | Op::Write) { len } else { 0 };
             read += if record.op == Op::Read { len } else { 0 };
@@ -147,7 +142,8 @@ pub fn recorded(trace: Shipped, property: Property) -> Result<f64, PlayError> {
                 waited_s += to.since(from).as_secs_f64();
             }
         }
-    }
+        true
+    })?;
     let seconds = last.since(first).as_secs_f64();
     Ok(match property {
         // Little's law: requests under way are what waits in a second.

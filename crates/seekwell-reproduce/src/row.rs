@@ -14,8 +14,6 @@ pub enum Better {
 /// One figure as it was published.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// `R0 sequential create, AHCI`: what fitted parameters name.
-    pub id: String,
     /// The document: `R0` to `R4`.
     pub document: &'static str,
     /// What was measured: the same in all configurations of the document.
@@ -32,6 +30,13 @@ pub struct Row {
     pub published: f64,
     /// How the modelled one comes about.
     pub how: How,
+}
+
+impl Row {
+    /// `R0 sequential create, AHCI`: what fitted parameters name.
+    pub fn id(&self) -> String {
+        format!("{} {}, {}", self.document, self.what, self.configuration)
+    }
 }
 
 /// Where a modelled figure comes from.

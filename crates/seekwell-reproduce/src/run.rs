@@ -70,7 +70,7 @@ impl Reproduced {
     pub fn why(&self) -> Option<&'static str> {
         match &self.row.how {
             How::NotModelled { why } => Some(why),
-            _ if self.is_near() == Some(false) => why_missed(&self.row.id),
+            _ if self.is_near() == Some(false) => why_missed(&self.row.id()),
             _ => None,
         }
     }
@@ -134,7 +134,7 @@ pub fn reproduce(
     }
     let mut figures = lock(&figures);
     let reproduced = rows.into_iter().enumerate().map(|(index, row)| Reproduced {
-        fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row.id)),
+        fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row.id())),
         modelled: figures.remove(&index).flatten(),
         row,
     });
@@ -173,7 +173,7 @@ fn work_ns(
 ) -> Result<f64, ReproduceError> {
     let ns = models.get(row.machine).and_then(|model| model.host().work_ns.get(work));
     ns.copied().ok_or_else(|| ReproduceError::Missing {
-        row: row.id.clone(),
+        row: row.id(),
         name: format!("host.work_ns.{work} in {}", row.machine),
     })
 }
@@ -190,7 +190,7 @@ fn models(rows: &[Row]) -> Result<BTreeMap<&'static str, Model>, ReproduceError>
             continue;
         }
         let Some(text) = library::machine(row.machine) else {
-            let (row, name) = (row.id.clone(), format!("machine {}", row.machine));
+            let (row, name) = (row.id(), format!("machine {}", row.machine));
             return Err(ReproduceError::Missing { row, name });
         };
         let file = format!("{}.toml", row.machine);
@@ -215,10 +215,10 @@ fn figure(
     row: &Row,
     models: &BTreeMap<&'static str, Model>,
 ) -> Result<Option<f64>, ReproduceError> {
-    let missing = |name: String| ReproduceError::Missing { row: row.id.clone(), name };
+    let missing = |name: String| ReproduceError::Missing { row: row.id(), name };
     let model = || models.get(row.machine).ok_or_else(|| missing(row.machine.to_owned()));
     let shipped = |name: &str| Shipped::named(name).ok_or_else(|| missing(format!("trace {name}")));
-    let failed = |source: PlayError| ReproduceError::Play { row: row.id.clone(), source };
+    let failed = |source: PlayError| ReproduceError::Play { row: row.id(), source };
     Ok(match &row.how {
         How::NotModelled { .. } | How::Processor { .. } => None,
         How::Drawn(workload) => {

@@ -142,6 +142,8 @@ pub struct RunDocument {
 impl RunDocument {
     /// The schema's name.
     pub const SCHEMA: &str = "seekwell/run/1";
+    /// The id of a run that was not kept (`--no-keep`).
+    pub const NOT_KEPT: &str = "not-kept";
 
     /// The phase of this name, if it was run.
     pub fn phase(&self, name: &str) -> Option<&Phase> {

@@ -49,7 +49,8 @@ pub fn run(bytes: &[u8], path: &Path) -> Result<RunDocument, StoreError> {
         };
     }
     let run: RunDocument = serde_json::from_slice(bytes).map_err(|e| StoreError::json(path, &e))?;
-    if !id::is_id(&run.id) {
+    // In the store a run also has to be called as its folder is.
+    if !id::is_id(&run.id) && run.id != RunDocument::NOT_KEPT {
         return invalid("id", &run.id, "an id such as 20261120-231502-checkup-5f3a");
     }
     let mut names = BTreeSet::new();

@@ -3,7 +3,8 @@
 //! Some sysfs files ask the hardware when they are read, and hung hardware does not answer. Each
 //! question therefore goes to a helper thread; one that does not come back in time is left behind
 //! with its question, and a new helper takes the next. A path that did not answer once is not asked
-//! again.
+//! again, and neither is anything in a folder in which [`ENOUGH`] did not: the kernel answers all
+//! files of a disk's queue under one lock, and who holds that may hold it for good.
 
 use crate::view::{View, ViewError};
 use std::collections::HashSet;
@@ -14,6 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 type Job = Box<dyn FnOnce() + Send>;
+
+/// So many silent files speak for their folder.
+const ENOUGH: usize = 2;
 
 /// Another view, with a limit on how long each of its answers may take.
 pub struct Patient<V> {
@@ -26,6 +30,13 @@ pub struct Patient<V> {
 struct State {
     helper: Option<Sender<Job>>,
     silent: HashSet<PathBuf>,
+}
+
+impl State {
+    /// Whether enough beside `path` did not answer.
+    fn is_silent_around(&self, path: &Path) -> bool {
+        self.silent.iter().filter(|silent| silent.parent() == path.parent()).count() >= ENOUGH
+    }
 }
 
 impl<V: View + 'static> Patient<V> {
@@ -41,7 +52,7 @@ impl<V: View + 'static> Patient<V> {
     ) -> Result<T, ViewError> {
         let late = || ViewError::Failed { path: path.to_owned(), kind: io::ErrorKind::TimedOut };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.silent.contains(path) {
+        if state.silent.contains(path) || state.is_silent_around(path) {
             return Err(late());
         }
         let (answer, answers) = channel();
@@ -111,7 +122,7 @@ mod tests {
 
     impl View for Hung {
         fn read(&self, path: &Path) -> Result<Vec<u8>, ViewError> {
-            if path == Path::new("/sys/hung") {
+            if path == Path::new("/sys/hung") || path.starts_with("/sys/queue") {
                 std::thread::sleep(Duration::from_secs(3600));
             }
             self.0.read(path)
@@ -142,6 +153,17 @@ mod tests {
             assert_eq!(view.number(Path::new("/sys/well")), Ok(7));
         }
         assert!(begun.elapsed() < Duration::from_secs(10), "asked once and not again");
+    }
+
+    #[test]
+    fn two_files_that_block_speak_for_their_folder() {
+        let names: Vec<String> = (0..40).map(|n| format!("/sys/queue/file{n}")).collect();
+        let fake = names.iter().fold(Fake::new(), |fake, name| fake.file(name, "x"));
+        let view = Patient::new(Hung(fake.file("/sys/well", "7")), Duration::from_millis(200));
+        let begun = Instant::now();
+        assert!(names.iter().all(|name| view.text(Path::new(name)).is_err()));
+        assert!(begun.elapsed() < Duration::from_secs(4), "forty would take eight seconds");
+        assert_eq!(view.number(Path::new("/sys/well")), Ok(7), "other folders are asked");
     }
 
     #[test]

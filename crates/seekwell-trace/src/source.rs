@@ -137,6 +137,28 @@ pub trait Source {
     fn tables(&self) -> &Tables;
 }
 
+/// Hands all requests of a source to `each`, a batch at a time, until that says `false`. Whether the
+/// end was reached.
+///
+/// # Errors
+/// What the source finds wrong.
+pub fn each_batch(
+    source: &mut (impl Source + ?Sized),
+    mut each: impl FnMut(&[Record]) -> bool,
+) -> Result<bool, TraceError> {
+    let mut batch = Vec::with_capacity(BATCH);
+    loop {
+        batch.clear();
+        source.read(&mut batch)?;
+        if batch.is_empty() {
+            return Ok(true);
+        }
+        if !each(&batch) {
+            return Ok(false);
+        }
+    }
+}
+
 impl<S: Source + ?Sized> Source for Box<S> {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         (**self).read(out)

@@ -185,10 +185,7 @@ impl RealExecutor {
         let threads = (0..workload.threads).map(|t| (Generator::new(workload, t), depth));
         let mut source = Together::new(threads);
         let bounds = Bounds { depth: source.depth(), ..Bounds::of(workload) };
-        let mut measured =
-            run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control)?;
-        in_its_own_time(&mut measured, machine.processor());
-        Ok(measured)
+        run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control)
     }
 
     fn with<T: Target>(
@@ -221,12 +218,6 @@ pub fn dispatcher(tags: Option<(TagPolicy, u32)>) -> Box<dyn Dispatcher> {
         None => Box::new(Unlimited::default()),
         Some((policy, tags)) => policy.over(tags),
     }
-}
-
-/// Puts the modelled host's processor time in place of what computing the model took.
-pub fn in_its_own_time(measured: &mut Measurement, processor: Nanos) {
-    (measured.cpu_user, measured.cpu_system) = (Nanos::ZERO, processor);
-    measured.syscalls = 0;
 }
 
 impl Executor for RealExecutor {

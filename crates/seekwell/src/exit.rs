@@ -134,6 +134,15 @@ pub enum CommandError {
     /// Published figures cannot be modelled.
     #[error(transparent)]
     Reproduce(#[from] ReproduceError),
+    /// A suite does what programs do to files, and a model has none.
+    #[error(
+        "a suite works on files, and {} is a model without any: give a directory, or one workload \
+         (--rw) for the model", path.display()
+    )]
+    SuiteOnModel {
+        /// The target.
+        path: PathBuf,
+    },
     /// A workload would reach beyond the modelled disk.
     #[error("{asked} bytes are asked for, and the modelled disk holds {capacity}")]
     LargerThanMachine {
@@ -388,7 +397,7 @@ impl CommandError {
             Self::Arm(_) | Self::Metric(_) | Self::Replay(_) => Exit::Usage,
             Self::Describe(_) | Self::NoMachine { .. } | Self::NoParameters { .. } => Exit::Usage,
             Self::Import(_) | Self::NoServiceTimes { .. } => Exit::Usage,
-            Self::LargerThanMachine { .. } => Exit::Usage,
+            Self::LargerThanMachine { .. } | Self::SuiteOnModel { .. } => Exit::Usage,
             Self::Experiment(error) if error.is_usage() => Exit::Usage,
             Self::Experiment(error) if error.is_invalid() => Exit::Invalid,
             Self::Tune(error) if error.incomplete() => Exit::Incomplete,

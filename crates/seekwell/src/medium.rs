@@ -148,7 +148,7 @@ fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, CommandError> {
         set: wanted.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
     };
     let inputs = PlanInputs {
-        medium: PlanMedium::Scratch,
+        medium: PlanMedium::Modelled,
         region_bytes,
         logical_block_bytes: 512,
         direct: true,

@@ -75,7 +75,8 @@ impl<'a> Session<'a> {
             true => Some(context.store()?.create(purpose.kind, started)?),
             false => None,
         };
-        let id = writer.as_ref().map_or_else(|| "not-kept".into(), |w| w.id().to_owned());
+        let id =
+            writer.as_ref().map_or_else(|| RunDocument::NOT_KEPT.into(), |w| w.id().to_owned());
         let document = RunDocument {
             schema: RunDocument::SCHEMA.into(),
             id,
@@ -142,13 +143,12 @@ impl<'a> Session<'a> {
             wanted_bytes: wanted,
             io_uring_disabled: disabled.as_ref(),
         });
-        // Nothing of this computer tells of a model.
+        // What the facts and the kernel log alone tell, read after measuring: it may have added to
+        // it. They tell nothing of a model.
         if self.document.modelled {
-            self.document.findings = Vec::new();
+            self.document.findings = findings;
             return;
         }
-        // What the facts and the kernel log alone tell, read after measuring: it may have added to
-        // it.
         let missing = &mut self.document.inspection.missing;
         let log = live_log(&self.context.view, missing);
         let judged = judge(self.document.inspection.clone(), log.as_ref(), &[]);

@@ -41,10 +41,7 @@ pub struct Args {
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_flag()?;
-    let seekwell = match &args.seekwell {
-        Some(path) => path.canonicalize()?,
-        None => build()?,
-    };
+    let seekwell = program(args.seekwell.as_deref())?;
     let bench = Bench {
         tools: tools::Tools { seekwell, seconds: args.seconds },
         rounds: args.rounds,
@@ -139,9 +136,13 @@ impl Bench {
     }
 }
 
-/// Builds the program, release profile, and gives its path.
-pub fn build() -> Result<PathBuf, Failure> {
-    build_release(&["--package", "seekwell"], "seekwell")
+/// The program that is measured or records: the one that was named, or it is built now, release
+/// profile.
+pub fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    match named {
+        Some(path) => Ok(path.canonicalize()?),
+        None => build_release(&["--package", "seekwell"], "seekwell"),
+    }
 }
 
 /// Builds with these words for cargo, release profile, and gives the path of the program that is

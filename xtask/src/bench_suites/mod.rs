@@ -14,7 +14,7 @@ mod threaded;
 mod web;
 
 use crate::bench_engine::report::{Report, Row, Unit, Wanted, first_line_of};
-use crate::bench_engine::{build, in_turn, stop_flag};
+use crate::bench_engine::{in_turn, program, stop_flag};
 use crate::bench_trace::record::finish;
 use crate::{Failure, root};
 use clap::ValueEnum;
@@ -86,10 +86,7 @@ impl Section {
 #[expect(clippy::print_stderr, reason = "lines of progress")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_flag()?;
-    let seekwell = match &args.seekwell {
-        Some(path) => path.canonicalize()?,
-        None => build()?,
-    };
+    let seekwell = program(args.seekwell.as_deref())?;
     let place = Place::new(args.dir.as_deref())?;
     let kept = tempfile::tempdir()?;
     let bench = Bench { seekwell, place, kept, rounds: args.rounds, quick: args.quick, stop };

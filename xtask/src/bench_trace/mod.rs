@@ -74,10 +74,7 @@ pub struct Bench {
 /// Measures the sections, prints the page and writes it. Fails where a promise is not kept.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let seekwell = match &args.seekwell {
-        Some(path) => path.canonicalize()?,
-        None => bench_engine::build()?,
-    };
+    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
     let bench = Bench { seekwell, rounds: args.rounds, quick: args.quick };
     let mut page = Page::new(&bench)?;
     for section in Section::value_variants() {

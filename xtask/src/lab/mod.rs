@@ -13,6 +13,7 @@ mod play;
 mod scenario;
 
 use crate::Failure;
+use crate::bench_engine::stop_flag;
 use parts::{Parts, Without};
 use play::{Outcome, Played};
 use scenario::{Scenario, Tool};
@@ -59,10 +60,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let chosen = choose(args, all)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = stop_flag()?;
     let tools: BTreeSet<Tool> = chosen.iter().flat_map(|s| s.tools.iter().copied()).collect();
     let tools: Vec<Tool> = tools.into_iter().collect();
     let parts = match Parts::gather(args.seekwell.as_deref(), &tools) {

@@ -14,6 +14,7 @@ mod recorder;
 mod report;
 mod stage;
 
+use crate::storagemark::place::need_root;
 use crate::{Failure, bench_engine, root};
 use report::Report;
 use stage::{Scene, Stage};
@@ -48,13 +49,8 @@ pub struct Args {
 /// Builds the scenes one after the other, records, and writes traces and page.
 #[expect(clippy::print_stdout, reason = "the page is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if !rustix::process::geteuid().is_root() {
-        return Err("needs root: loop device, mounts, cgroups, tracefs".into());
-    }
-    let seekwell = match &args.seekwell {
-        Some(path) => path.canonicalize()?,
-        None => bench_engine::build()?,
-    };
+    need_root()?;
+    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
     let stop = bench_engine::stop_flag()?;
     let work = args.work.canonicalize()?;
     let kept = tempfile::tempdir_in(&work)?;

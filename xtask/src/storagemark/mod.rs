@@ -66,17 +66,9 @@ struct Scene {
 /// Builds the scene, records, and writes traces and page.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if !rustix::process::geteuid().is_root() {
-        return Err("needs root: loop device, mounts, cgroups, tracefs".into());
-    }
-    let seekwell = match &args.seekwell {
-        Some(path) => path.canonicalize()?,
-        None => bench_engine::build()?,
-    };
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-    }
+    place::need_root()?;
+    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
+    let interrupted = bench_engine::stop_flag()?;
     let (scale, seconds) = if args.quick { (16, 15) } else { (args.scale, args.seconds) };
     let size = (8 << 30) / u64::from(scale) + (512 << 20);
     let layout = Layout {

@@ -60,6 +60,14 @@ impl Drop for Loop {
     }
 }
 
+/// Whether a scene can be built at all.
+pub fn need_root() -> Result<(), Failure> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    Err("needs root: loop device, mounts, cgroups, tracefs".into())
+}
+
 impl Place {
     /// Makes it below `work`.
     pub fn new(work: &Path, layout: Layout) -> Result<Self, Failure> {

@@ -69,28 +69,35 @@ pub fn fill(root: &Path, aside: &Path, bytes: u64) -> Result<u32, Failure> {
         written += size as u64;
         number += 1;
     }
-    // One more file in each folder than there is.
-    let files = number.div_ceil(FOLDERS * FOLDERS) + 1;
-    for (list, count, fall) in
-        [("outer", FOLDERS, 0.5), ("inner", FOLDERS, 0.5), ("files", files, 0.3)]
-    {
-        fs::write(aside.join(format!("{list}.txt")), weighted(count, fall, &mut dice))?;
+    // Files that every folder has, and one that none has.
+    let (files, none) = (number / (FOLDERS * FOLDERS), number.div_ceil(FOLDERS * FOLDERS));
+    for (list, count, missing, fall) in [
+        ("outer", FOLDERS, None, 0.5),
+        ("inner", FOLDERS, None, 0.5),
+        ("files", files.max(1), Some(none), 0.3),
+    ] {
+        fs::write(aside.join(format!("{list}.txt")), weighted(count, missing, fall, &mut dice))?;
     }
     Ok(number)
 }
 
 /// A line of Apache's `rnd:` map: each number as often as its weight, which falls with its rank;
-/// ranks are shuffled, so that favourites do not lie together. The last number has the lowest rank.
-fn weighted(count: u32, fall: f64, dice: &mut Dice) -> String {
+/// ranks are shuffled, so that favourites do not lie together. A missing one comes beside them, once
+/// in fifty.
+fn weighted(count: u32, missing: Option<u32>, fall: f64, dice: &mut Dice) -> String {
     let mut numbers: Vec<u32> = (0..count).collect();
-    for last in (1..numbers.len().saturating_sub(1)).rev() {
+    for last in (1..numbers.len()).rev() {
         numbers.swap(last, (dice.next() % (last as u64 + 1)) as usize);
     }
     let line = |most: u32| {
         let weight = |rank: usize| f64::from(most) / ((rank + 1) as f64).powf(fall);
         let times = |rank| weight(rank).round().max(1.0) as usize;
         let all = numbers.iter().enumerate();
-        let words: Vec<_> = all.flat_map(|(rank, n)| vec![n.to_string(); times(rank)]).collect();
+        let mut words: Vec<_> =
+            all.flat_map(|(rank, n)| vec![n.to_string(); times(rank)]).collect();
+        if let Some(missing) = missing {
+            words.extend(vec![missing.to_string(); (words.len() / 50).max(1)]);
+        }
         format!("all {}\n", words.join("|"))
     };
     // The finest weights that there is room for.
@@ -137,7 +144,7 @@ mod tests {
     #[test]
     fn every_number_is_in_a_list_and_the_first_most_often() {
         for count in [FOLDERS, 30, 120] {
-            let line = weighted(count, 0.5, &mut Dice(7));
+            let line = weighted(count, None, 0.5, &mut Dice(7));
             let numbers: Vec<u32> = line
                 .trim()
                 .strip_prefix("all ")
@@ -148,7 +155,8 @@ mod tests {
             let times = |n| numbers.iter().filter(|m| **m == n).count();
             let counts: Vec<usize> = (0..count).map(times).collect();
             assert!(counts.iter().all(|c| (1..=times(numbers[0])).contains(c)), "{counts:?}");
-            assert!(times(numbers[0]) > 4 * times(count - 1), "{counts:?}");
+            let least = counts.iter().min().copied().unwrap_or(0);
+            assert!(times(numbers[0]) > 4 * least, "{counts:?}");
         }
     }
 
@@ -157,7 +165,18 @@ mod tests {
         // A line of a map is cut at 1024 bytes without a word. Long lists made a part of the
         // archive unreachable, and it never came into the cache.
         for count in [FOLDERS, 30, 120, 200] {
-            assert!(weighted(count, 0.3, &mut Dice(7)).len() <= 1024, "{count}");
+            assert!(weighted(count, Some(count), 0.3, &mut Dice(7)).len() <= 1024, "{count}");
+        }
+    }
+
+    #[test]
+    fn one_in_fifty_is_not_there_however_few_there_are() {
+        for count in [1, 4, 19, 80] {
+            let line = weighted(count, Some(999), 0.3, &mut Dice(7));
+            let words: Vec<&str> = line.trim().trim_start_matches("all ").split('|').collect();
+            let missing = words.iter().filter(|word| **word == "999").count();
+            let share = missing as f64 / words.len() as f64;
+            assert!((0.005..0.05).contains(&share), "{count}: {share}");
         }
     }
 }

@@ -14,6 +14,7 @@ pub use null::Null;
 pub use threads::Threads;
 pub use uring::Uring;
 
+use crate::engine::process_cpu;
 use crate::request::{Completion, Tagged};
 use crate::units::Nanos;
 
@@ -44,6 +45,12 @@ pub trait Target {
 
     /// The target's clock.
     fn now(&self) -> Nanos;
+
+    /// CPU time of the host so far, in user mode and in the kernel: this process's, unless the host
+    /// is a model too.
+    fn cpu(&self) -> (Nanos, Nanos) {
+        process_cpu()
+    }
 
     /// System calls made so far to submit and to reap.
     fn syscalls(&self) -> u64 {

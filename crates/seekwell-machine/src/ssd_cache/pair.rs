@@ -37,6 +37,10 @@ pub struct Pair<F, S, O> {
     owners: Vec<O>,
     free: Vec<u32>,
     done: Vec<Done>,
+    /// Pieces joined so far that no part has been given.
+    run: Option<Piece>,
+    /// What came of the pieces before it.
+    joined: u32,
 }
 
 /// A part with what waits for it.
@@ -83,6 +87,8 @@ impl<F: Part, S: Part, O: Copy> Pair<F, S, O> {
             owners: Vec::new(),
             free: Vec::new(),
             done: Vec::new(),
+            run: None,
+            joined: 0,
         }
     }
 
@@ -114,6 +120,32 @@ impl<F: Part, S: Part, O: Copy> Pair<F, S, O> {
             Side::Fast => self.fast.give(command, now),
             Side::Slow => self.slow.give(command, now),
         }
+    }
+
+    /// The same for one of a command's pieces, in their order: neighbours are done as one.
+    pub fn join(&mut self, piece: Piece, owner: O, now: Nanos) {
+        match &mut self.run {
+            Some(run)
+                if run.side == piece.side && run.offset + u64::from(run.len) == piece.offset =>
+            {
+                run.len += piece.len;
+            }
+            _ => {
+                if let Some(whole) = self.run.replace(piece) {
+                    self.joined += 1;
+                    self.give(whole, owner, now);
+                }
+            }
+        }
+    }
+
+    /// There are no more pieces to join. How many were given to a part.
+    pub fn end_joined(&mut self, owner: O, now: Nanos) -> u32 {
+        if let Some(last) = self.run.take() {
+            self.joined += 1;
+            self.give(last, owner, now);
+        }
+        std::mem::take(&mut self.joined)
     }
 
     /// The earliest time at which something happens in either.

@@ -191,8 +191,6 @@ impl<F: Part, S: Part> ReadCache<F, S> {
     fn begin_read(&mut self, number: u32, command: Command, now: Nanos) {
         let Command { offset, len, durable, .. } = command;
         let (end, block_bytes) = (offset + u64::from(len), u64::from(self.params.block_bytes));
-        let mut run: Option<Piece> = None;
-        let mut pieces = 0;
         for block in self.touched(offset, len) {
             let begin = u64::from(block) * block_bytes;
             let mut from = offset.max(begin);
@@ -212,23 +210,11 @@ impl<F: Part, S: Part> ReadCache<F, S> {
                 (Side::Slow, from)
             };
             let len = (to - from) as u32;
-            match &mut run {
-                Some(run) if run.side == side && run.offset + u64::from(run.len) == at => {
-                    run.len += len;
-                }
-                _ => {
-                    let next = Piece { side, op: Op::Read, offset: at, len, durable };
-                    if let Some(whole) = run.replace(next) {
-                        pieces += 1;
-                        self.pair.give(whole, Owner::Host(number), now);
-                    }
-                }
-            }
+            let piece = Piece { side, op: Op::Read, offset: at, len, durable };
+            self.pair.join(piece, Owner::Host(number), now);
         }
-        if let Some(last) = run {
-            self.pair.give(last, Owner::Host(number), now);
-        }
-        self.hosts.add(number, pieces + 1);
+        let pieces = self.pair.end_joined(Owner::Host(number), now);
+        self.hosts.add(number, pieces);
     }
 
     /// What a write or discard does to the SSD.

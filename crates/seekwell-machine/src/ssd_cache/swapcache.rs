@@ -233,8 +233,6 @@ impl<F: Part, S: Part> Swapcache<F, S> {
     fn begin_read(&mut self, number: u32, command: Command, now: Nanos) {
         let Command { offset, len, durable, .. } = command;
         let end = offset + u64::from(len);
-        let mut run: Option<Piece> = None;
-        let mut pieces = 0;
         for page in offset / PAGE..end.div_ceil(PAGE) {
             let begin = page * PAGE;
             let (from, to) = (offset.max(begin), end.min(begin + PAGE));
@@ -254,24 +252,12 @@ impl<F: Part, S: Part> Swapcache<F, S> {
                 }
             };
             let len = (to - from) as u32;
-            match &mut run {
-                Some(run) if run.side == side && run.offset + u64::from(run.len) == at => {
-                    run.len += len;
-                }
-                _ => {
-                    let next = Piece { side, op: Op::Read, offset: at, len, durable };
-                    if let Some(whole) = run.replace(next) {
-                        pieces += 1;
-                        self.pair.give(whole, Owner::Host(number), now);
-                    }
-                }
-            }
+            let piece = Piece { side, op: Op::Read, offset: at, len, durable };
+            self.pair.join(piece, Owner::Host(number), now);
         }
-        if let Some(last) = run {
-            pieces += 1;
-            self.pair.give(last, Owner::Host(number), now);
-        } else {
-            pieces += 1;
+        let mut pieces = self.pair.end_joined(Owner::Host(number), now);
+        if pieces == 0 {
+            pieces = 1;
             let at = now + Nanos(u64::from(self.params.memory_ns));
             self.answers.push_back((at, number));
         }

@@ -31,7 +31,6 @@ pub fn rows() -> Vec<Row> {
     for test in tests() {
         for (index, (configuration, machine)) in MODES.into_iter().enumerate() {
             let row = |what, unit, better, published, how| Row {
-                id: format!("R0 {what}, {configuration}"),
                 document: "R0",
                 what,
                 configuration,

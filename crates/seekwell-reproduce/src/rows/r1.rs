@@ -60,7 +60,6 @@ pub fn rows() -> Vec<Row> {
     for (what, unit, better, figures, how) in tests {
         for ((configuration, machine), published) in MODES.into_iter().zip(figures) {
             rows.push(Row {
-                id: format!("R1 {what}, {configuration}"),
                 document: "R1",
                 what,
                 configuration,

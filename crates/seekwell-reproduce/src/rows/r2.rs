@@ -72,7 +72,6 @@ pub fn rows() -> Vec<Row> {
     for (what, unit, figures, machines, how) in tests {
         for index in 0..2 {
             rows.push(Row {
-                id: format!("R2 {what}, {}", STATES[index]),
                 document: "R2",
                 what,
                 configuration: STATES[index],

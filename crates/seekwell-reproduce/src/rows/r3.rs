@@ -28,7 +28,6 @@ pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     let mut add = |what, configuration, machine, unit, published, how| {
         rows.push(Row {
-            id: format!("R3 {what}, {configuration}"),
             document: "R3",
             what,
             configuration,

@@ -34,7 +34,6 @@ pub fn rows() -> Vec<Row> {
     {
         for (configuration, machine, figures) in SETTINGS {
             rows.push(Row {
-                id: format!("R4 {what}, {configuration}"),
                 document: "R4",
                 what,
                 configuration,

@@ -2,8 +2,8 @@
 
 use super::Moment;
 use crate::error::TraceError;
-use crate::record::Flags;
-use crate::source::{BATCH, Source};
+use crate::record::{Flags, Record};
+use crate::source::{Source, each_batch};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 
@@ -52,6 +52,33 @@ impl Survey {
     pub fn total(&self) -> u64 {
         self.devices.iter().map(DeviceSurvey::total).sum()
     }
+
+    fn add(&mut self, record: &Record, moment: Moment) {
+        if record.flags.has(Flags::OTHER) {
+            self.other += 1;
+            return;
+        }
+        let index = record.device as usize;
+        if self.devices.len() <= index {
+            self.devices.resize(index + 1, DeviceSurvey::default());
+        }
+        let device = &mut self.devices[index];
+        device.requests[record.op as usize] += 1;
+        if record.op != Op::Flush {
+            device.end_bytes = device.end_bytes.max(record.end());
+        }
+        if matches!(record.op, Op::Read | Op::Write) {
+            device.longest_bytes = device.longest_bytes.max(record.len);
+        }
+        device.with_completion += u64::from(record.completed.get().is_some());
+        match moment.of(record).get() {
+            Some(at) => {
+                self.first = self.first.min(at);
+                self.last = self.last.max(at);
+            }
+            None => self.untimed += 1,
+        }
+    }
 }
 
 /// Reads a trace to its end.
@@ -60,40 +87,10 @@ impl Survey {
 /// What the source finds wrong.
 pub fn survey(source: &mut dyn Source, moment: Moment) -> Result<Survey, TraceError> {
     let mut survey = Survey { first: Nanos::MAX, ..Survey::default() };
-    let mut batch = Vec::with_capacity(BATCH);
-    loop {
-        batch.clear();
-        source.read(&mut batch)?;
-        if batch.is_empty() {
-            break;
-        }
-        for record in &batch {
-            if record.flags.has(Flags::OTHER) {
-                survey.other += 1;
-                continue;
-            }
-            let index = record.device as usize;
-            if survey.devices.len() <= index {
-                survey.devices.resize(index + 1, DeviceSurvey::default());
-            }
-            let device = &mut survey.devices[index];
-            device.requests[record.op as usize] += 1;
-            if record.op != Op::Flush {
-                device.end_bytes = device.end_bytes.max(record.end());
-            }
-            if matches!(record.op, Op::Read | Op::Write) {
-                device.longest_bytes = device.longest_bytes.max(record.len);
-            }
-            device.with_completion += u64::from(record.completed.get().is_some());
-            match moment.of(record).get() {
-                Some(at) => {
-                    survey.first = survey.first.min(at);
-                    survey.last = survey.last.max(at);
-                }
-                None => survey.untimed += 1,
-            }
-        }
-    }
+    each_batch(source, |batch| {
+        batch.iter().for_each(|record| survey.add(record, moment));
+        true
+    })?;
     survey.first = survey.first.min(survey.last);
     Ok(survey)
 }

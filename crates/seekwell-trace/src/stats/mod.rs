@@ -36,7 +36,7 @@ pub use document::{Drawing, SCHEMA, TraceStats};
 
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
-use crate::source::{About, BATCH, Source, Tables};
+use crate::source::{About, BATCH, Source, Tables, each_batch};
 use blocks::Blocks;
 use seekwell_io::request::Op;
 
@@ -266,20 +266,13 @@ pub fn of(
     mut proceed: impl FnMut(u64) -> bool,
 ) -> Result<Option<(TraceStats, Drawing)>, TraceError> {
     let mut stats = Stats::new(options);
-    let mut batch = Vec::with_capacity(BATCH);
     let mut read = 0;
-    loop {
-        batch.clear();
-        source.read(&mut batch)?;
-        if batch.is_empty() {
-            return Ok(Some(stats.finish(file, source.about(), source.tables())));
-        }
-        stats.add(&batch);
+    let whole = each_batch(source, |batch| {
+        stats.add(batch);
         read += batch.len() as u64;
-        if !proceed(read) {
-            return Ok(None);
-        }
-    }
+        proceed(read)
+    })?;
+    Ok(whole.then(|| stats.finish(file, source.about(), source.tables())))
 }
 
 /// A loop of its own for each accumulator: small ones keep what they need in registers.

@@ -19,7 +19,7 @@ const GIB: u64 = 1 << 30;
 pub fn run(args: &Bench, context: &Context) -> Ended {
     let on = args.on.as_deref().unwrap_or(Path::new("."));
     if let Some(suite) = &args.suite {
-        return super::suite::run(suite, args, context);
+        return crate::commands::suite::run(suite, args, context);
     }
     let inspection = look(&context.view, on)?;
     let purpose = Purpose {

@@ -7,9 +7,11 @@ use crate::exit::{CommandError, Exit};
 use crate::target::model;
 use seekwell_machine::validate::{Measured, Times, Validation, validate};
 use seekwell_report::units::time;
+use seekwell_stats::signed;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::record::Record;
+use seekwell_trace::source::each_batch;
 use serde_json::{Value, json};
 
 /// Quantiles that are shown.
@@ -36,13 +38,10 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
 fn requests(args: &Validate) -> Result<Vec<Measured>, TraceError> {
     let mut source = formats::open(&args.trace, args.from)?;
     let mut records: Vec<Record> = Vec::new();
-    loop {
-        let before = records.len();
-        source.read(&mut records)?;
-        if records.len() == before {
-            break;
-        }
-    }
+    each_batch(&mut *source, |batch| {
+        records.extend_from_slice(batch);
+        true
+    })?;
     let times = |record: &Record| Some((record.issued.get()?, record.completed.get()?));
     let requests = records.iter().enumerate().filter_map(|(index, record)| {
         let (issued, completed) = times(record)?;
@@ -62,7 +61,7 @@ fn text(title: &str, done: &Validation, width: usize) -> String {
     let row = |name: &str, of: &dyn Fn(&Times) -> f64| {
         let (measured, modelled) = (of(&done.measured), of(&done.modelled));
         let apart = (modelled / measured - 1.0) * 100.0;
-        vec![name.to_owned(), time(measured), time(modelled), format!("{apart:+.1} %")]
+        vec![name.to_owned(), time(measured), time(modelled), format!("{} %", signed(apart, 1))]
     };
     let mut rows = vec![row("mean", &Times::mean_ns)];
     rows.extend(QUANTILES.map(|(name, q)| row(name, &|times| times.quantile_ns(q))));

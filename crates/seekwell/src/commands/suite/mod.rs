@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::{Line, seconds};
 use crate::session::{Purpose, Session};
+use crate::target::is_modelled;
 use seekwell_access::ScratchDir;
 use seekwell_checkup::driver::{INTERRUPTED, NOT_REACHED};
 use seekwell_inspect::{Target, TargetKind, inspect};
@@ -39,6 +40,9 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     if version.is_some() && suite.name != "fs" {
         let (suite, format) = (suite.name.to_owned(), "bonnie++ CSV");
         return Err(CommandError::NoSuchResult { suite, format });
+    }
+    if is_modelled(on) {
+        return Err(CommandError::SuiteOnModel { path: on.to_path_buf() });
     }
     let inspection = inspect(&context.view, &Target::resolve(&context.view, on)?);
     let whole = Whole {

@@ -11,7 +11,7 @@ use crate::signals;
 use seekwell_io::request::Op;
 use seekwell_report::clean;
 use seekwell_trace::formats::{self, Format, Input};
-use seekwell_trace::source::{About, Tables};
+use seekwell_trace::source::{About, Tables, each_batch};
 use seekwell_trace::store::{self, Count, Summary};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -58,20 +58,15 @@ fn look(
     let mut source = formats::open(path, from)?;
     let line = Line::plain(context.progress);
     let mut summary = Summary::default();
-    let mut batch = Vec::new();
-    loop {
-        batch.clear();
-        source.read(&mut batch)?;
-        if batch.is_empty() {
-            break;
-        }
-        if context.control.stop.load(Relaxed) {
-            return Ok(None);
-        }
-        summary.add(&batch);
+    let whole = each_batch(&mut *source, |batch| {
+        summary.add(batch);
         line.say(&format!("{} requests counted", summary.requests));
-    }
+        !context.control.stop.load(Relaxed)
+    })?;
     line.clear();
+    if !whole {
+        return Ok(None);
+    }
     let format = Format::named(&source.about().format).expect("sources name their format");
     let (about, tables) = (source.about().clone(), source.tables().clone());
     Ok(Some(Known { about, tables, summary, format }))
