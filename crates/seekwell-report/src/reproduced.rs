@@ -162,6 +162,8 @@ pub fn document(rows: &[Reproduced]) -> Value {
             "predicted": sum.predicted,
             "near": sum.near,
             "near_error": NEAR,
+            "host_alone": sum.host_alone,
+            "host_alone_near": sum.host_alone_near,
             "effects": sum.effects,
             "directions": sum.directions,
         },
@@ -199,6 +201,8 @@ fn lines(text: &str, width: usize, indent: &str) -> String {
 /// How near a row is: in words, for nobody is to need a colour.
 fn mark(row: &Reproduced) -> &'static str {
     match (&row.row.how, row.is_near(), row.fitted.is_empty()) {
+        (How::Recorded { .. }, Some(true), _) => "near, as recorded",
+        (How::Recorded { .. }, ..) => "missed, as recorded",
         (How::NotModelled { .. }, ..) | (_, None, _) => "not modelled",
         (_, _, false) => "fitted",
         (_, Some(true), true) => "near",
@@ -225,10 +229,13 @@ fn sentence(sum: &Summary) -> String {
         0 => String::new(),
         _ => format!(" ({:.0} %)", 100.0 * part as f64 / whole as f64),
     };
+    let with_disk = sum.predicted - sum.host_alone;
+    let with_disk_near = sum.near - sum.host_alone_near;
     format!(
         "{} published figures: {} used for fitting, {} told by no model, {} predicted. Of these, \
-         {}{} are within {:.0} % of what was published. Of {} effects between neighbouring \
-         configurations, {} go the right way{}.",
+         {}{} are within {:.0} % of what was published; without the {} in which no disk takes part \
+         but the host alone, {} of {}{}. Of {} effects between neighbouring configurations, {} go \
+         the right way{}.",
         sum.rows,
         sum.fitted,
         sum.not_modelled,
@@ -236,6 +243,10 @@ fn sentence(sum: &Summary) -> String {
         sum.near,
         share(sum.near, sum.predicted),
         NEAR * 100.0,
+        sum.host_alone,
+        with_disk_near,
+        with_disk,
+        share(with_disk_near, with_disk),
         sum.effects,
         sum.directions,
         share(sum.directions, sum.effects),

@@ -89,6 +89,10 @@ pub struct Summary {
     pub predicted: usize,
     /// Of these, how many are near.
     pub near: usize,
+    /// Predicted rows that rest on the host's own work alone: no disk takes part in them.
+    pub host_alone: usize,
+    /// Of these, how many are near.
+    pub host_alone_near: usize,
     /// Effects: neighbouring configurations whose published figures differ.
     pub effects: usize,
     /// Of these, how many the models show in the same direction.
@@ -158,10 +162,7 @@ fn processor(
 ) -> Result<Option<Option<f64>>, ReproduceError> {
     let How::Processor { of, work, each } = &row.how else { return Ok(None) };
     let ns = work_ns(row, work, models)?;
-    let about = rows
-        .iter()
-        .find(|other| other.row.what == *of && other.row.configuration == row.configuration);
-    let rate = about.and_then(|other| other.modelled);
+    let rate = about(row, of, rows).and_then(|other| other.modelled);
     Ok(Some(rate.map(|rate| (100.0 * rate * each * ns / 1e9).min(100.0))))
 }
 
@@ -267,8 +268,12 @@ pub fn summary(rows: &[Reproduced]) -> Summary {
             (None, _) => sum.not_modelled += 1,
             (Some(_), false) => sum.fitted += 1,
             (Some(_), true) => {
+                let is_near = usize::from(row.is_near() == Some(true));
+                let is_host_alone = usize::from(is_host_alone(&row.row, rows));
                 sum.predicted += 1;
-                sum.near += usize::from(row.is_near() == Some(true));
+                sum.near += is_near;
+                sum.host_alone += is_host_alone;
+                sum.host_alone_near += is_host_alone * is_near;
             }
         }
     }
@@ -277,6 +282,28 @@ pub fn summary(rows: &[Reproduced]) -> Summary {
         sum.directions += usize::from(is_same_direction(pair));
     }
     sum
+}
+
+/// Whether a row is about the host's own work, or about the share of the processor that it takes.
+fn is_host_alone(row: &Row, rows: &[Reproduced]) -> bool {
+    match &row.how {
+        How::Host { .. } => true,
+        How::Processor { of, .. } => {
+            about(row, of, rows).is_some_and(|other| matches!(other.row.how, How::Host { .. }))
+        }
+        _ => false,
+    }
+}
+
+/// The row of the same configuration that is named.
+fn about<'a>(row: &Row, of: &str, rows: &'a [Reproduced]) -> Option<&'a Reproduced> {
+    let same = |other: &&Reproduced| {
+        let other = &other.row;
+        other.document == row.document
+            && other.what == of
+            && other.configuration == row.configuration
+    };
+    rows.iter().find(same)
 }
 
 /// Neighbouring configurations of one test whose published figures differ.

@@ -56,13 +56,13 @@ impl IdeParams {
     /// A channel as Linux 2.2 leaves it, on a PC of 1998: PIO 4, sixteen bits, an interrupt a
     /// sector.
     ///
-    /// `access_ns` and `interrupt_ns` are fitted to the first two rows of R4 (3.58 and 6.50 MB/s).
+    /// `access_ns` is ten clocks of PCI; `interrupt_ns` is fitted to the first row of R4 (3.58 MB/s).
     pub const PLAIN: Self = Self {
         mode: IdeMode::Pio4,
         width: PortWidth::Bits16,
         multcount: 0,
         register_cycles: 9,
-        access_ns: 366,
+        access_ns: 300,
         command_ns: 20_000,
         interrupt_ns: 18_500,
     };
