@@ -118,3 +118,29 @@ impl Parts for Shelf {
         names
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of the descriptions in a folder of the source tree.
+    fn described(folder: &str) -> Vec<String> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../machines").join(folder);
+        let files = path.read_dir().expect("the folder is part of the project");
+        let names = files.filter_map(|file| {
+            let name = file.expect("it can be read").file_name().into_string().expect("ASCII");
+            name.strip_suffix(".toml").map(str::to_owned)
+        });
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn every_description_in_the_tree_ships() {
+        for (folder, shipped) in [("", MACHINES), ("parts", PARTS)] {
+            let names: Vec<&str> = shipped.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, described(folder), "machines/{folder}");
+        }
+    }
+}

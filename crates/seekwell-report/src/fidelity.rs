@@ -3,6 +3,7 @@
 use crate::text::clean;
 use crate::units::{grouped, time};
 use seekwell_runs::{Fidelity, Latency, Phase, Repeat, RunDocument};
+use seekwell_stats::signed;
 use serde::Serialize;
 
 /// What stands where nothing is known.
@@ -93,7 +94,7 @@ fn rows(repeats: &[&Repeat]) -> Vec<(String, Vec<String>)> {
         ("lateness, longest", |f| late(f, |l| Some(l.ns_max))),
         ("late, the device was full", |f| timed(f, f.late_device)),
         ("late, the program was", |f| timed(f, f.late_program)),
-        ("drift", |f| or_none(f.drift_percent, |d| format!("{d:+.3} %"))),
+        ("drift", |f| or_none(f.drift_percent, |d| format!("{} %", signed(d, 3)))),
         ("gaps off, 0 to 1", |f| or_none(f.gap_distance, |d| format!("{d:.3}"))),
         ("in flight, recorded", |f| or_none(f.in_flight_recorded, |n| format!("{n:.2}"))),
         ("in flight, replayed", |f| or_none(f.in_flight, |n| format!("{n:.2}"))),

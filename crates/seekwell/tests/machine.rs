@@ -69,6 +69,8 @@ fn a_description_tells_where_every_value_is_from() {
     for word in ["└─", "ahci, 32 slots, NCQ on", "SATA 3.0Gbps", "hdd"] {
         assert!(text.contains(word), "{word} in {text}");
     }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("[drive.overhead.read_disconnect]"), "no key is broken: {text}");
 }
 
 #[test]

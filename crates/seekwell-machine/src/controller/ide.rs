@@ -64,7 +64,7 @@ impl IdeParams {
         register_cycles: 9,
         access_ns: 300,
         command_ns: 20_000,
-        interrupt_ns: 18_500,
+        interrupt_ns: 23_100,
     };
 
     /// Whether such a channel can be.

@@ -44,15 +44,15 @@ fn every_mode_carries_what_its_cycle_allows() {
     }
 }
 
-/// R4: what hdparm -t printed before and after `-c3 -m16` on a disk that gives 20 MB/s by DMA. The
-/// two host costs are fitted to these rows, so this shows that one pair of costs explains both.
+/// R4: what hdparm -t printed before (3.58 MB/s) and after (6.50) `-c3 -m16` on a disk that gives
+/// 20 MB/s by DMA. Of the channel alone: what the program's copying takes comes on top.
 #[test]
 fn wide_accesses_and_many_sectors_an_interrupt_explain_the_hdparm_rows() {
     let plain = rate(IdeParams::PLAIN);
-    assert!((3.4..3.7).contains(&plain), "{plain}");
+    assert!((3.58..4.0).contains(&plain), "{plain}");
     let tuned = IdeParams { width: PortWidth::Bits32Sync, multcount: 16, ..IdeParams::PLAIN };
     let tuned = rate(tuned);
-    assert!((6.2..6.7).contains(&tuned), "{tuned}");
+    assert!((6.5..8.0).contains(&tuned), "{tuned}");
     let dma = rate(IdeParams { mode: IdeMode::Udma2, ..IdeParams::PLAIN });
     assert!(dma > 30.0, "the disk is the limit under DMA: {dma}");
 }
@@ -65,10 +65,10 @@ fn pio_holds_the_processor_and_dma_leaves_it_alone() {
         drain(&mut channel);
         channel.processor().0
     });
-    // 65,536 words of 366 + 120 ns, 256 interrupts; against one interrupt. Both: giving the
+    // 65,536 words of 300 + 120 ns, 256 interrupts; against one interrupt. Both: giving the
     // command.
-    let give = 20_000 + 9 * (366 + 120);
-    assert_eq!(busy, [give + 65_536 * 486 + 256 * 18_500, give + 18_500]);
+    let give = 20_000 + 9 * (300 + 120);
+    assert_eq!(busy, [give + 65_536 * 420 + 256 * 23_100, give + 23_100]);
 }
 
 #[test]

@@ -7,10 +7,11 @@ use crate::exit::Exit;
 use crate::target::model;
 use seekwell_machine::Model;
 use seekwell_machine::describe::Parameter;
+use seekwell_report::wrap;
 use serde_json::{Value, json};
 
 /// Characters of a value that are shown; a measured seek curve has hundreds.
-const LONGEST: usize = 32;
+const LONGEST: usize = 18;
 
 pub fn run(args: &Described, context: &Context) -> Ended {
     let model = model(&args.machine, &args.set)?;
@@ -26,13 +27,28 @@ pub fn run(args: &Described, context: &Context) -> Ended {
         };
         out += &format!("{lead}{:<11}{}\n", link.layer, link.text);
     }
-    let rows = model.parameters().iter().map(|p| {
-        vec![p.key.clone(), shortened(&p.value), p.origin.source.name().to_owned(), remark(p)]
-    });
-    let header = ["parameter", "value", "from", "remark"];
-    out += &format!("\n{}", seekwell_report::table(&header, rows, context.width));
+    out += &parameters(&model, context.width);
     context.print(&out)?;
     Ok(Exit::Done)
+}
+
+/// Parameters under the section they stand in, each with where it is from and a remark.
+fn parameters(model: &Model, width: usize) -> String {
+    const REMARK: usize = 56;
+    let mut out = String::new();
+    let mut section = "";
+    for parameter in model.parameters() {
+        let (within, name) = parameter.key.rsplit_once('.').unwrap_or(("", &parameter.key));
+        if within != section {
+            section = within;
+            out += &format!("\n[{section}]\n");
+        }
+        let (value, source) = (shortened(&parameter.value), parameter.origin.source.name());
+        let known = format!("  {name:<22} {value:<19} {source:<10} ");
+        let lines = wrap(&remark(parameter), width.max(REMARK + 12), &known, &" ".repeat(REMARK));
+        lines.iter().for_each(|line| out += &format!("{}\n", line.trim_end()));
+    }
+    out
 }
 
 fn document(model: &Model) -> Value {
