@@ -65,6 +65,13 @@ fn of_two_published_lines_only_create_and_delete_differ_by_more_than_runs_usuall
 }
 
 #[test]
+fn a_word_that_the_topic_explains_is_not_said_twice() {
+    let fewer = AHCI.replace("522376", "261188");
+    let against = only(&[bonnie("a", &AHCI), bonnie("b", &fewer)], &Options::default());
+    assert_eq!(against.summary[1], "Stat: random −50 %.");
+}
+
+#[test]
 fn two_equal_lines_differ_in_nothing() {
     let against = only(&[bonnie("a", PIIX), bonnie("b", PIIX)], &Options::default());
     assert_eq!(against.summary[0], "Nothing differs by more than runs usually do.");

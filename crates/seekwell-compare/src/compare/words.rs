@@ -123,10 +123,17 @@ fn headline(all: &[String], beyond: &[String], by_family: bool) -> String {
     }
 }
 
-/// `sequential +62.9 %` of `sequential create`: what the topic says already is left out.
+/// `sequential +62.9 %` of `sequential create`: what the topic says already is left out, and so is
+/// the word that a topic in brackets explains, as in `random read (stat)`.
 fn change(metric: &MetricComparison, topic: &str) -> String {
     let title = if metric.title.is_empty() { &metric.group_title } else { &metric.title };
-    let rest = title.replace(topic, "");
+    let rest = match title.split_once(&format!(" ({topic})")) {
+        Some((before, after)) => {
+            let kept = before.rsplit_once(' ').map_or("", |(kept, _)| kept);
+            format!("{kept}{after}")
+        }
+        None => title.replace(topic, ""),
+    };
     let rest = rest.trim().trim_matches(',').trim();
     let change = metric.change_percent.unwrap_or_default();
     let number = format!("{} %", signed(change, 0));
