@@ -35,6 +35,9 @@ pub struct Args {
     /// The program to measure [default: built now, release profile].
     #[arg(long, value_name = "FILE")]
     seekwell: Option<PathBuf>,
+    /// fio's t/io_uring, which no distribution packs: built from fio's sources.
+    #[arg(long, value_name = "FILE")]
+    t_io_uring: Option<PathBuf>,
 }
 
 /// Runs everything, prints the table and writes it.
@@ -43,7 +46,11 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_flag()?;
     let seekwell = program(args.seekwell.as_deref())?;
     let bench = Bench {
-        tools: tools::Tools { seekwell, seconds: args.seconds },
+        tools: tools::Tools {
+            seekwell,
+            seconds: args.seconds,
+            t_io_uring: args.t_io_uring.clone(),
+        },
         rounds: args.rounds,
         dir: args.dir.canonicalize()?,
         stop,
@@ -68,8 +75,10 @@ fn how(rounds: u32, seconds: u32) -> String {
         "Made by `cargo xtask bench-engine`. {rounds} rounds of {seconds} s for each tool, \
          interleaved, taking turns at going first; medians, in brackets the smallest and the \
          largest; ratios are seekwell over fio within a round. Devices hold {} MiB of data that \
-         does not compress. fio runs with its defaults, `--direct=1` on devices and files. Its \
-         latency is `lat`, which like ours begins before the submitting call; `clat` begins when \
+         does not compress. fio runs with its defaults, `--direct=1` on devices and files, but in \
+         the rows that say it is tuned: there it has registered files and buffers, batches of 32, \
+         no random map, and the same clock. t/io_uring runs with registered files and buffers and \
+         batches of 32, and keeps no latencies. fio's latency is `lat`, which like ours begins before the submitting call; `clat` begins when \
          that call has returned. CPU time is what each tool says of itself while it measures; \
          \"whole process\" is what the kernel charged, start-up and kernel workers included.",
         devices::SIZE_BYTES >> 20

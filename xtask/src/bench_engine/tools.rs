@@ -13,6 +13,8 @@ pub struct Tools {
     pub seekwell: PathBuf,
     /// Seconds of each run.
     pub seconds: u32,
+    /// fio's `t/io_uring`, where it was named.
+    pub t_io_uring: Option<PathBuf>,
 }
 
 /// What one run of one tool gave.
@@ -34,28 +36,74 @@ pub struct Sample {
     pub latency_ns_p99: f64,
     /// From when the submitting call has returned, median; fio counts it, seekwell does not.
     pub after_submit_ns_p50: Option<f64>,
+    /// The most memory the process had at once.
+    pub peak_bytes: f64,
 }
 
-/// CPU time of a process and all it waited for.
+/// CPU time of a process and all it waited for, and its memory.
 struct Used {
     user_ns: f64,
     system_ns: f64,
+    peak_bytes: f64,
 }
 
 impl Tools {
     /// A random read of 4 KiB through seekwell. `on` is a target, `more` further options.
     pub fn seekwell(&self, on: &Path, depth: u32, more: &[&str]) -> Result<Sample, Failure> {
+        self.seekwell_for(self.seconds, on, depth, more)
+    }
+
+    /// The same, for so many seconds.
+    pub fn seekwell_for(
+        &self,
+        seconds: u32,
+        on: &Path,
+        depth: u32,
+        more: &[&str],
+    ) -> Result<Sample, Failure> {
         let mut command = Command::new(&self.seekwell);
-        command.args(["bench", "--rw=randread", "--bs=4k", "--json"]);
+        command.args(["bench", "--rw=randread", "--bs=4k"]);
         command.arg(format!("--iodepth={depth}"));
-        command.arg(format!("--runtime={}s", self.seconds));
+        command.arg(format!("--runtime={seconds}s"));
         command.arg("--on").arg(on).args(more);
-        // Runs of a benchmark of the program are not the user's runs.
-        let kept = tempfile::tempdir()?;
-        command.env("XDG_DATA_HOME", kept.path());
-        let (text, used) = finish(command)?;
-        let run = seekwell_runs::read::run(&text, Path::new("seekwell bench --json"))?;
+        let (run, used) = measured(command)?;
         of_seekwell(&run, &used)
+    }
+
+    /// Random reads of 4 KiB at that depth on every device at once, a job and a thread for each:
+    /// reads a second of all together.
+    pub fn seekwell_together(&self, devices: &[PathBuf], depth: u32) -> Result<f64, Failure> {
+        use std::fmt::Write as _;
+        let mut jobs = format!(
+            "[global]\nrw=randread\nbs=4k\ndirect=1\nioengine=io_uring\niodepth={depth}\n\
+             time_based\nruntime={}\nnorandommap\n",
+            self.seconds
+        );
+        for (number, device) in devices.iter().enumerate() {
+            writeln!(jobs, "[on{number}]\nfilename={}", device.display())?;
+        }
+        let file = tempfile::Builder::new().suffix(".fio").tempfile()?;
+        std::fs::write(file.path(), jobs)?;
+        let mut command = Command::new(&self.seekwell);
+        command.arg("bench").arg(file.path());
+        let (run, _) = measured(command)?;
+        let rates = run.phases.iter().map(|phase| phase.median("read.requests_per_s"));
+        let rates: Option<Vec<f64>> = rates.collect();
+        Ok(rates.ok_or("a job gave no rate")?.iter().sum())
+    }
+
+    /// Random reads of 4 KiB a second by `t/io_uring`: registered files and buffers, batches of 32,
+    /// no latencies.
+    pub fn t_io_uring(&self, program: &Path, on: &Path, depth: u32) -> Result<f64, Failure> {
+        let mut command = Command::new(program);
+        command.args(["-b4096", "-c32", "-s32", "-p0", "-F1", "-B1", "-n1", "-O1"]);
+        command.arg(format!("-d{depth}")).arg(format!("-r{}", self.seconds)).arg(on);
+        let (text, _) = finish(command)?;
+        let text = String::from_utf8_lossy(&text);
+        let told = text.lines().filter_map(|line| line.strip_prefix("IOPS="));
+        let rates: Option<Vec<f64>> = told.map(|rest| thousands(rest.split(',').next()?)).collect();
+        let rates = rates.filter(|rates| !rates.is_empty()).ok_or("t/io_uring told no rate")?;
+        Ok(rates.iter().sum::<f64>() / rates.len() as f64)
     }
 
     /// A random read of 4 KiB through fio. `engine` is fio's name, `more` further options.
@@ -71,6 +119,25 @@ impl Tools {
         let start = text.iter().position(|b| *b == b'{').ok_or("fio printed no JSON")?;
         of_fio(&serde_json::from_slice(&text[start..])?, &used)
     }
+}
+
+/// A number as `t/io_uring` prints it: `383K`, `1.25M`.
+fn thousands(text: &str) -> Option<f64> {
+    let (digits, factor) = match (text.strip_suffix('K'), text.strip_suffix('M')) {
+        (Some(digits), _) => (digits, 1e3),
+        (None, Some(digits)) => (digits, 1e6),
+        (None, None) => (text, 1.0),
+    };
+    Some(digits.parse::<f64>().ok()? * factor)
+}
+
+/// Runs `seekwell bench` with `--json`: its document, and what it used.
+fn measured(mut command: Command) -> Result<(RunDocument, Used), Failure> {
+    // Runs of a benchmark of the program are not the user's runs.
+    let kept = tempfile::tempdir()?;
+    command.arg("--json").env("XDG_DATA_HOME", kept.path());
+    let (text, used) = finish(command)?;
+    Ok((seekwell_runs::read::run(&text, Path::new("seekwell bench --json"))?, used))
 }
 
 fn of_seekwell(run: &RunDocument, used: &Used) -> Result<Sample, Failure> {
@@ -96,6 +163,7 @@ fn of_seekwell(run: &RunDocument, used: &Used) -> Result<Sample, Failure> {
         latency_ns_p50: median("read.latency_ns_p50")?,
         latency_ns_p99: median("read.latency_ns_p99")?,
         after_submit_ns_p50: None,
+        peak_bytes: used.peak_bytes,
     })
 }
 
@@ -123,6 +191,7 @@ fn of_fio(json: &Value, used: &Used) -> Result<Sample, Failure> {
         latency_ns_p50: percentile("50.000000")?,
         latency_ns_p99: percentile("99.000000")?,
         after_submit_ns_p50: read["clat_ns"]["percentile"]["50.000000"].as_f64(),
+        peak_bytes: used.peak_bytes,
     })
 }
 
@@ -170,7 +239,12 @@ fn wait(pid: u32) -> Result<(i32, Used), Failure> {
         }
     }
     let ns = |t: libc::timeval| t.tv_sec as f64 * 1e9 + t.tv_usec as f64 * 1e3;
-    Ok((status, Used { user_ns: ns(usage.ru_utime), system_ns: ns(usage.ru_stime) }))
+    let used = Used {
+        user_ns: ns(usage.ru_utime),
+        system_ns: ns(usage.ru_stime),
+        peak_bytes: usage.ru_maxrss as f64 * 1024.0,
+    };
+    Ok((status, used))
 }
 
 /// A path as one word of a shell.
