@@ -4,7 +4,7 @@ use crate::html::{ReportError, of_text};
 use crate::terminal::table;
 use crate::text::{escape_html, escape_markdown, wrap};
 use seekwell_reproduce::{
-    Better, How, NEAR, Reproduced, Summary, effects, is_same_direction, summary,
+    Better, DOCUMENTS, How, NEAR, Reproduced, Summary, effects, is_same_direction, summary,
 };
 use seekwell_stats::signed;
 use serde_json::{Value, json};
@@ -68,33 +68,49 @@ pub fn html(rows: &[Reproduced]) -> Result<String, ReportError> {
                     of models beside what others measured on real machines.</p>\n"
         .to_owned();
     body += &format!("<p class=\"sentence\">{}</p>\n", escape_html(&sentence(&summary(rows))));
-    for (title, group) in groups(rows) {
-        let most = group
-            .iter()
-            .flat_map(|row| [Some(row.row.published), row.modelled])
-            .flatten()
-            .fold(0.0, f64::max);
-        let lines: String = group.iter().map(|row| line(row, most)).collect();
+    for (document, about) in DOCUMENTS {
+        let of: Vec<&[Reproduced]> = groups(rows)
+            .filter(|(_, group)| group[0].row.document == document)
+            .map(|(_, group)| group)
+            .collect();
+        if of.is_empty() {
+            continue;
+        }
+        let groups: String = of.into_iter().map(section).collect();
         body += &format!(
-            "<div class=\"scroll\"><table><caption>{}</caption>\n<thead><tr>\
+            "<h2>{document} {}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
              <th scope=\"col\">configuration</th><th scope=\"col\" class=\"number\">published</th>\
              <th scope=\"col\" class=\"number\">modelled</th>\
              <th scope=\"col\" class=\"number\">error</th><th scope=\"col\"></th>\
-             <th scope=\"col\">published above modelled</th></tr></thead>\n<tbody>\n{lines}\
-             </tbody></table></div>\n",
-            escape_html(&title)
+             <th scope=\"col\">published above modelled</th></tr></thead>\n{groups}\
+             </table></div>\n",
+            escape_html(about)
         );
-        for why in whys(group) {
-            body += &format!("<p class=\"hint\">{}</p>\n", escape_html(&why));
-        }
     }
     of_text("Published and modelled · seekwell", &body)
+}
+
+/// The rows of one test, under what it measured, with why any is not near.
+fn section(group: &[Reproduced]) -> String {
+    let figures = group.iter().flat_map(|row| [Some(row.row.published), row.modelled]);
+    let most = figures.flatten().fold(0.0, f64::max);
+    let lines: String = group.iter().map(|row| line(row, most)).collect();
+    let row = &group[0].row;
+    let whys = whys(group).into_iter().map(|why| {
+        format!("<tr><td colspan=\"6\" class=\"hint\">{}</td></tr>\n", escape_html(&why))
+    });
+    format!(
+        "<tbody><tr><th colspan=\"6\" scope=\"rowgroup\">{}, {}</th></tr>\n{lines}{}</tbody>\n",
+        escape_html(row.what),
+        escape_html(row.unit),
+        whys.collect::<String>()
+    )
 }
 
 fn line(row: &Reproduced, most: f64) -> String {
     let modelled = row.modelled.map_or_else(|| "–".to_owned(), figure);
     format!(
-        "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
          <td class=\"number\">{}</td><td>{}</td><td>{}</td></tr>\n",
         escape_html(row.row.configuration),
         figure(row.row.published),

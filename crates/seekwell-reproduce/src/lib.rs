@@ -10,7 +10,7 @@ mod rows;
 mod run;
 
 pub use row::{Better, Drawn, Figure, How, Pace, Played, Property, Rate, Row};
-pub use rows::rows;
+pub use rows::{DOCUMENTS, rows};
 pub use run::{
     NEAR, ReproduceError, Reproduced, Summary, effects, is_same_direction, reproduce, summary,
 };

@@ -8,6 +8,15 @@ mod r4;
 
 use crate::row::Row;
 
+/// The documents with what they are about.
+pub const DOCUMENTS: [(&str, &str); 5] = [
+    ("R0", "piix against AHCI under bonnie++ (2009)"),
+    ("R1", "three SATA modes of one server under the Phoronix tests"),
+    ("R2", "DragonFly's AHCI driver before and after it used its tags (2011)"),
+    ("R3", "RAID controllers on faster buses under recorded web and database load (2004)"),
+    ("R4", "hdparm on an IDE disk (2000)"),
+];
+
 /// All rows, in the order of the documents.
 pub fn rows() -> Vec<Row> {
     [r0::rows(), r1::rows(), r2::rows(), r3::rows(), r4::rows()].concat()

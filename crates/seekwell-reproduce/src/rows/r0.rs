@@ -29,29 +29,27 @@ struct Test {
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for test in tests() {
-        for (index, (configuration, machine)) in MODES.into_iter().enumerate() {
-            let row = |what, unit, better, published, how| Row {
-                document: "R0",
-                what,
-                configuration,
-                machine,
-                unit,
-                better,
-                published,
-                how,
-            };
-            let each = if test.unit == "K/s" { KIB } else { 1.0 };
-            let share = How::Processor { of: test.what, work: test.work, each };
-            let wait = How::NotModelled { why: MAXIMUM };
-            rows.push(row(
-                test.what,
-                test.unit,
-                Better::Higher,
-                test.figures[index],
-                test.how.clone(),
-            ));
-            rows.push(row(test.processor, "%CP", Better::Lower, test.shares[index], share));
-            rows.push(row(test.longest, "ms", Better::Lower, test.waits_ms[index], wait));
+        let each = if test.unit == "K/s" { KIB } else { 1.0 };
+        let share = How::Processor { of: test.what, work: test.work, each };
+        let wait = How::NotModelled { why: MAXIMUM };
+        let figures = [
+            (test.what, test.unit, Better::Higher, test.figures, test.how),
+            (test.processor, "%CP", Better::Lower, test.shares, share),
+            (test.longest, "ms", Better::Lower, test.waits_ms, wait),
+        ];
+        for (what, unit, better, published, how) in figures {
+            for ((configuration, machine), published) in MODES.into_iter().zip(published) {
+                rows.push(Row {
+                    document: "R0",
+                    what,
+                    configuration,
+                    machine,
+                    unit,
+                    better,
+                    published,
+                    how: how.clone(),
+                });
+            }
         }
     }
     rows
