@@ -3,6 +3,7 @@
 
 mod bench_engine;
 mod bench_inspect;
+mod bench_machine;
 mod bench_suites;
 mod bench_trace;
 mod completions;
@@ -34,6 +35,8 @@ enum Task {
     BenchEngine(bench_engine::Args),
     /// Measure inspection beside lsblk, smartctl and lshw and write a dated table to docs/bench.
     BenchInspect(bench_inspect::Args),
+    /// Measure how fast modelled machines run and write a dated table to docs/bench.
+    BenchMachine(bench_machine::Args),
     /// Measure import, storage, recording and replay of traces and write a dated table to
     /// docs/bench.
     BenchTrace(bench_trace::Args),
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Task::Completions(args) => completions::run(&args),
         Task::BenchEngine(args) => bench_engine::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
+        Task::BenchMachine(args) => bench_machine::run(&args),
         Task::BenchTrace(args) => bench_trace::run(&args),
         Task::BenchSuites(args) => bench_suites::run(&args),
         Task::Storagemark(args) => storagemark::run(&args),

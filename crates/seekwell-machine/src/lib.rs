@@ -14,6 +14,8 @@ pub mod bus;
 pub mod controller;
 pub mod describe;
 pub mod disksim;
+pub mod fit;
+pub mod flow;
 pub mod hdd;
 pub mod library;
 mod limits;
@@ -24,6 +26,7 @@ mod part;
 mod serial;
 pub mod ssd;
 pub mod ssd_cache;
+pub mod sweep;
 pub mod validate;
 mod wire;
 
@@ -32,6 +35,6 @@ mod fake;
 
 pub use limits::OutOfRange;
 pub use machine::Machine;
-pub use model::{AnyPart, ChainLink, HostParams, ImportError, Imported, Model, import};
+pub use model::{AnyPart, ChainLink, HostParams, ImportError, Imported, Misfit, Model, import};
 pub use part::{Command, Done, Part};
 pub use wire::{Attached, Way, Wire};

@@ -74,13 +74,14 @@ fn how(rounds: u32, seconds: u32) -> String {
     format!(
         "Made by `cargo xtask bench-engine`. {rounds} rounds of {seconds} s for each tool, \
          interleaved, taking turns at going first; medians, in brackets the smallest and the \
-         largest; ratios are seekwell over fio within a round. Devices hold {} MiB of data that \
-         does not compress. fio runs with its defaults, `--direct=1` on devices and files, but in \
-         the rows that say it is tuned: there it has registered files and buffers, batches of 32, \
-         no random map, and the same clock. t/io_uring runs with registered files and buffers and \
-         batches of 32, and keeps no latencies. fio's latency is `lat`, which like ours begins before the submitting call; `clat` begins when \
-         that call has returned. CPU time is what each tool says of itself while it measures; \
-         \"whole process\" is what the kernel charged, start-up and kernel workers included.",
+         largest; ratios are seekwell over its rival within a round. Devices hold {} MiB of data \
+         that does not compress. fio runs with its defaults, `--direct=1` on devices and files, \
+         but in the row that says it is tuned: there it has registered files and buffers, batches \
+         of 32 and no random map. t/io_uring runs with registered files and buffers and batches of \
+         32, and keeps no latencies. fio's latency is `lat`, which like ours begins before the \
+         submitting call; `clat` begins when that call has returned. CPU time is what each tool \
+         says of itself while it measures; \"whole process\" is what the kernel charged, start-up \
+         and kernel workers included.",
         devices::SIZE_BYTES >> 20
     )
 }

@@ -82,8 +82,8 @@ pub fn fill(root: &Path, aside: &Path, bytes: u64) -> Result<u32, Failure> {
 }
 
 /// A line of Apache's `rnd:` map: each number as often as its weight, which falls with its rank;
-/// ranks are shuffled, so that favourites do not lie together. A missing one comes beside them, once
-/// in fifty.
+/// ranks are shuffled, so that favourites do not lie together. A missing one comes beside them,
+/// once in fifty.
 fn weighted(count: u32, missing: Option<u32>, fall: f64, dice: &mut Dice) -> String {
     let mut numbers: Vec<u32> = (0..count).collect();
     for last in (1..numbers.len()).rev() {

@@ -56,7 +56,8 @@ impl IdeParams {
     /// A channel as Linux 2.2 leaves it, on a PC of 1998: PIO 4, sixteen bits, an interrupt a
     /// sector.
     ///
-    /// `access_ns` is ten clocks of PCI; `interrupt_ns` is fitted to the first row of R4 (3.58 MB/s).
+    /// `access_ns` is ten clocks of PCI; `interrupt_ns` is fitted to the first row of R4 (3.58
+    /// MB/s).
     pub const PLAIN: Self = Self {
         mode: IdeMode::Pio4,
         width: PortWidth::Bits16,

@@ -1,10 +1,11 @@
 //! One layer after the other, from the drive to the host.
 
-use super::{AnyPart, HostParams};
+use super::{AnyPart, HostParams, Misfit};
 use crate::array::{Array, ArrayError, ArrayParams, CacheParams, Cached};
 use crate::bus::{OnPci, PciParams};
 use crate::controller::{Ahci, AhciParams, Ide, IdeError, IdeParams};
 use crate::describe::{DescribeError, Description, Node, Problem, Value, read};
+use crate::flow::{Flow, FlowParams};
 use crate::hdd::{self, Hdd, ParamsError};
 use crate::limits::OutOfRange;
 use crate::link::{OnScsi, SataLink, SataParams, ScsiParams};
@@ -14,8 +15,8 @@ use seekwell_sys::nearest;
 use serde::de::DeserializeOwned;
 
 /// Tables of a description.
-const LAYERS: [&str; 9] =
-    ["host", "front", "bus", "controller", "memory", "array", "scsi", "link", "drive"];
+const LAYERS: [&str; 10] =
+    ["fit", "host", "front", "bus", "controller", "memory", "array", "scsi", "link", "drive"];
 /// Drives of one machine.
 const MOST_DRIVES: i64 = 255;
 
@@ -88,6 +89,16 @@ pub fn host(root: &Node) -> Result<HostParams, DescribeError> {
     let host: HostParams = layer.params(&[])?;
     host.check().map_err(|e| layer.out(&e))?;
     Ok(host)
+}
+
+/// How far a fitted machine is from what it was fitted to.
+pub fn fit(root: &Node) -> Result<Option<Misfit>, DescribeError> {
+    let Some(layer) = Layer::of(root, "fit") else { return Ok(None) };
+    let fit: Misfit = layer.params(&[])?;
+    fit.check().map_err(|field| {
+        layer.wrong(field, Problem::Illegal { why: "not a number from 0 to 1000".to_owned() })
+    })?;
+    Ok(Some(fit))
 }
 
 /// The whole machine, from the drive upwards.
@@ -181,19 +192,27 @@ fn port(root: &Node, part: AnyPart) -> Result<AnyPart, DescribeError> {
 
 fn drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
     let but = ["kind", "count"];
-    if layer.kind(&["hdd", "ssd"])? == "hdd" {
-        let params: hdd::Params = layer.params(&but)?;
-        let made = Hdd::new(params, seed).map_err(|error| match error {
-            ParamsError::Range { field, .. } => {
-                layer.wrong(field, Problem::Illegal { why: error.to_string() })
-            }
-            other => layer.illegal(&other),
-        });
-        return Ok(Box::new(made?));
-    }
-    let params: SsdParams = layer.params(&but)?;
-    let params = SsdParams { seed, ..params };
-    Ok(Box::new(Ssd::new(params).map_err(|e| layer.out(&e))?))
+    Ok(match layer.kind(&["hdd", "ssd", "flow"])? {
+        "hdd" => {
+            let params: hdd::Params = layer.params(&but)?;
+            let made = Hdd::new(params, seed).map_err(|error| match error {
+                ParamsError::Range { field, .. } => {
+                    layer.wrong(field, Problem::Illegal { why: error.to_string() })
+                }
+                other => layer.illegal(&other),
+            });
+            Box::new(made?)
+        }
+        "ssd" => {
+            let params: SsdParams = layer.params(&but)?;
+            let params = SsdParams { seed, ..params };
+            Box::new(Ssd::new(params).map_err(|e| layer.out(&e))?)
+        }
+        _ => {
+            let params: FlowParams = layer.params(&but)?;
+            Box::new(Flow::new(params, seed).map_err(|e| layer.out(&e))?)
+        }
+    })
 }
 
 /// An SSD cache before everything below it.

@@ -11,18 +11,21 @@
 //! [array]       members that look like one drive
 //! [scsi]        one parallel SCSI bus for all drives, or
 //! [link]        SATA between port and drive
-//! [drive]       kind = "hdd" | "ssd"; count = how many, for arrays
+//! [drive]       kind = "hdd" | "ssd" | "flow"; count = how many, for arrays
 //! [host]        tags = "split", openings = 31: the driver's tag policy
+//! [fit]         error_percent = how far the machine is from what it was fitted to
 //! ```
 
 mod build;
 mod chain;
 mod host;
 mod import;
+mod misfit;
 
 pub use chain::ChainLink;
 pub use host::HostParams;
 pub use import::{ImportError, Imported, import};
+pub use misfit::Misfit;
 
 use crate::Machine;
 use crate::describe::{DescribeError, Description, Parameter, Parts, Value};
@@ -38,6 +41,7 @@ pub struct Model {
     description: Description,
     parameters: Vec<Parameter>,
     host: HostParams,
+    fit: Option<Misfit>,
     title: String,
     capacity: u64,
 }
@@ -60,12 +64,13 @@ impl Model {
         }
         let parameters = description.parameters()?;
         let host = build::host(description.root())?;
+        let fit = build::fit(description.root())?;
         let capacity = build::part(description.root(), 0)?.capacity();
         let title = match description.root().get("title").map(|node| &node.value) {
             Some(Value::Text(title)) => title.clone(),
             _ => file.to_owned(),
         };
-        Ok(Self { description, parameters, host, title, capacity })
+        Ok(Self { description, parameters, host, fit, title, capacity })
     }
 
     /// What it is called.
@@ -96,6 +101,11 @@ impl Model {
     /// What the host costs.
     pub const fn host(&self) -> &HostParams {
         &self.host
+    }
+
+    /// How far it is from what it was fitted to, where it was fitted to measurements as a whole.
+    pub const fn fit(&self) -> Option<Misfit> {
+        self.fit
     }
 
     /// The outermost part, new and at time zero.

@@ -147,6 +147,17 @@ impl Ftl {
         self.counts
     }
 
+    /// Has the processor fetch what is known of a unit, which is soon asked for: of a large drive
+    /// it lies in no cache, and waiting for it would be most of the time of a write.
+    pub fn expect(&self, unit: u64) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(word) = self.states.get((unit / WORD) as usize) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a hint about an address reads and writes nothing; this one is of a word.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast()) };
+        }
+    }
+
     /// Where a unit lies.
     pub fn place(&self, unit: u64) -> Place {
         let word = self.states[(unit / WORD) as usize] ^ self.flip;

@@ -3,9 +3,10 @@
 use crate::part::{Command, Done};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use std::ops::Range;
 
 /// A command with pieces outstanding.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct HostCommand {
     /// As it was given.
     pub command: Command,
@@ -14,6 +15,8 @@ pub struct HostCommand {
     /// A read whose data may be kept: no write crossed it.
     pub current: bool,
     ready: Nanos,
+    /// The bytes it touches in whole blocks of the cache: what is kept or made void of it.
+    span: Range<u64>,
 }
 
 /// All of them, by a number each.
@@ -24,13 +27,16 @@ pub struct HostCommands {
 }
 
 impl HostCommands {
-    /// Begins a command of `left` pieces. Reads and writes that cross one another say so: which of
-    /// them the medium does first is not known, so what the read brings is not kept.
-    pub fn begin(&mut self, command: Command) -> u32 {
+    /// Begins a command without pieces, of a cache that keeps blocks of `block_bytes`. Reads
+    /// and writes of the same blocks say so: which of them the medium does first is not known, so
+    /// what the read brings is not kept.
+    pub fn begin(&mut self, command: Command, block_bytes: u64) -> u32 {
+        let end = command.offset + u64::from(command.len);
+        let first = command.offset / block_bytes * block_bytes;
+        let span = first..end.next_multiple_of(block_bytes);
         let mut current = true;
         for other in self.all.iter_mut().flatten() {
-            let apart = command.offset >= other.command.offset + u64::from(other.command.len)
-                || other.command.offset >= command.offset + u64::from(command.len);
+            let apart = span.start >= other.span.end || other.span.start >= span.end;
             if !apart && command.op.destroys() {
                 other.current = false;
             }
@@ -38,7 +44,7 @@ impl HostCommands {
                 current = false;
             }
         }
-        let it = HostCommand { command, left: 0, current, ready: Nanos::MAX };
+        let it = HostCommand { command, left: 0, current, ready: Nanos::MAX, span };
         let number = self.free.pop().unwrap_or(self.all.len() as u32);
         if number as usize == self.all.len() {
             self.all.push(Some(it));
@@ -63,10 +69,10 @@ impl HostCommands {
         if it.left > 0 {
             return None;
         }
-        let whole = *it;
-        self.all[number as usize] = None;
+        let whole = self.all[number as usize].take()?;
         self.free.push(number);
         let ready = if whole.command.op == Op::Read { whole.ready } else { piece.at };
-        Some((whole, Done { tag: whole.command.tag, ready, at: piece.at }))
+        let done = Done { tag: whole.command.tag, ready, at: piece.at };
+        Some((whole, done))
     }
 }

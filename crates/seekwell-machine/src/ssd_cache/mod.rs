@@ -8,6 +8,8 @@ mod hosts;
 mod lists;
 mod pair;
 mod read_cache;
+#[cfg(test)]
+mod stale_tests;
 mod swapcache;
 #[cfg(test)]
 mod tests;

@@ -307,7 +307,7 @@ impl<F: Part, S: Part> Part for ReadCache<F, S> {
     }
 
     fn submit(&mut self, command: Command, now: Nanos) {
-        let number = self.hosts.begin(command);
+        let number = self.hosts.begin(command, u64::from(self.params.block_bytes));
         let Command { op, offset, len, durable, .. } = command;
         if op == Op::Read {
             return self.begin_read(number, command, now);

@@ -439,7 +439,7 @@ impl<F: Part, S: Part> Part for Swapcache<F, S> {
     }
 
     fn submit(&mut self, command: Command, now: Nanos) {
-        let number = self.hosts.begin(command);
+        let number = self.hosts.begin(command, PAGE);
         let Command { op, offset, len, durable, .. } = command;
         if op == Op::Read {
             return self.begin_read(number, command, now);

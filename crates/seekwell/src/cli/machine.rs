@@ -3,6 +3,7 @@
 use super::values;
 use clap::{Args, Subcommand, ValueHint};
 use seekwell_trace::formats::Format;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// What is shown below the options.
@@ -14,7 +15,9 @@ Examples:
                                                      the same machine in another mode
   seekwell machine check mine.toml                   what is wrong with a description, and where
   seekwell machine import atlas10k.parv -o atlas.toml
-  seekwell machine validate atlas.toml --trace atlas10k.trace";
+  seekwell machine validate atlas.toml --trace atlas10k.trace
+  seekwell machine fit last -o mine.toml             a model of the disk of the last checkup, then
+  seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide";
 
 /// `seekwell machine`.
 #[derive(Debug, Args)]
@@ -41,6 +44,42 @@ pub enum MachineCommand {
     /// Prints means, percentiles and the demerit figure of Ruemmler and Wilkes: the root mean
     /// square of the horizontal distance between the two distributions of service times.
     Validate(Validate),
+    /// Make a description of a disk from a checkup of it
+    ///
+    /// Fits a hard drive, or a drive of which only its speed is known, to the curve of random reads
+    /// over depth, sequential rates, mixes and commits, and says by how much each phase is missed.
+    /// What is then modelled with it is shown with a range as wide as that. A thorough checkup has
+    /// the most depths; three are the least.
+    Fit(Fit),
+}
+
+/// `seekwell machine fit`.
+#[derive(Debug, Args)]
+pub struct Fit {
+    /// A kept run of this disk: its identifier, a unique beginning of it, a bundle's folder, or
+    /// `last`
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The description to write
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Fit to these depths only, and say how well the others are predicted
+    #[arg(long, value_name = "FROM..TO", default_value = "1..65536", value_parser = depths)]
+    pub on_depths: RangeInclusive<u32>,
+    /// Replace the output where it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A range of depths, both ends included: `1..8`.
+fn depths(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let ends = text.split_once("..").and_then(|(from, to)| {
+        Some((from.trim().parse().ok()?, to.trim_start_matches('=').trim().parse().ok()?))
+    });
+    match ends {
+        Some((from, to)) if from <= to => Ok(from..=to),
+        _ => Err(format!("{text:?} is no range of depths; one looks like 1..8")),
+    }
 }
 
 /// A description.

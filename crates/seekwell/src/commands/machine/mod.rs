@@ -1,6 +1,7 @@
 //! `seekwell machine`: descriptions of modelled hardware.
 
 mod check;
+mod fit;
 mod import;
 mod list;
 mod show;
@@ -17,5 +18,6 @@ pub fn run(args: &Machine, context: &Context) -> Ended {
         MachineCommand::Check(args) => check::run(args, context),
         MachineCommand::Import(args) => import::run(args, context),
         MachineCommand::Validate(args) => validate::run(args, context),
+        MachineCommand::Fit(args) => fit::run(args, context),
     }
 }

@@ -1,0 +1,94 @@
+//! What a machine is fitted to: facts of the disk, and phases with what they gave.
+
+use crate::link::SataSpeed;
+use seekwell_io::workload::{Pace, Pattern, Workload};
+
+/// Bytes of the requests of which a curve over depth is made.
+const CURVE_BYTES: u32 = 4096;
+
+/// What is known of the disk without measuring.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// What the machine is to be called.
+    pub title: String,
+    /// Bytes that can be addressed.
+    pub capacity_bytes: u64,
+    /// Bytes of a sector.
+    pub sector_bytes: u32,
+    /// Whether it is said to rotate.
+    pub rotational: Option<bool>,
+    /// Revolutions per minute, where it says.
+    pub rpm: Option<f64>,
+    /// Commands it is said to take at once.
+    pub depth: Option<u32>,
+    /// The agreed speed of its SATA link, where it has one.
+    pub link: Option<SataSpeed>,
+}
+
+/// A phase and what it gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observed {
+    /// Its name.
+    pub phase: String,
+    /// What it did.
+    pub workload: Workload,
+    /// Reads and writes a second: median of the repeats.
+    pub requests_per_s: f64,
+    /// Half of what lies between the lowest and the highest repeat, in percent of the median.
+    pub spread_percent: f64,
+    /// Points of the distribution of the reads' times, ascending: the share of reads that take at
+    /// most so many nanoseconds. Empty where nothing is known of it.
+    pub read_times: Vec<(f64, f64)>,
+    /// The reads' mean time in nanoseconds.
+    pub read_ns_mean: Option<f64>,
+}
+
+/// What a phase tells of a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A point of the curve: random reads at a depth.
+    Curve(u32),
+    /// Random writes at a depth.
+    Writes(u32),
+    /// Large reads in sequence.
+    SequentialRead,
+    /// Large writes in sequence.
+    SequentialWrite,
+    /// Random reads beside random writes.
+    Mix,
+    /// One write made durable after the other.
+    Commit,
+}
+
+impl Observed {
+    /// Requests kept outstanding, of all threads.
+    pub fn depth(&self) -> u32 {
+        self.workload.pace.depth() * self.workload.threads
+    }
+
+    /// What it tells; `None` for what no fit uses.
+    pub fn role(&self) -> Option<Role> {
+        let w = &self.workload;
+        let closed = matches!(w.pace, Pace::Closed { .. });
+        let [size] = w.sizes.as_slice() else { return None };
+        if !closed || !w.direct || self.requests_per_s <= 0.0 {
+            return None;
+        }
+        let small = size.bytes == CURVE_BYTES;
+        let large = size.bytes > 4 * CURVE_BYTES;
+        match (w.pattern, w.read_percent, w.flush_every) {
+            (Pattern::Random, 100, 0) if small => Some(Role::Curve(self.depth())),
+            (Pattern::Random, 0, 0) if small => Some(Role::Writes(self.depth())),
+            (Pattern::Random, 1..100, 0) if small => Some(Role::Mix),
+            (Pattern::Sequential, 100, 0) if large => Some(Role::SequentialRead),
+            (Pattern::Sequential, 0, 0) if large => Some(Role::SequentialWrite),
+            (Pattern::Sequential, 0, 1) if small && self.depth() == 1 => Some(Role::Commit),
+            _ => None,
+        }
+    }
+
+    /// Time of a request in a closed loop, in nanoseconds.
+    pub fn time_ns(&self) -> f64 {
+        f64::from(self.depth()) * 1e9 / self.requests_per_s
+    }
+}

@@ -1,0 +1,134 @@
+use super::*;
+use proptest::prelude::*;
+
+fn op(law: Law, alone_ns: f64, each_ns: f64) -> OpParams {
+    OpParams { law, alone_ns, each_ns, byte_ns: 0.5 }
+}
+
+fn params() -> FlowParams {
+    FlowParams {
+        capacity_bytes: 1 << 30,
+        depth: 256,
+        read: op(Law::Balanced, 80_000.0, 2_000.0),
+        write: op(Law::Bottleneck, 20_000.0, 4_000.0),
+        mixed: 1.0,
+        flush_ns: 500_000,
+        variation: Vec::new(),
+    }
+}
+
+fn command(tag: u32, op: Op, len: u32) -> Command {
+    Command { tag, op, offset: 0, len, durable: false }
+}
+
+/// Keeps `depth` commands outstanding, the kind of each by its number; the time of `count` of them
+/// and when each was done.
+fn closed(drive: &mut Flow, depth: u32, count: u64, of: impl Fn(u64) -> Op, len: u32) -> u64 {
+    let mut given = 0;
+    for tag in 0..depth {
+        drive.submit(command(tag, of(given), len), Nanos::ZERO);
+        given += 1;
+    }
+    let (mut done, mut ended, mut last) = (Vec::new(), 0, Nanos::ZERO);
+    while ended < count {
+        let now = drive.next();
+        assert!(now < Nanos::MAX && now >= last, "time stands still or goes back");
+        last = now;
+        drive.advance(now, &mut done);
+        for d in done.drain(..) {
+            ended += 1;
+            drive.submit(command(d.tag, of(given), len), d.at);
+            given += 1;
+        }
+    }
+    last.0
+}
+
+proptest! {
+    #[test]
+    fn a_closed_loop_gets_the_rate_of_the_law_at_every_depth_however_times_vary(
+        depth in 1_u32..200,
+        alone in 1_000_u32..200_000,
+        each in 100_u32..50_000,
+        bottleneck: bool,
+        long in 2.0_f64..20.0,
+        seed: u64,
+    ) {
+        let law = if bottleneck { Law::Bottleneck } else { Law::Balanced };
+        let read = op(law, f64::from(alone), f64::from(each));
+        let variation = vec![(0.0, 0.5), (0.9, 1.0), (1.0, long)];
+        let params = FlowParams { read, variation, ..params() };
+        let expected = f64::from(depth) / read.time_ns(depth);
+        let mut drive = Flow::new(params, seed).unwrap();
+        let count = 20_000;
+        let took = closed(&mut drive, depth, count, |_| Op::Read, 4096);
+        let rate = count as f64 / took as f64;
+        prop_assert!((rate / expected - 1.0).abs() < 0.05, "{rate} for {expected}");
+    }
+
+    #[test]
+    fn reads_and_writes_together_take_the_time_each_takes_alone(share in 1_u64..10) {
+        let params = params();
+        let times = (params.read.time_ns(32), params.write.time_ns(32));
+        let mut drive = Flow::new(params, 1).unwrap();
+        let of = |n: u64| if n.wrapping_mul(7) % 10 < share { Op::Write } else { Op::Read };
+        let took = closed(&mut drive, 32, 20_000, of, 4096);
+        let part = share as f64 / 10.0;
+        let expected = 32.0 / (part * times.1 + (1.0 - part) * times.0);
+        let rate = 20_000.0 / took as f64;
+        prop_assert!((rate / expected - 1.0).abs() < 0.05, "{rate} for {expected}");
+    }
+}
+
+#[test]
+fn one_at_a_time_a_read_takes_its_own_time_and_its_bytes() {
+    let mut drive = Flow::new(params(), 1).unwrap();
+    assert_eq!(closed(&mut drive, 1, 10, |_| Op::Read, 4096), 10 * 82_000);
+    let mut drive = Flow::new(params(), 1).unwrap();
+    let bytes = (1 << 20) - 4096;
+    assert_eq!(closed(&mut drive, 1, 1, |_| Op::Read, 1 << 20), 82_000 + bytes / 2);
+}
+
+#[test]
+fn bytes_of_several_requests_share_one_wire() {
+    let mut drive = Flow::new(params(), 1).unwrap();
+    let count = 400;
+    let took = closed(&mut drive, 4, count, |_| Op::Read, 1 << 20) as f64;
+    let params = params();
+    let each = params.read.time_ns(4) / 4.0 + 0.5 * f64::from((1 << 20) - 4096);
+    assert!((took / (each * count as f64) - 1.0).abs() < 0.02, "{took}");
+}
+
+#[test]
+fn a_flush_takes_its_time_and_a_durable_write_both() {
+    let mut drive = Flow::new(params(), 1).unwrap();
+    drive.submit(command(7, Op::Flush, 0), Nanos::ZERO);
+    assert_eq!(drive.next(), Nanos(500_000));
+    let mut done = Vec::new();
+    drive.advance(Nanos(500_000), &mut done);
+    let write = Command { durable: true, ..command(8, Op::Write, 4096) };
+    drive.submit(write, Nanos(500_000));
+    while done.len() < 2 {
+        drive.advance(drive.next(), &mut done);
+    }
+    let ends: Vec<_> = done.iter().map(|d| (d.tag, d.at.0)).collect();
+    assert_eq!(ends, [(7, 500_000), (8, 1_020_000)]);
+    assert_eq!(drive.next(), Nanos::MAX);
+}
+
+#[test]
+fn a_drive_that_cannot_be_is_refused() {
+    let refused = |change: fn(&mut FlowParams)| {
+        let mut params = params();
+        change(&mut params);
+        params.check().expect_err("cannot be").field
+    };
+    assert_eq!(refused(|p| p.depth = 0), "depth");
+    assert_eq!(refused(|p| p.mixed = 0.0), "mixed (thousandths)");
+    assert_eq!(refused(|p| p.read.alone_ns = f64::NAN), "read.alone_ns");
+    assert_eq!(refused(|p| p.write.each_ns = -1.0), "write.each_ns");
+    let ascends = "variation ascends from share 0";
+    assert_eq!(refused(|p| p.variation = vec![(0.5, 1.0), (1.0, 2.0)]), ascends);
+    assert_eq!(refused(|p| p.variation = vec![(0.0, 2.0), (1.0, 1.0)]), ascends);
+    assert_eq!(refused(|p| p.variation = vec![(0.0, 2.0)]), "variation ends at share 1");
+}

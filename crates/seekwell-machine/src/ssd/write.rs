@@ -1,0 +1,125 @@
+//! What becomes of written data: from the buffer to the log, and garbage collection along with it.
+
+use super::events::Event;
+use super::flash::{Job, Reader};
+use super::ftl::Place;
+use super::params::UNIT_BYTES;
+use super::{Ssd, UNIT};
+use crate::part::Command;
+use seekwell_io::units::Nanos;
+
+/// Writes of at least this many bytes are laid out in sequence wherever they begin.
+const RUN_BYTES: u32 = 64 << 10;
+
+impl Ssd {
+    /// Takes into the buffer what there is room for.
+    pub(super) fn admit(&mut self, now: Nanos) {
+        while let Some(index) = self.waiting.front().copied() {
+            let active = self.actives[index as usize];
+            let Command { offset, len, durable, .. } = active.command;
+            let end = offset + u64::from(len);
+            let n = active.left.min(self.buffer.room());
+            let first = end.div_ceil(UNIT) - u64::from(active.left);
+            self.merge(first, n, offset, end, now);
+            self.log(first, n, active.continues || len >= RUN_BYTES, now);
+            self.actives[index as usize].left -= n;
+            if n < active.left {
+                return;
+            }
+            self.waiting.pop_front();
+            if durable {
+                self.make_durable(index, now);
+            } else {
+                let latency = Nanos(u64::from(self.params.write_latency_ns));
+                self.events.arrange(now + latency, Event::Done(index));
+            }
+        }
+    }
+
+    /// Reads what a write leaves of the first or last unit it touches.
+    fn merge(&mut self, first: u64, count: u32, offset: u64, end: u64, now: Nanos) {
+        let in_flash =
+            |it: &Self, unit| it.ftl.place(unit) != Place::Unmapped && !it.buffer.holds(unit);
+        let last = first + u64::from(count);
+        let (head, tail) = (offset / UNIT, end / UNIT);
+        let cut_head = !offset.is_multiple_of(UNIT) && (first..last).contains(&head);
+        let cut_tail = !end.is_multiple_of(UNIT) && (first..last).contains(&tail);
+        if cut_head && in_flash(self, head) {
+            self.sense(self.home(head), head, Reader::Merge, UNIT_BYTES, now);
+        }
+        if cut_tail && (tail != head || !cut_head) && in_flash(self, tail) {
+            self.sense(self.home(tail), tail, Reader::Merge, UNIT_BYTES, now);
+        }
+    }
+
+    /// Appends units to the log.
+    fn log(&mut self, first: u64, count: u32, in_sequence: bool, now: Nanos) {
+        self.ftl.write(first, u64::from(count), in_sequence);
+        for unit in first..first + u64::from(count) {
+            if let Some(piece) = self.buffer.take(unit) {
+                self.program(piece, now);
+            }
+            if self.ahead.pages() > 0 {
+                self.ahead.forget(unit * UNIT / u64::from(self.params.page_bytes));
+            }
+        }
+        if !in_sequence {
+            self.map_debt += count * self.params.map_percent;
+            self.pad(self.map_debt / 100, now);
+            self.map_debt %= 100;
+        }
+    }
+
+    /// Appends units to the log that hold no data of the host.
+    fn pad(&mut self, count: u32, now: Nanos) {
+        self.ftl.append_overhead(count);
+        for _ in 0..count {
+            if let Some(piece) = self.buffer.gather() {
+                self.program(piece, now);
+            }
+        }
+    }
+
+    /// A command is done when everything written so far is in flash.
+    pub(super) fn make_durable(&mut self, index: u32, now: Nanos) {
+        if !self.params.buffer_protected {
+            self.pad(self.buffer.lacking(), now);
+            if self.buffer.wait(self.buffer.next_piece(), index) {
+                return;
+            }
+        }
+        self.events.arrange(now, Event::Done(index));
+    }
+
+    /// Gives a piece of log to the next die, and what garbage collection does meanwhile.
+    fn program(&mut self, piece: u64, now: Nanos) {
+        self.work(Job::Program(piece), now);
+        let units = self.params.program_units();
+        self.moves += self.ftl.take_moves(units);
+        while self.moves >= u64::from(units) {
+            self.moves -= u64::from(units);
+            self.work(Job::Move, now);
+        }
+        for _ in 0..self.ftl.take_erases() {
+            for die in 0..self.params.dies() {
+                self.flash.work(die, Job::Erase, now, &mut self.events);
+            }
+        }
+    }
+
+    fn work(&mut self, job: Job, now: Nanos) {
+        self.flash.work(self.die, job, now, &mut self.events);
+        self.die = (self.die + 1) % self.params.dies();
+    }
+
+    /// A die has programmed or erased.
+    pub(super) fn worked(&mut self, die: u32, event: u64, now: Nanos) {
+        let job = self.flash.worked(die, event, now, &mut self.events);
+        let Some(Job::Program(piece)) = job else { return };
+        self.buffer.programmed(piece);
+        while let Some(index) = self.buffer.released() {
+            self.events.arrange(now, Event::Done(index));
+        }
+        self.admit(now);
+    }
+}
