@@ -78,6 +78,7 @@ test-tools:
 	for pair in $(TOOLS); do \
 	  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
 	done; \
+	python3 -c 'import six' 2>/dev/null || missing="$$missing python3-six"; \
 	if [ -z "$$missing" ]; then \
 	  :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

@@ -136,6 +136,9 @@ _seekwell() {
             seekwell__subcmd__help__subcmd__machine,check)
                 cmd="seekwell__subcmd__help__subcmd__machine__subcmd__check"
                 ;;
+            seekwell__subcmd__help__subcmd__machine,fit)
+                cmd="seekwell__subcmd__help__subcmd__machine__subcmd__fit"
+                ;;
             seekwell__subcmd__help__subcmd__machine,import)
                 cmd="seekwell__subcmd__help__subcmd__machine__subcmd__import"
                 ;;
@@ -199,6 +202,9 @@ _seekwell() {
             seekwell__subcmd__machine,check)
                 cmd="seekwell__subcmd__machine__subcmd__check"
                 ;;
+            seekwell__subcmd__machine,fit)
+                cmd="seekwell__subcmd__machine__subcmd__fit"
+                ;;
             seekwell__subcmd__machine,help)
                 cmd="seekwell__subcmd__machine__subcmd__help"
                 ;;
@@ -216,6 +222,9 @@ _seekwell() {
                 ;;
             seekwell__subcmd__machine__subcmd__help,check)
                 cmd="seekwell__subcmd__machine__subcmd__help__subcmd__check"
+                ;;
+            seekwell__subcmd__machine__subcmd__help,fit)
+                cmd="seekwell__subcmd__machine__subcmd__help__subcmd__fit"
                 ;;
             seekwell__subcmd__machine__subcmd__help,help)
                 cmd="seekwell__subcmd__machine__subcmd__help__subcmd__help"
@@ -378,7 +387,7 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__bench)
-            opts="-h -V --on --suite --quick --full --set --format --repeats --seed --label --no-keep --rw --bs --iodepth --numjobs --runtime --ramp_time --size --offset --rwmixread --rate_iops --rate_process --random_distribution --fsync --direct --tags --tag-policy --engine --destroy --json --color --runs-dir --help --version"
+            opts="-h -V --show --on --suite --quick --full --set --repeats --seed --label --no-keep --rw --bs --iodepth --numjobs --runtime --ramp_time --size --offset --rwmixread --rate_iops --rate_process --random_distribution --fsync --direct --tags --tag-policy --engine --destroy --sweep --limit --steady --precondition --progress --format --output-dir --write-logs --json --color --runs-dir --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -394,10 +403,6 @@ _seekwell() {
                     ;;
                 --set)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "bonnie-csv bonnie-csv-1.97 bonnie-csv-1.96" -- "${cur}"))
                     return 0
                     ;;
                 --repeats)
@@ -482,6 +487,44 @@ _seekwell() {
                     ;;
                 --destroy)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sweep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "fio-json fio-json+ csv prometheus bonnie-csv bonnie-csv-1.97 bonnie-csv-1.96" -- "${cur}"))
+                    return 0
+                    ;;
+                --output-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --write-logs)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --color)
@@ -1099,7 +1142,7 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__help__subcmd__machine)
-            opts="list show check import validate"
+            opts="list show check import validate fit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1113,6 +1156,20 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__help__subcmd__machine__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__help__subcmd__machine__subcmd__fit)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1615,7 +1672,7 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__machine)
-            opts="-h -V --json --color --runs-dir --help --version list show check import validate help"
+            opts="-h -V --json --color --runs-dir --help --version list show check import validate fit help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1668,8 +1725,67 @@ _seekwell() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        seekwell__subcmd__machine__subcmd__fit)
+            opts="-o -h -V --output --on-depths --force --json --color --runs-dir --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --on-depths)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         seekwell__subcmd__machine__subcmd__help)
-            opts="list show check import validate help"
+            opts="list show check import validate fit help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1683,6 +1799,20 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__machine__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        seekwell__subcmd__machine__subcmd__help__subcmd__fit)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2100,7 +2230,7 @@ _seekwell() {
             return 0
             ;;
         seekwell__subcmd__report)
-            opts="-o -h -V --output --markdown --json --color --runs-dir --help --version"
+            opts="-o -h -V --output --markdown --format --output-dir --write-logs --json --color --runs-dir --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2122,6 +2252,32 @@ _seekwell() {
                     return 0
                     ;;
                 -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "fio-json fio-json+ csv prometheus bonnie-csv bonnie-csv-1.97 bonnie-csv-1.96" -- "${cur}"))
+                    return 0
+                    ;;
+                --output-dir)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --write-logs)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"

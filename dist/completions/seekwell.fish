@@ -92,12 +92,9 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s v -l verbose 
 complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand diff" -s V -l version -d 'Print version'
-complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l on -d 'A directory, file or block device, the .toml description of a modelled machine, or `null` for the cost of the engine itself' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l on -d 'A directory, file or block device, the .toml description of a modelled machine, or `null` for the cost of the engine itself; for job files, in place of what they name' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l suite -d 'Run a suite people know in place of one workload; `list` says which there are' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l set -d 'Set what can be tuned in the suite, or make a modelled machine different: controller.kind=ide, host.tags=split' -r
-complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l format -d 'Print the result in another tool\'s format' -r -f -a "bonnie-csv\t'The CSV line of bonnie++ 2.00, one for each repeat of the suite fs'
-bonnie-csv-1.97\t'The same as bonnie++ 1.97 wrote it'
-bonnie-csv-1.96\t'The same as bonnie++ 1.96 wrote it'"
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l repeats -d 'How often to measure' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l seed -d 'Seed of all random choices' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l label -d 'A name for this configuration, to compare with others later' -r
@@ -131,13 +128,30 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l engine -d 'H
 io_uring\t'io_uring, or an error'
 threads\t'pread and pwrite from a pool of threads'"
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l destroy -d 'Allow writing to the block device, whose serial number or WWN is SERIAL: all data on it is lost' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l sweep -d 'Measure at each of several values of an option: iodepth=1..256 doubles, rwmixread=0..100:25 steps, bs=512,4k,64k lists' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l limit -d 'Find the highest rate whose response time keeps a bound: p99=2ms, also mean, p50, p90, p99.9, p99.99' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l progress -d 'Show while it runs how it goes: `always` prints a line a second where standard error is no terminal' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l format -d 'Print the result in this form, and nothing else, on standard output' -r -f -a "fio-json\t'What fio prints under --output-format=json'
+fio-json+\t'The same with all bins of the histograms: --output-format=json+'
+csv\t'One row for each phase and metric'
+prometheus\t'Metrics for the textfile collector of Prometheus\' node exporter'
+bonnie-csv\t'The CSV line of bonnie++ 2.00, one for each repeat of the suite fs'
+bonnie-csv-1.97\t'The same as bonnie++ 1.97 wrote it'
+bonnie-csv-1.96\t'The same as bonnie++ 1.96 wrote it'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l output-dir -d 'Write results and logs into DIR under the names that fio-plot looks for' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l write-logs -d 'Write fio\'s logs PREFIX_bw.N.log, PREFIX_iops.N.log and PREFIX_lat.N.log for each job N' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l show -d 'Print the jobs as understood, and where they would write how much; run nothing'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l quick -d 'The short form of the suite: ends within a minute'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l full -d 'The suite as its definition says; the default'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l no-keep -d 'Do not keep the run'
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l steady -d 'Repeat until the rate is steady: five runs within 20 % of their mean and without a trend, in 25 runs at most'
+complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l precondition -d 'Write twice the size of the region before measuring, from start to end, then at random'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand bench" -s V -l version -d 'Print version'
@@ -533,19 +547,20 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand trace; and __fish_seen
 complete -c seekwell -n "__fish_seekwell_using_subcommand trace; and __fish_seen_subcommand_from help" -f -a "convert" -d 'Write a trace in another format'
 complete -c seekwell -n "__fish_seekwell_using_subcommand trace; and __fish_seen_subcommand_from help" -f -a "cut" -d 'Keep a part of a trace: a time, a device, a process, some operations'
 complete -c seekwell -n "__fish_seekwell_using_subcommand trace; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -l json -d 'Print one JSON document on standard output and nothing else'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -s V -l version -d 'Print version'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "list" -d 'Show which machines and parts ship with the program'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "show" -d 'Show a machine\'s layers and all its parameters with where each is from'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "check" -d 'Say whether descriptions can be used; if not, name the line, the key and the remedy'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "import" -d 'Make a description of a drive of DiskSim'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "validate" -d 'Play measured requests to a machine and say how far its times are from the measured ones'
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -f -a "list" -d 'Show which machines and parts ship with the program'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -f -a "show" -d 'Show a machine\'s layers and all its parameters with where each is from'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -f -a "check" -d 'Say whether descriptions can be used; if not, name the line, the key and the remedy'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -f -a "import" -d 'Make a description of a drive of DiskSim'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -f -a "validate" -d 'Play measured requests to a machine and say how far its times are from the measured ones'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -f -a "fit" -d 'Make a description of a disk from a checkup of it'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and not __fish_seen_subcommand_from list show check import validate fit help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from list" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -604,11 +619,22 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_se
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l json -d 'Print one JSON document on standard output and nothing else'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -s V -l version -d 'Print version'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from fit" -s o -l output -d 'The description to write' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from fit" -l on-depths -d 'Fit to these depths only, and say how well the others are predicted' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from fit" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from fit" -l runs-dir -d 'Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from fit" -l force -d 'Replace the output where it exists'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from fit" -l json -d 'Print one JSON document on standard output and nothing else'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from fit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from fit" -s V -l version -d 'Print version'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "list" -d 'Show which machines and parts ship with the program'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a machine\'s layers and all its parameters with where each is from'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "check" -d 'Say whether descriptions can be used; if not, name the line, the key and the remedy'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "import" -d 'Make a description of a drive of DiskSim'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "validate" -d 'Play measured requests to a machine and say how far its times are from the measured ones'
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "fit" -d 'Make a description of a disk from a checkup of it'
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -s o -l output -d 'Write a page with published and modelled figures side by side to this file' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
@@ -620,6 +646,15 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -l json -d 
 complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c seekwell -n "__fish_seekwell_using_subcommand reproduce" -s V -l version -d 'Print version'
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -s o -l output -d 'Write the page to this file [default: seekwell-RUN.html]' -r -F
+complete -c seekwell -n "__fish_seekwell_using_subcommand report" -l format -d 'Print the result in this form, and nothing else, on standard output' -r -f -a "fio-json\t'What fio prints under --output-format=json'
+fio-json+\t'The same with all bins of the histograms: --output-format=json+'
+csv\t'One row for each phase and metric'
+prometheus\t'Metrics for the textfile collector of Prometheus\' node exporter'
+bonnie-csv\t'The CSV line of bonnie++ 2.00, one for each repeat of the suite fs'
+bonnie-csv-1.97\t'The same as bonnie++ 1.97 wrote it'
+bonnie-csv-1.96\t'The same as bonnie++ 1.96 wrote it'"
+complete -c seekwell -n "__fish_seekwell_using_subcommand report" -l output-dir -d 'Write results and logs into DIR under the names that fio-plot looks for' -r -f -a "(__fish_complete_directories)"
+complete -c seekwell -n "__fish_seekwell_using_subcommand report" -l write-logs -d 'Write fio\'s logs PREFIX_bw.N.log, PREFIX_iops.N.log and PREFIX_lat.N.log for each job N' -r -F
 complete -c seekwell -n "__fish_seekwell_using_subcommand report" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
@@ -731,6 +766,7 @@ complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "check" -d 'Say whether descriptions can be used; if not, name the line, the key and the remedy'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "import" -d 'Make a description of a drive of DiskSim'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "validate" -d 'Play measured requests to a machine and say how far its times are from the measured ones'
+complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from machine" -f -a "fit" -d 'Make a description of a disk from a checkup of it'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "list" -d 'List kept runs, newest first'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "show" -d 'Show one run'
 complete -c seekwell -n "__fish_seekwell_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "remove" -d 'Remove runs'

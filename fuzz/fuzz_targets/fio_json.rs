@@ -15,6 +15,6 @@ fuzz_target!(|data: &[u8]| {
     if run.groups.is_empty() {
         return;
     }
-    let side = Side { name: "a".into(), source: SourceKind::FioJson, runs: vec![run] };
+    let side = Side { name: "a".into(), source: SourceKind::Fio, runs: vec![run] };
     compare(&[side.clone(), side], &Options::default()).expect("a job is of its own workload");
 });

@@ -15,6 +15,7 @@ import { mix } from "./sections/mix.ts";
 import { series } from "./sections/series.ts";
 import { drawSheets } from "./sections/sheet.ts";
 import { nameOf, side } from "./sections/side.ts";
+import { study } from "./sections/study.ts";
 import { environment, phases, steps } from "./sections/tables.ts";
 import { drawTrace } from "./sections/trace.ts";
 import type { Payload, Run } from "./types.ts";
@@ -22,11 +23,13 @@ import type { Payload, Run } from "./types.ts";
 function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[] {
   return [
     head(run),
+    study(run, prefix),
     steps(run, prefix),
     fidelity(run, prefix),
     findings(run, prefix),
     attachment(run, prefix),
-    depth(run, prefix),
+    // A sweep draws its own.
+    run.document.study?.kind === "sweep" ? null : depth(run, prefix),
     distribution(run, prefix),
     mix(run, prefix),
     series(run, prefix),

@@ -133,8 +133,42 @@ export interface RunDocument {
   medium: Record<string, unknown> | null;
   inspection: Inspection;
   phases: Phase[];
+  study?: Study;
   findings: Finding[];
   invalid: string[];
+}
+
+/** What was asked of several runs. */
+export type Study = Sweep | Limit | Steady;
+
+export interface Sweep {
+  kind: "sweep";
+  keys: string[];
+  points: { phase: string; values: string[] }[];
+}
+
+export interface Limit {
+  kind: "limit";
+  metric: string;
+  bound_ns: number;
+  closed_phase: string;
+  closed_requests_per_s: number | null;
+  trials: {
+    phase: string;
+    requests_per_s: number;
+    completed_per_s: number;
+    response_ns: number | null;
+    holds: boolean;
+    confirms: boolean;
+  }[];
+  outcome: { kind: string; requests_per_s?: number } | null;
+}
+
+export interface Steady {
+  kind: "steady";
+  phase: string;
+  rounds_per_s: number[];
+  outcome: { kind: "reached"; from: number; mean_per_s: number } | { kind: "not-reached" } | null;
 }
 
 /** One interval of a series; operations are numbered read, write, flush, discard. */
@@ -190,6 +224,8 @@ export interface Row {
   p99_9: string;
   spread: string;
   cpu: string;
+  /** Requests for each system call. */
+  calls: string;
   device_share: string;
   remark: string | null;
 }
@@ -208,6 +244,16 @@ export interface Step {
   remark: string | null;
 }
 
+/** What is said of a study, formatted by seekwell itself. */
+export interface Told {
+  title: string;
+  sentences: string[];
+  columns: string[];
+  /** So many columns are words, the others numbers. */
+  words: number;
+  rows: string[][];
+}
+
 export interface Run {
   document: RunDocument;
   detail: { repeats: RepeatDetail[] };
@@ -219,6 +265,10 @@ export interface Run {
   steps?: Step[];
   /** Of replays only. */
   fidelity?: Faith[];
+  /** What was asked of several runs. */
+  study?: Told;
+  /** What was written before measuring. */
+  preconditioning?: string;
   /** How it stands, on a page that is served: `running`, `killed` … */
   state?: string;
 }

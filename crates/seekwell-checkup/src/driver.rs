@@ -4,7 +4,8 @@
 //! knows neither files nor rings nor clocks, so interruption, a vanished disk and a disk that fails
 //! on its third request are all tested with a fake.
 
-use crate::plan::{PhaseSpec, Plan, Rise};
+use crate::plan::{PhaseSpec, Plan, Rise, Rounds};
+use crate::steady;
 use crate::summary::{detail, errno_text, failure_text, metrics, summarize};
 use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped};
 use seekwell_io::units::Nanos;
@@ -231,6 +232,10 @@ impl<'a> Driver<'a> {
         if self.dropped[index] || round >= spec.repeats {
             return false;
         }
+        if spec.rounds == Rounds::UntilSteady && steady::is_over(&self.outcome.phases[index]) {
+            self.left[index] = 0;
+            return false;
+        }
         let Some(rise) = spec.only_if.as_ref().filter(|_| round == 0) else {
             return true;
         };
@@ -384,9 +389,13 @@ impl<'a> Driver<'a> {
     }
 
     fn finish(mut self, reason: &str) -> Outcome {
-        for (phase, dropped) in self.outcome.phases.iter_mut().zip(&self.dropped) {
+        let phases = self.outcome.phases.iter_mut();
+        for ((phase, dropped), spec) in phases.zip(&self.dropped).zip(&self.plan.phases) {
             if phase.repeats.is_empty() && !dropped {
                 phase.skipped = Some(reason.into());
+            }
+            if spec.rounds == Rounds::UntilSteady {
+                steady::keep_window(phase);
             }
         }
         self.outcome

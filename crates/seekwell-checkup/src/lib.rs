@@ -7,12 +7,17 @@
 
 pub mod driver;
 pub mod explain;
+pub mod limit;
 pub mod plan;
+pub mod slow;
+pub mod steady;
+#[cfg(test)]
+mod steady_tests;
 pub mod summary;
 #[cfg(test)]
 mod whole_tests;
 
 pub use driver::{ExecuteError, Execution, Executor, Observer, Outcome, Progress, run};
 pub use explain::{ExplainInput, Rule, explain};
-pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise};
+pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds};
 pub use summary::{SHORTEST_RATE, detail, latency, metrics, summarize};

@@ -167,6 +167,17 @@ pub struct PhaseSpec {
     pub only_if: Option<Rise>,
     /// Why it is not run at all, where it is not.
     pub skipped: Option<String>,
+    /// How many of its repeats are run.
+    pub rounds: Rounds,
+}
+
+/// How many repeats of a phase are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rounds {
+    /// All of them.
+    All,
+    /// Until the rate is steady, and at most all: see [`crate::steady`].
+    UntilSteady,
 }
 
 impl PhaseSpec {
@@ -179,7 +190,8 @@ impl PhaseSpec {
         repeats: u32,
     ) -> Self {
         let (name, title) = (name.into(), title.into());
-        Self { name, title, workload, repeats, group, only_if: None, skipped: None }
+        let rounds = Rounds::All;
+        Self { name, title, workload, repeats, group, only_if: None, skipped: None, rounds }
     }
 }
 

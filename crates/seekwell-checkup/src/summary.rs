@@ -3,6 +3,7 @@
 //! One run gives one number per metric. Requests are never pooled over runs, and a run that says
 //! too little to give a number is kept but marked, so that nobody has to guess why it is missing.
 
+use crate::slow::slowdown;
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{Failure, FailureKind, Measurement, OpMeasurement, Stopped};
 use seekwell_io::request::Op;
@@ -27,6 +28,7 @@ pub fn summarize(m: &Measurement, device: Option<DeviceCount>, seed: u64) -> Rep
         cpu_system_ns: m.cpu_system,
         syscalls: m.syscalls,
         device,
+        slowdown: slowdown(m),
         invalid: invalid(m),
         ..Repeat::new(seed, m.stopped)
     }

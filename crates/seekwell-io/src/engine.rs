@@ -1,6 +1,7 @@
 //! The loop that joins workload, dispatcher and target.
 
 use crate::dispatch::Dispatcher;
+use crate::gauge::{Feed, Gauge};
 use crate::measurement::{Failure, FailureKind, Measurement, Stopped};
 use crate::request::{Completion, Op, Request, Tagged};
 use crate::target::{Target, TargetError, Until};
@@ -34,6 +35,8 @@ pub struct Control {
     pub requests: AtomicU64,
     /// Bytes moved so far.
     pub bytes: AtomicU64,
+    /// Latencies as they come, for whoever looks on.
+    pub gauge: Gauge,
 }
 
 impl Control {
@@ -45,6 +48,7 @@ impl Control {
             stall_limit,
             requests: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            gauge: Gauge::default(),
         }
     }
 }
@@ -127,8 +131,10 @@ pub fn run_source<S: Source, T: Target, D: Dispatcher>(
     dispatcher: &mut D,
     control: &Control,
 ) -> Result<Measurement, EngineError> {
-    let mut run = Loop::new(source, bounds, target.now());
+    let feed = Feed::new(&control.gauge, target.now());
+    let mut run = Loop::new(source, bounds, target.now(), feed);
     while run.step(target, dispatcher, control)? {}
+    run.feed.tell(&control.gauge, &run.measurement, target.now());
     Ok(run.finish(target))
 }
 
@@ -238,10 +244,11 @@ struct Loop<'s, S> {
     syscalls_before: u64,
     cpu_before: (Nanos, Nanos),
     measurement: Measurement,
+    feed: Feed,
 }
 
 impl<'s, S: Source> Loop<'s, S> {
-    fn new(source: &'s mut S, bounds: Bounds, now: Nanos) -> Self {
+    fn new(source: &'s mut S, bounds: Bounds, now: Nanos, feed: Feed) -> Self {
         let depth = bounds.depth;
         let runtime = if bounds.runtime == Nanos::ZERO { Nanos::MAX } else { bounds.runtime };
         Self {
@@ -266,6 +273,7 @@ impl<'s, S: Source> Loop<'s, S> {
             syscalls_before: 0,
             cpu_before: (Nanos::ZERO, Nanos::ZERO),
             measurement: Measurement::new(SERIES_STEP),
+            feed,
         }
     }
 
@@ -283,6 +291,9 @@ impl<'s, S: Source> Loop<'s, S> {
         let now = target.now();
         if !self.measuring && now >= self.ramp_end {
             self.begin(target, now);
+        }
+        if self.feed.is_due(now) {
+            self.feed.tell(&control.gauge, &self.measurement, now);
         }
         if !self.ending && control.stop.load(Relaxed) {
             self.end_as(Stopped::Interrupted);
@@ -444,7 +455,9 @@ impl<'s, S: Source> Loop<'s, S> {
         let failure = Failure { op: request.op, offset: request.offset, len: request.len, kind };
         self.measurement.failed += 1;
         self.measurement.first_failure.get_or_insert(failure);
-        self.end_as(Stopped::Failed);
+        if !self.source.forgives(&failure) {
+            self.end_as(Stopped::Failed);
+        }
     }
 
     fn finish<T: Target>(mut self, target: &T) -> Measurement {

@@ -63,6 +63,18 @@ impl Histogram {
         base + ((bin & (SUB - 1)) as u64) * (1 << shift) + (1 << (shift - 1))
     }
 
+    /// Adds the same latency `n` times.
+    pub fn record_many(&mut self, latency: Nanos, n: u64) {
+        let ns = latency.0;
+        self.bins[Self::bin_of(ns)] += n;
+        self.count += n;
+        self.sum_ns += u128::from(ns) * u128::from(n);
+        if n > 0 {
+            self.min_ns = self.min_ns.min(ns);
+            self.max_ns = self.max_ns.max(ns);
+        }
+    }
+
     /// Adds one latency.
     #[inline]
     pub fn record(&mut self, latency: Nanos) {
@@ -83,6 +95,11 @@ impl Histogram {
         self.sum_ns += other.sum_ns;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// How many values each bin holds.
+    pub(crate) const fn bins(&self) -> &[u64; BINS] {
+        &self.bins
     }
 
     /// How many values were recorded.

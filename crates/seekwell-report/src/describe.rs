@@ -2,11 +2,12 @@
 
 use crate::fidelity::fidelity;
 use crate::figures::{Figure, Key, figures};
+use crate::study::study;
 use crate::suite;
 use crate::text::clean;
 use crate::units::capacity;
 use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, TargetKind};
-use seekwell_runs::RunDocument;
+use seekwell_runs::{Medium, RunDocument};
 
 fn value(fact: Option<&Fact<String>>) -> Option<String> {
     fact.map(|f| clean(&f.value)).filter(|v| !v.is_empty())
@@ -122,6 +123,10 @@ fn attached(disk: &Device) -> Option<String> {
 
 /// The main figures of a run as one sentence, or why there are none.
 pub fn sentence(document: &RunDocument) -> String {
+    let answer = study(document).and_then(|told| told.sentences.into_iter().next());
+    if let Some(answer) = answer {
+        return answer;
+    }
     let all = figures(document);
     let text = |key| all.iter().find(|f| f.key == key).map(Figure::with_unit);
     let mut parts = Vec::new();
@@ -152,6 +157,41 @@ pub fn sentence(document: &RunDocument) -> String {
             .unwrap_or_else(|| "Nothing was measured that could head a report.".to_owned()),
         [one] => format!("{who} {one}."),
         [some @ .., last] => format!("{who} {}, and {last}.", some.join(", ")),
+    }
+}
+
+/// Whose figures these are, where they are of a model, and how wrong they may be.
+pub(crate) fn modelled(document: &RunDocument) -> Option<String> {
+    let said = "figures of a model, not of a disk";
+    if !document.modelled {
+        return None;
+    }
+    let Some(error) = fit_error(document) else { return Some(said.to_owned()) };
+    let mut said =
+        format!("{said}; it was fitted to one, and the ranges hold the fit's error of {error} %");
+    let Some(Medium::Machine { model_depth: Some(reads), model_write_depth: Some(writes), .. }) =
+        document.medium
+    else {
+        return Some(said);
+    };
+    let run = document.phases.iter().filter(|p| p.skipped.is_none());
+    let is_deeper = |w: &seekwell_io::workload::Workload| {
+        w.pace.depth() * w.threads > if w.destroys() { writes } else { reads }
+    };
+    if run.filter_map(|p| p.workload.drawn()).any(is_deeper) {
+        said += &format!(
+            ", which was found at depths up to {reads} of reads and {writes} of writes; where a \
+             queue is deeper they are as many times wider, for what limits it there is not known"
+        );
+    }
+    Some(said)
+}
+
+/// By how much a fitted machine may be wrong, in percent.
+pub(crate) fn fit_error(document: &RunDocument) -> Option<f64> {
+    match &document.medium {
+        Some(Medium::Machine { model_error_percent, .. }) => *model_error_percent,
+        _ => None,
     }
 }
 

@@ -17,6 +17,7 @@ use crate::figures::{Figure, figures};
 use crate::page;
 use crate::rows::{Row, rows};
 use crate::sheet::{self, Sheet, shapes};
+use crate::study::{Told, preconditioning, study};
 use crate::suite::{StepRow, steps};
 use crate::text::escape_html;
 use crate::trace;
@@ -76,6 +77,12 @@ struct Entry<'a> {
     /// Of replays only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fidelity: Vec<Faith>,
+    /// What was asked of several runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    study: Option<Told>,
+    /// What was written before measuring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preconditioning: Option<String>,
     /// How it stands; on a page that is served only.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
@@ -291,6 +298,8 @@ fn entry<'a>(document: &'a RunDocument, detail: &'a Detail, state: Option<&'a st
         rows: rows(document),
         steps: steps(document),
         fidelity: fidelity(document),
+        study: study(document),
+        preconditioning: preconditioning(document),
         state,
     }
 }

@@ -20,6 +20,7 @@ mod page;
 pub mod reproduced;
 mod rows;
 mod sheet;
+mod study;
 mod suite;
 mod terminal;
 mod text;
@@ -41,6 +42,7 @@ pub use html::{
 };
 pub use markdown::markdown;
 pub use rows::{Row, rows};
+pub use study::{Told, preconditioning, study};
 pub use suite::{StepRow, steps};
 pub use terminal::{Style, facts, findings, inspect, prose, table, terminal};
 pub use text::{clean, wrap};

@@ -1,9 +1,10 @@
 //! A run as Markdown, for an issue, a wiki or a pull request.
 
-use crate::describe::{heading, sentence};
+use crate::describe::{heading, modelled, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::{Row, rows};
+use crate::study::{preconditioning, study};
 use crate::suite::{StepRow, steps};
 use crate::terminal::worst_first;
 use crate::text::{clean_lines, escape_markdown as escape, when};
@@ -14,8 +15,8 @@ use std::fmt::Write;
 /// The summary of a run in GitHub-flavoured Markdown. Ends with a line end.
 pub fn markdown(document: &RunDocument) -> String {
     let mut out = format!("# {}\n\n", escape(&heading(&document.inspection)));
-    if document.modelled {
-        out += "**◇ MODELLED**: figures of a model, not of a disk.\n\n";
+    if let Some(said) = modelled(document) {
+        out += &format!("**◇ MODELLED**: {said}.\n\n");
     }
     for why in &document.invalid {
         out += &format!("**✕ INVALID**: {}\n\n", escape(why));
@@ -25,6 +26,7 @@ pub fn markdown(document: &RunDocument) -> String {
     }
     out += &format!("{}\n\n", escape(&sentence(document)));
     write_figures(&mut out, document);
+    write_study(&mut out, document);
     write_rows(&mut out, &rows(document));
     write_steps(&mut out, &steps(document));
     write_fidelity(&mut out, document);
@@ -61,7 +63,8 @@ fn write_rows(out: &mut String, rows: &[Row]) {
     out.push_str(
         "| phase | operation | MB/s | IOPS | p50 | p99 | p99.9 | spread | CPU ns/request | ",
     );
-    out.push_str("reached the device |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    out.push_str("requests/call | reached the device |\n");
+    out.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for r in rows {
         let title = match &r.remark {
             Some(why) => format!("{} ({why})", r.title),
@@ -77,6 +80,7 @@ fn write_rows(out: &mut String, rows: &[Row]) {
             &r.p99_9,
             &r.spread,
             &r.cpu,
+            &r.calls,
             &r.device_share,
         ];
         let _ = writeln!(out, "| {} |", cells.map(|c| escape(c)).join(" | "));
@@ -85,6 +89,27 @@ fn write_rows(out: &mut String, rows: &[Row]) {
         "\nMB/s: 10^6 bytes a second. Medians of the valid repeats; spread: highest less ",
     );
     out.push_str("lowest repeat, over the median.\n\n");
+}
+
+fn write_study(out: &mut String, document: &RunDocument) {
+    if let Some(said) = preconditioning(document) {
+        let _ = writeln!(out, "{}\n", escape(&said));
+    }
+    let Some(told) = study(document) else { return };
+    let _ = writeln!(out, "## {}\n", escape(&told.title));
+    // The first sentence heads the report.
+    told.sentences.iter().skip(1).for_each(|said| {
+        let _ = writeln!(out, "{}\n", escape(said));
+    });
+    let row = |cells: &[String]| {
+        format!("| {} |", cells.iter().map(|c| escape(c)).collect::<Vec<_>>().join(" | "))
+    };
+    let kinds = (0..told.columns.len()).map(|i| if i < told.words { "---|" } else { "---:|" });
+    let _ = writeln!(out, "{}\n|{}", row(&told.columns), kinds.collect::<String>());
+    told.rows.iter().for_each(|cells| {
+        let _ = writeln!(out, "{}", row(cells));
+    });
+    out.push('\n');
 }
 
 fn write_steps(out: &mut String, steps: &[StepRow]) {
@@ -186,25 +211,25 @@ mod tests {
 
         ## Phases
 
-        | phase | operation | MB/s | IOPS | p50 | p99 | p99.9 | spread | CPU ns/request | reached the device |
-        |---|---|---:|---:|---:|---:|---:|---:|---:|---:|
-        | cached read 1 MiB, depth 1 (page cache, as hdparm -T) | read | 10,450 | 9,966 | 99.8 µs | 109 µs | — | 1.6 % | 2,600 | 0.0 % |
-        | sequential read 1 MiB, depth 4 | read | 3,423 | 3,264 | 1.19 ms | 1.45 ms | — | 1.0 % | 2,600 | 100 % |
-        | random read 4 KiB, depth 1 | read | 54.9 | 13.4k | 72.2 µs | 106 µs | 334 µs | 1.6 % | 2,600 | 100 % |
-        | random read 4 KiB, depth 2 | read | 107 | 26.2k | 73.2 µs | 109 µs | 342 µs | 0.9 % | 2,600 | 100 % |
-        | random read 4 KiB, depth 4 | read | 210 | 51.3k | 74.2 µs | 110 µs | 346 µs | 1.4 % | 2,600 | 100 % |
-        | random read 4 KiB, depth 8 | read | 391 | 95.3k | 79.4 µs | 118 µs | 362 µs | 2.6 % | 2,600 | 100 % |
-        | random read 4 KiB, depth 16 | read | 711 | 174k | 88.6 µs | 132 µs | 428 µs | 2.0 % | 2,600 | 100 % |
-        | random read 4 KiB, depth 32 | read | 1,062 | 259k | 118 µs | 175 µs | 537 µs | 3.6 % | 2,600 | 100 % |
-        | random read 4 KiB, depth 64 | read | 1,364 | 333k | 183 µs | 272 µs | 815 µs | 2.2 % | 2,600 | 100 % |
-        | random read 4 KiB, depth 128 | read | 1,390 | 339k | 367 µs | 545 µs | 1.71 ms | 1.6 % | 2,600 | 100 % |
-        | sequential write 1 MiB, depth 4 | write | 2,723 | 2,597 | 1.48 ms | 3.16 ms | — | 2.5 % | 2,600 | 100 % |
-        | random write 4 KiB, depth 1 | write | 168 | 41.1k | 21.4 µs | 40.2 µs | 105 µs | 2.3 % | 2,600 | 100 % |
-        | random write 4 KiB, depth 32 | write | 941 | 230k | 131 µs | 241 µs | 618 µs | 1.5 % | 2,600 | 100 % |
-        | 70 % reads, 30 % writes, random 4 KiB, depth 32 | read | 390 | 95.3k | 232 µs | 684 µs | 1.20 ms | 1.7 % | 2,600 | 100 % |
-        | 70 % reads, 30 % writes, random 4 KiB, depth 32 | write | 167 | 40.7k | 148 µs | 395 µs | 766 µs | 1.7 % | 2,600 | 100 % |
-        | commit: write 4 KiB and flush, depth 1 | write | 5.77 | 1,409 | 22.1 µs | 36.1 µs | — | 4.3 % | 2,600 | 100 % |
-        | commit: write 4 KiB and flush, depth 1 | commit | — | 1,409 | 684 µs | 1.70 ms | — | 4.3 % | 2,600 | 100 % |
+        | phase | operation | MB/s | IOPS | p50 | p99 | p99.9 | spread | CPU ns/request | requests/call | reached the device |
+        |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+        | cached read 1 MiB, depth 1 (page cache, as hdparm -T) | read | 10,450 | 9,966 | 99.8 µs | 109 µs | — | 1.6 % | 2,600 | — | 0.0 % |
+        | sequential read 1 MiB, depth 4 | read | 3,423 | 3,264 | 1.19 ms | 1.45 ms | — | 1.0 % | 2,600 | — | 100 % |
+        | random read 4 KiB, depth 1 | read | 54.9 | 13.4k | 72.2 µs | 106 µs | 334 µs | 1.6 % | 2,600 | — | 100 % |
+        | random read 4 KiB, depth 2 | read | 107 | 26.2k | 73.2 µs | 109 µs | 342 µs | 0.9 % | 2,600 | — | 100 % |
+        | random read 4 KiB, depth 4 | read | 210 | 51.3k | 74.2 µs | 110 µs | 346 µs | 1.4 % | 2,600 | — | 100 % |
+        | random read 4 KiB, depth 8 | read | 391 | 95.3k | 79.4 µs | 118 µs | 362 µs | 2.6 % | 2,600 | — | 100 % |
+        | random read 4 KiB, depth 16 | read | 711 | 174k | 88.6 µs | 132 µs | 428 µs | 2.0 % | 2,600 | — | 100 % |
+        | random read 4 KiB, depth 32 | read | 1,062 | 259k | 118 µs | 175 µs | 537 µs | 3.6 % | 2,600 | — | 100 % |
+        | random read 4 KiB, depth 64 | read | 1,364 | 333k | 183 µs | 272 µs | 815 µs | 2.2 % | 2,600 | — | 100 % |
+        | random read 4 KiB, depth 128 | read | 1,390 | 339k | 367 µs | 545 µs | 1.71 ms | 1.6 % | 2,600 | — | 100 % |
+        | sequential write 1 MiB, depth 4 | write | 2,723 | 2,597 | 1.48 ms | 3.16 ms | — | 2.5 % | 2,600 | — | 100 % |
+        | random write 4 KiB, depth 1 | write | 168 | 41.1k | 21.4 µs | 40.2 µs | 105 µs | 2.3 % | 2,600 | — | 100 % |
+        | random write 4 KiB, depth 32 | write | 941 | 230k | 131 µs | 241 µs | 618 µs | 1.5 % | 2,600 | — | 100 % |
+        | 70 % reads, 30 % writes, random 4 KiB, depth 32 | read | 390 | 95.3k | 232 µs | 684 µs | 1.20 ms | 1.7 % | 2,600 | — | 100 % |
+        | 70 % reads, 30 % writes, random 4 KiB, depth 32 | write | 167 | 40.7k | 148 µs | 395 µs | 766 µs | 1.7 % | 2,600 | — | 100 % |
+        | commit: write 4 KiB and flush, depth 1 | write | 5.77 | 1,409 | 22.1 µs | 36.1 µs | — | 4.3 % | 2,600 | — | 100 % |
+        | commit: write 4 KiB and flush, depth 1 | commit | — | 1,409 | 684 µs | 1.70 ms | — | 4.3 % | 2,600 | — | 100 % |
 
         MB/s: 10^6 bytes a second. Medians of the valid repeats; spread: highest less lowest repeat, over the median.
 
@@ -266,12 +291,12 @@ mod tests {
 
         ## Phases
 
-        | phase | operation | MB/s | IOPS | p50 | p99 | p99.9 | spread | CPU ns/request | reached the device |
-        |---|---|---:|---:|---:|---:|---:|---:|---:|---:|
-        | random read 4 KiB, depth 1 | read | 1.70 | 414 | 2.34 ms | — | — | one run | — | — |
-        | sequential read 1 MiB, depth 4 (repeat 1 left out: served by a cache) | — | — | — | — | — | — | — | — | — |
-        | sequential write 1 MiB, depth 4 (not run: the target is only read: writing would destroy what it holds) | — | — | — | — | — | — | — | — | — |
-        | random write 4 KiB, depth 1 (not run: the target is only read: writing would destroy what it holds) | — | — | — | — | — | — | — | — | — |
+        | phase | operation | MB/s | IOPS | p50 | p99 | p99.9 | spread | CPU ns/request | requests/call | reached the device |
+        |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+        | random read 4 KiB, depth 1 | read | 1.70 | 414 | 2.34 ms | — | — | one run | — | — | — |
+        | sequential read 1 MiB, depth 4 (repeat 1 left out: served by a cache) | — | — | — | — | — | — | — | — | — | — |
+        | sequential write 1 MiB, depth 4 (not run: the target is only read: writing would destroy what it holds) | — | — | — | — | — | — | — | — | — | — |
+        | random write 4 KiB, depth 1 (not run: the target is only read: writing would destroy what it holds) | — | — | — | — | — | — | — | — | — | — |
 
         MB/s: 10^6 bytes a second. Medians of the valid repeats; spread: highest less lowest repeat, over the median.
 

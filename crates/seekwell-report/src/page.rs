@@ -1,10 +1,11 @@
 //! The static body of the page: what remains of a report where scripts do not run.
 
-use crate::describe::{heading, sentence};
+use crate::describe::{heading, modelled, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::html::Kept;
 use crate::rows::rows;
+use crate::study::{preconditioning, study};
 use crate::suite::steps;
 use crate::terminal::worst_first;
 use crate::text::{clean_lines, escape_html as escape, when};
@@ -60,6 +61,7 @@ fn run(document: &RunDocument) -> String {
         out += "<p>Nothing was found wrong.</p>\n";
     }
     worst_first(&document.findings).into_iter().for_each(|f| finding(&mut out, f));
+    study_table(&mut out, document);
     phase_table(&mut out, document);
     step_table(&mut out, document);
     missing_table(&mut out, document);
@@ -67,9 +69,8 @@ fn run(document: &RunDocument) -> String {
 }
 
 fn banners(out: &mut String, document: &RunDocument) {
-    if document.modelled {
-        *out += "<p class=\"banner\"><strong>◇ MODELLED</strong> These are figures of a model, not \
-                 of a disk.</p>\n";
+    if let Some(said) = modelled(document) {
+        *out += &format!("<p class=\"banner\"><strong>◇ MODELLED</strong> These are {said}.</p>\n");
     }
     for why in &document.invalid {
         let why = escape(why);
@@ -136,11 +137,37 @@ fn fidelity_tables(out: &mut String, document: &RunDocument) {
     }
 }
 
+fn study_table(out: &mut String, document: &RunDocument) {
+    if let Some(said) = preconditioning(document) {
+        *out += &format!("<p>{}</p>\n", escape(&said));
+    }
+    let Some(told) = study(document) else { return };
+    *out += &format!("<h2>{}</h2>\n", escape(&told.title));
+    // The first sentence heads the page.
+    for said in told.sentences.iter().skip(1) {
+        *out += &format!("<p>{}</p>\n", escape(said));
+    }
+    let columns: Vec<&str> = told.columns.iter().map(String::as_str).collect();
+    *out += &table("Medians of the valid repeats", &columns, told.words, &told.rows);
+}
+
 fn phase_table(out: &mut String, document: &RunDocument) {
     let row = |r: crate::rows::Row| {
         let remark = r.remark.map(|why| format!(" ({why})")).unwrap_or_default();
         let title = format!("{}{remark}", r.title);
-        vec![title, r.op, r.rate, r.iops, r.p50, r.p99, r.p99_9, r.spread, r.cpu, r.device_share]
+        vec![
+            title,
+            r.op,
+            r.rate,
+            r.iops,
+            r.p50,
+            r.p99,
+            r.p99_9,
+            r.spread,
+            r.cpu,
+            r.calls,
+            r.device_share,
+        ]
     };
     let rows: Vec<_> = rows(document).into_iter().map(row).collect();
     if rows.is_empty() && !document.phases.is_empty() {
@@ -156,6 +183,7 @@ fn phase_table(out: &mut String, document: &RunDocument) {
         "p99.9",
         "spread",
         "CPU ns/request",
+        "requests/call",
         "reached the device",
     ];
     *out += "<h2>All phases</h2>\n";

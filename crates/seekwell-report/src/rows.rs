@@ -4,6 +4,7 @@
 use crate::text::clean;
 use crate::units::{grouped, iops, percent, rate, time};
 use seekwell_io::request::Op;
+use seekwell_io::units::three_digits;
 use seekwell_io::workload::{Pace, Workload};
 use seekwell_runs::{Phase, ReplayMode, RunDocument, Work};
 use serde::Serialize;
@@ -34,6 +35,8 @@ pub struct Row {
     pub spread: String,
     /// Nanoseconds of CPU time for each request of the phase.
     pub cpu: String,
+    /// Requests of the phase for each system call to submit and to reap.
+    pub calls: String,
     /// Bytes the device counted over bytes asked for.
     pub device_share: String,
     /// Why it was not run, or which repeats were left out.
@@ -63,16 +66,39 @@ pub fn remark(phase: &Phase) -> Option<String> {
     if let Some(why) = &phase.skipped {
         return Some(format!("not run: {}", clean(why)));
     }
-    let left_out = phase.repeats.iter().enumerate().filter_map(|(i, repeat)| {
-        let why = repeat.invalid.as_ref()?;
-        Some(format!("repeat {} left out: {}", i + 1, clean(why)))
+    let mut left_out: Vec<(String, Vec<String>)> = Vec::new();
+    for (i, repeat) in phase.repeats.iter().enumerate() {
+        let Some(why) = repeat.invalid.as_deref().map(clean) else { continue };
+        let number = (i + 1).to_string();
+        match left_out.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, numbers)) => numbers.push(number),
+            None => left_out.push((why, vec![number])),
+        }
+    }
+    let said = left_out.into_iter().map(|(why, numbers)| match numbers.as_slice() {
+        [one] => format!("repeat {one} left out: {why}"),
+        many => format!("repeats {} left out: {why}", many.join(", ")),
     });
-    let all: Vec<String> = left_out.collect();
+    let mut all: Vec<String> = said.collect();
+    all.extend(said_of_jobs(phase));
     match (all.is_empty(), phase.repeats.is_empty()) {
         (false, _) => Some(all.join("; ")),
         (true, true) => Some("not run".to_owned()),
         (true, false) => None,
     }
+}
+
+/// What is to be known of a job's figures beside them: options without effect, notes of its runs.
+fn said_of_jobs(phase: &Phase) -> Vec<String> {
+    let Work::Job(job) = &phase.workload else { return Vec::new() };
+    let notes = phase.repeats.iter().flat_map(|repeat| &repeat.notes);
+    let mut said: Vec<String> = Vec::new();
+    for text in job.warnings.iter().chain(notes).map(|text| clean(text)) {
+        if !said.contains(&text) {
+            said.push(text);
+        }
+    }
+    said
 }
 
 fn row(phase: &Phase, op: Option<Op>, remark: Option<String>) -> Row {
@@ -104,6 +130,7 @@ fn row(phase: &Phase, op: Option<Op>, remark: Option<String>) -> Row {
             Some(s) => percent(s.relative()),
         },
         cpu: of("cpu_ns_per_request", grouped),
+        calls: of("requests_per_syscall", three_digits),
         device_share: of("device_share", percent),
         remark,
     }
@@ -116,7 +143,14 @@ fn waits(phase: &Phase, op: Option<Op>) -> bool {
         Work::Drawn(w) => is_open(w) || (op == Some(Op::Flush) && w.flush_every > 0),
         Work::Replayed(replay) => replay.mode != ReplayMode::Depth,
         Work::Suite(_) => false,
+        // A flush is told from its first write on; a request under a rate from when it was due.
+        Work::Job(_) => op.is_some_and(|op| responds(phase, op)),
     }
+}
+
+/// Whether requests of this kind were wanted at a time.
+fn responds(phase: &Phase, op: Op) -> bool {
+    phase.repeats.iter().any(|r| r.ops.get(op.name()).is_some_and(|o| o.response.is_some()))
 }
 
 fn is_open(workload: &Workload) -> bool {
@@ -128,6 +162,9 @@ fn operation(phase: &Phase, op: Option<Op>) -> String {
         None => NONE.to_owned(),
         Some(Op::Flush) if phase.workload.drawn().is_some_and(|w| w.flush_every == 1) => {
             "commit".to_owned()
+        }
+        Some(Op::Flush) if matches!(phase.workload, Work::Job(_)) => {
+            "flush, with the writes before it".to_owned()
         }
         Some(op) if phase.workload.drawn().is_none_or(is_open) && waits(phase, Some(op)) => {
             format!("{}, from when it was due", op.name())

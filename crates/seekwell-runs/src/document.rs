@@ -4,7 +4,8 @@
 //! Histograms and series are large, so they are kept beside the document in a [`Detail`] and joined
 //! by the phase's name and the repeat's number.
 
-use crate::work::{Fidelity, Work};
+use crate::study::{Preconditioning, Slowdown, Study};
+use crate::work::{Fidelity, Mismatch, Work};
 use seekwell_inspect::{Finding, Inspection};
 use seekwell_io::measurement::{Failure, Series, Stopped};
 use seekwell_io::units::Nanos;
@@ -63,7 +64,7 @@ pub struct Engine {
 }
 
 /// What the measured data lay in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Medium {
     /// A temporary file of the program's own.
@@ -101,6 +102,19 @@ pub enum Medium {
         size_bytes: u64,
         /// What was made different from its description: `controller.kind=ide`.
         set: Vec<String>,
+        /// By how much rates, means and medians may be wrong, in percent, where the machine was
+        /// fitted to a disk.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model_error_percent: Option<f64>,
+        /// The same of higher percentiles.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model_tail_error_percent: Option<f64>,
+        /// The most requests outstanding in what it was fitted to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model_depth: Option<u32>,
+        /// The most requests outstanding in what of that wrote; 0 where nothing did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model_write_depth: Option<u32>,
     },
 }
 
@@ -133,6 +147,12 @@ pub struct RunDocument {
     pub inspection: Inspection,
     /// The phases, in the order they were run.
     pub phases: Vec<Phase>,
+    /// What was written before the phases, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preconditioning: Option<Preconditioning>,
+    /// What was asked beyond the numbers of the phases, and what was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<Study>,
     /// What follows.
     pub findings: Vec<Finding>,
     /// Why the measurement as a whole is not valid; empty when it is.
@@ -172,6 +192,22 @@ pub struct Phase {
 }
 
 impl Phase {
+    /// Makes the ranges of a fitted machine's metrics as wide as its error allows, beyond what its
+    /// repeats differ by. `deeper` is how many times as deep the queue is as those it was fitted
+    /// to, at least 1: a rate grows by no more than the depth, and does not fall.
+    pub fn widen(&mut self, error_percent: f64, tail_error_percent: f64, deeper: f64) {
+        const MIDDLE: [&str; 4] = ["requests_per_s", "rate_bytes_per_s", "_ns_mean", "_ns_p50"];
+        for (name, spread) in &mut self.metrics {
+            let percent = match name.contains("_ns_") {
+                _ if MIDDLE.iter().any(|end| name.ends_with(end)) => error_percent,
+                true => tail_error_percent,
+                false => continue,
+            };
+            spread.low *= (1.0 - percent / 100.0).max(0.0) / deeper;
+            spread.high *= (1.0 + percent / 100.0) * deeper;
+        }
+    }
+
     /// The median of a metric.
     pub fn median(&self, metric: &str) -> Option<f64> {
         self.metrics.get(metric).map(|s| s.median)
@@ -183,9 +219,9 @@ impl Phase {
 pub struct Spread {
     /// Middle value (mean of the middle two).
     pub median: f64,
-    /// Smallest.
+    /// Smallest; of a machine that was fitted to a disk, less by the fit's error.
     pub low: f64,
-    /// Largest.
+    /// Largest; of a machine that was fitted to a disk, more by the fit's error.
     pub high: f64,
     /// Number of repeats.
     pub n: u32,
@@ -242,13 +278,20 @@ pub struct Repeat {
     pub syscalls: u64,
     /// What the device counted meanwhile, where it counts.
     pub device: Option<DeviceCount>,
+    /// Where its rate fell and stayed low, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<Slowdown>,
     /// How far a replay was from its recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fidelity: Option<Fidelity>,
-    /// What a step of a suite gave beside requests: names end in their unit.
+    /// The first blocks that did not verify, in the order they were found; at most 16.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mismatches: Vec<Mismatch>,
+    /// What a step of a suite or a job gave beside requests: names end in their unit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, f64>,
-    /// What a step of a suite has to say about them: what was the limit, and how that is known.
+    /// What a step of a suite or a job has to say about them: what was the limit, and how that is
+    /// known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Why this repeat is left out of the metrics.
@@ -269,7 +312,9 @@ impl Repeat {
             cpu_system_ns: Nanos::ZERO,
             syscalls: 0,
             device: None,
+            slowdown: None,
             fidelity: None,
+            mismatches: Vec::new(),
             values: BTreeMap::new(),
             notes: Vec::new(),
             invalid: None,

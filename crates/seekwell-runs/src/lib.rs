@@ -14,6 +14,7 @@ mod index;
 mod place;
 pub mod read;
 mod store;
+mod study;
 mod work;
 
 pub use bundle::Writer;
@@ -25,4 +26,8 @@ pub use error::StoreError;
 pub use id::is_id;
 pub use place::default_dir;
 pub use store::{Entry, Filter, Listing, State, Store};
-pub use work::{Fidelity, Replay, ReplayMode, SuiteStep, Work};
+pub use study::{
+    Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,
+    Trial,
+};
+pub use work::{Fidelity, JobFile, JobWork, Mismatch, Replay, ReplayMode, SuiteStep, Work};

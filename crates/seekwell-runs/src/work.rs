@@ -1,5 +1,5 @@
-//! What a phase did: requests drawn from a workload, a trace that was played back, or one step of a
-//! suite.
+//! What a phase did: requests drawn from a workload, a trace that was played back, one step of a
+//! suite, or jobs of a fio job file.
 
 use crate::document::Latency;
 use seekwell_io::units::Nanos;
@@ -7,7 +7,8 @@ use seekwell_io::workload::Workload;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a phase did. In JSON the three are told apart by their keys: `pattern`, `trace`, `suite`.
+/// What a phase did. In JSON the four are told apart by their keys: `pattern`, `trace`, `suite`,
+/// `jobs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Work {
@@ -17,6 +18,8 @@ pub enum Work {
     Replayed(Replay),
     /// One step of a suite.
     Suite(SuiteStep),
+    /// Jobs of a fio job file.
+    Job(Box<JobWork>),
 }
 
 impl Work {
@@ -24,7 +27,7 @@ impl Work {
     pub const fn drawn(&self) -> Option<&Workload> {
         match self {
             Self::Drawn(workload) => Some(workload),
-            Self::Replayed(_) | Self::Suite(_) => None,
+            Self::Replayed(_) | Self::Suite(_) | Self::Job(_) => None,
         }
     }
 
@@ -32,7 +35,7 @@ impl Work {
     pub const fn drawn_mut(&mut self) -> Option<&mut Workload> {
         match self {
             Self::Drawn(workload) => Some(workload),
-            Self::Replayed(_) | Self::Suite(_) => None,
+            Self::Replayed(_) | Self::Suite(_) | Self::Job(_) => None,
         }
     }
 }
@@ -140,4 +143,62 @@ pub struct SuiteStep {
     pub tunables: BTreeMap<String, String>,
     /// The value that the step is for, as named in [`crate::Repeat::values`].
     pub primary: String,
+}
+
+/// One job of a fio job file with all its clones, or the jobs that are reported together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobWork {
+    /// The jobs' names, in the order of the file; more than one under `group_reporting`.
+    pub jobs: Vec<String>,
+    /// Name of the job file.
+    pub job_file: String,
+    /// Number of the reporting group, from 0: `stonewall` and `new_group` begin one.
+    pub group: u32,
+    /// All jobs' clones together.
+    pub clones: u32,
+    /// What carried out the requests: `io_uring`, `threads` (plain system calls) or `null`.
+    pub engine: String,
+    /// The phase reads back and checks what the jobs' own phase wrote.
+    pub reads_back: bool,
+    /// The first job's options as given, by fio's canonical names; `rw`, `bs`, `iodepth` and
+    /// `numjobs` are there always.
+    pub options: BTreeMap<String, String>,
+    /// Where requests went.
+    pub files: Vec<JobFile>,
+    /// What was asked for and made no difference, and what was done otherwise than asked, one
+    /// sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// One file or device that jobs used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobFile {
+    /// Its path, as the job named it.
+    pub path: String,
+    /// `temporary` (made for the run and gone with it), `read-only` (the user's), `destroyed` (a
+    /// device that was given to be) or `null`.
+    pub kind: String,
+    /// Bytes in reach of the jobs.
+    pub size_bytes: u64,
+}
+
+/// A block that did not hold what had been written to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// The file, as the job named it.
+    pub path: String,
+    /// First byte of the block in it.
+    pub offset: u64,
+    /// Length of the block in bytes.
+    pub len: u32,
+    /// First byte in it that differs, counted from the start of the file; `null` where a sum over
+    /// the block does not tell.
+    pub differs_at: Option<u64>,
+    /// What differs: `magic`, `type`, `length`, `offset`, `sequence`, `header`, `checksum`,
+    /// `pattern`.
+    pub what: String,
+    /// What was expected, in hexadecimal.
+    pub expected: String,
+    /// What was found, in hexadecimal.
+    pub found: String,
 }

@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Keys under which the names are data: operations, metrics, entries of the catalogue.
-const NAMED_BY_DATA: [&str; 9] = [
+const NAMED_BY_DATA: [&str; 10] = [
+    "options",
     "ops",
     "metrics",
     "latency_bins",
@@ -62,11 +63,27 @@ fn written() -> BTreeSet<String> {
     other.phases[0].repeats[0].values.insert("create_per_s".into(), 1.0);
     other.phases[0].repeats[0].notes.push("the disk was the limit".into());
     add(&other);
+    other.phases[0].workload = Work::Job(Box::new(common::job()));
+    other.phases[0].repeats[0].mismatches.push(common::mismatch());
+    add(&other);
     other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true });
     add(&other);
     let (title, set) = ("a model".to_owned(), vec!["controller.ncq=false".to_owned()]);
-    other.medium = Some(Medium::Machine { title, size_bytes: 1, set });
+    let (model_error_percent, model_tail_error_percent) = (Some(4.0), Some(9.0));
+    other.medium = Some(Medium::Machine {
+        title,
+        size_bytes: 1,
+        set,
+        model_error_percent,
+        model_tail_error_percent,
+        model_depth: Some(64),
+        model_write_depth: Some(32),
+    });
     add(&other);
+    for study in common::studies() {
+        other.study = Some(study);
+        add(&other);
+    }
     keys(&serde_json::to_value(&detail).unwrap(), false, &mut out);
     inspected::all().iter().for_each(|document| keys(document, false, &mut out));
     out

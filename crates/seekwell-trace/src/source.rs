@@ -137,8 +137,8 @@ pub trait Source {
     fn tables(&self) -> &Tables;
 }
 
-/// Hands all requests of a source to `each`, a batch at a time, until that says `false`. Whether the
-/// end was reached.
+/// Hands all requests of a source to `each`, a batch at a time, until that says `false`. Whether
+/// the end was reached.
 ///
 /// # Errors
 /// What the source finds wrong.

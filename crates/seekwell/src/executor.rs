@@ -15,7 +15,7 @@ use seekwell_io::request::Op;
 use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
-use seekwell_machine::Model;
+use seekwell_machine::{AnyPart, Machine, Model};
 use seekwell_runs::DeviceCount;
 use seekwell_sys::{DevId, DiskCounters, Live, View};
 use std::fs::File;
@@ -117,6 +117,10 @@ pub struct RealExecutor {
     clock: Clock,
     /// The same data through the page cache, once that was asked for.
     buffered: Option<OwnedFd>,
+    /// A modelled machine stays as the last workload left it.
+    lasting: bool,
+    /// That machine.
+    machine: Option<Machine<AnyPart>>,
 }
 
 impl RealExecutor {
@@ -128,7 +132,14 @@ impl RealExecutor {
         control: Arc<Control>,
     ) -> Self {
         let clock = Clock::real();
-        Self { source, engine, tags, control, view: Live::system(), clock, buffered: None }
+        let (view, buffered, lasting, machine) = (Live::system(), None, false, None);
+        Self { source, engine, tags, control, view, clock, buffered, lasting, machine }
+    }
+
+    /// From now on a modelled machine stays as each workload leaves it, as a real one does; without
+    /// this, each has a new one.
+    pub fn keep_machine(&mut self) {
+        self.lasting = true;
     }
 
     /// Asks another model from now on.
@@ -154,10 +165,13 @@ impl RealExecutor {
         Ok(())
     }
 
-    fn measure(&self, workload: &Workload) -> Result<Measurement, EngineError> {
+    fn measure(&mut self, workload: &Workload) -> Result<Measurement, EngineError> {
+        if let Source::Modelled(model) = &self.source {
+            let model = Arc::clone(model);
+            return self.modelled(&model, workload);
+        }
         let file: Option<BorrowedFd<'_>> = match (&self.source, workload.direct, &self.buffered) {
-            (Source::Modelled(model), ..) => return self.modelled(model, workload),
-            (Source::Null, ..) => None,
+            (Source::Null | Source::Modelled(_), ..) => None,
             (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
             (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
         };
@@ -177,15 +191,18 @@ impl RealExecutor {
     }
 
     /// All threads of a workload on one machine, on its own clock.
-    fn modelled(&self, model: &Model, workload: &Workload) -> Result<Measurement, EngineError> {
+    fn modelled(&mut self, model: &Model, workload: &Workload) -> Result<Measurement, EngineError> {
         workload.check()?;
-        let mut machine = model.build(workload.seed);
+        let mut machine = self.machine.take().unwrap_or_else(|| model.build(workload.seed));
         let mut dispatcher = dispatcher(self.tags.or_else(|| model.tags()));
         let depth = workload.pace.depth();
         let threads = (0..workload.threads).map(|t| (Generator::new(workload, t), depth));
         let mut source = Together::new(threads);
         let bounds = Bounds { depth: source.depth(), ..Bounds::of(workload) };
-        run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control)
+        let measured =
+            run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control);
+        self.machine = self.lasting.then_some(machine);
+        measured
     }
 
     fn with<T: Target>(

@@ -1,5 +1,8 @@
 //! How a command ends: its status, and the one place where errors become sentences.
 
+use crate::commands::bench::jobs::{JobRunError, LayoutError};
+use crate::commands::bench::limit::LimitError;
+use crate::commands::bench::sweep::SweepError;
 use crate::commands::experiment::arms::ArmError;
 use crate::commands::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
@@ -13,8 +16,10 @@ use seekwell_inspect::saved::SavedError;
 use seekwell_inspect::watch::WatchError;
 use seekwell_io::target::TargetError;
 use seekwell_io::workload::WorkloadError;
+use seekwell_jobs::output::OutputError;
 use seekwell_machine::ImportError;
 use seekwell_machine::describe::DescribeError;
+use seekwell_machine::fit::FitError;
 use seekwell_report::ReportError;
 use seekwell_reproduce::ReproduceError;
 use seekwell_runs::StoreError;
@@ -151,6 +156,9 @@ pub enum CommandError {
         /// What there is.
         capacity: u64,
     },
+    /// No model can be fitted to a run.
+    #[error(transparent)]
+    Fit(#[from] FitError),
     /// A drive of DiskSim cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -222,6 +230,9 @@ pub enum CommandError {
         /// Who forbids it, and the command that allows it.
         by: String,
     },
+    /// Jobs cannot be run as they are.
+    #[error(transparent)]
+    Jobs(Box<JobRunError>),
     /// A suite cannot be run, or was given up.
     #[error(transparent)]
     Suite(#[from] SuiteError),
@@ -233,6 +244,21 @@ pub enum CommandError {
         /// The format.
         format: &'static str,
     },
+    /// A form for other programs cannot hold the result.
+    #[error(transparent)]
+    Form(#[from] OutputError),
+    /// A form for other programs holds one run.
+    #[error("fio's results are of one run, and {given} were given")]
+    OneRun {
+        /// How many were given.
+        given: usize,
+    },
+    /// A sweep makes no sense.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// No limit can be searched for.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// Nothing could be measured.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
@@ -332,6 +358,21 @@ impl From<Refusal> for CommandError {
     }
 }
 
+impl From<JobRunError> for CommandError {
+    fn from(error: JobRunError) -> Self {
+        Self::Jobs(Box::new(error))
+    }
+}
+
+impl From<LayoutError> for CommandError {
+    fn from(error: LayoutError) -> Self {
+        match error {
+            LayoutError::Job(error) => error.into(),
+            LayoutError::Access(error) => error.into(),
+        }
+    }
+}
+
 impl From<DescribeError> for CommandError {
     fn from(error: DescribeError) -> Self {
         Self::Describe(Box::new(error))
@@ -383,8 +424,11 @@ impl CommandError {
                 | ExecuteError::Stalled { .. }
                 | ExecuteError::DeviceGone { .. },
             ) => Exit::Invalid,
-            Self::NotMeasured { .. } => Exit::Invalid,
-            Self::NoSuchResult { .. } => Exit::Usage,
+            Self::NotMeasured { .. } | Self::Limit(_) => Exit::Invalid,
+            Self::Sweep(_) => Exit::Usage,
+            Self::NoSuchResult { .. } | Self::OneRun { .. } => Exit::Usage,
+            Self::Form(OutputError::Suite { .. }) => Exit::Usage,
+            Self::Jobs(error) => error.exit(),
             Self::Suite(SuiteError::Interrupted) => Exit::Interrupted,
             Self::Suite(error) if error.is_usage() => Exit::Usage,
             Self::Suite(error) if error.is_invalid() => Exit::Invalid,
@@ -396,6 +440,7 @@ impl CommandError {
             Self::Trace(error) if error.is_usage() => Exit::Usage,
             Self::Arm(_) | Self::Metric(_) | Self::Replay(_) => Exit::Usage,
             Self::Describe(_) | Self::NoMachine { .. } | Self::NoParameters { .. } => Exit::Usage,
+            Self::Fit(_) => Exit::Invalid,
             Self::Import(_) | Self::NoServiceTimes { .. } => Exit::Usage,
             Self::LargerThanMachine { .. } | Self::SuiteOnModel { .. } => Exit::Usage,
             Self::Experiment(error) if error.is_usage() => Exit::Usage,

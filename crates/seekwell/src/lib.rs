@@ -7,6 +7,7 @@ mod context;
 mod executor;
 mod exit;
 mod judge;
+mod live;
 mod medium;
 mod progress;
 mod session;

@@ -146,6 +146,10 @@ fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, CommandError> {
         title: model.title().to_owned(),
         size_bytes: model.capacity(),
         set: wanted.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+        model_error_percent: model.fit().map(|fit| fit.error_percent),
+        model_tail_error_percent: model.fit().map(|fit| fit.tail_error_percent),
+        model_depth: model.fit().map(|fit| fit.depth),
+        model_write_depth: model.fit().map(|fit| fit.write_depth),
     };
     let inputs = PlanInputs {
         medium: PlanMedium::Modelled,

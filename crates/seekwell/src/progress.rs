@@ -1,5 +1,9 @@
-//! One line on standard error, on a terminal only: what is done now and how long it will take.
+//! One line on standard error, on a terminal only: what is done now and how long it will take. A
+//! bench shows more than a line: see [`crate::live`].
 
+use crate::cli::When;
+use crate::context::Context;
+use crate::live::{Extent, Form, Live};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use seekwell_checkup::Progress as At;
 use seekwell_io::engine::Control;
@@ -19,6 +23,8 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// The line.
 pub struct Line {
     bar: ProgressBar,
+    /// What is shown in its place.
+    live: Option<Live>,
 }
 
 impl Line {
@@ -46,7 +52,31 @@ impl Line {
         if shown {
             bar.enable_steady_tick(TICK);
         }
-        Self { bar }
+        Self { bar, live: None }
+    }
+
+    /// A view of how it goes, on a terminal or where it is asked for.
+    pub fn live(when: When, context: &Context, modelled: bool) -> Self {
+        let able = std::env::var("TERM").is_ok_and(|term| term != "dumb");
+        let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let form = match when {
+            When::Never => None,
+            _ if context.progress && able => Some(Form::Region { color }),
+            When::Always => Some(Form::Lines),
+            When::Auto => None,
+        };
+        let control = Arc::clone(&context.control);
+        let mut line = Self::new(false, Arc::clone(&control));
+        line.live = form.map(|form| Live::new(form, control, modelled));
+        line
+    }
+
+    /// Says something beside it.
+    pub fn note(&self, context: &Context, text: &str) {
+        match &self.live {
+            Some(live) => live.suspend(|| context.note(text)),
+            None => self.bar.suspend(|| context.note(text)),
+        }
     }
 
     /// A line of nothing but words.
@@ -59,13 +89,27 @@ impl Line {
 
     /// Says what is being done, without a length.
     pub fn say(&self, what: &str) {
+        if let Some(live) = &self.live {
+            return live.turn(what, Extent::Unknown);
+        }
         self.bar.set_message(what.to_owned());
     }
 
     /// Says how much of something is done.
     pub fn part(&self, what: &str, done: u64, whole: u64) {
+        if let Some(live) = &self.live {
+            return live.turn(what, Extent::Part { done, whole });
+        }
         self.bar.set_position(done.saturating_mul(1000) / whole.max(1));
         self.say(what);
+    }
+
+    /// Says how many requests are made of something that takes as long as it takes.
+    pub fn count(&self, what: &str, goal: u64) {
+        match &self.live {
+            Some(live) => live.count(what, goal),
+            None => self.say(what),
+        }
     }
 
     /// Says where a run stands.
@@ -76,11 +120,18 @@ impl Line {
             1 => String::new(),
             rounds => format!(" · round {} of {rounds}", at.round + 1),
         };
-        self.say(&format!("{}{round} · {} left", at.phase.title, seconds(at.eta())));
+        let what = format!("{}{round}", at.phase.title);
+        match &self.live {
+            Some(live) => live.turn(&what, Extent::Time { done: at.done, left: at.eta() }),
+            None => self.say(&format!("{what} · {} left", seconds(at.eta()))),
+        }
     }
 
     /// Takes the line away.
     pub fn clear(&self) {
+        if let Some(live) = &self.live {
+            live.clear();
+        }
         self.bar.finish_and_clear();
     }
 }

@@ -14,7 +14,8 @@ use seekwell_checkup::{ExplainInput, Observer, Outcome, Plan, Progress, explain,
 use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::TargetError;
-use seekwell_runs::{Detail, Engine, Kind, RunDocument, Status, Tool, Writer};
+use seekwell_io::units::Nanos;
+use seekwell_runs::{Detail, Engine, Kind, Medium, RunDocument, Status, Tool, Writer};
 use seekwell_sys::View;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,6 +43,10 @@ pub struct Session<'a> {
     pub document: RunDocument,
     /// Histograms and series so far.
     pub detail: Detail,
+    /// How many phases and details are of plans that are done.
+    before: (usize, usize),
+    /// What will take time after the plan that is run.
+    pub ahead: Nanos,
 }
 
 impl<'a> Session<'a> {
@@ -55,6 +60,19 @@ impl<'a> Session<'a> {
         inspection: Inspection,
     ) -> Result<Self, CommandError> {
         let line = Line::new(context.progress, Arc::clone(&context.control));
+        Self::begin_with(line, context, purpose, inspection)
+    }
+
+    /// The same with a line of progress that is shown otherwise.
+    ///
+    /// # Errors
+    /// As for [`Session::begin`].
+    pub fn begin_with(
+        line: Line,
+        context: &'a Context,
+        purpose: Purpose,
+        inspection: Inspection,
+    ) -> Result<Self, CommandError> {
         if inspection.kind != TargetKind::Machine {
             line.say("measuring what the engine itself costs");
         }
@@ -101,10 +119,13 @@ impl<'a> Session<'a> {
             medium: None,
             inspection,
             phases: Vec::new(),
+            preconditioning: None,
+            study: None,
             findings: Vec::new(),
             invalid: Vec::new(),
         };
-        Ok(Self { context, engine, writer, line, document, detail: Detail::default() })
+        let (detail, before, ahead) = (Detail::default(), (0, 0), Nanos::ZERO);
+        Ok(Self { context, engine, writer, line, document, detail, before, ahead })
     }
 
     /// Runs a plan on what was made ready, saving after every unit, and explains the result. The
@@ -116,13 +137,26 @@ impl<'a> Session<'a> {
         tags: Option<(TagPolicy, u32)>,
         wanted: Option<u64>,
     ) {
-        self.document.medium = Some(ready.medium);
-        let control = Arc::clone(&self.context.control);
-        let mut executor = RealExecutor::new(ready.source, self.engine, tags, Arc::clone(&control));
-        let outcome = run(plan, &mut executor, self, &control.stop);
+        let mut executor = self.executor(ready, tags);
+        let interrupted = self.run(plan, &mut executor);
         drop(executor);
+        self.conclude(interrupted, wanted);
+    }
+
+    /// What executes workloads on what was made ready; `tags` bounds what is outstanding.
+    pub fn executor(&mut self, ready: Ready, tags: Option<(TagPolicy, u32)>) -> RealExecutor {
+        self.document.medium = Some(ready.medium);
+        RealExecutor::new(ready.source, self.engine, tags, Arc::clone(&self.context.control))
+    }
+
+    /// Runs a plan, its phases after those of earlier plans, saving after every unit. Gives whether
+    /// it was interrupted.
+    pub fn run(&mut self, plan: &Plan, executor: &mut RealExecutor) -> bool {
+        self.before = (self.document.phases.len(), self.detail.repeats.len());
+        let control = Arc::clone(&self.context.control);
+        let outcome = run(plan, executor, self, &control.stop);
         self.take(&outcome);
-        self.conclude(outcome.interrupted, wanted);
+        outcome.interrupted
     }
 
     /// The engine that was chosen.
@@ -138,6 +172,8 @@ impl<'a> Session<'a> {
         let mut findings = explain(&ExplainInput {
             inspection: &self.document.inspection,
             phases: &self.document.phases,
+            preconditioned: self.document.preconditioning.is_some(),
+            study: self.document.study.as_ref(),
             medium: self.document.medium.as_ref(),
             engine: Some(&self.document.engine),
             wanted_bytes: wanted,
@@ -157,16 +193,42 @@ impl<'a> Session<'a> {
         self.document.findings = findings;
     }
 
+    /// Gives the figures of a fitted machine the ranges that its error allows.
+    fn widen(&mut self) {
+        let Some(Medium::Machine {
+            model_error_percent: Some(error),
+            model_tail_error_percent: Some(tail),
+            model_depth,
+            model_write_depth,
+            ..
+        }) = self.document.medium
+        else {
+            return;
+        };
+        for phase in self.document.phases.iter_mut().skip(self.before.0) {
+            let drawn = phase.workload.drawn();
+            let deeper = drawn.map_or(1.0, |workload| {
+                let known = if workload.destroys() { model_write_depth } else { model_depth };
+                let depth = f64::from(workload.pace.depth() * workload.threads);
+                depth / f64::from(known.unwrap_or(0).max(1))
+            });
+            phase.widen(error, tail, deeper.max(1.0));
+        }
+    }
+
     fn take(&mut self, outcome: &Outcome) {
-        self.document.phases.clone_from(&outcome.phases);
-        self.detail.clone_from(&outcome.detail);
+        self.document.phases.truncate(self.before.0);
+        self.document.phases.extend_from_slice(&outcome.phases);
+        self.widen();
+        self.detail.repeats.truncate(self.before.1);
+        self.detail.repeats.extend_from_slice(&outcome.detail.repeats);
     }
 
     /// Keeps what there is so far.
     pub fn save(&mut self) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = writer.save(&self.document, &self.detail) {
-            self.context.note(&format!("this run is not kept: {error}"));
+            self.line.note(self.context, &format!("this run is not kept: {error}"));
             self.writer = None;
         }
     }
@@ -187,11 +249,11 @@ impl<'a> Session<'a> {
 
 impl Observer for Session<'_> {
     fn started(&mut self, at: &Progress<'_>) {
-        self.line.at(at);
+        self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
     }
 
     fn finished(&mut self, at: &Progress<'_>, so_far: &Outcome) {
-        self.line.at(at);
+        self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
         self.take(so_far);
         self.save();
     }

@@ -15,6 +15,8 @@ function mediumOf(medium: Record<string, unknown> | null): string | null {
       return `${size}, read only${cache}`;
     case "destroyed":
       return `${size} of device ${String(medium["serial"])}, overwritten${cache}`;
+    case "machine":
+      return `${String(medium["title"])}, a model of ${size}`;
     default:
       return "the null target: the engine's own cost";
   }

@@ -21,7 +21,7 @@ use crate::error::uid;
 use crate::read_only::make_direct;
 use crate::space::{FsSpace, is_memory, plan_size};
 use crate::{AccessError, drop_cache};
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Resource;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -42,7 +42,7 @@ pub struct Fill<'a> {
     pub progress: &'a mut dyn FnMut(u64, u64),
 }
 
-/// A temporary file, filled and flushed. It is gone when this is dropped.
+/// A temporary file. It is gone when this is dropped.
 #[derive(Debug)]
 pub struct Scratch {
     fd: OwnedFd,
@@ -64,8 +64,53 @@ impl Scratch {
         Self::create_as(dir, fill, None)
     }
 
+    /// Makes a file of exactly `size_bytes` in `dir` that holds nothing yet, for what is written
+    /// before it is read. `allocate` asks the file system to set blocks aside for all of it; where
+    /// it cannot, the file is one hole, as without. Direct requests are used where they work.
+    ///
+    /// # Errors
+    /// As for [`Scratch::create`].
+    pub fn reserve(dir: &Path, size_bytes: u64, allocate: bool) -> Result<Self, AccessError> {
+        let mut scratch = Self::empty(dir, size_bytes, size_bytes, None)?;
+        rustix::fs::ftruncate(&scratch.fd, size_bytes)
+            .map_err(|e| io("sizing a temporary file in", dir, e))?;
+        if allocate {
+            match rustix::fs::fallocate(&scratch.fd, FallocateFlags::empty(), 0, size_bytes) {
+                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+                Err(Errno::NOSPC) => {
+                    let (dir, wanted_bytes) = (dir.to_path_buf(), size_bytes);
+                    return Err(AccessError::NoSpace { dir, written_bytes: 0, wanted_bytes });
+                }
+                Err(errno) => return Err(io("making room for a file in", dir, errno)),
+            }
+        }
+        scratch.size_bytes = size_bytes;
+        scratch.go_direct()?;
+        Ok(scratch)
+    }
+
     /// `way` is given to make a file with a name although one without would be possible.
     fn create_as(dir: &Path, fill: Fill<'_>, way: Option<Way>) -> Result<Self, AccessError> {
+        let mut scratch = Self::empty(dir, fill.wanted_bytes, fill.minimum_bytes, way)?;
+        let direct = fill::fill(&scratch.fd, dir, scratch.size_bytes, fill)?;
+        drop_cache(&scratch.fd).map_err(|source| AccessError::Io {
+            what: "dropping the page cache",
+            path: dir.to_path_buf(),
+            source,
+        })?;
+        if direct {
+            scratch.go_direct()?;
+        }
+        Ok(scratch)
+    }
+
+    /// A file without data, planned to be as large as there is room for.
+    fn empty(
+        dir: &Path,
+        wanted_bytes: u64,
+        minimum_bytes: u64,
+        way: Option<Way>,
+    ) -> Result<Self, AccessError> {
         let handle = open_dir(dir)?;
         let space = FsSpace::of(dir)?;
         if space.read_only {
@@ -73,9 +118,9 @@ impl Scratch {
         }
         let kind = rustix::fs::fstatfs(&handle).map_err(|e| io("statfs", dir, e))?.f_type as u32;
         let (fd, named) = make(dir, handle, kind, way)?;
-        let size_bytes = plan_size(fill.wanted_bytes, fill.minimum_bytes, &space)?;
+        let size_bytes = plan_size(wanted_bytes, minimum_bytes, &space)?;
         within_file_size_limit(size_bytes)?;
-        let mut scratch = Self {
+        Ok(Self {
             fd,
             named,
             dir: dir.to_path_buf(),
@@ -83,19 +128,15 @@ impl Scratch {
             logical_block_bytes: 1,
             direct: false,
             in_memory: is_memory(kind),
-        };
-        let direct = fill::fill(&scratch.fd, dir, size_bytes, fill)?;
-        drop_cache(&scratch.fd).map_err(|source| AccessError::Io {
-            what: "dropping the page cache",
-            path: dir.to_path_buf(),
-            source,
-        })?;
-        if direct {
-            let block = make_direct(&scratch.fd, 512).map_err(|e| io("reading", dir, e))?;
-            scratch.direct = block.is_some();
-            scratch.logical_block_bytes = block.unwrap_or(1);
-        }
-        Ok(scratch)
+        })
+    }
+
+    /// Sends requests past the page cache from here on, where that works.
+    fn go_direct(&mut self) -> Result<(), AccessError> {
+        let block = make_direct(&self.fd, 512).map_err(|e| io("reading", &self.dir, e))?;
+        self.direct = block.is_some();
+        self.logical_block_bytes = block.unwrap_or(1);
+        Ok(())
     }
 
     /// Removes what earlier processes left in `dir` when they were killed: files whose name is

@@ -100,3 +100,24 @@ fn a_leftover_that_somebody_has_locked_is_not_swept() {
     drop(file);
     assert_eq!(Scratch::sweep(dir.path()).unwrap(), [path]);
 }
+
+#[test]
+fn room_that_is_reserved_has_its_size_holds_nothing_and_can_be_written() {
+    let Some(dir) = place() else { return };
+    for allocate in [true, false] {
+        let scratch = Scratch::reserve(dir.path(), 3 * MIB + 512, allocate).unwrap();
+        assert_eq!(scratch.size_bytes(), 3 * MIB + 512);
+        let file = fs::File::from(scratch.fd.try_clone().unwrap());
+        assert_eq!(file.metadata().unwrap().len(), 3 * MIB + 512);
+        let blocks = std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap());
+        assert!(allocate || blocks == 0, "{blocks} blocks of a hole");
+        rustix::fs::fcntl_setfl(&file, OFlags::empty()).unwrap();
+        let mut bytes = vec![7; 4096];
+        file.read_exact_at(&mut bytes, MIB).unwrap();
+        assert!(bytes.iter().all(|b| *b == 0));
+        file.write_all_at(&[1; 4096], 2 * MIB).unwrap();
+        assert_eq!(names(dir.path()), Vec::<String>::new());
+    }
+    let error = Scratch::reserve(dir.path(), 1 << 60, true).unwrap_err();
+    assert!(matches!(error, AccessError::TooLittleRoom { .. }), "{error}");
+}

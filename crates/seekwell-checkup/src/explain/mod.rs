@@ -19,11 +19,13 @@ mod read_ahead;
 mod room;
 mod rotation;
 mod scheduler;
+mod slow;
+mod steady;
 #[cfg(test)]
 pub(crate) mod testing;
 
 use seekwell_inspect::{Fact, Finding, Inspection};
-use seekwell_runs::{Engine, Medium, Phase};
+use seekwell_runs::{Engine, Medium, Phase, Study};
 
 /// Everything the rules may look at.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +34,10 @@ pub struct ExplainInput<'a> {
     pub inspection: &'a Inspection,
     /// The phases with their metrics.
     pub phases: &'a [Phase],
+    /// Whether the device was written twice over before.
+    pub preconditioned: bool,
+    /// What was asked beyond their numbers.
+    pub study: Option<&'a Study>,
     /// What the data lay in, where anything was measured.
     pub medium: Option<&'a Medium>,
     /// How requests were issued, where any were.
@@ -66,6 +72,8 @@ pub const RULES: &[&[Rule]] = &[
     scheduler::RULES,
     read_ahead::RULES,
     noise::RULES,
+    steady::RULES,
+    slow::RULES,
     full::RULES,
     cpu::RULES,
     engine::RULES,

@@ -9,7 +9,7 @@ use seekwell_io::measurement::{Failure, FailureKind, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
-use seekwell_runs::{DeviceCount, Engine, Medium, Phase, Repeat, Spread};
+use seekwell_runs::{DeviceCount, Engine, Medium, Phase, Repeat, Spread, Study};
 use std::collections::BTreeMap;
 
 /// A checkup with everything the rules look at.
@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 pub struct Case {
     pub inspection: Inspection,
     pub phases: Vec<Phase>,
+    pub preconditioned: bool,
+    pub study: Option<Study>,
     pub medium: Option<Medium>,
     pub engine: Option<Engine>,
     pub wanted_bytes: Option<u64>,
@@ -139,6 +141,8 @@ impl Case {
         Self {
             inspection: inspection(device),
             phases: phases(behaviour),
+            preconditioned: false,
+            study: None,
             medium: Some(Medium::TemporaryFile {
                 directory: "/srv".into(),
                 size_bytes: 1 << 30,
@@ -158,6 +162,8 @@ impl Case {
         ExplainInput {
             inspection: &self.inspection,
             phases: &self.phases,
+            preconditioned: self.preconditioned,
+            study: self.study.as_ref(),
             medium: self.medium.as_ref(),
             engine: self.engine.as_ref(),
             wanted_bytes: self.wanted_bytes,

@@ -67,7 +67,7 @@ fn of_two_published_lines_only_create_and_delete_differ_by_more_than_runs_usuall
 #[test]
 fn a_word_that_the_topic_explains_is_not_said_twice() {
     let fewer = AHCI.replace("522376", "261188");
-    let against = only(&[bonnie("a", &AHCI), bonnie("b", &fewer)], &Options::default());
+    let against = only(&[bonnie("a", AHCI), bonnie("b", &fewer)], &Options::default());
     assert_eq!(against.summary[1], "Stat: random −50 %.");
 }
 

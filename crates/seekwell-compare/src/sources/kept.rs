@@ -90,6 +90,13 @@ fn identity_of(work: &Work) -> BTreeMap<String, String> {
             out.extend([("suite".into(), suite.clone()), ("step".into(), step.clone())]);
             out
         }
+        Work::Job(job) => {
+            let mut out = job.options.clone();
+            out.insert("jobs".into(), job.jobs.join(", "));
+            out.insert("clones".into(), job.clones.to_string());
+            out.insert("reads_back".into(), job.reads_back.to_string());
+            out
+        }
     }
 }
 
@@ -208,6 +215,7 @@ fn describe(name: &str, work: &Work, first: Option<Op>) -> Option<Value> {
         Work::Drawn(w) => matches!(w.pace, Pace::Open { .. }),
         Work::Replayed(replay) => replay.mode != ReplayMode::Depth,
         Work::Suite(_) => false,
+        Work::Job(job) => ["rate", "rate_iops"].iter().any(|o| job.options.contains_key(*o)),
     };
     let commits = op == Op::Flush && drawn.is_some_and(|w| w.flush_every > 0);
     let part_of_commit = op != Op::Flush && drawn.is_some_and(|w| w.flush_every == 1);

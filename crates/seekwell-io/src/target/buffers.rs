@@ -2,8 +2,6 @@
 
 use super::TargetError;
 use crate::request::{Op, Tagged};
-use rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -11,14 +9,13 @@ use std::ptr::NonNull;
 /// Buffers are this far apart at least, so that none shares a page with another.
 const PAGE: usize = 4096;
 
-/// The region. The kernel reads and writes it while requests are outstanding, so no reference into
-/// it is ever made: only pointers.
+/// The region. The kernel reads and writes a slot while a request of it is outstanding, so
+/// references into it are made only for slots that are not.
 #[derive(Debug)]
 pub struct Buffers {
     base: NonNull<u8>,
     stride: usize,
     slots: u32,
-    stamp: u64,
 }
 
 // SAFETY: the region belongs to this value alone; a slot is touched only by who holds its tag.
@@ -27,11 +24,15 @@ unsafe impl Send for Buffers {}
 unsafe impl Sync for Buffers {}
 
 impl Buffers {
-    /// `slots` buffers of `bytes` each, filled with data that does not compress.
+    /// `slots` buffers of `bytes` each, every one handed to `fill` once.
     ///
     /// # Errors
     /// [`TargetError::Setup`] when there is no memory for it.
-    pub fn new(slots: u32, bytes: u32, seed: u64) -> Result<Self, TargetError> {
+    pub fn new(
+        slots: u32,
+        bytes: u32,
+        mut fill: impl FnMut(&mut [u8]),
+    ) -> Result<Self, TargetError> {
         let stride = (bytes.max(1) as usize).next_multiple_of(PAGE);
         let len = stride * slots as usize;
         let prot = ProtFlags::READ | ProtFlags::WRITE;
@@ -42,10 +43,9 @@ impl Buffers {
                 TargetError::Setup { what: "mapping I/O buffers", errno: e.raw_os_error() }
             })?;
         let base = NonNull::new(base.cast::<u8>()).expect("mmap does not return null");
-        // SAFETY: the mapping is `len` bytes, writable, and nothing else refers to it yet.
-        let all = unsafe { std::slice::from_raw_parts_mut(base.as_ptr(), len) };
-        Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(all);
-        Ok(Self { base, stride, slots, stamp: seed })
+        let mut buffers = Self { base, stride, slots };
+        (0..slots).for_each(|slot| fill(buffers.get(slot)));
+        Ok(buffers)
     }
 
     /// Where a slot's buffer begins.
@@ -56,25 +56,24 @@ impl Buffers {
         unsafe { self.base.as_ptr().add(slot as usize * self.stride) }
     }
 
+    /// A slot's whole buffer. The slot must not be outstanding.
+    #[inline]
+    pub fn get(&mut self, slot: u32) -> &mut [u8] {
+        // SAFETY: `of` checks the slot, whose `stride` bytes are mapped, initialised and, because
+        // nothing of the slot is outstanding, touched by nobody else while this is borrowed.
+        unsafe { std::slice::from_raw_parts_mut(self.of(slot), self.stride) }
+    }
+
+    /// What a request that is about to be submitted sends: nothing unless it writes.
+    #[inline]
+    pub fn sent(&mut self, tagged: &Tagged) -> &mut [u8] {
+        let len = if tagged.request.op == Op::Write { tagged.request.len as usize } else { 0 };
+        &mut self.get(tagged.slot)[..len]
+    }
+
     /// The whole region, for registration with the kernel.
     pub fn region(&self) -> (*mut c_void, usize) {
         (self.base.as_ptr().cast(), self.stride * self.slots as usize)
-    }
-
-    /// Marks every page of a write, so that no two writes hold the same data and nothing that
-    /// removes duplicates makes them look cheap.
-    #[inline]
-    pub fn prepare(&mut self, tagged: &Tagged) {
-        if tagged.request.op != Op::Write {
-            return;
-        }
-        let start = self.of(tagged.slot);
-        for page in (0..tagged.request.len as usize).step_by(PAGE) {
-            self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            // SAFETY: `page` is a multiple of the page size below the slot's length, so the eight
-            // bytes lie in the slot, which no outstanding request uses.
-            unsafe { start.add(page).cast::<u64>().write_unaligned(self.stamp) };
-        }
     }
 }
 

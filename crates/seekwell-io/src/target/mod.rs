@@ -2,7 +2,9 @@
 
 mod buffers;
 mod fixed;
+mod nowait;
 mod null;
+mod payload;
 mod threads;
 mod uring;
 
@@ -11,6 +13,7 @@ mod tests;
 
 pub use fixed::{Fixed, Served};
 pub use null::Null;
+pub use payload::{Payload, Stamped};
 pub use threads::Threads;
 pub use uring::Uring;
 

@@ -2,26 +2,28 @@
 //! io_uring, and for depth 1, where a plain system call is what a database makes.
 
 use super::buffers::Buffers;
+use super::payload::{Payload, Stamped};
 use super::{Target, TargetError, Until};
 use crate::clock::Clock;
-use crate::request::{Completion, Op, Request, Tagged};
+use crate::request::{Completion, Op, Tagged};
 use crate::units::Nanos;
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// A pool with a thread for each slot; a pool of one does requests on the caller's thread.
-pub struct Threads {
+pub struct Threads<P = Stamped> {
+    payload: P,
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
     /// Requests taken at depth 1, done in `reap`.
-    inline: VecDeque<Tagged>,
+    inline: VecDeque<Job>,
     syscalls: u64,
 }
 
 struct Shared {
-    file: OwnedFd,
+    files: Vec<OwnedFd>,
     buffers: Mutex<Buffers>,
     clock: Clock,
     state: Mutex<State>,
@@ -29,15 +31,25 @@ struct Shared {
     done: Condvar,
 }
 
+/// A request, where it goes and its buffer's address.
+#[derive(Clone, Copy)]
+struct Job {
+    tagged: Tagged,
+    file: u32,
+    at: u64,
+    data_only: bool,
+    buffer: usize,
+}
+
 #[derive(Default)]
 struct State {
-    queue: VecDeque<(Tagged, usize)>,
+    queue: VecDeque<Job>,
     finished: Vec<Completion>,
     closing: bool,
 }
 
 impl Threads {
-    /// A pool for `depth` requests of up to `max_bytes` on `file`.
+    /// A pool for `depth` requests of up to `max_bytes` on `file`, with data drawn from `seed`.
     ///
     /// # Errors
     /// [`TargetError::Setup`] when buffers or threads cannot be made.
@@ -47,21 +59,39 @@ impl Threads {
         max_bytes: u32,
         seed: u64,
     ) -> Result<Self, TargetError> {
+        Self::with(&[file], depth, max_bytes, Stamped::new(seed))
+    }
+}
+
+impl<P: Payload> Threads<P> {
+    /// A pool for `depth` requests of up to `max_bytes` on `files`, in the payload's numbers.
+    ///
+    /// # Errors
+    /// As for [`Threads::new`].
+    pub fn with(
+        files: &[BorrowedFd<'_>],
+        depth: u32,
+        max_bytes: u32,
+        mut payload: P,
+    ) -> Result<Self, TargetError> {
         let setup = |what| {
             move |e: std::io::Error| TargetError::Setup {
                 what,
                 errno: e.raw_os_error().unwrap_or(0),
             }
         };
+        let files: Result<_, _> = files.iter().map(BorrowedFd::try_clone_to_owned).collect();
+        let buffers = Buffers::new(depth, max_bytes, |buffer| payload.begin(buffer))?;
         let shared = Arc::new(Shared {
-            file: file.try_clone_to_owned().map_err(setup("duplicating the file descriptor"))?,
-            buffers: Mutex::new(Buffers::new(depth, max_bytes, seed)?),
+            files: files.map_err(setup("duplicating file descriptors"))?,
+            buffers: Mutex::new(buffers),
             clock: Clock::real(),
             state: Mutex::default(),
             work: Condvar::new(),
             done: Condvar::new(),
         });
-        let mut target = Self { shared, workers: Vec::new(), inline: VecDeque::new(), syscalls: 0 };
+        let (workers, inline) = (Vec::new(), VecDeque::new());
+        let mut target = Self { payload, shared, workers, inline, syscalls: 0 };
         for _ in 0..if depth > 1 { depth } else { 0 } {
             let shared = Arc::clone(&target.shared);
             let builder = std::thread::Builder::new().name("seekwell-io".into());
@@ -69,6 +99,22 @@ impl Threads {
             target.workers.push(worker.map_err(setup("starting an I/O thread"))?);
         }
         Ok(target)
+    }
+
+    /// What requests carry.
+    pub fn payload(&mut self) -> &mut P {
+        &mut self.payload
+    }
+
+    /// Lets the payload look at what was taken since `first`.
+    fn look(&mut self, first: usize, out: &mut [Completion]) {
+        if P::LOOKS {
+            let mut buffers = lock(&self.shared.buffers);
+            for completion in &mut out[first..] {
+                let buffer = buffers.get(completion.slot);
+                completion.result = self.payload.done(completion.slot, buffer, completion.result);
+            }
+        }
     }
 }
 
@@ -80,7 +126,7 @@ impl Shared {
     fn serve(&self) {
         loop {
             let mut state = lock(&self.state);
-            let (tagged, buffer) = loop {
+            let job = loop {
                 if state.closing {
                     return;
                 }
@@ -90,18 +136,22 @@ impl Shared {
                 state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
             };
             drop(state);
-            let result = perform(self.file.as_fd(), &tagged.request, buffer as *mut u8);
-            let at = self.clock.now();
-            lock(&self.state).finished.push(Completion { slot: tagged.slot, result, at });
+            let completion = self.perform(&job);
+            lock(&self.state).finished.push(completion);
             self.done.notify_one();
         }
+    }
+
+    fn perform(&self, job: &Job) -> Completion {
+        let result = perform(self.files[job.file as usize].as_raw_fd(), job);
+        Completion { slot: job.tagged.slot, result, at: self.clock.now() }
     }
 }
 
 /// Does one request with one system call.
-fn perform(file: BorrowedFd<'_>, request: &Request, buffer: *mut u8) -> Result<u32, i32> {
-    let fd: RawFd = file.as_raw_fd();
-    let (len, at) = (request.len as usize, request.offset.cast_signed());
+fn perform(fd: RawFd, job: &Job) -> Result<u32, i32> {
+    let (request, buffer) = (&job.tagged.request, job.buffer as *mut u8);
+    let (len, at) = (request.len as usize, job.at.cast_signed());
     // SAFETY: `buffer` is the slot's own, at least `len` bytes long, and no one else touches it
     // until the completion is reaped; the descriptor is open for the whole call.
     let moved = unsafe {
@@ -112,6 +162,7 @@ fn perform(file: BorrowedFd<'_>, request: &Request, buffer: *mut u8) -> Result<u
                 libc::pwritev2(fd, &raw const part, 1, at, libc::RWF_DSYNC)
             }
             Op::Write => libc::pwrite(fd, buffer.cast(), len, at),
+            Op::Flush if job.data_only => libc::fdatasync(fd) as isize,
             Op::Flush => libc::fsync(fd) as isize,
             Op::Discard => {
                 let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
@@ -122,17 +173,24 @@ fn perform(file: BorrowedFd<'_>, request: &Request, buffer: *mut u8) -> Result<u
     u32::try_from(moved).map_err(|_| std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
 }
 
-impl Target for Threads {
+impl<P: Payload> Target for Threads<P> {
     fn submit(&mut self, batch: &[Tagged]) -> Result<(), TargetError> {
         self.syscalls += batch.len() as u64;
         let mut buffers = lock(&self.shared.buffers);
-        batch.iter().for_each(|tagged| buffers.prepare(tagged));
+        let payload = &mut self.payload;
+        let jobs = batch.iter().map(|tagged| {
+            let request = &tagged.request;
+            payload.prepare(tagged, buffers.sent(tagged));
+            let (file, at) = payload.place(request);
+            let data_only = payload.data_only(request);
+            let buffer = buffers.of(tagged.slot) as usize;
+            Job { tagged: *tagged, file, at, data_only, buffer }
+        });
         if self.workers.is_empty() {
-            self.inline.extend(batch);
+            self.inline.extend(jobs);
             return Ok(());
         }
-        let with_buffer = batch.iter().map(|tagged| (*tagged, buffers.of(tagged.slot) as usize));
-        lock(&self.shared.state).queue.extend(with_buffer);
+        lock(&self.shared.state).queue.extend(jobs);
         if batch.len() == 1 {
             self.shared.work.notify_one()
         } else {
@@ -143,21 +201,22 @@ impl Target for Threads {
 
     fn reap(&mut self, until: Until, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let first = out.len();
-        while let Some(tagged) = self.inline.pop_front() {
-            let buffer = lock(&self.shared.buffers).of(tagged.slot);
-            let result = perform(self.shared.file.as_fd(), &tagged.request, buffer);
-            out.push(Completion { slot: tagged.slot, result, at: self.now() });
+        while let Some(job) = self.inline.pop_front() {
+            out.push(self.shared.perform(&job));
         }
         let mut state = lock(&self.shared.state);
         loop {
             out.append(&mut state.finished);
             let wait = until.deadline.since(self.shared.clock.now());
             if (out.len() - first) as u32 >= until.completions || wait == Nanos::ZERO {
-                return Ok(());
+                break;
             }
             let waited = self.shared.done.wait_timeout(state, wait.into());
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        drop(state);
+        self.look(first, out);
+        Ok(())
     }
 
     fn now(&self) -> Nanos {
@@ -169,7 +228,7 @@ impl Target for Threads {
     }
 }
 
-impl Drop for Threads {
+impl<P> Drop for Threads<P> {
     /// Waits for requests that are outstanding: their buffers go with the pool.
     fn drop(&mut self) {
         lock(&self.shared.state).closing = true;

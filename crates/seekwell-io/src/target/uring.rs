@@ -1,27 +1,31 @@
-//! Files and block devices through io_uring: registered file and buffers, one `io_uring_enter` to
+//! Files and block devices through io_uring: registered files and buffers, one `io_uring_enter` to
 //! submit and to reap, request slot = buffer slot = user data.
 
 use super::buffers::Buffers;
-use super::{Target, TargetError, Until};
+use super::payload::{Payload, Stamped};
+use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
 use crate::request::{Completion, Op, Request, Tagged};
 use crate::units::Nanos;
-use io_uring::types::{Fixed, SubmitArgs, Timespec};
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// A ring on one open file. Must stay on the thread that made it.
-pub struct Uring {
+/// A ring on open files, by default one. Must stay on the thread that made it.
+pub struct Uring<P = Stamped> {
     // Dropped in this order: the kernel lets go of the buffers before they are unmapped.
     ring: IoUring,
     buffers: Buffers,
+    payload: P,
     registered_buffers: bool,
+    /// How a request on each file is begun.
+    begin: Vec<squeue::Flags>,
     clock: Clock,
     syscalls: u64,
 }
 
 impl Uring {
-    /// A ring for `depth` requests of up to `max_bytes` on `file`.
+    /// A ring for `depth` requests of up to `max_bytes` on `file`, with data drawn from `seed`.
     ///
     /// # Errors
     /// [`TargetError::RingRefused`] where the kernel does not give this process a ring at all, so
@@ -32,8 +36,29 @@ impl Uring {
         max_bytes: u32,
         seed: u64,
     ) -> Result<Self, TargetError> {
-        let buffers = Buffers::new(depth, max_bytes, seed)?;
+        Self::with(&[file], depth, max_bytes, Stamped::new(seed))
+    }
+}
+
+impl<P: Payload> Uring<P> {
+    /// A ring for `depth` requests of up to `max_bytes` on `files`, in the payload's numbers.
+    ///
+    /// # Errors
+    /// As for [`Uring::new`].
+    pub fn with(
+        files: &[BorrowedFd<'_>],
+        depth: u32,
+        max_bytes: u32,
+        mut payload: P,
+    ) -> Result<Self, TargetError> {
+        let mut buffers = Buffers::new(depth, max_bytes, |buffer| payload.begin(buffer))?;
+        let begin = files.iter().map(|file| match nowait::is_refused(*file, &mut buffers) {
+            true => squeue::Flags::ASYNC,
+            false => squeue::Flags::empty(),
+        });
+        let begin = begin.collect();
         let ring = build(depth)?;
+        let files: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let setup = |what| {
             move |e: std::io::Error| TargetError::Setup {
                 what,
@@ -41,8 +66,8 @@ impl Uring {
             }
         };
         ring.submitter()
-            .register_files(&[file.as_raw_fd()])
-            .map_err(setup("registering the file with io_uring"))?;
+            .register_files(&files)
+            .map_err(setup("registering files with io_uring"))?;
         let (base, len) = buffers.region();
         let iovec = libc::iovec { iov_base: base, iov_len: len };
         // SAFETY: the region outlives the ring (field order) and is not unmapped or moved before.
@@ -50,30 +75,55 @@ impl Uring {
         // Refused where locked memory is limited (RLIMIT_MEMLOCK before Linux 5.12): plain reads
         // do.
         let registered_buffers = registered.is_ok();
-        Ok(Self { ring, buffers, registered_buffers, clock: Clock::real(), syscalls: 0 })
+        let clock = Clock::real();
+        Ok(Self { ring, buffers, payload, registered_buffers, begin, clock, syscalls: 0 })
+    }
+
+    /// What requests carry.
+    pub fn payload(&mut self) -> &mut P {
+        &mut self.payload
     }
 
     fn entry(&self, tagged: &Tagged) -> squeue::Entry {
         let request = &tagged.request;
-        let (buffer, len, at) = (self.buffers.of(tagged.slot), request.len, request.offset);
+        let (buffer, len) = (self.buffers.of(tagged.slot), request.len);
+        let (number, at) = self.payload.place(request);
+        let file = Fixed(number);
         let entry = match (request.op, self.registered_buffers) {
-            (Op::Read, true) => opcode::ReadFixed::new(Fixed(0), buffer, len, 0).offset(at).build(),
-            (Op::Read, false) => opcode::Read::new(Fixed(0), buffer, len).offset(at).build(),
-            (Op::Write, true) => opcode::WriteFixed::new(Fixed(0), buffer, len, 0)
+            (Op::Read, true) => opcode::ReadFixed::new(file, buffer, len, 0).offset(at).build(),
+            (Op::Read, false) => opcode::Read::new(file, buffer, len).offset(at).build(),
+            (Op::Write, true) => opcode::WriteFixed::new(file, buffer, len, 0)
                 .offset(at)
                 .rw_flags(durability(request))
                 .build(),
-            (Op::Write, false) => opcode::Write::new(Fixed(0), buffer, len)
+            (Op::Write, false) => opcode::Write::new(file, buffer, len)
                 .offset(at)
                 .rw_flags(durability(request))
                 .build(),
-            (Op::Flush, _) => opcode::Fsync::new(Fixed(0)).build(),
+            (Op::Flush, _) if self.payload.data_only(request) => {
+                opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build()
+            }
+            (Op::Flush, _) => opcode::Fsync::new(file).build(),
             (Op::Discard, _) => {
                 let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-                opcode::Fallocate::new(Fixed(0), u64::from(len)).offset(at).mode(mode).build()
+                opcode::Fallocate::new(file, u64::from(len)).offset(at).mode(mode).build()
             }
         };
-        entry.user_data(u64::from(tagged.slot))
+        entry.flags(self.begin[number as usize]).user_data(u64::from(tagged.slot))
+    }
+
+    /// Takes what is done.
+    #[inline]
+    fn collect(&mut self, now: Nanos, out: &mut Vec<Completion>) {
+        let (payload, buffers) = (&mut self.payload, &mut self.buffers);
+        out.extend(self.ring.completion().map(|entry| {
+            let mut completion = complete(&entry, now);
+            if P::LOOKS {
+                let buffer = buffers.get(completion.slot);
+                completion.result = payload.done(completion.slot, buffer, completion.result);
+            }
+            completion
+        }));
     }
 
     fn enter(&mut self, want: usize, wait: Nanos) -> Result<(), TargetError> {
@@ -115,11 +165,11 @@ fn build(depth: u32) -> Result<IoUring, TargetError> {
     })
 }
 
-impl Target for Uring {
+impl<P: Payload> Target for Uring<P> {
     #[inline]
     fn submit(&mut self, batch: &[Tagged]) -> Result<(), TargetError> {
         for tagged in batch {
-            self.buffers.prepare(tagged);
+            self.payload.prepare(tagged, self.buffers.sent(tagged));
             let entry = self.entry(tagged);
             // SAFETY: buffer and file outlive the ring, and the slot is not used again before its
             // completion was reaped.
@@ -143,7 +193,7 @@ impl Target for Uring {
                 }
             }
             let now = self.clock.now();
-            out.extend(self.ring.completion().map(|entry| complete(&entry, now)));
+            self.collect(now, out);
             return Ok(());
         }
         let mut now = self.clock.now();
@@ -151,7 +201,7 @@ impl Target for Uring {
             let have = (out.len() - first) as u32;
             self.enter((until.completions - have) as usize, until.deadline.since(now))?;
             now = self.clock.now();
-            out.extend(self.ring.completion().map(|entry| complete(&entry, now)));
+            self.collect(now, out);
             if (out.len() - first) as u32 >= until.completions || now >= until.deadline {
                 return Ok(());
             }

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A prime larger than any number of blocks, to scatter Zipf ranks over the region one to one.
-const SCATTER: u64 = 18_446_744_073_709_551_557;
+pub(super) const SCATTER: u64 = 18_446_744_073_709_551_557;
 
 /// Draws requests. Equal workload, thread and times asked give equal requests, on any machine.
 #[derive(Debug)]
@@ -202,6 +202,6 @@ impl Arrivals {
 
 /// Uniform below `n` by multiplication; the bias is under n/2⁶⁴.
 #[inline]
-fn below(rng: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
+pub(super) fn below(rng: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
 }

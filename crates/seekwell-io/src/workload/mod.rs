@@ -4,14 +4,21 @@
 //! turns it into requests, one thread's share at a time, from a seed and nothing else. It is one
 //! [`Source`]; the requests of a trace are another.
 
+mod cover;
 mod generator;
+mod permutation;
+mod spread;
 #[cfg(test)]
 mod tests;
 mod together;
 
+pub use cover::{Cover, Drawn};
 pub use generator::Generator;
+pub use permutation::Permutation;
+pub use spread::{Law, Spread, Zone};
 pub use together::Together;
 
+use crate::measurement::Failure;
 use crate::request::{Completion, Request};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -41,6 +48,11 @@ pub trait Source {
     /// A request that was handed over at `submitted` is done.
     #[inline]
     fn completed(&mut self, _request: &Request, _submitted: Nanos, _completion: &Completion) {}
+
+    /// Whether the run goes on although a request failed; asked after `completed`.
+    fn forgives(&mut self, _failure: &Failure) -> bool {
+        false
+    }
 }
 
 /// Where in the region the next request goes.

@@ -4,13 +4,14 @@
 mod facts;
 mod inspect;
 mod listing;
+mod study;
 mod table;
 
 pub use facts::facts;
 pub use inspect::inspect;
 pub use listing::table;
 
-use crate::describe::{heading, sentence};
+use crate::describe::{fit_error, heading, modelled, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::rows;
@@ -18,7 +19,7 @@ use crate::suite::steps;
 use crate::text::{clean, clean_lines, columns, when, wrap};
 use anstyle::{AnsiColor, Style as Paint};
 use seekwell_inspect::{Finding, Severity};
-use seekwell_runs::{RunDocument, Status};
+use seekwell_runs::{Kind, RunDocument, Status};
 
 /// How terminal output looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +95,15 @@ pub fn terminal(document: &RunDocument, width: usize, style: Style) -> String {
     key_figures(&mut page, document);
     if !document.phases.is_empty() {
         page.blank();
-        table::phases(&mut page, &rows(document));
+        let rows = rows(document);
+        if study::study(&mut page, document) {
+            table::remarks(&mut page, &rows);
+        } else {
+            table::phases(&mut page, &rows);
+        }
+        if document.kind == Kind::Bench {
+            study::costs(&mut page, document, &rows);
+        }
         table::steps(&mut page, &steps(document));
     }
     faith(&mut page, document);
@@ -125,8 +134,8 @@ fn head(page: &mut Page, document: &RunDocument) {
     page.text(&about.join(" · "), "", "  ", DIM);
     let yellow = Paint::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
     let red = Paint::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    if document.modelled {
-        page.marked("◇ MODELLED:", "figures of a model, not of a disk", "  ", yellow);
+    if let Some(said) = modelled(document) {
+        page.marked("◇ MODELLED:", &said, "  ", yellow);
     }
     let unfinished = match document.status {
         Status::Complete => None,
@@ -173,7 +182,7 @@ fn wrap_kept(text: &str, indent: usize, width: usize) -> Vec<String> {
 
 fn key_figures(page: &mut Page, document: &RunDocument) {
     let figures = figures(document);
-    if figures.is_empty() && !steps(document).is_empty() {
+    if document.study.is_some() || (figures.is_empty() && !steps(document).is_empty()) {
         return;
     }
     page.blank();
@@ -182,8 +191,10 @@ fn key_figures(page: &mut Page, document: &RunDocument) {
     }
     let label_width = figures.iter().map(|f| columns(&f.label)).max().unwrap_or(0);
     let value_width = figures.iter().map(|f| columns(&f.value)).max().unwrap_or(0);
+    let fitted = fit_error(document).is_some();
     for figure in &figures {
         let spread = match (&figure.range, figure.repeats) {
+            (Some(range), _) if fitted => format!("({})", range.replace(" – ", " … ")),
             (Some(range), n) => format!("{range} in {n} repeats"),
             (None, 1) => "one repeat".to_owned(),
             (None, n) => format!("the same in {n} repeats"),

@@ -65,7 +65,7 @@ fn table(page: &mut Page, rows: &[&Row]) {
 }
 
 /// A table whose first column is words and whose others are numbers.
-fn columns(page: &mut Page, head: &[&str], rows: Vec<Vec<String>>) {
+pub(super) fn columns(page: &mut Page, head: &[&str], rows: Vec<Vec<String>>) {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -107,7 +107,7 @@ fn list(page: &mut Page, rows: &[&Row]) {
 }
 
 /// Phases that were not run, or not wholly, gathered by the reason.
-fn remarks(page: &mut Page, rows: &[Row]) {
+pub(super) fn remarks(page: &mut Page, rows: &[Row]) {
     gathered(page, rows.iter().filter_map(|r| Some((r.remark.as_deref()?, r.phase.as_str()))));
 }
 

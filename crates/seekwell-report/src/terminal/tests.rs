@@ -134,6 +134,10 @@ fn an_array_at_forty_columns() {
     rate in MB/s of 10^6 bytes; spread:
     highest less lowest repeat, over the
     median
+    cost: 2,600 ns of CPU for a request, 100
+      % reached the device
+    the engine alone costs 412 ns for a
+    request (null target, depth 32)
 
     Findings
     Nothing was found wrong.

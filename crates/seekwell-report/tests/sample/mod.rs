@@ -40,6 +40,8 @@ fn document(inspection: Inspection, made: Vec<(Phase, Detail)>) -> (RunDocument,
         }),
         inspection,
         phases,
+        preconditioning: None,
+        study: None,
         findings: Vec::new(),
         invalid: Vec::new(),
     };

@@ -180,8 +180,9 @@ fn tests() -> Vec<Test> {
 }
 
 /// A pass over the file through the page cache, in the 512 KiB that the kernel of the time put
-/// together; what is written back of it while it is read goes in portions of the 4 MiB that Linux 2.6
-/// writes back of a file before it goes on to another (`MAX_WRITEBACK_PAGES`, mm/page-writeback.c).
+/// together; what is written back of it while it is read goes in portions of the 4 MiB that Linux
+/// 2.6 writes back of a file before it goes on to another (`MAX_WRITEBACK_PAGES`,
+/// mm/page-writeback.c).
 fn stream(read_percent: u8) -> How {
     let is_rewrite = read_percent == 50;
     // Reading ahead keeps two requests under way, writing back as many as there are.

@@ -10,8 +10,10 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::{
-    Detail, DeviceCount, Engine, Fidelity, Kind, Latency, Medium, OpSummary, Phase, Repeat,
-    RepeatDetail, Replay, ReplayMode, RunDocument, Spread, Status, SuiteStep, Tool,
+    Detail, DeviceCount, Engine, Fidelity, JobFile, JobWork, Kind, Latency, Limit, LimitOutcome,
+    Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Repeat, RepeatDetail, Replay,
+    ReplayMode, RunDocument, Slowdown, Spread, Status, Steady, SteadyOutcome, Study, SuiteStep,
+    Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
 
@@ -143,6 +145,7 @@ fn repeat(seed: u64) -> Repeat {
             flushes: 0,
             share: 1.0,
         }),
+        slowdown: Some(Slowdown { at_ns: 1, before_per_s: 9_000.0, after_per_s: 1_000.0 }),
         invalid: Some("a request failed".into()),
         ..Repeat::new(seed, Stopped::Finished)
     }
@@ -195,6 +198,12 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
         }),
         inspection: inspection(),
         phases: (0..phases).map(phase).collect(),
+        preconditioning: Some(Preconditioning {
+            sequential_bytes: 2 << 30,
+            random_bytes: 2 << 30,
+            took_ns: 9_000_000_000,
+        }),
+        study: None,
         findings: vec![Finding {
             id: "SW-QUEUE-001".into(),
             severity: Severity::Warning,
@@ -260,4 +269,65 @@ pub fn step() -> SuiteStep {
         tunables: BTreeMap::from([("files".into(), "16384".into())]),
         primary: "create_per_s".into(),
     }
+}
+
+/// A job of a job file.
+pub fn job() -> JobWork {
+    JobWork {
+        jobs: vec!["randwrite".into()],
+        job_file: "disk.fio".into(),
+        group: 0,
+        clones: 4,
+        engine: "io_uring".into(),
+        reads_back: false,
+        options: BTreeMap::from([("rw".into(), "randwrite".into()), ("bs".into(), "4k".into())]),
+        files: vec![JobFile {
+            path: "randwrite.0.0".into(),
+            kind: "temporary".into(),
+            size_bytes: 1 << 30,
+        }],
+        warnings: vec!["hipri has no effect: completions come by interrupt".into()],
+    }
+}
+
+/// A block that did not verify.
+pub fn mismatch() -> Mismatch {
+    Mismatch {
+        path: "/dev/sdb".into(),
+        offset: 4096,
+        len: 4096,
+        differs_at: Some(4100),
+        what: "checksum".into(),
+        expected: "00ff".into(),
+        found: "01ff".into(),
+    }
+}
+
+/// One of each kind of question to several runs.
+pub fn studies() -> [Study; 3] {
+    let point = Point { phase: "phase-0".into(), values: vec!["1".into()] };
+    let trial = Trial {
+        phase: "phase-0".into(),
+        requests_per_s: 100.0,
+        completed_per_s: 99.5,
+        response_ns: Some(1e6),
+        holds: true,
+        confirms: true,
+    };
+    [
+        Study::Sweep(Sweep { keys: vec!["iodepth".into()], points: vec![point] }),
+        Study::Limit(Limit {
+            metric: "p99".into(),
+            bound_ns: 2_000_000,
+            closed_phase: "closed".into(),
+            closed_requests_per_s: Some(1_000.0),
+            trials: vec![trial],
+            outcome: Some(LimitOutcome::Found { requests_per_s: 100.0 }),
+        }),
+        Study::Steady(Steady {
+            phase: "phase-0".into(),
+            rounds_per_s: vec![1_000.0; 5],
+            outcome: Some(SteadyOutcome::Reached { from: 0, mean_per_s: 1_000.0 }),
+        }),
+    ]
 }

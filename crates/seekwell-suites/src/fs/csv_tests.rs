@@ -41,6 +41,8 @@ fn document(set: &[(&str, &str)]) -> RunDocument {
         medium: None,
         inspection: Inspection::null(),
         phases: phases.collect(),
+        preconditioning: None,
+        study: None,
         findings: Vec::new(),
         invalid: Vec::new(),
     }

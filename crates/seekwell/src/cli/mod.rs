@@ -1,7 +1,9 @@
 //! The command line: what can be typed. Help, man pages and completions are made from this alone.
 
+pub mod beyond;
 mod compare;
 pub mod experiment;
+pub mod format;
 pub mod machine;
 pub mod record;
 pub mod replay;
@@ -332,11 +334,25 @@ pub enum Rw {
 /// `seekwell bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
+    /// fio job files, run as they are: files that do not exist are made for the run and removed, a
+    /// file of yours is only read, a device is written only with --destroy
+    #[arg(
+        value_name = "FILE.fio", value_hint = ValueHint::FilePath,
+        conflicts_with_all = [
+            "suite", "rw", "bs", "iodepth", "numjobs", "runtime", "ramp_time", "size", "offset",
+            "rwmixread", "rate_iops", "rate_process", "random_distribution", "fsync", "direct",
+            "tags", "set",
+        ]
+    )]
+    pub jobs: Vec<PathBuf>,
+    /// Print the jobs as understood, and where they would write how much; run nothing
+    #[arg(long, requires = "jobs", conflicts_with = "json")]
+    pub show: bool,
     /// A directory, file or block device, the .toml description of a modelled machine, or `null`
-    /// for the cost of the engine itself
+    /// for the cost of the engine itself; for job files, in place of what they name
     #[arg(
         long, value_name = "TARGET", value_hint = ValueHint::AnyPath,
-        required_unless_present = "suite"
+        required_unless_present_any = ["suite", "jobs"]
     )]
     pub on: Option<PathBuf>,
     /// Run a suite people know in place of one workload; `list` says which there are
@@ -362,9 +378,6 @@ pub struct Bench {
     /// controller.kind=ide, host.tags=split
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
-    /// Print the result in another tool's format
-    #[arg(long, value_name = "FORMAT", requires = "suite", conflicts_with = "json")]
-    pub format: Option<ResultFormat>,
     /// How often to measure
     #[arg(
         long, value_name = "N", default_value_t = 1,
@@ -386,19 +399,12 @@ pub struct Bench {
     /// What may be overwritten.
     #[command(flatten)]
     pub destroy: Destroy,
-}
-
-/// Formats of other tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ResultFormat {
-    /// The CSV line of bonnie++ 2.00, one for each repeat of the suite fs
-    BonnieCsv,
-    /// The same as bonnie++ 1.97 wrote it
-    #[value(name = "bonnie-csv-1.97")]
-    BonnieCsv197,
-    /// The same as bonnie++ 1.96 wrote it
-    #[value(name = "bonnie-csv-1.96")]
-    BonnieCsv196,
+    /// Questions that take several runs.
+    #[command(flatten)]
+    pub beyond: beyond::Beyond,
+    /// What is printed or written for other programs.
+    #[command(flatten)]
+    pub results: format::Formats,
 }
 
 /// Gaps between arrivals.
@@ -417,11 +423,17 @@ pub struct Report {
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
     /// Write the page to this file [default: seekwell-RUN.html]
-    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(
+        long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["format", "output_dir", "write_logs"]
+    )]
     pub output: Option<PathBuf>,
     /// Print Markdown on standard output instead
-    #[arg(long, conflicts_with_all = ["output", "json"])]
+    #[arg(long, conflicts_with_all = ["output", "json", "format", "output_dir", "write_logs"])]
     pub markdown: bool,
+    /// What is printed or written for other programs, in place of the page.
+    #[command(flatten)]
+    pub results: format::Formats,
 }
 
 /// `seekwell runs`.

@@ -1,6 +1,6 @@
-//! `seekwell report`: kept runs as one page, as Markdown or as JSON.
+//! `seekwell report`: kept runs as one page, as Markdown or in forms that other programs read.
 
-use super::write_page;
+use super::{format, write_page};
 use crate::Ended;
 use crate::cli::Report;
 use crate::context::Context;
@@ -10,6 +10,9 @@ use std::path::PathBuf;
 pub fn run(args: &Report, context: &Context) -> Ended {
     let store = context.store()?;
     let loaded: Vec<_> = args.runs.iter().map(|r| store.load(r)).collect::<Result<_, _>>()?;
+    if args.results.any() {
+        return format::kept(context, &loaded, &args.results);
+    }
     if args.markdown {
         for (document, _) in &loaded {
             context.print(&seekwell_report::markdown(document))?;

@@ -1,54 +1,53 @@
 //! `seekwell bench`: one workload, with fio's option names.
 
-use super::show;
+pub mod jobs;
+pub mod limit;
+mod stage;
+pub mod sweep;
+
+use super::format;
 use crate::Ended;
 use crate::cli::Bench;
 use crate::commands::experiment::arms::options;
 use crate::context::Context;
-use crate::medium::{Wanted, prepare};
-use crate::session::{Purpose, Session};
-use crate::target::look;
-use seekwell_checkup::{Group, PhaseSpec, Plan};
+use seekwell_checkup::steady::{ROUNDS, conclude};
+use seekwell_checkup::{Group, PhaseSpec, Plan, Rounds};
 use seekwell_experiment::{Options, Rw};
 use seekwell_io::units::Nanos;
-use seekwell_runs::Kind;
-use std::path::Path;
-
-const GIB: u64 = 1 << 30;
+use seekwell_runs::Study;
+use stage::Stage;
 
 pub fn run(args: &Bench, context: &Context) -> Ended {
-    let on = args.on.as_deref().unwrap_or(Path::new("."));
+    if !args.jobs.is_empty() {
+        return jobs::run(args, context);
+    }
     if let Some(suite) = &args.suite {
         return crate::commands::suite::run(suite, args, context);
     }
-    let inspection = look(&context.view, on)?;
-    let purpose = Purpose {
-        kind: Kind::Bench,
-        label: args.label.clone(),
-        keep: !args.no_keep,
-        engine: args.workload.engine,
-    };
-    // Checked before anything is laid out, with a region that any request fits in.
+    format::check(&args.results, None)?;
     let options = options(&args.workload);
-    options.workload(u64::from(options.block_bytes), true, args.seed).check()?;
-    let mut session = Session::begin(context, purpose, inspection.clone())?;
-    let wanted = Wanted {
-        inspection: &inspection,
-        size_bytes: args.workload.size,
-        default_bytes: GIB,
-        destroy: args.destroy.destroy.as_deref(),
-        writes: options.writes(),
-        set: &args.set,
-    };
-    let ready = prepare(&wanted, context, &session.line)?;
-    let room = ready.inputs.region_bytes.saturating_sub(options.offset_bytes);
-    let workload = options.workload(room, ready.inputs.direct, args.seed);
-    workload.check()?;
+    if !args.beyond.sweep.is_empty() {
+        return sweep::run(args, &options, context);
+    }
+    if let Some(bound) = args.beyond.limit {
+        return limit::run(args, &options, bound, context);
+    }
+    let mut stage = Stage::begin(args, context, &[&options])?;
+    let workload = stage.workload(&options, args.seed)?;
     let (name, title) = (name(&options), title(&options));
-    let spec = PhaseSpec::new(name, title, Group::Custom, workload, args.repeats);
-    let plan = Plan::of(vec![spec], Nanos::from_millis(0));
-    session.measure(&plan, ready, options.tags(), args.workload.size);
-    show(context, &session.end(), None)
+    let mut spec = PhaseSpec::new(name, title, Group::Custom, workload.clone(), args.repeats);
+    if args.beyond.steady {
+        (spec.rounds, spec.repeats) = (Rounds::UntilSteady, ROUNDS);
+    }
+    let plan = Plan::of(vec![spec], Nanos::ZERO);
+    let interrupted = (args.beyond.precondition && stage.precondition(&workload)?)
+        || stage.session.run(&plan, &mut stage.executor);
+    if args.beyond.steady {
+        let rounds = stage.session.document.phases.first().map(conclude);
+        stage.session.document.study = rounds.map(Study::Steady);
+    }
+    stage.session.conclude(interrupted, args.workload.size);
+    format::finish(context, &stage.session.end(), &args.results)
 }
 
 fn name(options: &Options) -> String {

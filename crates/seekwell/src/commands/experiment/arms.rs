@@ -202,11 +202,18 @@ pub fn workload(word: &str) -> Result<Options, ArmError> {
             let why = format!("one of {} is needed", words.join(", "));
             return Err(ArmError::Value { key: "rw", value: part.chars().take(40).collect(), why });
         }
-        let key = key.trim();
-        let known = Key::of(key).ok_or_else(|| unknown(key, Key::all_names()))?;
-        known.take(&mut options, value.trim())?;
+        set(&mut options, key.trim(), value.trim())?;
     }
     Ok(options)
+}
+
+/// Sets one option by its name.
+///
+/// # Errors
+/// [`ArmError`] for an option that is none, or a value that is none of its.
+pub fn set(options: &mut Options, key: &str, value: &str) -> Result<(), ArmError> {
+    let known = Key::of(key).ok_or_else(|| unknown(key, Key::all_names()))?;
+    known.take(options, value)
 }
 
 /// What the options of the command line say.

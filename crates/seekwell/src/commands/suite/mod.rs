@@ -2,11 +2,11 @@
 
 mod list;
 
-use super::show;
+use super::format;
 use crate::Ended;
-use crate::cli::{Bench, Engine, ResultFormat};
+use crate::cli::{Bench, Engine};
 use crate::context::Context;
-use crate::exit::{CommandError, Exit};
+use crate::exit::CommandError;
 use crate::progress::{Line, seconds};
 use crate::session::{Purpose, Session};
 use crate::target::is_modelled;
@@ -15,8 +15,7 @@ use seekwell_checkup::driver::{INTERRUPTED, NOT_REACHED};
 use seekwell_inspect::{Target, TargetKind, inspect};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{Kind, Medium, RunDocument, Status};
-use seekwell_suites::fs::csv::{self, Version};
+use seekwell_runs::{Kind, Medium, Status};
 use seekwell_suites::{Level, Round, Settings, Suite, SuiteError, find, record};
 use seekwell_sys::DevId;
 use std::fs::File;
@@ -36,11 +35,7 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     let level = if args.quick { Level::Quick } else { Level::Full };
     let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: suite.name })?;
     let settings = Settings::new(suite, level, &args.set)?;
-    let version = args.format.map(version);
-    if version.is_some() && suite.name != "fs" {
-        let (suite, format) = (suite.name.to_owned(), "bonnie++ CSV");
-        return Err(CommandError::NoSuchResult { suite, format });
-    }
+    format::check(&args.results, Some(suite.name))?;
     if is_modelled(on) {
         return Err(CommandError::SuiteOnModel { path: on.to_path_buf() });
     }
@@ -81,34 +76,8 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     if failed.is_some() {
         session.document.status = Status::Failed;
     }
-    let ended = session.end();
-    let exit = match version {
-        Some(version) => lines(context, &ended.0, version, ended.2)?,
-        None => show(context, &ended, None)?,
-    };
+    let exit = format::finish(context, &session.end(), &args.results)?;
     failed.map_or(Ok(exit), |error| Err(error.into()))
-}
-
-const fn version(format: ResultFormat) -> Version {
-    match format {
-        ResultFormat::BonnieCsv => Version::V1_98,
-        ResultFormat::BonnieCsv197 => Version::V1_97,
-        ResultFormat::BonnieCsv196 => Version::V1_96,
-    }
-}
-
-/// Prints one line for each repeat.
-fn lines(context: &Context, document: &RunDocument, version: Version, exit: Exit) -> Ended {
-    for why in &document.invalid {
-        context.note(why);
-    }
-    let mut text = String::new();
-    for repeat in 0..csv::repeats(document) {
-        text += &csv::line(document, repeat, version);
-        text.push('\n');
-    }
-    context.print(&text)?;
-    Ok(exit)
 }
 
 /// All rounds of a suite.

@@ -1,0 +1,210 @@
+//! How offsets are drawn, how fast requests come, and hints.
+
+use super::asked::Asked;
+use crate::error::JobError;
+use crate::job::{
+    Blocks, By, Distribution, Flow, Hints, Process, Random, RandomGenerator, Rate, ThinkAt,
+    Thinktime,
+};
+use crate::value::{self, Bare};
+use seekwell_io::units::Nanos;
+
+/// fio's default skew of Zipf's law.
+const ZIPF: f64 = 1.1;
+/// fio's default power of Pareto's law.
+const PARETO: f64 = 0.2;
+
+/// How offsets are drawn.
+pub(super) fn random(
+    asked: &Asked<'_>,
+    blocks: &By<Blocks>,
+    align: &By<u64>,
+) -> Result<Random, JobError> {
+    let words = [
+        ("tausworthe", RandomGenerator::Tausworthe),
+        ("tausworthe64", RandomGenerator::Tausworthe64),
+        ("lfsr", RandomGenerator::Lfsr),
+    ];
+    let distribution = distribution(asked)?;
+    let uniform = distribution == Distribution::Uniform;
+    let own = |align: u64, blocks: &Blocks| align == u64::from(blocks.min());
+    // fio keeps no map either where offsets are not multiples of the smallest block.
+    let aligned = own(align.read, &blocks.read)
+        && own(align.write, &blocks.write)
+        && own(align.trim, &blocks.trim);
+    let repeat = asked.flag("randrepeat", true)?;
+    let seed = asked.number("randseed", 0, i64::MAX as u64)?;
+    Ok(Random {
+        distribution,
+        once_each: !asked.flag("norandommap", false)? && uniform && aligned,
+        generator: asked.word("random_generator", &words, RandomGenerator::Tausworthe)?,
+        repeat: repeat && seed.is_none(),
+        repeat_all: asked.flag("allrandrepeat", false)?,
+        seed,
+    })
+}
+
+/// `random_distribution`: a word, its parameter and, after another colon, its centre.
+fn distribution(asked: &Asked<'_>) -> Result<Distribution, JobError> {
+    let moving = asked.count("random_sequence_stride", 0, 0)? > 0;
+    let Some(given) = asked.given("random_distribution") else { return Ok(Distribution::Uniform) };
+    let text = given.value.trim();
+    let (word, rest) = text.split_once(':').unwrap_or((text, ""));
+    let bad = |needed: &str| asked.bad(given, needed.to_owned());
+    if word == "zoned" || word == "zoned_abs" {
+        let zones = value::zones(rest, word == "zoned_abs", asked.reading(given)).map_err(bad)?;
+        if zones.iter().all(|zones| zones.is_empty()) {
+            return Err(bad("zones such as zoned:60/10:40/90"));
+        }
+        return Ok(Distribution::Zoned(zones));
+    }
+    if word == "sequence" {
+        let list = rest.split(',').map(|n| n.trim().parse::<u64>()).collect::<Result<Vec<_>, _>>();
+        let blocks = list.map_err(|_| bad("numbers of blocks such as sequence:2,0,1"))?;
+        return Ok(Distribution::Sequence { blocks, moving });
+    }
+    let mut parameters = rest.split(':').filter(|p| !p.is_empty()).map(value::float);
+    let first = parameters.next().transpose().map_err(bad)?;
+    let centre = parameters.next().transpose().map_err(bad)?;
+    let centre = centre.map(|share| 100.0 * share);
+    if parameters.next().is_some() || centre.is_some_and(|c| !(0.0..=100.0).contains(&c)) {
+        return Err(bad("a parameter and, after another colon, a centre from 0 to 1"));
+    }
+    let (theta, power) = (first.unwrap_or(ZIPF), first.unwrap_or(PARETO));
+    let deviation = first.unwrap_or(0.0);
+    match word {
+        "random" => Ok(Distribution::Uniform),
+        "zipf" if theta > 0.0 && theta <= 10.0 && theta != 1.0 => {
+            Ok(Distribution::Zipf { theta, centre })
+        }
+        "zipf" => Err(bad("zipf:THETA, above 0, at most 10, and not 1")),
+        "pareto" if power > 0.0 && power < 1.0 => Ok(Distribution::Pareto { power, centre }),
+        "pareto" => Err(bad("pareto:POWER, above 0 and below 1")),
+        "normal" | "gauss" if (0.0..100.0).contains(&deviation) => {
+            Ok(Distribution::Normal { deviation, centre })
+        }
+        "normal" | "gauss" => Err(bad("normal:DEVIATION, from 0 and below 100")),
+        _ => Err(bad("random, zipf, pareto, normal, zoned, zoned_abs or sequence")),
+    }
+}
+
+/// Bounds a second.
+pub(super) fn rate(asked: &Asked<'_>) -> Result<Rate, JobError> {
+    let bounds = |name, most| {
+        let values = asked.triple(name, 0, most)?;
+        Ok::<_, JobError>(values.map(|value| value.filter(|value| *value > 0)))
+    };
+    let (bytes, counts) = (i64::MAX as u64, u64::from(u32::MAX));
+    let (rate, least) = (bounds("rate", bytes)?, bounds("rate_min", bytes)?);
+    let (iops, least_iops) = (bounds("rate_iops", counts)?, bounds("rate_iops_min", counts)?);
+    let any = |values: &By<Option<u64>>| values.iter().any(Option::is_some);
+    if any(&rate) && any(&iops) {
+        return Err(asked.bad_option("rate_iops", "either rate or rate_iops"));
+    }
+    if any(&least) && any(&least_iops) {
+        return Err(asked.bad_option("rate_iops_min", "either rate_min or rate_iops_min"));
+    }
+    let above = |least: &By<Option<u64>>, most: &By<Option<u64>>| {
+        let mut pairs = least.iter().zip(most.iter());
+        pairs.any(|(least, most)| most.is_some() && least > most)
+    };
+    if above(&least, &rate) {
+        return Err(asked.bad_option("rate_min", "at most rate"));
+    }
+    if above(&least_iops, &iops) {
+        return Err(asked.bad_option("rate_iops_min", "at most rate_iops"));
+    }
+    let count = |values: By<Option<u64>>| values.map(|value| value.map(|value| value as u32));
+    let process = [("linear", Process::Linear), ("poisson", Process::Poisson)];
+    Ok(Rate {
+        bytes_per_s: rate,
+        iops: count(iops),
+        min_bytes_per_s: least,
+        min_iops: count(least_iops),
+        process: asked.word("rate_process", &process, Process::Linear)?,
+        cycle: asked.millis("rate_cycle", 1000)?,
+        ignore_thinktime: asked.flag("rate_ignore_thinktime", false)?,
+    })
+}
+
+/// Pauses between requests.
+pub(super) fn thinktime(asked: &Asked<'_>) -> Result<Option<Thinktime>, JobError> {
+    let pause = asked.time("thinktime", Bare::Micros)?;
+    let think = Thinktime {
+        pause,
+        spin: asked.time("thinktime_spin", Bare::Micros)?.min(pause),
+        every: asked.count("thinktime_blocks", 0, 1)?.max(1),
+        at: asked.word(
+            "thinktime_blocks_type",
+            &[("complete", ThinkAt::Complete), ("issue", ThinkAt::Issue)],
+            ThinkAt::Complete,
+        )?,
+        io_time: asked.time("thinktime_iotime", Bare::Seconds)?,
+    };
+    Ok((pause > Nanos::ZERO).then_some(think))
+}
+
+/// A share against other jobs.
+pub(super) fn flow(asked: &Asked<'_>) -> Result<Option<Flow>, JobError> {
+    let weight = asked.number("flow", 0, 1000)?.unwrap_or(0) as u32;
+    let flow = Flow {
+        id: asked.count("flow_id", 0, 0)?,
+        weight,
+        sleep: Nanos::from_micros(u64::from(asked.count("flow_sleep", 0, 0)?)),
+    };
+    Ok((weight > 0).then_some(flow))
+}
+
+/// Hints.
+pub(super) fn hints(asked: &Asked<'_>) -> Result<Hints, JobError> {
+    let small = |value: Option<u64>| value.map(|value| value as u8);
+    let nice = asked.parse("nice", value::signed)?.unwrap_or(0);
+    if !(-20..=19).contains(&nice) {
+        return Err(asked.bad_option("nice", "-20 to 19"));
+    }
+    let zero = |value: &Option<u64>| value.unwrap_or(0) as u8;
+    let listed = asked.parse("cpus_allowed", |text, _| value::cpus(text))?;
+    let mask = asked.number("cpumask", 0, u64::from(u32::MAX))?;
+    let masked = mask.map(|mask| (0..32).filter(|cpu| mask >> cpu & 1 == 1).collect::<Vec<u32>>());
+    let cpus = if asked.later("cpumask", "cpus_allowed") { masked } else { listed.or(masked) };
+    let memory = [
+        ("malloc", false),
+        ("shm", false),
+        ("shmhuge", true),
+        ("mmap", false),
+        ("mmapshared", false),
+        ("mmaphuge", true),
+    ];
+    let huge_pages = match asked.given("mem") {
+        Some(given) => {
+            let word = given.value.split(':').next().unwrap_or_default();
+            asked.pick(given, word.trim(), &memory)?
+        }
+        None => false,
+    };
+    Ok(Hints {
+        thread: asked.flag("thread", false)?,
+        hipri: asked.flag("hipri", false)?,
+        fixed_buffers: asked.flag("fixedbufs", false)?,
+        register_files: asked.flag("registerfiles", false)?,
+        sq_poll: asked.flag("sqthread_poll", false)?,
+        sq_poll_cpu: asked.number("sqthread_poll_cpu", 0, 4095)?.map(|cpu| cpu as u32),
+        non_vectored: asked.number("nonvectored", 0, u64::from(u32::MAX))?.unwrap_or(1) > 0,
+        force_async: asked.count("force_async", 0, 0)?,
+        nowait: asked.flag("nowait", false)?,
+        prio: small(asked.number("prio", 0, 7)?),
+        prio_class: small(asked.number("prioclass", 0, 3)?),
+        cmdprio_percentage: asked.triple("cmdprio_percentage", 0, 100)?.map(zero),
+        cmdprio_class: asked.triple("cmdprio_class", 0, 3)?.map(|class| small(*class)),
+        cmdprio: asked.triple("cmdprio", 0, 7)?.map(zero),
+        cmdprio_bssplit: asked.text("cmdprio_bssplit"),
+        nice: nice as i8,
+        cpus: cpus.unwrap_or_default(),
+        cpus_split: asked.word(
+            "cpus_allowed_policy",
+            &[("shared", false), ("split", true)],
+            false,
+        )?,
+        huge_pages,
+    })
+}

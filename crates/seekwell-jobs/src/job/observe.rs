@@ -1,0 +1,151 @@
+//! Which figures and logs are wanted of a job, when it is good enough, and what an error does.
+
+use super::By;
+use seekwell_io::units::Nanos;
+
+/// The depth is searched so that latency stays below a target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencyTarget {
+    /// The latency.
+    pub target: Nanos,
+    /// It has to hold over this long.
+    pub window: Nanos,
+    /// For this share of requests, of 100.
+    pub percentile: f64,
+    /// The depth is adjusted to the end of the run, not fixed when found.
+    pub keep_adjusting: bool,
+}
+
+/// Which figure has to be steady.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Requests a second.
+    Iops,
+    /// Bytes a second.
+    Bandwidth,
+    /// Completion latency.
+    Latency,
+}
+
+/// The job ends when it is steady.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SteadyState {
+    /// Which figure.
+    pub metric: Metric,
+    /// Its slope is looked at, else its largest deviation from the mean.
+    pub slope: bool,
+    /// The most it may be: percent of the mean where `percent`, else in the metric's unit
+    /// (requests/s, bytes/s, nanoseconds), per second for a slope.
+    pub limit: f64,
+    /// What `limit` is measured in.
+    pub percent: bool,
+    /// Over this long.
+    pub duration: Nanos,
+    /// Looked at only after this.
+    pub ramp: Nanos,
+    /// Looked at this often.
+    pub check_interval: Nanos,
+}
+
+/// Which latencies get percentiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Percentiles {
+    /// Submission latency.
+    pub slat: bool,
+    /// Completion latency.
+    pub clat: bool,
+    /// Both together.
+    pub lat: bool,
+}
+
+/// Whether directions are reported apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unify {
+    /// Apart.
+    None,
+    /// Only together.
+    Mixed,
+    /// Apart and together.
+    Both,
+}
+
+/// Which figures are wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Percentiles from 0 to 100, rising.
+    pub percentile_list: Vec<f64>,
+    /// Of which latencies.
+    pub percentiles: Percentiles,
+    /// Submission latency is measured (no `disable_slat`, no `gtod_reduce`).
+    pub slat: bool,
+    /// Completion latency is measured.
+    pub clat: bool,
+    /// Total latency is measured.
+    pub lat: bool,
+    /// Bandwidth over time is measured.
+    pub bandwidth: bool,
+    /// The devices' own counters are reported.
+    pub disk_util: bool,
+    /// Any figures at all (`stats`).
+    pub stats: bool,
+    /// Directions together.
+    pub unify: Unify,
+    /// Digits in fio's own text output.
+    pub significant_figures: u8,
+}
+
+/// Which log files are wanted, by the name they begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logs {
+    /// Bandwidth (`write_bw_log`).
+    pub bandwidth: Option<String>,
+    /// Latencies (`write_lat_log`).
+    pub latency: Option<String>,
+    /// Requests a second (`write_iops_log`).
+    pub iops: Option<String>,
+    /// Histograms (`write_hist_log`).
+    pub histogram: Option<String>,
+    /// One value per window of this length; zero for one per request.
+    pub average: Nanos,
+    /// The largest of a window in place of its mean.
+    pub max_value: bool,
+    /// With the offset of each request.
+    pub offset: bool,
+    /// With the priority of each request.
+    pub prio: bool,
+    /// One file per clone (`per_job_logs`).
+    pub per_job: bool,
+    /// Times are those of the Unix clock.
+    pub unix_epoch: bool,
+    /// A histogram every so often.
+    pub histogram_every: Nanos,
+    /// Bins are merged 2^n to one.
+    pub histogram_coarseness: u8,
+    /// Bandwidth is averaged over this long (`bwavgtime`).
+    pub bandwidth_window: Nanos,
+    /// Requests a second are averaged over this long (`iopsavgtime`).
+    pub iops_window: Nanos,
+}
+
+impl Logs {
+    /// Whether any is wanted.
+    pub fn any(&self) -> bool {
+        [&self.bandwidth, &self.latency, &self.iops, &self.histogram].iter().any(|l| l.is_some())
+    }
+}
+
+/// What a failed request does. Without any of these it ends the job.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Errors {
+    /// The job goes on after a failed read.
+    pub continue_read: bool,
+    /// The job goes on after a failed write.
+    pub continue_write: bool,
+    /// The job goes on after a block that does not verify.
+    pub continue_verify: bool,
+    /// Error numbers (errno) that do not count: for reads, for writes, for verifying (which here
+    /// takes the third place).
+    pub ignore: By<Vec<i32>>,
+    /// Each error is told as it comes.
+    pub dump: bool,
+}

@@ -1,0 +1,186 @@
+//! How offsets are drawn, how fast requests come, and what else may matter to speed.
+
+use super::By;
+use seekwell_io::units::Nanos;
+
+/// One zone of a zoned distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zone {
+    /// Share of the requests, of 100.
+    pub access_percent: u8,
+    /// Its length: a share of the region, of 100.
+    pub size_percent: u8,
+    /// Its length in bytes, where it was given so (`zoned_abs`); `size_percent` is then 0.
+    pub size_bytes: u64,
+}
+
+/// Where random requests go.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Distribution {
+    /// Anywhere with equal chance.
+    Uniform,
+    /// Rank k with probability proportional to 1/k^theta.
+    Zipf {
+        /// The skew.
+        theta: f64,
+        /// Where the most used block is, of 100 of the region; none scatters the ranks.
+        centre: Option<f64>,
+    },
+    /// Pareto's law.
+    Pareto {
+        /// The power, above 0 and below 1.
+        power: f64,
+        /// Where the most used block is, of 100 of the region; none scatters the ranks.
+        centre: Option<f64>,
+    },
+    /// A bell.
+    Normal {
+        /// Standard deviation, of 100 of the region.
+        deviation: f64,
+        /// Its middle, of 100 of the region; none is the region's middle.
+        centre: Option<f64>,
+    },
+    /// Zones one after the other from the start of the region, each with its share of requests.
+    Zoned(By<Vec<Zone>>),
+    /// These blocks of the region in this order, over and over.
+    Sequence {
+        /// Numbers of blocks of the smallest size, from 0; never empty.
+        blocks: Vec<u64>,
+        /// Each time over begins as many blocks later as there are numbers.
+        moving: bool,
+    },
+}
+
+/// How random numbers are made. The draw of this program is its own; what a job can tell is
+/// whether a block may come twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RandomGenerator {
+    /// A generator of drawn numbers.
+    Tausworthe,
+    /// The same with 64 bits.
+    Tausworthe64,
+    /// A shift register: each block once, without a map.
+    Lfsr,
+}
+
+/// How offsets are drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Random {
+    /// Where requests go.
+    pub distribution: Distribution,
+    /// Every block is used once before any is used again (`norandommap` unset).
+    pub once_each: bool,
+    /// Which generator.
+    pub generator: RandomGenerator,
+    /// Offsets are the same in each run (`randrepeat`).
+    pub repeat: bool,
+    /// Everything drawn is the same in each run (`allrandrepeat`).
+    pub repeat_all: bool,
+    /// The seed given (`randseed`).
+    pub seed: Option<u64>,
+}
+
+/// How requests are spaced below a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Process {
+    /// Even.
+    #[default]
+    Linear,
+    /// Exponential gaps.
+    Poisson,
+}
+
+/// The most, and the least, that a clone does in a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rate {
+    /// At most so many bytes a second.
+    pub bytes_per_s: By<Option<u64>>,
+    /// At most so many requests a second.
+    pub iops: By<Option<u32>>,
+    /// The job fails below so many bytes a second.
+    pub min_bytes_per_s: By<Option<u64>>,
+    /// The job fails below so many requests a second.
+    pub min_iops: By<Option<u32>>,
+    /// How requests are spaced.
+    pub process: Process,
+    /// `min_…` is looked at over windows of this length.
+    pub cycle: Nanos,
+    /// Time lost by thinking is not made up for.
+    pub ignore_thinktime: bool,
+}
+
+impl Rate {
+    /// Whether there is an upper bound.
+    pub fn limits(&self) -> bool {
+        self.bytes_per_s.iter().any(Option::is_some) || self.iops.iter().any(Option::is_some)
+    }
+}
+
+/// What is counted towards the next pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ThinkAt {
+    /// Requests completed.
+    #[default]
+    Complete,
+    /// Requests issued.
+    Issue,
+}
+
+/// Pauses between requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thinktime {
+    /// How long a pause is.
+    pub pause: Nanos,
+    /// The first part of it is spent computing, not sleeping.
+    pub spin: Nanos,
+    /// Requests between pauses.
+    pub every: u32,
+    /// What is counted.
+    pub at: ThinkAt,
+    /// A pause also comes after this much time of requests; zero for not.
+    pub io_time: Nanos,
+}
+
+/// What may make a job faster or slower without changing its requests. All of it is as asked for;
+/// what a run made of it is the runner's to say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hints {
+    /// Clones are threads (`thread`), not processes.
+    pub thread: bool,
+    /// Completions are polled for.
+    pub hipri: bool,
+    /// Buffers are registered with the kernel.
+    pub fixed_buffers: bool,
+    /// Files are registered with the kernel.
+    pub register_files: bool,
+    /// A kernel thread submits.
+    pub sq_poll: bool,
+    /// The CPU of that thread.
+    pub sq_poll_cpu: Option<u32>,
+    /// Requests are not vectored.
+    pub non_vectored: bool,
+    /// Every so many requests are forced to a kernel worker.
+    pub force_async: u32,
+    /// Requests fail rather than wait.
+    pub nowait: bool,
+    /// I/O priority, 0 (highest) to 7.
+    pub prio: Option<u8>,
+    /// I/O priority class: 1 real time, 2 best effort, 3 idle.
+    pub prio_class: Option<u8>,
+    /// Share of requests, of 100, that get a priority of their own.
+    pub cmdprio_percentage: By<u8>,
+    /// The class of that priority; real time where none is given.
+    pub cmdprio_class: By<Option<u8>>,
+    /// That priority, 0 (highest) to 7.
+    pub cmdprio: By<u8>,
+    /// The same by size of request, as given.
+    pub cmdprio_bssplit: Option<String>,
+    /// The process' niceness, -20 to 19.
+    pub nice: i8,
+    /// CPUs that clones may run on; empty for all.
+    pub cpus: Vec<u32>,
+    /// Each clone gets one of `cpus` (`cpus_allowed_policy=split`).
+    pub cpus_split: bool,
+    /// Buffers in huge pages (`mem=shmhuge`, `mmaphuge`).
+    pub huge_pages: bool,
+}

@@ -1,0 +1,162 @@
+//! Which files a job uses, and where in them.
+
+use std::path::PathBuf;
+
+/// A length that may depend on what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// This many bytes.
+    Bytes(u64),
+    /// This share of the file or device, 0 to 100.
+    Percent(u8),
+}
+
+impl Amount {
+    /// In bytes, where the whole is `whole` bytes.
+    pub const fn of(self, whole: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Percent(p) => (whole as u128 * p as u128 / 100) as u64,
+        }
+    }
+
+    /// Whether it is nothing at all.
+    pub const fn is_zero(self) -> bool {
+        matches!(self, Self::Bytes(0) | Self::Percent(0))
+    }
+}
+
+/// A value, or any from `min` to `max` where these differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FixedRange<T> {
+    /// The smallest.
+    pub min: T,
+    /// The largest.
+    pub max: T,
+}
+
+/// Which of several files the next request goes to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ServiceOrder {
+    /// One after the other.
+    RoundRobin,
+    /// Each file to its end before the next.
+    Sequential,
+    /// Any, with equal chance.
+    Random,
+    /// Drawn by Zipf's law with this theta.
+    Zipf(f64),
+    /// Drawn by Pareto's law with this power.
+    Pareto(f64),
+    /// Drawn around the middle with this deviation, in percent of the number of files.
+    Normal(f64),
+}
+
+/// Which file comes next, and after how many requests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Service {
+    /// Which.
+    pub order: ServiceOrder,
+    /// Requests to one file before the next is chosen.
+    pub every: u32,
+}
+
+/// How room is made in a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fallocate {
+    /// Not at all: it is written out.
+    None,
+    /// By the file system where it can, else not.
+    Native,
+    /// `posix_fallocate`.
+    Posix,
+    /// `fallocate` that keeps the size.
+    Keep,
+    /// Only the size is set.
+    Truncate,
+}
+
+/// How and when files are made and removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Creation {
+    /// How room is made.
+    pub fallocate: Fallocate,
+    /// Made when first opened in place of before the run (`create_on_open`).
+    pub on_open: bool,
+    /// Only made: nothing is measured (`create_only`).
+    pub only: bool,
+    /// One after the other (`create_serialize`).
+    pub serialize: bool,
+    /// Each is synced when made (`create_fsync`).
+    pub fsync: bool,
+    /// A file that is not there may be made (`allow_file_create`).
+    pub allowed: bool,
+    /// Written out whole before the run (`overwrite`).
+    pub overwrite: bool,
+    /// Removed when the job is done (`unlink`).
+    pub unlink: bool,
+    /// Removed after each loop (`unlink_each_loop`).
+    pub unlink_each_loop: bool,
+}
+
+/// The files a job uses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Files {
+    /// Names given by `filename`; all clones share them. Empty: names are made by `format`.
+    pub names: Vec<PathBuf>,
+    /// Where made and relative names are; clone n uses number n modulo their count. Empty: the
+    /// working folder.
+    pub directories: Vec<PathBuf>,
+    /// How names are made: `$jobname`, `$jobnum`, `$filenum` and `$clientuid` are replaced.
+    pub format: String,
+    /// Files of one clone; where names are given, their number.
+    pub count: u32,
+    /// The most open at the same time.
+    pub open: u32,
+    /// Which file the next request goes to.
+    pub service: Service,
+    /// Size of each file (`filesize`); none divides [`super::Extent::size`] among them.
+    pub file_bytes: Option<FixedRange<u64>>,
+    /// Requests begin at the end of what is there (`file_append`).
+    pub append: bool,
+    /// What the page cache holds of a file is dropped before the run.
+    pub invalidate: bool,
+    /// Files are read once before the run.
+    pub pre_read: bool,
+    /// How and when files are made.
+    pub creation: Creation,
+}
+
+/// `zonemode=zbd`: the file is a zoned device, whose zones are written from their start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Zoned {
+    /// Length of a zone in bytes; none for that of the device.
+    pub zone_bytes: Option<u64>,
+    /// What a zone holds in bytes; none for its length.
+    pub capacity_bytes: Option<u64>,
+    /// Left out between zones of a sequential job, in bytes.
+    pub skip_bytes: u64,
+    /// Zones open for writing at a time, over all jobs; 0 for the device's own bound.
+    pub max_open: u32,
+    /// The same for each clone.
+    pub job_max_open: u32,
+    /// The device's bounds on open zones are not looked at.
+    pub ignore_limits: bool,
+    /// Reads may go beyond what was written.
+    pub read_beyond: bool,
+    /// A zone is reset when more than this share of all is written, 0 to 1; 0 for never.
+    pub reset_threshold: f64,
+    /// Of the resets that are due, this share is done, 0 to 1.
+    pub reset_frequency: f64,
+}
+
+/// `zonemode=strided`: so much is read or written, then so much skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strided {
+    /// Transferred in each zone, in bytes.
+    pub zone_bytes: u64,
+    /// Length of a zone, in bytes; at least `zone_bytes`.
+    pub range_bytes: u64,
+    /// Left out between zones, in bytes.
+    pub skip_bytes: u64,
+}

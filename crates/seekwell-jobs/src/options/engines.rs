@@ -1,0 +1,155 @@
+//! fio's engines by name, and the options of its command.
+
+use crate::job::EngineKind;
+
+/// What is known of an engine.
+pub(crate) enum Found {
+    /// This program has it, or one that does the same.
+    Kind(EngineKind),
+    /// fio has it; this program does not, because it is for something else.
+    Refused(&'static str),
+    /// There is none of this name; these are near.
+    Unknown(Vec<&'static str>),
+}
+
+/// Engines that are done.
+const DONE: &[(&str, EngineKind)] = &[
+    ("sync", EngineKind::Sync),
+    ("psync", EngineKind::Psync),
+    ("vsync", EngineKind::Vsync),
+    ("pvsync", EngineKind::Pvsync),
+    ("pvsync2", EngineKind::Pvsync2),
+    ("libaio", EngineKind::Libaio),
+    ("linuxaio", EngineKind::Libaio),
+    ("aio", EngineKind::Libaio),
+    ("io_uring", EngineKind::IoUring),
+    ("posixaio", EngineKind::Posixaio),
+    ("posix-aio", EngineKind::Posixaio),
+    ("mmap", EngineKind::Mmap),
+    ("null", EngineKind::Null),
+];
+
+/// Storage behind a network or a library of its own.
+const REMOTE: &str = "it reaches storage through a network or a library, not through the kernel's \
+                      files and block devices";
+/// NVMe, SCSI and zone commands.
+const PASSTHROUGH: &str = "it sends commands past the block layer, where this program cannot check \
+                           what they write to";
+/// Memory as storage.
+const MEMORY: &str = "it drives persistent memory, accelerators or raw flash through a library";
+/// File system calls.
+const FILES: &str = "it measures file system calls other than reads and writes; see \
+                     `seekwell bench --suite fs`";
+/// Not storage.
+const OTHER: &str = "it does not drive storage";
+
+/// Engines that are refused.
+const REFUSED: &[(&str, &str)] = &[
+    ("net", OTHER),
+    ("netsplice", OTHER),
+    ("rdma", OTHER),
+    ("cpuio", OTHER),
+    ("exec", "it runs programs that the job file names"),
+    ("external", "it loads a library that the job file names"),
+    ("cpp_null", "it loads a library that the job file names"),
+    ("splice", "it is for pipes"),
+    ("windowsaio", "it is for Windows"),
+    ("solarisaio", "it is for Solaris"),
+    ("e4defrag", FILES),
+    ("falloc", FILES),
+    ("ftruncate", FILES),
+    ("filecreate", FILES),
+    ("filestat", FILES),
+    ("filedelete", FILES),
+    ("filexattr", FILES),
+    ("dircreate", FILES),
+    ("dirstat", FILES),
+    ("dirdelete", FILES),
+    ("gfapi", REMOTE),
+    ("gfapi_async", REMOTE),
+    ("rados", REMOTE),
+    ("rbd", REMOTE),
+    ("http", REMOTE),
+    ("nfs", REMOTE),
+    ("nbd", REMOTE),
+    ("libhdfs", REMOTE),
+    ("libiscsi", REMOTE),
+    ("dfs", REMOTE),
+    ("ime_psync", REMOTE),
+    ("ime_psyncv", REMOTE),
+    ("ime_aio", REMOTE),
+    ("guasi", REMOTE),
+    ("fusion-aw-sync", REMOTE),
+    ("sg", PASSTHROUGH),
+    ("io_uring_cmd", PASSTHROUGH),
+    ("libzbc", PASSTHROUGH),
+    ("libblkio", PASSTHROUGH),
+    ("xnvme", PASSTHROUGH),
+    ("mtd", MEMORY),
+    ("pmemblk", MEMORY),
+    ("libpmem", MEMORY),
+    ("dev-dax", MEMORY),
+    ("libcufile", MEMORY),
+    ("libhipfile", MEMORY),
+    ("librpma_apm_client", MEMORY),
+    ("librpma_apm_server", MEMORY),
+    ("librpma_gpspm_client", MEMORY),
+    ("librpma_gpspm_server", MEMORY),
+];
+
+/// Finds an engine by its name.
+pub(crate) fn engine(name: &str) -> Found {
+    if let Some((_, kind)) = DONE.iter().find(|(known, _)| *known == name) {
+        return Found::Kind(*kind);
+    }
+    let external = name.starts_with("external:") || name.starts_with('/') || name.starts_with("./");
+    let base = if external { "external" } else { name };
+    match REFUSED.iter().find(|(known, _)| *known == base) {
+        Some((_, why)) => Found::Refused(why),
+        None => {
+            let known = DONE.iter().map(|(known, _)| *known);
+            Found::Unknown(seekwell_sys::nearest(name, known))
+        }
+    }
+}
+
+/// Options of the fio command itself.
+pub(super) const COMMAND: &[&str] = &[
+    "output",
+    "output-format",
+    "append-terse",
+    "minimal",
+    "terse-version",
+    "eta",
+    "eta-interval",
+    "eta-newline",
+    "status-interval",
+    "section",
+    "showcmd",
+    "parse-only",
+    "readonly",
+    "max-jobs",
+    "debug",
+    "client",
+    "server",
+    "daemonize",
+    "remote-config",
+    "idle-prof",
+    "inflate-log",
+    "trigger",
+    "trigger-file",
+    "trigger-remote",
+    "trigger-timeout",
+    "aux-path",
+    "alloc-size",
+    "warnings-fatal",
+    "bandwidth-log",
+    "latency-log",
+    "merge-blktrace-only",
+    "cmdhelp",
+    "enghelp",
+    "crctest",
+    "cpuclock-test",
+    "help",
+    "version",
+];

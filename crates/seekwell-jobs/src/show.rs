@@ -1,0 +1,221 @@
+//! Jobs as text, as they were understood and before anything runs.
+
+use crate::job::{Access, Blocks, By, Distribution, Engine, Job, JobFile, Kind};
+use crate::layout::{Bound, FileUse, Found, JobLayout, Traffic};
+use seekwell_io::units::Nanos;
+use std::fmt::Write as _;
+
+/// Files of one job that are written out; the others are summed up.
+const MOST_FILES: usize = 16;
+
+/// The jobs, where they would read and write, and every warning. `layout` is that of the same jobs.
+pub fn show(file: &JobFile, layout: &[JobLayout]) -> String {
+    let mut out = String::new();
+    for (n, job) in file.jobs.iter().enumerate() {
+        if n > 0 {
+            out.push('\n');
+        }
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(out, "  {name:<10} {value}");
+        };
+        let told = facts(job);
+        let title = match job.clones {
+            1 => job.name.clone(),
+            clones => format!("{} × {clones}", job.name),
+        };
+        told.iter().for_each(|(name, value)| line(name, value.clone()));
+        if let Some(layout) = layout.get(n) {
+            files(&mut line, layout);
+        }
+        let at = out.rfind("\n\n").map_or(0, |at| at + 2);
+        out.insert_str(at, &format!("job {title}, group {}\n", job.group.number));
+    }
+    for warning in &file.warnings {
+        let _ = writeln!(out, "\nwarning: {warning}");
+    }
+    out
+}
+
+/// What a job does, in words.
+fn facts(job: &Job) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("requests", requests(&job.access)), ("size", sizes(job))];
+    facts.push(("engine", engine(&job.engine)));
+    facts.push(("starts", starts(job)));
+    facts.push(("ends", ends(job)));
+    if job.timing.ramp > Nanos::ZERO {
+        facts.push(("measures", format!("after the first {}", job.timing.ramp)));
+    }
+    if job.access.random {
+        facts.push(("offsets", offsets(job)));
+    }
+    if job.rate.limits() {
+        let by = |unit: &str, values: By<Option<u64>>| {
+            let names = ["read", "write", "discard"];
+            let made = job.makes();
+            let told = names.iter().zip(values.iter()).zip(made.iter());
+            told.filter_map(|((n, v), made)| Some(format!("{n} {} {unit}", v.filter(|_| *made)?)))
+                .collect::<Vec<_>>()
+        };
+        let mut limits = by("bytes/s", job.rate.bytes_per_s);
+        limits.extend(by("requests/s", job.rate.iops.map(|v| v.map(u64::from))));
+        facts.push(("at most", limits.join(", ")));
+    }
+    if let Some(verify) = &job.verify {
+        let how = if verify.read_back { "read back and compared" } else { "not read back" };
+        facts.push(("verify", format!("{:?}, {how}", verify.checksum)));
+    }
+    facts
+}
+
+/// The kind of requests.
+fn requests(access: &Access) -> String {
+    let order = if access.random { "random" } else { "sequential" };
+    match access.kind {
+        Kind::Read => format!("{order} reads"),
+        Kind::Write => format!("{order} writes"),
+        Kind::Trim => format!("{order} discards"),
+        Kind::ReadWrite => format!("{order} reads and writes, {} % reads", access.read_percent),
+        Kind::TrimWrite => format!("{order}, each block discarded and then written"),
+    }
+}
+
+/// The sizes of the requests that a job makes.
+fn sizes(job: &Job) -> String {
+    let made = job.makes();
+    let mut told: Vec<String> = Vec::new();
+    for (made, blocks) in made.iter().zip(job.blocks.iter()) {
+        let text = match blocks {
+            Blocks::Fixed(size) => bytes(u64::from(*size)),
+            Blocks::Range { min, max } => {
+                format!("{} to {}", bytes(u64::from(*min)), bytes(u64::from(*max)))
+            }
+            Blocks::Split(shares) => {
+                let one = |s: &crate::job::BlockShare| {
+                    format!("{} % {}", s.percent, bytes(u64::from(s.bytes)))
+                };
+                shares.iter().map(one).collect::<Vec<_>>().join(" + ")
+            }
+        };
+        if *made && !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    told.join(", then ")
+}
+
+/// How requests are handed over.
+fn engine(engine: &Engine) -> String {
+    let cache = if engine.direct { "past the page cache" } else { "through the page cache" };
+    format!("{}, {} outstanding, {cache}", engine.kind.name(), engine.depth)
+}
+
+/// What a job waits for.
+fn starts(job: &Job) -> String {
+    let mut told = Vec::new();
+    if job.group.stonewall {
+        told.push("when all jobs above are done".to_owned());
+    }
+    if let Some(name) = &job.group.wait_for {
+        told.push(format!("when {name} is done"));
+    }
+    if job.group.start_delay.max > Nanos::ZERO {
+        told.push(format!("after {}", job.group.start_delay.max));
+    }
+    if told.is_empty() { "at once".to_owned() } else { told.join(", ") }
+}
+
+/// What ends a job.
+fn ends(job: &Job) -> String {
+    let mut told = Vec::new();
+    if job.timing.runtime > Nanos::ZERO {
+        told.push(format!("after {}", job.timing.runtime));
+    }
+    if job.replay.is_some() {
+        told.push("when its trace is played".to_owned());
+    } else if !job.timing.time_based {
+        let loops = if job.extent.loops > 1 {
+            format!("{} times over", job.extent.loops)
+        } else {
+            String::new()
+        };
+        told.push(format!("when its size is done {loops}").trim_end().to_owned());
+    }
+    if let Some(number) = job.extent.number_ios {
+        told.push(format!("after {number} requests"));
+    }
+    if job.steady_state.is_some() {
+        told.push("when it is steady".to_owned());
+    }
+    told.join(", or ")
+}
+
+/// Where random requests go.
+fn offsets(job: &Job) -> String {
+    let law = match &job.random.distribution {
+        Distribution::Uniform => "anywhere with equal chance".to_owned(),
+        Distribution::Zipf { theta, .. } => format!("by Zipf's law, theta {theta}"),
+        Distribution::Pareto { power, .. } => format!("by Pareto's law, power {power}"),
+        Distribution::Normal { deviation, .. } => format!("around a middle, ±{deviation} %"),
+        Distribution::Zoned(_) => "by zones".to_owned(),
+        Distribution::Sequence { blocks, .. } => format!("in a given order of {}", blocks.len()),
+    };
+    if job.random.once_each { format!("{law}, each block once") } else { law }
+}
+
+/// The files, and what is done there.
+fn files(line: &mut impl FnMut(&str, String), layout: &JobLayout) {
+    let bound = match layout.bound {
+        Bound::Work => "",
+        Bound::Time(_) => ", in one pass",
+        Bound::Room => ", and on until there is no room",
+        Bound::Trace => ", as its trace says",
+        Bound::Unknown => ", once the size is known",
+    };
+    for file in layout.files.iter().take(MOST_FILES) {
+        line("file", one_file(file, bound));
+    }
+    if let Some(more) = layout.files.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
+        line("", format!("and {more} files more"));
+        line("together", format!("{}{bound}", traffic(layout.total())));
+    }
+    if layout.files.is_empty() {
+        line("file", "none".to_owned());
+    }
+}
+
+/// One file.
+fn one_file(file: &FileUse, bound: &str) -> String {
+    let found = match file.found {
+        Found::Absent => "absent".to_owned(),
+        Found::File(size) => bytes(size),
+        Found::Device(Some(size)) => format!("block device, {}", bytes(size)),
+        Found::Device(None) => "block device".to_owned(),
+        Found::Other => "neither a file nor a block device".to_owned(),
+        Found::Hidden => "cannot be looked at".to_owned(),
+    };
+    let prepare = match file.prepare {
+        0 => String::new(),
+        more => format!(", {} to be made first", bytes(more)),
+    };
+    let path = file.path.display();
+    format!("{path} ({found}{prepare}): {}{bound}", traffic(file.traffic))
+}
+
+/// Bytes by what is done with them.
+fn traffic(traffic: Traffic) -> String {
+    let Traffic { read, write, trim } = traffic;
+    let all = [("read", read), ("write", write), ("discard", trim)];
+    let told: Vec<String> = all
+        .iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(name, n)| format!("{name} {}", bytes(*n)))
+        .collect();
+    if told.is_empty() { "no bytes".to_owned() } else { told.join(", ") }
+}
+
+/// A number of bytes, exact: in the largest binary unit that divides it, else in bytes.
+fn bytes(n: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let power = if n == 0 { 0 } else { (n.trailing_zeros() / 10).min(5) };
+    format!("{} {}", n >> (10 * power), units[power as usize])
+}

@@ -1,0 +1,68 @@
+//! What a job file may ask of the machine and the user's shell.
+
+use std::collections::BTreeMap;
+use std::io::{Error, ErrorKind, Read};
+use std::path::Path;
+
+/// The longest file that is read, in bytes.
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
+
+/// What a job file may ask of the machine and the user's shell.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// `$ncpus`.
+    pub cpus: u64,
+    /// `$mb_memory`: memory in MiB.
+    pub memory_mib: u64,
+    /// `$pagesize` in bytes.
+    pub page_bytes: u64,
+    /// For `${NAME}`.
+    pub variables: BTreeMap<String, String>,
+    /// Reads an included file or a pattern whole.
+    pub read: fn(&Path) -> Result<Vec<u8>, Error>,
+}
+
+impl Surroundings {
+    /// Those of this process. What cannot be found out is 1 CPU, 0 MiB, 4096 bytes.
+    pub fn here() -> Self {
+        let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let kib = meminfo
+            .lines()
+            .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB"))
+            .and_then(|kib| kib.trim().parse::<u64>().ok());
+        Self {
+            cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
+            memory_mib: kib.unwrap_or(0) / 1024,
+            page_bytes: rustix::param::page_size() as u64,
+            variables: std::env::vars_os()
+                .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+                .collect(),
+            read: read_bounded,
+        }
+    }
+
+    /// A fixed machine that has no files: 4 CPUs, 8 GiB, pages of 4096 bytes, no variables.
+    pub fn fixed() -> Self {
+        Self {
+            cpus: 4,
+            memory_mib: 8192,
+            page_bytes: 4096,
+            variables: BTreeMap::new(),
+            read: |_| Err(ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+/// A regular file whole, when it is not longer than [`MOST_BYTES`]. A pipe or a device is refused
+/// before it is opened, because opening or reading one may never end.
+fn read_bounded(path: &Path) -> Result<Vec<u8>, Error> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(Error::new(ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Error::new(ErrorKind::FileTooLarge, "longer than 1 MiB"));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,139 @@
+//! What a bench asked beyond the numbers of its workloads, and what it found.
+
+use serde::{Deserialize, Serialize};
+
+/// A question put to several runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Study {
+    /// How rate and latency go with options of the workload.
+    Sweep(Sweep),
+    /// The highest rate whose response time stays under a bound.
+    Limit(Limit),
+    /// Whether the device settles.
+    Steady(Steady),
+}
+
+/// A sweep: one phase for each combination of values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// The options that were swept, by fio's names; the first is the load.
+    pub keys: Vec<String>,
+    /// The combinations, in the order they are run.
+    pub points: Vec<Point>,
+}
+
+/// One combination of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// The phase that measured it.
+    pub phase: String,
+    /// The value of each key, as typed on the command line.
+    pub values: Vec<String>,
+}
+
+/// A search for the highest rate under a bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// What is bounded: `mean`, `p50`, `p90`, `p99`, `p99_9`, `p99_99`, each of the response time.
+    pub metric: String,
+    /// The bound, in nanoseconds.
+    pub bound_ns: u64,
+    /// The phase that measured the closed loop, the most there is to be had.
+    pub closed_phase: String,
+    /// Its rate, requests a second of all threads; `None` before it was measured.
+    pub closed_requests_per_s: Option<f64>,
+    /// The rates tried, in the order they were.
+    pub trials: Vec<Trial>,
+    /// The result; `None` where the search was stopped before it had one.
+    pub outcome: Option<LimitOutcome>,
+}
+
+/// One rate that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The phase that measured it.
+    pub phase: String,
+    /// Requests that were wanted a second, of all threads.
+    pub requests_per_s: f64,
+    /// Requests that completed a second; the fewest of its repeats.
+    pub completed_per_s: f64,
+    /// The bounded metric in nanoseconds, the highest of its repeats; `None` where one had too few
+    /// requests for it.
+    pub response_ns: Option<f64>,
+    /// Whether the bound held and requests were completed as fast as they came, in every repeat.
+    pub holds: bool,
+    /// Whether it was the repeats that confirm a result.
+    pub confirms: bool,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum LimitOutcome {
+    /// This rate keeps the bound in every repeat, and a slightly higher one does not.
+    Found {
+        /// Requests a second of all threads.
+        requests_per_s: f64,
+    },
+    /// The bound is exceeded where the device has next to nothing to do.
+    NotEvenLowest {
+        /// The lowest rate that was tried, requests a second.
+        requests_per_s: f64,
+    },
+    /// The bound is kept at the rate of the closed loop.
+    NeverExceeded {
+        /// That rate, requests a second.
+        requests_per_s: f64,
+    },
+    /// Rates that kept the bound once did not keep it again, until the trials were used up.
+    Unsettled,
+}
+
+/// Rounds of one workload until its rate is steady.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Steady {
+    /// The phase whose repeats are the rounds.
+    pub phase: String,
+    /// Requests a second of each round that gave a number.
+    pub rounds_per_s: Vec<f64>,
+    /// The result; `None` where the rounds were stopped before there was one.
+    pub outcome: Option<SteadyOutcome>,
+}
+
+/// How the rounds ended.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum SteadyOutcome {
+    /// Five rounds in a row were steady.
+    Reached {
+        /// The first of the five, from 0.
+        from: u32,
+        /// Their mean, requests a second.
+        mean_per_s: f64,
+    },
+    /// Twenty-five rounds, and no five in a row were.
+    NotReached,
+}
+
+/// What was written before measuring, so that the device is in the state of one in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// Bytes written from start to end: twice the region.
+    pub sequential_bytes: u64,
+    /// Bytes written at random after that.
+    pub random_bytes: u64,
+    /// How long it took, in nanoseconds on the target's clock.
+    pub took_ns: u64,
+}
+
+/// A rate that fell within one run and stayed low.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Slowdown {
+    /// When, from the start of measuring, in nanoseconds.
+    pub at_ns: u64,
+    /// Requests a second before.
+    pub before_per_s: f64,
+    /// Requests a second from then on.
+    pub after_per_s: f64,
+}

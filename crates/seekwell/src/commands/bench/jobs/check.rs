@@ -1,0 +1,293 @@
+//! What is wrong with jobs, and what of them makes no difference here: known from the jobs alone,
+//! or once their files are open, and before the first request.
+
+use super::address::Address;
+use super::data::header;
+use super::error::JobRunError;
+use super::layout::{Layout, There, shortest};
+use super::media::Media;
+use super::member::remembers;
+use super::source::walk;
+use super::source::written::{Written, unit};
+use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind};
+
+/// The most memory that remembering what was written may take, for all clones together.
+const MEMORY: u64 = 1 << 30;
+
+/// Refuses jobs that cannot be run, whatever their files are.
+///
+/// # Errors
+/// The first reason.
+pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
+    for (number, job) in jobs.iter().enumerate() {
+        let refuse = |what| Err(JobRunError::NotHere { job: job.name.clone(), what });
+        if job.replay.is_some() {
+            return refuse(
+                "read_iolog plays a trace back; `seekwell replay TRACE --on TARGET` does that",
+            );
+        }
+        if job.extent.fill_device && job.access.kind.writes() {
+            return refuse(
+                "fill_device writes until nothing is free, and a tenth of a file system and 1 GiB \
+                 always stay free here; give a size",
+            );
+        }
+        if let Some(name) = &job.group.wait_for
+            && !jobs[..number].iter().any(|before| before.name == *name)
+        {
+            let (job, name) = (job.name.clone(), name.clone());
+            return Err(JobRunError::NobodyToWaitFor { job, name });
+        }
+        verify(job)?;
+    }
+    Ok(())
+}
+
+fn verify(job: &Job) -> Result<(), JobRunError> {
+    let Some(verify) = &job.verify else { return Ok(()) };
+    let name = || job.name.clone();
+    match verify.checksum {
+        Checksum::Null => return Ok(()),
+        Checksum::Pattern if verify.pattern.is_some() => return Ok(()),
+        Checksum::Pattern => return Err(JobRunError::NoPattern { job: name() }),
+        _ => {}
+    }
+    let header = header::len(verify.checksum);
+    let bad = |what, found| Err(JobRunError::Interval { job: name(), what, found, header });
+    let step = verify.interval_bytes.unwrap_or(shortest(job));
+    if (step as usize) <= header {
+        return bad(if verify.interval_bytes.is_some() { "verify_interval" } else { "bs" }, step);
+    }
+    let made = job.makes();
+    let used = [(made.read, &job.blocks.read), (made.write, &job.blocks.write)];
+    let sizes = used.iter().filter(|(used, _)| *used).flat_map(|(_, blocks)| sizes(blocks));
+    match sizes.into_iter().find(|bytes| verify.interval_bytes.is_some() && bytes % step != 0) {
+        Some(found) => bad("bs", found),
+        None => Ok(()),
+    }
+}
+
+/// Lengths that tell what all lengths are multiples of.
+fn sizes(blocks: &Blocks) -> Vec<u32> {
+    match blocks {
+        Blocks::Fixed(bytes) => vec![*bytes],
+        Blocks::Range { min, .. } => vec![*min],
+        Blocks::Split(shares) => shares.iter().map(|s| s.bytes).collect(),
+    }
+}
+
+/// Refuses what needs too much memory or cannot be addressed.
+///
+/// # Errors
+/// The first reason.
+pub fn memory(jobs: &[Job], layout: &Layout) -> Result<(), JobRunError> {
+    let mut all = 0_u64;
+    for member in &layout.members {
+        let job = &jobs[member.job];
+        let end = member.uses.iter().map(|u| u.region.start + u.region.bytes).max().unwrap_or(0);
+        if end >= Address::new(member.uses.len()).limit() {
+            let (job, files) = (job.name.clone(), member.uses.len());
+            return Err(JobRunError::TooFar { job, files, bytes: end });
+        }
+        let bytes: u64 = member.uses.iter().map(|u| u.region.bytes).sum();
+        let unit = unit(job);
+        if remembers(job) {
+            all = all.saturating_add(Written::needs(bytes, unit));
+        }
+        if walk::covers(job) && job.access.random {
+            all = all.saturating_add(bytes / unit.max(1) / 8);
+        }
+        if all > MEMORY {
+            let job = job.name.clone();
+            let (needed, limit) = (all, MEMORY);
+            return Err(JobRunError::TooMuchToRemember { job, bytes, unit, needed, limit });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses requests that the opened files cannot take past the page cache.
+///
+/// # Errors
+/// The first.
+pub fn alignment(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), JobRunError> {
+    for member in &layout.members {
+        let job = &jobs[member.job];
+        if !job.engine.direct {
+            continue;
+        }
+        let made = job.makes();
+        let used = [
+            (made.read, &job.blocks.read, job.align_bytes.read),
+            (made.write, &job.blocks.write, job.align_bytes.write),
+        ];
+        for used_place in &member.uses {
+            let Some(opened) = &media.media[used_place.place].opened else { continue };
+            if !opened.direct() {
+                continue;
+            }
+            let block = opened.logical_block_bytes();
+            let found = used.iter().filter(|(used, ..)| *used).find_map(|(_, blocks, align)| {
+                let odd = |bytes: u64| !bytes.is_multiple_of(u64::from(block));
+                let size = sizes(blocks).into_iter().map(u64::from).find(|b| odd(*b));
+                let aligned = Some(*align).filter(|a| odd(*a));
+                size.map(|b| ("bs", b)).or_else(|| aligned.map(|a| ("blockalign", a)))
+            });
+            let start = used_place.region.start;
+            let found =
+                found.or_else(|| (start % u64::from(block) != 0).then_some(("offset", start)));
+            if let Some((what, found)) = found {
+                let path = layout.places[used_place.place].path.clone();
+                return Err(JobRunError::Unaligned {
+                    job: job.name.clone(),
+                    path,
+                    what,
+                    found,
+                    block,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What was asked of a job and is done otherwise, or makes no difference: what the parser knows,
+/// and what it cannot know.
+pub fn said(parsed: &JobFile, job: &Job) -> Vec<String> {
+    let known: Vec<_> = parsed.warnings.iter().filter(|w| w.job == job.name).collect();
+    let is_new = |text: &String| !known.iter().any(|w| text.starts_with(&w.option));
+    let new: Vec<String> = remarks(job).into_iter().filter(is_new).collect();
+    known.iter().map(|w| format!("{}: {}", w.option, w.why)).chain(new).collect()
+}
+
+/// What is done otherwise here, one sentence each.
+fn remarks(job: &Job) -> Vec<String> {
+    REMARKS.iter().filter(|(holds, _)| holds(job)).map(|(_, text)| (*text).to_owned()).collect()
+}
+
+fn given(job: &Job, option: &str) -> bool {
+    job.options.contains_key(option)
+}
+
+/// Whether more than one request can be outstanding.
+fn queued(job: &Job) -> bool {
+    !job.engine.kind.synchronous() && job.engine.kind != Asked::Null
+}
+
+/// When something is to be said of a job, and what.
+type Remark = (fn(&Job) -> bool, &'static str);
+
+/// Everything that may be.
+const REMARKS: &[Remark] = &[
+    (
+        |job| job.engine.kind == Asked::Mmap,
+        "ioengine=mmap: requests are plain reads and writes, no mapping is made",
+    ),
+    (
+        |job| matches!(job.engine.kind, Asked::Vsync),
+        "ioengine=vsync: adjacent requests are not joined",
+    ),
+    (
+        |job| {
+            let batch = |o: &String| o.starts_with("iodepth_batch") || o == "iodepth_low";
+            queued(job) && job.options.keys().any(batch)
+        },
+        "iodepth_batch…, iodepth_low have no effect: requests are handed over and taken as many \
+         at a time as costs least",
+    ),
+    (|job| job.engine.offload, "io_submit_mode=offload has no effect: each clone submits itself"),
+    (|job| job.hints.hipri, "hipri has no effect: completions come by interrupt"),
+    (|job| job.hints.sq_poll, "sqthread_poll has no effect: each clone submits itself"),
+    (|job| job.hints.force_async > 0, "force_async has no effect"),
+    (|job| job.hints.nowait, "nowait has no effect: requests may wait in the kernel"),
+    (
+        |job| job.hints.prio.is_some() || job.hints.prio_class.is_some() || job.hints.nice != 0,
+        "prio, prioclass, nice have no effect: clones run with this program's priority",
+    ),
+    (
+        |job| job.options.keys().any(|option| option.starts_with("cmdprio")),
+        "cmdprio… has no effect: all requests have the same priority",
+    ),
+    (|job| job.hints.huge_pages, "mem has no effect: buffers are in ordinary pages"),
+    (|job| job.files.pre_read, "pre_read has no effect: files are not read before"),
+    (|job| job.files.append, "file_append has no effect: temporary files begin empty"),
+    (
+        |job| given(job, "openfiles") && job.files.open < job.files.count,
+        "openfiles has no effect: all files are open",
+    ),
+    (
+        |job| job.files.creation.unlink_each_loop || given(job, "unlink"),
+        "unlink… has no effect: temporary files are always removed, and yours never",
+    ),
+    (
+        |job| ["create_on_open", "create_serialize", "create_fsync"].iter().any(|o| given(job, o)),
+        "create_… has no effect: files are made before the first job begins",
+    ),
+    (|job| job.files.creation.only, "create_only: files are made and nothing is measured"),
+    (
+        |job| job.steady_state.is_some(),
+        "steadystate does not end the job: it runs as long as it is to",
+    ),
+    (|job| job.logs.any(), "write_…_log has no effect: --write-logs PREFIX writes them"),
+    (|job| job.record.is_some(), "write_iolog has no effect: `seekwell record` records requests"),
+    (
+        |job| job.thinktime.is_some_and(|t| t.spin.0 > 0),
+        "thinktime_spin: the pause is waited for without using the CPU",
+    ),
+    (
+        |job| job.random.once_each && job.access.random && job.strided.is_some(),
+        "zonemode=strided: blocks may come again within a zone",
+    ),
+    (
+        |job| {
+            job.verify.is_some() && job.destroys() && job.clones > 1 && !job.files.names.is_empty()
+        },
+        "verify: clones share files, and what one writes over of another's does not verify",
+    ),
+    (
+        |job| job.random.once_each && job.access.random && job.unaligned,
+        "bs_unaligned: blocks may come again before all were used",
+    ),
+    (
+        |job| job.verify.as_ref().is_some_and(|v| v.trim.is_some()),
+        "trim_… has no effect: nothing is discarded between verified blocks",
+    ),
+    (
+        |job| job.verify.as_ref().is_some_and(|v| v.threads > 0),
+        "verify_async has no effect: each clone checks what it read",
+    ),
+    (
+        |job| job.verify.is_some() && job.engine.kind == Asked::Null,
+        "verify has no effect: the null engine keeps no data",
+    ),
+    (
+        |job| job.verify.is_some() && job.extent.loops > 1 && job.access.kind.writes(),
+        "verify: what was written is read back once, after the last loop",
+    ),
+    (
+        |job| job.verify.is_some() && job.access.kind == Kind::ReadWrite,
+        "verify: in a mix only what was written is checked, when it is read back",
+    ),
+];
+
+/// What is to be said once files are open: which could not be driven as was asked.
+pub fn of_media(job: &Job, number: usize, layout: &Layout, media: &Media) -> Option<String> {
+    let mut places = layout.members.iter().filter(|m| m.job == number).flat_map(|m| &m.uses);
+    let through_cache = places
+        .find(|used| layout.places[used.place].there != There::Null && !media.direct(used.place))?;
+    job.engine.direct.then(|| {
+        let path = layout.places[through_cache.place].path.display();
+        format!("direct=1 was not possible on {path}: requests went through the page cache")
+    })
+}
+
+/// A job that only checks what an earlier run wrote reads where it would have written.
+pub fn read_only(job: &mut Job) {
+    let only = job.verify.as_ref().is_some_and(|v| v.only);
+    if only && job.access.kind.writes() {
+        job.access.kind = Kind::Read;
+        job.blocks.read = job.blocks.write.clone();
+        job.align_bytes.read = job.align_bytes.write;
+        job.access.percent_random.read = job.access.percent_random.write;
+    }
+}

@@ -1,0 +1,256 @@
+//! What the writes of a clone hold, and whether its reads bring that back.
+
+pub mod header;
+pub mod sum;
+
+use super::address::Address;
+use super::source::failure::MISMATCH;
+use super::source::{ANY_SEQUENCE, DATA_ONLY};
+use header::{Difference, Header, hex};
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use seekwell_io::request::{Op, Request, Tagged};
+use seekwell_io::target::{Payload, Stamped};
+use seekwell_jobs::job::{Buffers, Checksum, Contents, Job, Pattern, Verify};
+
+/// So many differences are kept of a clone; the others are counted.
+pub const KEPT: usize = 16;
+
+/// A block that did not verify.
+#[derive(Debug, Clone)]
+pub struct Bad {
+    /// Where, in the clone's own numbers.
+    pub address: u64,
+    /// Its length.
+    pub len: u32,
+    /// How it differs.
+    pub difference: Difference,
+    /// What was read and, where it is known, what had been written; only where a dump was asked
+    /// for.
+    pub data: Option<(Vec<u8>, Option<Vec<u8>>)>,
+}
+
+/// The data of one clone.
+pub struct Data {
+    address: Address,
+    buffers: Buffers,
+    verify: Option<Verify>,
+    clone: u16,
+    seed: u64,
+    random: Xoshiro256PlusPlus,
+    stamped: Stamped,
+    /// What each slot was last submitted with.
+    slots: Vec<Option<Request>>,
+    /// The first blocks that did not verify.
+    pub bad: Vec<Bad>,
+    /// How many did not.
+    pub bad_count: u64,
+    /// How many were checked.
+    pub checked: u64,
+}
+
+impl Data {
+    /// For `depth` slots of one clone.
+    pub fn new(job: &Job, address: Address, depth: u32, clone: u32, seed: u64) -> Self {
+        Self {
+            address,
+            buffers: job.buffers.clone(),
+            verify: job.verify.clone().filter(|v| v.checksum != Checksum::Null),
+            clone: (clone + 1) as u16,
+            seed,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            stamped: Stamped::new(seed),
+            slots: vec![None; depth as usize],
+            bad: Vec::new(),
+            bad_count: 0,
+            checked: 0,
+        }
+    }
+
+    /// What a write holds where it is verified: the same for the same place and number, so that it
+    /// can be made again for comparison.
+    fn fill_verified(&self, verify: &Verify, request: &Request, buffer: &mut [u8]) {
+        let (_, offset) = self.address.split(request.offset);
+        if verify.checksum == Checksum::Pattern {
+            if let Some(pattern) = &verify.pattern {
+                pattern.fill(buffer, offset);
+            }
+            return;
+        }
+        let seed = self.seed ^ (u64::from(request.id) << 32) ^ request.offset;
+        match &verify.pattern {
+            Some(pattern) => pattern.fill(buffer, offset),
+            None => Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(buffer),
+        }
+        let step = verify.interval_bytes.unwrap_or(request.len).max(1);
+        let mut at = offset;
+        for block in buffer.chunks_mut(step as usize) {
+            let (clone, sequence) = (self.clone, request.id as u16);
+            let header = Header { offset: at, seed, clone, sequence };
+            header::write(verify.checksum, &header, block);
+            swap_head(verify, block);
+            at += u64::from(step);
+        }
+    }
+
+    fn check(&mut self, request: &Request, buffer: &mut [u8]) -> Result<(), ()> {
+        let Some(verify) = self.verify.take() else { return Ok(()) };
+        self.checked += 1;
+        let (_, offset) = self.address.split(request.offset);
+        let mut fine = Ok(());
+        if let (Checksum::Pattern, Some(pattern)) = (verify.checksum, &verify.pattern) {
+            if let Err(difference) = check_pattern(pattern, offset, buffer) {
+                self.note(&verify, request, (request.offset, buffer), difference);
+                fine = Err(());
+            }
+        } else if verify.checksum != Checksum::Pattern {
+            let is_known = verify.sequence && request.id != ANY_SEQUENCE;
+            let sequence = is_known.then_some(request.id as u16);
+            let step = verify.interval_bytes.unwrap_or(request.len).max(1);
+            let mut done = 0;
+            for block in buffer.chunks_mut(step as usize) {
+                swap_head(&verify, block);
+                if let Err(difference) =
+                    header::check(verify.checksum, offset + done, sequence, block)
+                {
+                    swap_head(&verify, block);
+                    self.note(&verify, request, (request.offset + done, block), difference);
+                    fine = Err(());
+                }
+                done += u64::from(step);
+            }
+        }
+        self.verify = Some(verify);
+        fine
+    }
+
+    #[cold]
+    fn note(
+        &mut self,
+        verify: &Verify,
+        request: &Request,
+        (address, block): (u64, &[u8]),
+        difference: Difference,
+    ) {
+        self.bad_count += 1;
+        if self.bad.len() >= KEPT {
+            return;
+        }
+        let data = verify.dump.then(|| {
+            let expected = (request.id != ANY_SEQUENCE).then(|| {
+                let mut whole = vec![0; request.len as usize];
+                self.fill_verified(verify, request, &mut whole);
+                let first = (address - request.offset) as usize;
+                whole[first..first + block.len()].to_vec()
+            });
+            (block.to_vec(), expected)
+        });
+        self.bad.push(Bad { address, len: block.len() as u32, difference, data });
+    }
+
+    /// Random bytes, with the share that was asked for given over to zeroes or the pattern.
+    fn refill(&mut self, buffer: &mut [u8], offset: u64) {
+        let filler = match &self.buffers.contents {
+            Contents::Pattern(pattern) => Some(pattern),
+            Contents::Random | Contents::Zero => None,
+        };
+        let Some(percent) = self.buffers.compress_percent else {
+            match filler {
+                Some(pattern) => pattern.fill(buffer, offset),
+                None => self.random.fill_bytes(buffer),
+            }
+            return;
+        };
+        let chunk = match self.buffers.compress_chunk_bytes {
+            0 => buffer.len().max(1),
+            bytes => bytes as usize,
+        };
+        for part in buffer.chunks_mut(chunk) {
+            let random = part.len() - part.len() * usize::from(percent.min(100)) / 100;
+            let (random, rest) = part.split_at_mut(random);
+            self.random.fill_bytes(random);
+            match filler {
+                Some(pattern) => pattern.fill(rest, offset),
+                None => rest.fill(0),
+            }
+        }
+    }
+}
+
+impl Payload for Data {
+    const LOOKS: bool = true;
+
+    #[inline]
+    fn place(&self, request: &Request) -> (u32, u64) {
+        self.address.split(request.offset)
+    }
+
+    #[inline]
+    fn data_only(&self, flush: &Request) -> bool {
+        flush.id == DATA_ONLY
+    }
+
+    fn begin(&mut self, buffer: &mut [u8]) {
+        match &self.buffers.contents {
+            Contents::Zero => buffer.fill(0),
+            Contents::Pattern(pattern) => pattern.fill(buffer, 0),
+            Contents::Random => self.random.fill_bytes(buffer),
+        }
+    }
+
+    #[inline]
+    fn prepare(&mut self, tagged: &Tagged, buffer: &mut [u8]) {
+        let request = &tagged.request;
+        self.slots[tagged.slot as usize] = Some(*request);
+        if request.op != Op::Write {
+            return;
+        }
+        if let Some(verify) = &self.verify {
+            return self.fill_verified(verify, request, buffer);
+        }
+        let placed = matches!(&self.buffers.contents, Contents::Pattern(p) if p.has_offset());
+        if self.buffers.refill || placed || self.buffers.compress_percent.is_some() {
+            let (_, offset) = self.address.split(request.offset);
+            if self.buffers.contents != Contents::Zero {
+                self.refill(buffer, offset);
+            }
+        } else if self.buffers.scramble && self.buffers.contents == Contents::Random {
+            self.stamped.mark(buffer);
+        }
+    }
+
+    #[inline]
+    fn done(&mut self, slot: u32, buffer: &mut [u8], result: Result<u32, i32>) -> Result<u32, i32> {
+        let Some(request) = self.slots[slot as usize] else { return result };
+        let whole = result == Ok(request.len);
+        if request.op != Op::Read || request.id == 0 || !whole {
+            return result;
+        }
+        match self.check(&request, &mut buffer[..request.len as usize]) {
+            Ok(()) => result,
+            Err(()) => Err(MISMATCH),
+        }
+    }
+}
+
+/// Exchanges the header with what is at the place in the block where it is to be.
+fn swap_head(verify: &Verify, block: &mut [u8]) {
+    let (at, len) = (verify.offset_bytes as usize, header::len(verify.checksum));
+    if at >= len && at + len <= block.len() {
+        let (head, rest) = block.split_at_mut(at);
+        head[..len].swap_with_slice(&mut rest[..len]);
+    }
+}
+
+fn check_pattern(pattern: &Pattern, offset: u64, buffer: &[u8]) -> Result<(), Difference> {
+    let mut expected = vec![0; buffer.len()];
+    pattern.fill(&mut expected, offset);
+    let Some(at) = buffer.iter().zip(&expected).position(|(a, b)| a != b) else { return Ok(()) };
+    let end = (at + 8).min(buffer.len());
+    Err(Difference {
+        what: "pattern",
+        at: Some(at),
+        expected: hex(&expected[at..end]),
+        found: hex(&buffer[at..end]),
+    })
+}

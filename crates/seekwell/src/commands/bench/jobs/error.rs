@@ -1,0 +1,208 @@
+//! Why jobs cannot be run, in sentences; all of it is known before the first byte is written.
+
+use crate::exit::Exit;
+use std::path::PathBuf;
+
+/// Jobs that cannot be run as they are.
+#[derive(Debug, thiserror::Error)]
+pub enum JobRunError {
+    /// The job file asks for what cannot be.
+    #[error(transparent)]
+    File(#[from] Box<seekwell_jobs::JobError>),
+    /// A job would write to a file of the user's.
+    #[error(
+        "job `{job}` writes to {}, which is there already: a file of yours is only ever read; let \
+         the job name a file that does not exist (a temporary one is made and removed), or give a \
+         directory with --on", path.display()
+    )]
+    WouldOverwrite {
+        /// The job.
+        job: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A job would write to a device that was not given to be destroyed.
+    #[error(
+        "job `{job}` writes to {}, a device: all data on it would be lost; if that is meant, name \
+         it with --destroy SERIAL, or give a directory with --on and a temporary file is measured",
+        path.display()
+    )]
+    WouldDestroy {
+        /// The job.
+        job: String,
+        /// The device.
+        path: PathBuf,
+    },
+    /// `--destroy` was given and no job writes to a device.
+    #[error("--destroy is given, and no job writes to a block device")]
+    NothingToDestroy,
+    /// A job needs a file that it does not allow to be made.
+    #[error("job `{job}`: {} does not exist, and allow_file_create is 0", path.display())]
+    NotAllowed {
+        /// The job.
+        job: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing says how large a new file is to be.
+    #[error("job `{job}`: {} does not exist, and neither size nor filesize says how large it is \
+             to be", path.display())]
+    NoSize {
+        /// The job.
+        job: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// What is there is smaller than the job wants.
+    #[error(
+        "job `{job}` uses bytes {start} to {end} of {}, which has {size}: give a smaller size or \
+         offset", path.display()
+    )]
+    TooSmall {
+        /// The job.
+        job: String,
+        /// The file or device.
+        path: PathBuf,
+        /// First byte wanted.
+        start: u64,
+        /// End of what is wanted.
+        end: u64,
+        /// What there is.
+        size: u64,
+    },
+    /// Not even one request fits.
+    #[error(
+        "job `{job}`: {bytes} bytes of {} are too few for requests of {block}", path.display()
+    )]
+    NoRoom {
+        /// The job.
+        job: String,
+        /// The file or device.
+        path: PathBuf,
+        /// Bytes in reach.
+        bytes: u64,
+        /// The shortest request.
+        block: u32,
+    },
+    /// Requests past the page cache have to be whole blocks.
+    #[error(
+        "job `{job}`: with direct=1, {what} has to be a multiple of {block} bytes on {}; it is \
+         {found}", path.display()
+    )]
+    Unaligned {
+        /// The job.
+        job: String,
+        /// The file or device.
+        path: PathBuf,
+        /// Which of its values.
+        what: &'static str,
+        /// The value, in bytes.
+        found: u64,
+        /// What a block is, in bytes.
+        block: u32,
+    },
+    /// More files than this process may have open.
+    #[error(
+        "{needed} files would be open at once, and this process may have {limit}: raise it with \
+         `ulimit -n {needed}` or use fewer files (nrfiles)"
+    )]
+    TooManyFiles {
+        /// How many.
+        needed: u64,
+        /// How many may be.
+        limit: u64,
+    },
+    /// Remembering what was written takes too much memory.
+    #[error(
+        "job `{job}`: verifying {bytes} bytes in blocks of {unit} takes {needed} bytes of memory, \
+         and {limit} are allowed: use larger blocks, a smaller size, or verify_backlog with \
+         do_verify=0"
+    )]
+    TooMuchToRemember {
+        /// The job.
+        job: String,
+        /// What it writes.
+        bytes: u64,
+        /// In units of so many bytes.
+        unit: u64,
+        /// What that needs.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
+    },
+    /// The headers of verified blocks do not fit.
+    #[error(
+        "job `{job}`: {what} is {found} bytes; a header of {header} bytes has to fit in, and \
+         requests have to be multiples of verify_interval"
+    )]
+    Interval {
+        /// The job.
+        job: String,
+        /// `verify_interval` or `bs`.
+        what: &'static str,
+        /// Its value.
+        found: u32,
+        /// What a header takes.
+        header: usize,
+    },
+    /// A pattern is to be verified and none is given.
+    #[error("job `{job}`: verify=pattern needs verify_pattern")]
+    NoPattern {
+        /// The job.
+        job: String,
+    },
+    /// Something is asked for that jobs here do not do.
+    #[error("job `{job}`: {what}")]
+    NotHere {
+        /// The job.
+        job: String,
+        /// What, and what to do instead.
+        what: &'static str,
+    },
+    /// A job waits for one that never comes before it.
+    #[error("job `{job}` waits for `{name}`, and no job of that name comes before it")]
+    NobodyToWaitFor {
+        /// The job.
+        job: String,
+        /// What `wait_for` names.
+        name: String,
+    },
+    /// A modelled machine keeps no data and has no files.
+    #[error(
+        "job files work on files and devices, and {} is a model: give one workload (--rw) for it",
+        path.display()
+    )]
+    OnModel {
+        /// The description.
+        path: PathBuf,
+    },
+    /// A job needs more than an offset can tell.
+    #[error("job `{job}`: {files} files of up to {bytes} bytes are more than can be addressed")]
+    TooFar {
+        /// The job.
+        job: String,
+        /// Files of one clone.
+        files: usize,
+        /// The largest end.
+        bytes: u64,
+    },
+}
+
+impl From<seekwell_jobs::JobError> for JobRunError {
+    fn from(error: seekwell_jobs::JobError) -> Self {
+        Self::File(Box::new(error))
+    }
+}
+
+impl JobRunError {
+    /// The status a command ends with.
+    pub const fn exit(&self) -> Exit {
+        match self {
+            Self::WouldOverwrite { .. }
+            | Self::WouldDestroy { .. }
+            | Self::TooManyFiles { .. }
+            | Self::TooMuchToRemember { .. } => Exit::Refused,
+            _ => Exit::Usage,
+        }
+    }
+}

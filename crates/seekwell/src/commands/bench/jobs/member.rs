@@ -1,0 +1,259 @@
+//! One clone from start to end: its target, its requests, reading back what it wrote.
+
+use super::address::Address;
+use super::data::{Bad, Data};
+use super::layout::Member;
+use super::source::back::ReadBack;
+use super::source::pace::FlowShare;
+use super::source::written::Written;
+use super::source::{Cut, JobSource, Setup};
+use crate::executor::EngineKind;
+use rustix::thread::CpuSet;
+use seekwell_io::dispatch::Unlimited;
+use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
+use seekwell_io::measurement::{Measurement, Stopped};
+use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
+use seekwell_io::units::Nanos;
+use seekwell_jobs::job::{EngineKind as Asked, Job, Kind};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// What one clone needs.
+pub struct Part<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// Its number, files and quota.
+    pub member: &'a Member,
+    /// Its files, in the order of its uses; none where requests go nowhere.
+    pub files: Vec<Arc<OwnedFd>>,
+    /// How asynchronous engines are carried out here.
+    pub engine: EngineKind,
+    /// Of everything that is drawn.
+    pub seed: u64,
+    /// Set when another job's end ends it.
+    pub ends: Arc<AtomicBool>,
+}
+
+/// What one clone gave.
+pub struct Played {
+    /// Of its own requests.
+    pub main: Measurement,
+    /// Of reading back what it wrote.
+    pub back: Option<Measurement>,
+    /// Why it ended early.
+    pub cut: Option<Cut>,
+    /// What `latency_target` found, once the search was over.
+    pub found_depth: Option<Option<u32>>,
+    /// How long the last syncs took.
+    pub end_sync: Option<Nanos>,
+    /// The first blocks that did not verify.
+    pub bad: Vec<Bad>,
+    /// How many did not.
+    pub bad_count: u64,
+    /// How many were checked.
+    pub checked: u64,
+}
+
+/// A target and the data that its requests carry, where they carry any.
+pub trait Carrier: Target {
+    /// The data.
+    fn data(&mut self) -> Option<&mut Data>;
+}
+
+impl Carrier for Null {
+    fn data(&mut self) -> Option<&mut Data> {
+        None
+    }
+}
+
+impl Carrier for Uring<Data> {
+    fn data(&mut self) -> Option<&mut Data> {
+        Some(self.payload())
+    }
+}
+
+impl Carrier for Threads<Data> {
+    fn data(&mut self) -> Option<&mut Data> {
+        Some(self.payload())
+    }
+}
+
+/// What carries out a job's requests, as documents name it.
+pub const fn engine_name(job: &Job, engine: EngineKind) -> &'static str {
+    match (job.engine.kind, job.engine.kind.synchronous()) {
+        (Asked::Null, _) => "null",
+        (_, true) => EngineKind::Threads.name(),
+        (_, false) => engine.name(),
+    }
+}
+
+/// Whether a job's writes are remembered, to be read back.
+pub fn remembers(job: &Job) -> bool {
+    let wants = job.verify.as_ref().is_some_and(|v| v.read_back || v.backlog.is_some());
+    wants && job.access.kind.writes() && job.engine.kind != Asked::Null
+}
+
+impl Part<'_> {
+    /// The most that one request moves.
+    fn longest(&self) -> u32 {
+        self.job.max_block().max(1)
+    }
+
+    /// Sets itself up, waits at `gate` for all others, and runs.
+    ///
+    /// # Errors
+    /// When the target cannot be set up or fails as a whole.
+    pub fn run<G>(
+        &self,
+        flow: Option<FlowShare>,
+        control: &Control,
+        gate: G,
+    ) -> Result<Played, EngineError>
+    where
+        G: FnOnce(Result<(), EngineError>) -> Result<(), EngineError>,
+    {
+        let (depth, bytes) = (self.job.engine.depth, self.longest());
+        let address = Address::new(self.member.uses.len());
+        let data = || Data::new(self.job, address, depth, self.member.clone, self.seed);
+        let files: Vec<BorrowedFd<'_>> = self.files.iter().map(|fd| fd.as_fd()).collect();
+        match (self.job.engine.kind, self.job.engine.kind.synchronous(), self.engine) {
+            (Asked::Null, ..) => self.on(Ok(Null::new()), flow, control, gate),
+            (_, false, EngineKind::IoUring) => {
+                self.on(Uring::with(&files, depth, bytes, data()), flow, control, gate)
+            }
+            _ => self.on(Threads::with(&files, depth, bytes, data()), flow, control, gate),
+        }
+    }
+
+    fn on<T: Carrier, G>(
+        &self,
+        opened: Result<T, TargetError>,
+        flow: Option<FlowShare>,
+        control: &Control,
+        gate: G,
+    ) -> Result<Played, EngineError>
+    where
+        G: FnOnce(Result<(), EngineError>) -> Result<(), EngineError>,
+    {
+        self.stay_on_cpus();
+        let setup = Setup {
+            job: self.job,
+            regions: self.member.uses.iter().map(|u| u.region).collect(),
+            loop_bytes: self.member.loop_bytes,
+            depth: self.job.engine.depth,
+            seed: self.seed,
+            flow,
+            ends: Arc::clone(&self.ends),
+            remembers: remembers(self.job),
+        };
+        let (mut target, source) = match opened {
+            Ok(target) => {
+                let source = JobSource::new(setup);
+                gate(Ok(()))?;
+                (target, source)
+            }
+            Err(error) => return Err(gate(Err(error.into())).err().unwrap_or(EngineError::Thread)),
+        };
+        self.requests(&mut target, source, control)
+    }
+
+    fn requests<T: Carrier>(
+        &self,
+        target: &mut T,
+        mut source: JobSource,
+        control: &Control,
+    ) -> Result<Played, EngineError> {
+        let timing = &self.job.timing;
+        let bounds = Bounds {
+            depth: self.job.engine.depth,
+            ramp: timing.ramp,
+            runtime: timing.runtime,
+            spin: Nanos::ZERO,
+        };
+        let no_rule = &mut Unlimited::default();
+        let main = run_source(&mut source, bounds, target, no_rule, control)?;
+        let end_sync = self.end_sync(target, &main);
+        let (cut, found_depth) = (source.cut(), source.found_depth());
+        let goes_on = main.stopped == Stopped::Finished && cut.is_none();
+        let back = match source.into_written() {
+            Some(written) if goes_on && self.reads_back() => {
+                Some(self.read_back(target, &written, control)?)
+            }
+            _ => None,
+        };
+        let mut played = Played {
+            main,
+            back,
+            cut,
+            found_depth,
+            end_sync,
+            bad: Vec::new(),
+            bad_count: 0,
+            checked: 0,
+        };
+        if let Some(data) = target.data() {
+            played.bad = std::mem::take(&mut data.bad);
+            (played.bad_count, played.checked) = (data.bad_count, data.checked);
+        }
+        Ok(played)
+    }
+
+    /// Not after a job that takes the whole of its time to write, as in fio.
+    fn reads_back(&self) -> bool {
+        let timing = &self.job.timing;
+        let all_time = timing.time_based && timing.runtime > Nanos::ZERO;
+        !all_time && self.job.verify.as_ref().is_some_and(|v| v.read_back)
+    }
+
+    /// Reads back all that was written, however long the job was to run.
+    fn read_back<T: Target>(
+        &self,
+        target: &mut T,
+        written: &Written,
+        control: &Control,
+    ) -> Result<Measurement, EngineError> {
+        let fatal = self.job.verify.as_ref().is_some_and(|v| v.fatal);
+        let mut source = ReadBack::new(written, !fatal || self.job.errors.continue_verify);
+        let bounds = Bounds {
+            depth: self.job.engine.depth,
+            ramp: Nanos::ZERO,
+            runtime: Nanos::ZERO,
+            spin: Nanos::ZERO,
+        };
+        run_source(&mut source, bounds, target, &mut Unlimited::default(), control)
+    }
+
+    /// Syncs each file at the end, where that was asked: how long it took.
+    fn end_sync<T: Target>(&self, target: &T, main: &Measurement) -> Option<Nanos> {
+        let durability = &self.job.durability;
+        let asked = durability.end_fsync || durability.fsync_on_close;
+        if !asked || self.job.access.kind == Kind::Read || main.stopped == Stopped::Stalled {
+            return None;
+        }
+        let begun = target.now();
+        for file in &self.files {
+            rustix::fs::fsync(file).ok()?;
+        }
+        Some(target.now().since(begun))
+    }
+
+    /// Keeps this thread on the CPUs that the job names.
+    fn stay_on_cpus(&self) {
+        let hints = &self.job.hints;
+        let Some(count) = std::num::NonZeroUsize::new(hints.cpus.len()) else { return };
+        let mut set = CpuSet::new();
+        if hints.cpus_split {
+            set.set(hints.cpus[self.member.clone as usize % count] as usize);
+        } else {
+            hints.cpus.iter().for_each(|cpu| set.set(*cpu as usize));
+        }
+        // Checked before: where the kernel refuses all the same, the run is merely not pinned.
+        let _ = rustix::thread::sched_setaffinity(None, &set);
+    }
+}
+
+/// Whether a signal or another job ended a clone before it began.
+pub fn is_called_off(control: &Control, ends: &AtomicBool) -> bool {
+    control.stop.load(Relaxed) || ends.load(Relaxed)
+}

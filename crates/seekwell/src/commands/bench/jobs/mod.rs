@@ -1,0 +1,330 @@
+//! `seekwell bench FILE.fio`: fio's job files, run as they are.
+
+mod address;
+mod check;
+mod data;
+mod error;
+mod layout;
+mod media;
+mod member;
+mod record;
+mod source;
+mod stage;
+
+pub use error::JobRunError;
+pub use layout::LayoutError;
+
+use crate::Ended;
+use crate::cli::Bench;
+use crate::commands::format;
+use crate::context::Context;
+use crate::exit::CommandError;
+use crate::session::{Purpose, Session};
+use crate::target::{is_modelled, look};
+use layout::{Layout, There};
+use media::Media;
+use record::{Given, Naming, Phases};
+use seekwell_checkup::driver::INTERRUPTED;
+use seekwell_inspect::Inspection;
+use seekwell_io::clock::Clock;
+use seekwell_io::measurement::Stopped;
+use seekwell_jobs::job::{EngineKind, JobFile};
+use seekwell_jobs::{Surroundings, layout as known_layout, parse_files};
+use seekwell_runs::{Kind, Medium, Work};
+use stage::{Run, stages};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Runs job files, or shows what they would do.
+///
+/// # Errors
+/// Whatever is wrong with them or refused, before anything is written.
+pub fn run(args: &Bench, context: &Context) -> Ended {
+    format::check(&args.results, None)?;
+    let mut parsed = parse_files(&args.jobs, &Surroundings::here()).map_err(JobRunError::from)?;
+    if let Some(target) = &args.on {
+        redirect(&mut parsed, target)?;
+    }
+    if args.show {
+        return show_only(&parsed, args, context);
+    }
+    check::jobs(&parsed.jobs)?;
+    parsed.jobs.iter_mut().for_each(check::read_only);
+    let layout = Layout::of(&parsed.jobs)?;
+    check::memory(&parsed.jobs, &layout)?;
+    let destroy = args.destroy.destroy.as_deref();
+    media::check(&layout, destroy)?;
+    let inspection = inspected(&layout, context)?;
+    let purpose = Purpose {
+        kind: Kind::Bench,
+        label: args.label.clone(),
+        keep: !args.no_keep,
+        engine: args.workload.engine,
+    };
+    let mut session = Session::begin(context, purpose, inspection)?;
+    let mut media = media::open(&layout, destroy, context, &session.line)?;
+    check::alignment(&parsed.jobs, &layout, &media)?;
+    session.document.medium = Some(medium(&layout, &media, destroy));
+    let ended = Whole { parsed: &parsed, layout: &layout, args, context };
+    ended.measure(&mut session, &mut media);
+    drop(media);
+    let interrupted = context.control.stop.load(Relaxed);
+    // Jobs are as large as they were asked to be.
+    let asked = layout.places.iter().map(|place| place.end).sum();
+    session.conclude(interrupted, Some(asked));
+    forgive_short(&mut session);
+    format::finish(context, &session.end(), &args.results)
+}
+
+/// Sends all jobs to one target: a directory for their files, or one file or device for all.
+fn redirect(parsed: &mut JobFile, target: &Path) -> Result<(), CommandError> {
+    if is_modelled(target) {
+        return Err(JobRunError::OnModel { path: target.to_path_buf() }.into());
+    }
+    for job in &mut parsed.jobs {
+        let files = &mut job.files;
+        if target == Path::new("null") {
+            job.engine.kind = EngineKind::Null;
+        } else if target.is_dir() {
+            files.directories = vec![target.to_path_buf()];
+            files.names =
+                files.names.iter().filter_map(|name| name.file_name()).map(PathBuf::from).collect();
+        } else {
+            files.directories.clear();
+            files.names = vec![target.to_path_buf()];
+            files.count = 1;
+        }
+    }
+    Ok(())
+}
+
+/// Prints jobs as understood, with what would be refused, and does nothing.
+fn show_only(parsed: &JobFile, args: &Bench, context: &Context) -> Ended {
+    let known = known_layout::layout(parsed, known_layout::look);
+    let mut text = seekwell_jobs::show(parsed, &known);
+    for job in &parsed.jobs {
+        let told = parsed.warnings.iter().filter(|w| w.job == job.name).count();
+        for remark in check::said(parsed, job).iter().skip(told) {
+            text += &format!("\nwarning: job `{}`: {remark}\n", job.name);
+        }
+    }
+    let checked = check::jobs(&parsed.jobs).map_err(CommandError::from).and_then(|()| {
+        let mut jobs = parsed.jobs.clone();
+        jobs.iter_mut().for_each(check::read_only);
+        let layout = Layout::of(&jobs)?;
+        check::memory(&jobs, &layout)?;
+        media::check(&layout, args.destroy.destroy.as_deref())?;
+        Ok(layout)
+    });
+    text.push('\n');
+    text += &match checked {
+        Ok(layout) => {
+            let made = layout.places.iter().filter(|p| p.there == There::Nothing);
+            let (n, bytes) = made.fold((0, 0_u64), |(n, b), p| (n + 1, b.saturating_add(p.end)));
+            match n {
+                0 => "Nothing was done. No file would be made.\n".to_owned(),
+                _ => format!(
+                    "Nothing was done. {n} temporary files of {bytes} bytes together would be made \
+                     in place of those that do not exist, and removed.\n"
+                ),
+            }
+        }
+        Err(error) => format!("Nothing was done. The run would be refused: {error}\n"),
+    };
+    context.print(&text)?;
+    Ok(crate::exit::Exit::Done)
+}
+
+/// The first file or device that is used, or nothing where all requests go nowhere.
+fn inspected(layout: &Layout, context: &Context) -> Result<Inspection, CommandError> {
+    match layout.places.iter().find(|place| place.there != There::Null) {
+        Some(place) => look(&context.view, media::target_of(place)),
+        None => Ok(Inspection::null()),
+    }
+}
+
+/// What the data lay in: what may be overwritten comes first.
+fn medium(layout: &Layout, media: &Media, destroy: Option<&str>) -> Medium {
+    let places = || layout.places.iter().enumerate();
+    let of = |there: There| places().find(move |(_, place)| place.there == there);
+    let direct = |place: usize| media.direct(place);
+    let destroyed = places().find(|(_, p)| p.there == There::Device && p.written_by.is_some());
+    if let (Some((i, place)), Some(serial)) = (destroyed, destroy) {
+        let (serial, size_bytes) = (serial.to_owned(), place.size_bytes);
+        return Medium::Destroyed { serial, size_bytes, direct: direct(i) };
+    }
+    if let Some((i, place)) = of(There::Nothing) {
+        let size_bytes = places().filter(|(_, p)| p.there == There::Nothing).map(|(_, p)| p.end);
+        return Medium::TemporaryFile {
+            directory: media::target_of(place).display().to_string(),
+            size_bytes: size_bytes.sum(),
+            direct: direct(i),
+        };
+    }
+    match of(There::Device).or_else(|| of(There::File)) {
+        Some((i, place)) => Medium::ReadOnly { size_bytes: place.size_bytes, direct: direct(i) },
+        None => Medium::Null,
+    }
+}
+
+/// Jobs that did all they were to do in less time than a rate needs are done; they have no rate.
+fn forgive_short(session: &mut Session<'_>) {
+    let document = &mut session.document;
+    let is_done = |title: &str| {
+        document.phases.iter().any(|phase| {
+            let of_job = matches!(phase.workload, Work::Job(_)) && phase.title == title;
+            let whole = |r: &seekwell_runs::Repeat| {
+                r.stopped == Stopped::Finished
+                    && r.failure.is_none()
+                    && r.mismatches.is_empty()
+                    && r.invalid.as_deref().is_none_or(|why| why.starts_with("too short"))
+            };
+            of_job && !phase.repeats.is_empty() && phase.repeats.iter().all(whole)
+        })
+    };
+    let kept: Vec<String> = document
+        .invalid
+        .iter()
+        .filter(|why| {
+            let title = why.split_once(": too short").map_or("", |(title, _)| title);
+            !is_done(title)
+        })
+        .cloned()
+        .collect();
+    document.invalid = kept;
+}
+
+/// All repeats of all stages.
+struct Whole<'a> {
+    parsed: &'a JobFile,
+    layout: &'a Layout,
+    args: &'a Bench,
+    context: &'a Context,
+}
+
+impl Whole<'_> {
+    /// Runs everything, keeping what each stage gave as soon as it is over.
+    fn measure(&self, session: &mut Session<'_>, media: &mut Media) {
+        let file = self.args.jobs.first().and_then(|p| p.file_name()).unwrap_or_default();
+        let file = file.to_string_lossy().into_owned();
+        let naming = |media| Naming {
+            parsed: self.parsed,
+            file: &file,
+            engine: session.engine(),
+            layout: self.layout,
+            media,
+        };
+        let (all, phases) = naming(media).phases();
+        session.document.phases = phases;
+        for job in &self.parsed.jobs {
+            for said in check::said(self.parsed, job) {
+                self.context.note(&format!("job `{}`: {said}", job.name));
+            }
+        }
+        session.save();
+        for round in 0..self.args.repeats {
+            let run = Run {
+                jobs: &self.parsed.jobs,
+                layout: self.layout,
+                engine: session.engine(),
+                context: self.context,
+                begun: Clock::real().now(),
+                all_end: AtomicBool::new(false),
+                seed: self.seed(round),
+            };
+            for stage in stages(&self.parsed.jobs) {
+                if self.context.control.stop.load(Relaxed) || run.all_end.load(Relaxed) {
+                    break;
+                }
+                self.stage(&run, &stage, session, media, (&all, &file));
+                session.save();
+            }
+        }
+        for phase in &mut session.document.phases {
+            if phase.repeats.is_empty() && self.context.control.stop.load(Relaxed) {
+                phase.skipped = Some(INTERRUPTED.into());
+            }
+        }
+    }
+
+    /// The seed of a round: offsets differ from round to round, and from run to run only where the
+    /// jobs ask for that.
+    fn seed(&self, round: u32) -> u64 {
+        let base = self.args.seed.wrapping_add(u64::from(round));
+        if self.parsed.jobs.iter().all(|job| job.random.repeat) {
+            return base;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        base ^ now.as_nanos() as u64
+    }
+
+    fn stage(
+        &self,
+        run: &Run<'_>,
+        stage: &[usize],
+        session: &mut Session<'_>,
+        media: &mut Media,
+        (all, file): (&[Phases], &str),
+    ) {
+        let jobs = &self.parsed.jobs;
+        let measured: Vec<usize> =
+            stage.iter().copied().filter(|j| !jobs[*j].files.creation.only).collect();
+        for job in stage.iter().filter(|j| jobs[**j].files.creation.only) {
+            for phases in all.iter().filter(|p| p.group.contains(job)) {
+                session.document.phases[phases.main].skipped =
+                    Some("create_only: nothing is measured".into());
+            }
+        }
+        let places: BTreeSet<usize> = self
+            .layout
+            .members
+            .iter()
+            .filter(|m| measured.contains(&m.job))
+            .flat_map(|m| m.uses.iter().map(|u| u.place))
+            .collect();
+        let before = media.counters(&places, &self.context.view);
+        let played = run.stage(&measured, media, &session.line);
+        let after = media.counters(&places, &self.context.view);
+        let requests = |played: &stage::Outcome| {
+            played
+                .1
+                .as_ref()
+                .map_or(0, |p| p.main.requests() + p.back.as_ref().map_or(0, |b| b.requests()))
+        };
+        let whole: u64 = played.iter().map(requests).sum();
+        let asked: u64 = played.iter().map(stage::moved).sum();
+        let device = before.zip(after).and_then(|(b, a)| stage::counted(&a.since(&b), asked));
+        let naming =
+            Naming { parsed: self.parsed, file, engine: run.engine, layout: self.layout, media };
+        for phases in all {
+            let of_group = |p: &&stage::Outcome| {
+                let job = self.layout.members[p.0].job;
+                phases.group.contains(&job)
+            };
+            let mine: Vec<&stage::Outcome> = played.iter().filter(of_group).collect();
+            if mine.is_empty() {
+                continue;
+            }
+            let own: u64 = mine.iter().map(|p| requests(p)).sum();
+            let given = Given {
+                played: mine.iter().map(|(i, p)| (*i, p)).collect(),
+                device,
+                share: own as f64 / whole.max(1) as f64,
+                seed: run.seed,
+            };
+            let (main, back) = record::repeats(&naming, phases, &given);
+            let report = &jobs[phases.group[0]].report;
+            let asked = match jobs[phases.group[0]].options.contains_key("percentile_list") {
+                true => &report.percentile_list[..],
+                false => &[],
+            };
+            let document = &mut session.document;
+            main.keep(&mut document.phases[phases.main], &mut session.detail, asked);
+            if let Some((back, at)) = back.zip(phases.back) {
+                back.keep(&mut document.phases[at], &mut session.detail, asked);
+            }
+        }
+    }
+}

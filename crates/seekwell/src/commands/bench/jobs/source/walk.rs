@@ -1,0 +1,333 @@
+//! Where in one file the next request goes.
+
+use super::super::layout::shortest;
+use super::draw::{below, of, of_mut};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use seekwell_io::request::Op;
+use seekwell_io::workload::{Cover, Law, Spread, Zone};
+use seekwell_jobs::job::{By, Distribution, Job, Strided};
+
+/// The part of a file that a clone uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// Its first byte.
+    pub start: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// How offsets are drawn.
+#[derive(Debug)]
+enum Place {
+    /// One after the other.
+    Sequential,
+    /// Each block once in a pass; blocks of so many bytes.
+    Covered(Cover, u64),
+    /// By a law for each kind; blocks may come again before all were used.
+    Drawn(Box<By<Spread>>),
+    /// Blocks that were named, over and over.
+    Named(Box<Named>),
+}
+
+/// Blocks that a job names one by one.
+#[derive(Debug)]
+struct Named {
+    blocks: Vec<u64>,
+    /// Each time over begins as many blocks later as there are.
+    moving: bool,
+    index: usize,
+    shift: u64,
+}
+
+impl Named {
+    /// The next, among `count` blocks.
+    fn next(&mut self, count: u64) -> u64 {
+        let block = self.blocks[self.index].wrapping_add(self.shift) % count.max(1);
+        self.index += 1;
+        if self.index == self.blocks.len() {
+            self.index = 0;
+            self.shift += if self.moving { self.blocks.len() as u64 } else { 0 };
+        }
+        block
+    }
+}
+
+/// Progress through strides.
+#[derive(Debug, Clone, Copy)]
+struct Stride {
+    zones: Strided,
+    /// Where the current zone begins in the region.
+    start: u64,
+    /// Bytes transferred in it.
+    done: u64,
+}
+
+/// One file of one clone.
+#[derive(Debug)]
+pub struct Walk {
+    region: Region,
+    align: By<u64>,
+    /// The shortest request of all kinds.
+    shortest: u64,
+    place: Place,
+    stride: Option<Stride>,
+    skip: i64,
+    draw_every: u32,
+    identical: bool,
+    percent_random: By<u64>,
+    /// Where the next request of each kind goes if it follows the one before.
+    next: By<u64>,
+    /// Where the last of each kind went.
+    last: By<u64>,
+    /// Requests until the next draw.
+    follow: u32,
+    /// Bytes handed out in this pass.
+    issued: u64,
+    through: bool,
+}
+
+impl Walk {
+    /// Over `region`, with the order and the random choices of a job.
+    pub fn new(job: &Job, region: Region, seed: u64) -> Self {
+        let kinds = job.makes();
+        let used = [
+            (kinds.read, &job.blocks.read, job.align_bytes.read),
+            (kinds.write, &job.blocks.write, job.align_bytes.write),
+            (kinds.trim, &job.blocks.trim, job.align_bytes.trim),
+        ];
+        let used = used.into_iter().filter(|(used, ..)| *used);
+        let align = |align: u64| align.max(1);
+        let (mut longest, mut unit) = (0, u64::MAX);
+        for (_, blocks, aligned) in used {
+            longest = longest.max(u64::from(blocks.max()));
+            unit = unit.min(align(aligned));
+        }
+        let mixed = job.access.draw_every > 1
+            || job.access.percent_random.iter().any(|p| *p < 100)
+            || longest > unit;
+        let blocks = region.bytes / unit;
+        let place = match job.access.random {
+            false => Place::Sequential,
+            true if let Distribution::Sequence { blocks, moving } = &job.random.distribution => {
+                let blocks = blocks.clone();
+                Place::Named(Box::new(Named { blocks, moving: *moving, index: 0, shift: 0 }))
+            }
+            true if covers(job) => Place::Covered(Cover::new(blocks, mixed, seed), unit),
+            true => {
+                let aligns = job.align_bytes.map(|a| align(*a));
+                Place::Drawn(Box::new(spreads(job, region, aligns)))
+            }
+        };
+        let stride = job.strided.map(|zones| Stride { zones, start: 0, done: 0 });
+        let mut walk = Self {
+            region,
+            align: job.align_bytes.map(|a| align(*a)),
+            shortest: u64::from(shortest(job)),
+            place,
+            stride,
+            skip: if job.access.random { 0 } else { job.access.skip_bytes },
+            draw_every: job.access.draw_every.max(1),
+            identical: job.access.identical,
+            percent_random: job.access.percent_random.map(|p| u64::from(*p)),
+            next: By::all(0),
+            last: By::all(0),
+            follow: 0,
+            issued: 0,
+            through: false,
+        };
+        walk.begin_again();
+        walk
+    }
+
+    /// Whether this pass is over: as much was handed out as the region holds, or every block once.
+    #[inline]
+    pub const fn is_through(&self) -> bool {
+        self.through
+    }
+
+    /// Begins the next pass.
+    pub fn begin_again(&mut self) {
+        self.through = self.region.bytes < self.shortest;
+        self.issued = 0;
+        self.follow = 0;
+        if let Place::Covered(cover, _) = &mut self.place {
+            cover.begin_again();
+        }
+        if let Some(stride) = &mut self.stride {
+            (stride.start, stride.done) = (0, 0);
+        }
+        // Backwards begins with the last block.
+        let back = self.skip.min(0).unsigned_abs();
+        self.next = By::all(if back > 0 { self.region.bytes.saturating_add(back) } else { 0 });
+    }
+
+    /// Where a request of up to `len` bytes goes, and how long it is there; none when this pass is
+    /// over.
+    #[inline]
+    pub fn next(&mut self, op: Op, len: u32, rng: &mut Xoshiro256PlusPlus) -> Option<(u64, u32)> {
+        if self.issued + self.shortest > self.region.bytes {
+            self.through = true;
+            return None;
+        }
+        let wanted = u64::from(len);
+        let found = match self.stride {
+            Some(_) => Some(self.in_zone(op, wanted, rng)),
+            None if matches!(self.place, Place::Sequential) => self.following(op, wanted),
+            None => self.drawn(op, wanted, rng),
+        };
+        let Some((at, len)) = found else {
+            self.through = true;
+            return None;
+        };
+        self.issued += len;
+        *of_mut(&mut self.last, op) = at;
+        *of_mut(&mut self.next, op) = at + len;
+        Some((self.region.start + at, len as u32))
+    }
+
+    /// The next place in order; beyond an end it goes on at the other.
+    fn following(&mut self, op: Op, wanted: u64) -> Option<(u64, u64)> {
+        let align = *of(&self.align, op);
+        let mut at = *of(&self.next, op);
+        if self.skip < 0 {
+            let last = self.region.bytes - wanted.min(self.region.bytes);
+            at = at.checked_sub(self.skip.unsigned_abs()).map_or(last, |at| at.min(last));
+            at -= at % align;
+        } else {
+            at = at.next_multiple_of(align);
+            if at > 0 {
+                at = at.saturating_add(self.skip.unsigned_abs());
+            }
+            if at + self.shortest > self.region.bytes {
+                at = 0;
+            }
+        }
+        let room = self.region.bytes - at;
+        (room >= self.shortest).then(|| (at, self.fitting(wanted, room)))
+    }
+
+    /// As much of `wanted` as there is room for, in steps of the shortest request.
+    const fn fitting(&self, wanted: u64, room: u64) -> u64 {
+        if wanted <= room { wanted } else { room - room % self.shortest }
+    }
+
+    fn drawn(&mut self, op: Op, wanted: u64, rng: &mut Xoshiro256PlusPlus) -> Option<(u64, u64)> {
+        let follows = match self.follow {
+            0 => {
+                self.follow = self.draw_every - 1;
+                let percent = *of(&self.percent_random, op);
+                percent < 100 && below(rng, 100) >= percent
+            }
+            _ => {
+                self.follow -= 1;
+                true
+            }
+        };
+        if follows && self.identical && self.issued > 0 {
+            let at = *of(&self.last, op);
+            return Some((at, self.fitting(wanted, self.region.bytes - at)));
+        }
+        let next = if follows { self.following(op, wanted) } else { None };
+        match &mut self.place {
+            Place::Covered(cover, unit) => {
+                let blocks = wanted.div_ceil(*unit);
+                let free = next.map(|(at, len)| (at, cover.take(at / *unit, len.div_ceil(*unit))));
+                if let Some((at, free)) = free.filter(|(_, free)| *free > 0) {
+                    return Some((at, wanted.min(free * *unit)));
+                }
+                let drawn = cover.draw(blocks)?;
+                Some((drawn.block * *unit, wanted.min(drawn.blocks * *unit)))
+            }
+            Place::Drawn(_) if next.is_some() => next,
+            Place::Drawn(spreads) => {
+                let at = of(spreads, op).draw(rng) * *of(&self.align, op);
+                let room = self.region.bytes - at;
+                Some((at, self.fitting(wanted, room)))
+            }
+            Place::Named(named) => {
+                let at = named.next(self.region.bytes / self.shortest) * self.shortest;
+                let room = self.region.bytes - at;
+                Some((at, self.fitting(wanted, room)))
+            }
+            Place::Sequential => next,
+        }
+    }
+
+    /// Within the current stride; when as much was transferred as it takes, in the next.
+    fn in_zone(&mut self, op: Op, wanted: u64, rng: &mut Xoshiro256PlusPlus) -> (u64, u64) {
+        let Some(stride) = &mut self.stride else { unreachable!("only called with strides") };
+        let zones = stride.zones;
+        if stride.done >= zones.zone_bytes {
+            stride.done = 0;
+            stride.start += zones.range_bytes + zones.skip_bytes;
+            if stride.start + self.shortest > self.region.bytes {
+                stride.start = 0;
+            }
+            self.next = By::all(stride.start);
+        }
+        let end = (stride.start + zones.range_bytes).min(self.region.bytes);
+        let align = *of(&self.align, op);
+        let at = if matches!(self.place, Place::Sequential) {
+            let at = (*of(&self.next, op)).clamp(stride.start, end).next_multiple_of(align);
+            if at + wanted > end { stride.start } else { at }
+        } else {
+            let blocks = (end - stride.start).saturating_sub(wanted) / align + 1;
+            stride.start + below(rng, blocks) * align
+        };
+        let len = wanted.min(end - at).max(1);
+        stride.done += len;
+        (at, len)
+    }
+}
+
+/// Whether every block is to come once before any comes again: only where none is preferred, and
+/// where requests begin no nearer to each other than they are long.
+pub fn covers(job: &Job) -> bool {
+    let (made, shortest) = (job.makes(), u64::from(shortest(job)));
+    let aligned = made.iter().zip(job.align_bytes.iter());
+    job.random.once_each
+        && job.random.distribution == Distribution::Uniform
+        && job.strided.is_none()
+        && !job.unaligned
+        && aligned.into_iter().all(|(made, align)| !made || *align >= shortest)
+}
+
+/// The law of each kind of request over the offsets at which it may begin.
+fn spreads(job: &Job, region: Region, align: By<u64>) -> By<Spread> {
+    let one = |op: Op| {
+        let align = *of(&align, op);
+        // The shortest request fits at the last offset; longer ones are cut there.
+        let shortest = u64::from(of(&job.blocks, op).min());
+        let blocks = region.bytes.saturating_sub(shortest) / align + 1;
+        Spread::new(&law(&job.random.distribution, op, region, align), blocks)
+    };
+    By { read: one(Op::Read), write: one(Op::Write), trim: one(Op::Discard) }
+}
+
+fn law(distribution: &Distribution, op: Op, region: Region, align: u64) -> Law {
+    let share = |centre: Option<f64>| centre.map(|c| c / 100.0);
+    match distribution {
+        Distribution::Uniform | Distribution::Sequence { .. } => Law::Uniform,
+        Distribution::Zipf { theta, centre } => Law::Zipf { theta: *theta, centre: share(*centre) },
+        Distribution::Pareto { power, centre } => {
+            Law::Pareto { power: *power, centre: share(*centre) }
+        }
+        Distribution::Normal { deviation, centre } => {
+            Law::Normal { deviation: deviation / 100.0, centre: share(*centre).unwrap_or(0.5) }
+        }
+        Distribution::Zoned(zones) => {
+            let mut first = 0;
+            let zone = |zone: &seekwell_jobs::job::Zone| {
+                let bytes = match zone.size_bytes {
+                    0 => (u128::from(region.bytes) * u128::from(zone.size_percent) / 100) as u64,
+                    bytes => bytes,
+                };
+                let blocks = bytes / align;
+                let zone = Zone { first, blocks, weight: u64::from(zone.access_percent) };
+                first += blocks;
+                zone
+            };
+            Law::Zoned(of(zones, op).iter().map(zone).collect())
+        }
+    }
+}

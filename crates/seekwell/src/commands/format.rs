@@ -1,0 +1,144 @@
+//! `--format`, `--output-dir` and `--write-logs`: results in forms that other programs read.
+
+use super::{check_writable, show, write_whole};
+use crate::Ended;
+use crate::cli::format::{Format, Formats};
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use seekwell_jobs::output::{self, Bins, File, OutputError};
+use seekwell_runs::{Detail, RunDocument, Work};
+use seekwell_suites::fs::csv::{self, Version};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Whether what is asked for can be written at all; said before anything is measured. `suite` is
+/// the one that will run, where one does.
+///
+/// # Errors
+/// [`CommandError`] for a form that cannot hold the result, and a place that cannot be written.
+pub fn check(formats: &Formats, suite: Option<&str>) -> Result<(), CommandError> {
+    if let Some(suite) = suite
+        && (formats.files() || formats.format.is_some_and(Format::is_fio))
+    {
+        return Err(OutputError::Suite { phase: suite.to_owned() }.into());
+    }
+    if formats.format.is_some_and(Format::is_bonnie) && suite != Some("fs") {
+        return Err(not_bonnie(suite.unwrap_or("this run")));
+    }
+    if let Some(dir) = &formats.output_dir {
+        create(dir)?;
+        check_writable(&dir.join(".json"))?;
+    }
+    formats.write_logs.as_ref().map_or(Ok(()), |prefix| check_writable(&behind(prefix, "_bw")))
+}
+
+/// Shows a run that has just ended, in the form that was asked for.
+///
+/// # Errors
+/// [`CommandError`] when the form cannot hold it, or something cannot be written.
+pub fn finish(context: &Context, ended: &(RunDocument, Detail, Exit), formats: &Formats) -> Ended {
+    let (document, detail, exit) = ended;
+    write_files(context, document, detail, formats)?;
+    let Some(format) = formats.format else { return show(context, ended, None) };
+    let skipped = document.phases.iter().filter_map(|p| Some((&p.title, p.skipped.as_ref()?)));
+    skipped.for_each(|(title, why)| context.note(&format!("{title}: {why}")));
+    document.invalid.iter().for_each(|why| context.note(why));
+    context.print(&text(format, &[(document, detail)])?)?;
+    Ok(*exit)
+}
+
+/// Prints and writes kept runs.
+///
+/// # Errors
+/// As for [`finish`], and when several runs are given for a form of one.
+pub fn kept(context: &Context, runs: &[(RunDocument, Detail)], formats: &Formats) -> Ended {
+    let runs: Vec<_> = runs.iter().map(|(document, detail)| (document, detail)).collect();
+    if runs.len() > 1 && (formats.files() || formats.format.is_some_and(Format::is_fio)) {
+        return Err(CommandError::OneRun { given: runs.len() });
+    }
+    if formats.files() {
+        for (document, detail) in &runs {
+            write_files(context, document, detail, formats)?;
+        }
+    }
+    match formats.format {
+        Some(format) => context.print(&text(format, &runs)?)?,
+        None if context.json => runs.iter().try_for_each(|(run, _)| context.print_json(run))?,
+        None => {}
+    }
+    Ok(Exit::Done)
+}
+
+fn text(format: Format, runs: &[(&RunDocument, &Detail)]) -> Result<String, CommandError> {
+    let documents: Vec<&RunDocument> = runs.iter().map(|(document, _)| *document).collect();
+    let fio = |bins| runs.iter().map(|(run, detail)| output::fio_json(run, detail, bins)).collect();
+    let text: Result<String, OutputError> = match format {
+        Format::FioJson => fio(Bins::Without),
+        Format::FioJsonPlus => fio(Bins::With),
+        Format::Csv => Ok(output::csv(&documents)),
+        Format::Prometheus => Ok(output::prometheus(&documents)),
+        Format::BonnieCsv => return bonnie(&documents, Version::V1_98),
+        Format::BonnieCsv197 => return bonnie(&documents, Version::V1_97),
+        Format::BonnieCsv196 => return bonnie(&documents, Version::V1_96),
+    };
+    Ok(text?)
+}
+
+/// One line for each repeat of the suite fs.
+fn bonnie(runs: &[&RunDocument], version: Version) -> Result<String, CommandError> {
+    let is_fs = |work: &Work| matches!(work, Work::Suite(step) if step.suite == "fs");
+    let mut text = String::new();
+    for run in runs {
+        if !run.phases.iter().any(|phase| is_fs(&phase.workload)) {
+            return Err(not_bonnie(&run.id));
+        }
+        for repeat in 0..csv::repeats(run) {
+            text += &csv::line(run, repeat, version);
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}
+
+fn not_bonnie(what: &str) -> CommandError {
+    CommandError::NoSuchResult { suite: what.to_owned(), format: "bonnie++ CSV" }
+}
+
+/// Writes what was asked for in files, each whole or not at all.
+fn write_files(
+    context: &Context,
+    document: &RunDocument,
+    detail: &Detail,
+    formats: &Formats,
+) -> Result<(), CommandError> {
+    if let Some(dir) = &formats.output_dir {
+        let files = output::plot_files(document, detail)?;
+        for File { path, text } in &files {
+            let path = dir.join(path);
+            create(super::folder_of(&path))?;
+            write_whole(&path, text.as_bytes())?;
+        }
+        context.note(&format!("{} files for fio-plot are in {}", files.len(), dir.display()));
+    }
+    if let Some(prefix) = &formats.write_logs {
+        let files = output::logs(document, detail)?;
+        for File { path, text } in &files {
+            write_whole(&behind(prefix, path), text.as_bytes())?;
+        }
+        let prefix = prefix.display();
+        context.note(&format!("{} logs are {prefix}_bw.N.log and so on", files.len()));
+    }
+    Ok(())
+}
+
+fn create(dir: &Path) -> Result<(), CommandError> {
+    let fail = |source| CommandError::Write { path: dir.to_path_buf(), source };
+    std::fs::create_dir_all(dir).map_err(fail)
+}
+
+/// A path with something behind it.
+fn behind(prefix: &Path, end: impl AsRef<std::ffi::OsStr>) -> PathBuf {
+    let mut path = OsString::from(prefix);
+    path.push(end);
+    path.into()
+}

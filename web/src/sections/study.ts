@@ -1,0 +1,122 @@
+/** What was asked of several runs: a sweep, the limit under a bound, steady state. */
+
+import { h, section, table } from "../dom.ts";
+import { type Axis, type Line, plot } from "../plot.ts";
+import { roundsOf, sweepLines, totalRate, triedRates, worstP99 } from "../study.ts";
+import type { Limit, Phase, Run, Spread, Steady, Sweep } from "../types.ts";
+import { iops, time } from "../units.ts";
+
+const known = (line: Line) => line.values.some((value) => value !== null);
+
+/** A place for each value of a key, evenly spaced: doubling values are a log scale by themselves. */
+function placesAxis(label: string, places: string[]): Axis {
+  const every = Math.ceil(places.length / 10);
+  const ticks = places.map((_, i) => i).filter((i) => i % every === 0);
+  const range: [number, number] = [-0.4, places.length - 0.6];
+  return { label, ticks, range, format: (v) => places[Math.round(v)] ?? "" };
+}
+
+function sweepPlots(run: Run, sweep: Sweep): HTMLElement {
+  const { places, lines } = sweepLines(run.document, sweep);
+  const key = sweep.keys[0] ?? "";
+  const drawn = (metric: (phase: Phase) => Spread | null): Line[] =>
+    lines.map(({ label, phases }) => {
+      const spreads = phases.map((phase) => (phase ? metric(phase) : null));
+      return {
+        label: label || "median",
+        values: spreads.map((s) => s?.median ?? null),
+        low: spreads.map((s) => s?.low ?? null),
+        high: spreads.map((s) => s?.high ?? null),
+      };
+    }).filter(known);
+  const shared = {
+    at: places.map((_, i) => i),
+    x: placesAxis(key, places),
+    spread: "bars" as const,
+    height: 280,
+    marks: true,
+    legend: lines.length > 1,
+  };
+  const over = (what: string) =>
+    `${what} over ${key}${lines.length > 1 ? `, ${lines.length} lines` : ""}`;
+  return h(
+    "div",
+    { class: "pair" },
+    plot({ ...shared, title: `Requests a second over ${key}`, summary: over("Requests a second"),
+      y: { label: "requests a second", format: iops }, lines: drawn(totalRate) }),
+    plot({ ...shared, title: `p99 over ${key}`, summary: over("99th percentile of latency"),
+      y: { label: "p99", log: 10, format: time }, lines: drawn(worstP99) }),
+  );
+}
+
+function limitPlot(limit: Limit): HTMLElement {
+  const { at, kept, not } = triedRates(limit);
+  const metric = limit.metric.replace("_", ".");
+  const lines: Line[] = [
+    { label: "bound kept", values: kept },
+    { label: "not kept", values: not },
+    { label: "bound", values: at.map(() => limit.bound_ns) },
+  ];
+  return plot({
+    title: `${metric} of the response time over the rate`,
+    summary: `${metric} of the response time at ${at.length} rates, and the bound.`,
+    x: { label: "requests a second wanted", log: 10, format: iops },
+    y: { label: metric, log: 10, format: time },
+    at,
+    lines: lines.filter(known),
+    spread: "none",
+    height: 280,
+    marks: true,
+  });
+}
+
+function steadyPlot(steady: Steady): HTMLElement {
+  const rounds = roundsOf(steady);
+  const lines: Line[] = [
+    { label: "rounds", values: rounds.others },
+    { label: "steady rounds", values: rounds.steady },
+  ];
+  return plot({
+    title: "Requests a second over rounds",
+    summary: `Requests a second in ${rounds.at.length} rounds.`,
+    x: { ...placesAxis("round", ["", ...rounds.at.map(String)]),
+      range: [0.6, rounds.at.length + 0.4] },
+    y: { label: "requests a second", format: iops },
+    at: rounds.at,
+    lines: lines.filter(known),
+    spread: "none",
+    height: 260,
+    marks: true,
+  });
+}
+
+function plots(run: Run): HTMLElement | null {
+  const study = run.document.study;
+  switch (study?.kind) {
+    case "sweep":
+      return sweepPlots(run, study);
+    case "limit":
+      return study.trials.length > 1 ? limitPlot(study) : null;
+    case "steady":
+      return study.rounds_per_s.length > 1 ? steadyPlot(study) : null;
+    default:
+      return null;
+  }
+}
+
+export function study(run: Run, prefix: string): HTMLElement | null {
+  const told = run.study;
+  const before = run.preconditioning ? h("p", {}, run.preconditioning) : null;
+  if (!told) return before;
+  const columns = told.columns.map((title, i) => ({ title, number: i >= told.words }));
+  return section(
+    told.title,
+    `${prefix}-study`,
+    // The first sentence heads the page.
+    ...told.sentences.slice(1).map((said) => h("p", {}, said)),
+    before,
+    plots(run),
+    // Rounds are in the table of their plot.
+    run.document.study?.kind === "steady" ? null : table(told.title, columns, told.rows),
+  );
+}
