@@ -5,9 +5,9 @@ use crate::figures::{Figure, Key, figures};
 use crate::study::study;
 use crate::suite;
 use crate::text::clean;
-use crate::units::capacity;
+use crate::units::{capacity, iops};
 use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, TargetKind};
-use seekwell_runs::{Medium, RunDocument};
+use seekwell_runs::{Medium, RunDocument, Work};
 
 fn value(fact: Option<&Fact<String>>) -> Option<String> {
     fact.map(|f| clean(&f.value)).filter(|v| !v.is_empty())
@@ -154,10 +154,35 @@ pub fn sentence(document: &RunDocument) -> String {
             worst.map(|f| f.sentence.clone()).unwrap_or_default()
         }
         [] => suite::sentence(document)
+            .or_else(|| jobs(document))
             .unwrap_or_else(|| "Nothing was measured that could head a report.".to_owned()),
         [one] => format!("{who} {one}."),
         [some @ .., last] => format!("{who} {}, and {last}.", some.join(", ")),
     }
+}
+
+/// What the first jobs of a job file made, as a sentence; none where there are none or they were
+/// too short for a rate.
+fn jobs(document: &RunDocument) -> Option<String> {
+    const NAMED: usize = 3;
+    let told = document.phases.iter().filter_map(|phase| {
+        let Work::Job(job) = &phase.workload else { return None };
+        let made = [("read", "reads"), ("write", "writes"), ("discard", "discards")];
+        let made = made.into_iter().filter_map(|(op, word)| {
+            let rate = phase.median(&format!("{op}.requests_per_s"))?;
+            Some(format!("{} {word} a second", iops(rate)))
+        });
+        let made: Vec<String> = made.collect();
+        (!made.is_empty())
+            .then(|| format!("{} made {}", clean(&job.jobs.join("+")), made.join(" and ")))
+    });
+    let told: Vec<String> = told.collect();
+    let more = match told.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; {more} more are in the table"),
+    };
+    let named = told.get(..NAMED.min(told.len()))?.join("; ");
+    (!named.is_empty()).then(|| format!("Of the jobs, {named}{more}."))
 }
 
 /// Whose figures these are, where they are of a model, and how wrong they may be.

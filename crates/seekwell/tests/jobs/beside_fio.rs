@@ -144,6 +144,7 @@ fn a_kept_run_of_jobs_is_compared_by_its_options() {
     for label in ["before", "after"] {
         let ran = desk.bench(text, &["--label", label]);
         assert_eq!(ran.status, 0, "{}", ran.err);
+        assert!(ran.out.contains("Of the jobs, c made "), "{}", ran.out);
     }
     let home: &Path = desk.runs.path();
     let ran = run(home, &["compare", "before", "after", "--json"]);
