@@ -1,13 +1,13 @@
 //! Whether the disk had settled inside the runs.
 //!
 //! A single run of a noisy machine wanders without meaning anything, so it is the mean course of an
-//! arm's runs that is judged: chance averages out over them, and what is left is what every run
-//! does, such as a write cache that fills up half-way.
+//! arm's runs that is judged, and only against what the runs agree on: chance averages out over
+//! them, and what is left is what every run does, such as a write cache that fills up half-way.
 
 use crate::document::Run;
 use seekwell_io::measurement::Series;
 use seekwell_io::units::Nanos;
-use seekwell_stats::{Arm, InRun, Traffic, in_run};
+use seekwell_stats::{Arm, InRun, Traffic, over_runs};
 
 /// Runs shorter than this are not judged: five samples of a second.
 pub const SHORTEST_JUDGED: Nanos = Nanos::from_millis(5000);
@@ -32,13 +32,8 @@ pub fn course(series: &Series, elapsed: Nanos) -> Vec<f64> {
     if mean > 0.0 { parts.into_iter().map(|p| p / mean).collect() } else { Vec::new() }
 }
 
-/// The mean course of an arm's runs, judged; `None` when there is none.
+/// The courses of an arm's runs, judged; `None` when there is none.
 pub(crate) fn judge(runs: &[Run], arm: Arm, traffic: Traffic) -> Option<InRun> {
-    let courses: Vec<&Vec<f64>> =
-        runs.iter().filter(|r| r.arm == arm && !r.course.is_empty()).map(|r| &r.course).collect();
-    let parts = courses.iter().map(|c| c.len()).min()?;
-    let mean: Vec<f64> = (0..parts)
-        .map(|i| courses.iter().map(|c| c[i]).sum::<f64>() / courses.len() as f64)
-        .collect();
-    in_run(&mean, 0, parts, traffic)
+    let of_arm = runs.iter().filter(|r| r.arm == arm && !r.course.is_empty());
+    over_runs(&of_arm.map(|r| r.course.as_slice()).collect::<Vec<_>>(), traffic)
 }

@@ -36,7 +36,7 @@ pub use plan::{
 };
 pub use signed::signed;
 pub use signed_rank::{SignedRank, hodges_lehmann, interval, signed_rank};
-pub use steady::{InRun, Rounds, Traffic, in_run, rounds};
+pub use steady::{InRun, Rounds, Traffic, in_run, over_runs, rounds};
 pub use student::{Skew, Welch, skew, t_interval, welch};
 pub use verdict::{Estimate, Sample, Verdict, estimate, verdict};
 

@@ -3,7 +3,7 @@
 //! "Never settled" is a possible result of both. Unlike fio's `steadystate` neither ends a run: in
 //! a comparison runs of unequal length would favour an arm.
 
-use crate::student::mean;
+use crate::student::{mean, t_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ pub fn rounds(values: &[f64]) -> Rounds {
     let values = &values[..values.len().min(ROUNDS_CAP)];
     for (from, window) in values.windows(WINDOW).enumerate() {
         let fit = Fit::of(window);
-        if fit.range <= RANGE && fit.excursion <= EXCURSION {
+        if fit.range <= RANGE && fit.excursion.abs() <= EXCURSION {
             return Rounds::Steady { window: from..from + WINDOW, mean: mean(window) };
         }
     }
@@ -63,6 +63,16 @@ pub enum Traffic {
     Reads,
     /// Writes, or both: at most 5 %.
     Writes,
+}
+
+impl Traffic {
+    /// How far the fitted line may move, as a share of the mean.
+    fn limit(self) -> f64 {
+        match self {
+            Self::Reads => 0.02,
+            Self::Writes => 0.05,
+        }
+    }
 }
 
 /// Whether a run had settled by its end.
@@ -86,24 +96,44 @@ pub struct InRun {
 pub fn in_run(series: &[f64], ramp: usize, window: usize, traffic: Traffic) -> Option<InRun> {
     let from = series.len().checked_sub(window).filter(|from| window > 1 && *from >= ramp)?;
     let fit = Fit::of(&series[from..]);
-    let limit = match traffic {
-        Traffic::Reads => 0.02,
-        Traffic::Writes => 0.05,
-    };
+    let excursion = fit.excursion.abs();
     Some(InRun {
-        settled: fit.excursion <= limit && fit.deviation <= DEVIATION,
+        settled: excursion <= traffic.limit() && fit.deviation <= DEVIATION,
         window: from..series.len(),
         mean: mean(&series[from..]),
-        excursion: fit.excursion,
+        excursion,
         deviation: fit.deviation,
     })
+}
+
+/// Whether runs of one arm settle, from their courses: each the rates of a run in equal parts, as
+/// shares of its mean. The mean course has to be within the limits of [`in_run`]; where it is not,
+/// the runs have to agree on it, as a short run of few requests wanders by chance: the line's
+/// excursion in each of them, or the furthest part, is away from level with 99.9 % confidence
+/// (Student's interval over the runs; 99.99 % for the part, which is the worst of many). `None` of
+/// no courses, or of fewer than two parts.
+pub fn over_runs(courses: &[&[f64]], traffic: Traffic) -> Option<InRun> {
+    let parts = courses.iter().map(|c| c.len()).min()?;
+    let part = |i: usize| courses.iter().map(|c| c[i]).collect::<Vec<f64>>();
+    let course: Vec<f64> = (0..parts).map(|i| mean(&part(i))).collect();
+    let mut found = in_run(&course, 0, parts, traffic)?;
+    let by_chance = |values: &[f64], level: f64, confidence| {
+        t_interval(values, confidence).is_some_and(|i| i.low <= level && level <= i.high)
+    };
+    let far = |i: &usize| (course[*i] - found.mean).abs();
+    let furthest = (0..parts).max_by(|a, b| far(a).total_cmp(&far(b)))?;
+    let excursions: Vec<f64> = courses.iter().map(|c| Fit::of(&c[..parts]).excursion).collect();
+    let line = found.excursion <= traffic.limit() || by_chance(&excursions, 0.0, 0.999);
+    let spread = found.deviation <= DEVIATION || by_chance(&part(furthest), found.mean, 0.9999);
+    found.settled = line && spread;
+    Some(found)
 }
 
 /// How far a window wanders, as fractions of its mean. NaN, which is within no limit, where the
 /// mean is zero or a value is not a number.
 struct Fit {
     range: f64,
-    /// Of the least-squares line, from the first sample to the last.
+    /// Of the least-squares line, from the first sample to the last; negative where it falls.
     excursion: f64,
     deviation: f64,
 }
@@ -120,7 +150,7 @@ impl Fit {
         let share = |x: f64| x / level.abs();
         Self {
             range: share(high - low),
-            excursion: share((slope * (values.len() - 1) as f64).abs()),
+            excursion: share(slope * (values.len() - 1) as f64),
             deviation: share((high - level).max(level - low)),
         }
     }

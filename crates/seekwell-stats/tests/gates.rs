@@ -2,7 +2,7 @@
 
 use seekwell_stats::{
     Arm, Block, ChangeRule, Gate, InRun, Margin, Order, Rounds, Severity, Traffic, change_points,
-    gates, in_run, lag_one, order, rounds, trend,
+    gates, in_run, lag_one, order, over_runs, rounds, trend,
 };
 
 const MARGIN: Margin = Margin::THROUGHPUT;
@@ -194,6 +194,38 @@ fn one_stall_unsettles_a_run_that_is_level() {
     series[20] = 80.0;
     let stalled = in_run(&series, 0, 20, Traffic::Reads).expect("enough");
     assert!(!stalled.settled && stalled.deviation > 0.1 && stalled.excursion < 0.02);
+}
+
+#[test]
+fn runs_unsettle_an_arm_by_what_they_agree_on() {
+    // Ten short runs of 390 requests in 20 parts each: counts wander by more than the limits.
+    let mut drawn = 0;
+    let mut runs = |slope: f64, stall: f64| -> Vec<Vec<f64>> {
+        let mut part = |i: i32| {
+            drawn += 1;
+            let stalled = if i == 12 { stall } else { 0.0 };
+            1.0 + slope * (f64::from(i) / 19.0 - 0.5) - stalled + 60.0 * noise(drawn)
+        };
+        (0..10).map(|_| (0..20).map(&mut part).collect()).collect()
+    };
+    let judged = |runs: &[Vec<f64>]| {
+        over_runs(&runs.iter().map(Vec::as_slice).collect::<Vec<_>>(), Traffic::Reads)
+            .expect("some")
+    };
+    let mut alarms = 0;
+    let mut beyond = 0;
+    for _ in 0..400 {
+        let found = judged(&runs(0.0, 0.0));
+        beyond += usize::from(found.excursion > 0.02 || found.deviation > 0.1);
+        alarms += usize::from(!found.settled);
+    }
+    assert!(beyond > 200, "chance alone goes beyond the limits: {beyond}");
+    assert!(alarms <= 8, "but the runs do not agree on it: {alarms} of 400");
+    let slopes = (0..100).filter(|_| !judged(&runs(-0.3, 0.0)).settled).count();
+    let stalls = (0..100).filter(|_| !judged(&runs(0.0, 0.5)).settled).count();
+    assert!(slopes >= 90 && stalls >= 90, "{slopes} and {stalls} of 100");
+    assert_eq!(over_runs(&[], Traffic::Reads), None);
+    assert_eq!(over_runs(&[&[1.0], &[1.0]], Traffic::Reads), None);
 }
 
 #[test]
