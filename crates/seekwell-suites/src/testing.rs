@@ -69,13 +69,16 @@ pub fn round(suite: &'static Suite, set: &[(&str, &str)]) -> Option<Vec<(String,
     let target = TempDir::new().unwrap();
     let results = round_in(suite, set, target.path(), |_| ());
     assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0, "nothing is left");
-    match results {
-        Err(SuiteError::Access(AccessError::TooLittleRoom { .. })) => {
-            skip("the disk is full");
-            None
-        }
-        results => Some(results.unwrap()),
+    roomy(results).map(Result::unwrap)
+}
+
+/// The same, or none, and said, where the disk had no room.
+pub fn roomy<T>(results: Result<T, SuiteError>) -> Option<Result<T, SuiteError>> {
+    if matches!(results, Err(SuiteError::Access(AccessError::TooLittleRoom { .. }))) {
+        skip("the disk is full");
+        return None;
     }
+    Some(results)
 }
 
 /// The same in a directory that is there; `between` is told the name of each step that has ended.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Ran, run, skip, tool};
+use common::{Place, Ran, run, skip, tool};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -29,14 +29,15 @@ impl Home {
         run(self.0.path(), args)
     }
 
-    /// Measures a mix with commits on a temporary file for long enough to count.
-    fn mix(&self, args: &[&str]) -> Ran {
-        let on = self.named("data");
-        std::fs::create_dir_all(&on).unwrap();
-        let fixed = ["bench", "--on", &on, "--size=16M", "--rw=randrw", "--fsync=8", "--bs=4k"];
+    /// Measures a mix with commits on a temporary file for long enough to count. None where no
+    /// disk here has room for it.
+    fn mix(&self, args: &[&str]) -> Option<Ran> {
+        let place = Place::with_room(16 << 20)?;
+        let on = place.path().to_str().unwrap();
+        let fixed = ["bench", "--on", on, "--size=16M", "--rw=randrw", "--fsync=8", "--bs=4k"];
         let ran = self.run(&[&fixed[..], &["--iodepth=4", "--runtime=700ms"], args].concat());
         assert_eq!(ran.status, 0, "{}", ran.err);
-        ran
+        Some(ran)
     }
 
     /// Measures the engine itself for long enough to count.
@@ -143,8 +144,8 @@ const LEFT_OUT: [&str; 9] = [
 fn it_has_fios_keys_in_fios_order_and_lacks_what_the_documentation_says() {
     let Some(version) = tool("fio", &["--version"]) else { return skip("fio is not installed") };
     let home = Home::new();
-    let ours = home.mix(&["--format=fio-json+", "--no-keep"]).out;
-    let file = home.named("data/fio");
+    let Some(ours) = home.mix(&["--format=fio-json+", "--no-keep"]) else { return };
+    let file = home.named("fio");
     let fio = [
         "--name=a",
         &format!("--filename={file}"),
@@ -162,7 +163,7 @@ fn it_has_fios_keys_in_fios_order_and_lacks_what_the_documentation_says() {
     let fios = tool("fio", &fio).expect("fio runs");
     let shape = |text: &str| serde_json::from_str::<Shape>(text).expect("one JSON document");
     let mut lacks = BTreeSet::new();
-    within(&shape(&ours), &shape(&fios), "", &mut lacks);
+    within(&shape(&ours.out), &shape(&fios), "", &mut lacks);
     if version.trim() == "fio-3.33" {
         assert_eq!(lacks.iter().map(String::as_str).collect::<Vec<_>>(), LEFT_OUT);
     }
@@ -175,7 +176,7 @@ fn fios_own_tool_takes_every_bin_of_it() {
         return skip("fio_jsonplus_clat2csv does not run here");
     }
     let home = Home::new();
-    let ran = home.mix(&["--format=fio-json+", "--repeats=2"]);
+    let Some(ran) = home.mix(&["--format=fio-json+", "--repeats=2"]) else { return };
     let (json, csv) = (home.named("out.json"), home.named("out.csv"));
     std::fs::write(&json, &ran.out).unwrap();
     tool(tool_name, &[&json, &csv]).expect("it is read");
@@ -221,7 +222,9 @@ fn fio_plot_draws_what_is_written_for_it() {
 #[test]
 fn logs_have_fios_columns_and_never_more_requests_than_were_made() {
     let home = Home::new();
-    let ran = home.mix(&["--write-logs", &home.named("x"), "--json", "--no-keep"]);
+    let Some(ran) = home.mix(&["--write-logs", &home.named("x"), "--json", "--no-keep"]) else {
+        return;
+    };
     let read = &ran.json()["phases"][0]["repeats"][0]["ops"]["read"];
     let rows = |kind: &str| -> Vec<[u64; 5]> {
         let text = std::fs::read_to_string(home.path(&format!("x_{kind}.1.log"))).unwrap();
@@ -252,7 +255,9 @@ fn logs_have_fios_columns_and_never_more_requests_than_were_made() {
 #[test]
 fn promtool_accepts_the_metrics() {
     let home = Home::new();
-    let text = home.mix(&["--format=prometheus", "--label=a \"quoted\" \\ name"]).out;
+    let label = r#"--label=a "quoted" \ name"#;
+    let Some(ran) = home.mix(&["--format=prometheus", label]) else { return };
+    let text = ran.out;
     assert!(text.contains(r#"label="a \"quoted\" \\ name""#), "{text}");
     assert!(text.contains("seekwell_requests_per_second{"), "{text}");
     if tool("promtool", &["--version"]).is_none() {
@@ -272,7 +277,7 @@ fn promtool_accepts_the_metrics() {
 #[test]
 fn our_comparison_finds_the_same_figures_in_it_as_were_measured() {
     let home = Home::new();
-    let ran = home.mix(&["--format=fio-json"]);
+    let Some(ran) = home.mix(&["--format=fio-json"]) else { return };
     let file = home.named("ours.json");
     std::fs::write(&file, &ran.out).unwrap();
     let kept = home.run(&["runs", "show", "last", "--json"]).json();

@@ -229,6 +229,7 @@ fn an_experiment_decides_between_two_modelled_controllers() {
             "--rw=randread",
             "--iodepth=16",
             "--runtime=5s",
+            "--seed=1",
             "--json",
         ],
     );

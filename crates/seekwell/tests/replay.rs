@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Loop, Ran, run, seekwell, signal, wait_for};
+use common::{Loop, Place, Ran, run, seekwell, signal, wait_for};
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
@@ -80,7 +80,7 @@ fn since(device: &str, before: [u64; 4]) -> [u64; 4] {
 
 #[test]
 fn a_trace_is_played_whole_on_a_temporary_file_and_kept_like_any_run() {
-    let home = tempfile::tempdir().unwrap();
+    let Some(home) = Place::with_room(64 * MIB) else { return };
     let trace = mixed(home.path());
     let on = home.path().to_str().unwrap();
     let ran = replay(home.path(), &trace, &["--on", on, "--json", "--label", "mine"]);
@@ -176,7 +176,7 @@ fn a_device_given_to_be_destroyed_gets_every_request_of_the_trace() {
 
 #[test]
 fn several_recorded_devices_need_a_choice_and_play_at_once_on_targets_of_their_own() {
-    let home = tempfile::tempdir().unwrap();
+    let Some(home) = Place::with_room(64 * MIB) else { return };
     let each = (0..2000u64).map(|i| {
         let device = if i % 4 == 0 { "sdb" } else { "sda" };
         line(400 * i, "read", i % 500 * 8192, 4096, device, "")
@@ -209,7 +209,7 @@ fn several_recorded_devices_need_a_choice_and_play_at_once_on_targets_of_their_o
 
 #[test]
 fn a_trace_of_a_larger_disk_is_refused_with_both_sizes_unless_it_is_told_how_to_fit() {
-    let home = tempfile::tempdir().unwrap();
+    let Some(home) = Place::with_room(64 * MIB) else { return };
     let each = (0..1500u64).map(|i| line(400 * i, "read", i * 8 * MIB, 4096, "sda", ""));
     let trace = trace(home.path(), "large.csv", each);
     let on = home.path().to_str().unwrap();
@@ -230,7 +230,7 @@ fn a_trace_of_a_larger_disk_is_refused_with_both_sizes_unless_it_is_told_how_to_
 
 #[test]
 fn what_the_trace_does_not_tell_is_not_made_up() {
-    let home = tempfile::tempdir().unwrap();
+    let Some(home) = Place::with_room(64 * MIB) else { return };
     let mut text = "fio version 2 iolog\nd add\nd open\n".to_owned();
     (0..3000u64).for_each(|i| writeln!(text, "d read {} 4096", i % 1000 * 8192).unwrap());
     text += "d close\n";
@@ -258,7 +258,7 @@ fn what_the_trace_does_not_tell_is_not_made_up() {
 
 #[test]
 fn the_verdict_tells_a_full_device_from_a_late_program() {
-    let home = tempfile::tempdir().unwrap();
+    let Some(home) = Place::with_room(64 * MIB) else { return };
     // 1 MiB every 10 us, one at a time: no device does that.
     let each = (0..1500u64).map(|i| line(10 * i, "read", i % 60 * MIB, MIB, "sda", ""));
     let heavy = trace(home.path(), "heavy.csv", each);
@@ -285,7 +285,7 @@ fn the_verdict_tells_a_full_device_from_a_late_program() {
 
 #[test]
 fn tags_bound_what_is_outstanding_whatever_the_policy() {
-    let home = tempfile::tempdir().unwrap();
+    let Some(home) = Place::with_room(64 * MIB) else { return };
     let trace = reads(home.path(), 1000, 600);
     let on = home.path().to_str().unwrap();
     for policy in ["shared", "split", "reads-first", "deadline", "domains"] {
