@@ -195,6 +195,30 @@ pub struct Device {
     pub detail: Box<Detail>,
 }
 
+impl Device {
+    /// One of which nothing is known but its name, its number and what it is.
+    pub fn new(name: &str, dev: &str, kind: DeviceKind) -> Self {
+        Self {
+            name: name.to_owned(),
+            dev: dev.to_owned(),
+            kind,
+            role: None,
+            size_bytes: None,
+            model: None,
+            serial: None,
+            wwn: None,
+            firmware: None,
+            transport: None,
+            driver: None,
+            pci: None,
+            queue: Queue::default(),
+            attachment: Vec::new(),
+            below: Vec::new(),
+            detail: Box::default(),
+        }
+    }
+}
+
 /// Settings of a device's request queue. A partition has its disk's, with an alignment of its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Queue {

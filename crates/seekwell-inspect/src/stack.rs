@@ -58,23 +58,13 @@ impl<'m> Stack<'m> {
         let hidden = r.hint(&dir.join("hidden")).is_some_and(|h| h == "1");
         let need = if hidden { Need::Optional } else { Need::Always };
         let dev = r.text(&dir.join("dev"), "device number", need);
+        let dev = dev.map(|d| d.value).unwrap_or_default();
         let mut device = Device {
-            name,
-            dev: dev.map(|d| d.value).unwrap_or_default(),
-            kind,
             role: role(r, dir, kind),
             size_bytes: r.scaled(&dir.join("size"), "size", 512, Need::Always),
-            model: None,
-            serial: None,
-            wwn: None,
-            firmware: None,
-            transport: None,
-            driver: None,
-            pci: None,
             queue: queue::read(r, disk, dir),
-            attachment: Vec::new(),
-            below: Vec::new(),
             detail: Box::new(facts::read(r, dir, disk, kind)),
+            ..Device::new(&name, &dev, kind)
         };
         match kind {
             DeviceKind::Disk => describe(r, dir, &mut device),

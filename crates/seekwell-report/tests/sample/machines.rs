@@ -19,24 +19,7 @@ fn hop(kind: &str, name: &str, detail: &str, from: &str) -> Hop {
 
 fn device(name: &str, kind: DeviceKind, bytes: u64) -> Device {
     let sys = format!("/sys/block/{name}");
-    Device {
-        name: name.into(),
-        dev: "259:0".into(),
-        kind,
-        role: None,
-        size_bytes: number(bytes, &format!("{sys}/size")),
-        model: None,
-        serial: None,
-        wwn: None,
-        firmware: None,
-        transport: None,
-        driver: None,
-        pci: None,
-        queue: Queue::default(),
-        attachment: Vec::new(),
-        below: Vec::new(),
-        detail: Box::default(),
-    }
+    Device { size_bytes: number(bytes, &format!("{sys}/size")), ..Device::new(name, "259:0", kind) }
 }
 
 fn host() -> Host {
