@@ -20,4 +20,4 @@ mod whole_tests;
 pub use driver::{ExecuteError, Execution, Executor, Observer, Outcome, Progress, run};
 pub use explain::{ExplainInput, Rule, explain};
 pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds};
-pub use summary::{SHORTEST_RATE, detail, latency, metrics, summarize};
+pub use summary::{SHORTEST_RATE, detail, is_only_short, latency, metrics, summarize, too_short};

@@ -154,8 +154,19 @@ fn invalid(m: &Measurement) -> Option<String> {
     if m.requests() == 0 {
         return Some(format!("nothing completed in {}", m.elapsed));
     }
-    (m.elapsed < SHORTEST_RATE)
-        .then(|| format!("too short: {} measured, {SHORTEST_RATE} needed for a rate", m.elapsed))
+    too_short(m.elapsed)
+}
+
+/// Why no rate is taken from a run that took so long, if it was too short for one.
+pub fn too_short(elapsed: Nanos) -> Option<String> {
+    (elapsed < SHORTEST_RATE)
+        .then(|| format!("too short: {elapsed} measured, {SHORTEST_RATE} needed for a rate"))
+}
+
+/// Whether nothing is wrong with a repeat but that it was too short for a rate.
+pub fn is_only_short(repeat: &Repeat) -> bool {
+    let short = too_short(repeat.elapsed_ns);
+    short.is_some() && repeat.invalid == short
 }
 
 fn numbers(r: &Repeat) -> Vec<(String, f64)> {

@@ -10,6 +10,7 @@ use crate::frame::{Run, Stage, Step, StepResult};
 use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, any, through_cache};
 use crate::work::{Buffer, create, settle, write_all};
 use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
+use seekwell_checkup::SHORTEST_RATE;
 use seekwell_io::clock::Clock;
 use seekwell_io::histogram::Histogram;
 use seekwell_io::request::Op;
@@ -198,8 +199,9 @@ fn time_device(stage: &Stage<'_>, size: u64, limit: Nanos) -> Result<StepResult,
     let mut buffer = Buffer::new(CHUNK);
     let (clock, mut times) = (Clock::real(), Histogram::default());
     let chunks = disk.size / CHUNK as u64;
+    // As with hdparm, the end of a small device is the end, unless no rate could be told.
     let (mut result, passes) = stage.passes(
-        limit,
+        limit.min(SHORTEST_RATE),
         |_| disk.rewind(),
         |pass| {
             let (begin, mut before) = (clock.now(), clock.now());

@@ -3,7 +3,7 @@
 use crate::frame::{Step, StepResult};
 use crate::suite::{Settings, Suite};
 use seekwell_checkup::driver::NOT_REACHED;
-use seekwell_checkup::{SHORTEST_RATE, detail, metrics, summarize};
+use seekwell_checkup::{detail, metrics, summarize, too_short};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
 use seekwell_runs::{DeviceCount, Phase, Repeat, RepeatDetail, SuiteStep, Work};
@@ -65,12 +65,10 @@ fn repeat(result: &StepResult, seed: u64) -> Repeat {
             ("device_busy_percent".to_owned(), busy.min(100.0)),
         ]);
     }
-    let short =
-        || format!("too short: {} measured, {SHORTEST_RATE} needed for a figure", m.elapsed);
     Repeat {
         values,
         notes: result.notes.clone(),
-        invalid: (m.elapsed < SHORTEST_RATE).then(short),
+        invalid: too_short(m.elapsed),
         ..summarize(m, device, seed)
     }
 }

@@ -10,12 +10,14 @@ use crate::medium::Ready;
 use crate::progress::Line;
 use crate::signals;
 use jiff::Timestamp;
-use seekwell_checkup::{ExplainInput, Observer, Outcome, Plan, Progress, explain, run};
+use seekwell_checkup::{
+    ExplainInput, Observer, Outcome, Plan, Progress, explain, is_only_short, run,
+};
 use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::TargetError;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{Detail, Engine, Kind, Medium, RunDocument, Status, Tool, Writer};
+use seekwell_runs::{Detail, Engine, Kind, Medium, Phase, RunDocument, Status, Tool, Work, Writer};
 use seekwell_sys::View;
 use std::path::Path;
 use std::sync::Arc;
@@ -261,7 +263,13 @@ impl Observer for Session<'_> {
 
 /// Why the measurement as a whole is not valid: phases that were run and gave no number.
 fn invalid(document: &RunDocument) -> Vec<String> {
-    let failed = document.phases.iter().filter(|p| !p.repeats.is_empty() && p.metrics.is_empty());
+    let is_failed = |phase: &&Phase| {
+        // A job that did all it was to do before a rate can be told is done.
+        let of_job = matches!(phase.workload, Work::Job(_));
+        let is_done = of_job && phase.repeats.iter().all(is_only_short);
+        !phase.repeats.is_empty() && phase.metrics.is_empty() && !is_done
+    };
+    let failed = document.phases.iter().filter(is_failed);
     let mut reasons: Vec<String> = failed
         .map(|phase| {
             let reason = phase.repeats.iter().find_map(|r| r.invalid.as_deref());
