@@ -179,12 +179,26 @@ impl Job {
 
     /// The largest request that it can make, in bytes.
     pub fn max_block(&self) -> u32 {
-        let sizes = [
-            self.access.kind.reads().then(|| self.blocks.read.max()),
-            self.access.kind.writes().then(|| self.blocks.write.max()),
-            self.access.kind.trims().then(|| self.blocks.trim.max()),
-        ];
-        sizes.into_iter().flatten().max().unwrap_or(0)
+        self.used_blocks().map(Blocks::max).max().unwrap_or(0)
+    }
+
+    /// The smallest, in bytes.
+    pub fn min_block(&self) -> u32 {
+        self.used_blocks().map(Blocks::min).min().unwrap_or(1)
+    }
+
+    /// The lengths of the kinds of request that it makes.
+    pub fn used_blocks(&self) -> impl Iterator<Item = &Blocks> {
+        let (makes, blocks) = (self.makes(), &self.blocks);
+        let all =
+            [(makes.read, &blocks.read), (makes.write, &blocks.write), (makes.trim, &blocks.trim)];
+        all.into_iter().filter(|(used, _)| *used).map(|(_, blocks)| blocks)
+    }
+
+    /// Whether what it writes is remembered, to be read back.
+    pub fn remembers(&self) -> bool {
+        let wants = self.verify.as_ref().is_some_and(|v| v.read_back || v.backlog.is_some());
+        wants && self.access.kind.writes() && self.engine.kind != EngineKind::Null
     }
 }
 

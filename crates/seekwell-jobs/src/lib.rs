@@ -2,9 +2,9 @@
 //!
 //! [`parse_files`] and [`parse_arguments`] read jobs as fio does and give typed [`job::Job`]s;
 //! [`layout`] says which files they would use and how much they would write there, before anything
-//! runs; [`show()`] writes both as text. Every option of fio is known ([`options`]): it is done, or
-//! it is refused with the reason, or it is taken with a [`job::Warning`] that it makes no
-//! difference. Nothing is ignored silently.
+//! runs; [`show()`] writes both as text, and [`play`] makes requests of them. Every option of fio
+//! is known ([`options`]): it is done, or it is refused with the reason, or it is taken with a
+//! [`job::Warning`] that it makes no difference. Nothing is ignored silently.
 
 mod build;
 mod effects;
@@ -13,6 +13,7 @@ pub mod job;
 pub mod layout;
 pub mod options;
 pub mod output;
+pub mod play;
 mod show;
 mod surroundings;
 mod syntax;

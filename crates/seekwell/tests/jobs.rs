@@ -14,7 +14,7 @@ mod refuses;
 #[path = "jobs/verify.rs"]
 mod verify;
 
-use common::{Place, Ran, seekwell};
+use common::{Loop, Place, Ran, seekwell};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,17 @@ impl Desk {
         assert_eq!(common::names(self.dir()), Vec::<String>::new());
         ran.json()
     }
+}
+
+/// Runs a job file that may destroy a loop device. A run that ends well.
+fn destroying(home: &Path, disk: &Loop, text: &str) -> Ran {
+    let file = home.join("destroying.fio");
+    fs::write(&file, text).unwrap();
+    let serial = disk.backing.to_str().unwrap();
+    let args = ["bench", file.to_str().unwrap(), "--destroy", serial, "--json", "--no-keep"];
+    let ran = common::run(home, &args);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    ran
 }
 
 /// The phase of this name.

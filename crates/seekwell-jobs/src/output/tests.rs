@@ -3,7 +3,7 @@
 mod forms;
 mod laws;
 
-use seekwell_inspect::{Device, DeviceKind, Host, Inspection, Queue, TargetKind};
+use seekwell_inspect::{Device, DeviceKind, Host, Inspection, TargetKind};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{Interval, Series, Stopped};
 use seekwell_io::units::Nanos;
@@ -41,24 +41,7 @@ fn inspection() -> Inspection {
         kind: TargetKind::BlockDevice,
         host: Host::default(),
         filesystem: None,
-        device: Some(Device {
-            name: "sda".into(),
-            dev: "8:0".into(),
-            kind: DeviceKind::Disk,
-            role: None,
-            size_bytes: None,
-            model: None,
-            serial: None,
-            wwn: None,
-            firmware: None,
-            transport: None,
-            driver: None,
-            pci: None,
-            queue: Queue::default(),
-            attachment: Vec::new(),
-            below: Vec::new(),
-            detail: Box::default(),
-        }),
+        device: Some(Device::new("sda", "8:0", DeviceKind::Disk)),
         notes: Vec::new(),
         missing: Vec::new(),
     }

@@ -1,7 +1,7 @@
 //! What each option makes of the requests, by counts.
 
-use super::common::{Loop, run};
-use super::{Desk, count, phase};
+use super::common::Loop;
+use super::{Desk, count, destroying, phase};
 use serde_json::Value;
 use std::fs;
 
@@ -47,19 +47,13 @@ fn clones_have_files_of_their_own_and_are_reported_with_their_group() {
 fn the_kernel_counts_what_the_program_counts() {
     let Some(disk) = Loop::new(64 * MIB) else { return };
     let home = tempfile::tempdir().unwrap();
-    let file = home.path().join("k.fio");
     let text = format!(
         "[global]\nfilename={}\ndirect=1\nioengine=libaio\niodepth=4\nbs=8k\n\
          [w]\nrw=randwrite\nsize=16m\n[r]\nstonewall\nrw=read\nsize=24m\n\
          [m]\nstonewall\nrw=randrw\nrwmixread=75\nio_size=8m\n",
         disk.device
     );
-    fs::write(&file, text).unwrap();
-    let serial = disk.backing.to_str().unwrap();
-    let args = ["bench", file.to_str().unwrap(), "--destroy", serial, "--json", "--no-keep"];
-    let ran = run(home.path(), &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = destroying(home.path(), &disk, &text).json();
     let device = |name: &str, key: &str| {
         phase(&document, name)["repeats"][0]["device"][key].as_u64().unwrap()
     };
@@ -81,16 +75,11 @@ fn every_block_is_written_once_before_any_comes_again() {
     let home = tempfile::tempdir().unwrap();
     let bench = |options: &str| {
         fs::write(&disk.backing, vec![0; 8 << 20]).unwrap();
-        let file = home.path().join("k.fio");
         let text = format!(
             "[w]\nfilename={}\ndirect=1\nioengine=libaio\niodepth=4\nrw=randwrite\n{options}",
             disk.device
         );
-        fs::write(&file, text).unwrap();
-        let serial = disk.backing.to_str().unwrap();
-        let args = ["bench", file.to_str().unwrap(), "--destroy", serial, "--json", "--no-keep"];
-        let ran = run(home.path(), &args);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran = destroying(home.path(), &disk, &text);
         let data = fs::read(&disk.backing).unwrap();
         let written = data.chunks(4096).filter(|block| block.iter().any(|b| *b != 0)).count();
         (written, count(&ran.json(), "w", "write"))
@@ -125,17 +114,12 @@ fn sizes_come_as_the_split_says() {
 fn strides_leave_out_what_is_to_be_skipped() {
     let Some(disk) = Loop::new(8 * MIB) else { return };
     let home = tempfile::tempdir().unwrap();
-    let file = home.path().join("z.fio");
     let text = format!(
         "[z]\nfilename={}\ndirect=1\nrw=write\nbs=4k\nzonemode=strided\nzonesize=64k\n\
          zonerange=128k\nzoneskip=128k\nio_size=1m\n",
         disk.device
     );
-    fs::write(&file, text).unwrap();
-    let serial = disk.backing.to_str().unwrap();
-    let args = ["bench", file.to_str().unwrap(), "--destroy", serial, "--json", "--no-keep"];
-    let ran = run(home.path(), &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    destroying(home.path(), &disk, &text);
     let data = fs::read(&disk.backing).unwrap();
     let written: Vec<usize> = (0..data.len() / 65536)
         .filter(|i| data[i * 65536..(i + 1) * 65536].iter().any(|b| *b != 0))

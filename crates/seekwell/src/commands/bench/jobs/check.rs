@@ -1,15 +1,14 @@
 //! What is wrong with jobs, and what of them makes no difference here: known from the jobs alone,
 //! or once their files are open, and before the first request.
 
-use super::address::Address;
-use super::data::header;
 use super::error::JobRunError;
-use super::layout::{Layout, There, shortest};
+use super::layout::{Layout, There};
 use super::media::Media;
-use super::member::remembers;
-use super::source::walk;
-use super::source::written::{Written, unit};
 use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind};
+use seekwell_jobs::play::address::Address;
+use seekwell_jobs::play::data::header;
+use seekwell_jobs::play::source::walk;
+use seekwell_jobs::play::source::written::{Written, unit};
 
 /// The most memory that remembering what was written may take, for all clones together.
 const MEMORY: u64 = 1 << 30;
@@ -54,7 +53,7 @@ fn verify(job: &Job) -> Result<(), JobRunError> {
     }
     let header = header::len(verify.checksum);
     let bad = |what, found| Err(JobRunError::Interval { job: name(), what, found, header });
-    let step = verify.interval_bytes.unwrap_or(shortest(job));
+    let step = verify.interval_bytes.unwrap_or(job.min_block());
     if (step as usize) <= header {
         return bad(if verify.interval_bytes.is_some() { "verify_interval" } else { "bs" }, step);
     }
@@ -91,7 +90,7 @@ pub fn memory(jobs: &[Job], layout: &Layout) -> Result<(), JobRunError> {
         }
         let bytes: u64 = member.uses.iter().map(|u| u.region.bytes).sum();
         let unit = unit(job);
-        if remembers(job) {
+        if job.remembers() {
             all = all.saturating_add(Written::needs(bytes, unit));
         }
         if walk::covers(job) && job.access.random {

@@ -1,11 +1,11 @@
 //! Which files the clones of jobs use, and which part of each: nothing is made or written for it.
 
 use super::error::JobRunError;
-use super::source::walk::Region;
 use rustix::fs::{FileType, Stat};
 use seekwell_access::AccessError;
 use seekwell_jobs::job::{Amount, EngineKind, Fallocate, Job};
 use seekwell_jobs::layout::{look as found, paths};
+use seekwell_jobs::play::source::walk::Region;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -186,7 +186,7 @@ impl Layout {
             let (path, size) = (place.path.clone(), place.size_bytes);
             return Err(JobRunError::TooSmall { job: name(), path, start, end, size }.into());
         }
-        let block = shortest(job);
+        let block = job.min_block();
         if bytes < u64::from(block) {
             let path = place.path.clone();
             return Err(JobRunError::NoRoom { job: name(), path, bytes, block }.into());
@@ -204,17 +204,6 @@ pub enum LayoutError {
     /// A path cannot be used.
     #[error(transparent)]
     Access(#[from] AccessError),
-}
-
-/// The shortest request of a job.
-pub fn shortest(job: &Job) -> u32 {
-    let kinds = job.makes();
-    let used = [
-        (kinds.read, &job.blocks.read),
-        (kinds.write, &job.blocks.write),
-        (kinds.trim, &job.blocks.trim),
-    ];
-    used.iter().filter(|(used, _)| *used).map(|(_, blocks)| blocks.min()).min().unwrap_or(1)
 }
 
 /// What a clone uses of one file; none for all there is.
@@ -241,7 +230,7 @@ fn start(job: &Job, clone: u32, whole: u64) -> u64 {
         .iter()
         .any(|amount| matches!(amount, Amount::Percent(_)));
     let align = match extent.offset_align_bytes {
-        0 => u64::from(shortest(job)),
+        0 => u64::from(job.min_block()),
         bytes => bytes,
     };
     if percent { start - start % align.max(1) } else { start }

@@ -1,13 +1,8 @@
 //! One clone from start to end: its target, its requests, reading back what it wrote.
 
-use super::address::Address;
-use super::data::{Bad, Data};
 use super::layout::Member;
-use super::source::back::ReadBack;
-use super::source::pace::FlowShare;
-use super::source::written::Written;
-use super::source::{Cut, JobSource, Setup};
 use crate::executor::EngineKind;
+use rustix::io::Errno;
 use rustix::thread::CpuSet;
 use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
@@ -15,6 +10,12 @@ use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{EngineKind as Asked, Job, Kind};
+use seekwell_jobs::play::address::Address;
+use seekwell_jobs::play::data::{Bad, Data};
+use seekwell_jobs::play::source::back::ReadBack;
+use seekwell_jobs::play::source::pace::FlowShare;
+use seekwell_jobs::play::source::written::Written;
+use seekwell_jobs::play::source::{Cut, JobSource, Setup};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -45,8 +46,8 @@ pub struct Played {
     pub cut: Option<Cut>,
     /// What `latency_target` found, once the search was over.
     pub found_depth: Option<Option<u32>>,
-    /// How long the last syncs took.
-    pub end_sync: Option<Nanos>,
+    /// How long the last syncs took, or with what they failed.
+    pub end_sync: Option<Result<Nanos, Errno>>,
     /// The first blocks that did not verify.
     pub bad: Vec<Bad>,
     /// How many did not.
@@ -86,12 +87,6 @@ pub const fn engine_name(job: &Job, engine: EngineKind) -> &'static str {
         (_, true) => EngineKind::Threads.name(),
         (_, false) => engine.name(),
     }
-}
-
-/// Whether a job's writes are remembered, to be read back.
-pub fn remembers(job: &Job) -> bool {
-    let wants = job.verify.as_ref().is_some_and(|v| v.read_back || v.backlog.is_some());
-    wants && job.access.kind.writes() && job.engine.kind != Asked::Null
 }
 
 impl Part<'_> {
@@ -145,7 +140,6 @@ impl Part<'_> {
             seed: self.seed,
             flow,
             ends: Arc::clone(&self.ends),
-            remembers: remembers(self.job),
         };
         let (mut target, source) = match opened {
             Ok(target) => {
@@ -225,17 +219,15 @@ impl Part<'_> {
     }
 
     /// Syncs each file at the end, where that was asked: how long it took.
-    fn end_sync<T: Target>(&self, target: &T, main: &Measurement) -> Option<Nanos> {
+    fn end_sync<T: Target>(&self, target: &T, main: &Measurement) -> Option<Result<Nanos, Errno>> {
         let durability = &self.job.durability;
         let asked = durability.end_fsync || durability.fsync_on_close;
         if !asked || self.job.access.kind == Kind::Read || main.stopped == Stopped::Stalled {
             return None;
         }
         let begun = target.now();
-        for file in &self.files {
-            rustix::fs::fsync(file).ok()?;
-        }
-        Some(target.now().since(begun))
+        let done = self.files.iter().try_for_each(rustix::fs::fsync);
+        Some(done.map(|()| target.now().since(begun)))
     }
 
     /// Keeps this thread on the CPUs that the job names.

@@ -1,14 +1,11 @@
 //! `seekwell bench FILE.fio`: fio's job files, run as they are.
 
-mod address;
 mod check;
-mod data;
 mod error;
 mod layout;
 mod media;
 mod member;
 mod record;
-mod source;
 mod stage;
 
 pub use error::JobRunError;
@@ -27,10 +24,9 @@ use record::{Given, Naming, Phases};
 use seekwell_checkup::driver::INTERRUPTED;
 use seekwell_inspect::Inspection;
 use seekwell_io::clock::Clock;
-use seekwell_io::measurement::Stopped;
 use seekwell_jobs::job::{EngineKind, JobFile};
 use seekwell_jobs::{Surroundings, layout as known_layout, parse_files};
-use seekwell_runs::{Kind, Medium, Work};
+use seekwell_runs::{Kind, Medium};
 use stage::{Run, stages};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -74,7 +70,6 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     // Jobs are as large as they were asked to be.
     let asked = layout.places.iter().map(|place| place.end).sum();
     session.conclude(interrupted, Some(asked));
-    forgive_short(&mut session);
     format::finish(context, &session.end(), &args.results)
 }
 
@@ -167,33 +162,6 @@ fn medium(layout: &Layout, media: &Media, destroy: Option<&str>) -> Medium {
         Some((i, place)) => Medium::ReadOnly { size_bytes: place.size_bytes, direct: direct(i) },
         None => Medium::Null,
     }
-}
-
-/// Jobs that did all they were to do in less time than a rate needs are done; they have no rate.
-fn forgive_short(session: &mut Session<'_>) {
-    let document = &mut session.document;
-    let is_done = |title: &str| {
-        document.phases.iter().any(|phase| {
-            let of_job = matches!(phase.workload, Work::Job(_)) && phase.title == title;
-            let whole = |r: &seekwell_runs::Repeat| {
-                r.stopped == Stopped::Finished
-                    && r.failure.is_none()
-                    && r.mismatches.is_empty()
-                    && r.invalid.as_deref().is_none_or(|why| why.starts_with("too short"))
-            };
-            of_job && !phase.repeats.is_empty() && phase.repeats.iter().all(whole)
-        })
-    };
-    let kept: Vec<String> = document
-        .invalid
-        .iter()
-        .filter(|why| {
-            let title = why.split_once(": too short").map_or("", |(title, _)| title);
-            !is_done(title)
-        })
-        .cloned()
-        .collect();
-    document.invalid = kept;
 }
 
 /// All repeats of all stages.

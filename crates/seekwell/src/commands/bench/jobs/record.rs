@@ -2,21 +2,21 @@
 //! together, and one for what is read back.
 
 use super::check;
-use super::data::Bad;
 use super::layout::{Layout, There};
 use super::media::Media;
-use super::member::{Played, engine_name, remembers};
-use super::source::Cut;
-use super::source::failure::{MISMATCH, is_ignored};
+use super::member::{Played, engine_name};
 use super::stage::MemberError;
 use crate::executor::EngineKind;
 use seekwell_checkup::driver::NOT_REACHED;
-use seekwell_checkup::{detail, metrics, summarize};
+use seekwell_checkup::{detail, is_only_short, metrics, summarize};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{FailureKind, Measurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{Job, JobFile as Parsed, Kind};
+use seekwell_jobs::play::data::Bad;
+use seekwell_jobs::play::source::Cut;
+use seekwell_jobs::play::source::failure::{MISMATCH, is_ignored};
 use seekwell_runs::{
     Detail, DeviceCount, JobFile, JobWork, Mismatch, Phase, Repeat, RepeatDetail, Work,
 };
@@ -77,7 +77,7 @@ impl Naming<'_> {
             let main = phases.len();
             let name = fresh(&slug(&jobs[0].name), &mut names);
             phases.push(self.phase(&group, name.clone(), title(&jobs), false));
-            let back = jobs.iter().any(|j| remembers(j)).then(|| {
+            let back = jobs.iter().any(|j| j.remembers()).then(|| {
                 let title = format!("{}: reading back what was written", names_of(&jobs));
                 phases.push(self.phase(
                     &group,
@@ -291,7 +291,7 @@ impl Kept {
             details.repeats.push(kept);
         }
         repeat.values.extend(asked_percentiles(&sum, percentiles));
-        if repeat.invalid.as_ref().is_some_and(|why| why.starts_with("too short")) {
+        if is_only_short(&repeat) {
             repeat.notes.push(done(&sum));
         }
         phase.skipped = None;
@@ -368,9 +368,16 @@ fn notes(played: &Played, repeat: &mut Repeat) {
             repeat.values.insert("latency_target_depth_requests".into(), f64::from(depth));
         }
     }
-    if let Some(took) = played.end_sync {
-        let longest = repeat.values.entry("end_fsync_ns".into()).or_insert(0.0);
-        *longest = longest.max(took.0 as f64);
+    match played.end_sync {
+        Some(Ok(took)) => {
+            let longest = repeat.values.entry("end_fsync_ns".into()).or_insert(0.0);
+            *longest = longest.max(took.0 as f64);
+        }
+        Some(Err(errno)) => {
+            let why = std::io::Error::from(errno);
+            repeat.invalid = Some(format!("syncing at the end failed: {why}"));
+        }
+        None => {}
     }
     if played.checked > 0 {
         *repeat.values.entry("verified_requests".into()).or_insert(0.0) += played.checked as f64;
@@ -394,7 +401,7 @@ fn differ(of: &Of<'_>, played: &Played, repeat: &mut Repeat) {
             first.what, first.offset, first.path, first.found, first.expected
         ));
     }
-    let room = super::data::KEPT.saturating_sub(repeat.mismatches.len());
+    let room = seekwell_jobs::play::data::KEPT.saturating_sub(repeat.mismatches.len());
     repeat.mismatches.extend(found.into_iter().take(room));
     for bad in &played.bad {
         repeat.notes.extend(dump(of, bad));
@@ -418,7 +425,8 @@ impl Of<'_> {
     /// The path and the offset in it of one of the clone's own numbers.
     fn place(&self, address: u64) -> (String, u64) {
         let member = &self.naming.layout.members[self.member];
-        let (file, offset) = super::address::Address::new(member.uses.len()).split(address);
+        let (file, offset) =
+            seekwell_jobs::play::address::Address::new(member.uses.len()).split(address);
         let place = &self.naming.layout.places[member.uses[file as usize].place];
         (place.path.display().to_string(), offset)
     }

@@ -3,7 +3,6 @@
 use super::layout::{Layout, Member};
 use super::media::Media;
 use super::member::{Part, Played, is_called_off};
-use super::source::pace::{Flow, FlowShare};
 use crate::context::Context;
 use crate::executor::EngineKind;
 use crate::progress::Line;
@@ -14,6 +13,7 @@ use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{EngineKind as Asked, ExitWhat, Job};
+use seekwell_jobs::play::source::pace::{Flow, FlowShare};
 use seekwell_runs::DeviceCount;
 use seekwell_sys::DiskCounters;
 use std::collections::{BTreeMap, BTreeSet};

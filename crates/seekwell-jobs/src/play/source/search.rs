@@ -3,8 +3,8 @@
 //! The depth doubles while windows meet the target; from the first that misses it, the range
 //! between the deepest good and the shallowest bad is halved until they are neighbours.
 
+use crate::job::LatencyTarget;
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::LatencyTarget;
 
 /// A search in progress.
 #[derive(Debug)]

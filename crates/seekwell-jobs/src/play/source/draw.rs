@@ -1,11 +1,11 @@
 //! What kind of request comes next, how long it is, and which file it goes to.
 
 use super::walk::Walk;
+use crate::job::{Blocks, By, Kind, Service, ServiceOrder};
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
 use seekwell_io::workload::{Law, Spread};
-use seekwell_jobs::job::{Blocks, By, Kind, Service, ServiceOrder};
 
 /// Uniform below `n` by multiplication; the bias is under n/2⁶⁴.
 #[inline]

@@ -2,7 +2,7 @@
 
 use super::super::address::Address;
 use super::walk::Region;
-use seekwell_jobs::job::{Blocks, Job};
+use crate::job::{Blocks, Job};
 
 /// A write that a block holds whole or in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,6 +2,8 @@
 
 use super::walk::Region;
 use super::{ANY_SEQUENCE, JobSource, Setup, draw};
+use crate::job::Job;
+use crate::{Surroundings, parse_text};
 use proptest::prelude::*;
 use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, Control, run_source};
@@ -9,8 +11,6 @@ use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::request::{Op, Request};
 use seekwell_io::target::{Fixed, Served};
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::Job;
-use seekwell_jobs::{Surroundings, parse_text};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,6 @@ fn run(job: &Job, files: usize, bytes: u64) -> (Vec<Request>, Measurement) {
         seed: 7,
         flow: None,
         ends: Arc::default(),
-        remembers: super::super::member::remembers(job),
     };
     let mut source = JobSource::new(setup);
     let mut seen = Vec::new();

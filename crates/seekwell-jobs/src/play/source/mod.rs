@@ -13,6 +13,7 @@ pub mod walk;
 pub mod written;
 
 use super::address::Address;
+use crate::job::{By, Errors, Job, Kind, ThinkAt};
 use draw::{Kinds, Picker, Sizes, of};
 use pace::{Floor, FlowShare, Pacer, Think, TooSlow};
 use rand_core::SeedableRng;
@@ -22,7 +23,6 @@ use seekwell_io::measurement::Failure;
 use seekwell_io::request::{Completion, Op, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
-use seekwell_jobs::job::{By, Errors, Job, Kind, ThinkAt};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -96,8 +96,6 @@ pub struct Setup<'a> {
     pub flow: Option<FlowShare>,
     /// Set when another job's end ends it.
     pub ends: Arc<AtomicBool>,
-    /// What it writes is remembered.
-    pub remembers: bool,
 }
 
 /// Draws the requests of one clone.
@@ -141,7 +139,8 @@ pub struct JobSource {
 impl JobSource {
     /// The source of one clone.
     pub fn new(setup: Setup<'_>) -> Self {
-        let Setup { job, regions, loop_bytes, depth, seed, flow, ends, remembers } = setup;
+        let Setup { job, regions, loop_bytes, depth, seed, flow, ends } = setup;
+        let remembers = job.remembers();
         let address = Address::new(regions.len());
         let walk = |(i, region): (usize, &Region)| {
             let step = 0x5851_f42d_4c95_7f2d_u64.wrapping_mul(i as u64 + 1);

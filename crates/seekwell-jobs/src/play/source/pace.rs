@@ -1,11 +1,11 @@
 //! What holds requests back: rates, pauses, shares against other jobs; and what is too slow.
 
 use super::draw::{of, of_mut};
+use crate::job::{By, Job, Process, ThinkAt, Thinktime};
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::{By, Job, Process, ThinkAt, Thinktime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -6,12 +6,12 @@ pub mod sum;
 use super::address::Address;
 use super::source::failure::MISMATCH;
 use super::source::{ANY_SEQUENCE, DATA_ONLY};
+use crate::job::{Buffers, Checksum, Contents, Job, Pattern, Verify};
 use header::{Difference, Header, hex};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::{Op, Request, Tagged};
 use seekwell_io::target::{Payload, Stamped};
-use seekwell_jobs::job::{Buffers, Checksum, Contents, Job, Pattern, Verify};
 
 /// So many differences are kept of a clone; the others are counted.
 pub const KEPT: usize = 16;

@@ -12,7 +12,7 @@
 //! what no other program computes, and here they are what their standards say.
 
 use super::sum::{self, LONGEST};
-use seekwell_jobs::job::Checksum;
+use crate::job::Checksum;
 
 /// What a header begins with.
 const MAGIC: u16 = 0xacca;

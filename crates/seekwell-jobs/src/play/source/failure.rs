@@ -1,8 +1,8 @@
 //! What a failed request means to its job.
 
+use crate::job::Errors;
 use seekwell_io::measurement::{Failure, FailureKind};
 use seekwell_io::request::Op;
-use seekwell_jobs::job::Errors;
 
 /// What a block that does not hold what it should is reported as (EILSEQ, as fio does).
 pub const MISMATCH: i32 = rustix::io::Errno::ILSEQ.raw_os_error();

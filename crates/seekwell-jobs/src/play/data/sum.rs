@@ -1,7 +1,7 @@
 //! The sums that verify headers hold, under fio's numbers for them.
 
+use crate::job::Checksum;
 use crc::Crc;
-use seekwell_jobs::job::Checksum;
 use sha2::Digest;
 
 /// The longest sum, in bytes.

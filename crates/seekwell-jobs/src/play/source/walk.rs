@@ -1,11 +1,10 @@
 //! Where in one file the next request goes.
 
-use super::super::layout::shortest;
 use super::draw::{below, of, of_mut};
+use crate::job::{By, Distribution, Job, Strided};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
 use seekwell_io::workload::{Cover, Law, Spread, Zone};
-use seekwell_jobs::job::{By, Distribution, Job, Strided};
 
 /// The part of a file that a clone uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +121,7 @@ impl Walk {
         let mut walk = Self {
             region,
             align: job.align_bytes.map(|a| align(*a)),
-            shortest: u64::from(shortest(job)),
+            shortest: u64::from(job.min_block()),
             place,
             stride,
             skip: if job.access.random { 0 } else { job.access.skip_bytes },
@@ -283,7 +282,7 @@ impl Walk {
 /// Whether every block is to come once before any comes again: only where none is preferred, and
 /// where requests begin no nearer to each other than they are long.
 pub fn covers(job: &Job) -> bool {
-    let (made, shortest) = (job.makes(), u64::from(shortest(job)));
+    let (made, shortest) = (job.makes(), u64::from(job.min_block()));
     let aligned = made.iter().zip(job.align_bytes.iter());
     job.random.once_each
         && job.random.distribution == Distribution::Uniform
@@ -317,7 +316,7 @@ fn law(distribution: &Distribution, op: Op, region: Region, align: u64) -> Law {
         }
         Distribution::Zoned(zones) => {
             let mut first = 0;
-            let zone = |zone: &seekwell_jobs::job::Zone| {
+            let zone = |zone: &crate::job::Zone| {
                 let bytes = match zone.size_bytes {
                     0 => (u128::from(region.bytes) * u128::from(zone.size_percent) / 100) as u64,
                     bytes => bytes,
