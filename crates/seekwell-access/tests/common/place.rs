@@ -31,7 +31,8 @@ impl Place {
             skip("the disk is full");
             return None;
         }
-        let own = Mounted::ext4(GIB + OVERHEAD + bytes, "rw")?;
+        // What one run frees may come back only after the next has asked: as much again to spare.
+        let own = Mounted::ext4(2 * GIB + OVERHEAD + 2 * bytes, "rw")?;
         Some(Self { dir: TempDir::new_in(&own.point).unwrap(), _own: Some(own) })
     }
 
