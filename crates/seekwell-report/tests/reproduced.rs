@@ -19,7 +19,7 @@ fn the_published_figures_are_reproduced_as_the_page_says() {
     let sum = summary(&reproduced);
     eprintln!("{sum:?}");
     // 60 % is wanted. This keeps what was reached.
-    assert!(sum.near * 100 >= sum.predicted * 59, "{} of {} are near", sum.near, sum.predicted);
+    assert!(sum.near * 100 >= sum.predicted * 60, "{} of {} are near", sum.near, sum.predicted);
     every_miss_has_a_sentence(&reproduced);
     every_fitted_figure_exists(&reproduced);
     page(&reproduced);
