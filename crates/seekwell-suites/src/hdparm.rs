@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 /// What one read asks for.
 const CHUNK: usize = 2 << 20;
+const SECTOR: usize = 512;
 /// `BLKFLSBUF` of linux/fs.h: write back and forget the page cache of a block device.
 const FLUSH_BUFFERS: libc::Ioctl = 0x1261;
 
@@ -157,6 +158,8 @@ impl Disk {
             }
             done += n;
         }
+        // As hdparm does, to be sure that it has come: each sector is touched.
+        buffer.iter_mut().step_by(SECTOR).for_each(|byte| *byte &= 1);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Block devices in memory, made for a measurement and gone after it.
+//! Block devices made for a measurement and gone after it.
 
 use crate::Failure;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -11,10 +11,11 @@ use tempfile::TempDir;
 /// Size of each device.
 pub const SIZE_BYTES: u64 = 1 << 30;
 
-/// A loop device over a file in a tmpfs of its own.
+/// A loop device over a file in a tmpfs of its own, or on a disk.
 pub struct Loop {
     path: PathBuf,
-    _tmpfs: Tmpfs,
+    _tmpfs: Option<Tmpfs>,
+    _dir: Option<TempDir>,
 }
 
 struct Tmpfs(TempDir);
@@ -26,7 +27,7 @@ impl Drop for Tmpfs {
 }
 
 impl Loop {
-    /// Sets one up, filled.
+    /// Sets one up in memory, filled.
     pub fn new() -> Result<Self, Failure> {
         enough()?;
         let dir = tempfile::tempdir()?;
@@ -34,24 +35,39 @@ impl Loop {
             .map_err(|e| format!("a tmpfs could not be mounted: {e}"))?;
         let tmpfs = Tmpfs(dir);
         let backing = tmpfs.0.path().join("disk");
-        fill(File::create(&backing)?)?;
-        let shown = Command::new("losetup")
-            .args(["--find", "--show"])
-            .arg(&backing)
-            .output()
-            .map_err(|e| format!("losetup could not be started: {e}"))?;
-        if !shown.status.success() {
-            let said = String::from_utf8_lossy(&shown.stderr);
-            return Err(format!("losetup failed: {}", said.trim()).into());
-        }
-        let path = PathBuf::from(String::from_utf8(shown.stdout)?.trim());
-        Ok(Self { path, _tmpfs: tmpfs })
+        fill(File::create(&backing)?, SIZE_BYTES)?;
+        let path = attached(&backing, &[])?;
+        Ok(Self { path, _tmpfs: Some(tmpfs), _dir: None })
+    }
+
+    /// Sets one of `bytes` up on the disk that this directory is on, filled; its requests pass by
+    /// the cache of the file.
+    pub fn on_disk(dir: &Path, bytes: u64) -> Result<Self, Failure> {
+        let dir = TempDir::new_in(dir)?;
+        let backing = dir.path().join("disk");
+        fill(File::create(&backing)?, bytes)?;
+        let path = attached(&backing, &["--direct-io=on"])?;
+        Ok(Self { path, _tmpfs: None, _dir: Some(dir) })
     }
 
     /// Its node.
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+fn attached(backing: &Path, how: &[&str]) -> Result<PathBuf, Failure> {
+    let shown = Command::new("losetup")
+        .args(["--find", "--show"])
+        .args(how)
+        .arg(backing)
+        .output()
+        .map_err(|e| format!("losetup could not be started: {e}"))?;
+    if !shown.status.success() {
+        let said = String::from_utf8_lossy(&shown.stderr);
+        return Err(format!("losetup failed: {}", said.trim()).into());
+    }
+    Ok(PathBuf::from(String::from_utf8(shown.stdout)?.trim()))
 }
 
 impl Drop for Loop {
@@ -75,7 +91,7 @@ impl Zram {
         let size = format!("/sys/block/zram{}/disksize", zram.number);
         fs::write(size, SIZE_BYTES.to_string())
             .map_err(|e| format!("the zram device could not be given a size: {e}"))?;
-        fill(OpenOptions::new().write(true).open(zram.path())?)?;
+        fill(OpenOptions::new().write(true).open(zram.path())?, SIZE_BYTES)?;
         Ok(zram)
     }
 
@@ -110,10 +126,10 @@ fn enough() -> Result<(), Failure> {
 
 /// Writes data that does not compress (a xorshift sequence), so that nothing is answered from a map
 /// of zero pages.
-fn fill(mut file: File) -> Result<(), Failure> {
+fn fill(mut file: File, bytes: u64) -> Result<(), Failure> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut block = vec![0; 1 << 20];
-    for _ in 0..SIZE_BYTES >> 20 {
+    for _ in 0..bytes >> 20 {
         for word in block.chunks_exact_mut(8) {
             state ^= state << 13;
             state ^= state >> 7;

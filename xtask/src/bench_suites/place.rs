@@ -53,11 +53,18 @@ impl Place {
         &self.dir
     }
 
+    /// The directory, where it is the user's and lies on a disk.
+    pub fn on_disk(&self) -> Option<&Path> {
+        self.own.is_none().then_some(&self.dir)
+    }
+
     /// What it is, for the page; a path of this machine is not in it.
     pub fn words(&self) -> &'static str {
         match self.own {
             Some(_) => "an ext4 on a loop device over a file in memory (`hdparm`: a loop device)",
-            None => "a directory of this machine's disk (`hdparm`: a loop device in memory)",
+            None => {
+                "a directory of this machine's disk (`hdparm`: a loop device over a file in it)"
+            }
         }
     }
 }
