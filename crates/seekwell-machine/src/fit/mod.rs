@@ -30,6 +30,8 @@ use text::Text;
 pub const LEAST_DEPTHS: usize = 3;
 /// A fit whose mean error is larger is no model of the disk, in percent.
 pub const MOST_ERROR_PERCENT: f64 = 15.0;
+/// A fit whose figures would be shown with a wider range answers nothing, in percent.
+pub const MOST_RANGE_PERCENT: f64 = 100.0;
 /// A time in nanoseconds of one read from which on it may be an arm's.
 const ARM_NS: f64 = 1.5e6;
 /// How much more the errors of points that a fit has seen weigh than those of points it has not: a
@@ -104,6 +106,21 @@ pub enum FitError {
     Poor {
         /// The best there was.
         fitted: Box<Fitted>,
+    },
+    /// A drive fits in the mean, and says next to nothing.
+    #[error(
+        "this run is too uneven for a model: its figures would be shown with ± {:.0} % (at most \
+         {MOST_RANGE_PERCENT:.0} %); the repeats of {uneven} are ± {spread_percent:.0} % apart; \
+         measure again while nothing else uses the disk",
+        .fitted.error_percent
+    )]
+    Uncertain {
+        /// The best there was.
+        fitted: Box<Fitted>,
+        /// The phase whose repeats are furthest apart.
+        uneven: String,
+        /// By how much: half of it, in percent.
+        spread_percent: f64,
     },
     /// What was fitted is no description that can be read back.
     #[error(transparent)]
@@ -194,6 +211,14 @@ pub fn fit(
     let best = tried.swap_remove(0);
     if poor(&best) {
         return Err(FitError::Poor { fitted: Box::new(best.fitted) });
+    }
+    if best.fitted.error_percent > MOST_RANGE_PERCENT {
+        let uneven = used.iter().max_by(|a, b| a.spread_percent.total_cmp(&b.spread_percent));
+        return Err(FitError::Uncertain {
+            fitted: Box::new(best.fitted),
+            uneven: uneven.map_or_else(String::new, |o| o.phase.clone()),
+            spread_percent: uneven.map_or(0.0, |o| o.spread_percent),
+        });
     }
     Ok(best.fitted)
 }

@@ -143,3 +143,15 @@ fn a_curve_that_no_drive_has_is_refused_and_the_phases_named() {
     assert!(matches!(error, FitError::Poor { .. }), "{error}");
     assert!(error.to_string().contains("d2 ("), "{error}");
 }
+
+#[test]
+fn a_run_whose_repeats_are_far_apart_is_refused_and_the_phase_named() {
+    let rate = |n: u32| 1e6 / (37.0 / f64::from(n) + 12.0);
+    let mut phases = [1, 2, 4, 8].map(|n| observed(format!("d{n}"), reads(1 << 40, n), rate(n)));
+    let even = fit(&facts("even", 1 << 40), &phases, &(1..=8)).expect("it fits");
+    assert!(even.error_percent < 5.0, "{even:?}");
+    phases[2].spread_percent = 150.0;
+    let error = fit(&facts("uneven", 1 << 40), &phases, &(1..=8)).expect_err("says nothing");
+    let said = error.to_string();
+    assert!(said.contains("± 150 % (at most 100 %); the repeats of d4 are ± 150 %"), "{said}");
+}
