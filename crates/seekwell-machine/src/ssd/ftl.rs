@@ -17,10 +17,10 @@
 //!
 //! Memory: 2 bits a page touched and 8 bytes a MiB: 16 + 2 MB for 256 GB when all is touched.
 
-use super::fenwick::Fenwick;
 use super::params::{Fill, SsdParams};
 use super::steady::steady_blocks;
-use rand_core::{RngCore, SeedableRng};
+use super::tallies::Tallies;
+use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Units of a region: 64 bytes of two-bit states, one cache line.
@@ -75,7 +75,7 @@ pub struct Ftl {
     /// The superblocks of each region's ordered units.
     homes: Vec<[u32; 2]>,
     valid: Vec<u32>,
-    scattered: Fenwick,
+    scattered: Tallies,
     /// Those neither free nor open.
     closed: Vec<bool>,
     free: Vec<u32>,
@@ -129,7 +129,7 @@ impl Ftl {
             flip,
             homes,
             valid,
-            scattered: Fenwick::new(scattered),
+            scattered: Tallies::new(scattered, block_units),
             closed,
             free,
             open,
@@ -293,9 +293,7 @@ impl Ftl {
             }
         }
         for _ in 0..scattered {
-            let among = u128::from(self.scattered.total());
-            let rank = (u128::from(self.rng.next_u64()) * among) >> 64;
-            let block = self.scattered.take(rank as u64);
+            let block = self.scattered.draw(&mut self.rng);
             self.valid[block as usize] -= 1;
         }
     }

@@ -21,12 +21,12 @@
 mod ahead;
 mod buffer;
 mod events;
-mod fenwick;
 mod flash;
 mod ftl;
 mod params;
 mod steady;
 mod streams;
+mod tallies;
 #[cfg(test)]
 mod tests;
 mod write;
