@@ -284,7 +284,7 @@ impl<F: LineFormat> Source for TextSource<F> {
                     return ended.map(|_| ());
                 }
             };
-            if line.trim_ascii().is_empty() {
+            if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
             if let Err(wrong) = self.format.line(line, &mut self.about, &mut self.tables, out) {
