@@ -7,7 +7,7 @@
 pub mod devices;
 mod measures;
 pub mod report;
-mod tools;
+pub mod tools;
 
 use crate::{Failure, root};
 use report::Report;

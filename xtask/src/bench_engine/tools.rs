@@ -5,7 +5,7 @@ use seekwell_runs::RunDocument;
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 
 /// Both programs and how long they measure.
 pub struct Tools {
@@ -41,10 +41,13 @@ pub struct Sample {
 }
 
 /// CPU time of a process and all it waited for, and its memory.
-struct Used {
-    user_ns: f64,
-    system_ns: f64,
-    peak_bytes: f64,
+pub struct Used {
+    /// CPU time in user mode, in nanoseconds.
+    pub user_ns: f64,
+    /// CPU time in the kernel, in nanoseconds.
+    pub system_ns: f64,
+    /// Most memory resident at once.
+    pub peak_bytes: f64,
 }
 
 impl Tools {
@@ -195,12 +198,20 @@ fn of_fio(json: &Value, used: &Used) -> Result<Sample, Failure> {
     })
 }
 
-/// Runs a command to its end: its stdout, and the CPU time it used.
-fn finish(mut command: Command) -> Result<(Vec<u8>, Used), Failure> {
+/// Runs a command to its end: its stdout, and what it used.
+fn finish(command: Command) -> Result<(Vec<u8>, Used), Failure> {
+    finish_fed(command, |_| Ok(()))
+}
+
+/// The same with what is written into its standard input.
+pub fn finish_fed(
+    mut command: Command,
+    feed: impl FnOnce(ChildStdin) -> Result<(), Failure>,
+) -> Result<(Vec<u8>, Used), Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let name = name.rsplit('/').next().unwrap_or(&name).to_owned();
     let mut child = command
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -212,6 +223,8 @@ fn finish(mut command: Command) -> Result<(Vec<u8>, Used), Failure> {
         let _ = errors.read_to_string(&mut text);
         text
     });
+    // Where it does not take all of it, its status says why.
+    let fed = feed(child.stdin.take().ok_or("no stdin")?);
     let mut text = Vec::new();
     child.stdout.take().ok_or("no stdout")?.read_to_end(&mut text)?;
     let (status, used) = wait(child.id())?;
@@ -220,7 +233,7 @@ fn finish(mut command: Command) -> Result<(Vec<u8>, Used), Failure> {
         let last = errors.trim().lines().last().unwrap_or("").to_owned();
         return Err(format!("{name} failed (wait status {status:#x}): {last}").into());
     }
-    Ok((text, used))
+    fed.map(|()| (text, used))
 }
 
 fn wait(pid: u32) -> Result<(i32, Used), Failure> {

@@ -119,11 +119,16 @@ impl Numbers {
     }
 }
 
-/// Arrivals 100 µs apart on average, two thirds reads, two disks, a tenth of it sequential.
 fn make_msr(path: &Path) -> Result<(), Failure> {
-    let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    write_msr(File::create(path)?, MSR_LINES)
+}
+
+/// MSR CSV of so many requests: arrivals 100 µs apart on average, two thirds reads, two disks, a
+/// tenth of it sequential.
+pub fn write_msr(file: File, lines: u64) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(1 << 20, file);
     let (mut numbers, mut ticks, mut offset) = (Numbers(1), 128_166_372_003_061_629_u64, 0);
-    for _ in 0..MSR_LINES {
+    for _ in 0..lines {
         let dice = numbers.next();
         ticks += dice % 2000;
         let size = 4096 << ((dice >> 20) % 5);

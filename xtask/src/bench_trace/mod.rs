@@ -2,6 +2,7 @@
 //! people use for it. One file per section; each makes its own data and removes it.
 
 mod import;
+mod memory;
 mod page;
 pub mod record;
 mod replay;
@@ -26,7 +27,7 @@ pub struct Args {
     /// How often each thing is measured; the median counts.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// Replay for 10 s instead of 60.
+    /// Replay for 10 s instead of 60; a hundredth of the long trace.
     #[arg(long)]
     quick: bool,
     /// The program to measure [default: built now, release profile].
@@ -45,6 +46,8 @@ enum Section {
     Record,
     /// Statistics of a trace.
     Stats,
+    /// Memory for a trace of 10⁹ requests.
+    Memory,
     /// Replaying on time, beside fio.
     Replay,
 }
@@ -56,6 +59,7 @@ impl Section {
             Self::Store => import::store(bench, page),
             Self::Record => record::record(bench, page),
             Self::Stats => stats::stats(bench, page),
+            Self::Memory => memory::memory(bench, page),
             Self::Replay => replay::replay(bench, page),
         }
     }
@@ -67,7 +71,7 @@ pub struct Bench {
     pub seekwell: PathBuf,
     /// How often each thing is measured.
     pub rounds: u32,
-    /// Shorter replays.
+    /// Shorter replays, and a hundredth of the long trace.
     pub quick: bool,
 }
 
