@@ -20,7 +20,7 @@ mod layout_tests;
 mod raid_tests;
 
 pub use cache::{CacheParams, Cached, WritePolicy};
-pub use layout::{Level, Rotation};
+pub use layout::{Layout, Level, Piece, Rotation};
 pub use member::Order;
 pub use params::{ArrayError, ArrayParams, ParityUpdate, ReadChoice};
 pub use raid::Array;

@@ -11,11 +11,13 @@
 
 mod params;
 mod round;
+mod shared;
 
 #[cfg(test)]
 mod tests;
 
 pub use params::{Competitor, PciKind, PciParams};
+pub use shared::{OnShared, SectorTimes, SharedLine};
 
 use crate::limits::OutOfRange;
 use crate::part::Part;

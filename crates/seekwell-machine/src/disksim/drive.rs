@@ -3,7 +3,7 @@
 use super::error::DisksimError;
 use super::keys::Keys;
 use super::model;
-use super::tree::{Block, Document};
+use super::tree::{Block, Document, Value};
 use crate::hdd::{After, Cache, Interface, Overhead, Params, Queue, ReadAhead, WriteBuffer};
 use seekwell_io::units::Nanos;
 
@@ -11,6 +11,8 @@ use seekwell_io::units::Nanos;
 const SECTOR: u32 = 512;
 /// What a drive that gives the bus up before a write's data waits for before it writes, in DiskSim.
 const HESITANT_SECTORS: u32 = 10;
+/// The type of a controller with a queue and a cache of its own.
+pub(super) const SMART: f64 = 3.0;
 
 /// A drive and what of its description the model has no use for.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,23 +138,40 @@ fn overheads(keys: &Keys<'_>, scale: f64) -> Result<Overhead, DisksimError> {
     })
 }
 
-/// A sector crosses as fast as the slowest of disk, bus and controller lets it.
+/// The buses and controllers between a drive and the first controller that has data of its own, or
+/// the driver, that controller included.
+pub(super) fn above<'d>(document: &'d Document, name: &str) -> Vec<&'d Block> {
+    let path = document.topology.as_ref().and_then(|root| root.path(name)).unwrap_or_default();
+    let mut blocks = Vec::new();
+    for node in path.iter().rev() {
+        let Some(block) = document.block_of(&node.name) else { continue };
+        match block.kind.as_str() {
+            "disksim_bus" => blocks.push(block),
+            "disksim_ctlr" => {
+                blocks.push(block);
+                if block.get("type").is_some_and(|kind| kind.value == Value::Number(SMART)) {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    blocks
+}
+
+/// A sector crosses as fast as the slowest of disk, buses and controllers lets it.
 fn interface(keys: &Keys<'_>, document: &Document, name: &str) -> Result<Interface, DisksimError> {
     let own = keys.span("Bulk sector transfer time", 1.0)?;
     let (mut read, mut write) = (own, own);
-    let path = document.topology.as_ref().and_then(|root| root.path(name)).unwrap_or_default();
-    let nearest = |kind: &str| -> Option<&Block> {
-        let node = path.iter().rev().find(|node| node.kind == kind)?;
-        document.block_of(&node.name)
-    };
-    if let Some(bus) = nearest("disksim_bus") {
-        let keys = Keys::new(bus);
-        read = read.max(keys.span("Read block transfer time", 1.0)?);
-        write = write.max(keys.span("Write block transfer time", 1.0)?);
-    }
-    if let Some(controller) = nearest("disksim_ctlr") {
-        let both = Keys::new(controller).span("Bulk sector transfer time", 1.0)?;
-        (read, write) = (read.max(both), write.max(both));
+    for block in above(document, name) {
+        let keys = Keys::new(block);
+        if block.kind == "disksim_bus" {
+            read = read.max(keys.span("Read block transfer time", 1.0)?);
+            write = write.max(keys.span("Write block transfer time", 1.0)?);
+        } else {
+            let both = keys.span("Bulk sector transfer time", 1.0)?;
+            (read, write) = (read.max(both), write.max(both));
+        }
     }
     let by_request = keys.flag("Set watermark by reqsize")?;
     // A share of the segment instead of the request is left among what is not modelled.
@@ -163,7 +182,7 @@ fn interface(keys: &Keys<'_>, document: &Document, name: &str) -> Result<Interfa
 fn queue(keys: &Keys<'_>) -> Result<Queue, DisksimError> {
     let depth = keys.count("Max queue length")?.max(1);
     let policy = keys.find("Scheduler").and_then(|scheduler| match &scheduler.value {
-        super::tree::Value::Block(block) => block.get("Scheduling policy"),
+        Value::Block(block) => block.get("Scheduling policy"),
         _ => None,
     });
     // Policy 1 is first come, first served; the others look at the whole queue.

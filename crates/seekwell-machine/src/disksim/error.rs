@@ -2,6 +2,7 @@
 
 use super::tree::Place;
 use crate::hdd::ParamsError;
+use crate::limits::OutOfRange;
 
 /// Why parameter files could not be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -69,6 +70,14 @@ pub enum DisksimError {
     NoSuch {
         /// What was looked for.
         what: String,
+    },
+    /// A value that no part can have.
+    #[error("{part}: {source}")]
+    Range {
+        /// The component.
+        part: String,
+        /// What is wrong.
+        source: OutOfRange,
     },
     /// The drive as described cannot be.
     #[error("{drive}: {source}")]

@@ -69,6 +69,15 @@ impl<'b> Keys<'b> {
         }
     }
 
+    /// Refuses keys that are there and not 0, because what they ask for is not modelled.
+    pub fn zero(&self, keys: &[&str]) -> Result<(), DisksimError> {
+        let set = |parameter: &&Parameter| parameter.value != Value::Number(0.0);
+        match keys.iter().filter_map(|key| self.find(key)).find(set) {
+            Some(parameter) => Err(unsupported(parameter)),
+            None => Ok(()),
+        }
+    }
+
     pub fn list(&self, key: &'static str) -> Result<&'b [Value], DisksimError> {
         list(self.need(key)?)
     }
@@ -90,6 +99,15 @@ impl<'b> Keys<'b> {
 pub(super) fn wrong(parameter: &Parameter, expected: &'static str) -> DisksimError {
     let found = format!("{} = {}", parameter.key, parameter.value);
     DisksimError::Expected { place: parameter.place.clone(), expected, found }
+}
+
+/// What is said of a choice that is not modelled.
+pub(super) fn unsupported(parameter: &Parameter) -> DisksimError {
+    DisksimError::Unsupported {
+        place: parameter.place.clone(),
+        key: parameter.key.clone(),
+        value: parameter.value.to_string(),
+    }
 }
 
 pub(super) fn number(parameter: &Parameter) -> Result<f64, DisksimError> {

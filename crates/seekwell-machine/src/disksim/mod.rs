@@ -1,8 +1,8 @@
 //! Parameter files of DiskSim 4 and the drives they describe.
 //!
 //! A `.parv` file names a `.diskspecs` file, that a `.model` file, and that a table of seek times.
-//! [`read()`] follows them; [`drive()`] makes a [`crate::hdd`] of a disk block. Buses, controllers
-//! and arrays stay in the [`Document`] for whoever models those.
+//! [`read()`] follows them; [`drive()`] makes a [`crate::hdd`] of a disk block, and [`system()`] a
+//! whole host of a file: its drives, buses, controllers, volumes, queues and synthetic workload.
 //!
 //! The format and the meaning of its keys are those of the DiskSim 4 manual (J. Bucy et al.,
 //! CMU-PDL-08-101, 2008).
@@ -12,6 +12,7 @@ mod error;
 mod keys;
 mod model;
 mod parse;
+mod system;
 mod tree;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod tests;
 
 pub use drive::{Drive, drive};
 pub use error::DisksimError;
+pub use system::{Outcome, System, system};
 pub use tree::{Block, Document, Instance, Node, Parameter, Place, Value};
 
 use parse::Files;

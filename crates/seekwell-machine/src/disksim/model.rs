@@ -1,7 +1,7 @@
 //! The model block of a drive: geometry and mechanics.
 
 use super::error::DisksimError;
-use super::keys::{Keys, list, numbers, whole, wrong};
+use super::keys::{Keys, list, numbers, unsupported, whole, wrong};
 use super::parse::Files;
 use super::tree::{Block, Parameter, Place, Value};
 use crate::hdd::{Layout, SeekCurve, Sparing, SurfaceOrder, Zone};
@@ -50,14 +50,6 @@ pub(super) fn read(
     mechanics.left(left);
     keys.left(left);
     Ok(model)
-}
-
-fn unsupported(parameter: &Parameter) -> DisksimError {
-    DisksimError::Unsupported {
-        place: parameter.place.clone(),
-        key: parameter.key.clone(),
-        value: parameter.value.to_string(),
-    }
 }
 
 fn layout(parameter: &Parameter, left: &mut Vec<String>) -> Result<Layout, DisksimError> {

@@ -1,5 +1,6 @@
 //! What a parameter file says, as blocks of keys and values.
 
+use super::error::DisksimError;
 use std::rc::Rc;
 
 /// Everything a file and those it names say.
@@ -83,6 +84,20 @@ impl Document {
     /// The block of that name.
     pub fn block(&self, name: &str) -> Option<&Block> {
         self.blocks.iter().find(|block| block.name == name)
+    }
+
+    /// The only block of that kind.
+    pub(super) fn only(&self, kind: &str) -> Result<&Block, DisksimError> {
+        let mut all = self.blocks.iter().filter(|block| block.kind == kind);
+        match (all.next(), all.next()) {
+            (Some(block), None) => Ok(block),
+            (Some(_), Some(second)) => Err(DisksimError::Expected {
+                place: second.place.clone(),
+                expected: "only one block of its kind",
+                found: format!("another {kind}"),
+            }),
+            (None, _) => Err(DisksimError::NoSuch { what: kind.to_owned() }),
+        }
     }
 
     /// The block a component is made of.

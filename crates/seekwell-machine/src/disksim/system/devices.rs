@@ -1,0 +1,258 @@
+//! The devices of a file: what each is, and on which buses.
+
+use super::super::drive::{SMART, above, drive};
+use super::super::error::DisksimError;
+use super::super::keys::{Keys, number, unsupported, whole, wrong};
+use super::super::tree::{Block, Document, Node, Value};
+use crate::bus::SectorTimes;
+use crate::hdd::{self, Hdd, Interface};
+use crate::model::AnyPart;
+use crate::part::Part;
+use crate::simple::{SimpleDisk, SimpleParams};
+
+/// A device.
+#[derive(Debug, Clone)]
+pub(super) struct Device {
+    /// The component's name.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Buses that it shares with others, by number.
+    pub lines: Vec<usize>,
+    /// How long a sector takes on them.
+    pub times: SectorTimes,
+    /// The most it is given at once where the driver leaves queueing to it.
+    pub depth: u32,
+    /// The controller with a queue of its own that it hangs on.
+    pub controller: Option<String>,
+    /// Devices with equal numbers turn together.
+    pub spindle: u64,
+}
+
+/// What a device is.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// A hard drive.
+    Disk(Box<hdd::Params>),
+    /// A drive of constant access time.
+    Simple(SimpleParams),
+}
+
+/// How a file's text is read.
+pub(super) type Open<'o> = &'o mut dyn FnMut(&str) -> std::io::Result<String>;
+
+/// The kinds of components that a system is made of, beside its devices.
+const COMPONENTS: [&str; 4] =
+    ["disksim_bus", "disksim_ctlr", "disksim_iodriver", "disksim_stats"];
+
+impl Device {
+    /// The device at rest.
+    pub fn build(&self, seed: u64) -> Result<AnyPart, DisksimError> {
+        match &self.kind {
+            Kind::Disk(params) => {
+                let seed = seed.wrapping_mul(1021).wrapping_add(self.spindle);
+                let made = Hdd::new((**params).clone(), seed);
+                let drive = || self.name.clone();
+                let made = made.map_err(|source| DisksimError::Drive { drive: drive(), source })?;
+                Ok(Box::new(made))
+            }
+            Kind::Simple(params) => {
+                let made = SimpleDisk::new(*params);
+                let part = || self.name.clone();
+                let made = made.map_err(|source| DisksimError::Range { part: part(), source })?;
+                Ok(Box::new(made))
+            }
+        }
+    }
+}
+
+/// All devices in the order in which the file makes them, which numbers them.
+pub(super) fn read(
+    document: &Document,
+    open: Open<'_>,
+    left: &mut Vec<String>,
+) -> Result<Vec<Device>, DisksimError> {
+    check_components(document)?;
+    let names = document.instances.iter().filter(|made| {
+        let block = document.block(&made.of);
+        block.is_some_and(|block| ["disksim_disk", "disksim_simpledisk"].contains(&&*block.kind))
+    });
+    let names: Vec<&str> = names.flat_map(|made| made.names.iter().map(String::as_str)).collect();
+    let mut devices = Vec::new();
+    for (number, name) in names.iter().enumerate() {
+        devices.push(device(document, name, number as u64, open, left)?);
+    }
+    for (index, mates) in spindles(document)?.into_iter().enumerate() {
+        for device in devices.iter_mut().filter(|device| mates.contains(&device.name)) {
+            device.spindle = names.len() as u64 + index as u64;
+        }
+    }
+    share_buses(document, &mut devices);
+    Ok(devices)
+}
+
+/// Sees that everything the file makes is known, and that what it asks of it is modelled.
+fn check_components(document: &Document) -> Result<(), DisksimError> {
+    for made in &document.instances {
+        let Some(block) = document.block(&made.of) else { continue };
+        let keys = Keys::new(block);
+        match block.kind.as_str() {
+            "disksim_bus" => {
+                kind(block, &[1.0, 2.0])?;
+                keys.zero(&["Arbitration time"])?;
+            }
+            "disksim_ctlr" => {
+                kind(block, &[1.0, SMART])?;
+                keys.zero(&["Scale for delays"])?;
+            }
+            "disksim_iodriver" => {
+                kind(block, &[1.0])?;
+                keys.zero(&["Constant access time"])?;
+            }
+            other => {
+                let known = ["disksim_disk", "disksim_simpledisk"];
+                if !known.contains(&other) && !COMPONENTS.contains(&other) {
+                    return Err(DisksimError::Expected {
+                        place: block.place.clone(),
+                        expected: "a component that is modelled",
+                        found: other.to_owned(),
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses types of a component that are not modelled.
+fn kind(block: &Block, known: &[f64]) -> Result<(), DisksimError> {
+    let keys = Keys::new(block);
+    let parameter = keys.need("type")?;
+    if known.contains(&number(parameter)?) { Ok(()) } else { Err(unsupported(parameter)) }
+}
+
+fn device(
+    document: &Document,
+    name: &str,
+    spindle: u64,
+    open: Open<'_>,
+    left: &mut Vec<String>,
+) -> Result<Device, DisksimError> {
+    let missing = || DisksimError::NoSuch { what: name.to_owned() };
+    let block = document.block_of(name).ok_or_else(missing)?;
+    if document.topology.as_ref().and_then(|root| root.path(name)).is_none() {
+        return Err(DisksimError::NoSuch { what: format!("{name} in the topology") });
+    }
+    let keys = Keys::new(block);
+    let depth = keys.count("Max queue length")?.max(1);
+    let (kind, interface) = if block.kind == "disksim_disk" {
+        let mut made = drive(document, Some(name), open)?;
+        // DiskSim addresses all that the zones hold, whatever the block count says.
+        made.params.layout.sectors = None;
+        made.not_modelled.retain(|key| !left.contains(key));
+        left.append(&mut made.not_modelled);
+        let interface = made.params.interface;
+        (Kind::Disk(Box::new(made.params)), interface)
+    } else {
+        let params = simple(document, name, &keys)?;
+        let (read, write) = (params.read_sector_ns, params.write_sector_ns);
+        let crossing = Interface { read_sector_ns: read, write_sector_ns: write, read_watermark: 0.0 };
+        (Kind::Simple(params), Some(crossing))
+    };
+    let (read, write) = interface.map_or((0, 0), |i| (i.read_sector_ns, i.write_sector_ns));
+    let times = SectorTimes { read, write };
+    let controller = smart_controller(document, name);
+    let name = name.to_owned();
+    Ok(Device { name, kind, lines: Vec::new(), times, depth, controller, spindle })
+}
+
+fn simple(document: &Document, name: &str, keys: &Keys<'_>) -> Result<SimpleParams, DisksimError> {
+    keys.zero(&["Bus transaction latency", "Never disconnect"])?;
+    let own = keys.span("Bulk sector transfer time", 1.0)?;
+    let (mut read, mut write) = (own, own);
+    for block in above(document, name) {
+        let keys = Keys::new(block);
+        let both = keys.span("Bulk sector transfer time", 1.0)?;
+        read = read.max(both).max(keys.span("Read block transfer time", 1.0)?);
+        write = write.max(both).max(keys.span("Write block transfer time", 1.0)?);
+    }
+    Ok(SimpleParams {
+        sectors: whole(keys.need("Block count")?)?,
+        overhead_ns: keys.span("Command overhead", 1.0)?.0,
+        access_ns: keys.span("Access time", 1.0)?.0,
+        read_sector_ns: read.0,
+        write_sector_ns: write.0,
+        depth: keys.count("Max queue length")?.max(1),
+    })
+}
+
+/// The nearest controller above a device that has a queue of its own.
+fn smart_controller(document: &Document, name: &str) -> Option<String> {
+    let path = document.topology.as_ref().and_then(|root| root.path(name))?;
+    let smart = |node: &&&Node| {
+        let block = document.block_of(&node.name);
+        block.is_some_and(|block| {
+            block.kind == "disksim_ctlr"
+                && block.get("type").is_some_and(|kind| kind.value == Value::Number(SMART))
+        })
+    };
+    path.iter().rev().find(smart).map(|node| node.name.clone())
+}
+
+/// Which devices turn together.
+fn spindles(document: &Document) -> Result<Vec<Vec<String>>, DisksimError> {
+    let sets = document.blocks.iter().filter(|block| block.kind == "disksim_syncset");
+    let members = |block: &Block| {
+        let keys = Keys::new(block);
+        let names = keys.list("devices")?.iter().map(Value::to_string).collect();
+        Ok(names)
+    };
+    sets.map(members).collect()
+}
+
+/// Notes the buses of one user at a time that several devices are on.
+fn share_buses(document: &Document, devices: &mut [Device]) {
+    let exclusive = |block: &Block| {
+        block.kind == "disksim_bus"
+            && block.get("type").is_some_and(|kind| kind.value == Value::Number(1.0))
+    };
+    let mut buses: Vec<(String, Vec<usize>)> = Vec::new();
+    for (index, device) in devices.iter().enumerate() {
+        let path = document.topology.as_ref().and_then(|root| root.path(&device.name));
+        for node in path.unwrap_or_default().iter().rev() {
+            if device.controller.as_ref() == Some(&node.name) {
+                break;
+            }
+            if !document.block_of(&node.name).is_some_and(exclusive) {
+                continue;
+            }
+            match buses.iter_mut().find(|(name, _)| *name == node.name) {
+                Some((_, users)) => users.push(index),
+                None => buses.push((node.name.clone(), vec![index])),
+            }
+        }
+    }
+    let shared = buses.into_iter().filter(|(_, users)| users.len() > 1);
+    for (line, (_, users)) in shared.enumerate() {
+        for index in users {
+            if devices[index].times != (SectorTimes { read: 0, write: 0 }) {
+                devices[index].lines.push(line);
+            }
+        }
+    }
+}
+
+/// Sectors of a part.
+pub(super) fn sectors(part: &AnyPart) -> u64 {
+    part.capacity() / 512
+}
+
+/// The number of the device of that name.
+pub(super) fn number_of(devices: &[Device], value: &Value, keys: &Keys<'_>) -> Result<usize, DisksimError> {
+    let name = value.to_string();
+    let found = devices.iter().position(|device| device.name == name);
+    match found {
+        Some(number) => Ok(number),
+        None => Err(wrong(keys.need("devices")?, "devices that the file makes")),
+    }
+}

@@ -1,0 +1,105 @@
+//! A system at work.
+
+use super::super::error::DisksimError;
+use super::System;
+use super::devices::Device;
+use crate::bus::{OnShared, SharedLine};
+use crate::driver::{Driver, Ended, Request};
+use crate::model::AnyPart;
+use crate::synthetic::{Class, Processes, Sign};
+use crate::validate::Times;
+use seekwell_io::units::Nanos;
+
+/// What became of a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Response times of requests to volumes.
+    pub requests: Times,
+    /// Response times of accesses to devices, from when they stood in the driver's queue.
+    pub accesses: Times,
+    /// The same by device, in the order of the file.
+    pub devices: Vec<(String, Times)>,
+    /// How long it took.
+    pub span: Nanos,
+}
+
+impl System {
+    /// Runs the workload from a system at rest to its end. What is outstanding then is not counted.
+    ///
+    /// # Errors
+    /// None that [`super::system`] would not have given.
+    pub fn run(&self) -> Result<Outcome, DisksimError> {
+        let mut driver = self.driver()?;
+        let mut processes = Processes::new(&self.workload);
+        let mut ended = Vec::new();
+        let mut requests = Vec::new();
+        let mut devices: Vec<Vec<u64>> = vec![Vec::new(); self.devices.len()];
+        let mut now = Nanos::ZERO;
+        loop {
+            let (thought, work) = (processes.next(), driver.next());
+            if processes.ended().is_some() || thought.min(work) == Nanos::MAX {
+                break;
+            }
+            if work <= thought {
+                now = work;
+                driver.advance(now, &mut ended);
+                for end in ended.drain(..) {
+                    match end {
+                        Ended::Access(device, took) => devices[device].push(took.0),
+                        Ended::Request(id, took) => {
+                            requests.push(took.0);
+                            processes.done(id, now);
+                        }
+                    }
+                }
+                continue;
+            }
+            now = thought;
+            match processes.advance(now) {
+                Some(Sign::Issue(issued)) => {
+                    let asked = issued.request;
+                    let request = Request {
+                        id: issued.id,
+                        volume: asked.volume,
+                        op: asked.op,
+                        start: asked.start,
+                        sectors: asked.sectors,
+                        urgent: asked.class == Class::Critical,
+                    };
+                    driver.submit(request, now);
+                }
+                Some(Sign::Raise(id)) => driver.raise(id),
+                None => {}
+            }
+        }
+        let all = devices.iter().flatten().copied().collect();
+        let names = self.devices.iter().map(|device| device.name.clone());
+        Ok(Outcome {
+            requests: Times::new(requests),
+            accesses: Times::new(all),
+            devices: names.zip(devices.into_iter().map(Times::new)).collect(),
+            span: now,
+        })
+    }
+
+    /// The driver with all devices at rest.
+    fn driver(&self) -> Result<Driver<AnyPart>, DisksimError> {
+        let lines: Vec<SharedLine> = self.devices.iter().map(|_| SharedLine::default()).collect();
+        let mut parts = Vec::new();
+        for device in &self.devices {
+            let most = if self.queues_below { device.depth } else { 1 };
+            parts.push((self.attached(device, &lines)?, most));
+        }
+        Ok(Driver::new(self.volumes.organisations(), parts, self.queue))
+    }
+
+    /// A device on its buses.
+    fn attached(&self, device: &Device, lines: &[SharedLine]) -> Result<AnyPart, DisksimError> {
+        let part = device.build(self.workload.seed.into())?;
+        if device.lines.is_empty() {
+            return Ok(part);
+        }
+        let lines = device.lines.iter().map(|&line| lines[line].clone()).collect();
+        Ok(Box::new(OnShared::new(part, lines, device.times)))
+    }
+}

@@ -1,0 +1,146 @@
+//! The logical organisations of a file as volumes.
+
+use super::super::error::DisksimError;
+use super::super::keys::{Keys, number, unsupported, whole};
+use super::super::tree::{Block, Document, Parameter};
+use super::devices::{Device, number_of};
+use crate::array::{Layout, Level, Rotation};
+use crate::driver::Organisation;
+
+/// Volumes, and which of them a name means.
+#[derive(Debug, Clone)]
+pub(super) struct Volumes {
+    /// How each lies, and how many sectors it has.
+    all: Vec<(Organisation, u64)>,
+    /// Of each logical organisation its name and its volumes: those of parts by their devices.
+    organisations: Vec<(String, Vec<(Option<usize>, usize)>)>,
+    /// Names of the devices.
+    devices: Vec<String>,
+}
+
+/// The largest stripe unit, in sectors.
+const LARGEST_UNIT: u64 = 1 << 32;
+
+impl Volumes {
+    /// Reads all logical organisations. `sectors` has how many each device holds.
+    pub fn read(
+        document: &Document,
+        devices: &[Device],
+        sectors: &[u64],
+    ) -> Result<Self, DisksimError> {
+        let names = devices.iter().map(|device| device.name.clone()).collect();
+        let mut made = Self { all: Vec::new(), organisations: Vec::new(), devices: names };
+        for block in document.blocks.iter().filter(|block| block.kind == "disksim_logorg") {
+            made.add(block, devices, sectors)?;
+        }
+        Ok(made)
+    }
+
+    /// How the volumes lie.
+    pub fn organisations(&self) -> Vec<Organisation> {
+        self.all.iter().map(|(organisation, _)| organisation.clone()).collect()
+    }
+
+    /// Sectors of a volume.
+    pub fn sectors(&self, volume: usize) -> u64 {
+        self.all[volume].1
+    }
+
+    /// The volume that a generator means by a device or a logical organisation.
+    ///
+    /// As in DiskSim, either is a number, and the first organisation that covers it is meant: one
+    /// addressed as an array covers its own number, one addressed by parts those of its devices.
+    pub fn of(&self, name: &str) -> Result<usize, DisksimError> {
+        let named = self.organisations.iter().position(|(other, _)| other == name);
+        let number = self.devices.iter().position(|other| other == name).or(named);
+        let found = self.organisations.iter().enumerate().find_map(|(index, (_, volumes))| {
+            let covers = |device: &Option<usize>| Some(device.unwrap_or(index)) == number;
+            volumes.iter().find(|(device, _)| covers(device)).map(|(_, volume)| *volume)
+        });
+        found.ok_or_else(|| DisksimError::NoSuch { what: format!("volume on {name}") })
+    }
+
+    fn add(
+        &mut self,
+        block: &Block,
+        devices: &[Device],
+        sectors: &[u64],
+    ) -> Result<(), DisksimError> {
+        let keys = Keys::new(block);
+        let mut members = Vec::new();
+        for value in keys.list("devices")? {
+            members.push(number_of(devices, value, &keys)?);
+        }
+        let addressing = keys.need("Addressing mode")?;
+        let distribution = keys.need("Distribution scheme")?;
+        let redundancy = keys.need("Redundancy scheme")?;
+        let choice = |parameter: &Parameter| parameter.value.to_string();
+        let volumes = match (&*choice(addressing), &*choice(distribution)) {
+            ("Parts", "Asis") if choice(redundancy) == "Noredun" => {
+                let part = |device: usize| {
+                    self.all.push((Organisation::Whole { device }, sectors[device]));
+                    (Some(device), self.all.len() - 1)
+                };
+                members.into_iter().map(part).collect()
+            }
+            ("Parts", "Asis") => return Err(unsupported(redundancy)),
+            ("Array", "Striped") => {
+                let level = match &*choice(redundancy) {
+                    "Noredun" => Level::Raid0,
+                    "Parity_disk" => Level::Raid4,
+                    "Parity_rotated" => Level::Raid5,
+                    _ => return Err(unsupported(redundancy)),
+                };
+                self.all.push(array(&keys, level, members, sectors)?);
+                vec![(None, self.all.len() - 1)]
+            }
+            ("Array", _) => return Err(unsupported(distribution)),
+            _ => return Err(unsupported(addressing)),
+        };
+        self.organisations.push((block.name.clone(), volumes));
+        Ok(())
+    }
+}
+
+fn array(
+    keys: &Keys<'_>,
+    level: Level,
+    members: Vec<usize>,
+    sectors: &[u64],
+) -> Result<(Organisation, u64), DisksimError> {
+    let smallest = members.iter().map(|&device| sectors[device]).min().unwrap_or(0);
+    let stripe = keys.need("Stripe unit")?;
+    let unit = whole(stripe)?;
+    let least = if level == Level::Raid0 { 1 } else { 3 };
+    if members.len() < least || !(1..=smallest.min(LARGEST_UNIT)).contains(&unit) {
+        return Err(unsupported(stripe));
+    }
+    let mut rotation = Rotation::LeftSymmetric;
+    if level == Level::Raid5 {
+        let parity = keys.need("Parity stripe unit")?;
+        if whole(parity)? != unit {
+            return Err(unsupported(parity));
+        }
+        let turn = keys.need("Parity rotation type")?;
+        rotation = match whole(turn)? {
+            1 => Rotation::LeftSymmetric,
+            2 => Rotation::LeftAsymmetric,
+            3 => Rotation::RightAsymmetric,
+            4 => Rotation::RightSymmetric,
+            _ => return Err(unsupported(turn)),
+        };
+    }
+    let point = keys.need("RMW vs. reconstruct")?;
+    let share = number(point)?;
+    if !(0.0..=1.0).contains(&share) {
+        return Err(unsupported(point));
+    }
+    let layout = Layout::new(level, rotation, members.len() as u32, unit * 512, smallest * 512);
+    let organisation = Organisation::Array {
+        modify_below: (share * members.len() as f64) as u32,
+        devices: members,
+        layout,
+        synchronous: keys.flag("Synch writes for safety")?,
+    };
+    Ok((organisation, layout.capacity() / 512))
+}

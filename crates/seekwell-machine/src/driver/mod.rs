@@ -1,0 +1,208 @@
+//! The driver of a host with several devices: volumes, and a queue for each device.
+//!
+//! A request to a volume becomes accesses to devices; some wait for others, as new parity waits for
+//! what it is made of. An access waits in its device's queue until the device takes one more.
+
+mod organisation;
+mod queue;
+
+#[cfg(test)]
+mod tests;
+
+pub use organisation::{Access, Organisation};
+pub use queue::{Entry, Policy, Queue, QueueParams};
+
+use crate::part::{Command, Done, Part};
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
+
+/// A request to a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Its number, unlike that of any other not done.
+    pub id: u32,
+    /// The volume.
+    pub volume: usize,
+    /// Read or write.
+    pub op: Op,
+    /// First sector.
+    pub start: u64,
+    /// Sectors.
+    pub sectors: u64,
+    /// Whether a process waits for it.
+    pub urgent: bool,
+}
+
+/// Something that is done and how long it took since it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// An access, by its device.
+    Access(usize, Nanos),
+    /// A request, by its number.
+    Request(u32, Nanos),
+}
+
+/// A device and what waits for it.
+#[derive(Debug)]
+struct Device<P> {
+    part: P,
+    queue: Queue,
+    /// What is at the device, by tag.
+    inside: Vec<Option<Entry>>,
+}
+
+/// A request on its way.
+#[derive(Debug)]
+struct Job {
+    request: Request,
+    since: Nanos,
+    accesses: Vec<Access>,
+    /// Of each access, how many of those before it are not done.
+    blocked: Vec<usize>,
+    /// Accesses that are not done.
+    left: usize,
+}
+
+/// A driver with its devices.
+#[derive(Debug)]
+pub struct Driver<P> {
+    volumes: Vec<Organisation>,
+    devices: Vec<Device<P>>,
+    jobs: Vec<Option<Job>>,
+    /// Whose accesses are which: job and access, by the owner of an entry.
+    owners: Vec<(usize, usize)>,
+    free_owners: Vec<u32>,
+    finished: Vec<Done>,
+}
+
+impl<P: Part> Driver<P> {
+    /// A driver that has nothing to do. Each device comes with the most it is to have at once.
+    pub fn new(volumes: Vec<Organisation>, devices: Vec<(P, u32)>, params: QueueParams) -> Self {
+        let device = |(part, most): (P, u32)| {
+            let most = most.min(part.depth()).max(1);
+            let inside = (0..most).map(|_| None).collect();
+            Device { part, queue: Queue::new(params), inside }
+        };
+        Self {
+            volumes,
+            devices: devices.into_iter().map(device).collect(),
+            jobs: Vec::new(),
+            owners: Vec::new(),
+            free_owners: Vec::new(),
+            finished: Vec::new(),
+        }
+    }
+
+    /// When something happens by itself.
+    pub fn next(&self) -> Nanos {
+        self.devices.iter().map(|device| device.part.next()).min().unwrap_or(Nanos::MAX)
+    }
+
+    /// Takes a request, which lies within its volume.
+    pub fn submit(&mut self, request: Request, now: Nanos) {
+        let Request { volume, op, start, sectors, .. } = request;
+        let accesses = self.volumes[volume].accesses(op, start, sectors);
+        let blocked = accesses.iter().map(|access| access.after.len()).collect();
+        let left = accesses.len();
+        let job = Job { request, since: now, accesses, blocked, left };
+        let index = self.jobs.iter().position(Option::is_none).unwrap_or(self.jobs.len());
+        if index == self.jobs.len() {
+            self.jobs.push(None);
+        }
+        let ready: Vec<usize> = (0..left).filter(|&at| job.accesses[at].after.is_empty()).collect();
+        self.jobs[index] = Some(job);
+        for access in ready {
+            self.queue(index, access, now);
+        }
+    }
+
+    /// Notes that a process now waits for a request.
+    pub fn raise(&mut self, id: u32) {
+        let of = |job: &&mut Job| job.request.id == id;
+        let Some(job) = self.jobs.iter_mut().flatten().find(of) else { return };
+        job.request.urgent = true;
+        for (owner, &(index, _)) in self.owners.iter().enumerate() {
+            if self.jobs[index].as_ref().is_some_and(|job| job.request.id == id) {
+                for device in &mut self.devices {
+                    device.queue.raise(owner as u32);
+                }
+            }
+        }
+    }
+
+    /// Lets time pass and appends what is done.
+    pub fn advance(&mut self, now: Nanos, ended: &mut Vec<Ended>) {
+        for index in 0..self.devices.len() {
+            if self.devices[index].part.next() > now {
+                continue;
+            }
+            let mut finished = std::mem::take(&mut self.finished);
+            self.devices[index].part.advance(now, &mut finished);
+            for done in finished.drain(..) {
+                let entry = self.devices[index].inside[done.tag as usize].take();
+                for (owner, since) in entry.into_iter().flat_map(|entry| entry.owners) {
+                    ended.push(Ended::Access(index, now.since(since)));
+                    self.end(owner, now, ended);
+                }
+            }
+            self.finished = finished;
+            self.issue(index, now);
+        }
+    }
+
+    fn queue(&mut self, job: usize, access: usize, now: Nanos) {
+        let Some(Job { request, accesses, .. }) = &self.jobs[job] else { return };
+        let Access { device, op, start, sectors, .. } = accesses[access];
+        let urgent = request.urgent;
+        let owner = self.free_owners.pop().unwrap_or(self.owners.len() as u32);
+        match self.owners.get_mut(owner as usize) {
+            Some(place) => *place = (job, access),
+            None => self.owners.push((job, access)),
+        }
+        let entry = Entry { urgent, ..Entry::new(owner, op, start, sectors, now) };
+        self.devices[device].queue.add(entry);
+        self.issue(device, now);
+    }
+
+    /// Gives a device as much as it is to have.
+    fn issue(&mut self, index: usize, now: Nanos) {
+        let Device { part, queue, inside } = &mut self.devices[index];
+        while let Some(tag) = inside.iter().position(Option::is_none)
+            && let Some(entry) = queue.take(now)
+        {
+            let (offset, len) = (entry.start * SECTOR, (entry.sectors * SECTOR) as u32);
+            let command = Command { tag: tag as u32, op: entry.op, offset, len, durable: false };
+            inside[tag] = Some(entry);
+            part.submit(command, now);
+        }
+    }
+
+    /// An access is done: those that waited for it may go, or the request is done.
+    fn end(&mut self, owner: u32, now: Nanos, ended: &mut Vec<Ended>) {
+        let (index, access) = self.owners[owner as usize];
+        self.free_owners.push(owner);
+        let Some(job) = &mut self.jobs[index] else { return };
+        job.left -= 1;
+        if job.left == 0 {
+            ended.push(Ended::Request(job.request.id, now.since(job.since)));
+            self.jobs[index] = None;
+            return;
+        }
+        let mut ready = Vec::new();
+        for (other, blocked) in job.accesses.iter().zip(&mut job.blocked).enumerate() {
+            let (waiting, blocked) = blocked;
+            if waiting.after.contains(&access) {
+                *blocked -= 1;
+                if *blocked == 0 {
+                    ready.push(other);
+                }
+            }
+        }
+        for access in ready {
+            self.queue(index, access, now);
+        }
+    }
+}
