@@ -17,7 +17,7 @@ mod shared;
 mod tests;
 
 pub use params::{Competitor, PciKind, PciParams};
-pub use shared::{OnShared, SectorTimes, SharedLine};
+pub use shared::{BusUse, OnShared, SharedLine};
 
 use crate::limits::OutOfRange;
 use crate::part::Part;

@@ -1,63 +1,89 @@
-//! A bus that several drives take in turn, each of which counts its own crossing.
+//! A bus of drives that hold it while they take a command and while data crosses.
 //!
-//! A drive says when its data would have crossed were it alone. Where another's crossing lay in
-//! between, it ends later by as much as the bus was taken. Crossings are put in order by their
-//! ends: a drive is not held up before it has something to give.
+//! As SCSI drives do in DiskSim: a drive that is given a command keeps the bus while it works out
+//! what to do, gives it up where it has to fetch data first, and takes it again when it has them. A
+//! write's data crosses at once. Whoever wants the bus meanwhile waits, in order of asking.
 
+use crate::hdd::After;
 use crate::part::{Command, Done, Part};
 use crate::serial::{ByTag, Serial};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A bus as those on it share it.
 #[derive(Debug, Clone, Default)]
 pub struct SharedLine(Arc<Mutex<Serial>>);
 
-impl SharedLine {
-    /// Takes the bus for a crossing that would have ended at `end`, and says when it does.
-    fn cross(&self, end: Nanos, span: Nanos) -> Nanos {
-        let mut line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        line.book(Nanos(end.0.saturating_sub(span.0)), span) + span
-    }
+/// How a drive uses its bus.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BusUse {
+    /// How long it keeps the bus when it is given a read.
+    pub read_command: After,
+    /// How long it keeps the bus when it is given a write, before its data.
+    pub write_command: After,
+    /// Nanoseconds of a sector of 512 bytes to the host.
+    pub read_sector_ns: u64,
+    /// Nanoseconds of a sector from the host.
+    pub write_sector_ns: u64,
+    /// Share of a read that is there before its data begins to cross, 0 to 1.
+    pub read_watermark: f64,
 }
 
-/// Nanoseconds of a sector of 512 bytes on a bus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SectorTimes {
-    /// To the host.
-    pub read: u64,
-    /// From the host.
-    pub write: u64,
-}
-
-/// A part on buses that it shares.
+/// A part on buses that it shares. It counts the data of writes itself, and that of reads not.
 #[derive(Debug)]
 pub struct OnShared<P> {
     part: P,
     lines: Vec<SharedLine>,
-    times: SectorTimes,
-    /// How long the data of each command takes to cross.
-    crossings: ByTag<Nanos>,
-    /// What is done in the part and crosses yet.
-    crossing: Vec<Done>,
+    bus: BusUse,
+    outstanding: ByTag<(bool, u32)>,
+    last_read: bool,
+    /// Commands by the time at which the bus is theirs.
+    arriving: VecDeque<(Nanos, Command)>,
+    /// What is done in the part, by the time at which the host knows.
+    leaving: Vec<Done>,
     finished: Vec<Done>,
 }
 
 impl<P: Part> OnShared<P> {
     /// A part on buses. Whoever holds the parts on a bus calls them in order of time.
-    pub fn new(part: P, lines: Vec<SharedLine>, times: SectorTimes) -> Self {
-        let crossings = ByTag::default();
-        Self { part, lines, times, crossings, crossing: Vec::new(), finished: Vec::new() }
+    pub fn new(part: P, lines: Vec<SharedLine>, bus: BusUse) -> Self {
+        Self {
+            part,
+            lines,
+            bus,
+            outstanding: ByTag::default(),
+            last_read: false,
+            arriving: VecDeque::new(),
+            leaving: Vec::new(),
+            finished: Vec::new(),
+        }
     }
 
-    /// When what is done at `end` has crossed.
-    fn cross(&self, end: Done) -> Done {
-        let span = self.crossings.get(end.tag);
-        let at = self.lines.iter().fold(end.at, |at, line| line.cross(at, span));
-        Done { at, ..end }
+    /// Takes the buses for `span`, not before `from`, and says from when on.
+    fn take(&self, from: Nanos, span: Nanos) -> Nanos {
+        self.lines.iter().fold(from, |from, line| {
+            line.0.lock().unwrap_or_else(PoisonError::into_inner).book(from, span)
+        })
+    }
+
+    /// When the host knows that something is done.
+    fn leave(&self, end: Done) -> Done {
+        let (read, len) = self.outstanding.get(end.tag);
+        let sectors = if read { u64::from(len).div_ceil(SECTOR) } else { 0 };
+        let span = sectors * self.bus.read_sector_ns;
+        let unit = if read { self.bus.read_sector_ns } else { 0 };
+        let filling = end.at.since(end.ready).0 as f64 * self.bus.read_watermark;
+        let enough = if read { end.ready.0 + filling as u64 } else { end.at.0 };
+        // As late as it can begin without ending later for it.
+        let latest = (end.at.0 + unit).saturating_sub(span);
+        let begin = self.take(Nanos(enough.max(latest)), Nanos(span));
+        Done { at: (begin + Nanos(span)).max(end.at), ..end }
     }
 }
+
+const SECTOR: u64 = 512;
 
 impl<P: Part> Part for OnShared<P> {
     fn capacity(&self) -> u64 {
@@ -69,26 +95,39 @@ impl<P: Part> Part for OnShared<P> {
     }
 
     fn submit(&mut self, command: Command, now: Nanos) {
-        let sector = if command.op == Op::Read { self.times.read } else { self.times.write };
-        let sectors = u64::from(command.len).div_ceil(512);
-        self.crossings.set(command.tag, Nanos(sectors * sector));
-        self.part.submit(command, now);
+        let read = command.op != Op::Write;
+        self.outstanding.set(command.tag, (read, command.len));
+        let kept = if read { self.bus.read_command } else { self.bus.write_command };
+        let sectors = if read { 0 } else { u64::from(command.len).div_ceil(SECTOR) };
+        let span = kept.after(self.last_read) + sectors * self.bus.write_sector_ns;
+        self.last_read = read;
+        let at = self.take(now, Nanos(span));
+        if at > now {
+            self.arriving.push_back((at, command));
+        } else {
+            self.part.submit(command, now);
+        }
     }
 
     fn next(&self) -> Nanos {
-        let crossed = self.crossing.iter().map(|end| end.at).min().unwrap_or(Nanos::MAX);
-        self.part.next().min(crossed)
+        let arrival = self.arriving.front().map_or(Nanos::MAX, |(at, _)| *at);
+        let left = self.leaving.iter().map(|end| end.at).min().unwrap_or(Nanos::MAX);
+        self.part.next().min(arrival).min(left)
     }
 
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done>) {
         self.part.advance(now, &mut self.finished);
         for end in std::mem::take(&mut self.finished) {
-            let crossed = self.cross(end);
-            self.crossing.push(crossed);
+            let left = self.leave(end);
+            self.leaving.push(left);
         }
-        self.crossing.sort_by_key(|end| end.at);
-        let there = self.crossing.partition_point(|end| end.at <= now);
-        done.extend(self.crossing.drain(..there));
+        while let Some(&(at, command)) = self.arriving.front().filter(|(at, _)| *at <= now) {
+            self.arriving.pop_front();
+            self.part.submit(command, at.max(now));
+        }
+        self.leaving.sort_by_key(|end| end.at);
+        let there = self.leaving.partition_point(|end| end.at <= now);
+        done.extend(self.leaving.drain(..there));
     }
 
     fn processor(&self) -> Nanos {

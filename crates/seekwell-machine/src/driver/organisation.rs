@@ -17,6 +17,9 @@ pub enum Organisation {
         devices: Vec<usize>,
         /// Where what lies, in bytes.
         layout: Layout,
+        /// Sectors of each device after its last whole stripe unit, which are a last stripe of
+        /// shorter units.
+        rest: u64,
         /// Parity is updated from its old self where fewer stripe units than that are written.
         modify_below: u32,
         /// Whether no write begins before all reads of old data are done.
@@ -53,14 +56,13 @@ impl Organisation {
     pub fn accesses(&self, op: Op, start: u64, sectors: u64) -> Vec<Access> {
         match self {
             Self::Whole { device } => vec![Access::plain(*device, op, start, sectors)],
-            Self::Array { devices, layout, modify_below, synchronous } => {
-                let pieces: Vec<Piece> =
-                    layout.pieces(start * SECTOR, (sectors * SECTOR) as u32).collect();
+            Self::Array { devices, layout, rest, modify_below, synchronous } => {
+                let pieces = pieces(layout, *rest, start, sectors);
                 if op == Op::Read || !layout.has_parity() {
                     let place = |piece: &Piece| place(devices, layout, op, piece);
                     return joined(pieces.iter().map(place).collect());
                 }
-                let parity = Parity { devices, layout, modify_below: *modify_below };
+                let parity = Parity { devices, layout, rest: *rest, modify_below: *modify_below };
                 parity.accesses(&pieces, *synchronous)
             }
         }
@@ -71,6 +73,27 @@ impl Access {
     const fn plain(device: usize, op: Op, start: u64, sectors: u64) -> Self {
         Self { device, op, start, sectors, after: Vec::new(), update: 0, parity: false }
     }
+}
+
+/// A range of the volume, cut where stripe units end.
+fn pieces(layout: &Layout, rest: u64, start: u64, sectors: u64) -> Vec<Piece> {
+    let whole = layout.capacity() / SECTOR;
+    let end = start + sectors;
+    let len = |from: u64, to: u64| ((to - from) * SECTOR) as u32;
+    let mut all: Vec<Piece> = Vec::new();
+    if start < whole {
+        all.extend(layout.pieces(start * SECTOR, len(start, end.min(whole))));
+    }
+    let mut at = start.max(whole);
+    while at < end && rest > 0 {
+        let (column, from) = ((at - whole) / rest, (at - whole) % rest);
+        let to = end.min(at + rest - from);
+        let stripe = layout.stripe_of(layout.capacity());
+        let (column, from) = (column as u32, from * SECTOR);
+        all.push(Piece { stripe, column, from, len: len(at, to) });
+        at = to;
+    }
+    all
 }
 
 /// Where a piece of data lies.
@@ -105,6 +128,7 @@ fn joined(mut all: Vec<Access>) -> Vec<Access> {
 struct Parity<'o> {
     devices: &'o [usize],
     layout: &'o Layout,
+    rest: u64,
     modify_below: u32,
 }
 
@@ -119,7 +143,7 @@ impl Parity<'_> {
     fn accesses(&self, pieces: &[Piece], synchronous: bool) -> Vec<Access> {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         let stripes = pieces.chunk_by(|one, other| one.stripe == other.stripe);
-        for (number, update) in stripes.flat_map(updates_of(self.layout)).enumerate() {
+        for (number, update) in stripes.flat_map(|pieces| self.updates(pieces)).enumerate() {
             // A request touches few stripes; those beyond the 63rd share one mark.
             let mark = 1 << number.min(63);
             self.update(&update, mark, &mut reads, &mut writes);
@@ -187,20 +211,21 @@ impl Parity<'_> {
             }
         }
     }
-}
 
-/// The updates of the pieces of a stripe: two where two pieces have no parity in common.
-fn updates_of<'p>(layout: &Layout) -> impl Fn(&'p [Piece]) -> Vec<Update<'p>> + use<'p> {
-    let unit = layout.unit();
-    move |pieces| {
+    /// The updates of the pieces of a stripe: two where two pieces have no parity in common.
+    fn updates<'p>(&self, pieces: &'p [Piece]) -> Vec<Update<'p>> {
         let end = |piece: &Piece| piece.from + u64::from(piece.len);
+        let last = self.layout.stripe_of(self.layout.capacity());
         match pieces {
             [one] => vec![Update { pieces, from: one.from, to: end(one) }],
             [one, other] if end(other) < one.from => vec![
                 Update { pieces: &pieces[..1], from: one.from, to: end(one) },
                 Update { pieces: &pieces[1..], from: other.from, to: end(other) },
             ],
-            _ => vec![Update { pieces, from: 0, to: unit }],
+            [first, ..] if first.stripe == last => {
+                vec![Update { pieces, from: 0, to: self.rest * SECTOR }]
+            }
+            _ => vec![Update { pieces, from: 0, to: self.layout.unit() }],
         }
     }
 }

@@ -216,7 +216,7 @@ pub struct After {
 
 impl After {
     /// Nanoseconds after a read, or after a write.
-    pub(super) const fn after(self, read: bool) -> u64 {
+    pub(crate) const fn after(self, read: bool) -> u64 {
         if read { self.read.0 } else { self.write.0 }
     }
 }

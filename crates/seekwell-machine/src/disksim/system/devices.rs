@@ -4,8 +4,8 @@ use super::super::drive::{SMART, above, drive};
 use super::super::error::DisksimError;
 use super::super::keys::{Keys, number, unsupported, whole, wrong};
 use super::super::tree::{Block, Document, Node, Value};
-use crate::bus::SectorTimes;
-use crate::hdd::{self, Hdd, Interface};
+use crate::bus::BusUse;
+use crate::hdd::{self, After, Hdd, Interface};
 use crate::model::AnyPart;
 use crate::part::Part;
 use crate::simple::{SimpleDisk, SimpleParams};
@@ -19,8 +19,8 @@ pub(super) struct Device {
     pub kind: Kind,
     /// Buses that it shares with others, by number.
     pub lines: Vec<usize>,
-    /// How long a sector takes on them.
-    pub times: SectorTimes,
+    /// How it uses them.
+    pub bus: BusUse,
     /// The most it is given at once where the driver leaves queueing to it.
     pub depth: u32,
     /// The controller with a queue of its own that it hangs on.
@@ -46,18 +46,24 @@ const COMPONENTS: [&str; 4] =
     ["disksim_bus", "disksim_ctlr", "disksim_iodriver", "disksim_stats"];
 
 impl Device {
-    /// The device at rest.
+    /// The device at rest. On a shared bus the bus counts the data of reads.
     pub fn build(&self, seed: u64) -> Result<AnyPart, DisksimError> {
+        let shares = !self.lines.is_empty();
         match &self.kind {
             Kind::Disk(params) => {
                 let seed = seed.wrapping_mul(1021).wrapping_add(self.spindle);
-                let made = Hdd::new((**params).clone(), seed);
+                let mut params = (**params).clone();
+                if let Some(interface) = params.interface.as_mut().filter(|_| shares) {
+                    interface.read_sector_ns = 0;
+                }
+                let made = Hdd::new(params, seed);
                 let drive = || self.name.clone();
                 let made = made.map_err(|source| DisksimError::Drive { drive: drive(), source })?;
                 Ok(Box::new(made))
             }
             Kind::Simple(params) => {
-                let made = SimpleDisk::new(*params);
+                let read_sector_ns = if shares { 0 } else { params.read_sector_ns };
+                let made = SimpleDisk::new(SimpleParams { read_sector_ns, ..*params });
                 let part = || self.name.clone();
                 let made = made.map_err(|source| DisksimError::Range { part: part(), source })?;
                 Ok(Box::new(made))
@@ -145,25 +151,46 @@ fn device(
     }
     let keys = Keys::new(block);
     let depth = keys.count("Max queue length")?.max(1);
-    let (kind, interface) = if block.kind == "disksim_disk" {
+    let (kind, bus) = if block.kind == "disksim_disk" {
         let mut made = drive(document, Some(name), open)?;
         // DiskSim addresses all that the zones hold, whatever the block count says.
         made.params.layout.sectors = None;
         made.not_modelled.retain(|key| !left.contains(key));
         left.append(&mut made.not_modelled);
-        let interface = made.params.interface;
-        (Kind::Disk(Box::new(made.params)), interface)
+        let bus = disk_bus(&made.params);
+        (Kind::Disk(Box::new(made.params)), bus)
     } else {
         let params = simple(document, name, &keys)?;
-        let (read, write) = (params.read_sector_ns, params.write_sector_ns);
-        let crossing = Interface { read_sector_ns: read, write_sector_ns: write, read_watermark: 0.0 };
-        (Kind::Simple(params), Some(crossing))
+        (Kind::Simple(params), simple_bus(&params))
     };
-    let (read, write) = interface.map_or((0, 0), |i| (i.read_sector_ns, i.write_sector_ns));
-    let times = SectorTimes { read, write };
     let controller = smart_controller(document, name);
     let name = name.to_owned();
-    Ok(Device { name, kind, lines: Vec::new(), times, depth, controller, spindle })
+    Ok(Device { name, kind, lines: Vec::new(), bus, depth, controller, spindle })
+}
+
+/// How a disk uses its bus: it keeps it during the overhead of a command.
+fn disk_bus(params: &hdd::Params) -> BusUse {
+    let none = Interface { read_sector_ns: 0, write_sector_ns: 0, read_watermark: 0.0 };
+    let interface = params.interface.unwrap_or(none);
+    let overhead = &params.overhead;
+    BusUse {
+        read_command: overhead.read_miss,
+        write_command: if params.write.write_back { overhead.write_hit } else { overhead.write_miss },
+        read_sector_ns: interface.read_sector_ns,
+        write_sector_ns: interface.write_sector_ns,
+        read_watermark: interface.read_watermark,
+    }
+}
+
+/// How a simple disk uses its bus: for data alone.
+fn simple_bus(params: &SimpleParams) -> BusUse {
+    BusUse {
+        read_command: After::default(),
+        write_command: After::default(),
+        read_sector_ns: params.read_sector_ns,
+        write_sector_ns: params.write_sector_ns,
+        read_watermark: 1.0,
+    }
 }
 
 fn simple(document: &Document, name: &str, keys: &Keys<'_>) -> Result<SimpleParams, DisksimError> {
@@ -235,9 +262,7 @@ fn share_buses(document: &Document, devices: &mut [Device]) {
     let shared = buses.into_iter().filter(|(_, users)| users.len() > 1);
     for (line, (_, users)) in shared.enumerate() {
         for index in users {
-            if devices[index].times != (SectorTimes { read: 0, write: 0 }) {
-                devices[index].lines.push(line);
-            }
+            devices[index].lines.push(line);
         }
     }
 }

@@ -100,6 +100,6 @@ impl System {
             return Ok(part);
         }
         let lines = device.lines.iter().map(|&line| lines[line].clone()).collect();
-        Ok(Box::new(OnShared::new(part, lines, device.times)))
+        Ok(Box::new(OnShared::new(part, lines, device.bus)))
     }
 }

@@ -136,11 +136,13 @@ fn array(
         return Err(unsupported(point));
     }
     let layout = Layout::new(level, rotation, members.len() as u32, unit * 512, smallest * 512);
+    let rest = smallest % unit;
     let organisation = Organisation::Array {
         modify_below: (share * members.len() as f64) as u32,
         devices: members,
         layout,
+        rest,
         synchronous: keys.flag("Synch writes for safety")?,
     };
-    Ok((organisation, layout.capacity() / 512))
+    Ok((organisation, layout.capacity() / 512 + rest * u64::from(layout.columns())))
 }
