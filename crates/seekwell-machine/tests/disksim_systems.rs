@@ -20,7 +20,8 @@ fn played(name: &str) -> Result<Outcome, String> {
     let folders = folders();
     let mut missing = None;
     let mut open = |file: &str| {
-        let found = folders.iter().find_map(|folder| std::fs::read_to_string(folder.join(file)).ok());
+        let found =
+            folders.iter().find_map(|folder| std::fs::read_to_string(folder.join(file)).ok());
         found.ok_or_else(|| {
             missing = Some(file.to_owned());
             Error::from(ErrorKind::NotFound)
@@ -41,9 +42,15 @@ fn met(name: &str, theirs_ms: f64, of: impl Fn(&Outcome) -> f64) {
         Err(file) => return eprintln!("skipped: no {file} for {name}"),
     };
     let ours = of(&outcome) / 1e6;
-    eprintln!("{name:16} {ours:.3} ms (DiskSim {theirs_ms}), {:+.1} %, {} requests in {:.0} s",
-        (ours / theirs_ms - 1.0) * 100.0, outcome.requests.count(), outcome.span.as_secs_f64());
-    for (device, times) in &outcome.devices { eprintln!("  {device} {} {:.3}", times.count(), times.mean_ns()/1e6); }
+    eprintln!(
+        "{name:16} {ours:.3} ms (DiskSim {theirs_ms}), {:+.1} %, {} requests in {:.0} s",
+        (ours / theirs_ms - 1.0) * 100.0,
+        outcome.requests.count(),
+        outcome.span.as_secs_f64()
+    );
+    for (device, times) in &outcome.devices {
+        eprintln!("  {device} {} {:.3}", times.count(), times.mean_ns() / 1e6);
+    }
     assert!((ours / theirs_ms - 1.0).abs() < 0.05, "{name}: {ours} ms, DiskSim's is {theirs_ms}");
 }
 

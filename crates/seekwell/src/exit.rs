@@ -168,6 +168,15 @@ pub enum CommandError {
         /// The trace.
         path: PathBuf,
     },
+    /// A machine without measured times to hold it against.
+    #[error(
+        "{} has no workload of its own: give --trace FILE, or a .parv file of a whole system",
+        path.display()
+    )]
+    NoTrace {
+        /// The machine.
+        path: PathBuf,
+    },
     /// There is no such description.
     #[error(
         "there is no file {file}, and no machine that ships is called so{}; see: seekwell machine \
@@ -441,7 +450,7 @@ impl CommandError {
             Self::Arm(_) | Self::Metric(_) | Self::Replay(_) => Exit::Usage,
             Self::Describe(_) | Self::NoMachine { .. } | Self::NoParameters { .. } => Exit::Usage,
             Self::Fit(_) => Exit::Invalid,
-            Self::Import(_) | Self::NoServiceTimes { .. } => Exit::Usage,
+            Self::Import(_) | Self::NoServiceTimes { .. } | Self::NoTrace { .. } => Exit::Usage,
             Self::LargerThanMachine { .. } | Self::SuiteOnModel { .. } => Exit::Usage,
             Self::Experiment(error) if error.is_usage() => Exit::Usage,
             Self::Experiment(error) if error.is_invalid() => Exit::Invalid,

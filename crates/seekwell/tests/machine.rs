@@ -196,6 +196,32 @@ fn measured_drives_are_imported_and_as_accurate_as_promised() {
 }
 
 #[test]
+fn a_system_of_disksim_runs_its_own_workload() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/disksim");
+    let parv = folder.join("synthsimpledisk.parv");
+    if !parv.is_file() {
+        eprintln!("skipped: no system of DiskSim here");
+        return;
+    }
+    let home = tempfile::tempdir().expect("a folder");
+    let args = ["machine", "validate", parv.to_str().expect("a path")];
+    let done = run(home.path(), &[&args[..], &["--json"]].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    let document = done.json();
+    is_described(&document);
+    assert_eq!((&document["seed"], &document["devices"][0]["device"]), (&42.into(), &"sd0".into()));
+    let mean = document["requests"]["response_ns_mean"].as_f64().expect("a number");
+    assert!((13e6..15e6).contains(&mean), "{mean}");
+    let text = run(home.path(), &args).out;
+    assert!(text.contains("(modelled)") && text.contains("sd0"), "{text}");
+    let other = run(home.path(), &[&args[..], &["--seed", "7", "--json"]].concat()).json();
+    assert_ne!(other["requests"], document["requests"]);
+    let drive = folder.join("atlas10k.parv");
+    let drive = run(home.path(), &["machine", "validate", drive.to_str().expect("a path")]);
+    assert_eq!(drive.status, 2, "a file without a workload: {}", drive.err);
+}
+
+#[test]
 fn one_document_is_reproduced_in_all_its_forms() {
     let home = tempfile::tempdir().expect("a folder");
     let page = home.path().join("r4.html");

@@ -5,19 +5,18 @@
 
 mod organisation;
 mod queue;
+mod station;
 
 #[cfg(test)]
 mod tests;
 
 pub use organisation::{Access, Organisation};
 pub use queue::{Entry, Policy, Queue, QueueParams};
+pub use station::Station;
 
-use crate::part::{Command, Done, Part};
+use crate::part::Part;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-
-/// Bytes of a sector.
-const SECTOR: u64 = 512;
 
 /// A request to a volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +44,6 @@ pub enum Ended {
     Request(u32, Nanos),
 }
 
-/// A device and what waits for it.
-#[derive(Debug)]
-struct Device<P> {
-    part: P,
-    queue: Queue,
-    /// What is at the device, by tag.
-    inside: Vec<Option<Entry>>,
-}
-
 /// A request on its way.
 #[derive(Debug)]
 struct Job {
@@ -70,35 +60,29 @@ struct Job {
 #[derive(Debug)]
 pub struct Driver<P> {
     volumes: Vec<Organisation>,
-    devices: Vec<Device<P>>,
+    devices: Vec<Station<P>>,
     jobs: Vec<Option<Job>>,
     /// Whose accesses are which: job and access, by the owner of an entry.
     owners: Vec<(usize, usize)>,
     free_owners: Vec<u32>,
-    finished: Vec<Done>,
 }
 
 impl<P: Part> Driver<P> {
     /// A driver that has nothing to do. Each device comes with the most it is to have at once.
     pub fn new(volumes: Vec<Organisation>, devices: Vec<(P, u32)>, params: QueueParams) -> Self {
-        let device = |(part, most): (P, u32)| {
-            let most = most.min(part.depth()).max(1);
-            let inside = (0..most).map(|_| None).collect();
-            Device { part, queue: Queue::new(params), inside }
-        };
+        let device = |(part, most)| Station::new(part, most, params);
         Self {
             volumes,
             devices: devices.into_iter().map(device).collect(),
             jobs: Vec::new(),
             owners: Vec::new(),
             free_owners: Vec::new(),
-            finished: Vec::new(),
         }
     }
 
     /// When something happens by itself.
     pub fn next(&self) -> Nanos {
-        self.devices.iter().map(|device| device.part.next()).min().unwrap_or(Nanos::MAX)
+        self.devices.iter().map(|device| device.next()).min().unwrap_or(Nanos::MAX)
     }
 
     /// Takes a request, which lies within its volume.
@@ -127,7 +111,7 @@ impl<P: Part> Driver<P> {
         for (owner, &(index, _)) in self.owners.iter().enumerate() {
             if self.jobs[index].as_ref().is_some_and(|job| job.request.id == id) {
                 for device in &mut self.devices {
-                    device.queue.raise(owner as u32);
+                    device.raise(owner as u32);
                 }
             }
         }
@@ -136,20 +120,16 @@ impl<P: Part> Driver<P> {
     /// Lets time pass and appends what is done.
     pub fn advance(&mut self, now: Nanos, ended: &mut Vec<Ended>) {
         for index in 0..self.devices.len() {
-            if self.devices[index].part.next() > now {
+            if self.devices[index].next() > now {
                 continue;
             }
-            let mut finished = std::mem::take(&mut self.finished);
-            self.devices[index].part.advance(now, &mut finished);
-            for done in finished.drain(..) {
-                let entry = self.devices[index].inside[done.tag as usize].take();
-                for (owner, since) in entry.into_iter().flat_map(|entry| entry.owners) {
-                    ended.push(Ended::Access(index, now.since(since)));
-                    self.end(owner, now, ended);
-                }
+            let mut entries = Vec::new();
+            self.devices[index].advance(now, &mut entries);
+            for (owner, since) in entries.into_iter().flat_map(|entry| entry.owners) {
+                ended.push(Ended::Access(index, now.since(since)));
+                self.end(owner, now, ended);
             }
-            self.finished = finished;
-            self.issue(index, now);
+            self.devices[index].issue(now);
         }
     }
 
@@ -163,21 +143,7 @@ impl<P: Part> Driver<P> {
             None => self.owners.push((job, access)),
         }
         let entry = Entry { urgent, ..Entry::new(owner, op, start, sectors, now) };
-        self.devices[device].queue.add(entry);
-        self.issue(device, now);
-    }
-
-    /// Gives a device as much as it is to have.
-    fn issue(&mut self, index: usize, now: Nanos) {
-        let Device { part, queue, inside } = &mut self.devices[index];
-        while let Some(tag) = inside.iter().position(Option::is_none)
-            && let Some(entry) = queue.take(now)
-        {
-            let (offset, len) = (entry.start * SECTOR, (entry.sectors * SECTOR) as u32);
-            let command = Command { tag: tag as u32, op: entry.op, offset, len, durable: false };
-            inside[tag] = Some(entry);
-            part.submit(command, now);
-        }
+        self.devices[device].add(entry, now);
     }
 
     /// An access is done: those that waited for it may go, or the request is done.

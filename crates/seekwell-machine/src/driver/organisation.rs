@@ -163,7 +163,13 @@ impl Parity<'_> {
     }
 
     /// What an update reads and writes.
-    fn update(&self, update: &Update<'_>, mark: u64, reads: &mut Vec<Access>, writes: &mut Vec<Access>) {
+    fn update(
+        &self,
+        update: &Update<'_>,
+        mark: u64,
+        reads: &mut Vec<Access>,
+        writes: &mut Vec<Access>,
+    ) {
         let Some(stripe) = update.pieces.first().map(|piece| piece.stripe) else { return };
         let mut own: Vec<Access> = update
             .pieces

@@ -119,7 +119,8 @@ impl Queue {
     /// Adds an entry, or joins it to one that it continues or that continues it.
     pub fn add(&mut self, entry: Entry) {
         self.waiting.push(entry);
-        let joins = |op| if op == Op::Read { self.params.joins_reads } else { self.params.joins_writes };
+        let joins =
+            |op| if op == Op::Read { self.params.joins_reads } else { self.params.joins_writes };
         let mut last = self.waiting.len() - 1;
         if !joins(self.waiting[last].op) {
             return;

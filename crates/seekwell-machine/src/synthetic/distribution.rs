@@ -58,7 +58,11 @@ impl Distribution {
             Self::Exponential { base, mean } => base - mean * (1.0 - random.draw()).ln(),
             Self::Poisson { base, mean } => base + f64::from(poisson(mean, random)),
             Self::TwoValue { default, second, probability } => {
-                if random.draw() < probability { second } else { default }
+                if random.draw() < probability {
+                    second
+                } else {
+                    default
+                }
             }
         }
     }

@@ -16,6 +16,7 @@ Examples:
   seekwell machine check mine.toml                   what is wrong with a description, and where
   seekwell machine import atlas10k.parv -o atlas.toml
   seekwell machine validate atlas.toml --trace atlas10k.trace
+  seekwell machine validate synthraid5.parv          a whole system under its own workload
   seekwell machine fit last -o mine.toml             a model of the disk of the last checkup, then
   seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide";
 
@@ -43,6 +44,9 @@ pub enum MachineCommand {
     /// The next request is issued the recorded think time after the modelled end of the one before.
     /// Prints means, percentiles and the demerit figure of Ruemmler and Wilkes: the root mean
     /// square of the horizontal distance between the two distributions of service times.
+    ///
+    /// Without a trace, FILE.parv is a whole system of DiskSim, which runs its own synthetic
+    /// workload: response times of requests, of accesses to devices, and by device.
     Validate(Validate),
     /// Make a description of a disk from a checkup of it
     ///
@@ -121,19 +125,20 @@ pub struct Import {
 /// `seekwell machine validate`.
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// A .toml file, or the name of a machine that ships
+    /// A .toml file, or the name of a machine that ships; without a trace a parameter file of
+    /// DiskSim (.parv), with those it names beside it
     #[arg(value_hint = ValueHint::FilePath)]
     pub machine: PathBuf,
     /// A trace with the time each request was issued and done
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub trace: PathBuf,
+    pub trace: Option<PathBuf>,
     /// Its format, where the first bytes do not tell
-    #[arg(long, value_name = "FORMAT", value_parser = super::trace::readable())]
+    #[arg(long, value_name = "FORMAT", value_parser = super::trace::readable(), requires = "trace")]
     pub from: Option<Format>,
     /// Make the machine different first
-    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair, requires = "trace")]
     pub set: Vec<(String, String)>,
-    /// Seed of all random choices
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    /// Seed of all random choices; 1 or the parameter file's if not given
+    #[arg(long)]
+    pub seed: Option<u32>,
 }

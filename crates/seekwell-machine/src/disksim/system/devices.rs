@@ -42,8 +42,7 @@ pub(super) enum Kind {
 pub(super) type Open<'o> = &'o mut dyn FnMut(&str) -> std::io::Result<String>;
 
 /// The kinds of components that a system is made of, beside its devices.
-const COMPONENTS: [&str; 4] =
-    ["disksim_bus", "disksim_ctlr", "disksim_iodriver", "disksim_stats"];
+const COMPONENTS: [&str; 4] = ["disksim_bus", "disksim_ctlr", "disksim_iodriver", "disksim_stats"];
 
 impl Device {
     /// The device at rest. On a shared bus the bus counts the data of reads.
@@ -175,7 +174,11 @@ fn disk_bus(params: &hdd::Params) -> BusUse {
     let overhead = &params.overhead;
     BusUse {
         read_command: overhead.read_miss,
-        write_command: if params.write.write_back { overhead.write_hit } else { overhead.write_miss },
+        write_command: if params.write.write_back {
+            overhead.write_hit
+        } else {
+            overhead.write_miss
+        },
         read_sector_ns: interface.read_sector_ns,
         write_sector_ns: interface.write_sector_ns,
         read_watermark: interface.read_watermark,
@@ -273,7 +276,11 @@ pub(super) fn sectors(part: &AnyPart) -> u64 {
 }
 
 /// The number of the device of that name.
-pub(super) fn number_of(devices: &[Device], value: &Value, keys: &Keys<'_>) -> Result<usize, DisksimError> {
+pub(super) fn number_of(
+    devices: &[Device],
+    value: &Value,
+    keys: &Keys<'_>,
+) -> Result<usize, DisksimError> {
     let name = value.to_string();
     let found = devices.iter().position(|device| device.name == name);
     match found {

@@ -9,11 +9,7 @@ use seekwell_io::units::Nanos;
 /// Reads a queue.
 pub(super) fn read(block: &Block) -> Result<QueueParams, DisksimError> {
     let keys = Keys::new(block);
-    let zero = [
-        "Write initiation delay",
-        "Read initiation delay",
-        "Overlapping request scheme",
-    ];
+    let zero = ["Write initiation delay", "Read initiation delay", "Overlapping request scheme"];
     keys.zero(&zero)?;
     let scheme = keys.need("Sequential stream scheme")?;
     let joins = whole(scheme)?;

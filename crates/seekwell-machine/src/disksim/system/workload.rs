@@ -13,7 +13,8 @@ pub(super) fn read(document: &Document, volumes: &Volumes) -> Result<Workload, D
     let keys = Keys::new(block);
     keys.zero(&["System call/return with each request"])?;
     let seconds = keys.number("Maximum time of trace generated")?;
-    let (processors, scale) = match document.blocks.iter().find(|block| block.kind == "disksim_pf") {
+    let (processors, scale) = match document.blocks.iter().find(|block| block.kind == "disksim_pf")
+    {
         Some(block) => {
             let keys = Keys::new(block);
             (keys.count("Number of processors")?, keys.number("Process-Flow Time Scale")?)

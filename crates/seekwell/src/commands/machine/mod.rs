@@ -5,6 +5,7 @@ mod fit;
 mod import;
 mod list;
 mod show;
+mod system;
 mod validate;
 
 use crate::Ended;

@@ -1,4 +1,5 @@
-//! `seekwell machine validate`: a machine held against measured service times.
+//! `seekwell machine validate`: a machine held against measured service times, or a system of
+//! DiskSim under its own workload.
 
 use crate::Ended;
 use crate::cli::machine::Validate;
@@ -9,22 +10,30 @@ use seekwell_machine::validate::{Measured, Times, Validation, validate};
 use seekwell_report::units::time;
 use seekwell_stats::signed;
 use seekwell_trace::error::TraceError;
-use seekwell_trace::formats;
+use seekwell_trace::formats::{self, Format};
 use seekwell_trace::record::Record;
 use seekwell_trace::source::each_batch;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Quantiles that are shown.
-const QUANTILES: [(&str, f64); 5] =
+pub(super) const QUANTILES: [(&str, f64); 5] =
     [("p10", 0.1), ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
 pub fn run(args: &Validate, context: &Context) -> Ended {
+    let Some(trace) = &args.trace else {
+        return if args.machine.extension().is_some_and(|extension| extension == "parv") {
+            super::system::run(args, context)
+        } else {
+            Err(CommandError::NoTrace { path: args.machine.clone() })
+        };
+    };
     let model = model(&args.machine, &args.set)?;
-    let requests = requests(args)?;
+    let requests = requests(trace, args.from)?;
     if requests.is_empty() {
-        return Err(CommandError::NoServiceTimes { path: args.trace.clone() });
+        return Err(CommandError::NoServiceTimes { path: trace.clone() });
     }
-    let mut part = model.part(args.seed);
+    let mut part = model.part(args.seed.unwrap_or(1).into());
     let done = validate(&mut part, requests);
     if context.json {
         context.print_json(&document(model.title(), &done))?;
@@ -35,8 +44,8 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
 }
 
 /// The trace's requests with what each took and how long the host thought after it.
-fn requests(args: &Validate) -> Result<Vec<Measured>, TraceError> {
-    let mut source = formats::open(&args.trace, args.from)?;
+fn requests(trace: &Path, format: Option<Format>) -> Result<Vec<Measured>, TraceError> {
+    let mut source = formats::open(trace, format)?;
     let mut records: Vec<Record> = Vec::new();
     each_batch(&mut *source, |batch| {
         records.extend_from_slice(batch);
