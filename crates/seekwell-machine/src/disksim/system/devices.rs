@@ -4,6 +4,7 @@ use super::super::drive::{SMART, above, drive};
 use super::super::error::DisksimError;
 use super::super::keys::{Keys, number, unsupported, whole, wrong};
 use super::super::tree::{Block, Document, Node, Value};
+use super::controllers::is_smart;
 use crate::bus::BusUse;
 use crate::hdd::{self, After, Hdd, Interface};
 use crate::model::AnyPart;
@@ -219,13 +220,7 @@ fn simple(document: &Document, name: &str, keys: &Keys<'_>) -> Result<SimplePara
 /// The nearest controller above a device that has a queue of its own.
 fn smart_controller(document: &Document, name: &str) -> Option<String> {
     let path = document.topology.as_ref().and_then(|root| root.path(name))?;
-    let smart = |node: &&&Node| {
-        let block = document.block_of(&node.name);
-        block.is_some_and(|block| {
-            block.kind == "disksim_ctlr"
-                && block.get("type").is_some_and(|kind| kind.value == Value::Number(SMART))
-        })
-    };
+    let smart = |node: &&&Node| document.block_of(&node.name).is_some_and(is_smart);
     path.iter().rev().find(smart).map(|node| node.name.clone())
 }
 

@@ -1,5 +1,6 @@
 //! A whole host: drives, buses, controllers, volumes, the driver's queues, and what is asked of it.
 
+mod controllers;
 mod devices;
 mod queue;
 mod run;
@@ -16,6 +17,7 @@ use super::keys::{Keys, number};
 use super::tree::{Block, Document};
 use crate::driver::QueueParams;
 use crate::synthetic::Workload;
+use controllers::Port;
 use devices::{Device, Open};
 use volumes::Volumes;
 
@@ -23,6 +25,7 @@ use volumes::Volumes;
 #[derive(Debug, Clone)]
 pub struct System {
     devices: Vec<Device>,
+    ports: Vec<Port>,
     volumes: Volumes,
     queue: QueueParams,
     /// Whether devices are given as much as they take.
@@ -45,17 +48,22 @@ pub fn system(document: &Document, open: Open<'_>) -> Result<System, DisksimErro
     for device in &devices {
         sectors.push(devices::sectors(&device.build(0)?));
     }
-    let volumes = Volumes::read(document, &devices, &sectors)?;
+    let ports = controllers::ports(document, &devices, &mut not_modelled)?;
+    let volumes = Volumes::read(document, &devices, &ports, &sectors)?;
     let driver = driver(document)?;
     let keys = Keys::new(driver);
-    Ok(System {
+    let made = System {
         queue: queue::read(keys.block("Scheduler")?)?,
         queues_below: number(keys.need("Use queueing in subsystem")?)? != 0.0,
         workload: workload::read(document, &volumes)?,
         devices,
+        ports,
         volumes,
         not_modelled,
-    })
+    };
+    // What cannot be built is found here.
+    made.driver()?;
+    Ok(made)
 }
 
 /// The driver's block.

@@ -2,8 +2,10 @@
 
 use super::super::error::DisksimError;
 use super::System;
+use super::controllers::{Cache, Port};
 use super::devices::Device;
 use crate::bus::{OnShared, SharedLine};
+use crate::controller::{CacheDevice, MemoryCache};
 use crate::driver::{Driver, Ended, Request};
 use crate::model::AnyPart;
 use crate::synthetic::{Class, Processes, Sign};
@@ -33,7 +35,7 @@ impl System {
         let mut processes = Processes::new(&self.workload);
         let mut ended = Vec::new();
         let mut requests = Vec::new();
-        let mut devices: Vec<Vec<u64>> = vec![Vec::new(); self.devices.len()];
+        let mut devices: Vec<Vec<u64>> = vec![Vec::new(); self.ports.len()];
         let mut now = Nanos::ZERO;
         loop {
             let (thought, work) = (processes.next(), driver.next());
@@ -73,7 +75,7 @@ impl System {
             }
         }
         let all = devices.iter().flatten().copied().collect();
-        let names = self.devices.iter().map(|device| device.name.clone());
+        let names = self.ports.iter().map(|port| self.devices[port.device].name.clone());
         Ok(Outcome {
             requests: Times::new(requests),
             accesses: Times::new(all),
@@ -83,14 +85,34 @@ impl System {
     }
 
     /// The driver with all devices at rest.
-    fn driver(&self) -> Result<Driver<AnyPart>, DisksimError> {
+    pub(super) fn driver(&self) -> Result<Driver<AnyPart>, DisksimError> {
         let lines: Vec<SharedLine> = self.devices.iter().map(|_| SharedLine::default()).collect();
         let mut parts = Vec::new();
-        for device in &self.devices {
-            let most = if self.queues_below { device.depth } else { 1 };
-            parts.push((self.attached(device, &lines)?, most));
+        for port in &self.ports {
+            let most = if self.queues_below { port.depth } else { 1 };
+            parts.push((self.port(port, &lines)?, most));
         }
         Ok(Driver::new(self.volumes.organisations(), parts, self.queue))
+    }
+
+    /// A device, behind its controller's cache where that has one.
+    fn port(&self, port: &Port, lines: &[SharedLine]) -> Result<AnyPart, DisksimError> {
+        let device = &self.devices[port.device];
+        let part = self.attached(device, lines)?;
+        let wrong = |source| DisksimError::Range {
+            part: device.controller.clone().unwrap_or_default(),
+            source,
+        };
+        Ok(match &port.cache {
+            None => part,
+            Some(Cache::Memory(params)) => {
+                Box::new(MemoryCache::new(*params, part).map_err(wrong)?)
+            }
+            Some(Cache::Device(params, copy)) => {
+                let copy = self.attached(&self.devices[*copy], lines)?;
+                Box::new(CacheDevice::new(*params, part, copy).map_err(wrong)?)
+            }
+        })
     }
 
     /// A device on its buses.

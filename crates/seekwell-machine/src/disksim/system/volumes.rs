@@ -3,6 +3,7 @@
 use super::super::error::DisksimError;
 use super::super::keys::{Keys, number, unsupported, whole};
 use super::super::tree::{Block, Document, Parameter};
+use super::controllers::Port;
 use super::devices::{Device, number_of};
 use crate::array::{Layout, Level, Rotation};
 use crate::driver::Organisation;
@@ -26,12 +27,13 @@ impl Volumes {
     pub fn read(
         document: &Document,
         devices: &[Device],
+        ports: &[Port],
         sectors: &[u64],
     ) -> Result<Self, DisksimError> {
         let names = devices.iter().map(|device| device.name.clone()).collect();
         let mut made = Self { all: Vec::new(), organisations: Vec::new(), devices: names };
         for block in document.blocks.iter().filter(|block| block.kind == "disksim_logorg") {
-            made.add(block, devices, sectors)?;
+            made.add(block, devices, ports, sectors)?;
         }
         Ok(made)
     }
@@ -64,12 +66,16 @@ impl Volumes {
         &mut self,
         block: &Block,
         devices: &[Device],
+        ports: &[Port],
         sectors: &[u64],
     ) -> Result<(), DisksimError> {
         let keys = Keys::new(block);
         let mut members = Vec::new();
         for value in keys.list("devices")? {
-            members.push(number_of(devices, value, &keys)?);
+            let number = number_of(devices, value, &keys)?;
+            let port = ports.iter().position(|port| port.device == number);
+            // The device that a controller keeps its copies on is not the driver's.
+            members.push((number, port.ok_or_else(|| not_addressed(&devices[number]))?));
         }
         let addressing = keys.need("Addressing mode")?;
         let distribution = keys.need("Distribution scheme")?;
@@ -77,9 +83,9 @@ impl Volumes {
         let choice = |parameter: &Parameter| parameter.value.to_string();
         let volumes = match (&*choice(addressing), &*choice(distribution)) {
             ("Parts", "Asis") if choice(redundancy) == "Noredun" => {
-                let part = |device: usize| {
-                    self.all.push((Organisation::Whole { device }, sectors[device]));
-                    (Some(device), self.all.len() - 1)
+                let part = |(number, device): (usize, usize)| {
+                    self.all.push((Organisation::Whole { device }, sectors[number]));
+                    (Some(number), self.all.len() - 1)
                 };
                 members.into_iter().map(part).collect()
             }
@@ -102,13 +108,18 @@ impl Volumes {
     }
 }
 
+fn not_addressed(device: &Device) -> DisksimError {
+    DisksimError::NoSuch { what: format!("{} that the driver addresses", device.name) }
+}
+
+/// An array of devices, each with its number in the file and in the driver.
 fn array(
     keys: &Keys<'_>,
     level: Level,
-    members: Vec<usize>,
+    members: Vec<(usize, usize)>,
     sectors: &[u64],
 ) -> Result<(Organisation, u64), DisksimError> {
-    let smallest = members.iter().map(|&device| sectors[device]).min().unwrap_or(0);
+    let smallest = members.iter().map(|&(number, _)| sectors[number]).min().unwrap_or(0);
     let stripe = keys.need("Stripe unit")?;
     let unit = whole(stripe)?;
     let least = if level == Level::Raid0 { 1 } else { 3 };
@@ -139,7 +150,7 @@ fn array(
     let rest = smallest % unit;
     let organisation = Organisation::Array {
         modify_below: (share * members.len() as f64) as u32,
-        devices: members,
+        devices: members.into_iter().map(|(_, device)| device).collect(),
         layout,
         rest,
         synchronous: keys.flag("Synch writes for safety")?,
