@@ -1,4 +1,4 @@
-//! Parameter files of DiskSim, all four in one text: parts are told apart by a line of dashes.
+//! Parameter files of DiskSim, as a drive and as a whole system, all four in one text: parts are told apart by a line of dashes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,4 +15,7 @@ fuzz_target!(|data: &[u8]| {
         found.map(|text| (*text).to_owned()).ok_or_else(|| Error::from(ErrorKind::NotFound))
     };
     let _ = seekwell_machine::import("d.parv", &mut open);
+    if let Ok(document) = seekwell_machine::disksim::read("d.parv", &mut open) {
+        let _ = seekwell_machine::disksim::system(&document, &mut open);
+    }
 });

@@ -14,6 +14,8 @@ mod round;
 mod shared;
 
 #[cfg(test)]
+mod shared_tests;
+#[cfg(test)]
 mod tests;
 
 pub use params::{Competitor, PciKind, PciParams};

@@ -126,6 +126,11 @@ impl<P: Part> CacheDevice<P> {
         })
     }
 
+    /// The drive that is copied.
+    pub const fn drive(&self) -> &P {
+        self.drive.part()
+    }
+
     /// Gives one of the two an access.
     fn access(&mut self, purpose: Purpose, on_copy: bool, op: Op, range: (u64, u64), now: Nanos) {
         let owner = self.next_owner;

@@ -9,6 +9,8 @@ mod memory;
 #[cfg(test)]
 mod ahci_tests;
 #[cfg(test)]
+mod cache_device_tests;
+#[cfg(test)]
 mod ide_tests;
 
 pub use ahci::{Ahci, AhciParams, Interrupt};

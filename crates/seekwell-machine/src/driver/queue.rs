@@ -161,12 +161,12 @@ impl Queue {
         }
     }
 
+    /// What is late counts as urgent where there is such a thing.
     fn rank(&self, entry: &Entry, now: Nanos) -> Rank {
-        if entry.urgent && self.params.urgent.is_some() {
-            return Rank::Urgent;
-        }
-        match self.params.late {
-            Some((after, _)) if now.since(entry.since()) >= after => Rank::Late,
+        let late = self.params.late.is_some_and(|(after, _)| now.since(entry.since()) >= after);
+        match self.params.urgent {
+            Some(_) if entry.urgent || late => Rank::Urgent,
+            None if late => Rank::Late,
             _ => Rank::Base,
         }
     }

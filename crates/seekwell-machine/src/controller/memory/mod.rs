@@ -2,7 +2,9 @@
 //!
 //! A read takes what is in memory and fetches the rest; a write goes to lines of memory. A line
 //! that has to go for another is written first if the drive lacks any of it. Lines in use are
-//! locked: what is fetched or written to alone, what is read or on its way to the drive shared.
+//! locked: what is fetched or written to alone, what is read or on its way to the drive shared. A
+//! command that could take more than its part of the lines goes past the memory, so that commands
+//! never wait for each other's lines for ever.
 
 mod lines;
 
@@ -76,6 +78,8 @@ enum Purpose {
     Clean(u32, u64, u64),
     /// What a job wrote, and whether the job ends with it.
     Write(u32, bool),
+    /// A job that goes past the memory.
+    Pass(u32),
 }
 
 /// A drive behind a controller's memory.
@@ -250,6 +254,11 @@ impl<P: Part> MemoryCache<P> {
                 }
                 self.leave(index, job, now);
             }
+            Some(Purpose::Pass(index)) => {
+                let job = self.jobs[index as usize].take();
+                let end = |job: Job| Done { tag: job.command.tag, ready: now, at: now };
+                self.leaving.extend(job.map(end));
+            }
             None => {}
         }
     }
@@ -278,6 +287,11 @@ impl<P: Part> Part for MemoryCache<P> {
             self.jobs.push(None);
         }
         self.jobs[index] = Some(job);
+        let needed = self.lines.numbers(from, to).count() as u64 * u64::from(self.params.depth);
+        if needed > u64::from(self.params.lines) {
+            let purpose = Purpose::Pass(index as u32);
+            return self.access(purpose, command.op, (from, to), now);
+        }
         self.step(index as u32, now);
     }
 

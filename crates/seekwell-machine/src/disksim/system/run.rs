@@ -66,7 +66,7 @@ impl System {
                         op: asked.op,
                         start: asked.start,
                         sectors: asked.sectors,
-                        urgent: asked.class == Class::Critical,
+                        urgent: asked.class != Class::Free,
                     };
                     driver.submit(request, now);
                 }
