@@ -7,6 +7,7 @@
 //! The format and the meaning of its keys are those of the DiskSim 4 manual (J. Bucy et al.,
 //! CMU-PDL-08-101, 2008).
 
+mod array;
 mod drive;
 mod error;
 mod keys;
@@ -18,6 +19,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use array::{DescribedArray, array, beside};
 pub use drive::{Drive, drive};
 pub use error::DisksimError;
 pub use system::{Outcome, System, system};

@@ -1,7 +1,7 @@
 //! Drives of DiskSim as descriptions.
 
 use crate::describe::Source;
-use crate::disksim::{DisksimError, drive, read};
+use crate::disksim::{DisksimError, array, beside, drive, read};
 use toml::{Table, Value};
 
 /// A drive as a description.
@@ -24,7 +24,8 @@ pub enum ImportError {
     Toml(#[from] toml::ser::Error),
 }
 
-/// Makes a description of the first drive of a parameter file. `open` gives a file's text by its
+/// Makes a description of a parameter file's array of equal drives, or else of its first drive,
+/// and says what it has beside that. `open` gives a file's text by its
 /// name as the files have it, which is relative to the first one's folder.
 ///
 /// # Errors
@@ -34,7 +35,10 @@ pub fn import(
     open: &mut dyn FnMut(&str) -> std::io::Result<String>,
 ) -> Result<Imported, ImportError> {
     let document = read(name, open)?;
+    let array = array(&document)?;
     let made = drive(&document, None, open)?;
+    let mut not_modelled = made.not_modelled;
+    not_modelled.extend(beside(&document, array.as_ref().map_or(1, |array| array.members)));
     let mut table = Table::try_from(&made.params)?;
     // What such files hold was taken from the drives by their authors.
     table.insert("kind".to_owned(), Value::from("hdd"));
@@ -43,6 +47,12 @@ pub fn import(
     let mut whole = Table::new();
     whole.insert("title".to_owned(), Value::from(made.model));
     whole.insert("about".to_owned(), Value::from(about));
+    if let Some(array) = array {
+        table.insert("count".to_owned(), Value::from(array.members as i64));
+        let mut table = Table::try_from(array.params)?;
+        table.insert("from".to_owned(), Value::from(Source::Assumed.name()));
+        whole.insert("array".to_owned(), Value::from(table));
+    }
     whole.insert("drive".to_owned(), Value::from(table));
-    Ok(Imported { toml: toml::to_string(&whole)?, not_modelled: made.not_modelled })
+    Ok(Imported { toml: toml::to_string(&whole)?, not_modelled })
 }

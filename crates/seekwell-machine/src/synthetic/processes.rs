@@ -122,7 +122,7 @@ impl Processes {
     pub fn advance(&mut self, now: Nanos) -> Option<Sign> {
         let due = |processor: &Processor| processor.due <= now;
         let index = self.processors.iter().position(due)?;
-        let Some(process) = self.processors[index].process else { return None };
+        let process = self.processors[index].process?;
         let sign = match self.all[process].steps.pop_front() {
             Some((_, Step::Issue(issued))) => {
                 self.outstanding.insert(issued.id);

@@ -61,7 +61,7 @@ impl Lines {
                 let line = &self.held[line];
                 line.writer.is_none() && line.readers == 0
             };
-            let found = self.order.iter().map(|(_, line)| *line).find(unused);
+            let found = self.order.values().copied().find(unused);
             let Some(victim) = found else { return Room::None };
             if self.held[&victim].dirty.contains(&true) {
                 return Room::After(self.clean(victim, cluster));

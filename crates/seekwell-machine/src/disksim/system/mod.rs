@@ -11,6 +11,7 @@ mod workload;
 mod tests;
 
 pub use run::Outcome;
+pub(super) use volumes::{Striping, striping};
 
 use super::error::DisksimError;
 use super::keys::{Keys, number};

@@ -13,10 +13,28 @@ use crate::driver::Organisation;
 pub(super) struct Volumes {
     /// How each lies, and how many sectors it has.
     all: Vec<(Organisation, u64)>,
-    /// Of each logical organisation its name and its volumes: those of parts by their devices.
-    organisations: Vec<(String, Vec<(Option<usize>, usize)>)>,
+    /// Of each logical organisation its name and its volumes.
+    organisations: Vec<(String, Vec<Covered>)>,
     /// Names of the devices.
     devices: Vec<String>,
+}
+
+/// A volume of a logical organisation, and of one addressed by parts the number of its device.
+#[derive(Debug, Clone, Copy)]
+struct Covered {
+    device: Option<usize>,
+    volume: usize,
+}
+
+/// How an array is striped.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Striping {
+    pub level: Level,
+    /// Sectors of a stripe unit.
+    pub unit: u64,
+    pub rotation: Rotation,
+    /// Share of the members below which parity is updated from its old self.
+    pub modify_below: f64,
 }
 
 /// The largest stripe unit, in sectors.
@@ -56,8 +74,8 @@ impl Volumes {
         let named = self.organisations.iter().position(|(other, _)| other == name);
         let number = self.devices.iter().position(|other| other == name).or(named);
         let found = self.organisations.iter().enumerate().find_map(|(index, (_, volumes))| {
-            let covers = |device: &Option<usize>| Some(device.unwrap_or(index)) == number;
-            volumes.iter().find(|(device, _)| covers(device)).map(|(_, volume)| *volume)
+            let covers = |one: &&Covered| Some(one.device.unwrap_or(index)) == number;
+            volumes.iter().find(covers).map(|one| one.volume)
         });
         found.ok_or_else(|| DisksimError::NoSuch { what: format!("volume on {name}") })
     }
@@ -77,31 +95,18 @@ impl Volumes {
             // The device that a controller keeps its copies on is not the driver's.
             members.push((number, port.ok_or_else(|| not_addressed(&devices[number]))?));
         }
-        let addressing = keys.need("Addressing mode")?;
-        let distribution = keys.need("Distribution scheme")?;
-        let redundancy = keys.need("Redundancy scheme")?;
-        let choice = |parameter: &Parameter| parameter.value.to_string();
-        let volumes = match (&*choice(addressing), &*choice(distribution)) {
-            ("Parts", "Asis") if choice(redundancy) == "Noredun" => {
+        let volumes = match striping(&keys)? {
+            None => {
                 let part = |(number, device): (usize, usize)| {
                     self.all.push((Organisation::Whole { device }, sectors[number]));
-                    (Some(number), self.all.len() - 1)
+                    Covered { device: Some(number), volume: self.all.len() - 1 }
                 };
                 members.into_iter().map(part).collect()
             }
-            ("Parts", "Asis") => return Err(unsupported(redundancy)),
-            ("Array", "Striped") => {
-                let level = match &*choice(redundancy) {
-                    "Noredun" => Level::Raid0,
-                    "Parity_disk" => Level::Raid4,
-                    "Parity_rotated" => Level::Raid5,
-                    _ => return Err(unsupported(redundancy)),
-                };
-                self.all.push(array(&keys, level, members, sectors)?);
-                vec![(None, self.all.len() - 1)]
+            Some(striping) => {
+                self.all.push(array(&keys, striping, members, sectors)?);
+                vec![Covered { device: None, volume: self.all.len() - 1 }]
             }
-            ("Array", _) => return Err(unsupported(distribution)),
-            _ => return Err(unsupported(addressing)),
         };
         self.organisations.push((block.name.clone(), volumes));
         Ok(())
@@ -112,18 +117,24 @@ fn not_addressed(device: &Device) -> DisksimError {
     DisksimError::NoSuch { what: format!("{} that the driver addresses", device.name) }
 }
 
-/// An array of devices, each with its number in the file and in the driver.
-fn array(
-    keys: &Keys<'_>,
-    level: Level,
-    members: Vec<(usize, usize)>,
-    sectors: &[u64],
-) -> Result<(Organisation, u64), DisksimError> {
-    let smallest = members.iter().map(|&(number, _)| sectors[number]).min().unwrap_or(0);
+/// How a logical organisation is striped; `None` if its devices are as they are.
+pub(in super::super) fn striping(keys: &Keys<'_>) -> Result<Option<Striping>, DisksimError> {
+    let addressing = keys.need("Addressing mode")?;
+    let distribution = keys.need("Distribution scheme")?;
+    let redundancy = keys.need("Redundancy scheme")?;
+    let choice = |parameter: &Parameter| parameter.value.to_string();
+    let level = match (&*choice(addressing), &*choice(distribution), &*choice(redundancy)) {
+        ("Parts", "Asis", "Noredun") => return Ok(None),
+        ("Array", "Striped", "Noredun") => Level::Raid0,
+        ("Array", "Striped", "Parity_disk") => Level::Raid4,
+        ("Array", "Striped", "Parity_rotated") => Level::Raid5,
+        ("Array", "Striped", _) | ("Parts", "Asis", _) => return Err(unsupported(redundancy)),
+        ("Array", _, _) => return Err(unsupported(distribution)),
+        _ => return Err(unsupported(addressing)),
+    };
     let stripe = keys.need("Stripe unit")?;
     let unit = whole(stripe)?;
-    let least = if level == Level::Raid0 { 1 } else { 3 };
-    if members.len() < least || !(1..=smallest.min(LARGEST_UNIT)).contains(&unit) {
+    if !(1..=LARGEST_UNIT).contains(&unit) {
         return Err(unsupported(stripe));
     }
     let mut rotation = Rotation::LeftSymmetric;
@@ -142,14 +153,30 @@ fn array(
         };
     }
     let point = keys.need("RMW vs. reconstruct")?;
-    let share = number(point)?;
-    if !(0.0..=1.0).contains(&share) {
+    let modify_below = number(point)?;
+    if !(0.0..=1.0).contains(&modify_below) {
         return Err(unsupported(point));
+    }
+    Ok(Some(Striping { level, unit, rotation, modify_below }))
+}
+
+/// An array of devices, each with its number in the file and in the driver.
+fn array(
+    keys: &Keys<'_>,
+    striping: Striping,
+    members: Vec<(usize, usize)>,
+    sectors: &[u64],
+) -> Result<(Organisation, u64), DisksimError> {
+    let Striping { level, unit, rotation, modify_below } = striping;
+    let smallest = members.iter().map(|&(number, _)| sectors[number]).min().unwrap_or(0);
+    let least = if level == Level::Raid0 { 1 } else { 3 };
+    if members.len() < least || unit > smallest {
+        return Err(unsupported(keys.need("Stripe unit")?));
     }
     let layout = Layout::new(level, rotation, members.len() as u32, unit * 512, smallest * 512);
     let rest = smallest % unit;
     let organisation = Organisation::Array {
-        modify_below: (share * members.len() as f64) as u32,
+        modify_below: (modify_below * members.len() as f64) as u32,
         devices: members.into_iter().map(|(_, device)| device).collect(),
         layout,
         rest,
