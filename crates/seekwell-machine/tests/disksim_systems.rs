@@ -49,8 +49,8 @@ fn met(name: &str, theirs_ms: f64, mean_ns: impl Fn(&Outcome) -> f64) {
     let (least, most) = means.iter().fold((f64::MAX, 0.0f64), |(l, m), x| (l.min(*x), m.max(*x)));
     let apart = |ms: f64| (ms / theirs_ms - 1.0) * 100.0;
     eprintln!(
-        "{name:16} DiskSim {theirs_ms} ms; ten seeds {ours:.2} ({:+.1} %), {least:.2} to {most:.2}; \
-         the file's own {:.2} ({:+.1} %)",
+        "{name:16} DiskSim {theirs_ms} ms; ten seeds {ours:.2} ({:+.1} %), {least:.2} to \
+         {most:.2}; the file's own {:.2} ({:+.1} %)",
         apart(ours),
         means[0],
         apart(means[0]),

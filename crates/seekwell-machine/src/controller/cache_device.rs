@@ -14,6 +14,8 @@ use std::collections::{HashMap, VecDeque};
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
+/// The most sectors that there are copies of.
+const MOST_SECTORS: u64 = 1 << 30;
 /// The most sectors that are taken to the drive at once.
 const MOST_MOVED: u64 = 1 << 20;
 
@@ -107,7 +109,7 @@ impl<P: Part> CacheDevice<P> {
     /// # Errors
     /// [`OutOfRange`] with the first field that cannot be.
     pub fn new(params: CacheDeviceParams, drive: P, copy: P) -> Result<Self, OutOfRange> {
-        within("sectors", params.sectors, 1..=(copy.capacity() / SECTOR).min(1 << 36))?;
+        within("sectors", params.sectors, 1..=(copy.capacity() / SECTOR).min(MOST_SECTORS))?;
         within("idle_ns", params.idle_ns, 0..=3_600_000_000_000)?;
         within("sector_ns", params.sector_ns, 0..=1_000_000_000)?;
         within("depth", params.depth, 1..=65_536)?;

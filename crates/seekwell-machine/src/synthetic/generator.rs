@@ -77,6 +77,8 @@ pub struct Generator {
     op: Op,
 }
 
+/// The most sectors of a request: their bytes are counted in 32 bits.
+const MOST_SECTORS: u64 = 1 << 22;
 /// Draws after which no request is taken to fit.
 const MOST_DRAWS: u32 = 1_000_000;
 
@@ -112,6 +114,12 @@ impl Generator {
         self.finish(think, random)
     }
 
+    /// Whether such a request lies within the volume.
+    const fn fits(&self, block: i64, count: i64) -> bool {
+        let largest = (MOST_SECTORS / self.params.blocking) as i64;
+        block >= 0 && count > 0 && count <= largest && block.saturating_add(count) < self.blocks
+    }
+
     fn direction(&mut self, random: &mut Rand48) {
         self.op = if random.draw() < self.params.read { Op::Read } else { Op::Write };
     }
@@ -128,7 +136,7 @@ impl Generator {
         (self.block, self.count) = (0..MOST_DRAWS).find_map(|_| {
             let block = (random.draw() * self.blocks as f64) as i64;
             let count = self.size(random);
-            (count > 0 && block.saturating_add(count) < self.blocks).then_some((block, count))
+            self.fits(block, count).then_some((block, count))
         })?;
         self.direction(random);
         Some(())
@@ -140,8 +148,7 @@ impl Generator {
             let away = self.params.local_sectors.draw(random) as i64;
             let block = from.saturating_add(away / self.params.blocking as i64);
             let count = self.size(random);
-            let fits = block >= 0 && count > 0 && block.saturating_add(count) < self.blocks;
-            fits.then_some((block, count))
+            self.fits(block, count).then_some((block, count))
         })?;
         self.direction(random);
         Some(())

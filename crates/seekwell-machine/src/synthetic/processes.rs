@@ -52,8 +52,8 @@ struct Processor {
 /// All processes of a workload.
 ///
 /// As in DiskSim, the end of a request interrupts the first processor, and a process that it wakes
-/// stands in line. Whoever gives a processor up hands it to the first in line; with nobody there the
-/// processor stays idle, and only the first, by the next interrupt, is ever used again.
+/// stands in line. Whoever gives a processor up hands it to the first in line; with nobody there
+/// the processor stays idle, and only the first, by the next interrupt, is ever used again.
 #[derive(Debug)]
 pub struct Processes {
     all: Vec<Process>,

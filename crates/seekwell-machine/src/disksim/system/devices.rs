@@ -45,6 +45,9 @@ pub(super) type Open<'o> = &'o mut dyn FnMut(&str) -> std::io::Result<String>;
 /// The kinds of components that a system is made of, beside its devices.
 const COMPONENTS: [&str; 4] = ["disksim_bus", "disksim_ctlr", "disksim_iodriver", "disksim_stats"];
 
+/// The most devices of a system.
+const MOST_DEVICES: usize = 255;
+
 impl Device {
     /// The device at rest. On a shared bus the bus counts the data of reads.
     pub fn build(&self, seed: u64) -> Result<AnyPart, DisksimError> {
@@ -84,6 +87,10 @@ pub(super) fn read(
         block.is_some_and(|block| ["disksim_disk", "disksim_simpledisk"].contains(&&*block.kind))
     });
     let names: Vec<&str> = names.flat_map(|made| made.names.iter().map(String::as_str)).collect();
+    if names.len() > MOST_DEVICES {
+        let what = format!("room for {} devices: {MOST_DEVICES} are the most", names.len());
+        return Err(DisksimError::NoSuch { what });
+    }
     let mut devices = Vec::new();
     for (number, name) in names.iter().enumerate() {
         devices.push(device(document, name, number as u64, open, left)?);

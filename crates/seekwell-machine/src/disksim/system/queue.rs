@@ -6,6 +6,9 @@ use super::super::tree::{Block, Parameter};
 use crate::driver::{Policy, QueueParams};
 use seekwell_io::units::Nanos;
 
+/// Sectors of what is joined, of which the bytes are counted in 32 bits.
+const MOST_JOINED: u32 = 1 << 22;
+
 /// Reads a queue.
 pub(super) fn read(block: &Block) -> Result<QueueParams, DisksimError> {
     let keys = Keys::new(block);
@@ -27,7 +30,7 @@ pub(super) fn read(block: &Block) -> Result<QueueParams, DisksimError> {
         late: late.then(|| of("Timeout scheduling")).transpose()?.map(|order| (after, order)),
         joins_reads: joins & 1 != 0,
         joins_writes: joins & 2 != 0,
-        most_joined: u64::from(keys.count("Maximum concat size")?),
+        most_joined: u64::from(keys.count("Maximum concat size")?.min(MOST_JOINED)),
     })
 }
 

@@ -51,7 +51,11 @@ impl Volumes {
         let names = devices.iter().map(|device| device.name.clone()).collect();
         let mut made = Self { all: Vec::new(), organisations: Vec::new(), devices: names };
         for block in document.blocks.iter().filter(|block| block.kind == "disksim_logorg") {
-            made.add(block, devices, ports, sectors)?;
+            let volumes = made.add(block, devices, ports, sectors)?;
+            // One that is instantiated goes by the name it gets there.
+            let instance = document.instances.iter().find(|made| made.of == block.name);
+            let name = instance.and_then(|made| made.names.first()).unwrap_or(&block.name);
+            made.organisations.push((name.clone(), volumes));
         }
         Ok(made)
     }
@@ -86,7 +90,7 @@ impl Volumes {
         devices: &[Device],
         ports: &[Port],
         sectors: &[u64],
-    ) -> Result<(), DisksimError> {
+    ) -> Result<Vec<Covered>, DisksimError> {
         let keys = Keys::new(block);
         let mut members = Vec::new();
         for value in keys.list("devices")? {
@@ -95,7 +99,7 @@ impl Volumes {
             // The device that a controller keeps its copies on is not the driver's.
             members.push((number, port.ok_or_else(|| not_addressed(&devices[number]))?));
         }
-        let volumes = match striping(&keys)? {
+        Ok(match striping(&keys)? {
             None => {
                 let part = |(number, device): (usize, usize)| {
                     self.all.push((Organisation::Whole { device }, sectors[number]));
@@ -107,9 +111,7 @@ impl Volumes {
                 self.all.push(array(&keys, striping, members, sectors)?);
                 vec![Covered { device: None, volume: self.all.len() - 1 }]
             }
-        };
-        self.organisations.push((block.name.clone(), volumes));
-        Ok(())
+        })
     }
 }
 
