@@ -611,7 +611,7 @@ vscsi\t''
 oracle\t''
 csv\t''"
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l set -d 'Make the machine different first' -r
-complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l seed -d 'Seed of all random choices' -r
+complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l seed -d 'Seed of all random choices; 1 or the parameter file\'s if not given' -r
 complete -c seekwell -n "__fish_seekwell_using_subcommand machine; and __fish_seen_subcommand_from validate" -l color -d 'Colour: by default when standard output is a terminal and NO_COLOR is not set' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
