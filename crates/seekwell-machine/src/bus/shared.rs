@@ -29,6 +29,8 @@ pub struct BusUse {
     pub write_sector_ns: u64,
     /// Share of a read that is there before its data begins to cross, 0 to 1.
     pub read_watermark: f64,
+    /// How long it keeps the bus after a read's data, which the part counts before them.
+    pub read_done: Nanos,
 }
 
 /// A part on buses that it shares. It counts the data of writes itself, and that of reads not.
@@ -71,15 +73,18 @@ impl<P: Part> OnShared<P> {
     /// When the host knows that something is done.
     fn leave(&self, end: Done) -> Done {
         let (read, len) = self.outstanding.get(end.tag);
-        let sectors = if read { u64::from(len).div_ceil(SECTOR) } else { 0 };
-        let span = sectors * self.bus.read_sector_ns;
-        let unit = if read { self.bus.read_sector_ns } else { 0 };
-        let filling = end.at.since(end.ready).0 as f64 * self.bus.read_watermark;
-        let enough = if read { end.ready.0 + filling as u64 } else { end.at.0 };
+        if !read {
+            return Done { at: self.take(end.at, Nanos::ZERO), ..end };
+        }
+        let BusUse { read_sector_ns, read_watermark, read_done, .. } = self.bus;
+        let (ready, there) = (end.ready.since(read_done), end.at.since(read_done));
+        let span = u64::from(len).div_ceil(SECTOR) * read_sector_ns;
+        let filling = there.since(ready).0 as f64 * read_watermark;
         // As late as it can begin without ending later for it.
-        let latest = (end.at.0 + unit).saturating_sub(span);
-        let begin = self.take(Nanos(enough.max(latest)), Nanos(span));
-        Done { at: (begin + Nanos(span)).max(end.at), ..end }
+        let latest = (there.0 + read_sector_ns).saturating_sub(span);
+        let begin = Nanos((ready.0 + filling as u64).max(latest));
+        let kept = Nanos(span) + read_done;
+        Done { at: (self.take(begin, kept) + kept).max(end.at), ..end }
     }
 }
 

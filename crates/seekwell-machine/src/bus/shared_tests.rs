@@ -14,6 +14,7 @@ fn drives(count: usize) -> Vec<OnShared<FakeDrive>> {
         read_sector_ns: 5,
         write_sector_ns: 5,
         read_watermark: 1.0,
+        read_done: Nanos(3),
     };
     let line = SharedLine::default();
     (0..count).map(|_| OnShared::new(FakeDrive::new(1, 100), vec![line.clone()], bus)).collect()
@@ -23,7 +24,7 @@ fn drives(count: usize) -> Vec<OnShared<FakeDrive>> {
 fn a_drive_alone_waits_for_nobody() {
     let mut alone = drives(1).remove(0);
     alone.submit(command(0, Op::Read, 0, 4096), Nanos(0));
-    // Eight sectors cross when all are there.
+    // Eight sectors cross when all are there, 3 ns before the drive itself would be done.
     assert_eq!(drain(&mut alone)[0].at, Nanos(140));
     alone.submit(command(0, Op::Write, 0, 4096), Nanos(1000));
     assert_eq!(drain(&mut alone)[0].at, Nanos(1100));

@@ -10,6 +10,7 @@ use crate::hdd::{self, After, Hdd, Interface};
 use crate::model::AnyPart;
 use crate::part::Part;
 use crate::simple::{SimpleDisk, SimpleParams};
+use seekwell_io::units::Nanos;
 
 /// A device.
 #[derive(Debug, Clone)]
@@ -190,6 +191,7 @@ fn disk_bus(params: &hdd::Params) -> BusUse {
         read_sector_ns: interface.read_sector_ns,
         write_sector_ns: interface.write_sector_ns,
         read_watermark: interface.read_watermark,
+        read_done: overhead.read_done,
     }
 }
 
@@ -201,6 +203,7 @@ fn simple_bus(params: &SimpleParams) -> BusUse {
         read_sector_ns: params.read_sector_ns,
         write_sector_ns: params.write_sector_ns,
         read_watermark: 1.0,
+        read_done: Nanos::ZERO,
     }
 }
 

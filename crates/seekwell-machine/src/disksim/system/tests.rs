@@ -1,5 +1,6 @@
 use super::super::{DisksimError, read, system};
 use super::System;
+use proptest::prelude::*;
 use std::io::{Error, ErrorKind};
 
 /// A host with one simple disk of 10 ms, and one process that reads it.
@@ -113,4 +114,28 @@ fn what_is_not_modelled_is_named() {
         Cache = disksim_cachemem { Line size = 8 }";
     let why = why_not(plain, &format!("{smart}, {cache}"));
     assert!(why.contains("has no “SLRU segments”"), "{why}");
+}
+
+proptest! {
+    /// Whatever is cut out of a file or put into it: an answer, never a panic.
+    #[test]
+    fn no_text_makes_it_panic(
+        from in 0usize..3000,
+        length in 0usize..40,
+        put in "[a-z0-9\\[\\]{}=,#. \n-]{0,12}",
+    ) {
+        let mut text = SMALL.replace("QUEUE", QUEUE).replace("EXTRA", "");
+        let from = from % text.len();
+        text.replace_range(from..(from + length).min(text.len()), &put);
+        let mut open = |name: &str| {
+            if name == "s.parv" { Ok(text.clone()) } else { Err(Error::from(ErrorKind::NotFound)) }
+        };
+        if let Ok(document) = read("s.parv", &mut open)
+            && let Ok(system) = system(&document, &mut open)
+            && system.workload().requests < 10_000
+        {
+            let outcome = system.run().expect("it was built before");
+            prop_assert!(outcome.requests.count() <= 10_000);
+        }
+    }
 }
