@@ -7,6 +7,7 @@ use super::super::tree::{Block, Document, Parameter, Value};
 use super::devices::Device;
 use super::queue;
 use crate::controller::{CacheDeviceParams, MemoryParams, WriteScheme};
+use crate::driver::QueueParams;
 
 /// What the driver has a queue for.
 #[derive(Debug, Clone)]
@@ -65,6 +66,15 @@ pub(super) fn ports(
     Ok(ports)
 }
 
+/// What both kinds of cache take from their controller.
+#[derive(Clone, Copy)]
+struct Common {
+    sector_ns: u64,
+    depth: u32,
+    queue: QueueParams,
+    pending: u32,
+}
+
 fn cache(
     block: &Block,
     depth: u32,
@@ -72,9 +82,12 @@ fn cache(
     left: &mut Vec<String>,
 ) -> Result<Cache, DisksimError> {
     let keys = Keys::new(block);
-    let queue = queue::read(keys.block("Scheduler")?)?;
-    let pending = keys.count("Max per-disk pending count")?.max(1);
-    let sector_ns = keys.span("Bulk sector transfer time", 1.0)?.0;
+    let common = Common {
+        sector_ns: keys.span("Bulk sector transfer time", 1.0)?.0,
+        depth,
+        queue: queue::read(keys.block("Scheduler")?)?,
+        pending: keys.count("Max per-disk pending count")?.max(1),
+    };
     let cache = keys.block("Cache")?;
     let keys = Keys::new(cache);
     if let Some(largest) = keys.find("Max request size") {
@@ -84,58 +97,63 @@ fn cache(
         }
     }
     match cache.kind.as_str() {
-        "disksim_cachemem" => {
-            let line_sectors = keys.count("Line size")?.max(1);
-            only(&keys, "SLRU segments", &[1.0])?;
-            only(&keys, "Bit granularity", &[1.0])?;
-            only(&keys, "Lock granularity", &[f64::from(line_sectors)])?;
-            only(&keys, "Shared read locks", &[1.0])?;
-            only(&keys, "Replacement policy", &[SLRU])?;
-            only(&keys, "Flush idle delay", &[-1.0])?;
-            keys.zero(&[
-                "Allocation policy",
-                "Flush policy",
-                "Flush period",
-                "Read prefetch type",
-                "Write prefetch type",
-                "Line-by-line fetches",
-            ])?;
-            Ok(Cache::Memory(MemoryParams {
-                lines: keys.count("Cache size")? / line_sectors,
-                line_sectors,
-                scheme: scheme(keys.need("Write scheme")?)?,
-                cluster_lines: keys.count("Flush max line cluster")?,
-                fetch_lines: keys.count("Max gather")?,
-                sector_ns,
-                depth,
-                queue,
-                pending,
-            }))
-        }
-        "disksim_cachedev" => {
-            keys.zero(&["Flush policy", "Flush period"])?;
-            let copy = keys.need("Cache device")?;
-            let name = copy.value.to_string();
-            let number = devices.iter().position(|device| device.name == name);
-            let scheme_of = keys.need("Write scheme")?;
-            let params = CacheDeviceParams {
-                sectors: whole(keys.need("Cache size")?)?,
-                through: match scheme(scheme_of)? {
-                    WriteScheme::Back => false,
-                    WriteScheme::Through => true,
-                    WriteScheme::Synchronous => return Err(unsupported(scheme_of)),
-                },
-                idle_ns: keys.span("Flush idle delay", 1.0)?.0,
-                sector_ns,
-                depth,
-                queue,
-                pending,
-            };
-            let number = number.ok_or_else(|| unsupported(copy))?;
-            Ok(Cache::Device(params, number))
-        }
+        "disksim_cachemem" => memory(&keys, common),
+        "disksim_cachedev" => device(&keys, common, devices),
         _ => Err(super::refused(cache)),
     }
+}
+
+fn memory(keys: &Keys<'_>, common: Common) -> Result<Cache, DisksimError> {
+    let Common { sector_ns, depth, queue, pending } = common;
+    let line_sectors = keys.count("Line size")?.max(1);
+    only(keys, "SLRU segments", &[1.0])?;
+    only(keys, "Bit granularity", &[1.0])?;
+    only(keys, "Lock granularity", &[f64::from(line_sectors)])?;
+    only(keys, "Shared read locks", &[1.0])?;
+    only(keys, "Replacement policy", &[SLRU])?;
+    only(keys, "Flush idle delay", &[-1.0])?;
+    keys.zero(&[
+        "Allocation policy",
+        "Flush policy",
+        "Flush period",
+        "Read prefetch type",
+        "Write prefetch type",
+        "Line-by-line fetches",
+    ])?;
+    Ok(Cache::Memory(MemoryParams {
+        lines: keys.count("Cache size")? / line_sectors,
+        line_sectors,
+        scheme: scheme(keys.need("Write scheme")?)?,
+        cluster_lines: keys.count("Flush max line cluster")?,
+        fetch_lines: keys.count("Max gather")?,
+        sector_ns,
+        depth,
+        queue,
+        pending,
+    }))
+}
+
+fn device(keys: &Keys<'_>, common: Common, devices: &[Device]) -> Result<Cache, DisksimError> {
+    let Common { sector_ns, depth, queue, pending } = common;
+    keys.zero(&["Flush policy", "Flush period"])?;
+    let copy = keys.need("Cache device")?;
+    let name = copy.value.to_string();
+    let number = devices.iter().position(|device| device.name == name);
+    let when = keys.need("Write scheme")?;
+    let params = CacheDeviceParams {
+        sectors: whole(keys.need("Cache size")?)?,
+        through: match scheme(when)? {
+            WriteScheme::Back => false,
+            WriteScheme::Through => true,
+            WriteScheme::Synchronous => return Err(unsupported(when)),
+        },
+        idle_ns: keys.span("Flush idle delay", 1.0)?.0,
+        sector_ns,
+        depth,
+        queue,
+        pending,
+    };
+    Ok(Cache::Device(params, number.ok_or_else(|| unsupported(copy))?))
 }
 
 /// Least recently used in segments.
