@@ -7,6 +7,8 @@ mod beside_fio;
 mod common;
 #[path = "jobs/laws.rs"]
 mod laws;
+#[path = "jobs/logs.rs"]
+mod logs;
 #[path = "jobs/pace.rs"]
 mod pace;
 #[path = "jobs/refuses.rs"]

@@ -1,7 +1,9 @@
 //! Jobs as what a run is made of: the requests of a clone ([`source`]), what they carry and how
-//! that is checked ([`data`]), and the one number that names a place in any of its files
-//! ([`address`]).
+//! that is checked ([`data`]), the one number that names a place in any of its files
+//! ([`address`]), and who looks on as they are done ([`watched`], [`log`]).
 
 pub mod address;
 pub mod data;
+pub mod log;
 pub mod source;
+pub mod watched;

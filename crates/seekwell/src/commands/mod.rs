@@ -25,6 +25,7 @@ mod watch;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_runs::{Detail, RunDocument};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Shows a finished run the way the switches say.
@@ -67,13 +68,23 @@ fn write_page(path: &Path, runs: &[(RunDocument, Detail)]) -> Result<(), Command
 
 /// Writes a file whole or not at all.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    write_with(path, |out| out.write_all(bytes))
+}
+
+/// The same with what `fill` writes.
+fn write_with(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), CommandError> {
     let fail = |source| CommandError::Write { path: path.to_path_buf(), source };
     let mut file = tempfile::Builder::new()
         .prefix(".seekwell-page-")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
         .tempfile_in(folder_of(path))
         .map_err(fail)?;
-    std::io::Write::write_all(&mut file, bytes).map_err(fail)?;
+    let mut out = BufWriter::new(&mut file);
+    fill(&mut out).and_then(|()| out.flush()).map_err(fail)?;
+    drop(out);
     file.as_file().sync_all().map_err(fail)?;
     file.persist(path).map_err(|e| fail(e.error))?;
     Ok(())

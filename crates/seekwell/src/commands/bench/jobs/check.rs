@@ -227,7 +227,18 @@ const REMARKS: &[Remark] = &[
         |job| job.steady_state.is_some(),
         "steadystate does not end the job: it runs as long as it is to",
     ),
-    (|job| job.logs.any(), "write_…_log has no effect: --write-logs PREFIX writes them"),
+    (
+        |job| job.logs.histogram.is_some(),
+        "write_hist_log has no effect: --format=fio-json+ has the histogram of the whole job",
+    ),
+    (
+        |job| given(job, "bwavgtime") || given(job, "iopsavgtime"),
+        "bwavgtime, iopsavgtime have no effect: windows of logs are of log_avg_msec",
+    ),
+    (
+        |job| job.logs.any() && job.remembers(),
+        "write_…_log: what is read back after the job is not in its logs",
+    ),
     (|job| job.record.is_some(), "write_iolog has no effect: `seekwell record` records requests"),
     (
         |job| job.thinktime.is_some_and(|t| t.spin.0 > 0),

@@ -151,6 +151,17 @@ pub enum JobRunError {
         /// The job.
         job: String,
     },
+    /// A log would take the place of a file that is none.
+    #[error(
+        "job `{job}`: {} is there and does not read as a log: it is not overwritten; give the log \
+         another name", path.display()
+    )]
+    LogTaken {
+        /// The job.
+        job: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// Something is asked for that jobs here do not do.
     #[error("job `{job}`: {what}")]
     NotHere {
@@ -200,6 +211,7 @@ impl JobRunError {
         match self {
             Self::WouldOverwrite { .. }
             | Self::WouldDestroy { .. }
+            | Self::LogTaken { .. }
             | Self::TooManyFiles { .. }
             | Self::TooMuchToRemember { .. } => Exit::Refused,
             _ => Exit::Usage,

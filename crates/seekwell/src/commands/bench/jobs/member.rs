@@ -1,6 +1,7 @@
 //! One clone from start to end: its target, its requests, reading back what it wrote.
 
 use super::layout::Member;
+use super::logs::{Noted, epoch_ms};
 use crate::executor::EngineKind;
 use rustix::io::Errno;
 use rustix::thread::CpuSet;
@@ -12,10 +13,12 @@ use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{EngineKind as Asked, Job, Kind};
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::data::{Bad, Data};
+use seekwell_jobs::play::log::Recorder;
 use seekwell_jobs::play::source::back::ReadBack;
 use seekwell_jobs::play::source::pace::FlowShare;
 use seekwell_jobs::play::source::written::Written;
 use seekwell_jobs::play::source::{Cut, JobSource, Setup};
+use seekwell_jobs::play::watched::Watched;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -36,6 +39,14 @@ pub struct Part<'a> {
     pub ends: Arc<AtomicBool>,
 }
 
+/// What of a clone is used up as it runs.
+pub struct Own {
+    /// Its part of a flow.
+    pub flow: Option<FlowShare>,
+    /// What notes its requests for its logs.
+    pub log: Option<Recorder>,
+}
+
 /// What one clone gave.
 pub struct Played {
     /// Of its own requests.
@@ -54,6 +65,8 @@ pub struct Played {
     pub bad_count: u64,
     /// How many were checked.
     pub checked: u64,
+    /// What its logs are made of.
+    pub log: Option<Noted>,
 }
 
 /// A target and the data that its requests carry, where they carry any.
@@ -99,12 +112,7 @@ impl Part<'_> {
     ///
     /// # Errors
     /// When the target cannot be set up or fails as a whole.
-    pub fn run<G>(
-        &self,
-        flow: Option<FlowShare>,
-        control: &Control,
-        gate: G,
-    ) -> Result<Played, EngineError>
+    pub fn run<G>(&self, own: Own, control: &Control, gate: G) -> Result<Played, EngineError>
     where
         G: FnOnce(Result<(), EngineError>) -> Result<(), EngineError>,
     {
@@ -113,18 +121,18 @@ impl Part<'_> {
         let data = || Data::new(self.job, address, depth, self.member.clone, self.seed);
         let files: Vec<BorrowedFd<'_>> = self.files.iter().map(|fd| fd.as_fd()).collect();
         match (self.job.engine.kind, self.job.engine.kind.synchronous(), self.engine) {
-            (Asked::Null, ..) => self.on(Ok(Null::new()), flow, control, gate),
+            (Asked::Null, ..) => self.on(Ok(Null::new()), own, control, gate),
             (_, false, EngineKind::IoUring) => {
-                self.on(Uring::with(&files, depth, bytes, data()), flow, control, gate)
+                self.on(Uring::with(&files, depth, bytes, data()), own, control, gate)
             }
-            _ => self.on(Threads::with(&files, depth, bytes, data()), flow, control, gate),
+            _ => self.on(Threads::with(&files, depth, bytes, data()), own, control, gate),
         }
     }
 
     fn on<T: Carrier, G>(
         &self,
         opened: Result<T, TargetError>,
-        flow: Option<FlowShare>,
+        own: Own,
         control: &Control,
         gate: G,
     ) -> Result<Played, EngineError>
@@ -138,12 +146,13 @@ impl Part<'_> {
             loop_bytes: self.member.loop_bytes,
             depth: self.job.engine.depth,
             seed: self.seed,
-            flow,
+            flow: own.flow,
             ends: Arc::clone(&self.ends),
         };
         let (mut target, source) = match opened {
             Ok(target) => {
                 let source = JobSource::new(setup);
+                let source = Watched::new(source, self.job.timing.ramp, own.log);
                 gate(Ok(()))?;
                 (target, source)
             }
@@ -155,7 +164,7 @@ impl Part<'_> {
     fn requests<T: Carrier>(
         &self,
         target: &mut T,
-        mut source: JobSource,
+        mut source: Watched<JobSource>,
         control: &Control,
     ) -> Result<Played, EngineError> {
         let timing = &self.job.timing;
@@ -168,6 +177,11 @@ impl Part<'_> {
         let no_rule = &mut Unlimited::default();
         let main = run_source(&mut source, bounds, target, no_rule, control)?;
         let end_sync = self.end_sync(target, &main);
+        let log = source.take_log().map(|(recorder, started)| Noted {
+            recorded: recorder.finish(),
+            epoch_ms: epoch_ms(started),
+        });
+        let source = source.source;
         let (cut, found_depth) = (source.cut(), source.found_depth());
         let goes_on = main.stopped == Stopped::Finished && cut.is_none();
         let back = match source.into_written() {
@@ -185,6 +199,7 @@ impl Part<'_> {
             bad: Vec::new(),
             bad_count: 0,
             checked: 0,
+            log,
         };
         if let Some(data) = target.data() {
             played.bad = std::mem::take(&mut data.bad);

@@ -3,6 +3,7 @@
 mod check;
 mod error;
 mod layout;
+mod logs;
 mod media;
 mod member;
 mod record;
@@ -52,6 +53,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     check::memory(&parsed.jobs, &layout)?;
     let destroy = args.destroy.destroy.as_deref();
     media::check(&layout, destroy)?;
+    logs::check(&parsed.jobs, &layout)?;
     let inspection = inspected(&layout, context)?;
     let purpose = Purpose {
         kind: Kind::Bench,
@@ -64,13 +66,14 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     check::alignment(&parsed.jobs, &layout, &media)?;
     session.document.medium = Some(medium(&layout, &media, destroy));
     let ended = Whole { parsed: &parsed, layout: &layout, args, context };
-    ended.measure(&mut session, &mut media);
+    let logged = ended.measure(&mut session, &mut media);
     drop(media);
     let interrupted = context.control.stop.load(Relaxed);
     // Jobs are as large as they were asked to be.
     let asked = layout.places.iter().map(|place| place.end).sum();
     session.conclude(interrupted, Some(asked));
-    format::finish(context, &session.end(), &args.results)
+    let exit = format::finish(context, &session.end(), &args.results)?;
+    logged.map(|()| exit)
 }
 
 /// Sends all jobs to one target: a directory for their files, or one file or device for all.
@@ -111,6 +114,7 @@ fn show_only(parsed: &JobFile, args: &Bench, context: &Context) -> Ended {
         let layout = Layout::of(&jobs)?;
         check::memory(&jobs, &layout)?;
         media::check(&layout, args.destroy.destroy.as_deref())?;
+        logs::check(&jobs, &layout)?;
         Ok(layout)
     });
     text.push('\n');
@@ -174,7 +178,11 @@ struct Whole<'a> {
 
 impl Whole<'_> {
     /// Runs everything, keeping what each stage gave as soon as it is over.
-    fn measure(&self, session: &mut Session<'_>, media: &mut Media) {
+    ///
+    /// # Errors
+    /// The first log that could not be written; everything was measured all the same.
+    fn measure(&self, session: &mut Session<'_>, media: &mut Media) -> Result<(), CommandError> {
+        let mut logged = Ok(());
         let file = self.args.jobs.first().and_then(|p| p.file_name()).unwrap_or_default();
         let file = file.to_string_lossy().into_owned();
         let naming = |media| Naming {
@@ -206,7 +214,10 @@ impl Whole<'_> {
                 if self.context.control.stop.load(Relaxed) || run.all_end.load(Relaxed) {
                     break;
                 }
-                self.stage(&run, &stage, session, media, (&all, &file));
+                let played = self.stage(&run, &stage, session, media, (&all, &file));
+                let written =
+                    logs::write(&self.parsed.jobs, self.layout, &played, round, self.context);
+                logged = logged.and(written);
                 session.save();
             }
         }
@@ -215,6 +226,7 @@ impl Whole<'_> {
                 phase.skipped = Some(INTERRUPTED.into());
             }
         }
+        logged
     }
 
     /// The seed of a round: offsets differ from round to round, and from run to run only where the
@@ -235,7 +247,7 @@ impl Whole<'_> {
         session: &mut Session<'_>,
         media: &mut Media,
         (all, file): (&[Phases], &str),
-    ) {
+    ) -> Vec<stage::Outcome> {
         let jobs = &self.parsed.jobs;
         let measured: Vec<usize> =
             stage.iter().copied().filter(|j| !jobs[*j].files.creation.only).collect();
@@ -294,5 +306,6 @@ impl Whole<'_> {
                 back.keep(&mut document.phases[at], &mut session.detail, asked);
             }
         }
+        played
     }
 }

@@ -1,8 +1,9 @@
 //! Jobs that run at the same time: from one `stonewall` to the next.
 
 use super::layout::{Layout, Member};
+use super::logs::recorder;
 use super::media::Media;
-use super::member::{Part, Played, is_called_off};
+use super::member::{Own, Part, Played, is_called_off};
 use crate::context::Context;
 use crate::executor::EngineKind;
 use crate::progress::Line;
@@ -41,7 +42,7 @@ pub enum MemberError {
 /// A clone that is run, and its job.
 struct Runner<'a> {
     part: Part<'a>,
-    flow: Option<FlowShare>,
+    own: Own,
 }
 
 /// Everything that clones tell each other.
@@ -167,13 +168,13 @@ impl Run<'_> {
             seed: seed(job.random.seed.unwrap_or(self.seed), member.job, member.clone),
             ends: Arc::clone(&ends[&member.job]),
         };
-        Ok(Runner { part, flow })
+        Ok(Runner { part, own: Own { flow, log: recorder(self.jobs, self.layout, member) } })
     }
 
     /// One clone on its own thread.
     fn one(&self, runner: Runner<'_>, board: &Board) -> Result<Played, MemberError> {
         sharpen_timers();
-        let Runner { part, flow } = runner;
+        let Runner { part, own } = runner;
         let control = &*self.context.control;
         let mut called_off = false;
         let mut ticket = Ticket { board, is_ready: false };
@@ -184,7 +185,7 @@ impl Run<'_> {
             called_off = !board.all_are_ready() || !self.may_begin(&part, board);
             if called_off { Err(EngineError::Thread) } else { Ok(()) }
         };
-        let played = part.run(flow, control, gate);
+        let played = part.run(own, control, gate);
         board.end(part.member.job);
         self.exit(&part, played.as_ref().ok(), board);
         if called_off {

@@ -1,0 +1,235 @@
+//! The logs that a job asks for (`write_bw_log`, `write_iops_log`, `write_lat_log`), named and
+//! written as fio does: `time_ms, value, direction, bs[, offset], priority`.
+
+use crate::job::Logs;
+use crate::play::log::{Recorded, Sample, Window};
+use std::io::{Error, Write};
+use std::path::PathBuf;
+
+/// What a log's values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogKind {
+    /// KiB a second.
+    Bandwidth,
+    /// Requests a second; 1 for each request where windows are not asked for.
+    Iops,
+    /// Nanoseconds from submission to completion. fio's two logs of it hold the same here.
+    Latency,
+}
+
+/// The logs of one clone, the `number`th of all clones of a run from 1: what each holds and where.
+/// Completion and total latency have a log each; none is made of submission latency alone, which
+/// is not measured.
+pub fn job_log_paths(logs: &Logs, number: usize) -> Vec<(LogKind, PathBuf)> {
+    let number = if logs.per_job { format!(".{number}") } else { String::new() };
+    let kinds = [
+        (&logs.bandwidth, LogKind::Bandwidth, "bw"),
+        (&logs.iops, LogKind::Iops, "iops"),
+        (&logs.latency, LogKind::Latency, "clat"),
+        (&logs.latency, LogKind::Latency, "lat"),
+    ];
+    let named = kinds.into_iter().filter_map(|(name, kind, word)| {
+        Some((kind, PathBuf::from(format!("{}_{word}{number}.log", name.as_ref()?))))
+    });
+    named.collect()
+}
+
+/// Whether a text may be a log: nothing, or lines of numbers with commas between them. What is no
+/// log is not to be overwritten by one.
+pub fn is_log(text: &[u8]) -> bool {
+    let Some(line) = text.split(|byte| *byte == b'\n').next().filter(|line| !line.is_empty())
+    else {
+        return text.is_empty();
+    };
+    let field = |field: &[u8]| {
+        let field = field.trim_ascii();
+        let digits = field.strip_prefix(b"0x").unwrap_or(field);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
+    };
+    let fields = line.split(|byte| *byte == b',');
+    (4..=6).contains(&fields.clone().count()) && fields.clone().all(field)
+}
+
+/// Writes what one clone gave to a log. `epoch_ms` is when its measuring began, where times are
+/// not counted from there.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_job_log(
+    out: &mut dyn Write,
+    logs: &Logs,
+    kind: LogKind,
+    recorded: &Recorded,
+    epoch_ms: u64,
+) -> Result<(), Error> {
+    let (offset, priority) = (logs.offset, if logs.prio { "0x0000" } else { "0" });
+    let mut line = |at_ns: u64, value: u64, direction: u8, len: u32, at: u64| {
+        let ms = epoch_ms + at_ns / 1_000_000;
+        if offset {
+            writeln!(out, "{ms}, {value}, {direction}, {len}, {at}, {priority}")
+        } else {
+            writeln!(out, "{ms}, {value}, {direction}, {len}, {priority}")
+        }
+    };
+    match recorded {
+        Recorded::Requests { samples, .. } => samples
+            .iter()
+            .flatten()
+            .try_for_each(|s| line(s.at.0, of_request(kind, s), s.direction, s.len, s.offset)),
+        Recorded::Windows(windows) => windows
+            .iter()
+            .try_for_each(|w| line(w.end.0, of_window(kind, w, logs.max_value), w.direction, 0, 0)),
+    }
+}
+
+fn of_request(kind: LogKind, sample: &Sample) -> u64 {
+    match kind {
+        LogKind::Bandwidth => kib_per_s(u64::from(sample.len), sample.latency.0),
+        LogKind::Iops => 1,
+        LogKind::Latency => sample.latency.0,
+    }
+}
+
+/// A window's rates are over its own length, but of a millisecond at least.
+fn of_window(kind: LogKind, window: &Window, largest: bool) -> u64 {
+    let ns = window.length.0.max(1_000_000);
+    match kind {
+        LogKind::Bandwidth => kib_per_s(window.bytes, ns),
+        LogKind::Iops => (window.requests as f64 * 1e9 / ns as f64).round() as u64,
+        LogKind::Latency if largest => window.latency_max.0,
+        LogKind::Latency => window.latency_ns_sum / window.requests.max(1),
+    }
+}
+
+fn kib_per_s(bytes: u64, ns: u64) -> u64 {
+    (bytes as f64 / 1024.0 * 1e9 / ns.max(1) as f64).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::play::address::Address;
+    use crate::play::log::Recorder;
+    use crate::{Surroundings, parse_text};
+    use proptest::prelude::*;
+    use seekwell_io::request::{Op, Request};
+    use seekwell_io::units::Nanos;
+    use std::path::Path;
+
+    fn logs(options: &str) -> Logs {
+        let text = format!("[j]\nwrite_bw_log\nwrite_iops_log=dir/x\nwrite_lat_log=y\n{options}");
+        let parsed = parse_text(&text, Path::new("t.fio"), &Surroundings::fixed());
+        parsed.unwrap_or_else(|e| panic!("{e}")).jobs.remove(0).logs
+    }
+
+    /// Records requests of 4 KiB, each with its time, latency and kind, and writes one log.
+    fn written(logs: &Logs, kind: LogKind, requests: &[(u64, u64, Op)]) -> String {
+        let address = Address::new(3);
+        let mut recorder = Recorder::new(logs, address, 100).expect("logs are wanted");
+        for (number, (at, latency, op)) in requests.iter().enumerate() {
+            let offset = address.join(2, number as u64 * 4096);
+            let (len, wanted, id, durable) = (4096, None, 0, false);
+            let request = Request { op: *op, offset, len, wanted, id, durable };
+            recorder.completed(&request, Nanos(*latency), Nanos(*at));
+        }
+        let mut out = Vec::new();
+        write_job_log(&mut out, logs, kind, &recorder.finish(), 0).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn logs_are_named_as_fio_names_them() {
+        let named = |options: &str| -> Vec<String> {
+            let paths = job_log_paths(&logs(options), 3);
+            paths.into_iter().map(|(_, path)| path.display().to_string()).collect()
+        };
+        assert_eq!(named(""), ["j_bw.3.log", "dir/x_iops.3.log", "y_clat.3.log", "y_lat.3.log"]);
+        assert_eq!(named("per_job_logs=0\n")[0], "j_bw.log");
+    }
+
+    #[test]
+    fn each_request_has_a_line_with_its_size_and_its_place_where_that_is_asked_for() {
+        let requests = [(1_999_999, 4_000, Op::Read), (2_000_000, 1_000_000, Op::Write)];
+        let plain = logs("");
+        let lat = written(&plain, LogKind::Latency, &requests);
+        assert_eq!(lat, "1, 4000, 0, 4096, 0\n2, 1000000, 1, 4096, 0\n");
+        assert_eq!(
+            written(&plain, LogKind::Iops, &requests),
+            "1, 1, 0, 4096, 0\n2, 1, 1, 4096, 0\n"
+        );
+        assert_eq!(
+            written(&logs("log_offset=1\nlog_prio=1\n"), LogKind::Bandwidth, &requests),
+            "1, 1000000, 0, 4096, 0, 0x0000\n2, 4000, 1, 4096, 4096, 0x0000\n"
+        );
+    }
+
+    #[test]
+    fn a_window_has_a_line_for_each_direction_and_the_last_ends_with_the_last_request() {
+        let ms = 1_000_000;
+        let requests = [
+            (10 * ms, 100, Op::Read),
+            (20 * ms, 300, Op::Read),
+            (30 * ms, 50, Op::Discard),
+            (99 * ms, 7, Op::Flush),
+            (250 * ms, 900, Op::Write),
+        ];
+        let mean = logs("log_avg_msec=100\n");
+        let lines = written(&mean, LogKind::Latency, &requests);
+        assert_eq!(lines, "100, 200, 0, 0, 0\n100, 50, 2, 0, 0\n250, 900, 1, 0, 0\n");
+        let lines = written(&mean, LogKind::Iops, &requests);
+        assert_eq!(lines, "100, 20, 0, 0, 0\n100, 10, 2, 0, 0\n250, 20, 1, 0, 0\n");
+        let lines = written(&mean, LogKind::Bandwidth, &requests);
+        assert_eq!(lines, "100, 80, 0, 0, 0\n100, 40, 2, 0, 0\n250, 80, 1, 0, 0\n");
+        let largest = logs("log_avg_msec=100\nlog_max_value=1\n");
+        assert!(written(&largest, LogKind::Latency, &requests).starts_with("100, 300, 0"));
+    }
+
+    #[test]
+    fn what_has_no_room_is_counted_and_not_kept() {
+        let logs = logs("");
+        let mut recorder = Recorder::new(&logs, Address::new(1), 2).unwrap();
+        let (op, wanted) = (Op::Read, None);
+        let request = Request { op, offset: 0, len: 512, wanted, id: 0, durable: false };
+        (0..5).for_each(|at| recorder.completed(&request, Nanos(1), Nanos(at)));
+        let Recorded::Requests { samples, left_out } = recorder.finish() else { unreachable!() };
+        assert_eq!((samples.concat().len(), left_out), (2, 3));
+    }
+
+    #[test]
+    fn only_what_looks_like_a_log_is_taken_for_one() {
+        for log in ["", "1, 2, 0, 4096\n", "1, 2, 0, 4096, 0\n9", "5, 6, 1, 0, 8192, 0x0000\n"] {
+            assert!(is_log(log.as_bytes()), "{log}");
+        }
+        for other in ["\n", "hello", "1, 2, 3\n", "a file, of mine, with, commas\n", "1,,2,3\n"] {
+            assert!(!is_log(other.as_bytes()), "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn windows_hold_every_request_once_in_the_order_of_time(
+            gaps in prop::collection::vec((0u64..400_000_000, 0usize..3), 1..60),
+            every in 1u64..500,
+        ) {
+            let logs = logs(&format!("log_avg_msec={every}\n"));
+            let mut at = 0;
+            let requests: Vec<_> = gaps.iter().map(|(gap, op)| {
+                at += gap;
+                (at, 10, [Op::Read, Op::Write, Op::Discard][*op])
+            }).collect();
+            let text = written(&logs, LogKind::Latency, &requests);
+            prop_assert!(is_log(text.as_bytes()));
+            let mut recorder = Recorder::new(&logs, Address::new(1), 0).unwrap();
+            for (at, latency, op) in &requests {
+                let (len, wanted, id, durable) = (512, None, 0, false);
+                let request = Request { op: *op, offset: 0, len, wanted, id, durable };
+                recorder.completed(&request, Nanos(*latency), Nanos(*at));
+            }
+            let Recorded::Windows(windows) = recorder.finish() else { unreachable!() };
+            prop_assert_eq!(windows.iter().map(|w| w.requests).sum::<u64>(), gaps.len() as u64);
+            let order = |w: &Window| w.end;
+            prop_assert!(windows.windows(2).all(|w| order(&w[0]) <= order(&w[1])));
+            prop_assert!(windows.iter().all(|w| w.length <= Nanos::from_millis(every)));
+        }
+    }
+}

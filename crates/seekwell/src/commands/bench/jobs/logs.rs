@@ -1,0 +1,122 @@
+//! The log files that jobs ask for: refused beforehand where they cannot be written or would
+//! overwrite what is no log, and written once their stage is over.
+
+use super::error::JobRunError;
+use super::layout::{Layout, Member};
+use super::stage::Outcome;
+use crate::commands::{check_writable, folder_of, write_with};
+use crate::context::Context;
+use crate::exit::CommandError;
+use seekwell_io::clock::Clock;
+use seekwell_io::units::Nanos;
+use seekwell_jobs::job::{Job, Logs};
+use seekwell_jobs::output::{LogKind, is_log, job_log_paths, write_job_log};
+use seekwell_jobs::play::address::Address;
+use seekwell_jobs::play::log::{MOST, Recorded, Recorder};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// So much of a file is looked at to tell whether it is a log.
+const HEAD: u64 = 4096;
+
+/// What a clone noted for its logs, and when its measuring began on the Unix clock.
+pub struct Noted {
+    /// What was noted.
+    pub recorded: Recorded,
+    /// Milliseconds since 1970.
+    pub epoch_ms: u64,
+}
+
+/// Whether every log can be written when the jobs are over.
+///
+/// # Errors
+/// The first that cannot be, or that is there and no log.
+pub fn check(jobs: &[Job], layout: &Layout) -> Result<(), CommandError> {
+    for (number, member) in (1..).zip(&layout.members) {
+        let job = &jobs[member.job];
+        for (_, path) in job_log_paths(&job.logs, number) {
+            check_writable(&path)?;
+            if !may_be_overwritten(&path) {
+                return Err(JobRunError::LogTaken { job: job.name.clone(), path }.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is nothing, or an earlier log.
+fn may_be_overwritten(path: &Path) -> bool {
+    let Ok(there) = std::fs::symlink_metadata(path) else { return true };
+    let mut head = Vec::new();
+    let read = || std::fs::File::open(path)?.take(HEAD).read_to_end(&mut head);
+    there.is_file() && { read }().is_ok() && is_log(&head)
+}
+
+/// What notes the requests of one clone, where its job asks for logs.
+pub fn recorder(jobs: &[Job], layout: &Layout, member: &Member) -> Option<Recorder> {
+    let logging = |m: &&Member| jobs[m.job].logs.any();
+    let clones = layout.members.iter().filter(logging).count().max(1);
+    let address = Address::new(member.uses.len());
+    Recorder::new(&jobs[member.job].logs, address, MOST / clones)
+}
+
+/// When measuring began on the Unix clock, from when it began on the engine's.
+pub fn epoch_ms(started: Nanos) -> u64 {
+    let ago = Clock::real().now().since(started);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.as_millis() as u64).saturating_sub(ago.0 / 1_000_000)
+}
+
+/// Writes the logs of a stage. Those of repeats after the first, which is number 0, are in folders
+/// `repeat-2`, … beside the first's.
+///
+/// # Errors
+/// The first file that cannot be written.
+pub fn write(
+    jobs: &[Job],
+    layout: &Layout,
+    played: &[Outcome],
+    repeat: u32,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let mut files: BTreeMap<PathBuf, Vec<(LogKind, &Logs, &Noted)>> = BTreeMap::new();
+    for (number, outcome) in played {
+        let job = &jobs[layout.members[*number].job];
+        let Some(noted) = outcome.as_ref().ok().and_then(|played| played.log.as_ref()) else {
+            continue;
+        };
+        if let Recorded::Requests { left_out: more @ 1.., .. } = noted.recorded {
+            let name = &job.name;
+            context.note(&format!(
+                "job `{name}`: its logs end before it did: there was no room for {more} requests; \
+                 log_avg_msec sums requests up"
+            ));
+        }
+        for (kind, path) in job_log_paths(&job.logs, number + 1) {
+            files.entry(path).or_default().push((kind, &job.logs, noted));
+        }
+    }
+    for (path, parts) in files {
+        let path = in_repeat(&path, repeat)?;
+        write_with(&path, |out| {
+            parts.iter().try_for_each(|(kind, logs, noted)| {
+                let epoch = if logs.unix_epoch { noted.epoch_ms } else { 0 };
+                write_job_log(out, logs, *kind, &noted.recorded, epoch)
+            })
+        })?;
+    }
+    Ok(())
+}
+
+/// Where the log of a repeat is.
+fn in_repeat(path: &Path, repeat: u32) -> Result<PathBuf, CommandError> {
+    if repeat == 0 {
+        return Ok(path.to_path_buf());
+    }
+    let folder = folder_of(path).join(format!("repeat-{}", repeat + 1));
+    std::fs::create_dir_all(&folder)
+        .map_err(|source| CommandError::Write { path: folder.clone(), source })?;
+    Ok(folder.join(path.file_name().unwrap_or_default()))
+}
