@@ -5,7 +5,7 @@
 //! by the phase's name and the repeat's number.
 
 use crate::study::{Preconditioning, Slowdown, Study};
-use crate::work::{Fidelity, Mismatch, Work};
+use crate::work::{Fidelity, Mismatch, SteadyState, Work};
 use seekwell_inspect::{Finding, Inspection};
 use seekwell_io::measurement::{Failure, Series, Stopped};
 use seekwell_io::units::Nanos;
@@ -284,6 +284,9 @@ pub struct Repeat {
     /// How far a replay was from its recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fidelity: Option<Fidelity>,
+    /// Whether a job with `steadystate` was steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady_state: Option<SteadyState>,
     /// The first blocks that did not verify, in the order they were found; at most 16.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<Mismatch>,
@@ -314,6 +317,7 @@ impl Repeat {
             device: None,
             slowdown: None,
             fidelity: None,
+            steady_state: None,
             mismatches: Vec::new(),
             values: BTreeMap::new(),
             notes: Vec::new(),

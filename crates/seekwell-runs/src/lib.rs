@@ -30,4 +30,6 @@ pub use study::{
     Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,
     Trial,
 };
-pub use work::{Fidelity, JobFile, JobWork, Mismatch, Replay, ReplayMode, SuiteStep, Work};
+pub use work::{
+    Fidelity, JobFile, JobWork, Mismatch, Replay, ReplayMode, SteadyState, SuiteStep, Work,
+};

@@ -182,6 +182,29 @@ pub struct JobFile {
     pub size_bytes: u64,
 }
 
+/// What became of a job's `steadystate`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SteadyState {
+    /// What was looked at, in fio's words: `iops`, `bw_slope`.
+    pub criterion: String,
+    /// It had to be below this.
+    pub limit: f64,
+    /// The limit is percent of the mean; else requests or bytes a second, or nanoseconds.
+    pub percent: bool,
+    /// Over this long.
+    pub window_ns: Nanos,
+    /// It was, which ended the job.
+    pub attained: bool,
+    /// What it was at last, in the unit of the limit; `None` before the window was full.
+    pub found: Option<f64>,
+    /// Mean of what was looked at over the last window: requests or bytes a second, or nanoseconds.
+    pub mean: f64,
+    /// Requests a second in each part of that window.
+    pub window_requests_per_s: Vec<f64>,
+    /// Bytes a second in each.
+    pub window_bytes_per_s: Vec<f64>,
+}
+
 /// A block that did not hold what had been written to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mismatch {

@@ -65,6 +65,7 @@ fn written() -> BTreeSet<String> {
     add(&other);
     other.phases[0].workload = Work::Job(Box::new(common::job()));
     other.phases[0].repeats[0].mismatches.push(common::mismatch());
+    other.phases[0].repeats[0].steady_state = Some(common::steady_state());
     add(&other);
     other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true });
     add(&other);

@@ -13,6 +13,8 @@ mod logs;
 mod pace;
 #[path = "jobs/refuses.rs"]
 mod refuses;
+#[path = "jobs/steady.rs"]
+mod steady;
 #[path = "jobs/verify.rs"]
 mod verify;
 

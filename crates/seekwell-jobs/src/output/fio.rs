@@ -12,7 +12,7 @@ use super::{File, OutputError, logs};
 use jiff::{Timestamp, fmt::strtime};
 use seekwell_io::request::Op;
 use seekwell_io::workload::Pace;
-use seekwell_runs::{Detail, Latency, RunDocument};
+use seekwell_runs::{Detail, Latency, RunDocument, SteadyState};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -74,6 +74,8 @@ struct JobOutput<'a> {
     latency_us: Ordered<f64>,
     latency_ms: Ordered<f64>,
     desc: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steadystate: Option<Steady>,
 }
 
 #[derive(Serialize)]
@@ -121,6 +123,27 @@ struct Distribution {
     percentile: Option<Ordered<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bins: Option<Ordered<u64>>,
+}
+
+/// Whether a job was steady.
+#[derive(Serialize)]
+struct Steady {
+    ss: String,
+    duration: u64,
+    attained: u8,
+    criterion: String,
+    max_deviation: f64,
+    slope: f64,
+    data: SteadyData,
+}
+
+/// The last window.
+#[derive(Serialize)]
+struct SteadyData {
+    bw_mean: u64,
+    iops_mean: u64,
+    iops: Vec<u64>,
+    bw: Vec<u64>,
 }
 
 /// What the device counted over all jobs.
@@ -241,6 +264,7 @@ fn job_output<'a>(job: &'a Job<'_>, number: usize, bins: Bins) -> JobOutput<'a> 
         latency_us: latencies.us,
         latency_ms: latencies.ms,
         desc: job.description(),
+        steadystate: repeat.steady_state.as_ref().map(steady),
     }
 }
 
@@ -285,6 +309,31 @@ fn direction(job: &Job<'_>, op: Op, spans: &[Span], bins: Bins) -> Direction {
         iops_mean: iops.mean,
         iops_stddev: iops.deviation,
         iops_samples: iops.count,
+    }
+}
+
+/// `steadystate`, whose criterion is a percentage or in the unit of the metric.
+fn steady(state: &SteadyState) -> Steady {
+    let percent = if state.percent { "%" } else { "" };
+    let found = state.found.unwrap_or(0.0);
+    let own = if state.percent { found / 100.0 * state.mean } else { found };
+    let is_slope = state.criterion.ends_with("_slope");
+    let whole = |rates: &[f64]| rates.iter().map(|rate| *rate as u64).collect::<Vec<_>>();
+    let mean = |rates: &[f64]| (rates.iter().sum::<f64>() / rates.len().max(1) as f64) as u64;
+    let (iops, bw) = (&state.window_requests_per_s, &state.window_bytes_per_s);
+    Steady {
+        ss: format!("{}:{:.6}{percent}", state.criterion, state.limit),
+        duration: state.window_ns.0 / 1_000_000_000,
+        attained: state.attained.into(),
+        criterion: format!("{found:.6}{percent}"),
+        max_deviation: if is_slope { 0.0 } else { own },
+        slope: if is_slope { own } else { 0.0 },
+        data: SteadyData {
+            bw_mean: mean(bw),
+            iops_mean: mean(iops),
+            iops: whole(iops),
+            bw: whole(bw),
+        },
     }
 }
 

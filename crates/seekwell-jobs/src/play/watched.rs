@@ -1,26 +1,35 @@
 //! A clone's requests with what looks on as they are done.
 
 use super::log::{Recorder, is_whole};
+use super::steady::Steady;
 use seekwell_io::measurement::Failure;
-use seekwell_io::request::{Completion, Request};
+use seekwell_io::request::{Completion, Op, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
+use std::sync::Arc;
 
-/// A source, its log, and when its measuring began.
+/// A source, what looks on at it, and when its measuring began.
 #[derive(Debug)]
 pub struct Watched<S> {
     /// The requests.
     pub source: S,
     log: Option<Recorder>,
+    /// Ends it.
+    pub steady: Option<Arc<Steady>>,
     ramp: Nanos,
     ramp_end: Option<Nanos>,
     started: Option<Nanos>,
 }
 
 impl<S: Source> Watched<S> {
-    /// Looks on at `source`, whose measuring begins after `ramp`.
-    pub const fn new(source: S, ramp: Nanos, log: Option<Recorder>) -> Self {
-        Self { source, log, ramp, ramp_end: None, started: None }
+    /// Looks on at `source`, whose measuring begins after `ramp`; it ends when it is `steady`.
+    pub const fn new(
+        source: S,
+        ramp: Nanos,
+        log: Option<Recorder>,
+        steady: Option<Arc<Steady>>,
+    ) -> Self {
+        Self { source, log, steady, ramp, ramp_end: None, started: None }
     }
 
     /// What its logs are made of, and when measuring began; none where it did not.
@@ -35,6 +44,12 @@ impl<S: Source> Source for Watched<S> {
         if self.started.is_none() {
             let ramp_end = *self.ramp_end.get_or_insert(now + self.ramp);
             self.started = (now >= ramp_end).then_some(now);
+            if let Some((steady, at)) = self.steady.as_ref().zip(self.started) {
+                steady.start(at);
+            }
+        }
+        if self.steady.as_ref().is_some_and(|steady| steady.is_over(now)) {
+            return Next::Done;
         }
         self.source.next(now)
     }
@@ -50,10 +65,16 @@ impl<S: Source> Source for Watched<S> {
         let Some(started) = self.started.filter(|started| completion.at >= *started) else {
             return;
         };
-        if let Some(log) = &mut self.log
-            && is_whole(request, completion)
-        {
-            log.completed(request, completion.at.since(submitted), completion.at.since(started));
+        let watched = self.log.is_some() || self.steady.is_some();
+        if !watched || request.op == Op::Flush || !is_whole(request, completion) {
+            return;
+        }
+        let latency = completion.at.since(submitted);
+        if let Some(log) = &mut self.log {
+            log.completed(request, latency, completion.at.since(started));
+        }
+        if let Some(steady) = &self.steady {
+            steady.completed(request.len, latency);
         }
     }
 

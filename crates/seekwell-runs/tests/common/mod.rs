@@ -12,8 +12,8 @@ use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::{
     Detail, DeviceCount, Engine, Fidelity, JobFile, JobWork, Kind, Latency, Limit, LimitOutcome,
     Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Repeat, RepeatDetail, Replay,
-    ReplayMode, RunDocument, Slowdown, Spread, Status, Steady, SteadyOutcome, Study, SuiteStep,
-    Sweep, Tool, Trial,
+    ReplayMode, RunDocument, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Study,
+    SuiteStep, Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
 
@@ -330,4 +330,18 @@ pub fn studies() -> [Study; 3] {
             outcome: Some(SteadyOutcome::Reached { from: 0, mean_per_s: 1_000.0 }),
         }),
     ]
+}
+
+pub fn steady_state() -> SteadyState {
+    SteadyState {
+        criterion: "iops_slope".into(),
+        limit: 0.5,
+        percent: true,
+        window_ns: Nanos::from_millis(5000),
+        attained: true,
+        found: Some(0.1),
+        mean: 100.0,
+        window_requests_per_s: vec![100.0],
+        window_bytes_per_s: vec![409_600.0],
+    }
 }

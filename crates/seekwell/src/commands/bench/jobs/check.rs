@@ -4,11 +4,13 @@
 use super::error::JobRunError;
 use super::layout::{Layout, There};
 use super::media::Media;
+use super::record::groups;
 use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind};
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::data::header;
 use seekwell_jobs::play::source::walk;
 use seekwell_jobs::play::source::written::{Written, unit};
+use seekwell_jobs::play::steady::samples;
 
 /// The most memory that remembering what was written may take, for all clones together.
 const MEMORY: u64 = 1 << 30;
@@ -38,6 +40,18 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
             return Err(JobRunError::NobodyToWaitFor { job, name });
         }
         verify(job)?;
+        if job.steady_state.is_some_and(|rule| samples(&rule) < 2) {
+            return refuse(
+                "steadystate_duration has to be two steadystate_check_interval or longer",
+            );
+        }
+    }
+    for group in groups(jobs) {
+        let odd = group.iter().find(|n| jobs[**n].steady_state != jobs[group[0]].steady_state);
+        if let Some(odd) = odd {
+            let what = "steadystate has to be the same in all jobs that group_reporting adds up";
+            return Err(JobRunError::NotHere { job: jobs[*odd].name.clone(), what });
+        }
     }
     Ok(())
 }
@@ -223,10 +237,6 @@ const REMARKS: &[Remark] = &[
         "create_… has no effect: files are made before the first job begins",
     ),
     (|job| job.files.creation.only, "create_only: files are made and nothing is measured"),
-    (
-        |job| job.steady_state.is_some(),
-        "steadystate does not end the job: it runs as long as it is to",
-    ),
     (
         |job| job.logs.histogram.is_some(),
         "write_hist_log has no effect: --format=fio-json+ has the histogram of the whole job",

@@ -18,6 +18,7 @@ use seekwell_jobs::play::source::back::ReadBack;
 use seekwell_jobs::play::source::pace::FlowShare;
 use seekwell_jobs::play::source::written::Written;
 use seekwell_jobs::play::source::{Cut, JobSource, Setup};
+use seekwell_jobs::play::steady::Steady;
 use seekwell_jobs::play::watched::Watched;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub struct Own {
     pub flow: Option<FlowShare>,
     /// What notes its requests for its logs.
     pub log: Option<Recorder>,
+    /// Ends it when it is steady, with those it is reported with.
+    pub steady: Option<Arc<Steady>>,
 }
 
 /// What one clone gave.
@@ -67,6 +70,8 @@ pub struct Played {
     pub checked: u64,
     /// What its logs are made of.
     pub log: Option<Noted>,
+    /// Whether it was steady, with those it is reported with.
+    pub steady: Option<Arc<Steady>>,
 }
 
 /// A target and the data that its requests carry, where they carry any.
@@ -152,7 +157,7 @@ impl Part<'_> {
         let (mut target, source) = match opened {
             Ok(target) => {
                 let source = JobSource::new(setup);
-                let source = Watched::new(source, self.job.timing.ramp, own.log);
+                let source = Watched::new(source, self.job.timing.ramp, own.log, own.steady);
                 gate(Ok(()))?;
                 (target, source)
             }
@@ -181,7 +186,7 @@ impl Part<'_> {
             recorded: recorder.finish(),
             epoch_ms: epoch_ms(started),
         });
-        let source = source.source;
+        let (source, steady) = (source.source, source.steady);
         let (cut, found_depth) = (source.cut(), source.found_depth());
         let goes_on = main.stopped == Stopped::Finished && cut.is_none();
         let back = match source.into_written() {
@@ -200,6 +205,7 @@ impl Part<'_> {
             bad_count: 0,
             checked: 0,
             log,
+            steady,
         };
         if let Some(data) = target.data() {
             played.bad = std::mem::take(&mut data.bad);

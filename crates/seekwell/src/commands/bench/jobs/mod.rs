@@ -8,6 +8,7 @@ mod media;
 mod member;
 mod record;
 mod stage;
+mod steady;
 
 pub use error::JobRunError;
 pub use layout::LayoutError;

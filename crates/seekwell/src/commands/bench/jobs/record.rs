@@ -6,6 +6,7 @@ use super::layout::{Layout, There};
 use super::media::Media;
 use super::member::{Played, engine_name};
 use super::stage::MemberError;
+use super::steady;
 use crate::executor::EngineKind;
 use seekwell_checkup::driver::NOT_REACHED;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
@@ -367,6 +368,14 @@ fn notes(played: &Played, repeat: &mut Repeat) {
         if let Some(depth) = found {
             repeat.values.insert("latency_target_depth_requests".into(), f64::from(depth));
         }
+    }
+    if let Some(steady) = &played.steady {
+        let found = steady::state(&steady.verdict());
+        let text = steady::told(&found);
+        if !repeat.notes.contains(&text) {
+            repeat.notes.push(text);
+        }
+        repeat.steady_state = Some(found);
     }
     match played.end_sync {
         Some(Ok(took)) => {

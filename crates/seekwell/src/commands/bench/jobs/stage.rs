@@ -4,6 +4,7 @@ use super::layout::{Layout, Member};
 use super::logs::recorder;
 use super::media::Media;
 use super::member::{Own, Part, Played, is_called_off};
+use super::record::groups;
 use crate::context::Context;
 use crate::executor::EngineKind;
 use crate::progress::Line;
@@ -15,6 +16,7 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{EngineKind as Asked, ExitWhat, Job};
 use seekwell_jobs::play::source::pace::{Flow, FlowShare};
+use seekwell_jobs::play::steady::Steady;
 use seekwell_runs::DeviceCount;
 use seekwell_sys::DiskCounters;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,9 +109,14 @@ impl Run<'_> {
         let ends: BTreeMap<usize, Arc<AtomicBool>> =
             stage.iter().map(|job| (*job, Arc::default())).collect();
         let mut flows: BTreeMap<u32, Arc<Flow>> = BTreeMap::new();
+        let steady = self.steady(stage);
         let mut ready = Vec::new();
         for (_, member) in &members {
-            ready.push(self.runner(member, media, &ends, &mut flows));
+            let runner = self.runner(member, media, &ends, &mut flows);
+            ready.push(runner.map(|mut runner| {
+                runner.own.steady = steady.get(&member.job).cloned();
+                runner
+            }));
         }
         let board = Board {
             setting_up: Mutex::new((
@@ -137,6 +144,18 @@ impl Run<'_> {
             results.collect::<Vec<_>>()
         });
         members.into_iter().map(|(i, _)| i).zip(results).collect()
+    }
+
+    /// By job of a stage: what ends it, with those it is reported with, when they are steady.
+    fn steady(&self, stage: &[usize]) -> BTreeMap<usize, Arc<Steady>> {
+        let mut all = BTreeMap::new();
+        for group in groups(self.jobs) {
+            let Some(rule) = self.jobs[group[0]].steady_state else { continue };
+            let steady = Arc::new(Steady::new(rule));
+            let here = group.into_iter().filter(|job| stage.contains(job));
+            all.extend(here.map(|job| (job, Arc::clone(&steady))));
+        }
+        all
     }
 
     fn runner<'a>(
@@ -168,7 +187,10 @@ impl Run<'_> {
             seed: seed(job.random.seed.unwrap_or(self.seed), member.job, member.clone),
             ends: Arc::clone(&ends[&member.job]),
         };
-        Ok(Runner { part, own: Own { flow, log: recorder(self.jobs, self.layout, member) } })
+        Ok(Runner {
+            part,
+            own: Own { flow, log: recorder(self.jobs, self.layout, member), steady: None },
+        })
     }
 
     /// One clone on its own thread.
