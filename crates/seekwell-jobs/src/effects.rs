@@ -39,6 +39,31 @@ fn ends(job: &Job) -> bool {
 const RULES: &[Rule] = &[
     Rule {
         options: &[
+            "bs",
+            "bsrange",
+            "bssplit",
+            "ba",
+            "size",
+            "io_size",
+            "filesize",
+            "filename",
+            "nrfiles",
+            "offset",
+            "offset_increment",
+            "rwmixread",
+            "rwmixwrite",
+            "norandommap",
+            "random_distribution",
+            "percentage_random",
+            "fsync",
+            "fdatasync",
+            "file_service_type",
+        ],
+        idle: |job| job.replay.is_some(),
+        why: "the requests come from read_iolog",
+    },
+    Rule {
+        options: &[
             "iodepth",
             "iodepth_batch",
             "iodepth_batch_complete_min",

@@ -497,7 +497,7 @@ pub struct Replay {
     pub redirect: Option<PathBuf>,
     /// Offsets are divided by this.
     pub scale: u32,
-    /// Offsets and lengths become multiples of this many bytes; 0 leaves them.
+    /// Offsets become multiples of this many bytes; 0 leaves them.
     pub align_bytes: u32,
     /// Recorded time passes at this percentage of its speed: 50 is half as fast.
     pub time_scale_percent: u32,
@@ -505,4 +505,8 @@ pub struct Replay {
     pub skip: By<bool>,
     /// Flushes are left out.
     pub skip_flush: bool,
+    /// The kinds of request that `rw` allows, where it is given: a trace with others contradicts it.
+    pub kind: Option<Kind>,
+    /// Only the last part of recorded names counts: everything is in another folder.
+    pub base_names: bool,
 }

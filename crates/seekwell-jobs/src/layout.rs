@@ -167,7 +167,9 @@ fn of_job(job: &Job, look: &impl Fn(&Path) -> Found) -> JobLayout {
     let mut files: Vec<FileUse> = Vec::new();
     let mut known: BTreeMap<PathBuf, usize> = BTreeMap::new();
     let mut bound = bound(job);
-    let clones = if job.engine.kind == EngineKind::Null { 0 } else { job.clones };
+    // A trace names its files itself.
+    let named = job.engine.kind != EngineKind::Null && job.replay.is_none();
+    let clones = if named { job.clones } else { 0 };
     for clone in 0..clones {
         let paths = paths(job, clone, look);
         let mut regions = Vec::with_capacity(paths.len());
@@ -189,7 +191,7 @@ fn of_job(job: &Job, look: &impl Fn(&Path) -> Found) -> JobLayout {
             let file = &mut files[n];
             file.clones += 1;
             file.length = file.length.max(region.start.saturating_add(region.bytes));
-            if bound != Bound::Trace && !job.files.creation.only {
+            if !job.files.creation.only {
                 add(&mut file.traffic, traffic(job, region.bytes, whole));
             }
         }

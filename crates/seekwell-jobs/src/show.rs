@@ -168,7 +168,7 @@ fn files(line: &mut impl FnMut(&str, String), layout: &JobLayout) {
         Bound::Work => "",
         Bound::Time(_) => ", in one pass",
         Bound::Room => ", and on until there is no room",
-        Bound::Trace => ", as its trace says",
+        Bound::Trace => "",
         Bound::Unknown => ", once the size is known",
     };
     for file in layout.files.iter().take(MOST_FILES) {
@@ -179,7 +179,8 @@ fn files(line: &mut impl FnMut(&str, String), layout: &JobLayout) {
         line("together", format!("{}{bound}", traffic(layout.total())));
     }
     if layout.files.is_empty() {
-        line("file", "none".to_owned());
+        let none = if layout.bound == Bound::Trace { "as its trace says" } else { "none" };
+        line("file", none.to_owned());
     }
 }
 

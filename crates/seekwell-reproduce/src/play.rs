@@ -101,6 +101,7 @@ pub fn played(
         longest_bytes: (device.longest_bytes + 2 * SECTOR).next_multiple_of(SECTOR),
         untimed: pace != Pace::Dependent,
         dependencies: pace == Pace::Dependent,
+        device_shift: None,
     };
     let mut feed = Feed::start(trace.open()?, picked);
     feed.peek();

@@ -286,6 +286,7 @@ fn picked(survey: &Survey, played: &DeviceSurvey, size: u64) -> Result<Picked, S
         longest_bytes: (longest + 2 * BLOCK).min(LONGEST),
         untimed: true,
         dependencies: false,
+        device_shift: None,
     })
 }
 

@@ -5,6 +5,8 @@
 mod beside_fio;
 #[path = "common/mod.rs"]
 mod common;
+#[path = "jobs/iolog.rs"]
+mod iolog;
 #[path = "jobs/laws.rs"]
 mod laws;
 #[path = "jobs/logs.rs"]

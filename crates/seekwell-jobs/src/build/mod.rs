@@ -197,7 +197,7 @@ fn job(asked: &Asked<'_>, options: &Options, around: &Surroundings) -> Result<Jo
         logs: observe::logs(asked)?,
         errors: observe::errors(asked)?,
         exit: what::exit(asked)?,
-        replay: place::replay(asked)?,
+        replay: place::replay(asked, access.kind)?,
         record: asked.text("write_iolog").map(Into::into),
         hints: pace::hints(asked)?,
         options: BTreeMap::new(),

@@ -3,8 +3,8 @@
 use super::asked::Asked;
 use crate::error::JobError;
 use crate::job::{
-    Amount, By, Creation, Extent, Fallocate, Files, Job, Replay, Service, ServiceOrder, Strided,
-    Zoned,
+    Amount, By, Creation, Extent, Fallocate, Files, Job, Kind, Replay, Service, ServiceOrder,
+    Strided, Zoned,
 };
 use crate::value;
 use std::path::PathBuf;
@@ -193,7 +193,7 @@ pub(super) fn zones(asked: &Asked<'_>) -> Result<(Option<Strided>, Option<Zoned>
 }
 
 /// `read_iolog` and how it is played.
-pub(super) fn replay(asked: &Asked<'_>) -> Result<Option<Replay>, JobError> {
+pub(super) fn replay(asked: &Asked<'_>, kind: Kind) -> Result<Option<Replay>, JobError> {
     let no_stall = asked.flag("replay_no_stall", false)?;
     let redirect = asked.text("replay_redirect").map(PathBuf::from);
     let scale = asked.count("replay_scale", 0, 1)?.max(1);
@@ -222,6 +222,8 @@ pub(super) fn replay(asked: &Asked<'_>) -> Result<Option<Replay>, JobError> {
         time_scale_percent,
         skip,
         skip_flush,
+        kind: asked.has("rw").then_some(kind),
+        base_names: false,
     }))
 }
 

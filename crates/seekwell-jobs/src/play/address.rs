@@ -18,6 +18,11 @@ impl Address {
         1 << self.shift
     }
 
+    /// The lowest bit that names the file.
+    pub const fn shift(self) -> u32 {
+        self.shift
+    }
+
     /// The number of a place in a file.
     #[inline]
     pub const fn join(self, file: u32, offset: u64) -> u64 {

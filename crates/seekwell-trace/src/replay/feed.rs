@@ -64,6 +64,9 @@ pub struct Picked {
     pub untimed: bool,
     /// Find out what each request waited for.
     pub dependencies: bool,
+    /// Several devices are played: the number of each stands in the offsets of its requests, from
+    /// this bit on.
+    pub device_shift: Option<u32>,
 }
 
 /// What was not played as recorded.
@@ -79,6 +82,17 @@ pub struct Skipped {
     pub parts: u64,
     /// Wanted earlier than one before it; played at that one's time.
     pub backwards: u64,
+}
+
+impl Skipped {
+    /// Adds what another pass did not play as recorded.
+    pub fn merge(&mut self, more: &Self) {
+        self.by_op.iter_mut().zip(more.by_op).for_each(|(sum, n)| *sum += n);
+        self.other += more.other;
+        self.altered += more.altered;
+        self.parts += more.parts;
+        self.backwards += more.backwards;
+    }
 }
 
 enum Sent {
@@ -156,6 +170,8 @@ struct Reader<'a> {
     send: &'a SyncSender<Sent>,
     stop: &'a AtomicBool,
     skipped: Skipped,
+    /// What the device of the current record adds to offsets.
+    base: u64,
     inference: Inference,
     last: Nanos,
     next_id: u32,
@@ -169,6 +185,7 @@ impl<'a> Reader<'a> {
             send,
             stop,
             skipped: Skipped::default(),
+            base: 0,
             inference: Inference::default(),
             last: Nanos::ZERO,
             next_id: 0,
@@ -215,6 +232,7 @@ impl<'a> Reader<'a> {
             self.skipped.other += 1;
             return;
         }
+        self.base = self.picked.device_shift.map_or(0, |shift| u64::from(record.device) << shift);
         let at = time.since(self.picked.first);
         self.skipped.backwards += u64::from(at < self.last);
         self.last = self.last.max(at);
@@ -258,7 +276,7 @@ impl<'a> Reader<'a> {
         let learned = self.inference.next(id, at, completed, self.picked.dependencies);
         self.out.push(Planned {
             at,
-            offset,
+            offset: self.base | offset,
             len,
             op,
             durable,

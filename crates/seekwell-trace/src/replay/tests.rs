@@ -64,6 +64,7 @@ fn picked() -> Picked {
         longest_bytes: 1 << 20,
         untimed: false,
         dependencies: true,
+        device_shift: None,
     }
 }
 

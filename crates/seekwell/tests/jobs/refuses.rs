@@ -109,7 +109,7 @@ fn what_is_wrong_with_a_job_is_said_before_another_writes() {
         ("[b]\nrw=read\nsize=1m\nbs=1000\ndirect=1\n", "multiple of"),
         ("[b]\nrw=write\nsize=1m\nverify=sha512\nbs=64\n", "header"),
         ("[b]\nrw=read\nsize=1m\nwait_for=nobody\n", "nobody"),
-        ("[b]\nrw=read\nsize=1m\nread_iolog=trace\n", "replay"),
+        ("[b]\nrw=read\nsize=1m\nread_iolog=trace\n", "read_iolog"),
         ("[b]\nrw=read\nsize=1m\nallow_file_create=0\n", "allow_file_create"),
         ("[b]\nrw=reed\nsize=1m\n", "rw=reed"),
         ("[b]\nrw=read\nsize=1m\niodept=3\n", "iodepth"),

@@ -36,6 +36,8 @@ pub struct Data {
     buffers: Buffers,
     verify: Option<Verify>,
     clone: u16,
+    /// Numbers of requests are a trace's, and say nothing of flushes.
+    replays: bool,
     seed: u64,
     random: Xoshiro256PlusPlus,
     stamped: Stamped,
@@ -57,6 +59,7 @@ impl Data {
             buffers: job.buffers.clone(),
             verify: job.verify.clone().filter(|v| v.checksum != Checksum::Null),
             clone: (clone + 1) as u16,
+            replays: job.replay.is_some(),
             seed,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             stamped: Stamped::new(seed),
@@ -187,7 +190,7 @@ impl Payload for Data {
 
     #[inline]
     fn data_only(&self, flush: &Request) -> bool {
-        flush.id == DATA_ONLY
+        !self.replays && flush.id == DATA_ONLY
     }
 
     fn begin(&mut self, buffer: &mut [u8]) {

@@ -173,7 +173,7 @@ fn lane(pair: Pair, args: &Replay, context: &Context, line: &Line) -> Result<Lan
 
 /// How many requests may be outstanding, and how long each may be, so that buffers stay small.
 /// Placing may make a request longer by a block at each end.
-fn bounds(longest: u32, block: u32, depth: Option<u32>) -> (u32, u32) {
+pub fn bounds(longest: u32, block: u32, depth: Option<u32>) -> (u32, u32) {
     let block = block.max(1);
     let whole = |bytes: u32| (bytes / block * block).max(block);
     let needed = longest.min(LONGEST).saturating_add(2 * block - 1);

@@ -6,6 +6,9 @@ mod play;
 mod record;
 
 pub use error::ReplayError;
+pub use lanes::bounds;
+pub use play::SPIN;
+pub use record::{fidelity, judged};
 
 use super::show;
 use crate::Ended;

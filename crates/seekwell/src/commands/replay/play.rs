@@ -27,7 +27,7 @@ const LEAD: Nanos = Nanos::from_millis(20);
 /// Measuring begins this much before the first request is due, so that none is missed.
 const EARLY: Nanos = Nanos::from_millis(1);
 /// A request that is wanted within this time is watched for and not slept for.
-const SPIN: Nanos = Nanos::from_micros(60);
+pub const SPIN: Nanos = Nanos::from_micros(60);
 /// Between two looks at how far it is.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -278,6 +278,7 @@ impl Stage<'_> {
             longest_bytes: lane.longest_bytes,
             untimed: self.args.mode == Mode::Depth,
             dependencies: self.args.mode == Mode::Dependent,
+            device_shift: None,
         }
     }
 }

@@ -133,21 +133,28 @@ fn repeat_of(lane: &Lane, played: &Played, seed: u64, cpu_share: f64) -> Repeat 
             Skipped::default()
         }
     };
-    if repeat.invalid.is_none() && played.fidelity.verdict() == Verdict::ProgramLate {
-        repeat.invalid = Some(format!(
-            "the program was late: {} of {} requests were handed over more than {} after their \
-             time while {} had room for them, so their latencies say nothing about it",
-            played.fidelity.late_program,
-            played.fidelity.lateness.count(),
-            played.fidelity.bound,
-            lane.path.display()
-        ));
+    if repeat.invalid.is_none() {
+        repeat.invalid = judged(&played.fidelity, &lane.path.display().to_string());
     }
     repeat.fidelity = Some(fidelity(&played.fidelity, &skipped));
     repeat
 }
 
-fn fidelity(from: &seekwell_trace::replay::Fidelity, skipped: &Skipped) -> Fidelity {
+/// Why latencies say nothing about a target, where the program was late.
+pub fn judged(fidelity: &seekwell_trace::replay::Fidelity, target: &str) -> Option<String> {
+    (fidelity.verdict() == Verdict::ProgramLate).then(|| {
+        format!(
+            "the program was late: {} of {} requests were handed over more than {} after their \
+             time while {target} had room for them, so their latencies say nothing about it",
+            fidelity.late_program,
+            fidelity.lateness.count(),
+            fidelity.bound,
+        )
+    })
+}
+
+/// How far a replay was from its recording, for the document.
+pub fn fidelity(from: &seekwell_trace::replay::Fidelity, skipped: &Skipped) -> Fidelity {
     let by_op = Op::ALL.into_iter().zip(skipped.by_op).filter(|(_, n)| *n > 0);
     let means = from.in_flight_means();
     Fidelity {

@@ -22,10 +22,11 @@ const MEMORY: u64 = 1 << 30;
 pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
     for (number, job) in jobs.iter().enumerate() {
         let refuse = |what| Err(JobRunError::NotHere { job: job.name.clone(), what });
-        if job.replay.is_some() {
-            return refuse(
-                "read_iolog plays a trace back; `seekwell replay TRACE --on TARGET` does that",
-            );
+        if job.replay.is_some()
+            && let Some((_, option)) = NOT_REPLAYED.iter().find(|(holds, _)| holds(job))
+        {
+            let (at, job) = (job.origin.clone(), job.name.clone());
+            return Err(JobRunError::WithTrace { at, job, option });
         }
         if job.extent.fill_device && job.access.kind.writes() {
             return refuse(
@@ -55,6 +56,22 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
     }
     Ok(())
 }
+
+/// Whether an option is there, and its name.
+type Contradiction = (fn(&Job) -> bool, &'static str);
+
+/// What decides requests that a trace decides already.
+const NOT_REPLAYED: &[Contradiction] = &[
+    (|job| job.verify.is_some(), "verify"),
+    (|job| job.rate.limits(), "rate"),
+    (|job| job.thinktime.is_some(), "thinktime"),
+    (|job| job.latency_target.is_some(), "latency_target"),
+    (|job| job.flow.is_some(), "flow"),
+    (|job| job.strided.is_some() || job.zoned.is_some(), "zonemode"),
+    (|job| job.extent.number_ios.is_some(), "number_ios"),
+    (|job| given(job, "rate_min") || given(job, "rate_iops_min"), "rate_min"),
+    (|job| job.engine.serialize_overlap, "serialize_overlap"),
+];
 
 fn verify(job: &Job) -> Result<(), JobRunError> {
     let Some(verify) = &job.verify else { return Ok(()) };
@@ -126,7 +143,8 @@ pub fn memory(jobs: &[Job], layout: &Layout) -> Result<(), JobRunError> {
 pub fn alignment(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), JobRunError> {
     for member in &layout.members {
         let job = &jobs[member.job];
-        if !job.engine.direct {
+        // Requests of a trace are placed on whole blocks.
+        if !job.engine.direct || job.replay.is_some() {
             continue;
         }
         let made = job.makes();

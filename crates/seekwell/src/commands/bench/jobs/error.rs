@@ -1,6 +1,8 @@
 //! Why jobs cannot be run, in sentences; all of it is known before the first byte is written.
 
 use crate::exit::Exit;
+use seekwell_jobs::job::Origin;
+use seekwell_trace::error::TraceError;
 use std::path::PathBuf;
 
 /// Jobs that cannot be run as they are.
@@ -161,6 +163,66 @@ pub enum JobRunError {
         job: String,
         /// The file.
         path: PathBuf,
+    },
+    /// A trace cannot be read.
+    #[error("{at}: job `{job}`: read_iolog: {source}")]
+    Trace {
+        /// Where the job begins.
+        at: Origin,
+        /// The job.
+        job: String,
+        /// What is wrong.
+        source: Box<TraceError>,
+    },
+    /// A trace without reads and writes.
+    #[error(
+        "{at}: job `{job}`: read_iolog={} holds no request that would be played", path.display()
+    )]
+    EmptyTrace {
+        /// Where the job begins.
+        at: Origin,
+        /// The job.
+        job: String,
+        /// The trace.
+        path: PathBuf,
+    },
+    /// A recorded device whose name is no path.
+    #[error(
+        "{at}: job `{job}`: read_iolog: the trace calls its device {name:?}, which is no path: say \
+         where it is played with replay_redirect or --on"
+    )]
+    NoPlaceForTrace {
+        /// Where the job begins.
+        at: Origin,
+        /// The job.
+        job: String,
+        /// The name.
+        name: String,
+    },
+    /// `rw` does not allow what the trace does.
+    #[error(
+        "{at}: job `{job}`: rw={rw} and a read_iolog that does more: leave rw out, or give \
+         replay_skip={word}"
+    )]
+    AgainstTrace {
+        /// Where the job begins.
+        at: Origin,
+        /// The job.
+        job: String,
+        /// As it was given.
+        rw: String,
+        /// What the trace does, as `replay_skip` calls it.
+        word: &'static str,
+    },
+    /// An option that says what a trace says already.
+    #[error("{at}: job `{job}`: {option} does not go with read_iolog, which says every request")]
+    WithTrace {
+        /// Where the job begins.
+        at: Origin,
+        /// The job.
+        job: String,
+        /// The option.
+        option: &'static str,
     },
     /// Something is asked for that jobs here do not do.
     #[error("job `{job}`: {what}")]

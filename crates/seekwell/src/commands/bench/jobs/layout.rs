@@ -1,6 +1,7 @@
 //! Which files the clones of jobs use, and which part of each: nothing is made or written for it.
 
 use super::error::JobRunError;
+use super::trace::{Trace, Traces};
 use rustix::fs::{FileType, Stat};
 use seekwell_access::AccessError;
 use seekwell_jobs::job::{Amount, EngineKind, Fallocate, Job};
@@ -8,6 +9,7 @@ use seekwell_jobs::layout::{look as found, paths};
 use seekwell_jobs::play::source::walk::Region;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What is at a path before anything is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +63,8 @@ pub struct Member {
     pub uses: Vec<Use>,
     /// Bytes to transfer in each loop.
     pub loop_bytes: u64,
+    /// The trace it plays in place of drawing requests.
+    pub trace: Option<Arc<Trace>>,
 }
 
 /// All clones of all jobs with all their files.
@@ -87,11 +91,15 @@ impl Layout {
     ///
     /// # Errors
     /// When a path cannot be used, or a size is not known or does not fit.
-    pub fn of(jobs: &[Job]) -> Result<Self, LayoutError> {
+    pub fn of(jobs: &[Job], traces: &Traces) -> Result<Self, LayoutError> {
         let mut layout = Self::default();
         for (number, job) in jobs.iter().enumerate() {
             for clone in 0..job.clones {
-                let member = layout.member(job, number, clone)?;
+                let files = job.replay.as_ref().map_or(1, |replay| replay.files.len().max(1));
+                let member = match traces.get(&(number, clone as usize % files)) {
+                    Some(trace) => layout.replayed(job, number, clone, trace)?,
+                    None => layout.member(job, number, clone)?,
+                };
                 layout.members.push(member);
             }
         }
@@ -119,7 +127,43 @@ impl Layout {
             None => job.extent.io_size,
         };
         let loop_bytes = amount.map_or(whole, |amount| amount.of(whole));
-        Ok(Member { job: number, clone, uses, loop_bytes })
+        Ok(Member { job: number, clone, uses, loop_bytes, trace: None })
+    }
+
+    /// A clone that plays a trace: each of its files from the start to where the trace ends in it.
+    fn replayed(
+        &mut self,
+        job: &Job,
+        number: usize,
+        clone: u32,
+        trace: &Arc<Trace>,
+    ) -> Result<Member, LayoutError> {
+        let mut uses = Vec::with_capacity(trace.files.len());
+        for (path, asked) in &trace.files {
+            let place = self.place(job, path)?;
+            let known = &mut self.places[place];
+            // Whole blocks, as far as there are any.
+            let end = asked.end_bytes.max(1);
+            let whole = end.next_multiple_of(4096);
+            let bytes = match known.there {
+                There::File | There::Device => whole.min(known.size_bytes.max(end)),
+                There::Nothing | There::Null => whole,
+            };
+            if matches!(known.there, There::File | There::Device) && end > known.size_bytes {
+                let (job, path, size) = (job.name.clone(), path.clone(), known.size_bytes);
+                return Err(JobRunError::TooSmall { job, path, start: 0, end, size }.into());
+            }
+            known.end = known.end.max(bytes);
+            let [reads, writes, _, discards] = asked.requests.map(|requests| requests > 0);
+            if writes || discards {
+                known.written_by.get_or_insert_with(|| job.name.clone());
+            }
+            known.is_read |= reads;
+            uses.push(Use { place, region: Region { start: 0, bytes } });
+        }
+        let loop_bytes = uses.iter().map(|u| u.region.bytes).sum();
+        let trace = Some(Arc::clone(trace));
+        Ok(Member { job: number, clone, uses, loop_bytes, trace })
     }
 
     /// The place of a path, new or known.

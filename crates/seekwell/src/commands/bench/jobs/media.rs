@@ -232,6 +232,13 @@ impl Media {
         self.media[place].opened.as_ref().is_some_and(Opened::direct)
     }
 
+    /// What requests of a job to some places have to be whole multiples of, in bytes.
+    pub fn block_bytes(&self, places: impl Iterator<Item = usize>, job: &Job) -> u32 {
+        let direct = |opened: &&Opened| job.engine.direct && opened.direct();
+        let opened = places.filter_map(|place| self.media[place].opened.as_ref()).filter(direct);
+        opened.map(Opened::logical_block_bytes).max().unwrap_or(1)
+    }
+
     /// Drops what the page cache holds of a place.
     pub fn forget(&self, place: usize) {
         if let Some(opened) = &self.media[place].opened {

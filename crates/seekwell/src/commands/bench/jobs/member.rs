@@ -2,6 +2,9 @@
 
 use super::layout::Member;
 use super::logs::{Noted, epoch_ms};
+use super::replay::{Ended, JobReplay};
+use super::stage::MemberError;
+use crate::commands::replay::{SPIN, bounds};
 use crate::executor::EngineKind;
 use rustix::io::Errno;
 use rustix::thread::CpuSet;
@@ -10,6 +13,7 @@ use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
 use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::Source;
 use seekwell_jobs::job::{EngineKind as Asked, Job, Kind};
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::data::{Bad, Data};
@@ -32,6 +36,8 @@ pub struct Part<'a> {
     pub member: &'a Member,
     /// Its files, in the order of its uses; none where requests go nowhere.
     pub files: Vec<Arc<OwnedFd>>,
+    /// What its requests have to be whole multiples of, in bytes, where a trace says them.
+    pub block_bytes: u32,
     /// How asynchronous engines are carried out here.
     pub engine: EngineKind,
     /// Of everything that is drawn.
@@ -72,6 +78,46 @@ pub struct Played {
     pub log: Option<Noted>,
     /// Whether it was steady, with those it is reported with.
     pub steady: Option<Arc<Steady>>,
+    /// What became of the trace it played.
+    pub replayed: Option<Ended>,
+}
+
+/// What a clone asks for, and what is left of it at the end.
+pub trait Requests: Source {
+    /// Why it ended early, if it did.
+    fn cut(&self) -> Option<Cut>;
+    /// The depth that `latency_target` found, where it was asked for.
+    fn found_depth(&self) -> Option<Option<u32>>;
+    /// What was written and not read back, and what became of a trace.
+    fn end(self) -> (Option<Written>, Option<Ended>);
+}
+
+impl Requests for JobSource {
+    fn cut(&self) -> Option<Cut> {
+        Self::cut(self)
+    }
+
+    fn found_depth(&self) -> Option<Option<u32>> {
+        Self::found_depth(self)
+    }
+
+    fn end(self) -> (Option<Written>, Option<Ended>) {
+        (self.into_written(), None)
+    }
+}
+
+impl Requests for JobReplay {
+    fn cut(&self) -> Option<Cut> {
+        Self::cut(self)
+    }
+
+    fn found_depth(&self) -> Option<Option<u32>> {
+        None
+    }
+
+    fn end(self) -> (Option<Written>, Option<Ended>) {
+        (None, Some(self.finish()))
+    }
 }
 
 /// A target and the data that its requests carry, where they carry any.
@@ -110,14 +156,19 @@ pub const fn engine_name(job: &Job, engine: EngineKind) -> &'static str {
 impl Part<'_> {
     /// The most that one request moves.
     fn longest(&self) -> u32 {
-        self.job.max_block().max(1)
+        match &self.member.trace {
+            Some(trace) => {
+                bounds(trace.longest_bytes(), self.block_bytes, Some(self.job.engine.depth)).1
+            }
+            None => self.job.max_block().max(1),
+        }
     }
 
     /// Sets itself up, waits at `gate` for all others, and runs.
     ///
     /// # Errors
     /// When the target cannot be set up or fails as a whole.
-    pub fn run<G>(&self, own: Own, control: &Control, gate: G) -> Result<Played, EngineError>
+    pub fn run<G>(&self, own: Own, control: &Control, gate: G) -> Result<Played, MemberError>
     where
         G: FnOnce(Result<(), EngineError>) -> Result<(), EngineError>,
     {
@@ -140,11 +191,32 @@ impl Part<'_> {
         own: Own,
         control: &Control,
         gate: G,
-    ) -> Result<Played, EngineError>
+    ) -> Result<Played, MemberError>
     where
         G: FnOnce(Result<(), EngineError>) -> Result<(), EngineError>,
     {
         self.stay_on_cpus();
+        let mut target = match opened {
+            Ok(target) => target,
+            Err(error) => {
+                return Err(gate(Err(error.into())).err().unwrap_or(EngineError::Thread))?;
+            }
+        };
+        let ramp = self.job.timing.ramp;
+        if let Some(trace) = &self.member.trace {
+            let lengths = (self.block_bytes, self.longest());
+            let source =
+                JobReplay::new(self.job, Arc::clone(trace), lengths, Arc::clone(&self.ends));
+            let source = match source {
+                Ok(source) => Watched::new(source, ramp, own.log, own.steady),
+                Err(error) => {
+                    let _ = gate(Err(EngineError::Thread));
+                    return Err(error.into());
+                }
+            };
+            gate(Ok(()))?;
+            return Ok(self.requests(&mut target, source, control)?);
+        }
         let setup = Setup {
             job: self.job,
             regions: self.member.uses.iter().map(|u| u.region).collect(),
@@ -154,22 +226,15 @@ impl Part<'_> {
             flow: own.flow,
             ends: Arc::clone(&self.ends),
         };
-        let (mut target, source) = match opened {
-            Ok(target) => {
-                let source = JobSource::new(setup);
-                let source = Watched::new(source, self.job.timing.ramp, own.log, own.steady);
-                gate(Ok(()))?;
-                (target, source)
-            }
-            Err(error) => return Err(gate(Err(error.into())).err().unwrap_or(EngineError::Thread)),
-        };
-        self.requests(&mut target, source, control)
+        let source = Watched::new(JobSource::new(setup), ramp, own.log, own.steady);
+        gate(Ok(()))?;
+        Ok(self.requests(&mut target, source, control)?)
     }
 
-    fn requests<T: Carrier>(
+    fn requests<T: Carrier, S: Requests>(
         &self,
         target: &mut T,
-        mut source: Watched<JobSource>,
+        mut source: Watched<S>,
         control: &Control,
     ) -> Result<Played, EngineError> {
         let timing = &self.job.timing;
@@ -177,7 +242,7 @@ impl Part<'_> {
             depth: self.job.engine.depth,
             ramp: timing.ramp,
             runtime: timing.runtime,
-            spin: Nanos::ZERO,
+            spin: self.spin(),
         };
         let no_rule = &mut Unlimited::default();
         let main = run_source(&mut source, bounds, target, no_rule, control)?;
@@ -189,7 +254,8 @@ impl Part<'_> {
         let (source, steady) = (source.source, source.steady);
         let (cut, found_depth) = (source.cut(), source.found_depth());
         let goes_on = main.stopped == Stopped::Finished && cut.is_none();
-        let back = match source.into_written() {
+        let (written, replayed) = source.end();
+        let back = match written {
             Some(written) if goes_on && self.reads_back() => {
                 Some(self.read_back(target, &written, control)?)
             }
@@ -206,12 +272,20 @@ impl Part<'_> {
             checked: 0,
             log,
             steady,
+            replayed,
         };
         if let Some(data) = target.data() {
             played.bad = std::mem::take(&mut data.bad);
             (played.bad_count, played.checked) = (data.bad_count, data.checked);
         }
         Ok(played)
+    }
+
+    /// What is to be issued at a time is watched for, where there is a processor for that.
+    fn spin(&self) -> Nanos {
+        let timed = self.job.replay.as_ref().is_some_and(|replay| !replay.no_stall);
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        if timed && processors > 1 && self.job.clones == 1 { SPIN } else { Nanos::ZERO }
     }
 
     /// Not after a job that takes the whole of its time to write, as in fio.

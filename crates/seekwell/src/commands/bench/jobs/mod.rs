@@ -7,8 +7,10 @@ mod logs;
 mod media;
 mod member;
 mod record;
+mod replay;
 mod stage;
 mod steady;
+mod trace;
 
 pub use error::JobRunError;
 pub use layout::LayoutError;
@@ -50,7 +52,8 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     }
     check::jobs(&parsed.jobs)?;
     parsed.jobs.iter_mut().for_each(check::read_only);
-    let layout = Layout::of(&parsed.jobs)?;
+    let traces = trace::look(&mut parsed.jobs)?;
+    let layout = Layout::of(&parsed.jobs, &traces)?;
     check::memory(&parsed.jobs, &layout)?;
     let destroy = args.destroy.destroy.as_deref();
     media::check(&layout, destroy)?;
@@ -88,10 +91,16 @@ fn redirect(parsed: &mut JobFile, target: &Path) -> Result<(), CommandError> {
             job.engine.kind = EngineKind::Null;
         } else if target.is_dir() {
             files.directories = vec![target.to_path_buf()];
+            if let Some(replay) = &mut job.replay {
+                (replay.redirect, replay.base_names) = (None, true);
+            }
             files.names =
                 files.names.iter().filter_map(|name| name.file_name()).map(PathBuf::from).collect();
         } else {
             files.directories.clear();
+            if let Some(replay) = &mut job.replay {
+                replay.redirect = Some(target.to_path_buf());
+            }
             files.names = vec![target.to_path_buf()];
             files.count = 1;
         }
@@ -112,7 +121,8 @@ fn show_only(parsed: &JobFile, args: &Bench, context: &Context) -> Ended {
     let checked = check::jobs(&parsed.jobs).map_err(CommandError::from).and_then(|()| {
         let mut jobs = parsed.jobs.clone();
         jobs.iter_mut().for_each(check::read_only);
-        let layout = Layout::of(&jobs)?;
+        let traces = trace::look(&mut jobs)?;
+        let layout = Layout::of(&jobs, &traces)?;
         check::memory(&jobs, &layout)?;
         media::check(&layout, args.destroy.destroy.as_deref())?;
         logs::check(&jobs, &layout)?;

@@ -7,6 +7,7 @@ use super::media::Media;
 use super::member::{Played, engine_name};
 use super::stage::MemberError;
 use super::steady;
+use crate::commands::replay::{fidelity as in_document, judged};
 use crate::executor::EngineKind;
 use seekwell_checkup::driver::NOT_REACHED;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
@@ -21,6 +22,7 @@ use seekwell_jobs::play::source::failure::{MISMATCH, is_ignored};
 use seekwell_runs::{
     Detail, DeviceCount, JobFile, JobWork, Mismatch, Phase, Repeat, RepeatDetail, Work,
 };
+use seekwell_trace::replay::{Fidelity, Skipped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
@@ -155,6 +157,15 @@ fn names_of(jobs: &[&Job]) -> String {
 /// What a group does, in words.
 fn title(jobs: &[&Job]) -> String {
     let job = jobs[0];
+    if let Some(replay) = &job.replay {
+        let file = |path: &std::path::PathBuf| {
+            path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        };
+        let files: Vec<String> = replay.files.iter().map(file).collect();
+        let how = if replay.no_stall { "as fast as it goes" } else { "at its recorded times" };
+        let depth = job.engine.depth;
+        return format!("{}: replay of {} {how}, depth {depth}", names_of(jobs), files.join(", "));
+    }
     let order = if job.access.random { "random" } else { "sequential" };
     let what = match job.access.kind {
         Kind::Read => format!("{order} reads"),
@@ -210,6 +221,7 @@ pub fn repeats(naming: &Naming<'_>, phases: &Phases, given: &Given<'_>) -> (Kept
         kept.repeat.device = None;
         kept
     });
+    replayed(naming, given, &mut kept.repeat);
     for (member, played) in &given.played {
         match played {
             Ok(played) => {
@@ -230,6 +242,30 @@ pub fn repeats(naming: &Naming<'_>, phases: &Phases, given: &Given<'_>) -> (Kept
         }
     }
     (kept, back)
+}
+
+/// How far the clones that played traces were from them, all together.
+fn replayed(naming: &Naming<'_>, given: &Given<'_>, repeat: &mut Repeat) {
+    let ended = given.played.iter();
+    let ended = ended.filter_map(|(i, p)| Some((*i, p.as_ref().ok()?.replayed.as_ref()?)));
+    let mut sum: Option<(Fidelity, Skipped)> = None;
+    for (member, ended) in ended {
+        if let Some(error) = &ended.error {
+            repeat.invalid = Some(error.to_string());
+        }
+        match &mut sum {
+            None => sum = Some((ended.fidelity.clone(), ended.skipped)),
+            Some((fidelity, skipped)) => {
+                fidelity.merge(&ended.fidelity);
+                skipped.merge(&ended.skipped);
+            }
+        }
+        let (path, _) = naming.of(member).place(0);
+        if repeat.invalid.is_none() {
+            repeat.invalid = judged(&ended.fidelity, &path);
+        }
+    }
+    repeat.fidelity = sum.map(|(fidelity, skipped)| in_document(&fidelity, &skipped));
 }
 
 /// A repeat with its histograms, where it measured anything.

@@ -19,6 +19,7 @@ use seekwell_jobs::play::source::pace::{Flow, FlowShare};
 use seekwell_jobs::play::steady::Steady;
 use seekwell_runs::DeviceCount;
 use seekwell_sys::DiskCounters;
+use seekwell_trace::error::TraceError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -36,6 +37,9 @@ pub enum MemberError {
     /// The target cannot be set up or failed as a whole.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Its trace cannot be read any more.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// It was stopped before it began.
     #[error("stopped before it began")]
     NotBegun,
@@ -183,6 +187,7 @@ impl Run<'_> {
             job,
             member,
             files,
+            block_bytes: media.block_bytes(member.uses.iter().map(|u| u.place), job),
             engine: self.engine,
             seed: seed(job.random.seed.unwrap_or(self.seed), member.job, member.clone),
             ends: Arc::clone(&ends[&member.job]),
@@ -213,7 +218,7 @@ impl Run<'_> {
         if called_off {
             return Err(MemberError::NotBegun);
         }
-        Ok(played?)
+        played
     }
 
     /// Waits for the job that this one waits for, and for its start; false when it is called off.
