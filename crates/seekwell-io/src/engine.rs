@@ -430,24 +430,7 @@ impl<'s, S: Source> Loop<'s, S> {
         if !self.measuring || at < self.started {
             return;
         }
-        let (op, len) = (done.request.op as usize, u64::from(done.request.len));
-        let latency = at.since(done.submitted);
-        let totals = &mut self.measurement.ops[op];
-        totals.requests += 1;
-        totals.bytes += len;
-        totals.service.record(latency);
-        if let Some(wanted) = done.request.wanted {
-            totals.response.record(at.since(wanted));
-        }
-        let since_start = at.since(self.started);
-        self.measurement.elapsed = self.measurement.elapsed.max(since_start);
-        let step = self.measurement.series.at(since_start);
-        step.requests[op] += 1;
-        if op < step.bytes.len() {
-            step.bytes[op] += len;
-        }
-        step.latency_ns_sum[op] += latency.0;
-        step.latency_ns_max = step.latency_ns_max.max(latency.0);
+        self.measurement.book(&done.request, done.submitted, at, self.started);
     }
 
     #[cold]

@@ -1,7 +1,7 @@
 //! What came of running a workload: histograms per operation, a time series, errors, CPU used.
 
 use crate::histogram::Histogram;
-use crate::request::Op;
+use crate::request::{Op, Request};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -188,6 +188,30 @@ impl Measurement {
             abandoned: 0,
             stopped: Stopped::Finished,
         }
+    }
+
+    /// Counts a request that was handed over at `submitted` and done whole at `at`; measuring began
+    /// at `started`.
+    #[inline]
+    pub fn book(&mut self, request: &Request, submitted: Nanos, at: Nanos, started: Nanos) {
+        let (op, len) = (request.op as usize, u64::from(request.len));
+        let latency = at.since(submitted);
+        let totals = &mut self.ops[op];
+        totals.requests += 1;
+        totals.bytes += len;
+        totals.service.record(latency);
+        if let Some(wanted) = request.wanted {
+            totals.response.record(at.since(wanted));
+        }
+        let since_start = at.since(started);
+        self.elapsed = self.elapsed.max(since_start);
+        let step = self.series.at(since_start);
+        step.requests[op] += 1;
+        if op < step.bytes.len() {
+            step.bytes[op] += len;
+        }
+        step.latency_ns_sum[op] += latency.0;
+        step.latency_ns_max = step.latency_ns_max.max(latency.0);
     }
 
     /// The numbers of one operation.

@@ -156,7 +156,8 @@ pub struct JobWork {
     pub group: u32,
     /// All jobs' clones together.
     pub clones: u32,
-    /// What carried out the requests: `io_uring`, `threads` (plain system calls) or `null`.
+    /// What carried out the requests: `io_uring`, `threads` (plain system calls), `model` or
+    /// `null`.
     pub engine: String,
     /// The phase reads back and checks what the jobs' own phase wrote.
     pub reads_back: bool,
@@ -176,7 +177,7 @@ pub struct JobFile {
     /// Its path, as the job named it.
     pub path: String,
     /// `temporary` (made for the run and gone with it), `read-only` (the user's), `destroyed` (a
-    /// device that was given to be) or `null`.
+    /// device that was given to be), `null` or `modelled` (a part of a modelled machine).
     pub kind: String,
     /// Bytes in reach of the jobs.
     pub size_bytes: u64,

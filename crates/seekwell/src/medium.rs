@@ -8,6 +8,7 @@ use crate::target;
 use seekwell_access::{Fill, Opened, Scratch, open_for_destruction, open_read_only};
 use seekwell_checkup::{PlanInputs, PlanMedium};
 use seekwell_inspect::{Inspection, TargetKind};
+use seekwell_machine::Model;
 use seekwell_runs::Medium;
 use seekwell_sys::DevId;
 use std::path::Path;
@@ -142,15 +143,7 @@ fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, CommandError> {
             capacity: model.capacity(),
         });
     }
-    let medium = Medium::Machine {
-        title: model.title().to_owned(),
-        size_bytes: model.capacity(),
-        set: wanted.set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
-        model_error_percent: model.fit().map(|fit| fit.error_percent),
-        model_tail_error_percent: model.fit().map(|fit| fit.tail_error_percent),
-        model_depth: model.fit().map(|fit| fit.depth),
-        model_write_depth: model.fit().map(|fit| fit.write_depth),
-    };
+    let medium = machine(&model, wanted.set);
     let inputs = PlanInputs {
         medium: PlanMedium::Modelled,
         region_bytes,
@@ -159,6 +152,19 @@ fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, CommandError> {
         seed: 1,
     };
     Ok(Ready { source: Source::Modelled(Arc::new(model)), medium, inputs })
+}
+
+/// How documents name a modelled machine that `set` makes different.
+pub fn machine(model: &Model, set: &[(String, String)]) -> Medium {
+    Medium::Machine {
+        title: model.title().to_owned(),
+        size_bytes: model.capacity(),
+        set: set.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+        model_error_percent: model.fit().map(|fit| fit.error_percent),
+        model_tail_error_percent: model.fit().map(|fit| fit.tail_error_percent),
+        model_depth: model.fit().map(|fit| fit.depth),
+        model_write_depth: model.fit().map(|fit| fit.write_depth),
+    }
 }
 
 fn ready(

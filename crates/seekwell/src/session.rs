@@ -196,7 +196,7 @@ impl<'a> Session<'a> {
     }
 
     /// Gives the figures of a fitted machine the ranges that its error allows.
-    fn widen(&mut self) {
+    pub fn widen(&mut self) {
         let Some(Medium::Machine {
             model_error_percent: Some(error),
             model_tail_error_percent: Some(tail),
@@ -208,11 +208,19 @@ impl<'a> Session<'a> {
             return;
         };
         for phase in self.document.phases.iter_mut().skip(self.before.0) {
-            let drawn = phase.workload.drawn();
-            let deeper = drawn.map_or(1.0, |workload| {
-                let known = if workload.destroys() { model_write_depth } else { model_depth };
-                let depth = f64::from(workload.pace.depth() * workload.threads);
-                depth / f64::from(known.unwrap_or(0).max(1))
+            let asked = match &phase.workload {
+                Work::Drawn(w) => Some((w.destroys(), w.pace.depth() * w.threads)),
+                Work::Job(job) => {
+                    let option = |name: &str| job.options.get(name).map_or("", String::as_str);
+                    let depth: u32 = option("iodepth").trim().parse().unwrap_or(1);
+                    let reads = matches!(option("rw"), "read" | "randread");
+                    Some((!reads, depth.saturating_mul(job.clones)))
+                }
+                Work::Replayed(_) | Work::Suite(_) => None,
+            };
+            let deeper = asked.map_or(1.0, |(writes, depth)| {
+                let known = if writes { model_write_depth } else { model_depth };
+                f64::from(depth) / f64::from(known.unwrap_or(0).max(1))
             });
             phase.widen(error, tail, deeper.max(1.0));
         }

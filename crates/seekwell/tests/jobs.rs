@@ -11,6 +11,8 @@ mod iolog;
 mod laws;
 #[path = "jobs/logs.rs"]
 mod logs;
+#[path = "jobs/models.rs"]
+mod models;
 #[path = "jobs/pace.rs"]
 mod pace;
 #[path = "jobs/refuses.rs"]

@@ -341,7 +341,7 @@ pub struct Bench {
         conflicts_with_all = [
             "suite", "rw", "bs", "iodepth", "numjobs", "runtime", "ramp_time", "size", "offset",
             "rwmixread", "rate_iops", "rate_process", "random_distribution", "fsync", "direct",
-            "tags", "set",
+            "tags",
         ]
     )]
     pub jobs: Vec<PathBuf>,

@@ -155,5 +155,5 @@ fn a_target_takes_the_place_of_what_the_file_names() {
     assert_eq!(count(&on.json(), "g", "write").1, MIB);
     assert_eq!(on.json()["medium"]["directory"], desk.dir().to_str().unwrap());
     assert_eq!(ran("null").status, 0);
-    assert_eq!(ran("st2000dm006.toml").status, 2);
+    assert_eq!(ran("nobody.toml").status, 2);
 }

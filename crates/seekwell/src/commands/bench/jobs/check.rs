@@ -5,7 +5,7 @@ use super::error::JobRunError;
 use super::layout::{Layout, There};
 use super::media::Media;
 use super::record::groups;
-use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind};
+use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::data::header;
 use seekwell_jobs::play::source::walk;
@@ -104,6 +104,39 @@ fn sizes(blocks: &Blocks) -> Vec<u32> {
         Blocks::Range { min, .. } => vec![*min],
         Blocks::Split(shares) => shares.iter().map(|s| s.bytes).collect(),
     }
+}
+
+/// Refuses what a modelled machine cannot do.
+///
+/// # Errors
+/// The first job that asks for it.
+pub fn on_machine(jobs: &[Job]) -> Result<(), JobRunError> {
+    let asks = |job: &&Job| job.verify.is_some();
+    jobs.iter().find(asks).map_or(Ok(()), |job| {
+        let what = "verify needs data that was written, and a modelled machine keeps none";
+        Err(JobRunError::NotHere { job: job.name.clone(), what })
+    })
+}
+
+/// What of a job makes no difference on a modelled machine.
+pub fn idle_on_machine(job: &Job) -> Vec<Warning> {
+    let rules = [
+        (!job.engine.direct, "direct", "a model has no page cache: requests reach the machine"),
+        (
+            job.durability.end_fsync || job.durability.fsync_on_close,
+            "end_fsync",
+            "files of a model are not synced at the end",
+        ),
+        (job.logs.unix_epoch, "log_unix_epoch", "a model has a clock of its own"),
+        (!job.hints.cpus.is_empty(), "cpus_allowed", "a model is not run by the clones' CPUs"),
+    ];
+    let holds = rules.into_iter().filter(|(holds, ..)| *holds);
+    let warning = |(_, option, why): (bool, &str, &str)| Warning {
+        job: job.name.clone(),
+        option: option.to_owned(),
+        why: why.to_owned(),
+    };
+    holds.map(warning).collect()
 }
 
 /// Refuses what needs too much memory or cannot be addressed.
@@ -311,8 +344,10 @@ const REMARKS: &[Remark] = &[
 /// What is to be said once files are open: which could not be driven as was asked.
 pub fn of_media(job: &Job, number: usize, layout: &Layout, media: &Media) -> Option<String> {
     let mut places = layout.members.iter().filter(|m| m.job == number).flat_map(|m| &m.uses);
-    let through_cache = places
-        .find(|used| layout.places[used.place].there != There::Null && !media.direct(used.place))?;
+    let through_cache = places.find(|used| {
+        !matches!(layout.places[used.place].there, There::Null | There::Modelled)
+            && !media.direct(used.place)
+    })?;
     job.engine.direct.then(|| {
         let path = layout.places[through_cache.place].path.display();
         format!("direct=1 was not possible on {path}: requests went through the page cache")

@@ -240,14 +240,16 @@ pub enum JobRunError {
         /// What `wait_for` names.
         name: String,
     },
-    /// A modelled machine keeps no data and has no files.
+    /// The files of jobs are larger than a modelled machine.
     #[error(
-        "job files work on files and devices, and {} is a model: give one workload (--rw) for it",
-        path.display()
+        "the files of the jobs take {needed} bytes one after the other, and the machine holds \
+         {capacity}: give smaller sizes"
     )]
-    OnModel {
-        /// The description.
-        path: PathBuf,
+    TooLargeForMachine {
+        /// Bytes of all files.
+        needed: u64,
+        /// Bytes of the machine.
+        capacity: u64,
     },
     /// A job needs more than an offset can tell.
     #[error("job `{job}`: {files} files of up to {bytes} bytes are more than can be addressed")]

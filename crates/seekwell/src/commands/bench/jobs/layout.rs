@@ -22,6 +22,8 @@ pub enum There {
     Device,
     /// Requests go nowhere.
     Null,
+    /// A part of a modelled machine.
+    Modelled,
 }
 
 /// One file or device that jobs use.
@@ -75,6 +77,8 @@ pub struct Layout {
     /// The clones in the order of their jobs.
     pub members: Vec<Member>,
     known: HashMap<Key, usize>,
+    /// Bytes of the modelled machine that everything is on, where it is.
+    machine: Option<u64>,
 }
 
 /// What makes two paths the same place: for what is there its numbers, else its folder and name.
@@ -91,8 +95,8 @@ impl Layout {
     ///
     /// # Errors
     /// When a path cannot be used, or a size is not known or does not fit.
-    pub fn of(jobs: &[Job], traces: &Traces) -> Result<Self, LayoutError> {
-        let mut layout = Self::default();
+    pub fn of(jobs: &[Job], traces: &Traces, machine: Option<u64>) -> Result<Self, LayoutError> {
+        let mut layout = Self { machine, ..Self::default() };
         for (number, job) in jobs.iter().enumerate() {
             for clone in 0..job.clones {
                 let files = job.replay.as_ref().map_or(1, |replay| replay.files.len().max(1));
@@ -103,7 +107,26 @@ impl Layout {
                 layout.members.push(member);
             }
         }
-        Ok(layout)
+        let needed = layout.places.iter().zip(layout.bases()).map(|(p, b)| b.saturating_add(p.end));
+        let needed = needed.max().unwrap_or(0);
+        match machine {
+            Some(capacity) if needed > capacity => {
+                Err(JobRunError::TooLargeForMachine { needed, capacity }.into())
+            }
+            _ => Ok(layout),
+        }
+    }
+
+    /// Where each place begins on a machine: one after the other, on whole blocks.
+    pub fn bases(&self) -> Vec<u64> {
+        let mut next = 0_u64;
+        let base = |place: &Place| {
+            let base = next;
+            next =
+                next.saturating_add(place.end).checked_next_multiple_of(4096).unwrap_or(u64::MAX);
+            base
+        };
+        self.places.iter().map(base).collect()
     }
 
     fn member(&mut self, job: &Job, number: usize, clone: u32) -> Result<Member, LayoutError> {
@@ -147,9 +170,11 @@ impl Layout {
             let whole = end.next_multiple_of(4096);
             let bytes = match known.there {
                 There::File | There::Device => whole.min(known.size_bytes.max(end)),
-                There::Nothing | There::Null => whole,
+                There::Nothing | There::Null | There::Modelled => whole,
             };
-            if matches!(known.there, There::File | There::Device) && end > known.size_bytes {
+            if matches!(known.there, There::File | There::Device | There::Modelled)
+                && end > known.size_bytes
+            {
                 let (job, path, size) = (job.name.clone(), path.clone(), known.size_bytes);
                 return Err(JobRunError::TooSmall { job, path, start: 0, end, size }.into());
             }
@@ -168,7 +193,9 @@ impl Layout {
 
     /// The place of a path, new or known.
     fn place(&mut self, job: &Job, path: &Path) -> Result<usize, LayoutError> {
-        let (there, size_bytes, key) = if job.engine.kind == EngineKind::Null {
+        let (there, size_bytes, key) = if let Some(capacity) = self.machine {
+            (There::Modelled, capacity, Key::Null(path.to_path_buf()))
+        } else if job.engine.kind == EngineKind::Null {
             (There::Null, u64::MAX >> 8, Key::Null(path.to_path_buf()))
         } else {
             look(job, path)?
@@ -216,7 +243,9 @@ impl Layout {
                 Some(Amount::Bytes(bytes)) => bytes,
                 _ => 1 << 40,
             },
-            There::File | There::Device => place.size_bytes,
+            // A file that a job before this one made.
+            There::Modelled if wanted.is_none() && place.end > 0 => place.end,
+            There::File | There::Device | There::Modelled => place.size_bytes,
         };
         let start = start(job, clone, whole);
         let rest = whole.saturating_sub(start);
@@ -226,7 +255,8 @@ impl Layout {
             None => rest,
         };
         let end = start.saturating_add(bytes);
-        if matches!(place.there, There::File | There::Device) && end > place.size_bytes {
+        let is_bounded = matches!(place.there, There::File | There::Device | There::Modelled);
+        if is_bounded && end > place.size_bytes {
             let (path, size) = (place.path.clone(), place.size_bytes);
             return Err(JobRunError::TooSmall { job: name(), path, start, end, size }.into());
         }

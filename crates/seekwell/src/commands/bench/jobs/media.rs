@@ -62,7 +62,7 @@ pub fn check(layout: &Layout, destroy: Option<&str>) -> Result<(), CommandError>
                 return Err(JobRunError::WouldDestroy { job, path }.into());
             }
             There::Device => destroys = true,
-            There::Nothing | There::Null => {}
+            There::Nothing | There::Null | There::Modelled => {}
         }
     }
     if destroy.is_some() && !destroys {
@@ -152,7 +152,7 @@ fn one(
     line: &Line,
 ) -> Result<Option<Opened>, CommandError> {
     Ok(Some(match (place.there, destroy) {
-        (There::Null, _) => return Ok(None),
+        (There::Null | There::Modelled, _) => return Ok(None),
         (There::Device, Some(serial)) if place.written_by.is_some() => {
             Opened::Destroyed(open_for_destruction(&context.view, &place.path, serial)?)
         }
@@ -184,7 +184,7 @@ fn lay_out(place: &Place, context: &Context, line: &Line) -> Result<Scratch, Com
 pub fn target_of(place: &Place) -> &Path {
     match place.there {
         There::Nothing => folder(&place.path),
-        There::File | There::Device | There::Null => &place.path,
+        There::File | There::Device | There::Null | There::Modelled => &place.path,
     }
 }
 

@@ -6,6 +6,7 @@ mod layout;
 mod logs;
 mod media;
 mod member;
+mod modelled;
 mod record;
 mod replay;
 mod stage;
@@ -20,16 +21,19 @@ use crate::cli::Bench;
 use crate::commands::format;
 use crate::context::Context;
 use crate::exit::CommandError;
+use crate::medium::machine;
 use crate::session::{Purpose, Session};
-use crate::target::{is_modelled, look};
+use crate::target::{is_modelled, look, model};
 use layout::{Layout, There};
 use media::Media;
+use modelled::Modelled;
 use record::{Given, Naming, Phases};
 use seekwell_checkup::driver::INTERRUPTED;
 use seekwell_inspect::Inspection;
 use seekwell_io::clock::Clock;
 use seekwell_jobs::job::{EngineKind, JobFile};
 use seekwell_jobs::{Surroundings, layout as known_layout, parse_files};
+use seekwell_machine::Model;
 use seekwell_runs::{Kind, Medium};
 use stage::{Run, stages};
 use std::collections::BTreeSet;
@@ -47,18 +51,28 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     if let Some(target) = &args.on {
         redirect(&mut parsed, target)?;
     }
+    let model = modelled_by(args)?;
+    if model.is_some() {
+        let more: Vec<_> = parsed.jobs.iter().flat_map(check::idle_on_machine).collect();
+        parsed.warnings.extend(more);
+        check::on_machine(&parsed.jobs).map_err(CommandError::from)?;
+    }
+    let capacity = model.as_ref().map(Model::capacity);
     if args.show {
-        return show_only(&parsed, args, context);
+        return show_only(&parsed, capacity, args, context);
     }
     check::jobs(&parsed.jobs)?;
     parsed.jobs.iter_mut().for_each(check::read_only);
     let traces = trace::look(&mut parsed.jobs)?;
-    let layout = Layout::of(&parsed.jobs, &traces)?;
+    let layout = Layout::of(&parsed.jobs, &traces, capacity)?;
     check::memory(&parsed.jobs, &layout)?;
     let destroy = args.destroy.destroy.as_deref();
     media::check(&layout, destroy)?;
     logs::check(&parsed.jobs, &layout)?;
-    let inspection = inspected(&layout, context)?;
+    let inspection = match (&model, &args.on) {
+        (Some(_), Some(machine)) => look(&context.view, machine)?,
+        _ => inspected(&layout, context)?,
+    };
     let purpose = Purpose {
         kind: Kind::Bench,
         label: args.label.clone(),
@@ -68,8 +82,12 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     let mut session = Session::begin(context, purpose, inspection)?;
     let mut media = media::open(&layout, destroy, context, &session.line)?;
     check::alignment(&parsed.jobs, &layout, &media)?;
-    session.document.medium = Some(medium(&layout, &media, destroy));
-    let ended = Whole { parsed: &parsed, layout: &layout, args, context };
+    session.document.medium = Some(match &model {
+        Some(model) => machine(model, &args.set),
+        None => medium(&layout, &media, destroy),
+    });
+    let model = model.as_ref();
+    let ended = Whole { parsed: &parsed, layout: &layout, args, context, model };
     let logged = ended.measure(&mut session, &mut media);
     drop(media);
     let interrupted = context.control.stop.load(Relaxed);
@@ -80,10 +98,21 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     logged.map(|()| exit)
 }
 
+/// The machine that all jobs are on, where it is a modelled one.
+fn modelled_by(args: &Bench) -> Result<Option<Model>, CommandError> {
+    match &args.on {
+        Some(machine) if is_modelled(machine) => Ok(Some(model(machine, &args.set)?)),
+        on if !args.set.is_empty() => {
+            Err(CommandError::NoParameters { path: on.clone().unwrap_or_default() })
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Sends all jobs to one target: a directory for their files, or one file or device for all.
 fn redirect(parsed: &mut JobFile, target: &Path) -> Result<(), CommandError> {
     if is_modelled(target) {
-        return Err(JobRunError::OnModel { path: target.to_path_buf() }.into());
+        return Ok(());
     }
     for job in &mut parsed.jobs {
         let files = &mut job.files;
@@ -109,7 +138,7 @@ fn redirect(parsed: &mut JobFile, target: &Path) -> Result<(), CommandError> {
 }
 
 /// Prints jobs as understood, with what would be refused, and does nothing.
-fn show_only(parsed: &JobFile, args: &Bench, context: &Context) -> Ended {
+fn show_only(parsed: &JobFile, capacity: Option<u64>, args: &Bench, context: &Context) -> Ended {
     let known = known_layout::layout(parsed, known_layout::look);
     let mut text = seekwell_jobs::show(parsed, &known);
     for job in &parsed.jobs {
@@ -122,7 +151,7 @@ fn show_only(parsed: &JobFile, args: &Bench, context: &Context) -> Ended {
         let mut jobs = parsed.jobs.clone();
         jobs.iter_mut().for_each(check::read_only);
         let traces = trace::look(&mut jobs)?;
-        let layout = Layout::of(&jobs, &traces)?;
+        let layout = Layout::of(&jobs, &traces, capacity)?;
         check::memory(&jobs, &layout)?;
         media::check(&layout, args.destroy.destroy.as_deref())?;
         logs::check(&jobs, &layout)?;
@@ -185,6 +214,7 @@ struct Whole<'a> {
     layout: &'a Layout,
     args: &'a Bench,
     context: &'a Context,
+    model: Option<&'a Model>,
 }
 
 impl Whole<'_> {
@@ -202,6 +232,7 @@ impl Whole<'_> {
             engine: session.engine(),
             layout: self.layout,
             media,
+            modelled: self.model.is_some(),
         };
         let (all, phases) = naming(media).phases();
         session.document.phases = phases;
@@ -221,17 +252,20 @@ impl Whole<'_> {
                 all_end: AtomicBool::new(false),
                 seed: self.seed(round),
             };
+            let mut machine = self.model.map(|model| Modelled::new(model, self.layout, run.seed));
             for stage in stages(&self.parsed.jobs) {
                 if self.context.control.stop.load(Relaxed) || run.all_end.load(Relaxed) {
                     break;
                 }
-                let played = self.stage(&run, &stage, session, media, (&all, &file));
+                let played =
+                    self.stage(&run, &stage, session, (media, &mut machine), (&all, &file));
                 let written =
                     logs::write(&self.parsed.jobs, self.layout, &played, round, self.context);
                 logged = logged.and(written);
                 session.save();
             }
         }
+        session.widen();
         for phase in &mut session.document.phases {
             if phase.repeats.is_empty() && self.context.control.stop.load(Relaxed) {
                 phase.skipped = Some(INTERRUPTED.into());
@@ -256,7 +290,7 @@ impl Whole<'_> {
         run: &Run<'_>,
         stage: &[usize],
         session: &mut Session<'_>,
-        media: &mut Media,
+        (media, machine): (&mut Media, &mut Option<Modelled<'_>>),
         (all, file): (&[Phases], &str),
     ) -> Vec<stage::Outcome> {
         let jobs = &self.parsed.jobs;
@@ -276,7 +310,10 @@ impl Whole<'_> {
             .flat_map(|m| m.uses.iter().map(|u| u.place))
             .collect();
         let before = media.counters(&places, &self.context.view);
-        let played = run.stage(&measured, media, &session.line);
+        let played = match machine {
+            Some(machine) => machine.stage(run, &measured),
+            None => run.stage(&measured, media, &session.line),
+        };
         let after = media.counters(&places, &self.context.view);
         let requests = |played: &stage::Outcome| {
             played
@@ -287,8 +324,14 @@ impl Whole<'_> {
         let whole: u64 = played.iter().map(requests).sum();
         let asked: u64 = played.iter().map(stage::moved).sum();
         let device = before.zip(after).and_then(|(b, a)| stage::counted(&a.since(&b), asked));
-        let naming =
-            Naming { parsed: self.parsed, file, engine: run.engine, layout: self.layout, media };
+        let naming = Naming {
+            parsed: self.parsed,
+            file,
+            engine: run.engine,
+            layout: self.layout,
+            media,
+            modelled: self.model.is_some(),
+        };
         for phases in all {
             let of_group = |p: &&stage::Outcome| {
                 let job = self.layout.members[p.0].job;

@@ -68,6 +68,8 @@ pub struct Naming<'a> {
     pub layout: &'a Layout,
     /// What was opened.
     pub media: &'a Media,
+    /// They are on a modelled machine.
+    pub modelled: bool,
 }
 
 impl Naming<'_> {
@@ -109,11 +111,12 @@ impl Naming<'_> {
                         (There::Device, Some(_)) => "destroyed",
                         (There::File | There::Device, _) => "read-only",
                         (There::Null, _) => "null",
+                        (There::Modelled, _) => "modelled",
                     }
                     .into(),
                     size_bytes: match place.there {
                         There::File | There::Device => place.size_bytes,
-                        There::Nothing | There::Null => place.end,
+                        There::Nothing | There::Null | There::Modelled => place.end,
                     },
                 });
             }
@@ -137,7 +140,11 @@ impl Naming<'_> {
                 job_file: self.file.to_owned(),
                 group: jobs[0].group.number,
                 clones: jobs.iter().map(|j| j.clones).sum(),
-                engine: engine_name(jobs[0], self.engine).into(),
+                engine: match self.modelled {
+                    true => "model",
+                    false => engine_name(jobs[0], self.engine),
+                }
+                .into(),
                 reads_back,
                 options: jobs[0].options.clone(),
                 files,

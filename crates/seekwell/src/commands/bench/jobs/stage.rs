@@ -151,7 +151,7 @@ impl Run<'_> {
     }
 
     /// By job of a stage: what ends it, with those it is reported with, when they are steady.
-    fn steady(&self, stage: &[usize]) -> BTreeMap<usize, Arc<Steady>> {
+    pub fn steady(&self, stage: &[usize]) -> BTreeMap<usize, Arc<Steady>> {
         let mut all = BTreeMap::new();
         for group in groups(self.jobs) {
             let Some(rule) = self.jobs[group[0]].steady_state else { continue };
@@ -214,7 +214,10 @@ impl Run<'_> {
         };
         let played = part.run(own, control, gate);
         board.end(part.member.job);
-        self.exit(&part, played.as_ref().ok(), board);
+        let failed = played.as_ref().map_or(true, |p| {
+            p.main.stopped == Stopped::Failed || p.cut.is_some() || p.bad_count > 0
+        });
+        self.exit(part.job, failed, &board.ends);
         if called_off {
             return Err(MemberError::NotBegun);
         }
@@ -240,17 +243,14 @@ impl Run<'_> {
         !is_called_off(control, &part.ends)
     }
 
-    /// Ends what the end of this clone is to end.
-    fn exit(&self, part: &Part<'_>, played: Option<&Played>, board: &Board) {
-        let exit = part.job.exit;
-        let failed = played.is_none_or(|p| {
-            p.main.stopped == Stopped::Failed || p.cut.is_some() || p.bad_count > 0
-        });
+    /// Ends what the end of a clone of `job` is to end.
+    pub fn exit(&self, job: &Job, failed: bool, ends: &BTreeMap<usize, Arc<AtomicBool>>) {
+        let exit = job.exit;
         if !(exit.all || (exit.all_on_error && failed)) {
             return;
         }
-        for (job, ends) in &board.ends {
-            let same_group = self.jobs[*job].group.number == part.job.group.number;
+        for (other, ends) in ends {
+            let same_group = self.jobs[*other].group.number == job.group.number;
             if exit.what != ExitWhat::Group || same_group {
                 ends.store(true, Relaxed);
             }
