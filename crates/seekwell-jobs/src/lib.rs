@@ -23,7 +23,7 @@ mod value;
 mod tests;
 
 pub use error::{Asking, JobError};
-pub use show::show;
+pub use show::{bytes, show};
 pub use surroundings::Surroundings;
 
 use job::JobFile;

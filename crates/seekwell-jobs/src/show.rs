@@ -1,6 +1,6 @@
 //! Jobs as text, as they were understood and before anything runs.
 
-use crate::job::{Access, Blocks, By, Distribution, Engine, Job, JobFile, Kind};
+use crate::job::{Access, Blocks, By, Distribution, Engine, Job, JobFile, Kind, Replay};
 use crate::layout::{Bound, FileUse, Found, JobLayout, Traffic};
 use seekwell_io::units::Nanos;
 use std::fmt::Write as _;
@@ -38,14 +38,17 @@ pub fn show(file: &JobFile, layout: &[JobLayout]) -> String {
 
 /// What a job does, in words.
 fn facts(job: &Job) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("requests", requests(&job.access)), ("size", sizes(job))];
+    let mut facts = match &job.replay {
+        Some(replay) => vec![("requests", recorded(replay))],
+        None => vec![("requests", requests(&job.access)), ("size", sizes(job))],
+    };
     facts.push(("engine", engine(&job.engine)));
     facts.push(("starts", starts(job)));
     facts.push(("ends", ends(job)));
     if job.timing.ramp > Nanos::ZERO {
         facts.push(("measures", format!("after the first {}", job.timing.ramp)));
     }
-    if job.access.random {
+    if job.access.random && job.replay.is_none() {
         facts.push(("offsets", offsets(job)));
     }
     if job.rate.limits() {
@@ -65,6 +68,19 @@ fn facts(job: &Job) -> Vec<(&'static str, String)> {
         facts.push(("verify", format!("{:?}, {how}", verify.checksum)));
     }
     facts
+}
+
+/// Which traces are played and how.
+fn recorded(replay: &Replay) -> String {
+    let files = replay.files.iter().map(|file| file.display().to_string());
+    let files = files.collect::<Vec<_>>().join(", ");
+    let how = match (replay.no_stall, replay.time_scale_percent) {
+        (true, _) => "as fast as they are done".to_owned(),
+        (false, 100) => "at their recorded times".to_owned(),
+        (false, percent) => format!("at {percent} % of their recorded pace"),
+    };
+    let on = replay.redirect.as_ref().map(|path| format!(", on {}", path.display()));
+    format!("those of {files}, {how}{}", on.unwrap_or_default())
 }
 
 /// The kind of requests.
@@ -214,9 +230,35 @@ fn traffic(traffic: Traffic) -> String {
     if told.is_empty() { "no bytes".to_owned() } else { told.join(", ") }
 }
 
-/// A number of bytes, exact: in the largest binary unit that divides it, else in bytes.
-fn bytes(n: u64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let power = if n == 0 { 0 } else { (n.trailing_zeros() / 10).min(5) };
-    format!("{} {}", n >> (10 * power), units[power as usize])
+/// A number of bytes as people read it; what is not whole in its unit has the bytes beside it.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let power = (n.checked_ilog2().unwrap_or(0) / 10).min(6);
+    let unit = UNITS[power as usize];
+    let (whole, rest) = (n >> (10 * power), n & ((1 << (10 * power)) - 1));
+    match rest {
+        0 => format!("{whole} {unit}"),
+        _ => format!("{:.1} {unit} ({n} bytes)", n as f64 / (1_u64 << (10 * power)) as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_are_read_at_a_glance_and_exact() {
+        for (n, told) in [
+            (0, "0 B"),
+            (512, "512 B"),
+            (4096, "4 KiB"),
+            (3 << 20, "3 MiB"),
+            (1 << 30, "1 GiB"),
+            ((1 << 30) + 4096, "1.0 GiB (1073745920 bytes)"),
+            (2_000_398_934_016, "1.8 TiB (2000398934016 bytes)"),
+            (u64::MAX, "16.0 EiB (18446744073709551615 bytes)"),
+        ] {
+            assert_eq!(bytes(n), told);
+        }
+    }
 }

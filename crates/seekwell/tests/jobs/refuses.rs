@@ -131,7 +131,7 @@ fn showing_says_where_how_much_would_be_written_and_does_nothing() {
     let text = "[w]\nrw=randwrite\nsize=3m\nnumjobs=2\nbs=4k\n";
     let ran = desk.bench(text, &["--show"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
-    for words in ["w.0.0", "w.1.0", "write 3 MiB", "6291456 bytes", "Nothing was done"] {
+    for words in ["w.0.0", "w.1.0", "write 3 MiB", "temporary files of 6 MiB", "Nothing was done"] {
         assert!(ran.out.contains(words), "{words:?}: {}", ran.out);
     }
     let ran = desk.bench(&format!("{text}filename={}\n", precious.display()), &["--show"]);

@@ -165,8 +165,9 @@ fn show_only(parsed: &JobFile, capacity: Option<u64>, args: &Bench, context: &Co
             match n {
                 0 => "Nothing was done. No file would be made.\n".to_owned(),
                 _ => format!(
-                    "Nothing was done. {n} temporary files of {bytes} bytes together would be made \
-                     in place of those that do not exist, and removed.\n"
+                    "Nothing was done. {n} temporary files of {} together would be made \
+                     in place of those that do not exist, and removed.\n",
+                    seekwell_jobs::bytes(bytes)
                 ),
             }
         }
