@@ -42,6 +42,10 @@ pub trait Executor {
     /// error but a measurement with [`Stopped::Failed`]; both are understood.
     fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError>;
 
+    /// A phase is about to be executed: whoever issues some phases otherwise than others goes by its
+    /// name.
+    fn begin(&mut self, _phase: &str) {}
+
     /// The time on the executor's own clock, from any start.
     fn now(&self) -> Nanos;
 
@@ -302,6 +306,7 @@ impl<'a> Driver<'a> {
         executor.settle(self.plan.settle);
         let mut workload = spec.workload.clone();
         workload.seed = seed(spec.workload.seed, index, round);
+        executor.begin(&spec.name);
         let after = match executor.execute(&workload) {
             Ok(execution) => self.keep(index, &workload, &execution),
             Err(error) => self.keep_error(index, &workload, &error),

@@ -18,6 +18,7 @@ use seekwell_io::workload::{Generator, Pattern, Together, Workload};
 use seekwell_machine::{AnyPart, Machine, Model};
 use seekwell_runs::DeviceCount;
 use seekwell_sys::{DevId, DiskCounters, Live, View};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -115,6 +116,8 @@ pub struct RealExecutor {
     control: Arc<Control>,
     view: Live,
     clock: Clock,
+    /// Phases that are issued by an engine and under tags of their own.
+    by_phase: BTreeMap<String, (EngineKind, Option<(TagPolicy, u32)>)>,
     /// The same data through the page cache, once that was asked for.
     buffered: Option<OwnedFd>,
     /// A modelled machine stays as the last workload left it.
@@ -133,7 +136,8 @@ impl RealExecutor {
     ) -> Self {
         let clock = Clock::real();
         let (view, buffered, lasting, machine) = (Live::system(), None, false, None);
-        Self { source, engine, tags, control, view, clock, buffered, lasting, machine }
+        let by_phase = BTreeMap::new();
+        Self { source, engine, tags, control, view, clock, by_phase, buffered, lasting, machine }
     }
 
     /// From now on a modelled machine stays as each workload leaves it, as a real one does; without
@@ -150,6 +154,16 @@ impl RealExecutor {
     /// Issues the next workloads by another engine, under other tags.
     pub fn issue_by(&mut self, engine: EngineKind, tags: Option<(TagPolicy, u32)>) {
         (self.engine, self.tags) = (engine, tags);
+    }
+
+    /// Issues a phase by another engine, under other tags, whenever it is its turn.
+    pub fn issue_phase_by(
+        &mut self,
+        phase: &str,
+        engine: EngineKind,
+        tags: Option<(TagPolicy, u32)>,
+    ) {
+        self.by_phase.insert(phase.to_owned(), (engine, tags));
     }
 
     fn open_buffered(&mut self) -> Result<(), ExecuteError> {
@@ -262,6 +276,12 @@ impl Executor for RealExecutor {
         let after = self.source.counters(&self.view);
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
         Ok(Execution { measurement, device })
+    }
+
+    fn begin(&mut self, phase: &str) {
+        if let Some((engine, tags)) = self.by_phase.get(phase) {
+            self.issue_by(*engine, *tags);
+        }
     }
 
     fn now(&self) -> Nanos {

@@ -64,6 +64,41 @@ fn a_sweep_measures_every_combination_and_draws_rate_and_p99() {
 }
 
 #[test]
+fn tags_and_engines_are_swept_and_each_phase_is_issued_by_its_own() {
+    let home = home();
+    let on = ["bench", "--on=sata-7200.toml", "--iodepth=32", "--size=10G", "--runtime=20s"];
+    let sweep = |word: &str, on: &[&str]| {
+        let ran = run(home.path(), &[on, &[word, "--repeats=2", "--json", "--no-keep"]].concat());
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        ran.json()
+    };
+    let rates = |document: &Value| -> Vec<f64> {
+        let median = |p: &Value| number(&p["metrics"]["read.requests_per_s"]["median"]);
+        list(&document["phases"]).iter().map(median).collect()
+    };
+    let document = sweep("--sweep=tags=1..32", &on);
+    assert_eq!(document["study"]["keys"], serde_json::json!(["tags"]));
+    let by_tags = rates(&document);
+    assert_eq!(by_tags.len(), 6);
+    assert!(by_tags[5] > 1.15 * by_tags[0], "a queue helps: {by_tags:?}");
+    assert_eq!(document["phases"][0]["name"], "randread-4096-d32-shared-1");
+    let policies = sweep("--sweep=tags=none,split:8..32", &on);
+    assert_eq!(policies["phases"][0]["name"], "randread-4096-d32-tags-none");
+    assert_eq!(policies["phases"][3]["name"], "randread-4096-d32-split-32");
+    let Some(place) = Place::with_room(64 << 20) else { return };
+    let dir = format!("--on={}", place.path().display());
+    let on = ["bench", &dir, "--size=64M", "--iodepth=4", "--runtime=600ms"];
+    let document = sweep("--sweep=engine=auto,threads", &on);
+    let calls = |phase: usize| {
+        number(&document["phases"][phase]["metrics"]["requests_per_syscall"]["median"])
+    };
+    assert!((calls(1) - 1.0).abs() < 0.01, "a call for each request: {}", calls(1));
+    if document["engine"]["name"] == "io_uring" {
+        assert!(calls(0) > 1.05, "a ring takes several at once: {}", calls(0));
+    }
+}
+
+#[test]
 fn a_sweep_that_makes_no_sense_is_refused_before_anything_is_written() {
     let home = home();
     let dir = tempfile::tempdir().unwrap();
@@ -79,8 +114,12 @@ fn a_sweep_that_makes_no_sense_is_refused_before_anything_is_written() {
     refused(&["--sweep=iodpth=1,2"], "did you mean iodepth?");
     refused(&["--sweep=iodepth=0,2"], "a whole number from 1 to 4096 is needed");
     refused(&["--sweep=iodepth=8..2"], "a range goes up");
-    refused(&["--sweep=tags=1,2"], "seekwell experiment compares");
+    refused(&["--sweep=tags=1,0"], "none, N, shared:N");
+    refused(&["--sweep=tags=8,shared:8"], "are the same");
     refused(&["--sweep=bs=4k,8k", "--steady"], "cannot be used with");
+    let ran = run(home.path(), &["bench", "--on=sata-7200.toml", "--sweep=engine=auto,threads"]);
+    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert!(ran.err.contains("engine cannot be swept on a modelled machine"), "{}", ran.err);
     assert!(common::names(dir.path()).is_empty());
     assert!(!home.path().join("runs").exists(), "no run was begun");
 }

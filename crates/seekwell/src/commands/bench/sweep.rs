@@ -4,21 +4,21 @@ use super::stage::Stage;
 use super::{name, title};
 use crate::Ended;
 use crate::cli::Bench;
+use crate::cli::Engine as Choice;
 use crate::cli::values::size;
 use crate::commands::experiment::arms::{ArmError, set};
 use crate::commands::format;
 use crate::context::Context;
+use crate::executor::EngineKind;
 use crate::progress::seconds;
+use crate::target::is_modelled;
 use seekwell_checkup::{Group, PhaseSpec, Plan};
-use seekwell_experiment::Options;
+use seekwell_experiment::{Engine, Options};
 use seekwell_io::units::Nanos;
 use seekwell_runs::{Point, Study, Sweep};
 
 /// The most points of one sweep: more do not fit on a screen or into an afternoon.
 const MOST_POINTS: u64 = 256;
-
-/// Options that decide how all phases are issued and cannot differ between them.
-const NOT_SWEPT: [&str; 3] = ["engine", "tags", "host.tags"];
 
 /// Why a sweep makes no sense.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,11 +40,14 @@ pub enum SweepError {
         /// As it was typed.
         range: String,
     },
-    /// The key decides how everything is issued.
-    #[error("{key} cannot be swept: seekwell experiment compares two values of it")]
-    NotSwept {
-        /// The key.
-        key: String,
+    /// A model issues requests by itself.
+    #[error("engine cannot be swept on a modelled machine, which no engine of this one drives")]
+    NoEngine,
+    /// Two points are the same.
+    #[error("two points of this sweep are the same, {phase}: give each value once")]
+    Same {
+        /// What both are called.
+        phase: String,
     },
     /// One key twice.
     #[error("{key} is swept twice: give all its values at once")]
@@ -76,10 +79,11 @@ impl Axis {
     fn parse(word: &str) -> Result<Self, SweepError> {
         let unreadable = || SweepError::Unreadable { word: word.chars().take(80).collect() };
         let (key, list) = word.split_once('=').ok_or_else(unreadable)?;
-        let key = if key == "depth" { "iodepth" } else { key.trim() };
-        if NOT_SWEPT.contains(&key) {
-            return Err(SweepError::NotSwept { key: key.into() });
-        }
+        let key = match key.trim() {
+            "depth" => "iodepth",
+            "host.tags" => "tags",
+            key => key,
+        };
         let mut values: Vec<String> = Vec::new();
         for part in list.split(',').map(str::trim) {
             if key.is_empty() || part.is_empty() {
@@ -98,6 +102,14 @@ impl Axis {
 /// A value as it is, or those of a range: `1..256` doubles, `0..100:25` steps; both ends belong to
 /// it.
 fn expand(key: &str, part: &str) -> Result<Vec<String>, SweepError> {
+    // A tag policy stands before its numbers: split:1..32.
+    if key == "tags"
+        && let Some((policy, numbers)) = part.split_once(':')
+        && policy.starts_with(|c: char| c.is_ascii_alphabetic())
+    {
+        let all = expand(key, numbers)?.into_iter();
+        return Ok(all.map(|number| format!("{policy}:{number}")).collect());
+    }
     let Some((from, rest)) = part.split_once("..") else { return Ok(vec![part.to_owned()]) };
     let wrong = || SweepError::Range { key: key.into(), range: part.chars().take(40).collect() };
     let number = |text: &str| size(text).map_err(|_| wrong());
@@ -168,7 +180,15 @@ fn options(base: &Options, axes: &[Axis]) -> Result<Vec<(Vec<String>, Options)>,
     let one = |values: Vec<String>| {
         let mut options = base.clone();
         for (axis, value) in axes.iter().zip(&values) {
-            set(&mut options, &axis.key, value)?;
+            // Numbers of tags are under the policy that was asked for.
+            let plain = axis.key == "tags" && value.starts_with(|c: char| c.is_ascii_digit());
+            match base.tags.filter(|_| plain) {
+                Some(_) => {
+                    let policy = base.tag_policy.name();
+                    set(&mut options, &axis.key, &format!("{policy}:{value}"))?;
+                }
+                None => set(&mut options, &axis.key, value)?,
+            }
         }
         Ok((values, options))
     };
@@ -176,10 +196,30 @@ fn options(base: &Options, axes: &[Axis]) -> Result<Vec<(Vec<String>, Options)>,
 }
 
 /// What names and titles do not already say of a point.
-fn rest(axes: &[Axis], values: &[String]) -> Vec<(String, String)> {
-    let said = ["rw", "bs", "iodepth"];
+fn rest(axes: &[Axis], values: &[String], options: &Options) -> Vec<(String, String)> {
+    let said = ["rw", "bs", "iodepth", if options.tags.is_some() { "tags" } else { "" }];
     let all = axes.iter().map(|axis| axis.key.clone()).zip(values.iter().cloned());
     all.filter(|(key, _)| !said.contains(&key.as_str())).collect()
+}
+
+/// Names and titles of the phases of all points.
+fn named(
+    axes: &[Axis],
+    points: &[(Vec<String>, Options)],
+) -> Result<Vec<(String, String)>, SweepError> {
+    let mut all: Vec<(String, String)> = Vec::with_capacity(points.len());
+    for (values, options) in points {
+        let (mut phase, mut words) = (name(options), title(options));
+        for (key, value) in rest(axes, values, options) {
+            phase += &format!("-{key}-{value}");
+            words += &format!(", {key} {value}");
+        }
+        if all.iter().any(|(known, _)| *known == phase) {
+            return Err(SweepError::Same { phase });
+        }
+        all.push((phase, words));
+    }
+    Ok(all)
 }
 
 /// Runs a sweep.
@@ -195,15 +235,25 @@ pub fn run(args: &Bench, base: &Options, context: &Context) -> Ended {
     }
     let points = options(base, &axes)?;
     let all: Vec<&Options> = points.iter().map(|(_, options)| options).collect();
+    let named = named(&axes, &points)?;
+    let by_engine = axes.iter().any(|axis| axis.key == "engine");
+    if by_engine && args.on.as_deref().is_some_and(is_modelled) {
+        return Err(SweepError::NoEngine.into());
+    }
+    if all.iter().any(|options| by_engine && options.engine == Engine::IoUring) {
+        EngineKind::pick(Choice::IoUring)?;
+    }
     let mut stage = Stage::begin(args, context, &all)?;
+    let own = stage.session.engine();
+    let engines = |engine: Engine| match engine {
+        Engine::Auto => own,
+        Engine::IoUring => EngineKind::IoUring,
+        Engine::Threads => EngineKind::Threads,
+    };
     let mut phases = Vec::with_capacity(points.len());
     let mut study = Sweep { keys: axes.iter().map(|a| a.key.clone()).collect(), points: vec![] };
-    for (values, options) in &points {
-        let (mut phase, mut words) = (name(options), title(options));
-        for (key, value) in rest(&axes, values) {
-            phase += &format!("-{key}-{value}");
-            words += &format!(", {key} {value}");
-        }
+    for ((values, options), (phase, words)) in points.iter().zip(named) {
+        stage.executor.issue_phase_by(&phase, engines(options.engine), options.tags());
         let workload = stage.workload(options, args.seed)?;
         phases.push(PhaseSpec::new(&phase, words, Group::Custom, workload, args.repeats));
         study.points.push(Point { phase, values: values.clone() });
@@ -243,6 +293,9 @@ mod tests {
         assert_eq!(values("bs=512..8k"), ["512", "1k", "2k", "4k", "8k"]);
         assert_eq!(values("bs=512,4k,64k,4k"), ["512", "4k", "64k"]);
         assert_eq!(values("iodepth=7..7"), ["7"]);
+        assert_eq!(values("tags=1..4"), ["1", "2", "4"]);
+        assert_eq!(values("tags=none,split:8..24:8"), ["none", "split:8", "split:16", "split:24"]);
+        assert_eq!(values("engine=io_uring,threads"), ["io_uring", "threads"]);
     }
 
     #[test]
@@ -255,8 +308,6 @@ mod tests {
             let error = Axis::parse(word).unwrap_err();
             assert!(matches!(error, SweepError::Unreadable { .. }), "{word}: {error}");
         }
-        let key = || "tags".to_owned();
-        assert_eq!(Axis::parse("tags=1..32"), Err(SweepError::NotSwept { key: key() }));
         let words = ["depth=1".to_owned(), "iodepth=2".to_owned()];
         assert!(matches!(axes(&words), Err(SweepError::Twice { .. })));
     }
