@@ -42,8 +42,8 @@ pub trait Executor {
     /// error but a measurement with [`Stopped::Failed`]; both are understood.
     fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError>;
 
-    /// A phase is about to be executed: whoever issues some phases otherwise than others goes by its
-    /// name.
+    /// A phase is about to be executed: whoever issues some phases otherwise than others goes by
+    /// its name.
     fn begin(&mut self, _phase: &str) {}
 
     /// The time on the executor's own clock, from any start.

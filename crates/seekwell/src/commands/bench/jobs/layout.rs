@@ -167,7 +167,7 @@ impl Layout {
             let known = &mut self.places[place];
             // Whole blocks, as far as there are any.
             let end = asked.end_bytes.max(1);
-            let whole = end.next_multiple_of(4096);
+            let whole = end.checked_next_multiple_of(4096).unwrap_or(u64::MAX);
             let bytes = match known.there {
                 There::File | There::Device => whole.min(known.size_bytes.max(end)),
                 There::Nothing | There::Null | There::Modelled => whole,
@@ -186,7 +186,7 @@ impl Layout {
             known.is_read |= reads;
             uses.push(Use { place, region: Region { start: 0, bytes } });
         }
-        let loop_bytes = uses.iter().map(|u| u.region.bytes).sum();
+        let loop_bytes = uses.iter().fold(0_u64, |sum, u| sum.saturating_add(u.region.bytes));
         let trace = Some(Arc::clone(trace));
         Ok(Member { job: number, clone, uses, loop_bytes, trace })
     }
