@@ -1,6 +1,7 @@
 //! hdparm's two timings. `-T` reads the first 2 MiB of the device again and again for 2 s: memory,
 //! the page cache and the processor, no disk. `-t` forgets what is cached and reads the device from
-//! its start, 2 MiB at a time through the page cache, for 3 s.
+//! its start, 2 MiB at a time through the page cache, for 3 s. Before each everything is written
+//! out and nothing done for 3 s.
 //!
 //! hdparm stops at the end of the device, and on a small fast one that is too soon for a figure;
 //! here the cache is dropped again and reading goes on from the start, until the time is over.
@@ -17,6 +18,7 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What one read asks for.
 const CHUNK: usize = 2 << 20;
@@ -31,7 +33,7 @@ pub static SUITE: Suite = Suite {
     does: "Reads the first 2 MiB again and again from the page cache (-T), then the target from \
            its start through an empty page cache (-t), 2 MiB at a time. On a directory, a \
            temporary file is read in place of the device.",
-    takes: ["2 s", "5 s"],
+    takes: ["2 s", "11 s"],
     writes: "nothing on a device or file; a temporary file on a directory",
     source: "hdparm 9.65, -T and -t",
     on: On::Anything,
@@ -49,6 +51,12 @@ pub static SUITE: Suite = Suite {
             default: ["1000", "3000"],
         },
         Tunable {
+            name: "settle",
+            what: "milliseconds without anything to do before each of them",
+            values: Values::Count(0, 600_000),
+            default: ["0", "3000"],
+        },
+        Tunable {
             name: "size",
             what: "size of the temporary file, on a directory",
             values: Values::Bytes(CHUNK as u64, 1 << 40),
@@ -63,6 +71,7 @@ pub static SUITE: Suite = Suite {
 
 fn steps(settings: &Settings) -> Vec<Step> {
     let [cached, device] = ["cached", "device"].map(|n| Nanos::from_millis(settings.number(n)));
+    let settle = Nanos::from_millis(settings.number("settle"));
     let size = settings.number("size");
     let step = |name: &str, title: &str, expected: Nanos, run: Run| Step {
         name: name.into(),
@@ -75,16 +84,31 @@ fn steps(settings: &Settings) -> Vec<Step> {
         step(
             "cached",
             "cached reads (-T)",
-            cached,
-            Box::new(move |s| time_cached(s, size, cached)),
+            settle + cached,
+            Box::new(move |s| quiet(s, settle).and_then(|()| time_cached(s, size, cached))),
         ),
         step(
             "device",
             "device reads (-t)",
-            device,
-            Box::new(move |s| time_device(s, size, device)),
+            settle + device,
+            Box::new(move |s| quiet(s, settle).and_then(|()| time_device(s, size, device))),
         ),
     ]
+}
+
+/// Writes out what waits for it, of the whole system, and lets that time pass.
+fn quiet(stage: &Stage<'_>, settle: Nanos) -> Result<(), SuiteError> {
+    if settle == Nanos::ZERO {
+        return Ok(());
+    }
+    rustix::fs::sync();
+    let clock = Clock::real();
+    let begun = clock.now();
+    while clock.now().since(begun) < settle {
+        stage.go_on()?;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
 }
 
 /// What is read: the target itself, or a file of our own.

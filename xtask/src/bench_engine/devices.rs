@@ -1,6 +1,7 @@
 //! Block devices made for a measurement and gone after it.
 
 use crate::Failure;
+use rustix::fs::{Advice, fadvise};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -46,6 +47,8 @@ impl Loop {
         let dir = TempDir::new_in(dir)?;
         let backing = dir.path().join("disk");
         fill(File::create(&backing)?, bytes)?;
+        // Gigabytes that nobody reads again would have to go while somebody measures.
+        fadvise(File::open(&backing)?, 0, None, Advice::DontNeed)?;
         let path = attached(&backing, &["--direct-io=on"])?;
         Ok(Self { path, _tmpfs: None, _dir: Some(dir) })
     }

@@ -19,6 +19,9 @@ pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
     let set = [
         ("cached", bench.choose("700", "2000").to_owned()),
         ("device", bench.choose("1000", "3000").to_owned()),
+        // hdparm waits as long. Memory that lies unused for seconds goes back to the host of a
+        // virtual machine, and getting it again takes as long as reading a disk.
+        ("settle", "3000".to_owned()),
     ];
     let figure = |name, what: &str| Figure {
         name,
