@@ -18,6 +18,15 @@ pub struct Command {
     pub durable: bool,
 }
 
+impl Command {
+    /// The sectors of 512 bytes that a read or write touches, from the first to before the last;
+    /// none of what moves no data.
+    pub fn sectors(&self) -> Option<(u64, u64)> {
+        let sectors = (self.offset / 512, (self.offset + u64::from(self.len)).div_ceil(512));
+        (matches!(self.op, Op::Read | Op::Write) && self.len > 0).then_some(sectors)
+    }
+}
+
 /// A command that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Done {

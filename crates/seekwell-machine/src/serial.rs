@@ -1,5 +1,7 @@
-//! Two things every layer needs: something that does one thing at a time, and a table by tag.
+//! What many layers need: something that does one thing at a time, a table by tag, and what is on
+//! its way out.
 
+use crate::part::Done;
 use seekwell_io::units::Nanos;
 
 /// Something that does one thing at a time: a wire, a bus, a processor.
@@ -50,5 +52,33 @@ impl<T: Copy + Default> ByTag<T> {
     /// What was last remembered for a tag that was set.
     pub fn get(&self, tag: u32) -> T {
         self.0[tag as usize]
+    }
+}
+
+/// What is done in a part and leaves it at times of its own.
+#[derive(Debug, Clone, Default)]
+pub struct Leaving(Vec<Done>);
+
+impl Leaving {
+    /// Something that leaves at `done.at`.
+    pub fn push(&mut self, done: Done) {
+        self.0.push(done);
+    }
+
+    /// The command of that tag leaves at `at`, all of its data at once.
+    pub fn end(&mut self, tag: u32, at: Nanos) {
+        self.push(Done { tag, ready: at, at });
+    }
+
+    /// When the next leaves; [`Nanos::MAX`] where nothing will.
+    pub fn next(&self) -> Nanos {
+        self.0.iter().map(|end| end.at).min().unwrap_or(Nanos::MAX)
+    }
+
+    /// Appends what has left by `now`, in order of time and, at the same time, as it was put here.
+    pub fn take(&mut self, now: Nanos, done: &mut Vec<Done>) {
+        self.0.sort_by_key(|end| end.at);
+        let there = self.0.partition_point(|end| end.at <= now);
+        done.extend(self.0.drain(..there));
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::hdd::After;
 use crate::part::{Command, Done, Part};
-use crate::serial::{ByTag, Serial};
+use crate::serial::{ByTag, Leaving, Serial};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::collections::VecDeque;
@@ -44,7 +44,7 @@ pub struct OnShared<P> {
     /// Commands by the time at which the bus is theirs.
     arriving: VecDeque<(Nanos, Command)>,
     /// What is done in the part, by the time at which the host knows.
-    leaving: Vec<Done>,
+    leaving: Leaving,
     finished: Vec<Done>,
 }
 
@@ -58,7 +58,7 @@ impl<P: Part> OnShared<P> {
             outstanding: ByTag::default(),
             last_read: false,
             arriving: VecDeque::new(),
-            leaving: Vec::new(),
+            leaving: Leaving::default(),
             finished: Vec::new(),
         }
     }
@@ -116,8 +116,7 @@ impl<P: Part> Part for OnShared<P> {
 
     fn next(&self) -> Nanos {
         let arrival = self.arriving.front().map_or(Nanos::MAX, |(at, _)| *at);
-        let left = self.leaving.iter().map(|end| end.at).min().unwrap_or(Nanos::MAX);
-        self.part.next().min(arrival).min(left)
+        self.part.next().min(arrival).min(self.leaving.next())
     }
 
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done>) {
@@ -130,9 +129,7 @@ impl<P: Part> Part for OnShared<P> {
             self.arriving.pop_front();
             self.part.submit(command, at.max(now));
         }
-        self.leaving.sort_by_key(|end| end.at);
-        let there = self.leaving.partition_point(|end| end.at <= now);
-        done.extend(self.leaving.drain(..there));
+        self.leaving.take(now, done);
     }
 
     fn processor(&self) -> Nanos {

@@ -7,10 +7,10 @@
 use crate::driver::{Entry, QueueParams, Station};
 use crate::limits::{OutOfRange, within};
 use crate::part::{Command, Done, Part};
-use crate::serial::Serial;
+use crate::serial::{Leaving, Serial};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
@@ -100,7 +100,7 @@ pub struct CacheDevice<P> {
     /// When the drive will have had nothing to do for long enough.
     idle_at: Nanos,
     host: Serial,
-    leaving: VecDeque<Done>,
+    leaving: Leaving,
 }
 
 impl<P: Part> CacheDevice<P> {
@@ -123,7 +123,7 @@ impl<P: Part> CacheDevice<P> {
             next_owner: 0,
             idle_at: Nanos::MAX,
             host: Serial::default(),
-            leaving: VecDeque::new(),
+            leaving: Leaving::default(),
             params,
         })
     }
@@ -183,7 +183,7 @@ impl<P: Part> CacheDevice<P> {
     fn leave(&mut self, command: Command, (from, to): (u64, u64), now: Nanos) {
         let span = Nanos((to - from) * self.params.sector_ns);
         let at = self.host.book(now, span) + span;
-        self.leaving.push_back(Done { tag: command.tag, ready: at, at });
+        self.leaving.end(command.tag, at);
     }
 
     /// Takes to the drive what it lacks, when neither has anything to do.
@@ -207,12 +207,9 @@ impl<P: Part> Part for CacheDevice<P> {
     }
 
     fn submit(&mut self, command: Command, now: Nanos) {
-        let from = command.offset / SECTOR;
-        let to = (command.offset + u64::from(command.len)).div_ceil(SECTOR);
-        if !matches!(command.op, Op::Read | Op::Write) || to <= from {
-            self.leaving.push_back(Done { tag: command.tag, ready: now, at: now });
-            return;
-        }
+        let Some((from, to)) = command.sectors() else {
+            return self.leaving.end(command.tag, now);
+        };
         let within = to < self.params.sectors;
         if command.op == Op::Read {
             let copied = within && (from..to).all(|sector| self.valid.get(sector));
@@ -224,8 +221,7 @@ impl<P: Part> Part for CacheDevice<P> {
     }
 
     fn next(&self) -> Nanos {
-        let left = self.leaving.iter().map(|end| end.at).min().unwrap_or(Nanos::MAX);
-        self.drive.next().min(self.copy.next()).min(left).min(self.idle_at)
+        self.drive.next().min(self.copy.next()).min(self.leaving.next()).min(self.idle_at)
     }
 
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done>) {
@@ -250,9 +246,7 @@ impl<P: Part> Part for CacheDevice<P> {
             self.idle_at = Nanos::MAX;
             self.clean(now);
         }
-        self.leaving.make_contiguous().sort_by_key(|end| end.at);
-        let there = self.leaving.partition_point(|end| end.at <= now);
-        done.extend(self.leaving.drain(..there));
+        self.leaving.take(now, done);
     }
 
     fn processor(&self) -> Nanos {

@@ -14,14 +14,11 @@ mod tests;
 use crate::driver::{Entry, QueueParams, Station};
 use crate::limits::{OutOfRange, within};
 use crate::part::{Command, Done, Part};
-use crate::serial::Serial;
+use crate::serial::{Leaving, Serial};
 use lines::{Lines, Room};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::collections::{HashMap, VecDeque};
-
-/// Bytes of a sector.
-const SECTOR: u64 = 512;
 
 /// When a write is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +93,7 @@ pub struct MemoryCache<P> {
     /// Jobs that wait for any line.
     crowded_out: VecDeque<u32>,
     host: Serial,
-    leaving: VecDeque<Done>,
+    leaving: Leaving,
 }
 
 impl<P: Part> MemoryCache<P> {
@@ -120,7 +117,7 @@ impl<P: Part> MemoryCache<P> {
             locked_out: Vec::new(),
             crowded_out: VecDeque::new(),
             host: Serial::default(),
-            leaving: VecDeque::new(),
+            leaving: Leaving::default(),
             params,
         })
     }
@@ -199,7 +196,7 @@ impl<P: Part> MemoryCache<P> {
             self.lines.fill(job.from, job.to, scheme == WriteScheme::Back);
         }
         if !written || scheme != WriteScheme::Synchronous {
-            self.leaving.push_back(Done { tag: job.command.tag, ready: at, at });
+            self.leaving.end(job.command.tag, at);
         }
         if written && scheme != WriteScheme::Back {
             let purpose = Purpose::Write(index, scheme == WriteScheme::Synchronous);
@@ -250,14 +247,14 @@ impl<P: Part> MemoryCache<P> {
             Some(Purpose::Write(index, ends)) => {
                 let Some(job) = self.jobs[index as usize] else { return };
                 if ends {
-                    self.leaving.push_back(Done { tag: job.command.tag, ready: now, at: now });
+                    self.leaving.end(job.command.tag, now);
                 }
                 self.leave(index, job, now);
             }
             Some(Purpose::Pass(index)) => {
-                let job = self.jobs[index as usize].take();
-                let end = |job: Job| Done { tag: job.command.tag, ready: now, at: now };
-                self.leaving.extend(job.map(end));
+                if let Some(job) = self.jobs[index as usize].take() {
+                    self.leaving.end(job.command.tag, now);
+                }
             }
             None => {}
         }
@@ -274,12 +271,9 @@ impl<P: Part> Part for MemoryCache<P> {
     }
 
     fn submit(&mut self, command: Command, now: Nanos) {
-        let from = command.offset / SECTOR;
-        let to = (command.offset + u64::from(command.len)).div_ceil(SECTOR);
-        if !matches!(command.op, Op::Read | Op::Write) || to <= from {
-            self.leaving.push_back(Done { tag: command.tag, ready: now, at: now });
-            return;
-        }
+        let Some((from, to)) = command.sectors() else {
+            return self.leaving.end(command.tag, now);
+        };
         let line = from / self.lines.size();
         let job = Job { command, from, to, line, pending: 0 };
         let index = self.jobs.iter().position(Option::is_none).unwrap_or(self.jobs.len());
@@ -296,8 +290,7 @@ impl<P: Part> Part for MemoryCache<P> {
     }
 
     fn next(&self) -> Nanos {
-        let left = self.leaving.iter().map(|end| end.at).min().unwrap_or(Nanos::MAX);
-        self.drive.next().min(left)
+        self.drive.next().min(self.leaving.next())
     }
 
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done>) {
@@ -309,9 +302,7 @@ impl<P: Part> Part for MemoryCache<P> {
             }
             self.drive.issue(now);
         }
-        self.leaving.make_contiguous().sort_by_key(|end| end.at);
-        let there = self.leaving.partition_point(|end| end.at <= now);
-        done.extend(self.leaving.drain(..there));
+        self.leaving.take(now, done);
     }
 
     fn processor(&self) -> Nanos {
