@@ -182,8 +182,8 @@ impl<'a> Session<'a> {
             io_uring_disabled: disabled.as_ref(),
         });
         // What the facts and the kernel log alone tell, read after measuring: it may have added to
-        // it. They tell nothing of a model.
-        if self.document.modelled {
+        // it. They tell nothing of a model, nor of a target without a disk.
+        if self.document.modelled || self.document.inspection.kind == TargetKind::Null {
             self.document.findings = findings;
             return;
         }
