@@ -7,6 +7,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Size of each device.
@@ -106,9 +108,28 @@ impl Zram {
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        let _ = fs::write(format!("/sys/block/zram{}/reset", self.number), "1");
-        let _ = fs::write("/sys/class/zram-control/hot_remove", &self.number);
+        let reset = format!("/sys/block/zram{}/reset", self.number);
+        let removed = || {
+            fs::write(&reset, "1")?;
+            fs::write("/sys/class/zram-control/hot_remove", &self.number)
+        };
+        // The files of a ring are closed some time after the program that had it has ended.
+        let gone = (0..100).any(|_| {
+            let done = removed().is_ok();
+            if !done {
+                thread::sleep(Duration::from_millis(50));
+            }
+            done
+        });
+        if !gone {
+            complain(&format!("zram{} could not be removed: it is still in use", self.number));
+        }
     }
+}
+
+#[expect(clippy::print_stderr, reason = "something is left behind")]
+fn complain(what: &str) {
+    eprintln!("{what}");
 }
 
 /// Both devices lie in memory.
