@@ -220,6 +220,11 @@ impl Assembler {
     fn line(&mut self, mut hit: Hit<'_>, record: &Record, line: &str) {
         let (entry, time) = (hit.entry, record.time);
         let subject = self.subject(entry, &hit.held, record.device.as_deref());
+        if let Some(device) = subject.as_deref().filter(|s| entry.id == "KL-069" && made(s))
+            && hit.held.get(Hole::Num, 0) == Some("0")
+        {
+            self.made_anew(device);
+        }
         let Some(level) = self.in_context(&hit, subject.as_deref(), line) else { return };
         hit.level = level;
         if let Some(ata) = subject.as_deref().filter(|s| s.starts_with("ata")) {
@@ -245,6 +250,16 @@ impl Assembler {
         if let Some(state) = states::after(entry.id, &hit.held, line) {
             draft.set(state);
         }
+    }
+
+    /// A device that had no size got one: it is another than the one of its name before, which is
+    /// gone with everything that was said of it.
+    fn made_anew(&mut self, device: &str) {
+        let theirs = |d: &Draft| {
+            let subject = d.incident.subject.as_deref();
+            subject == Some(device) || d.incident.disk.as_deref() == Some(device)
+        };
+        self.drafts.retain(|d| d.boot != self.epoch || !theirs(d));
     }
 
     /// Whose line it is: what it names, else what the kernel tagged it with.
@@ -292,10 +307,7 @@ impl Assembler {
                 let ide = |d: &str| d == "ata_piix" || d == "ata_generic";
                 self.names.driver(subject).is_some_and(ide)
             }
-            "KL-069" => {
-                let made = ["loop", "ram", "zram", "nbd"].iter().any(|p| subject.starts_with(p));
-                held.get(Hole::Num, 0) != Some("0") && !made
-            }
+            "KL-069" => held.get(Hole::Num, 0) != Some("0") && !made(subject),
             _ => true,
         };
         // Drives for discs, and cards, are made for it.
@@ -392,4 +404,9 @@ impl Assembler {
         let incidents = self.drafts.into_iter().map(|d| d.finish(virtual_machine)).collect();
         (incidents, self.facts, self.left_out)
     }
+}
+
+/// Whether a program makes devices of this name out of something else, and others under it later.
+fn made(device: &str) -> bool {
+    ["loop", "ram", "zram", "nbd"].iter().any(|prefix| device.starts_with(prefix))
 }
