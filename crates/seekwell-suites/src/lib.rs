@@ -13,6 +13,7 @@ pub mod fsmark;
 pub mod hdparm;
 mod limit;
 mod lists;
+mod memory;
 #[cfg(test)]
 mod places;
 pub mod record;

@@ -5,6 +5,7 @@
 //! as text, and on fakes that fail or lie. Nothing here writes.
 
 mod bundle;
+mod cgroup;
 mod entry;
 pub mod fake;
 mod folder;
@@ -23,6 +24,7 @@ mod usb;
 mod view;
 
 pub use bundle::{Bundle, FORMAT};
+pub use cgroup::{MemoryCgroup, Version};
 pub use kmsg::{KMSG, KmsgReader, KmsgRecord, read_kmsg};
 pub use live::Live;
 pub use mask::Mask;

@@ -1,6 +1,7 @@
 //! Memory as scarce as in the document: cgroups of our own, of either version.
 
 use crate::Failure;
+use seekwell_sys::{MemoryCgroup, Version};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,13 +15,7 @@ const GONE: Duration = Duration::from_secs(10);
 /// both and removes them.
 pub struct Confine {
     top: PathBuf,
-    version: Version,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Version {
-    One,
-    Two,
+    cgroup: MemoryCgroup,
 }
 
 /// Where a process runs.
@@ -46,18 +41,28 @@ impl Room {
 impl Confine {
     /// Makes both, named `name`.
     pub fn new(name: &str) -> Result<Self, Failure> {
-        let mounts = fs::read_to_string("/proc/self/mounts")?;
-        let own = fs::read_to_string("/proc/self/cgroup")?;
-        let (base, version) = hierarchy(&mounts, &own)
-            .ok_or("no cgroup hierarchy with the memory controller is mounted")?;
-        let confine = Self { top: base.join(name), version };
+        let confine = Self::named(name)?;
         confine.make().map_err(|e| format!("{}: {e}", confine.top.display()))?;
         Ok(confine)
     }
 
+    /// In version 1 it goes below our own; in version 2 to the top, for one with processes may have
+    /// none below there.
+    fn named(name: &str) -> Result<Self, Failure> {
+        let mounts = fs::read_to_string("/proc/self/mounts")?;
+        let own = fs::read_to_string("/proc/self/cgroup")?;
+        let cgroup = MemoryCgroup::find(&mounts, &own)
+            .ok_or("no cgroup hierarchy with the memory controller is mounted")?;
+        let base = match cgroup.version {
+            Version::One => cgroup.mount_point.join(&cgroup.below),
+            Version::Two => cgroup.mount_point.clone(),
+        };
+        Ok(Self { top: base.join(name), cgroup })
+    }
+
     /// The version of the cgroups.
     pub fn version(&self) -> u32 {
-        match self.version {
+        match self.cgroup.version {
             Version::One => 1,
             Version::Two => 2,
         }
@@ -65,20 +70,16 @@ impl Confine {
 
     /// One that an earlier run left behind, to be dropped.
     pub fn left_behind(name: &str) -> Option<Self> {
-        let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
-        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-        let (base, version) = hierarchy(&mounts, &own)?;
-        let top = base.join(name);
-        top.is_dir().then_some(Self { top, version })
+        Self::named(name).ok().filter(|found| found.top.is_dir())
     }
 
     fn make(&self) -> std::io::Result<()> {
         let share = |dir: &Path| fs::write(dir.join("cgroup.subtree_control"), "+memory");
-        if self.version == Version::Two {
+        if self.cgroup.version == Version::Two {
             self.top.parent().map_or(Ok(()), share)?;
         }
         fs::create_dir(&self.top)?;
-        if self.version == Version::Two {
+        if self.cgroup.version == Version::Two {
             share(&self.top)?;
         }
         Room::ALL.into_iter().try_for_each(|room| fs::create_dir(self.dir(room)))
@@ -90,17 +91,14 @@ impl Confine {
 
     /// Limits memory and page cache together; what is over is dropped or written out.
     pub fn limit(&self, bytes: u64) -> Result<(), Failure> {
-        let name = match self.version {
-            Version::One => "memory.limit_in_bytes",
-            Version::Two => "memory.max",
-        };
-        Ok(fs::write(self.dir(Room::Limited).join(name), bytes.to_string())?)
+        let file = self.dir(Room::Limited).join(self.cgroup.limit_file());
+        Ok(fs::write(file, bytes.to_string())?)
     }
 
     /// Page cache and everything else that is charged to the limited one, in bytes.
     pub fn used(&self) -> Result<(u64, u64), Failure> {
         let dir = self.dir(Room::Limited);
-        let (cache, all) = match self.version {
+        let (cache, all) = match self.cgroup.version {
             Version::One => ("cache", "memory.usage_in_bytes"),
             Version::Two => ("file", "memory.current"),
         };
@@ -153,40 +151,5 @@ impl Drop for Confine {
             let _ = fs::remove_dir(self.dir(room));
         }
         let _ = fs::remove_dir(&self.top);
-    }
-}
-
-/// Where a cgroup of ours goes: below our own in version 1; at the top in version 2, where one with
-/// processes may have none below.
-fn hierarchy(mounts: &str, own: &str) -> Option<(PathBuf, Version)> {
-    let mut fields = mounts.lines().map(|l| l.split(' ').collect::<Vec<_>>());
-    let one = fields.clone().find(|f| {
-        f.get(2) == Some(&"cgroup") && f.get(3).is_some_and(|o| o.split(',').any(|o| o == "memory"))
-    });
-    if let Some(mount) = one {
-        let below = own.lines().find_map(|l| {
-            let (_, rest) = l.split_once(':')?;
-            let (controllers, path) = rest.split_once(':')?;
-            controllers.split(',').any(|c| c == "memory").then_some(path)
-        })?;
-        return Some((Path::new(mount[1]).join(below.trim_start_matches('/')), Version::One));
-    }
-    let two = fields.find(|f| f.get(2) == Some(&"cgroup2"))?;
-    Some((PathBuf::from(two[1]), Version::Two))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_memory_controller_is_found_in_either_version_of_cgroups() {
-        let mixed = "cgroup /sys/fs/cgroup/memory cgroup rw,relatime,memory 0 0\n\
-                     cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
-        let own = "4:memory:/a/b\n0::/x\n";
-        assert_eq!(hierarchy(mixed, own), Some(("/sys/fs/cgroup/memory/a/b".into(), Version::One)));
-        let new = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n";
-        assert_eq!(hierarchy(new, "0::/x\n"), Some(("/sys/fs/cgroup".into(), Version::Two)));
-        assert_eq!(hierarchy("proc /proc proc rw 0 0\n", own), None);
     }
 }

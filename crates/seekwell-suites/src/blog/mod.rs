@@ -13,6 +13,7 @@ use crate::error::SuiteError;
 use crate::folder;
 use crate::frame::{Stage, Step, StepResult};
 use crate::limit::{Watch, Workers};
+use crate::memory::usable_bytes;
 use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, through_cache};
 use book::{Book, MOST_BYTES};
 use people::{Counters, Done, Person, Role, Scene};
@@ -303,7 +304,7 @@ fn remark(result: &mut StepResult, course: &[Counted], book: &Book, removed_at: 
             book.bytes() >> 20
         ));
     }
-    if let Some(memory) = memory_bytes().filter(|memory| book.bytes() < *memory) {
+    if let Some(memory) = usable_bytes().filter(|memory| book.bytes() < *memory) {
         result.notes.push(format!(
             "The blogs took {} MiB at the end and fit into the memory of {} MiB: most reads did \
              not need the disk. A larger size shows what happens when they do not fit.",
@@ -326,11 +327,6 @@ fn median(of: &[f64]) -> f64 {
     let mut sorted = of.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted[sorted.len() / 2]
-}
-
-fn memory_bytes() -> Option<u64> {
-    let pages = rustix::system::sysinfo();
-    Some(pages.totalram * u64::from(pages.mem_unit)).filter(|bytes| *bytes > 0)
 }
 
 #[cfg(test)]

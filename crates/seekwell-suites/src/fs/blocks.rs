@@ -3,6 +3,7 @@
 use super::LEAST;
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, StepResult};
+use crate::memory::usable_bytes;
 use crate::suite::Settings;
 use crate::work::{Buffer, Crew, create, open, settle, together, write_all};
 use rand_core::{RngCore, SeedableRng};
@@ -189,14 +190,14 @@ impl Blocks {
 
     /// Which of the two ways keeps memory out of the figures, if any.
     fn say(&self, result: &mut StepResult) {
-        let memory = memory_bytes();
         let size = self.size * u64::from(self.copies);
+        let twice = usable_bytes().is_some_and(|memory| size >= memory.saturating_mul(2));
         result.notes.push(if self.direct {
             "the page cache was passed by (O_DIRECT)".into()
         } else if self.drop {
             "the page cache was dropped before each step that reads".into()
-        } else if size >= 2 * memory {
-            "the file is at least twice the memory".into()
+        } else if twice {
+            "the file is at least twice the memory that may be used".into()
         } else {
             "the page cache was kept, and it can hold the file: these are figures of memory".into()
         });
@@ -376,11 +377,4 @@ impl Blocks {
         times.call.record(clock.now().since(begin));
         Ok(())
     }
-}
-
-/// Memory of the machine; none where the kernel does not say.
-fn memory_bytes() -> u64 {
-    let info = rustix::system::sysinfo();
-    // The fields are as wide as the machine's words, and the unit is for machines of 32 bits.
-    u64::from(info.mem_unit).saturating_mul(info.totalram as u64)
 }
