@@ -78,6 +78,8 @@ pub struct Load {
     pub concurrency: u32,
     /// Whether they are kept from page to page.
     pub keep_alive: bool,
+    /// How much is read from a connection at a time, in bytes.
+    pub read_bytes: usize,
     /// How many pages, where that ends it.
     pub pages: Option<u64>,
     /// How long, where that ends it.
@@ -127,7 +129,7 @@ pub fn load(
     }
     let (mut open, mut heard) = (connections.len(), Instant::now());
     let mut events = Vec::with_capacity(what.concurrency as usize);
-    let mut buffer = vec![0; 64 << 10];
+    let mut buffer = vec![0; what.read_bytes];
     while open > 0 {
         events.clear();
         match epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), Some(&TICK)) {

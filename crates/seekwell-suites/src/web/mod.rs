@@ -86,6 +86,12 @@ pub static SUITE: Suite = Suite {
             default: ["off", "off"],
         },
         Tunable {
+            name: "read",
+            what: "how much is read from a connection at a time; ApacheBench reads 8k",
+            values: Values::Bytes(512, 1 << 20),
+            default: ["64k", "64k"],
+        },
+        Tunable {
             name: "seconds",
             what: "time of each step",
             values: Values::Count(1, 3600),
@@ -168,9 +174,10 @@ fn steps(settings: &Settings) -> Vec<Step> {
     let shared = Rc::new(Shared { sizes: sizes(settings), server, tree: RefCell::default() });
     let time = Duration::from_secs(settings.number("seconds"));
     let keep_alive = settings.word("keep-alive") == "on";
+    let read_bytes = settings.number("read") as usize;
     let each = |cache| all.iter().map(move |&concurrency| (cache, concurrency));
     let step = |(cache, concurrency)| {
-        let load = Load { concurrency, keep_alive, pages: None, time: Some(time) };
+        let load = Load { concurrency, keep_alive, read_bytes, pages: None, time: Some(time) };
         let shared = Rc::clone(&shared);
         let (name, state) = match cache {
             Cache::Warm => ("warm", "from the page cache"),

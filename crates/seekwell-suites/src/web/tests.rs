@@ -32,7 +32,7 @@ fn loaded(site: &Site, tree: &Tree, what: &Load) -> Result<Served, SuiteError> {
 }
 
 fn pages(concurrency: u32, keep_alive: bool, pages: u64) -> Load {
-    Load { concurrency, keep_alive, pages: Some(pages), time: None }
+    Load { concurrency, keep_alive, read_bytes: 4096, pages: Some(pages), time: None }
 }
 
 #[test]
