@@ -6,7 +6,7 @@ use crate::bench_engine::report::{Report, Row, Unit, Wanted};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// Bytes read and written, as the suite says and as the kernel counted them. The kernel counts what
 /// the program reads and writes beside its blogs too: about a megabyte.
@@ -34,7 +34,7 @@ pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
 
 /// Runs it once: what it says, and what the kernel counted.
 fn one(bench: &Bench, set: &[(&str, String)]) -> Result<(Figures, Figures), Failure> {
-    let mut command = bench.command("blog", bench.place.dir(), set);
+    let mut command = bench.command(Command::new(&bench.seekwell), "blog", bench.place.dir(), set);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let mut text = Vec::new();
     child.stdout.take().ok_or("no stdout")?.read_to_end(&mut text)?;

@@ -1,58 +1,112 @@
-//! The suite `fs` beside bonnie++, past the page cache and through it.
+//! The suite `fs` beside bonnie++: past the page cache, through it, and through one that cannot
+//! hold the file.
+//!
+//! Through a page cache that holds the file, bonnie++'s tests of it are over before there is a
+//! figure. On a disk both therefore run with little memory, in a cgroup, as bonnie++ wants a file
+//! of twice the memory. That disk is an ext4 of its own: one without a journal keeps the inodes of
+//! removed files back for a while, and who comes second finds thousands of them.
 
+use super::place::OnDisk;
 use super::{Bench, Figure, Figures, finish, read_figures};
 use crate::Failure;
 use crate::bench_engine::report::{Report, Unit, Wanted};
+use crate::storagemark::confine::{Confine, Room};
+use std::path::Path;
 use std::process::Command;
 
 /// How far apart figures of blocks, seeks and creation may be.
 const NEAR: Wanted = Wanted::RatioWithin(0.15);
 
-/// The steps that are compared: name, words, unit, and what is wanted past the page cache and
-/// through it. Through it a seek takes as long as handing it out does, which bonnie++ does by a
-/// pipe between processes.
-const STEPS: [(&str, &str, Unit, [Wanted; 2]); 9] = [
-    ("put_block", "block output", Unit::BytesPerSecond, [NEAR, NEAR]),
-    ("rewrite", "rewrite", Unit::BytesPerSecond, [NEAR, NEAR]),
-    ("get_block", "block input", Unit::BytesPerSecond, [NEAR, NEAR]),
-    ("seeks", "random seeks", Unit::PerSecond, [NEAR, Wanted::Nothing]),
-    ("seq_create", "sequential create", Unit::PerSecond, [NEAR, NEAR]),
-    ("seq_del", "sequential delete", Unit::PerSecond, [Wanted::Nothing; 2]),
-    ("ran_create", "random create", Unit::PerSecond, [NEAR, NEAR]),
-    ("ran_stat", "random read (stat)", Unit::PerSecond, [Wanted::Nothing; 2]),
-    ("ran_del", "random delete", Unit::PerSecond, [Wanted::Nothing; 2]),
+/// The steps that are compared: name, words, unit and what is wanted.
+const STEPS: [(&str, &str, Unit, Wanted); 9] = [
+    ("put_block", "block output", Unit::BytesPerSecond, NEAR),
+    ("rewrite", "rewrite", Unit::BytesPerSecond, NEAR),
+    ("get_block", "block input", Unit::BytesPerSecond, NEAR),
+    ("seeks", "random seeks", Unit::PerSecond, NEAR),
+    ("seq_create", "sequential create", Unit::PerSecond, NEAR),
+    ("seq_del", "sequential delete", Unit::PerSecond, Wanted::Nothing),
+    ("ran_create", "random create", Unit::PerSecond, NEAR),
+    ("ran_stat", "random read (stat)", Unit::PerSecond, Wanted::Nothing),
+    ("ran_del", "random delete", Unit::PerSecond, Wanted::Nothing),
 ];
 
-/// Both ways.
-pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
-    past_or_through(bench, report, true)?;
-    past_or_through(bench, report, false)
+/// How the large file is reached.
+struct Way<'a> {
+    words: &'static str,
+    direct: bool,
+    /// Not compared: what bonnie++ does otherwise than it is told, or than the suite.
+    not: &'static [&'static str],
+    size: String,
+    seeks: u64,
+    /// The little memory of both.
+    room: Option<&'a Confine>,
+    dir: &'a Path,
 }
 
-fn past_or_through(bench: &Bench, report: &mut Report, direct: bool) -> Result<(), Failure> {
-    let size = bench.choose(256, 900_u64);
+/// Each way that tells something in this place.
+pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+    let on_disk = bench.place.on_disk().map(|dir| {
+        let disk = OnDisk::new(dir, bench.choose(3 << 30, 6 << 30))?;
+        let confine = Confine::new(&format!("seekwell-suites-{}", std::process::id()))?;
+        confine.limit(bench.choose(256 << 20, 1 << 30))?;
+        Ok::<_, Failure>((confine, disk))
+    });
+    let on_disk = on_disk.transpose()?;
+    let dir = on_disk.as_ref().map_or(bench.place.dir(), |(_, disk)| disk.dir());
+    let past = Way {
+        words: "past the page cache",
+        direct: true,
+        // With -D it opens the file for output only so.
+        not: &["rewrite", "get_block", "seeks"],
+        size: bench.choose("256m", "900m").into(),
+        seeks: 8192,
+        room: None,
+        dir,
+    };
+    let through = match &on_disk {
+        Some((confine, _)) => Way {
+            words: "through a page cache of a third of the file",
+            direct: false,
+            not: &[],
+            size: bench.choose("768m", "3g").into(),
+            seeks: bench.choose(40_000, 120_000),
+            room: Some(confine),
+            dir,
+        },
+        None => Way {
+            words: "through the page cache",
+            direct: false,
+            // Then a seek takes as long as handing it out does, for which bonnie++ has a pipe.
+            not: &["seeks"],
+            size: bench.choose("256m", "900m").into(),
+            seeks: 8192,
+            room: None,
+            dir,
+        },
+    };
+    [past, through].into_iter().try_for_each(|way| measure_way(bench, report, &way))
+}
+
+fn measure_way(bench: &Bench, report: &mut Report, way: &Way<'_>) -> Result<(), Failure> {
     let files = bench.choose("48", "128");
-    let seeks = if direct { bench.choose(40_000, 120_000_u64) } else { 400_000 };
-    let cache = if direct { "direct" } else { "keep" };
+    let cache = if way.direct { "direct" } else { "keep" };
     let set = [
-        ("size", format!("{size}m")),
+        ("size", way.size.clone()),
         ("char_size", "8k".to_owned()),
-        ("seeks", seeks.to_string()),
+        ("seeks", way.seeks.to_string()),
         ("files", files.to_owned()),
         ("cache", cache.to_owned()),
     ];
-    let way = if direct { "past the page cache" } else { "through the page cache" };
-    let figure = |&(name, what, unit, wanted): &(_, _, _, [Wanted; 2])| Figure {
-        name,
-        what: format!("fs, {way}: {what}, beside bonnie++"),
-        unit,
-        wanted: wanted[usize::from(!direct)],
+    let program = |name: &str| match way.room {
+        Some(confine) => confine.command(Room::Limited, name),
+        None => Command::new(name),
     };
+    let ours = || bench.suite_by(program(&bench.seekwell.to_string_lossy()), "fs", way.dir, &set);
     let theirs = || {
-        let mut command = Command::new("bonnie++");
+        let mut command = program("bonnie++");
         command.args(["-q", "-u", "root", "-m", "rival", "-r", "0", "-f", "-n", files, "-s"]);
-        command.arg(format!("{size}:8k:{seeks}:5")).arg("-d").arg(bench.place.dir());
-        if direct {
+        command.arg(format!("{}:8k:{}:5", way.size, way.seeks)).arg("-d").arg(way.dir);
+        if way.direct {
             command.arg("-D");
         }
         let read = read_figures(&finish(&mut command)?)?;
@@ -62,6 +116,12 @@ fn past_or_through(bench: &Bench, report: &mut Report, direct: bool) -> Result<(
         };
         Ok(read.into_iter().filter_map(rate).collect::<Figures>())
     };
-    let figures = STEPS.iter().map(figure).collect();
-    bench.compare(report, figures, || bench.suite("fs", bench.place.dir(), &set), theirs)
+    let figure = |(name, what, unit, wanted)| Figure {
+        name,
+        what: format!("fs, {}: {what}, beside bonnie++", way.words),
+        unit,
+        wanted,
+    };
+    let compared = STEPS.into_iter().filter(|(name, ..)| !way.not.contains(name));
+    bench.compare(report, compared.map(figure).collect(), ours, theirs)
 }

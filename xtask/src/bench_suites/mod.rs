@@ -165,9 +165,14 @@ impl Bench {
         if self.quick { quick } else { full }
     }
 
-    /// The command that runs a suite, with values set.
-    fn command(&self, suite: &str, on: &Path, set: &[(&str, String)]) -> Command {
-        let mut command = Command::new(&self.seekwell);
+    /// The command that runs a suite, with values set, from one that starts the program.
+    fn command(
+        &self,
+        mut command: Command,
+        suite: &str,
+        on: &Path,
+        set: &[(&str, String)],
+    ) -> Command {
         command.arg("--runs-dir").arg(self.kept.path());
         command.args(["bench", "--quick", "--json", "--suite", suite, "--on"]).arg(on);
         for (name, value) in set {
@@ -178,7 +183,18 @@ impl Bench {
 
     /// Runs a suite once: the value that each step is for, by the step's name.
     fn suite(&self, suite: &str, on: &Path, set: &[(&str, String)]) -> Result<Figures, Failure> {
-        let text = finish(&mut self.command(suite, on, set))?;
+        self.suite_by(Command::new(&self.seekwell), suite, on, set)
+    }
+
+    /// The same, from a command that starts the program.
+    fn suite_by(
+        &self,
+        program: Command,
+        suite: &str,
+        on: &Path,
+        set: &[(&str, String)],
+    ) -> Result<Figures, Failure> {
+        let text = finish(&mut self.command(program, suite, on, set))?;
         let run = seekwell_runs::read::run(&text, Path::new("seekwell bench --json"))?;
         let figure = |phase: &seekwell_runs::Phase| match &phase.workload {
             seekwell_runs::Work::Suite(step) => {

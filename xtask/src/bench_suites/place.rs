@@ -1,6 +1,7 @@
 //! Where suites and rivals are measured: a directory of the user's, or a file system in memory.
 
 use crate::Failure;
+use crate::bench_engine::devices::Loop;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -42,8 +43,7 @@ impl Place {
         let (image, dir) = (memory.0.path().join("disk"), memory.0.path().join("mounted"));
         File::create(&image)?.set_len(BYTES)?;
         std::fs::create_dir(&dir)?;
-        let plain = ["-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0"];
-        done(Command::new("mkfs.ext4").args(plain).arg(&image))?;
+        make_ext4(&image)?;
         done(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&dir))?;
         Ok(Self { dir, own: Some(memory) })
     }
@@ -63,10 +63,43 @@ impl Place {
         match self.own {
             Some(_) => "an ext4 on a loop device over a file in memory (`hdparm`: a loop device)",
             None => {
-                "a directory of this machine's disk (`hdparm`: a loop device over a file in it)"
+                "a directory of this machine's disk (`hdparm` and `fs`: a loop device over a file in it)"
             }
         }
     }
+}
+
+/// An ext4 of its own on a loop device over a file on a disk, past whose cache its requests go.
+pub struct OnDisk {
+    mounted: TempDir,
+    disk: Loop,
+}
+
+impl OnDisk {
+    /// Made in a directory.
+    pub fn new(dir: &Path, bytes: u64) -> Result<Self, Failure> {
+        let disk = Loop::on_disk(dir, bytes)?;
+        make_ext4(disk.path())?;
+        let place = Self { mounted: tempfile::tempdir()?, disk };
+        done(Command::new("mount").arg(place.disk.path()).arg(place.dir()))?;
+        Ok(place)
+    }
+
+    /// Where it is mounted.
+    pub fn dir(&self) -> &Path {
+        self.mounted.path()
+    }
+}
+
+impl Drop for OnDisk {
+    fn drop(&mut self) {
+        let _ = unmount(self.dir(), UnmountFlags::empty());
+    }
+}
+
+fn make_ext4(on: &Path) -> Result<(), Failure> {
+    let plain = ["-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0"];
+    done(Command::new("mkfs.ext4").args(plain).arg(on))
 }
 
 fn done(command: &mut Command) -> Result<(), Failure> {

@@ -91,6 +91,8 @@ fn pair(
         ("cache", "warm".to_owned()),
         ("concurrency", load.concurrency.to_string()),
         ("keep-alive", if load.keep_alive { "on" } else { "off" }.to_owned()),
+        // As much as ab does: large pages cost the fewer calls the more is read by each.
+        ("read", "8k".to_owned()),
         ("seconds", seconds(bench).to_string()),
         ("server", address.to_owned()),
     ];
