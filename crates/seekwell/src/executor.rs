@@ -27,7 +27,10 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The engine in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineKind {
-    /// A ring for each thread.
+    /// A ring for each thread, and plain system calls where a ring is in the way: at depth 1,
+    /// where it would hand each request or each commit to a thread of the kernel.
+    Auto,
+    /// A ring for each thread, whatever it is asked for.
     IoUring,
     /// A pool of system calls for each thread.
     Threads,
@@ -47,6 +50,7 @@ impl EngineKind {
             errno: e.raw_os_error().unwrap_or(0),
         })?;
         match Uring::new(probe.as_fd(), 1, 4096, 0) {
+            Ok(_) if choice == Choice::Auto => Ok((Self::Auto, None)),
             Ok(_) => Ok((Self::IoUring, None)),
             Err(refused @ TargetError::RingRefused { .. }) if choice == Choice::Auto => {
                 Ok((Self::Threads, Some(format!("{refused}{}", who_forbids()))))
@@ -61,7 +65,7 @@ impl EngineKind {
     /// Its name in documents.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::IoUring => "io_uring",
+            Self::Auto | Self::IoUring => "io_uring",
             Self::Threads => "threads",
         }
     }
@@ -194,13 +198,17 @@ impl RealExecutor {
         let Some(file) = file else {
             return self.with(workload, |_| Ok(Null::new()));
         };
-        // At depth 1 with flushes, plain system calls: what a database makes for a commit. A ring
-        // would hand each flush to a kernel thread and charge the disk for it.
-        let commits = workload.flush_every > 0 && depth == 1;
-        if self.engine == EngineKind::IoUring && !commits {
-            self.with(workload, |t| Uring::new(file, depth, bytes, seed(t)))
-        } else {
+        let plain = match self.engine {
+            EngineKind::Auto => {
+                depth == 1 && (workload.flush_every > 0 || Uring::hands_over(file, bytes)?)
+            }
+            EngineKind::IoUring => false,
+            EngineKind::Threads => true,
+        };
+        if plain {
             self.with(workload, |t| Threads::new(file, depth, bytes, seed(t)))
+        } else {
+            self.with(workload, |t| Uring::new(file, depth, bytes, seed(t)))
         }
     }
 

@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
         })?;
         let modelled = inspection.kind == TargetKind::Machine;
         let (engine, notice) = match modelled {
-            true => (EngineKind::IoUring, None),
+            true => (EngineKind::Auto, None),
             false => EngineKind::pick(purpose.engine)?,
         };
         if let Some(notice) = notice.as_ref().filter(|_| purpose.engine == Choice::Auto) {

@@ -73,12 +73,12 @@ impl Tools {
         of_seekwell(&run, &used)
     }
 
-    /// Random reads of 4 KiB at that depth on every device at once, a job and a thread for each:
+    /// Random reads of 4 KiB, one at a time, on every device at once, a job and a thread for each:
     /// reads a second of all together.
-    pub fn seekwell_together(&self, devices: &[PathBuf], depth: u32) -> Result<f64, Failure> {
+    pub fn seekwell_together(&self, devices: &[PathBuf]) -> Result<f64, Failure> {
         use std::fmt::Write as _;
         let mut jobs = format!(
-            "[global]\nrw=randread\nbs=4k\ndirect=1\nioengine=io_uring\niodepth={depth}\n\
+            "[global]\nrw=randread\nbs=4k\ndirect=1\nioengine=psync\n\
              time_based\nruntime={}\nnorandommap\n",
             self.seconds
         );

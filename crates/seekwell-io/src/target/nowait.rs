@@ -39,3 +39,60 @@ fn answers(file: BorrowedFd<'_>, buffers: &mut Buffers) -> bool {
     let errno = std::io::Error::last_os_error().raw_os_error();
     read >= 0 || !matches!(errno, Some(libc::EAGAIN | libc::EOPNOTSUPP))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{Mode, open};
+    use std::os::fd::AsFd;
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    fn refused(path: &Path, flags: OFlags) -> bool {
+        let file = open(path, OFlags::RDONLY | flags, Mode::empty()).unwrap();
+        let mut buffers = Buffers::new(1, 4096, |_| ()).unwrap();
+        is_refused(file.as_fd(), &mut buffers)
+    }
+
+    /// A zram device of its own; none without root or the module.
+    struct Zram(String);
+
+    impl Zram {
+        fn new() -> Option<Self> {
+            let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").ok()?;
+            let zram = Self(number.trim().to_owned());
+            std::fs::write(zram.attribute("disksize"), "1048576").unwrap();
+            Some(zram)
+        }
+
+        fn attribute(&self, name: &str) -> String {
+            format!("/sys/block/zram{}/{name}", self.0)
+        }
+    }
+
+    impl Drop for Zram {
+        fn drop(&mut self) {
+            // udev may hold it open for a moment.
+            let begin = Instant::now();
+            let gone = || {
+                std::fs::write(self.attribute("reset"), "1").is_ok()
+                    && std::fs::write("/sys/class/zram-control/hot_remove", &self.0).is_ok()
+            };
+            while !gone() && begin.elapsed() < Duration::from_secs(5) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+
+    #[test]
+    fn a_device_without_queues_that_has_to_wait_refuses() {
+        let Some(zram) = Zram::new() else {
+            eprintln!("skipped: no zram device can be made here");
+            return;
+        };
+        let node = format!("/dev/zram{}", zram.0);
+        assert!(refused(Path::new(&node), OFlags::DIRECT));
+        // Through the page cache nothing is asked of the device.
+        assert!(!refused(Path::new(&node), OFlags::empty()));
+    }
+}

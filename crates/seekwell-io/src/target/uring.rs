@@ -38,6 +38,16 @@ impl Uring {
     ) -> Result<Self, TargetError> {
         Self::with(&[file], depth, max_bytes, Stamped::new(seed))
     }
+
+    /// Whether a ring hands each request of up to `max_bytes` on `file` to a thread of the kernel,
+    /// because its device cannot be asked without waiting.
+    ///
+    /// # Errors
+    /// [`TargetError::Setup`] when there is no memory for a request.
+    pub fn hands_over(file: BorrowedFd<'_>, max_bytes: u32) -> Result<bool, TargetError> {
+        let mut buffers = Buffers::new(1, max_bytes, |_| ())?;
+        Ok(nowait::is_refused(file, &mut buffers))
+    }
 }
 
 impl<P: Payload> Uring<P> {

@@ -164,7 +164,7 @@ impl Stage<'_> {
         match &lane.source {
             Source::Null => self.on(lane, gate, || Ok(Null::new())),
             Source::Modelled(model) => self.on(lane, gate, || Ok(model.build(seed))),
-            Source::Opened { opened, .. } if self.engine == EngineKind::IoUring => {
+            Source::Opened { opened, .. } if self.engine != EngineKind::Threads => {
                 self.on(lane, gate, || Uring::new(opened.as_fd(), depth, bytes, seed))
             }
             Source::Opened { opened, .. } => {

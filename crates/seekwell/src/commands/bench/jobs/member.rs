@@ -178,7 +178,7 @@ impl Part<'_> {
         let files: Vec<BorrowedFd<'_>> = self.files.iter().map(|fd| fd.as_fd()).collect();
         match (self.job.engine.kind, self.job.engine.kind.synchronous(), self.engine) {
             (Asked::Null, ..) => self.on(Ok(Null::new()), own, control, gate),
-            (_, false, EngineKind::IoUring) => {
+            (_, false, EngineKind::Auto | EngineKind::IoUring) => {
                 self.on(Uring::with(&files, depth, bytes, data()), own, control, gate)
             }
             _ => self.on(Threads::with(&files, depth, bytes, data()), own, control, gate),
