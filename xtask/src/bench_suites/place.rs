@@ -63,7 +63,7 @@ impl Place {
         match self.own {
             Some(_) => "an ext4 on a loop device over a file in memory (`hdparm`: a loop device)",
             None => {
-                "a directory of this machine's disk (`hdparm` and `fs`: a loop device over a file in it)"
+                "a directory of this machine's disk (`hdparm`, `fs`: on a loop device over a file)"
             }
         }
     }
