@@ -249,7 +249,7 @@ pub fn prepare(rule: &Rule) -> Result<Prepared, PersistError> {
     let verified = verify(&rule.text)?;
     let fail = |source| PersistError::Io { path: rule.path.clone(), source };
     let dir = rule.path.parent().unwrap_or(Path::new("/"));
-    sweep(dir);
+    sweep(dir, SUFFIX);
     let mut file = tempfile::Builder::new()
         .prefix(PREFIX)
         .suffix(SUFFIX)
@@ -261,11 +261,11 @@ pub fn prepare(rule: &Rule) -> Result<Prepared, PersistError> {
     Ok(Prepared { file, path: rule.path.clone(), verified })
 }
 
-/// Removes what writers that were killed left behind: no rules, so nobody reads them.
-fn sweep(dir: &Path) {
+/// Removes what writers that were killed left behind in a folder: nothing that udev reads.
+fn sweep(dir: &Path, suffix: &str) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let ours = name.to_str().is_some_and(|n| n.starts_with(PREFIX) && n.ends_with(SUFFIX));
+        let ours = name.to_str().is_some_and(|n| n.starts_with(PREFIX) && n.ends_with(suffix));
         let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
         if ours && age.is_some_and(|age| age > STALE) {
             let _ = std::fs::remove_file(entry.path());
@@ -293,7 +293,10 @@ pub fn remove(path: &Path) -> bool {
 
 fn verify(text: &str) -> Result<Verified, PersistError> {
     let no = |why: String| Ok(Verified::No { why });
-    let Ok(mut file) = tempfile::Builder::new().suffix(".rules").tempfile() else {
+    // udevadm knows a file of rules by its suffix.
+    let suffix = ".rules";
+    sweep(&std::env::temp_dir(), suffix);
+    let Ok(mut file) = tempfile::Builder::new().prefix(PREFIX).suffix(suffix).tempfile() else {
         return no("no temporary file could be made".to_owned());
     };
     if let Err(error) = file.write_all(text.as_bytes()) {

@@ -116,3 +116,22 @@ fn a_rule_is_written_whole_or_not_at_all_and_only_ours_is_removed() {
     assert!(matches!(prepare(&rule), Err(PersistError::NotOurs { .. })));
     assert!(!remove(&rule.path) && rule.path.exists());
 }
+
+#[test]
+fn what_a_killed_writer_left_is_swept_and_what_another_is_writing_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let long_ago = std::time::SystemTime::now() - STALE - Duration::from_secs(60);
+    let make = |name: &str, at: std::time::SystemTime| {
+        let file = File::create(dir.path().join(name)).unwrap();
+        file.set_modified(at).unwrap();
+    };
+    make(".seekwell-1.rules", long_ago);
+    make(".seekwell-2.rules", std::time::SystemTime::now());
+    make(".seekwell-3.tmp", long_ago);
+    make("61-theirs.rules", long_ago);
+    sweep(dir.path(), ".rules");
+    let mut left: Vec<_> =
+        std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [".seekwell-2.rules", ".seekwell-3.tmp", "61-theirs.rules"]);
+}

@@ -63,6 +63,8 @@ impl Rig {
     pub fn program(&self) -> Command {
         let mut program = common::seekwell(self.home.path());
         program
+            // Also of a program that is killed, nothing is left outside.
+            .env("TMPDIR", self.home.path())
             .env("SEEKWELL_RUN_DIR", self.run_dir())
             .env("SEEKWELL_RULES_DIR", self.home.path().join("rules"));
         program
