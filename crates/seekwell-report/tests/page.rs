@@ -9,6 +9,7 @@ mod sample;
 use seekwell_report::{SideRuns, html_comparison, html_experiment};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
@@ -50,10 +51,16 @@ fn shown(
 fn opened(html: &str) -> Result<Option<String>, Failure> {
     let (Some(_), Some(browser)) = (built_page(), browser()) else { return Ok(None) };
     // Beside other work the browser now and then gives the markup before its first frame, in which
-    // plots learn their width.
-    let early = |dom: &str| plots(dom).iter().any(|(_, points, ink)| *points > 0 && *ink == 0);
+    // plots learn their width. So one at a time, and again where that happens.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let early = |dom: &str| {
+        let tags = dom.split("<figure ").skip(1).filter_map(|figure| figure.split('>').next());
+        let mut plots = tags.filter(|tag| tag.contains("class=\"plot\""));
+        plots.any(|tag| !tag.contains("data-points=\"0\"") && !tag.contains("data-ink"))
+    };
     let mut dom = opened_in(&browser, html)?;
-    for _ in 0..2 {
+    for _ in 0..4 {
         if !early(&dom) {
             break;
         }
