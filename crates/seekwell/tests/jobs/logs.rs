@@ -71,7 +71,8 @@ fn windows_add_up_to_the_requests_and_clones_share_a_log_where_that_is_asked_for
     assert!((10..=12).contains(&iops.len()), "{iops:?}");
     let (mut before, mut sum) = (0, 0.0);
     for row in &iops {
-        before = if row[0] > before { before } else { 0 };
+        // The second clone's windows come after the first's. A last one may be of less than 1 ms.
+        before = if row[0] >= before { before } else { 0 };
         sum += row[1] as f64 * (row[0] - before) as f64 / 1e3;
         before = row[0];
         assert_eq!((row.len(), row[2], row[3]), (5, 0, 0), "{row:?}");
