@@ -4,6 +4,7 @@
 mod bench_engine;
 mod bench_inspect;
 mod bench_machine;
+mod bench_safety;
 mod bench_suites;
 mod bench_trace;
 mod completions;
@@ -40,6 +41,9 @@ enum Task {
     /// Measure import, storage, recording and replay of traces and write a dated table to
     /// docs/bench.
     BenchTrace(bench_trace::Args),
+    /// Try to make the program lose data, leave something behind or die, and write a dated table to
+    /// docs/bench.
+    BenchSafety(bench_safety::Args),
     /// Measure the suites beside hdparm, bonnie++, fio, sqlite3 and ab and write a dated table to
     /// docs/bench.
     BenchSuites(bench_suites::Args),
@@ -60,6 +64,7 @@ fn main() -> ExitCode {
         Task::BenchInspect(args) => bench_inspect::run(&args),
         Task::BenchMachine(args) => bench_machine::run(&args),
         Task::BenchTrace(args) => bench_trace::run(&args),
+        Task::BenchSafety(args) => bench_safety::run(&args),
         Task::BenchSuites(args) => bench_suites::run(&args),
         Task::Storagemark(args) => storagemark::run(&args),
         Task::RecordPublished(args) => published::run(&args),

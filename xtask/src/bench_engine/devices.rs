@@ -61,7 +61,8 @@ impl Loop {
     }
 }
 
-fn attached(backing: &Path, how: &[&str]) -> Result<PathBuf, Failure> {
+/// Shows a file as a loop device, with more words for `losetup`, and gives its node.
+pub fn attached(backing: &Path, how: &[&str]) -> Result<PathBuf, Failure> {
     let shown = Command::new("losetup")
         .args(["--find", "--show"])
         .args(how)

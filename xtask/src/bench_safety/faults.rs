@@ -1,0 +1,184 @@
+//! What surroundings do to programs: limits, full disks, closed outputs, signals, failing devices.
+
+use super::Section;
+use super::rig::{Ended, Loop, MIB, Mount, Rig, tool, tree, wait};
+use crate::Failure;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const BENCH: [&str; 4] = ["bench", "--rw=randrw", "--size=64m", "--runtime=600ms"];
+
+/// Every fault.
+pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
+    let dir = rig.folder("data")?;
+    fs::write(dir.join("notes.txt"), "mine")?;
+    let before = tree(&dir)?;
+    let on = dir.display().to_string();
+    let bench: Vec<&str> = BENCH.iter().copied().chain(["--on", &on]).collect();
+    limits(rig, section, &dir, &bench)?;
+    outputs(rig, section, &bench)?;
+    signals(rig, section, &dir, &bench)?;
+    full(rig, section, &on)?;
+    failing(rig, section)?;
+    if tree(&dir)? != before {
+        section.count("all faults", Err("the folder is not as it was".to_owned()));
+    }
+    Ok(())
+}
+
+/// A documented end, and nothing left in the folder.
+fn clean(ended: &Ended, dir: &Path) -> Result<(), String> {
+    ended.documented()?;
+    let left: Vec<String> = fs::read_dir(dir)
+        .map_err(|e| e.to_string())?
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "notes.txt")
+        .collect();
+    if left.is_empty() { Ok(()) } else { Err(format!("left behind: {}", left.join(", "))) }
+}
+
+fn limits(rig: &Rig, section: &mut Section, dir: &Path, bench: &[&str]) -> Result<(), Failure> {
+    let suite = ["bench", "--suite=fsmark", "--quick", "--on", bench[5]];
+    let limits = [
+        "--memlock=0",
+        "--fsize=1048576",
+        "--fsize=0",
+        "--nofile=16",
+        "--nproc=1",
+        "--as=67108864",
+        "--stack=65536",
+        "--core=0",
+        "--cpu=1",
+    ];
+    for limit in limits {
+        for (what, words) in [("bench", bench), ("suite fsmark", &suite)] {
+            // A limit of processor time ends a process by a signal, as it is meant to.
+            let mut command = Command::new("prlimit");
+            rig.at_home(&mut command).arg(limit).arg("--").arg(&rig.seekwell).args(words);
+            let ended = rig.finish(&mut command)?;
+            if ended.status.is_some_and(|s| s.code() == Some(127)) {
+                section.leave_out("limits", "prlimit is not installed");
+                return Ok(());
+            }
+            // Below what the loader and the runtime need, no program starts.
+            let starts = ["--as", "--stack", "--cpu"];
+            if starts.iter().any(|s| limit.starts_with(s)) && ended.documented().is_err() {
+                continue;
+            }
+            section.count(&format!("{what} under prlimit {limit}"), clean(&ended, dir));
+        }
+    }
+    Ok(())
+}
+
+fn outputs(rig: &Rig, section: &mut Section, bench: &[&str]) -> Result<(), Failure> {
+    for (name, words) in [
+        ("bench", bench),
+        ("inspect", &["inspect", "--json"][..]),
+        ("runs list", &["runs", "list"]),
+        ("machine list", &["machine", "list"]),
+    ] {
+        let mut command = rig.command(words);
+        command.stderr(Stdio::null()).stdout(File::options().write(true).open("/dev/full")?);
+        let status = wait(command.spawn()?, Duration::from_secs(60))?;
+        let code = status.and_then(|s| s.code());
+        let outcome = match code {
+            Some(3) => Ok(()),
+            code => Err(format!("exit status {code:?}, not 3")),
+        };
+        section.count(&format!("{name} to a full standard output"), outcome);
+        let script = "\"$0\" \"$@\" | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}";
+        let mut command = Command::new("bash");
+        rig.at_home(&mut command).args(["-c", script]).arg(&rig.seekwell).args(words);
+        let ended = rig.finish(&mut command)?;
+        section.count(&format!("{name} to a closed pipe"), ended.ended_with(0));
+    }
+    Ok(())
+}
+
+fn signals(
+    rig: &mut Rig,
+    section: &mut Section,
+    dir: &Path,
+    bench: &[&str],
+) -> Result<(), Failure> {
+    let long: Vec<&str> = bench.iter().copied().filter(|w| !w.starts_with("--runtime")).collect();
+    for round in 0..if rig.quick { 3 } else { 30 } {
+        let name = ["INT", "TERM", "HUP"][round % 3];
+        let moment = Duration::from_millis(300 + rig.below(1500));
+        let child = rig.command(&long).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        std::thread::sleep(moment);
+        let twice = round % 2 == 1;
+        for _ in 0..=u32::from(twice) {
+            let _ = tool("kill", ["-s", name, &child.id().to_string()]);
+        }
+        let status = wait(child, Duration::from_secs(30))?;
+        let ended = Ended { status, out: String::new(), err: String::new() };
+        let outcome = ended.ended_with(130).and_then(|()| clean(&ended, dir));
+        let times = if twice { "twice" } else { "once" };
+        section.count(&format!("SIG{name} {times} after {} ms", moment.as_millis()), outcome);
+    }
+    Ok(())
+}
+
+/// No room for runs, for pages, or for the index.
+fn full(rig: &Rig, section: &mut Section, on: &str) -> Result<(), Failure> {
+    let point = rig.folder("full")?;
+    let mount = match Mount::new(&["-t", "tmpfs", "-o", "size=2m", "none"], point) {
+        Ok(mount) => mount,
+        Err(why) => {
+            section.leave_out("a full file system", why);
+            return Ok(());
+        }
+    };
+    let runs = mount.0.join("runs");
+    let at = |words: &[&str]| {
+        let mut command = rig.command(words);
+        command.env("SEEKWELL_RUNS", &runs);
+        rig.finish(&mut command)
+    };
+    let bench: Vec<&str> = BENCH.iter().copied().chain(["--on", on]).collect();
+    section.count("a run is kept where there is room", at(&bench)?.ended_with(0));
+    let mut rest = File::create(mount.0.join("rest"))?;
+    let block = [1u8; 4096];
+    while std::io::Write::write_all(&mut rest, &block).is_ok() {}
+    section.count("runs list on a full disk", at(&["runs", "list"])?.ended_with(0));
+    section.count("a run on a full disk", at(&bench)?.documented());
+    section.count("runs list after that", at(&["runs", "list"])?.ended_with(0));
+    let page = mount.0.join("page.html").display().to_string();
+    section.count("a page on a full disk", at(&["report", "last", "-o", &page])?.ended_with(3));
+    section.count("runs remove on a full disk", at(&["runs", "remove", "last"])?.ended_with(0));
+    section.count("runs list at the end", at(&["runs", "list"])?.ended_with(0));
+    Ok(())
+}
+
+/// A device that loses its second half while it is measured.
+fn failing(rig: &Rig, section: &mut Section) -> Result<(), Failure> {
+    let dir = rig.folder("disks")?;
+    let disk = match Loop::new(&dir, "failing", 64 * MIB) {
+        Ok(disk) => disk,
+        Err(why) => {
+            section.leave_out("a failing device", why);
+            return Ok(());
+        }
+    };
+    for (words, name) in [
+        (&["bench", "--rw=randread", "--runtime=2s", "--on", disk.node()][..], "bench"),
+        (&["checkup", "--quick", disk.node()], "checkup"),
+    ] {
+        File::options().write(true).open(&disk.backing)?.set_len(64 * MIB)?;
+        let child = rig.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        std::thread::sleep(Duration::from_millis(700));
+        File::options().write(true).open(&disk.backing)?.set_len(MIB)?;
+        let ended = Ended {
+            status: wait(child, Duration::from_secs(60))?,
+            out: String::new(),
+            err: String::new(),
+        };
+        section.count(&format!("{name} on a device that fails"), ended.ended_with(4));
+    }
+    Ok(())
+}

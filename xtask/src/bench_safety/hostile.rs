@@ -1,0 +1,205 @@
+//! Files that nobody should trust, given to every command that reads one.
+
+use super::Section;
+use super::rig::{Rig, tool};
+use crate::{Failure, root};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where good files of a kind lie in the working tree, and the commands that read one: FILE is its
+/// path, OUT one to write.
+struct Kind {
+    folder: &'static str,
+    commands: &'static [&'static [&'static str]],
+}
+
+const KINDS: &[Kind] = &[
+    Kind {
+        folder: "fuzz/seeds/trace",
+        commands: &[
+            &["trace", "info", "FILE"],
+            &["trace", "stats", "FILE"],
+            &["trace", "convert", "FILE", "OUT.csv", "--force"],
+            &["replay", "FILE", "--on", "null", "--mode=depth", "--no-keep"],
+        ],
+    },
+    Kind {
+        folder: "machines",
+        commands: &[
+            &["machine", "check", "FILE"],
+            &["machine", "show", "FILE"],
+            &["bench", "--on", "FILE", "--runtime=500ms", "--no-keep"],
+        ],
+    },
+    Kind { folder: "fuzz/seeds/machine", commands: &[&["machine", "check", "FILE"]] },
+    Kind {
+        folder: "fuzz/seeds/snapshot",
+        commands: &[&["inspect", "--from", "FILE"], &["diff", "FILE", "FILE"]],
+    },
+    Kind { folder: "fuzz/seeds/kernel_log", commands: &[&["inspect", "--log", "FILE"]] },
+    Kind { folder: "fuzz/seeds/lspci", commands: &[&["inspect", "--from", "FILE"]] },
+    Kind { folder: "fuzz/seeds/bonnie", commands: &[&["compare", "FILE", "FILE"]] },
+    Kind { folder: "fuzz/seeds/fio_json", commands: &[&["compare", "FILE", "FILE"]] },
+    Kind { folder: "fuzz/seeds/phoronix", commands: &[&["compare", "FILE"]] },
+    Kind {
+        folder: "fuzz/seeds/run_document",
+        commands: &[&["compare", "FILE", "FILE"], &["report", "FILE", "-o", "OUT.html", "--force"]],
+    },
+    Kind {
+        folder: "fuzz/seeds/disksim",
+        commands: &[&["machine", "import", "FILE", "-o", "OUT.toml", "--force"]],
+    },
+];
+
+/// Things that are not files with something in them; devices stand behind a link.
+const ODD: [&str; 7] =
+    ["empty", "a folder", "a link to itself", "/dev/zero", "a pipe", "/dev/full", "not there"];
+
+/// Damaged files, then what is no file at all.
+pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
+    let dir = rig.folder("hostile")?;
+    let rounds = if rig.quick { 1 } else { 12 };
+    for kind in KINDS {
+        let Some(seeds) = seeds(&root().join(kind.folder), rig.quick) else {
+            section.leave_out(kind.folder, "no seeds");
+            continue;
+        };
+        for seed in seeds {
+            let good = fs::read(&seed)?;
+            let name = seed.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            for round in 0..rounds {
+                let (how, bytes) = damaged(rig, &good);
+                let path = dir.join(&name);
+                fs::write(&path, bytes)?;
+                let commands = kind.commands.iter().enumerate();
+                // The short form spreads the commands over the seeds.
+                let pick = rig.below(kind.commands.len() as u64) as usize;
+                for (_, words) in commands.filter(|(i, _)| !rig.quick || *i == pick) {
+                    let what = format!("{} of {name}, {how} (round {round})", words[..2].join(" "));
+                    let ended = rig.run(filled(words, &path, &dir))?;
+                    section.count(&what, ended.documented());
+                }
+            }
+        }
+    }
+    odd(rig, section, &dir)
+}
+
+fn seeds(folder: &Path, quick: bool) -> Option<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).ok()?.flatten().map(|e| e.path());
+    let mut files: Vec<PathBuf> = entries.filter(|p| p.is_file()).collect();
+    files.sort();
+    files.truncate(if quick { 2 } else { 8 });
+    (!files.is_empty()).then_some(files)
+}
+
+fn filled(words: &[&str], file: &Path, dir: &Path) -> Vec<String> {
+    let (file, out) = (file.display().to_string(), dir.join("written").display().to_string());
+    words.iter().map(|w| w.replace("FILE", &file).replace("OUT", &out)).collect()
+}
+
+/// One kind of damage, drawn at random.
+fn damaged(rig: &mut Rig, good: &[u8]) -> (&'static str, Vec<u8>) {
+    let mut bytes = good.to_vec();
+    let len = bytes.len() as u64;
+    let at = rig.below(len) as usize;
+    let how = match rig.below(7) {
+        0 => {
+            bytes.truncate(at);
+            "cut short"
+        }
+        1 => {
+            for _ in 0..16 {
+                let (at, bit) = (rig.below(len) as usize, rig.below(8));
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= 1 << bit;
+                }
+            }
+            "bits flipped"
+        }
+        2 => {
+            let end = (at + 64).min(bytes.len());
+            bytes[at..end].fill(0);
+            "zeros inside"
+        }
+        3 => {
+            let end = (at + 64).min(bytes.len());
+            let mut noise = vec![0; end - at];
+            rig.fill(&mut noise);
+            bytes[at..end].copy_from_slice(&noise);
+            "garbage inside"
+        }
+        4 => {
+            let tail = bytes[at..].to_vec();
+            bytes.extend_from_slice(&tail);
+            "a part twice"
+        }
+        5 => {
+            // Numbers become larger than any type holds.
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let digit = rig.below(10).to_string();
+            bytes = text.replacen(&digit, "99999999999999999999999", 3).into_bytes();
+            "huge numbers"
+        }
+        _ => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            bytes = text.replacen('\n', &"(".repeat(50_000), 1).into_bytes();
+            "deep nesting"
+        }
+    };
+    (how, bytes)
+}
+
+fn odd(rig: &mut Rig, section: &mut Section, dir: &Path) -> Result<(), Failure> {
+    for odd in ODD {
+        // Always a name that nothing has yet: what it stands for is never removed.
+        let path = dir.join(odd.replace('/', "_"));
+        match odd {
+            "empty" => fs::write(&path, "")?,
+            "a folder" => fs::create_dir(&path)?,
+            "a link to itself" => std::os::unix::fs::symlink("odd", &path)?,
+            "a pipe" => drop(tool("mkfifo", [&path])?),
+            "/dev/zero" | "/dev/full" => std::os::unix::fs::symlink(odd, &path)?,
+            _ => {}
+        }
+        for kind in KINDS {
+            for words in kind.commands.iter().take(if rig.quick { 1 } else { 4 }) {
+                let what = format!("{} of {odd}", words[..2].join(" "));
+                let mut command = std::process::Command::new("prlimit");
+                rig.at_home(&mut command).arg("--as=8589934592").arg("--").arg(&rig.seekwell);
+                command.args(filled(words, &path, dir));
+                // A pipe without a writer, and zeros without an end, must not be waited for.
+                let child = command
+                    .stdout(std::process::Stdio::null())
+                    .stderr(std::process::Stdio::null())
+                    .spawn();
+                let Ok(child) = child else {
+                    section.leave_out(odd, "prlimit is not installed");
+                    return Ok(());
+                };
+                let outcome = if odd == "a pipe" { interrupted(child)? } else { ended(child)? };
+                section.count(&what, outcome);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn ended(child: std::process::Child) -> Result<Result<(), String>, Failure> {
+    let status = super::rig::wait(child, std::time::Duration::from_secs(60))?;
+    let ended = super::rig::Ended { status, out: String::new(), err: String::new() };
+    Ok(ended.documented())
+}
+
+/// A pipe may be waited for, until the first signal.
+fn interrupted(child: std::process::Child) -> Result<Result<(), String>, Failure> {
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    let _ = tool("kill", ["-s", "TERM", &child.id().to_string()]);
+    let status = super::rig::wait(child, std::time::Duration::from_secs(10))?;
+    if status.is_some_and(|s| std::os::unix::process::ExitStatusExt::signal(&s) == Some(15)) {
+        // Nothing had been begun yet that would have to be put back.
+        return Ok(Ok(()));
+    }
+    let ended = super::rig::Ended { status, out: String::new(), err: String::new() };
+    Ok(ended.documented())
+}

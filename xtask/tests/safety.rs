@@ -1,0 +1,33 @@
+//! The short form of the safety campaign, against the program as it is built for tests.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The program, built beside this test's own.
+fn program() -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_xtask")).parent().unwrap();
+    let target = folder.parent().unwrap();
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--package", "seekwell", "--target-dir"])
+        .arg(target)
+        .status()
+        .unwrap();
+    assert!(built.success(), "the program does not build");
+    folder.join("seekwell")
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_is_left_behind_in_the_short_campaign() {
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["bench-safety", "--quick", "--seekwell"])
+        .arg(program())
+        .stderr(Stdio::inherit())
+        .output()
+        .unwrap();
+    let table = String::from_utf8_lossy(&output.stdout);
+    let left_out = table.split("Left out").nth(1).unwrap_or_default();
+    for line in left_out.lines().filter_map(|line| line.strip_prefix("- ")) {
+        eprintln!("skipped: safety campaign: {line}");
+    }
+    assert!(output.status.success(), "{table}");
+}
