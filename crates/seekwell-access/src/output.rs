@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use seekwell_sys::{Live, View, ViewError};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufWriter, IntoInnerError, Write};
+use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -181,8 +181,13 @@ impl OutputFile {
         self.file.sync_all().map_err(|e| self.failed(e))?;
         let (path, folder) = (self.path.clone(), folder_of(&self.path).to_owned());
         self.finish_unsynced()?;
-        let synced = File::open(folder).and_then(|dir| dir.sync_all());
-        synced.map_err(|source| OutputError::Io { path, source })
+        match File::open(folder).and_then(|dir| dir.sync_all()) {
+            // Not every file system syncs folders, and not every folder may be read.
+            Err(e) if matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) => {
+                Ok(())
+            }
+            synced => synced.map_err(|source| OutputError::Io { path, source }),
+        }
     }
 
     /// The same without waiting for the disk, for what only matters if this process is killed.

@@ -30,6 +30,11 @@ pub fn check(
     if formats.format.is_some_and(Format::is_bonnie) && suite != Some("fs") {
         return Err(not_bonnie(suite.unwrap_or("this run")));
     }
+    check_files(formats, context)
+}
+
+/// Whether files can be written.
+fn check_files(formats: &Formats, context: &Context) -> Result<(), CommandError> {
     if let Some(dir) = &formats.output_dir {
         create(dir)?;
         check_output(&dir.join(".json"), formats.replace, context)?;
@@ -69,6 +74,7 @@ pub fn kept(context: &Context, runs: &[(RunDocument, Detail)], formats: &Formats
         return Err(CommandError::OneRun { given: runs.len() });
     }
     if formats.files() {
+        check_files(formats, context)?;
         for (document, detail) in &runs {
             write_files(context, document, detail, formats)?;
         }
