@@ -23,7 +23,7 @@ checkup: compiler
 	@$(MAKE) --no-print-directory page || \
 	  echo "note: the page could not be built; the report will be a plain one" >&2
 	$(CARGO) build --release --package seekwell
-	$(RELEASE) checkup . -o checkup.html
+	$(RELEASE) checkup . -o checkup.html --force
 
 test: compiler test-tools
 	@$(MAKE) --no-print-directory page

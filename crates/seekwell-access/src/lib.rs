@@ -18,21 +18,28 @@ mod holders;
 mod identity;
 mod in_use;
 mod mounted;
+mod output;
+mod private;
 mod read_only;
 mod refusal;
 mod scratch;
 mod signature;
 mod space;
+mod sweep;
 
 pub use destroy::{Destroyed, DiscardError, discard_range, open_for_destruction};
 pub use error::AccessError;
 pub use holders::{Holder, HolderKind};
 pub use mounted::MountedAt;
+pub use output::{OutputError, OutputFile, folder_of};
+pub use private::{create_private_dir, create_private_dir_all, make_private, open_private};
 pub use read_only::{Kind, ReadOnly, drop_cache, open_read_only};
 pub use refusal::{OpenedBy, Refusal};
+pub use scratch::name::{is_left_behind, owned_name};
 pub use scratch::{Fill, Scratch, ScratchDir};
 pub use signature::{Signature, signatures_of};
 pub use space::{FsSpace, GIB, plan_size};
+pub use sweep::{Leftover, sweep};
 
 use std::os::fd::{AsFd, BorrowedFd};
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{MIB, Mounted, Place, Running, again, alone, cached_pages, role, run, skip};
 use rustix::fs::SeekFrom;
-use seekwell_access::{AccessError, Fill, FsSpace, GIB, Scratch};
+use seekwell_access::{AccessError, Fill, FsSpace, GIB, Leftover, Scratch, sweep};
 use std::fs;
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -279,7 +279,7 @@ fn a_kill_in_the_middle_of_a_fill_leaves_nothing() {
     child.0.kill().unwrap();
     child.0.wait().unwrap();
     assert_eq!(entries(dir.path()), Vec::<String>::new());
-    assert_eq!(Scratch::sweep(dir.path()).unwrap(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(sweep(dir.path()).unwrap(), []);
     assert_eq!(FsSpace::of(dir.path()).unwrap().total_bytes, before.total_bytes);
 }
 
@@ -313,9 +313,10 @@ fn the_sweep_removes_leftovers_of_dead_processes_and_nothing_else() {
         skip("only root can give a file to somebody else");
     }
 
-    let mut removed = Scratch::sweep(dir.path()).unwrap();
-    removed.retain(|path| other_user || !path.ends_with(&foreign));
-    let mut wanted = vec![dir.path().join(&leftover), dir.path().join(&reused)];
+    let mut removed = sweep(dir.path()).unwrap();
+    let foreign_path = Leftover::Removed(dir.path().join(&foreign));
+    removed.retain(|found| other_user || *found != foreign_path);
+    let mut wanted = [&leftover, &reused].map(|name| Leftover::Removed(dir.path().join(name)));
     wanted.sort_unstable();
     assert_eq!(removed, wanted);
     let mut left = entries(dir.path());

@@ -1,5 +1,6 @@
 //! What can go wrong with a kept experiment, with the data a person needs to act.
 
+use seekwell_access::OutputError;
 use seekwell_inspect::diff::Change;
 use std::io;
 use std::path::PathBuf;
@@ -17,6 +18,9 @@ pub enum ExperimentError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A file cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The file is not what it should be.
     #[error("{} is no experiment: {reason}", path.display())]
     Damaged {

@@ -13,11 +13,14 @@ use crate::error::ExperimentError;
 use crate::noise::Noise;
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
+use seekwell_access::{
+    OutputFile, create_private_dir, create_private_dir_all, make_private, open_private, sweep,
+};
 use seekwell_runs::{Detail, RepeatDetail, is_id};
 use serde::de::DeserializeOwned;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -70,12 +73,12 @@ impl Place {
     /// # Errors
     /// [`ExperimentError::Io`].
     pub fn create(&self, now: Timestamp) -> Result<Folder, ExperimentError> {
-        fs::create_dir_all(&self.dir).map_err(io_error("creating", &self.dir))?;
+        self.make()?;
         loop {
             let random = RandomState::new().hash_one(()) as u16;
             let id = format!("{}-experiment-{random:04x}", now.strftime("%Y%m%d-%H%M%S"));
             let dir = self.dir.join(&id);
-            match fs::create_dir(&dir) {
+            match create_private_dir(&dir) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 other => {
                     other.map_err(io_error("creating", &dir))?;
@@ -84,6 +87,17 @@ impl Place {
                 }
             }
         }
+    }
+
+    /// Makes the folder where it is missing, and closes to others what earlier versions left open.
+    fn make(&self) -> Result<(), ExperimentError> {
+        create_private_dir_all(&self.dir).map_err(io_error("creating", &self.dir))?;
+        let kept = self.ids().into_iter().map(|id| self.dir.join(id));
+        for dir in kept.chain([self.dir.clone()]) {
+            // What is not ours to close stays as it is.
+            let _ = make_private(&dir);
+        }
+        Ok(())
     }
 
     /// Opens an experiment to go on with it: by id, a unique beginning or the last four digits of
@@ -214,7 +228,7 @@ impl Place {
     /// # Errors
     /// [`ExperimentError::Io`].
     pub fn keep_noise(&self, noise: &Noise) -> Result<(), ExperimentError> {
-        fs::create_dir_all(&self.dir).map_err(io_error("creating", &self.dir))?;
+        self.make()?;
         replace(&self.dir, NOISE, noise)
     }
 }
@@ -232,11 +246,11 @@ pub struct Folder {
 impl Folder {
     fn lock(dir: PathBuf, id: String) -> Result<Self, ExperimentError> {
         let path = dir.join(LOCK);
-        let open = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let lock = open.map_err(io_error("creating", &path))?;
+        let lock = open_private(&path).map_err(io_error("creating", &path))?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(ExperimentError::Busy { id });
         }
+        let _ = sweep(&dir);
         Ok(Self { dir, id, detail: None, _lock: lock })
     }
 
@@ -315,21 +329,11 @@ fn read_json<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T
     serde_json::from_value(value).map_err(|e| damaged(e.to_string()))
 }
 
-/// Writes a file beside, syncs it and renames it over the old one.
+/// Writes a file that only this user may read, in place of the old one.
 fn replace(dir: &Path, name: &str, value: &impl serde::Serialize) -> Result<(), ExperimentError> {
-    let (new, path) = (dir.join(format!(".new-{name}")), dir.join(name));
-    let written = (|| {
-        let text = serde_json::to_vec_pretty(value).map_err(io::Error::from)?;
-        let mut file = File::create(&new)?;
-        file.write_all(&text)?;
-        file.sync_all()?;
-        fs::rename(&new, &path)
-    })();
-    written.map_err(|source| {
-        let _ = fs::remove_file(&new);
-        ExperimentError::Io { doing: "writing", path, source }
-    })?;
-    sync_dir(dir)
+    let file = OutputFile::create(&dir.join(name), true)?;
+    let write = |out: &mut _| serde_json::to_writer_pretty(out, value).map_err(io::Error::from);
+    Ok(file.filled(write)?.finish_private()?)
 }
 
 fn sync_dir(dir: &Path) -> Result<(), ExperimentError> {

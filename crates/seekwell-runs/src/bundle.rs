@@ -4,27 +4,29 @@
 //! <id>/run.json      RunDocument, the summary
 //! <id>/detail.json   Detail, histograms and series
 //! <id>/.lock         held with flock(2) while a process writes the bundle; gone afterwards
-//! <id>/.new          a file on its way; only a kill leaves it behind
 //! ```
 //!
-//! Each file is written as `.new`, synced and renamed, and the folder is synced. The detail goes
+//! Folders and files are this user's alone. Each file is an [`OutputFile`], so that it is there
+//! whole or not at all. The detail goes
 //! first, so a kill between the two leaves a summary with a little more detail than it speaks of,
 //! never with less. A bundle that says `running` and whose lock nobody holds was killed.
 
 use crate::document::{Detail, Kind, RunDocument};
 use crate::error::StoreError;
-use crate::{id, read};
+use crate::{id, index, read};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
-use serde::Serialize;
+use seekwell_access::{
+    OutputFile, create_private_dir, create_private_dir_all, make_private, sweep as sweep_folder,
+};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 pub(crate) const RUN: &str = "run.json";
 pub(crate) const DETAIL: &str = "detail.json";
 const LOCK: &str = ".lock";
-const NEW: &str = ".new";
 
 /// How often an id that is taken is drawn again. Two processes in one second collide once in
 /// 65536, so this many collisions mean that something else is wrong.
@@ -41,7 +43,7 @@ pub struct Writer {
 
 impl Writer {
     pub(crate) fn create(store: &Path, kind: Kind, now: Timestamp) -> Result<Self, StoreError> {
-        fs::create_dir_all(store).map_err(StoreError::io("creating", store))?;
+        create_private_dir_all(store).map_err(StoreError::io("creating", store))?;
         let mut taken = String::new();
         for _ in 0..ATTEMPTS {
             let id = id::fresh(kind, now);
@@ -57,12 +59,12 @@ impl Writer {
     /// Creates the folder of this id and takes its lock; `None` when someone else has it.
     fn claim(store: &Path, id: &str) -> Result<Option<Self>, StoreError> {
         let dir = store.join(id);
-        match fs::create_dir(&dir) {
+        match create_private_dir(&dir) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             other => other.map_err(StoreError::io("creating", &dir))?,
         }
         // A folder without a lock looks abandoned: another process may sweep it just now.
-        match OpenOptions::new().write(true).create_new(true).open(dir.join(LOCK)) {
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(LOCK)) {
             Err(e)
                 if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) =>
             {
@@ -101,33 +103,16 @@ impl Writer {
         let not_storable = |reason: String| StoreError::NotStorable { id: self.id.clone(), reason };
         let text = serde_json::to_vec_pretty(run).map_err(|e| not_storable(e.to_string()))?;
         read::run(&text, &self.dir.join(RUN)).map_err(|e| not_storable(e.to_string()))?;
-        self.replace(DETAIL, |out| write_json(out, detail))?;
-        self.replace(RUN, |out| out.write_all(&text))?;
+        let file = |name| OutputFile::create(&self.dir.join(name), true);
+        let json = |value: serde_json::Result<()>| value.map_err(io::Error::from);
+        file(DETAIL)?.filled(|out| json(serde_json::to_writer(out, detail)))?.finish_private()?;
+        file(RUN)?.filled(|out| out.write_all(&text))?.finish_private()?;
         if !self.saved {
             // The folder's own name must survive a power cut too.
             self.dir.parent().map_or(Ok(()), sync_dir)?;
             self.saved = true;
         }
         Ok(())
-    }
-
-    fn replace(
-        &self,
-        name: &str,
-        fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> Result<(), StoreError> {
-        let (new, path) = (self.dir.join(NEW), self.dir.join(name));
-        let written = File::create(&new).and_then(|file| {
-            let mut out = BufWriter::with_capacity(1 << 16, file);
-            fill(&mut out)?;
-            out.into_inner().map_err(|e| e.into_error())?.sync_all()?;
-            fs::rename(&new, &path)
-        });
-        written.map_err(|source| {
-            let _ = fs::remove_file(&new);
-            StoreError::Io { doing: "writing", path, source }
-        })?;
-        sync_dir(&self.dir)
     }
 }
 
@@ -138,10 +123,6 @@ impl Drop for Writer {
             let _ = fs::remove_dir(&self.dir);
         }
     }
-}
-
-fn write_json(out: &mut BufWriter<File>, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(out, value).map_err(io::Error::from)
 }
 
 fn sync_dir(dir: &Path) -> Result<(), StoreError> {
@@ -159,18 +140,28 @@ pub(crate) fn is_being_written(dir: &Path) -> bool {
     })
 }
 
-/// Removes what killed processes left: files on their way, locks nobody holds, and folders in which
-/// nothing was ever saved. What cannot be removed is left for the next time.
+/// Removes what killed processes left: unfinished files, locks nobody holds, and folders in which
+/// nothing was ever saved. Closes what earlier versions left open to others. What fails is left for
+/// the next time.
 pub(crate) fn sweep(store: &Path) {
     let Ok(entries) = fs::read_dir(store) else { return };
+    let (mut bundles, mut others) = (0, 0);
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
+        let name = name.to_str().unwrap_or_default();
         if name.starts_with(REMOVED) {
             let _ = fs::remove_dir_all(entry.path());
         } else if id::is_id(name) {
+            bundles += 1;
+            let _ = make_private(&entry.path());
             sweep_bundle(&entry.path());
+        } else if !index::is_part(name) {
+            others += 1;
         }
+    }
+    // A folder that holds other things too is not ours to close: it may be /tmp.
+    if bundles > 0 && others == 0 {
+        let _ = make_private(store);
     }
 }
 
@@ -178,7 +169,7 @@ fn sweep_bundle(dir: &Path) {
     let path = dir.join(LOCK);
     match File::open(&path) {
         Ok(lock) if try_lock(&lock) => {
-            let _ = fs::remove_file(dir.join(NEW));
+            let _ = sweep_folder(dir);
             let _ = fs::remove_file(&path);
             // Fails, as it should, unless nothing was saved in it.
             let _ = fs::remove_dir(dir);

@@ -1,5 +1,6 @@
 //! What can go wrong with kept runs, with the data a person needs to act.
 
+use seekwell_access::OutputError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,9 @@ pub enum StoreError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A file cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// No kept run has this name.
     #[error("no run {wanted:?} in {}{}", dir.display(), hint("nearest: ", nearest))]
     NotFound {

@@ -14,8 +14,9 @@ use crate::error::StoreError;
 use crate::{bundle, id, read};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 use rustix::fs::{FlockOperation, flock};
+use seekwell_access::open_private;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -132,9 +133,7 @@ struct SharedLock(File);
 
 impl SharedLock {
     fn take(store: &Path) -> std::io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let file = options.open(store.join(LOCK))?;
+        let file = open_private(&store.join(LOCK))?;
         wait_for(&file, FlockOperation::NonBlockingLockShared)
             .then_some(Self(file))
             .ok_or_else(|| std::io::ErrorKind::ResourceBusy.into())
@@ -182,7 +181,14 @@ fn damaged(what: &str) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(code, Some(what.to_owned()))
 }
 
+/// Whether a file of the store's folder is the index's.
+pub(crate) fn is_part(name: &str) -> bool {
+    name == LOCK || name.strip_prefix(FILE).is_some_and(|rest| ["", "-wal", "-shm"].contains(&rest))
+}
+
 fn open(store: &Path) -> rusqlite::Result<Connection> {
+    // SQLite gives its other files the mode of this one. Where it cannot be made, SQLite says why.
+    let _ = open_private(&store.join(FILE));
     let connection = Connection::open(store.join(FILE))?;
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "journal_mode", "wal")?;

@@ -20,6 +20,7 @@ use seekwell_trace::replay::{
 };
 use seekwell_trace::source::{About, Source, Tables};
 use seekwell_trace::store;
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -226,7 +227,8 @@ struct Unpacked(PathBuf);
 impl Unpacked {
     fn new(trace: &Shipped, dir: &Path) -> Result<Self, SuiteError> {
         let path = dir.join("trace.parquet");
-        std::fs::write(&path, trace.parquet).doing("writing", &path)?;
+        let file = std::fs::File::create_new(&path);
+        file.and_then(|mut file| file.write_all(trace.parquet)).doing("writing", &path)?;
         Ok(Self(path))
     }
 

@@ -1,5 +1,6 @@
 //! What can be wrong with a trace.
 
+use seekwell_access::OutputError;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -78,6 +79,9 @@ pub enum TraceError {
         /// What it has no place for.
         what: String,
     },
+    /// The output cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// A recording cannot go on.
     #[error(transparent)]
     Capture(#[from] crate::capture::CaptureError),
@@ -96,7 +100,7 @@ impl TraceError {
             | Self::Truncated { .. }
             | Self::Unrecognised { .. }
             | Self::Inexpressible { .. } => true,
-            Self::Capture(_) => false,
+            Self::Output(_) | Self::Capture(_) => false,
         }
     }
 }

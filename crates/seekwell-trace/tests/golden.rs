@@ -122,7 +122,7 @@ fn conversion_through_every_written_format_keeps_what_it_can_hold() {
     ];
     for (format, name) in written {
         let path = folder.path().join(name);
-        let mut sink = formats::create(&path, format, &about).expect("creates");
+        let mut sink = formats::create(&path, format, &about, false).expect("creates");
         for part in given.chunks(5000) {
             sink.write(part, &tables).expect("writes");
         }
@@ -144,7 +144,7 @@ fn next_accesses_agree_with_the_same_trace_in_another_form() {
     let (given, about, tables) = read(&path, None);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.oracleGeneral");
-    let mut sink = formats::create(&path, Format::Oracle, &about).expect("creates");
+    let mut sink = formats::create(&path, Format::Oracle, &about, false).expect("creates");
     sink.write(&given, &tables).expect("writes");
     sink.finish(&about, &tables).expect("finishes");
     let bytes = std::fs::read(&path).expect("reads");

@@ -28,6 +28,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+/// The run folder is root's alone, unless somebody made it before.
+const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+
 /// The version of this format.
 pub const VERSION: u32 = 1;
 
@@ -342,6 +345,7 @@ impl Place {
             .create(true)
             .truncate(false)
             .mode(0o600)
+            .custom_flags(NOFOLLOW)
             .open(&path)
             .map_err(fail)?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -410,6 +414,7 @@ impl Journal {
             .create(true)
             .truncate(true)
             .mode(0o600)
+            .custom_flags(NOFOLLOW)
             .open(&path)
             .map_err(fail)?;
         let mut journal = Self { path: path.clone(), file };
@@ -425,7 +430,8 @@ impl Journal {
     pub fn resume(path: &Path) -> Result<Self, JournalError> {
         let fail = |source| JournalError::Io { path: path.to_path_buf(), source };
         let bytes = std::fs::read(path).map_err(fail)?;
-        let mut file = OpenOptions::new().append(true).open(path).map_err(fail)?;
+        let mut file =
+            OpenOptions::new().append(true).custom_flags(NOFOLLOW).open(path).map_err(fail)?;
         if bytes.last().is_some_and(|b| *b != b'\n') {
             file.write_all(b"\n").map_err(fail)?;
         }

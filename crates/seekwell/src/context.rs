@@ -2,13 +2,14 @@
 
 use crate::cli::{Global, When};
 use crate::exit::CommandError;
+use seekwell_access::Leftover;
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
 use seekwell_runs::{Store, StoreError, default_dir};
 use seekwell_sys::{Live, Patient};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,6 +97,27 @@ impl Context {
     pub fn note(&self, text: &str) {
         // Nobody is left to be told when standard error is closed.
         let _ = writeln!(std::io::stderr(), "seekwell: {text}");
+    }
+
+    /// Removes what killed runs left in a directory, and says so.
+    pub fn sweep(&self, dir: &Path) {
+        let found = match seekwell_access::sweep(dir) {
+            Ok(found) => found,
+            Err(error) => return self.note(&error.to_string()),
+        };
+        for leftover in found {
+            self.note(&match leftover {
+                Leftover::Removed(path) => {
+                    format!("removed {}, left by a killed run", path.display())
+                }
+                Leftover::HoldsMount { path, mount } => format!(
+                    "{} was left by a killed run and stays, because something is mounted on {}; \
+                     unmount that, and the next run removes it",
+                    path.display(),
+                    mount.display()
+                ),
+            });
+        }
     }
 
     /// Says why a command failed.

@@ -299,9 +299,12 @@ pub enum CommandError {
     #[error("the result could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// A file cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
+    #[error(transparent)]
+    File(#[from] seekwell_access::OutputError),
+    /// A folder for files cannot be made.
+    #[error("cannot make the folder {}: {source}", path.display())]
+    Folder {
+        /// The folder.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -325,12 +328,6 @@ pub enum CommandError {
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
-    /// An output is there already.
-    #[error("{} exists; --force replaces it", path.display())]
-    WouldReplace {
-        /// The output.
-        path: PathBuf,
-    },
     /// The name of an output does not say in which format.
     #[error("{}: name the format with --to ({known})", path.display())]
     NoTraceFormat {

@@ -26,7 +26,8 @@ pub fn run(cli: Cli) -> Exit {
     if !matches!(cli.command, Command::Tune(_) | Command::TuneGuard(_)) {
         commands::tune::note_unfinished(&context);
     }
-    if matches!(cli.command, Command::Record(_) | Command::Replay(_) | Command::Trace(_)) {
+    // What a killed recording left costs every request of every program until it is removed.
+    if rustix::process::geteuid().is_root() {
         seekwell_trace::capture::remove_leftovers();
     }
     let ended = match &cli.command {

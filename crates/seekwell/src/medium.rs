@@ -105,9 +105,7 @@ fn lay_out(
     context: &Context,
     line: &Line,
 ) -> Result<Scratch, CommandError> {
-    for leftover in Scratch::sweep(dir)? {
-        context.note(&format!("removed {}, left by a killed run", leftover.display()));
-    }
+    context.sweep(dir);
     let wanted_bytes = wanted.size_bytes.unwrap_or(wanted.default_bytes);
     let mut progress = |done: u64, whole: u64| {
         line.part(&format!("laying out a temporary file of {} MiB", whole >> 20), done, whole);

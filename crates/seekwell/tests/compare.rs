@@ -141,10 +141,13 @@ fn two_labels_of_one_workload_get_a_verdict_and_two_workloads_are_refused_unless
     let ran = home.run(&["compare", "a", "c"]);
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("depth 8") && ran.err.contains("depth 32"), "{}", ran.err);
-    let ran = home.run(&["compare", "a", "c", "--force"]);
+    let ran = home.run(&["compare", "a", "c", "--different-workloads"]);
     assert_eq!(ran.status, 0);
     assert!(ran.out.contains("DIFFERENT WORKLOADS"), "{}", ran.out);
-    assert_eq!(home.run(&["compare", "a", "c", "--force", "--expect", "faster"]).status, 1);
+    assert_eq!(
+        home.run(&["compare", "a", "c", "--different-workloads", "--expect", "faster"]).status,
+        1
+    );
     let ran = home.run(&["compare", "a", "nothing"]);
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("labels: a, b, c"), "{}", ran.err);

@@ -124,7 +124,7 @@ fn every_key_of_comparisons_and_of_the_history_of_a_metric_is_described() {
     let comparisons = [
         json(&["compare", &lines[0], &lines[1]]),
         json(&["compare", "high", "fall", "--expect", "slower"]),
-        json(&["compare", "deep", "flat", "--force"]),
+        json(&["compare", "deep", "flat", "--different-workloads"]),
         json(&["compare", xml.to_str().unwrap()]),
     ];
     assert!(comparisons.iter().all(|c| c["schema"] == "seekwell/compare/1"));

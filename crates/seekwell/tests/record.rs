@@ -57,8 +57,7 @@ impl Scene {
         program.args(["record", &self.disk.device, "--json", "-o"]).arg(self.trace());
         let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // The output is begun once the events are switched on.
-        let part = store::part_of(&self.trace());
-        wait_for("the recording", 20 * SECOND, || part.exists());
+        wait_for("the recording", 20 * SECOND, || store::part_of(&self.trace()).is_some());
         child
     }
 
@@ -77,8 +76,12 @@ fn tracefs() -> Option<&'static Path> {
     None
 }
 
+/// The one instance of a process that records.
 fn instance_of(pid: u32) -> PathBuf {
-    Path::new("/sys/kernel/tracing/instances").join(format!("seekwell-{pid}"))
+    let place = Path::new("/sys/kernel/tracing/instances");
+    let begins = format!("seekwell-{pid}-");
+    let of_it = common::names(place).into_iter().find(|name| name.starts_with(&begins));
+    place.join(of_it.expect("it records"))
 }
 
 fn read(path: &Path) -> (Vec<Record>, About, Tables) {
@@ -240,20 +243,25 @@ fn what_a_killed_recording_leaves_is_removed_by_the_next_one() {
 }
 
 #[test]
-fn every_command_about_traces_removes_what_a_killed_recording_left() {
+fn every_command_removes_what_a_killed_recording_left_in_tracefs_and_nothing_else() {
     let Some(tracefs) = tracefs().filter(|_| is_root()) else { return };
     let home = tempfile::tempdir().unwrap();
     // No process has the largest number.
-    let left = tracefs.join("instances/seekwell-4294967295");
+    let left = tracefs.join("instances/seekwell-4294967295-1-0123456789abcdef");
+    let theirs = tracefs.join(format!("instances/seekwell-{}-theirs", std::process::id()));
+    fs::create_dir(&theirs).unwrap();
     for words in [
         &["replay", "no-such-trace.parquet", "--on", "null"][..],
         &["trace", "list"],
+        &["bench", "--on", "null", "--rw=read", "--runtime=1ms", "--no-keep"],
+        &["inspect", "/no/such/disk"],
         &["record", "/no/such/disk", "-o", "t.parquet"],
     ] {
         fs::create_dir(&left).unwrap();
         run(home.path(), words);
-        assert!(!left.exists(), "{words:?}");
+        assert!(!left.exists() && theirs.exists(), "{words:?}");
     }
+    fs::remove_dir(&theirs).unwrap();
 }
 
 #[test]

@@ -216,8 +216,8 @@ fn threads_that_come_and_go_belong_to_the_process_that_was_named() {
         program.args(["record", &disk.device, "--json", "--via", via, "-o"]);
         program.arg(trace(home.path())).args(["--pid", &std::process::id().to_string()]);
         let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let part = store::part_of(&trace(home.path()));
-        wait_for("the recording", 20 * SECOND, || part.exists());
+        let begun = || store::part_of(&trace(home.path())).is_some();
+        wait_for("the recording", 20 * SECOND, begun);
         // Each lives for one request, and is the child of one that lives as shortly.
         for i in 0..100u64 {
             let device = disk.device.clone();

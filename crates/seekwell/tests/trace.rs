@@ -60,7 +60,7 @@ fn an_output_that_exists_is_refused_until_it_is_forced() {
     let args = ["trace", "convert", text(&input), text(&output)];
     let refused = run(folder.path(), &args);
     assert_eq!(refused.status, 3);
-    assert!(refused.err.contains("exists; --force replaces it"), "{}", refused.err);
+    assert!(refused.err.contains("exists; replace it with --force"), "{}", refused.err);
     assert_eq!(fs::read_to_string(&output).expect("reads"), "mine");
     let forced = run(folder.path(), &[&args[..], &["--force"]].concat());
     assert_eq!(forced.status, 0, "{}", forced.err);

@@ -1,6 +1,7 @@
 //! `seekwell record` for as long as something lasts.
 
 use crate::Failure;
+use seekwell_trace::store::part_of;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ impl Recorder {
     pub fn start(mut program: Command, device: &Path, trace: &Path) -> Result<Self, Failure> {
         let said = trace.with_extension("json");
         let child = program
-            .args(["record", "--json", "-o"])
+            .args(["record", "--json", "--force", "-o"])
             .arg(trace)
             .arg(device)
             .stdin(Stdio::null())
@@ -32,9 +33,8 @@ impl Recorder {
             .spawn()?;
         let mut recorder = Self { child, trace: trace.to_owned(), said };
         // The file is made once the kernel's events are on.
-        let part = PathBuf::from(format!("{}.part", trace.display()));
         let start = Instant::now();
-        while !part.exists() {
+        while part_of(trace).is_none() {
             if let Some(status) = recorder.child.try_wait()? {
                 return Err(format!("the recording ended at its start ({status})").into());
             }

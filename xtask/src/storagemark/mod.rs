@@ -180,7 +180,7 @@ impl Scene {
         let seconds = self.seconds.to_string();
         let load = ab(&["-t", &seconds, "-n", MANY, "-c", &clients.to_string()], url);
         let mut record = Command::new(&self.seekwell);
-        record.args(["record", "-o"]).arg(&path).arg(self.place.device()).arg("--");
+        record.args(["record", "--force", "-o"]).arg(&path).arg(self.place.device()).arg("--");
         let text = said(record.arg(load.get_program()).args(load.get_args()))?;
         self.fit(&path)?;
         let stats =

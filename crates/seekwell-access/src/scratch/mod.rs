@@ -11,7 +11,7 @@
 
 mod dir;
 mod fill;
-mod name;
+pub(crate) mod name;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +24,7 @@ use crate::{AccessError, drop_cache};
 use rustix::fs::{AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Resource;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -139,16 +140,6 @@ impl Scratch {
         Ok(())
     }
 
-    /// Removes what earlier processes left in `dir` when they were killed: files whose name is
-    /// exactly ours, that belong to this user, that nobody has locked, and whose process (by id
-    /// and start time) is gone. Returns what was removed. Nothing else is touched.
-    ///
-    /// # Errors
-    /// When the directory cannot be listed or a leftover cannot be removed.
-    pub fn sweep(dir: &Path) -> Result<Vec<PathBuf>, AccessError> {
-        name::sweep(&seekwell_sys::Live::system(), dir)
-    }
-
     /// The directory it is in.
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -202,23 +193,50 @@ const KEEPS_NAMES: [u32; 8] =
 
 /// A name that is removed when this is dropped, as long as it is still that of our file.
 #[derive(Debug)]
-struct Named {
+pub(crate) struct Named {
     dir: OwnedFd,
-    name: String,
+    name: OsString,
     inode: (u64, u64),
+    is_kept: bool,
+}
+
+impl Named {
+    /// The name in `dir` of a file that was just made there.
+    pub(crate) fn new(dir: OwnedFd, name: OsString, file: impl AsFd) -> rustix::io::Result<Self> {
+        let stat = rustix::fs::fstat(file)?;
+        Ok(Self { dir, name, inode: (stat.st_dev, stat.st_ino), is_kept: false })
+    }
+
+    pub(crate) const fn dir(&self) -> &OwnedFd {
+        &self.dir
+    }
+
+    pub(crate) fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Whether the name stays when this is dropped.
+    pub(crate) const fn keep(&mut self, keep: bool) {
+        self.is_kept = keep;
+    }
+
+    /// Whether the name is still that of our file.
+    pub(crate) fn is_same(&self) -> bool {
+        let now = rustix::fs::statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        now.is_ok_and(|stat| (stat.st_dev, stat.st_ino) == self.inode)
+    }
 }
 
 impl Drop for Named {
     fn drop(&mut self) {
-        let now = rustix::fs::statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW);
-        if now.is_ok_and(|stat| (stat.st_dev, stat.st_ino) == self.inode) {
-            // Nothing can be done here when it fails; the next start sweeps it up.
+        if !self.is_kept && self.is_same() {
+            // Nothing can be done here when it fails; the next sweep removes it.
             let _ = rustix::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
         }
     }
 }
 
-fn io(what: &'static str, path: &Path, errno: Errno) -> AccessError {
+pub(crate) fn io(what: &'static str, path: &Path, errno: Errno) -> AccessError {
     AccessError::Io { what, path: path.to_path_buf(), source: errno.into() }
 }
 
@@ -260,11 +278,10 @@ fn make(
             Err(errno) => return Err(fail(errno)),
         }
     }
-    let name = name::fresh(&seekwell_sys::Live::system())?;
+    let name = name::fresh(name::Kind::File)?;
     let flags = flags | OFlags::CREATE | OFlags::NOFOLLOW;
     let fd = rustix::fs::openat(&handle, &name, flags, mode).map_err(fail)?;
-    let stat = rustix::fs::fstat(&fd).map_err(fail)?;
-    let named = Named { dir: handle, name, inode: (stat.st_dev, stat.st_ino) };
+    let named = Named::new(handle, name.into(), &fd).map_err(fail)?;
     if way == Way::Named {
         // Locked for as long as it is open: a sweep on another machine of the same NFS sees that.
         // Where locks do not exist the process in the name has to do.
@@ -287,6 +304,6 @@ fn within_file_size_limit(needed_bytes: u64) -> Result<(), AccessError> {
 }
 
 /// Whether a mode is that of a regular file.
-fn is_regular(mode: rustix::fs::RawMode) -> bool {
+pub(crate) fn is_regular(mode: rustix::fs::RawMode) -> bool {
     FileType::from_raw_mode(mode) == FileType::RegularFile
 }

@@ -1,58 +1,81 @@
-//! Names that say whose a temporary file is, and the sweep that reads them.
+//! Names that say which process something temporary belongs to.
 //!
-//! A process id alone is not enough: ids are used again. With the start time of the process
-//! (proc(5), field 22 of `stat`) the pair is unique until the machine is restarted.
+//! A process id alone is not enough, because ids are reused. Together with the start time of the
+//! process (proc(5), field 22 of `stat`) it is unique until the machine restarts.
 
-use super::{io, is_regular};
-use crate::AccessError;
-use crate::error::uid;
-use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
-use seekwell_sys::{View, ViewError};
+use seekwell_sys::{Live, View, ViewError};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// What a name says: `.seekwell-PID-START-RANDOM.tmp`, the last as 16 hexadecimal digits.
+/// What a name says: `seekwell-PID-START-RANDOM`, the last as 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Owner {
+pub(crate) struct Owner {
     pub pid: u32,
     /// In clock ticks after the machine started.
     pub start_ticks: u64,
 }
 
-/// A name for a file of this process that no other file has.
-pub(super) fn fresh(view: &dyn View) -> Result<String, AccessError> {
-    let start = start_ticks(view, "self")?;
-    let random = RandomState::new().build_hasher().finish();
-    Ok(format!(".seekwell-{}-{start}-{random:016x}.tmp", std::process::id()))
+/// Something temporary in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `.seekwell-PID-START-RANDOM.tmp`
+    File,
+    /// `.seekwell-suite-PID-START-RANDOM`
+    Dir,
 }
 
-/// The same for a directory: `.seekwell-suite-PID-START-RANDOM`.
-pub(super) fn fresh_dir(view: &dyn View) -> Result<String, AccessError> {
-    let name = fresh(view)?;
-    let middle = middle(&name).expect("a name made here");
-    Ok(format!(".seekwell-suite-{middle}"))
+/// A name of this process that nothing else has and nobody can guess:
+/// `seekwell-PID-START-RANDOM`.
+///
+/// # Errors
+/// When `/proc` does not show this process.
+pub fn owned_name() -> Result<String, ViewError> {
+    Ok(format!("seekwell-{}", middle()?))
 }
 
-fn middle(name: &str) -> Option<&str> {
-    name.strip_prefix(".seekwell-")?.strip_suffix(".tmp")
+/// Whether [`owned_name`] made this name in a process that is gone.
+pub fn is_left_behind(name: &str) -> bool {
+    let owner = name.strip_prefix("seekwell-").and_then(owner);
+    owner.is_some_and(|owner| is_gone(&Live::system(), owner))
 }
 
-/// Reads a name back. Only what [`fresh`] can have made is one of ours.
-pub(super) fn parse(name: &str) -> Option<Owner> {
-    owner(middle(name)?)
+/// A name for a temporary file or directory of this process.
+pub(crate) fn fresh(kind: Kind) -> Result<String, ViewError> {
+    let middle = middle()?;
+    Ok(match kind {
+        Kind::File => format!(".seekwell-{middle}.tmp"),
+        Kind::Dir => format!(".seekwell-suite-{middle}"),
+    })
 }
 
-/// The same of a name of [`fresh_dir`].
-pub(super) fn parse_dir(name: &str) -> Option<Owner> {
-    owner(name.strip_prefix(".seekwell-suite-")?)
+fn middle() -> Result<String, ViewError> {
+    let start = start_ticks(&Live::system(), "self")?;
+    Ok(format!("{}-{start}-{}", std::process::id(), random()))
+}
+
+/// 16 hexadecimal digits that nobody can guess.
+pub(crate) fn random() -> String {
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
+/// Whether this is what [`random`] gives.
+pub(crate) fn is_random(text: &[u8]) -> bool {
+    text.len() == 16 && text.iter().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(c))
+}
+
+/// Reads a name back. Only what [`fresh`] can have made is ours.
+pub(crate) fn parse(name: &str) -> Option<(Kind, Owner)> {
+    if let Some(middle) = name.strip_prefix(".seekwell-suite-") {
+        return Some((Kind::Dir, owner(middle)?));
+    }
+    let middle = name.strip_prefix(".seekwell-")?.strip_suffix(".tmp")?;
+    Some((Kind::File, owner(middle)?))
 }
 
 fn owner(middle: &str) -> Option<Owner> {
     let mut parts = middle.split('-');
     let (pid, start, random) = (parts.next()?, parts.next()?, parts.next()?);
-    let hex = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
-    if parts.next().is_some() || random.len() != 16 || !random.bytes().all(hex) {
+    if parts.next().is_some() || !is_random(random.as_bytes()) {
         return None;
     }
     Some(Owner { pid: u32::try_from(decimal(pid)?).ok()?, start_ticks: decimal(start)? })
@@ -77,7 +100,7 @@ fn start_ticks(view: &dyn View, pid: &str) -> Result<u64, ViewError> {
 }
 
 /// Whether the process is certainly gone. When in doubt it is not.
-pub(super) fn is_gone(view: &dyn View, owner: Owner) -> bool {
+pub(crate) fn is_gone(view: &dyn View, owner: Owner) -> bool {
     match start_ticks(view, &owner.pid.to_string()) {
         Ok(start) => start != owner.start_ticks,
         // Without our own entry this is not a proc that shows processes.
@@ -86,58 +109,32 @@ pub(super) fn is_gone(view: &dyn View, owner: Owner) -> bool {
     }
 }
 
-pub(super) fn sweep(view: &dyn View, dir: &Path) -> Result<Vec<PathBuf>, AccessError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let handle = rustix::fs::open(dir, flags, Mode::empty()).map_err(|errno| match errno {
-        Errno::NOENT => AccessError::Missing { path: dir.to_path_buf() },
-        Errno::NOTDIR => AccessError::NotADirectory { path: dir.to_path_buf() },
-        Errno::ACCESS | Errno::PERM => {
-            AccessError::ReadDenied { path: dir.to_path_buf(), uid: uid() }
-        }
-        _ => io("opening", dir, errno),
-    })?;
-    let fail = |errno| io("sweeping", dir, errno);
-    let mut removed = Vec::new();
-    for entry in Dir::read_from(&handle).map_err(fail)? {
-        let entry = entry.map_err(fail)?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        let Some(owner) = parse(name) else { continue };
-        let ours = |stat: rustix::fs::Stat| is_regular(stat.st_mode) && stat.st_uid == uid();
-        let stat = rustix::fs::statat(&handle, name, AtFlags::SYMLINK_NOFOLLOW);
-        if !stat.is_ok_and(ours) || !is_gone(view, owner) {
-            continue;
-        }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = rustix::fs::openat(&handle, name, flags, Mode::empty()) else { continue };
-        let lock = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
-        if lock == Err(Errno::WOULDBLOCK) || !rustix::fs::fstat(&file).is_ok_and(ours) {
-            continue;
-        }
-        match rustix::fs::unlinkat(&handle, name, AtFlags::empty()) {
-            Ok(()) => removed.push(dir.join(name)),
-            // Another sweep was faster.
-            Err(Errno::NOENT) => {}
-            Err(errno) => return Err(io("removing a leftover in", dir, errno)),
-        }
-    }
-    removed.sort_unstable();
-    Ok(removed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekwell_sys::Live;
 
     #[test]
     fn a_fresh_name_is_read_back_as_this_process() {
         let view = Live::system();
-        let name = fresh(&view).unwrap();
-        let owner = parse(&name).unwrap();
-        assert_eq!(owner.pid, std::process::id());
-        assert!(!is_gone(&view, owner));
-        assert!(is_gone(&view, Owner { start_ticks: owner.start_ticks + 1, ..owner }));
-        assert_ne!(fresh(&view).unwrap(), name);
+        for kind in [Kind::File, Kind::Dir] {
+            let name = fresh(kind).unwrap();
+            let (found, owner) = parse(&name).unwrap();
+            assert_eq!((found, owner.pid), (kind, std::process::id()));
+            assert!(!is_gone(&view, owner));
+            assert!(is_gone(&view, Owner { start_ticks: owner.start_ticks + 1, ..owner }));
+            assert_ne!(fresh(kind).unwrap(), name);
+        }
+    }
+
+    #[test]
+    fn only_names_of_dead_processes_are_left_behind() {
+        assert!(!is_left_behind(&owned_name().unwrap()));
+        // No process has the largest number, and the first did not start in tick 7 of 2^60.
+        assert!(is_left_behind("seekwell-4294967295-7-0123456789abcdef"));
+        assert!(is_left_behind("seekwell-1-1152921504606846976-0123456789abcdef"));
+        for other in ["other", "seekwell-", "seekwell-1", "seekwell-1-7", "seekwell-1-7-mine"] {
+            assert!(!is_left_behind(other), "{other}");
+        }
     }
 
     #[test]

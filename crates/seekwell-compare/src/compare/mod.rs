@@ -32,7 +32,7 @@ pub struct Options {
     /// A claim on the primary metric that is to be checked.
     pub expect: Option<Claim>,
     /// Compare different workloads all the same.
-    pub force: bool,
+    pub different_workloads: bool,
 }
 
 /// Why sides cannot be compared.
@@ -44,7 +44,7 @@ pub enum CompareError {
     /// The workloads are not the same.
     #[error(
         "{a} and {b} are of different workloads: {}; nothing follows from comparing their numbers; \
-         --force shows them all the same",
+         --different-workloads shows them all the same",
         list(differences)
     )]
     DifferentWorkloads {
@@ -175,7 +175,7 @@ fn summary(side: &Side) -> SideSummary {
 }
 
 fn against(a: &Side, b: &Side, options: &Options) -> Result<Against, CompareError> {
-    let paired = pair::pair(a, b, options.force)?;
+    let paired = pair::pair(a, b, options.different_workloads)?;
     let mut metrics = judge::numbers(a, b, &paired.pairs);
     let primary = primary(&metrics, options)?;
     judge::judge(&mut metrics, primary, options.margin, &b.name);

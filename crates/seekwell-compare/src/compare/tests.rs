@@ -85,8 +85,8 @@ fn lines_of_another_file_size_are_refused_by_the_field_unless_forced() {
     let CompareError::DifferentWorkloads { differences, .. } = &error else { panic!("{error}") };
     assert_eq!(differences.len(), 1);
     assert_eq!(differences[0].field, "file_size_bytes");
-    assert!(error.to_string().contains("--force"));
-    let forced = only(&sides, &Options { force: true, ..Options::default() });
+    assert!(error.to_string().contains("--different-workloads"));
+    let forced = only(&sides, &Options { different_workloads: true, ..Options::default() });
     assert_eq!(forced.different_workloads.len(), 1);
     assert!(forced.metrics.iter().all(|m| m.conclusion == Conclusion::Invalid));
 }

@@ -34,22 +34,6 @@ pub fn job_log_paths(logs: &Logs, number: usize) -> Vec<(LogKind, PathBuf)> {
     named.collect()
 }
 
-/// Whether a text may be a log: nothing, or lines of numbers with commas between them. What is no
-/// log is not to be overwritten by one.
-pub fn is_log(text: &[u8]) -> bool {
-    let Some(line) = text.split(|byte| *byte == b'\n').next().filter(|line| !line.is_empty())
-    else {
-        return text.is_empty();
-    };
-    let field = |field: &[u8]| {
-        let field = field.trim_ascii();
-        let digits = field.strip_prefix(b"0x").unwrap_or(field);
-        !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
-    };
-    let fields = line.split(|byte| *byte == b',');
-    (4..=6).contains(&fields.clone().count()) && fields.clone().all(field)
-}
-
 /// Writes what one clone gave to a log. `epoch_ms` is when its measuring began, where times are
 /// not counted from there.
 ///
@@ -195,16 +179,6 @@ mod tests {
         assert_eq!((samples.concat().len(), left_out), (2, 3));
     }
 
-    #[test]
-    fn only_what_looks_like_a_log_is_taken_for_one() {
-        for log in ["", "1, 2, 0, 4096\n", "1, 2, 0, 4096, 0\n9", "5, 6, 1, 0, 8192, 0x0000\n"] {
-            assert!(is_log(log.as_bytes()), "{log}");
-        }
-        for other in ["\n", "hello", "1, 2, 3\n", "a file, of mine, with, commas\n", "1,,2,3\n"] {
-            assert!(!is_log(other.as_bytes()), "{other}");
-        }
-    }
-
     proptest! {
         #[test]
         fn windows_hold_every_request_once_in_the_order_of_time(
@@ -217,8 +191,6 @@ mod tests {
                 at += gap;
                 (at, 10, [Op::Read, Op::Write, Op::Discard][*op])
             }).collect();
-            let text = written(&logs, LogKind::Latency, &requests);
-            prop_assert!(is_log(text.as_bytes()));
             let mut recorder = Recorder::new(&logs, Address::new(1), 0).unwrap();
             for (at, latency, op) in &requests {
                 let (len, wanted, id, durable) = (512, None, 0, false);

@@ -20,7 +20,7 @@ mod tests;
 
 pub use csv::csv;
 pub use fio::{Bins, document as fio_json, plot_files};
-pub use job_logs::{LogKind, is_log, job_log_paths, write_job_log};
+pub use job_logs::{LogKind, job_log_paths, write_job_log};
 pub use logs::logs;
 pub use prometheus::prometheus;
 

@@ -136,7 +136,8 @@ fn several_runs_as_markdown() {
 #[test]
 fn different_workloads_are_marked_before_any_number() {
     let sides = [fio("a", 1, &[1000.0]), fio("b", 8, &[4000.0])];
-    let forced = compare(&sides, &Options { force: true, ..Options::default() }).unwrap();
+    let forced =
+        compare(&sides, &Options { different_workloads: true, ..Options::default() }).unwrap();
     let text = comparison(&forced, false, 80, PLAIN);
     let banner = text.find("✕ DIFFERENT WORKLOADS").expect("a banner");
     assert!(banner < text.find("4,000/s").expect("the number"), "{text}");

@@ -2,18 +2,17 @@
 //!
 //! An instance has buffers, events and filters of its own, so a recording disturbs nobody else's
 //! tracing. It is a directory; the process that made it removes it on every way out. What a killed
-//! process left behind is told by the process number in its name, and is removed by the next one:
-//! the kernel refuses to remove an instance that is in use.
+//! process left is told by the process in its name, and the next one removes it. The kernel refuses
+//! to remove an instance that is in use.
 
 use super::error::CaptureError;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
+use seekwell_access::{is_left_behind, owned_name};
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// Instances of ours begin with this and end with the number of the process.
-const PREFIX: &str = "seekwell-";
 /// Where the kernel shows how far it is locked down.
 const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
 
@@ -63,7 +62,7 @@ impl Tracefs {
     pub fn remove_leftovers(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.root.join("instances")) else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let dead = names.filter(|name| left_behind(name));
+        let dead = names.filter(|name| is_left_behind(name));
         let place = self.root.join("instances");
         dead.filter(|name| fs::remove_dir(place.join(name)).is_ok()).collect()
     }
@@ -73,12 +72,13 @@ impl Tracefs {
     /// # Errors
     /// [`CaptureError`] as for [`Tracefs::read`].
     pub fn instance(&self) -> Result<Instance, CaptureError> {
-        let name = format!("{PREFIX}{}", std::process::id());
-        let path = self.root.join("instances").join(name);
-        // Only another recording of this process, or an earlier process of the same number.
-        if path.exists() {
-            remove(&path).map_err(|source| failed("removing", &path, source))?;
-        }
+        let place = self.root.join("instances");
+        let name = owned_name().map_err(|error| CaptureError::Io {
+            what: "naming an instance in",
+            path: place.clone(),
+            source: io::Error::other(error),
+        })?;
+        let path = place.join(name);
         fs::create_dir(&path).map_err(|source| failed("making", &path, source))?;
         Ok(Instance { path, guard: None })
     }
@@ -163,18 +163,6 @@ fn remove(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// Whether an instance is one of ours and its process is no more. A number is used again: what
-/// has it now must be a recording too to count as alive.
-fn left_behind(name: &str) -> bool {
-    let Some(pid) = name.strip_prefix(PREFIX) else { return false };
-    if pid.is_empty() || !pid.bytes().all(|b| b.is_ascii_digit()) {
-        return false;
-    }
-    let comm = |pid: &str| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
-    let alive = comm(pid);
-    alive.is_none() || alive != comm("self")
-}
-
 /// Where tracefs is mounted, its usual place first.
 fn mounted() -> Option<PathBuf> {
     let table = fs::read("/proc/self/mounts").ok()?;
@@ -228,17 +216,6 @@ fn refused_under(mode: &str, what: &'static str, source: io::Error) -> CaptureEr
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_instances_of_dead_recordings_are_left_behind() {
-        assert!(!left_behind("other"));
-        assert!(!left_behind("seekwell-"));
-        assert!(!left_behind("seekwell-12x"));
-        assert!(!left_behind(&format!("seekwell-{}", std::process::id())));
-        // The first process never is a recording; no process has the largest number.
-        assert!(left_behind("seekwell-1"));
-        assert!(left_behind("seekwell-4294967295"));
-    }
 
     #[test]
     fn only_full_lockdown_is_blamed_on_lockdown() {

@@ -229,7 +229,7 @@ pub struct Holds {
 pub fn open(path: &Path, format: Option<Format>) -> Result<Box<dyn Source + Send>, TraceError> {
     if format.is_none_or(|f| f == Format::Seekwell)
         && !path.exists()
-        && store::part_of(path).exists()
+        && store::part_of(path).is_some()
     {
         return store::open(path);
     }
@@ -279,14 +279,16 @@ pub fn open_input(input: Input, format: Format) -> Result<Box<dyn Source + Send>
     Ok(Box::new(Ordered::new(source)))
 }
 
-/// Begins an output. Nothing appears under its name before [`Sink::finish`].
+/// Begins an output. Nothing appears under its name before [`Sink::finish`]; `force` allows
+/// replacing a file that is there.
 ///
 /// # Errors
-/// [`TraceError::Io`]; [`TraceError::Inexpressible`] where the format is only read.
+/// [`TraceError::Output`]; [`TraceError::Inexpressible`] where the format is only read.
 pub fn create(
     path: &Path,
     format: Format,
     about: &About,
+    force: bool,
 ) -> Result<Box<dyn Sink + Send>, TraceError> {
     let is_packed = path.extension().is_some_and(|e| e == "gz" || e == "zst");
     match format {
@@ -294,13 +296,13 @@ pub fn create(
             format: format.name(),
             what: "itself under gzip or zstd; name the output without .gz or .zst".to_owned(),
         }),
-        Format::Seekwell => store::create(path, about),
-        Format::Blktrace => blktrace::create(Output::create(path)?, about),
-        Format::Iolog => iolog::create(Output::create(path)?),
-        Format::Msr => msr::create(Output::create(path)?, about),
-        Format::DiskSim => disksim::create(Output::create(path)?),
-        Format::Oracle => Ok(oracle::create(Output::begin(path)?)),
-        Format::Csv => csv::create(Output::create(path)?),
+        Format::Seekwell => store::create(path, about, force),
+        Format::Blktrace => blktrace::create(Output::create(path, force)?, about),
+        Format::Iolog => iolog::create(Output::create(path, force)?),
+        Format::Msr => msr::create(Output::create(path, force)?, about),
+        Format::DiskSim => disksim::create(Output::create(path, force)?),
+        Format::Oracle => Ok(oracle::create(Output::begin(path, force)?)),
+        Format::Csv => csv::create(Output::create(path, force)?),
         other => Err(TraceError::Inexpressible {
             format: other.name(),
             what: "anything: it is only read".to_owned(),

@@ -53,7 +53,7 @@ pub fn write_bytes(
     let (records, about, tables) = read_all(open, data);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("out");
-    let output = Output::create(&path).expect("creates");
+    let output = Output::create(&path, false).expect("creates");
     let mut sink = create(output, &about).expect("creates");
     sink.write(&records, &tables).expect("writes");
     let written = sink.finish(&about, &tables).expect("finishes");

@@ -1,10 +1,11 @@
 //! Our own store: Parquet, so that DuckDB, Polars and pandas read it too. `docs/formats.md` draws
 //! the schema.
 //!
-//! A file is written under `NAME.part`, one row group after the other. After each, what would be
-//! the file's footer goes into `NAME.part.footer`, replaced in one step. A recording that is
-//! killed thus leaves everything up to its last whole group, and [`open`] reads it, marked
+//! A file is written as `NAME.RANDOM.part`, one row group after the other. After each, what would
+//! be the file's footer goes into `NAME.RANDOM.part.footer`, replaced in one step. A recording that
+//! is killed thus leaves everything up to its last whole group, and [`open`] reads it, marked
 //! [`crate::source::About::cut_short`]. Finishing writes the footer where it belongs and renames.
+//! No recording ever opens or replaces the part of another.
 
 mod read;
 mod schema;
@@ -17,6 +18,7 @@ pub use write::{Options, create, create_with};
 
 use crate::error::TraceError;
 use parquet::errors::ParquetError;
+use seekwell_access::{OutputFile, folder_of};
 use std::path::{Path, PathBuf};
 
 /// The format's name.
@@ -33,18 +35,22 @@ mod key {
 /// What [`key::VERSION`] says: the schema this program writes.
 const VERSION: &str = "1";
 
-/// Where a file is while it is being written.
-pub fn part_of(path: &Path) -> PathBuf {
-    with_suffix(path, ".part")
+/// What a recording into `path` that goes on or was killed has written so far; of several, the
+/// newest.
+pub fn part_of(path: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder_of(path)).ok()?.flatten();
+    let parts = entries.filter_map(|entry| {
+        // The entry's own kind and time: a link is not followed.
+        let is_part = OutputFile::is_part_of(path, &entry.file_name());
+        let data = entry.metadata().ok().filter(|data| is_part && data.is_file())?;
+        Some((data.modified().ok()?, entry.file_name()))
+    });
+    parts.max().map(|(_, name)| path.with_file_name(name))
 }
 
 fn footer_of(part: &Path) -> PathBuf {
-    with_suffix(part, ".footer")
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
+    let mut name = part.as_os_str().to_owned();
+    name.push(".footer");
     PathBuf::from(name)
 }
 

@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// Devices and processes a file may name; what names more is not one of ours.
 const MAX_NAMES: usize = 1 << 17;
 
-/// Opens a store. Where only its `.part` is there, or that is named, it is what a killed recording
-/// left, read up to its last whole group.
+/// Opens a store. Where it is not there but a part of it is, or where that is named, it is what a
+/// killed recording left, read up to its last whole group.
 ///
 /// # Errors
 /// [`TraceError::Io`], or [`TraceError::Malformed`] where it is another kind of Parquet.
@@ -66,9 +66,8 @@ struct Group {
 
 impl Stored {
     fn open(path: &Path) -> Result<Self, TraceError> {
-        let part = part_of(path);
-        let is_part = !path.exists() && part.exists();
-        let path = if is_part { part } else { path.to_owned() };
+        let part = if path.exists() { None } else { part_of(path) };
+        let path = part.unwrap_or_else(|| path.to_owned());
         let file = File::open(&path).map_err(|e| io_error("reading", &path, e))?;
         let whole = guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&file)?));
         let metadata = match whole {

@@ -40,6 +40,10 @@ fn records(count: u64) -> Vec<Record> {
 
 const SMALL: Options = Options { group_records: 10_000, group_time: Duration::from_secs(3600) };
 
+fn part(path: &Path) -> OutputFile {
+    OutputFile::create_part(path, false).expect("creates")
+}
+
 fn read(path: &Path) -> Result<(Vec<Record>, About, Tables), TraceError> {
     let mut source = open(path)?;
     let mut out = Vec::new();
@@ -57,7 +61,7 @@ fn what_is_written_reads_back_the_same_and_leaves_one_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.parquet");
     let given = records(25_000);
-    let mut sink = create_with(&path, &about(), SMALL).expect("creates");
+    let mut sink = create_with(part(&path), &about(), SMALL).expect("creates");
     for part in given.chunks(777) {
         sink.write(part, &tables()).expect("writes");
     }
@@ -79,11 +83,11 @@ fn a_killed_recording_is_read_up_to_its_last_whole_group_and_called_cut_short() 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.parquet");
     let given = records(25_000);
-    let mut sink = create_with(&path, &about(), SMALL).expect("creates");
+    let mut sink = create_with(part(&path), &about(), SMALL).expect("creates");
     sink.write(&given, &tables()).expect("writes");
     // As after kill -9: nothing more is run, and the last group is torn.
     std::mem::forget(sink);
-    let part = part_of(&path);
+    let part = part_of(&path).expect("it is there");
     let mut torn = fs::read(&part).expect("reads");
     torn.extend_from_slice(&[0x15, 0x04, 0x15, 0x80]);
     fs::write(&part, torn).expect("writes");
@@ -100,11 +104,52 @@ fn a_killed_recording_is_read_up_to_its_last_whole_group_and_called_cut_short() 
 fn a_recording_killed_before_its_first_group_is_an_error_that_names_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.parquet");
-    let mut sink = create(&path, &about()).expect("creates");
+    let mut sink = create(&path, &about(), false).expect("creates");
     sink.write(&records(10), &tables()).expect("writes");
     std::mem::forget(sink);
     let error = read(&path).expect_err("nothing is there").to_string();
-    assert!(error.contains("trace.parquet.part"), "{error}");
+    let part = part_of(&path).expect("it is there").display().to_string();
+    assert!(error.contains(&part), "{error}");
+}
+
+// The second recording began with the name of the first one's part, and what was left of an hour
+// was gone.
+#[test]
+fn a_new_recording_neither_harms_nor_reads_what_a_killed_one_left() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let given = records(25_000);
+    let mut killed = create_with(part(&path), &about(), SMALL).expect("creates");
+    killed.write(&given, &tables()).expect("writes");
+    let left = part_of(&path).expect("it is there");
+    std::mem::forget(killed);
+    let mut sink = create(&path, &about(), false).expect("creates");
+    sink.write(&given[..5], &tables()).expect("writes");
+    sink.finish(&about(), &tables()).expect("finishes");
+    assert_eq!(read(&path).expect("reads").0.len(), 5);
+    assert_eq!(read(&left).expect("is recovered").0.len(), 20_000);
+}
+
+#[test]
+fn what_is_not_finished_can_be_read_by_its_owner_only_and_links_in_its_place_are_not_followed() {
+    use std::os::unix::fs::{MetadataExt, symlink};
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.parquet");
+    let victim = folder.path().join("victim");
+    fs::write(&victim, "theirs").expect("writes");
+    for name in ["trace.parquet.part", "trace.parquet.part.footer", "trace.parquet.part.footer.tmp"]
+    {
+        symlink(&victim, folder.path().join(name)).expect("links");
+    }
+    // A link that only looks like a part is no recording to be recovered.
+    symlink(&victim, folder.path().join("trace.parquet.0123456789abcdef.part")).expect("links");
+    assert_eq!(part_of(&path), None);
+    let mut sink = create_with(part(&path), &about(), SMALL).expect("creates");
+    sink.write(&records(25_000), &tables()).expect("writes");
+    let part = part_of(&path).expect("it is there");
+    assert_eq!(fs::metadata(&part).expect("is there").mode() & 0o777, 0o600);
+    sink.finish(&about(), &tables()).expect("finishes");
+    assert_eq!(fs::read(&victim).expect("reads"), b"theirs");
 }
 
 #[test]
@@ -112,7 +157,7 @@ fn a_group_is_closed_when_its_time_is_over_though_it_is_not_full() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.parquet");
     let options = Options { group_time: Duration::ZERO, ..SMALL };
-    let mut sink = create_with(&path, &about(), options).expect("creates");
+    let mut sink = create_with(part(&path), &about(), options).expect("creates");
     sink.write(&records(10), &tables()).expect("writes");
     std::mem::forget(sink);
     assert_eq!(read(&path).expect("is recovered").0.len(), 10);
@@ -121,7 +166,7 @@ fn a_group_is_closed_when_its_time_is_over_though_it_is_not_full() {
 #[test]
 fn a_store_that_was_dropped_unfinished_and_empty_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    drop(create(&folder.path().join("trace.parquet"), &about()).expect("creates"));
+    drop(create(&folder.path().join("trace.parquet"), &about(), false).expect("creates"));
     assert_eq!(fs::read_dir(folder.path()).expect("lists").count(), 0);
 }
 
@@ -131,7 +176,7 @@ fn records_out_of_order_are_read_in_the_order_of_arrival() {
     let path = folder.path().join("trace.parquet");
     let mut given = records(9_000);
     given.reverse();
-    let mut sink = create(&path, &about()).expect("creates");
+    let mut sink = create(&path, &about(), false).expect("creates");
     sink.write(&given, &tables()).expect("writes");
     sink.finish(&about(), &tables()).expect("finishes");
     given.reverse();
@@ -142,7 +187,7 @@ fn records_out_of_order_are_read_in_the_order_of_arrival() {
 fn what_the_columns_have_no_place_for_is_refused_and_not_bent() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.parquet");
-    let mut sink = create(&path, &about()).expect("creates");
+    let mut sink = create(&path, &about(), false).expect("creates");
     let far = Record::new(Op::Read, u64::MAX - 1, 512);
     let late = Record { queued: Stamp::at(Nanos(u64::MAX - 1)), ..Record::new(Op::Read, 0, 512) };
     let nowhere = Record { device: 2, ..Record::new(Op::Read, 0, 512) };
@@ -174,7 +219,7 @@ fn another_parquet_file_is_called_one() {
 fn sample() -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trace.parquet");
-    let mut sink = create(&path, &about()).expect("creates");
+    let mut sink = create(&path, &about(), false).expect("creates");
     sink.write(&records(3000), &tables()).expect("writes");
     sink.finish(&about(), &tables()).expect("finishes");
     fs::read(&path).expect("reads")

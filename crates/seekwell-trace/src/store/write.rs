@@ -1,7 +1,7 @@
 //! Writing the store.
 
 use super::schema::{NUMBERS, OFFSET, TIMES, message, time_value};
-use super::{Summary, footer_of, io_error, key, parquet_error, part_of};
+use super::{Summary, footer_of, io_error, key, parquet_error};
 use crate::error::TraceError;
 use crate::record::Record;
 use crate::source::{About, Sink, Tables, Written};
@@ -12,7 +12,8 @@ use parquet::file::metadata::{FileMetaData, KeyValue, ParquetMetaData, ParquetMe
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::ColumnPath;
-use std::fs::{self, File};
+use seekwell_access::OutputFile;
+use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,12 +33,12 @@ impl Default for Options {
     }
 }
 
-/// Begins a store with the usual [`Options`].
+/// Begins a store with the usual [`Options`]; `force` allows replacing a file that is there.
 ///
 /// # Errors
 /// As [`create_with`].
-pub fn create(path: &Path, about: &About) -> Result<Box<dyn Sink + Send>, TraceError> {
-    create_with(path, about, Options::default())
+pub fn create(path: &Path, about: &About, force: bool) -> Result<Box<dyn Sink + Send>, TraceError> {
+    create_with(OutputFile::create_part(path, force)?, about, Options::default())
 }
 
 /// Begins a store. `about` is what a killed recording will be known by.
@@ -45,19 +46,16 @@ pub fn create(path: &Path, about: &About) -> Result<Box<dyn Sink + Send>, TraceE
 /// # Errors
 /// [`TraceError::Io`].
 pub fn create_with(
-    path: &Path,
+    output: OutputFile,
     about: &About,
     options: Options,
 ) -> Result<Box<dyn Sink + Send>, TraceError> {
-    let part = part_of(path);
-    let _ = fs::remove_file(footer_of(&part));
-    let file = File::create(&part).map_err(|e| io_error("writing", &part, e))?;
-    let inner = BufWriter::with_capacity(1 << 20, file);
+    let part = output.temporary();
+    let inner = BufWriter::with_capacity(1 << 20, output);
     let file = SerializedFileWriter::new(inner, message(), properties().into())
         .map_err(|e| parquet_error("writing", &part, e))?;
     let about = About { cut_short: true, ..about.clone() };
     Ok(Box::new(Store {
-        path: path.to_owned(),
         part,
         file,
         held: Vec::new(),
@@ -65,7 +63,6 @@ pub fn create_with(
         group_begun: Instant::now(),
         about,
         summary: Summary::default(),
-        is_finished: false,
     }))
 }
 
@@ -85,16 +82,14 @@ fn properties() -> WriterProperties {
 }
 
 struct Store {
-    path: PathBuf,
     part: PathBuf,
-    file: SerializedFileWriter<BufWriter<File>>,
+    file: SerializedFileWriter<BufWriter<OutputFile>>,
     held: Vec<Record>,
     options: Options,
     group_begun: Instant,
     /// What the recovered file will say, cut short.
     about: About,
     summary: Summary,
-    is_finished: bool,
 }
 
 impl Store {
@@ -114,7 +109,14 @@ impl Store {
         self.held.drain(..count);
         self.group_begun = Instant::now();
         self.file.flush().map_err(|e| io_error("writing", &self.part, e))?;
-        self.keep_footer(tables)
+        self.keep_footer(tables)?;
+        // From the first group on there is something to recover.
+        self.output().keep_unfinished(true);
+        Ok(())
+    }
+
+    fn output(&mut self) -> &mut OutputFile {
+        self.file.inner_mut().get_mut()
     }
 
     fn keep_footer(&self, tables: &Tables) -> Result<(), TraceError> {
@@ -129,15 +131,12 @@ impl Store {
             std::sync::Arc::new(self.file.schema_descr().clone()),
             None,
         );
-        let mut footer = Vec::new();
+        let mut footer: Vec<u8> = Vec::new();
         ParquetMetaDataWriter::new(&mut footer, &ParquetMetaData::new(file, groups))
             .finish()
             .map_err(|e| self.failed(e))?;
-        let path = footer_of(&self.part);
-        let fresh = super::with_suffix(&path, ".tmp");
-        fs::write(&fresh, footer)
-            .and_then(|()| fs::rename(&fresh, &path))
-            .map_err(|e| io_error("writing", &path, e))
+        let output = OutputFile::create(&footer_of(&self.part), true)?;
+        Ok(output.filled(|out| out.write_all(&footer))?.finish_unsynced()?)
     }
 }
 
@@ -166,31 +165,17 @@ impl Sink for Store {
         for pair in metadata(about, tables, &self.summary) {
             self.file.append_key_value_metadata(pair);
         }
-        let done = self.file.finish();
-        done.map_err(|e| self.failed(e))?;
-        self.is_finished = true;
-        self.file
-            .inner_mut()
-            .flush()
-            .and_then(|()| self.file.inner().get_ref().sync_all())
-            .and_then(|()| fs::rename(&self.part, &self.path))
-            .map_err(|e| io_error("writing", &self.part, e))?;
-        let _ = fs::remove_file(footer_of(&self.part));
-        Ok(Written { records: self.summary.requests, left_out: 0 })
+        let Self { part, file, summary, .. } = *self;
+        let inner = file.into_inner().map_err(|e| parquet_error("writing", &part, e))?;
+        let output = inner.into_inner().map_err(|e| io_error("writing", &part, e.into_error()))?;
+        output.finish()?;
+        let _ = fs::remove_file(footer_of(&part));
+        Ok(Written { records: summary.requests, left_out: 0 })
     }
 
-    fn discard(self: Box<Self>) {
-        let _ = fs::remove_file(&self.part);
+    fn discard(mut self: Box<Self>) {
+        self.output().keep_unfinished(false);
         let _ = fs::remove_file(footer_of(&self.part));
-    }
-}
-
-impl Drop for Store {
-    /// Without a whole group there is nothing to recover.
-    fn drop(&mut self) {
-        if !self.is_finished && self.file.flushed_row_groups().is_empty() {
-            let _ = fs::remove_file(&self.part);
-        }
     }
 }
 

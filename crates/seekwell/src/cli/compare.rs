@@ -1,5 +1,6 @@
 //! `seekwell compare` and `seekwell runs trend`: what can be typed.
 
+use super::Force;
 use super::values::ValueError;
 use clap::{Args, ValueHint};
 use seekwell_compare::{Claim, Margin};
@@ -56,7 +57,7 @@ pub struct Compare {
     pub expect: Option<Expect>,
     /// Show numbers of different workloads side by side, without any verdict
     #[arg(long)]
-    pub force: bool,
+    pub different_workloads: bool,
     /// Show every metric and every difference
     #[arg(long)]
     pub all: bool,
@@ -71,6 +72,9 @@ pub struct Compare {
     /// Put it at ~/.phoronix-test-suite/test-results/NAME/composite.xml to see it there.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub phoronix: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
 }
 
 /// `seekwell runs trend`.

@@ -2,7 +2,7 @@
 
 use super::tune::RiskClass;
 use super::workload::Workload;
-use super::{Destroy, Expect, expect, margin, values};
+use super::{Destroy, Expect, Force, expect, margin, values};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use seekwell_io::units::Nanos;
 use seekwell_stats::Margin;
@@ -93,6 +93,9 @@ pub struct Experiment {
     /// Write the result as one page to this file
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
     /// The workload of both arms.
     #[command(flatten)]
     pub workload: Workload,
@@ -121,5 +124,8 @@ pub enum ExperimentCommand {
         /// Write the result as one page to this file; of one that is at its end, too
         #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
+        /// What is done with a file that exists.
+        #[command(flatten)]
+        replace: Force,
     },
 }

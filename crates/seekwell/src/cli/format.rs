@@ -1,5 +1,6 @@
 //! Results in forms that other programs read: what `bench` and `report` share.
 
+use super::Force;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -22,6 +23,9 @@ pub struct Formats {
     /// and of longer ones in runs of minutes.
     #[arg(long, value_name = "PREFIX", value_hint = ValueHint::FilePath)]
     pub write_logs: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
 }
 
 impl Formats {

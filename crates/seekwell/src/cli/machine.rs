@@ -1,6 +1,6 @@
 //! `seekwell machine`.
 
-use super::values;
+use super::{Force, values};
 use clap::{Args, Subcommand, ValueHint};
 use seekwell_trace::formats::Format;
 use std::ops::RangeInclusive;
@@ -70,9 +70,9 @@ pub struct Fit {
     /// Fit to these depths only, and say how well the others are predicted
     #[arg(long, value_name = "FROM..TO", default_value = "1..65536", value_parser = depths)]
     pub on_depths: RangeInclusive<u32>,
-    /// Replace the output where it exists
-    #[arg(long)]
-    pub force: bool,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
 }
 
 /// A range of depths, both ends included: `1..8`.
@@ -117,9 +117,9 @@ pub struct Import {
     /// The description to write
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// Replace the output where it exists
-    #[arg(long)]
-    pub force: bool,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
 }
 
 /// `seekwell machine validate`.

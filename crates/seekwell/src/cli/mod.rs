@@ -170,6 +170,14 @@ pub struct Destroy {
     pub destroy: Option<String>,
 }
 
+/// What is done with an output that exists.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Force {
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// `seekwell checkup`.
 #[derive(Debug, Args)]
 pub struct Checkup {
@@ -191,6 +199,9 @@ pub struct Checkup {
     /// Write the page to this file
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
     /// A name for this configuration, to compare with others later
     #[arg(long)]
     pub label: Option<String>,
@@ -236,6 +247,9 @@ pub struct Inspect {
     /// machine and mounts; see --mask. Only its owner may read it.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub save: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
     /// Inspect what was saved in FILE, not this machine
     ///
     /// FILE is a file of --save, a folder with sysfs.txt and proc.txt, an unpacked sosreport, or

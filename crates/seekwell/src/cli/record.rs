@@ -1,6 +1,6 @@
 //! `seekwell record`.
 
-use super::values;
+use super::{Force, values};
 use clap::{Args, ValueEnum, ValueHint};
 use seekwell_io::units::Nanos;
 use std::ffi::OsString;
@@ -29,6 +29,9 @@ pub struct Record {
     /// The trace to write: .parquet is seekwell's own format; .csv and .iolog are others
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
     /// How long to record
     #[arg(long = "for", value_name = "TIME", value_parser = values::duration)]
     pub duration: Option<Nanos>,

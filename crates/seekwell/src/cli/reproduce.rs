@@ -1,5 +1,6 @@
 //! `seekwell reproduce`.
 
+use super::Force;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -15,4 +16,7 @@ pub struct Reproduce {
     /// Write a page with published and modelled figures side by side to this file
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
 }

@@ -1,6 +1,6 @@
 //! `seekwell trace`.
 
-use super::values;
+use super::{Force, values};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueHint};
 use seekwell_io::request::Op;
@@ -76,6 +76,9 @@ pub struct Stats {
     /// Write the page to this file
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
 }
 
 /// `seekwell trace convert`.
@@ -101,9 +104,9 @@ pub struct Files {
     /// Format of the output [default: by the ending of its name]
     #[arg(long, value_name = "FORMAT", value_parser = writable())]
     pub to: Option<Format>,
-    /// Replace the output where it exists
-    #[arg(long)]
-    pub force: bool,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
 }
 
 /// `seekwell trace cut`.

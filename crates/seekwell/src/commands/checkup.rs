@@ -1,6 +1,6 @@
 //! `seekwell checkup`: inspect, measure, explain, keep and show.
 
-use super::{check_writable, show};
+use super::{begin_asked, show};
 use crate::Ended;
 use crate::cli::Checkup;
 use crate::context::Context;
@@ -23,10 +23,7 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         keep: !args.no_keep,
         engine: args.engine,
     };
-    if let Some(page) = &args.output {
-        // Found out now and not after a minute of measuring.
-        check_writable(page)?;
-    }
+    let page = begin_asked(args.output.as_deref(), args.replace, context)?;
     let mut session = Session::begin(context, purpose, inspection.clone())?;
     let default_bytes = level.wanted_region_bytes();
     let wanted = Wanted {
@@ -40,5 +37,5 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
     let ready = prepare(&wanted, context, &session.line)?;
     let plan = Plan::new(level, PlanInputs { seed: args.seed, ..ready.inputs });
     session.measure(&plan, ready, None, Some(args.size.unwrap_or(default_bytes)));
-    show(context, &session.end(), args.output.as_deref())
+    show(context, &session.end(), page)
 }

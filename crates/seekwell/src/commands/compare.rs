@@ -1,6 +1,6 @@
 //! `seekwell compare`: configurations side by side.
 
-use super::{check_writable, write_whole};
+use super::{begin_asked, write_output, write_page};
 use crate::Ended;
 use crate::cli::Compare;
 use crate::context::Context;
@@ -15,28 +15,26 @@ use seekwell_runs::{Store, is_id};
 const SHOWN_RUNS: usize = 8;
 
 pub fn run(args: &Compare, context: &Context) -> Ended {
-    if let Some(path) = &args.output {
-        check_writable(path)?;
-    }
+    let page = begin_asked(args.output.as_deref(), args.replace, context)?;
+    let phoronix = begin_asked(args.phoronix.as_deref(), args.replace, context)?;
     let sides = sides(args, context)?;
     let options = Options {
         metric: args.metric.clone(),
         margin: args.expect.and_then(|e| e.margin).or(args.margin),
         expect: args.expect.map(|e| e.claim),
-        force: args.force,
+        different_workloads: args.different_workloads,
     };
     let found = compare(&sides, &options)?;
-    if let Some(path) = &args.phoronix {
+    if let Some(file) = phoronix {
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
             now: jiff::Timestamp::now().to_string(),
         };
-        write_whole(path, phoronix_xml(&sides, &about)?.as_bytes())?;
+        write_output(file, &phoronix_xml(&sides, &about)?)?;
     }
-    if let Some(path) = &args.output {
-        let page = seekwell_report::html_comparison(&found, &kept(&found, context))?;
-        write_whole(path, page.as_bytes())?;
-        context.note(&format!("the page is {}", path.display()));
+    if let Some(page) = page {
+        let html = seekwell_report::html_comparison(&found, &kept(&found, context))?;
+        write_page(page, &html, context)?;
     }
     if context.json {
         context.print_json(&found)?;

@@ -1,10 +1,11 @@
 //! `--format`, `--output-dir` and `--write-logs`: results in forms that other programs read.
 
-use super::{check_writable, show, write_whole};
+use super::{check_output, show, write_output};
 use crate::Ended;
 use crate::cli::format::{Format, Formats};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
+use seekwell_access::{OutputFile, folder_of};
 use seekwell_jobs::output::{self, Bins, File, OutputError};
 use seekwell_runs::{Detail, RunDocument, Work};
 use seekwell_suites::fs::csv::{self, Version};
@@ -16,7 +17,11 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// [`CommandError`] for a form that cannot hold the result, and a place that cannot be written.
-pub fn check(formats: &Formats, suite: Option<&str>) -> Result<(), CommandError> {
+pub fn check(
+    formats: &Formats,
+    suite: Option<&str>,
+    context: &Context,
+) -> Result<(), CommandError> {
     if let Some(suite) = suite
         && (formats.files() || formats.format.is_some_and(Format::is_fio))
     {
@@ -25,11 +30,19 @@ pub fn check(formats: &Formats, suite: Option<&str>) -> Result<(), CommandError>
     if formats.format.is_some_and(Format::is_bonnie) && suite != Some("fs") {
         return Err(not_bonnie(suite.unwrap_or("this run")));
     }
+    check_files(formats, context)
+}
+
+/// Whether files can be written.
+fn check_files(formats: &Formats, context: &Context) -> Result<(), CommandError> {
     if let Some(dir) = &formats.output_dir {
         create(dir)?;
-        check_writable(&dir.join(".json"))?;
+        check_output(&dir.join(".json"), formats.replace, context)?;
     }
-    formats.write_logs.as_ref().map_or(Ok(()), |prefix| check_writable(&behind(prefix, "_bw")))
+    // Every run has these; which others there are is known at its end.
+    let first = ["_bw.1.log", "_iops.1.log", "_lat.1.log"];
+    let logs = formats.write_logs.iter().flat_map(|prefix| first.map(|end| behind(prefix, end)));
+    logs.into_iter().try_for_each(|log| check_output(&log, formats.replace, context))
 }
 
 /// Shows a run that has just ended, in the form that was asked for.
@@ -38,13 +51,17 @@ pub fn check(formats: &Formats, suite: Option<&str>) -> Result<(), CommandError>
 /// [`CommandError`] when the form cannot hold it, or something cannot be written.
 pub fn finish(context: &Context, ended: &(RunDocument, Detail, Exit), formats: &Formats) -> Ended {
     let (document, detail, exit) = ended;
-    write_files(context, document, detail, formats)?;
-    let Some(format) = formats.format else { return show(context, ended, None) };
+    // The result is shown although a file cannot be written: it may not have been kept.
+    let written = write_files(context, document, detail, formats);
+    let Some(format) = formats.format else {
+        let exit = show(context, ended, None)?;
+        return written.map(|()| exit);
+    };
     let skipped = document.phases.iter().filter_map(|p| Some((&p.title, p.skipped.as_ref()?)));
     skipped.for_each(|(title, why)| context.note(&format!("{title}: {why}")));
     document.invalid.iter().for_each(|why| context.note(why));
     context.print(&text(format, &[(document, detail)])?)?;
-    Ok(*exit)
+    written.map(|()| *exit)
 }
 
 /// Prints and writes kept runs.
@@ -57,6 +74,7 @@ pub fn kept(context: &Context, runs: &[(RunDocument, Detail)], formats: &Formats
         return Err(CommandError::OneRun { given: runs.len() });
     }
     if formats.files() {
+        check_files(formats, context)?;
         for (document, detail) in &runs {
             write_files(context, document, detail, formats)?;
         }
@@ -113,26 +131,39 @@ fn write_files(
 ) -> Result<(), CommandError> {
     if let Some(dir) = &formats.output_dir {
         let files = output::plot_files(document, detail)?;
-        for File { path, text } in &files {
-            let path = dir.join(path);
-            create(super::folder_of(&path))?;
-            write_whole(&path, text.as_bytes())?;
+        for File { path, .. } in &files {
+            create(folder_of(&dir.join(path)))?;
         }
+        write_all(&files, |path| dir.join(path), formats)?;
         context.note(&format!("{} files for fio-plot are in {}", files.len(), dir.display()));
     }
     if let Some(prefix) = &formats.write_logs {
         let files = output::logs(document, detail)?;
-        for File { path, text } in &files {
-            write_whole(&behind(prefix, path), text.as_bytes())?;
-        }
+        write_all(&files, |path| behind(prefix, path), formats)?;
         let prefix = prefix.display();
         context.note(&format!("{} logs are {prefix}_bw.N.log and so on", files.len()));
     }
     Ok(())
 }
 
+/// Writes all files or, where one could not be written, none.
+fn write_all(
+    files: &[File],
+    place: impl Fn(&Path) -> PathBuf,
+    formats: &Formats,
+) -> Result<(), CommandError> {
+    let force = formats.replace.force;
+    for file in files {
+        OutputFile::check(&place(&file.path), force)?;
+    }
+    for file in files {
+        write_output(OutputFile::create(&place(&file.path), force)?, &file.text)?;
+    }
+    Ok(())
+}
+
 fn create(dir: &Path) -> Result<(), CommandError> {
-    let fail = |source| CommandError::Write { path: dir.to_path_buf(), source };
+    let fail = |source| CommandError::Folder { path: dir.to_path_buf(), source };
     std::fs::create_dir_all(dir).map_err(fail)
 }
 

@@ -22,22 +22,24 @@ mod trend;
 pub mod tune;
 mod watch;
 
+use crate::cli::Force;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
+use seekwell_access::{OutputFile, folder_of};
 use seekwell_runs::{Detail, RunDocument};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// Shows a finished run the way the switches say.
 fn show(
     context: &Context,
     ended: &(RunDocument, Detail, Exit),
-    page: Option<&Path>,
+    page: Option<OutputFile>,
 ) -> Result<Exit, CommandError> {
     let (document, detail, exit) = ended;
-    if let Some(path) = page {
-        write_page(path, &[(document.clone(), detail.clone())])?;
-        context.note(&format!("the page is {}", path.display()));
+    if let Some(page) = page {
+        let run = [(document.clone(), detail.clone())];
+        write_page(page, &seekwell_report::html(&run)?, context)?;
     }
     if context.json {
         context.print_json(document)?;
@@ -47,45 +49,39 @@ fn show(
     Ok(*exit)
 }
 
-/// Whether a page can be written beside `path` later.
-fn check_writable(path: &Path) -> Result<(), CommandError> {
-    let fail = |source| CommandError::Write { path: path.to_path_buf(), source };
-    if path.is_dir() {
-        return Err(fail(std::io::ErrorKind::IsADirectory.into()));
-    }
-    tempfile::tempfile_in(folder_of(path)).map_err(fail).map(drop)
-}
-
-/// The folder a file is or will be in.
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Writes a page whole or not at all.
-fn write_page(path: &Path, runs: &[(RunDocument, Detail)]) -> Result<(), CommandError> {
-    write_whole(path, seekwell_report::html(runs)?.as_bytes())
-}
-
-/// Writes a file whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    write_with(path, |out| out.write_all(bytes))
-}
-
-/// The same with what `fill` writes.
-fn write_with(
+/// Begins an output, before anything is measured that would be lost if it could not be written.
+fn begin_output(
     path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), CommandError> {
-    let fail = |source| CommandError::Write { path: path.to_path_buf(), source };
-    let mut file = tempfile::Builder::new()
-        .prefix(".seekwell-page-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-        .tempfile_in(folder_of(path))
-        .map_err(fail)?;
-    let mut out = BufWriter::new(&mut file);
-    fill(&mut out).and_then(|()| out.flush()).map_err(fail)?;
-    drop(out);
-    file.as_file().sync_all().map_err(fail)?;
-    file.persist(path).map_err(|e| fail(e.error))?;
+    replace: Force,
+    context: &Context,
+) -> Result<OutputFile, CommandError> {
+    let output = OutputFile::create(path, replace.force)?;
+    context.sweep(folder_of(path));
+    Ok(output)
+}
+
+/// The same where one was asked for.
+fn begin_asked(
+    path: Option<&Path>,
+    replace: Force,
+    context: &Context,
+) -> Result<Option<OutputFile>, CommandError> {
+    path.map(|path| begin_output(path, replace, context)).transpose()
+}
+
+/// Whether an output can be written later.
+fn check_output(path: &Path, replace: Force, context: &Context) -> Result<(), CommandError> {
+    begin_output(path, replace, context).map(drop)
+}
+
+fn write_output(output: OutputFile, text: &str) -> Result<(), CommandError> {
+    Ok(output.filled(|out| out.write_all(text.as_bytes()))?.finish()?)
+}
+
+/// Writes a page and says where it is.
+fn write_page(page: OutputFile, html: &str, context: &Context) -> Result<(), CommandError> {
+    let path = page.path().to_owned();
+    write_output(page, html)?;
+    context.note(&format!("the page is {}", path.display()));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `seekwell report`: kept runs as one page, as Markdown or in forms that other programs read.
 
-use super::{format, write_page};
+use super::{begin_output, format, write_output};
 use crate::Ended;
 use crate::cli::Report;
 use crate::context::Context;
@@ -23,7 +23,8 @@ pub fn run(args: &Report, context: &Context) -> Ended {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("seekwell-{}.html", loaded[0].0.id)));
-    write_page(&path, &loaded)?;
+    let page = begin_output(&path, args.results.replace, context)?;
+    write_output(page, &seekwell_report::html(&loaded)?)?;
     if context.json {
         let ids: Vec<_> = loaded.iter().map(|(d, _)| d.id.as_str()).collect();
         let page = path.display().to_string();

@@ -1,6 +1,6 @@
 //! `seekwell reproduce`: published figures beside what modelled machines give.
 
-use super::write_whole;
+use super::{begin_asked, write_page};
 use crate::Ended;
 use crate::cli::reproduce::Reproduce;
 use crate::context::Context;
@@ -12,9 +12,7 @@ use seekwell_reproduce::{ReproduceError, reproduce, rows};
 use std::sync::Arc;
 
 pub fn run(args: &Reproduce, context: &Context) -> Ended {
-    if let Some(page) = &args.output {
-        super::check_writable(page)?;
-    }
+    let page = begin_asked(args.output.as_deref(), args.replace, context)?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     let mut rows = rows();
     rows.retain(|row| {
@@ -30,9 +28,8 @@ pub fn run(args: &Reproduce, context: &Context) -> Ended {
         Err(ReproduceError::Interrupted) => return Ok(Exit::Interrupted),
         done => done?,
     };
-    if let Some(page) = &args.output {
-        write_whole(page, reproduced::html(&done)?.as_bytes())?;
-        context.note(&format!("the page is {}", page.display()));
+    if let Some(page) = page {
+        write_page(page, &reproduced::html(&done)?, context)?;
     }
     if context.json {
         context.print_json(&reproduced::document(&done))?;

@@ -1,6 +1,6 @@
 //! `seekwell inspect --save`, `--from` and `--mask`: machines in files.
 
-use super::folder_of;
+use super::begin_asked;
 use crate::cli::Inspect;
 use crate::context::Context;
 use crate::exit::CommandError;
@@ -9,8 +9,6 @@ use seekwell_inspect::saved::{self, About, MAX_LOG};
 use seekwell_inspect::{Device, Inspection, Target};
 use seekwell_sys::{Bundle, KMSG, Mask, View, read_kmsg};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// A number of this installation that is not for others to see (machine-id(5)).
@@ -22,14 +20,18 @@ pub fn look(
     args: &Inspect,
     context: &Context,
 ) -> Result<(Vec<Inspection>, Option<LogReport>), CommandError> {
+    let output = begin_asked(args.save.as_deref(), args.replace, context)?;
     let (bundle, found) = match &args.from {
         Some(file) => from(file, args)?,
         None => live(args, context)?,
     };
     let (bundle, found) =
         if args.mask { masked(&bundle, &found, context) } else { (bundle, found) };
-    if let Some(path) = &args.save {
-        let bytes = save(path, &bundle)?;
+    if let Some(output) = output {
+        let path = output.path().to_owned();
+        let mut output = output.filled(|out| bundle.write(out).map(drop))?;
+        let bytes = output.file().metadata().map_or(0, |data| data.len());
+        output.finish_private()?;
         let private = if args.mask { "" } else { "; it holds serial numbers, --mask hides them" };
         let size = seekwell_report::units::binary(bytes);
         context.note(&format!("saved {} ({size}){private}", path.display()));
@@ -93,25 +95,4 @@ fn key_of(machine: &str) -> Option<[u8; 16]> {
 fn any_key() -> [u8; 16] {
     let random = || u128::from(RandomState::new().hash_one(()));
     (random() << 64 | random()).to_be_bytes()
-}
-
-/// Writes the snapshot whole or not at all, and gives its size in bytes.
-fn save(path: &Path, bundle: &Bundle) -> Result<u64, CommandError> {
-    let fail = |source| CommandError::Write { path: path.to_path_buf(), source };
-    // A file takes the place of what is there, and that must not be a device.
-    if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
-        return Err(fail(io::Error::other("something is there that is not a file")));
-    }
-    let file = tempfile::Builder::new()
-        .prefix(".seekwell-snapshot-")
-        .permissions(PermissionsExt::from_mode(0o600))
-        .tempfile_in(folder_of(path))
-        .map_err(fail)?;
-    let mut out = BufWriter::new(file);
-    bundle.write(&mut out).and_then(|_| out.flush()).map_err(fail)?;
-    let file = out.into_inner().map_err(|e| fail(e.into_error()))?;
-    file.as_file().sync_all().map_err(fail)?;
-    let bytes = file.as_file().metadata().map_err(fail)?.len();
-    file.persist(path).map_err(|e| fail(e.error))?;
-    Ok(bytes)
 }

@@ -78,11 +78,14 @@ fn windows_add_up_to_the_requests_and_clones_share_a_log_where_that_is_asked_for
         assert_eq!((row.len(), row[2], row[3]), (5, 0, 0), "{row:?}");
     }
     assert!((sum / made - 1.0).abs() < 0.03, "{sum} of {made}");
-    // A second run takes the place of the logs of the first.
-    assert_eq!(desk.bench(text, &["--no-keep"]).status, 0);
+    // A second run replaces the logs of the first where it is told to.
+    let refused = desk.bench(text, &["--no-keep"]);
+    assert_eq!((refused.status, refused.out.as_str()), (3, ""));
+    assert!(refused.err.contains("w_bw.log exists; replace it with --force"), "{}", refused.err);
+    assert_eq!(desk.bench(text, &["--no-keep", "--force"]).status, 0);
     assert!((10..=12).contains(&rows(&desk.dir().join("w_iops.log")).len()));
     // Each repeat has logs of its own.
-    let ran = desk.bench(text, &["--no-keep", "--repeats=2"]);
+    let ran = desk.bench(text, &["--no-keep", "--force", "--repeats=2"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     assert!(!rows(&desk.dir().join("repeat-2/w_bw.log")).is_empty());
 }
@@ -91,7 +94,9 @@ fn windows_add_up_to_the_requests_and_clones_share_a_log_where_that_is_asked_for
 fn a_log_that_cannot_be_written_or_would_overwrite_a_file_is_refused_before_measuring() {
     let Some(desk) = Desk::new() else { return };
     let job = "[l]\nsize=1m\nrw=read\nwrite_lat_log=";
-    for (prefix, words) in [("mine", "does not read as a log"), ("missing/x", "cannot write")] {
+    for (prefix, words) in
+        [("mine", "exists; replace it with --force"), ("missing/x", "cannot write")]
+    {
         fs::write(desk.dir().join("mine_lat.1.log"), "dear diary\n").unwrap();
         let ran = desk.bench(&format!("{job}{prefix}\n"), &["--no-keep"]);
         assert_eq!((ran.status, ran.out.as_str()), (3, ""), "{}", ran.err);

@@ -283,7 +283,7 @@ fn written(records: &[Record], about: &About) -> (Vec<u8>, u64) {
         devices: vec![crate::source::Device { name: "8,16".to_owned(), ..Default::default() }],
         processes: ["", "mysqld", "httpd"].map(str::to_owned).to_vec(),
     };
-    let mut sink = create(Output::create(&path).expect("creates"), about).expect("creates");
+    let mut sink = create(Output::create(&path, false).expect("creates"), about).expect("creates");
     for part in records.chunks(7) {
         sink.write(part, &tables).expect("writes");
     }

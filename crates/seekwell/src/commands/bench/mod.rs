@@ -24,7 +24,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     if let Some(suite) = &args.suite {
         return crate::commands::suite::run(suite, args, context);
     }
-    format::check(&args.results, None)?;
+    format::check(&args.results, None, context)?;
     let options = options(&args.workload);
     if !args.beyond.sweep.is_empty() {
         return sweep::run(args, &options, context);

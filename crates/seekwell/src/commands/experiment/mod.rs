@@ -5,7 +5,7 @@ pub(super) mod rig;
 pub(super) mod setter;
 mod smart;
 
-use super::{check_writable, write_whole};
+use super::{begin_asked, write_page};
 use crate::Ended;
 use crate::cli::experiment::{Experiment, ExperimentCommand, Letter};
 use crate::context::Context;
@@ -18,6 +18,7 @@ use crate::target::{is_modelled, look, model};
 use arms::ArmError;
 use jiff::Timestamp;
 use rig::{Machine, Parts};
+use seekwell_access::OutputFile;
 use seekwell_compare::Claim as Compared;
 use seekwell_experiment::{
     ArmSpec, Claim, Decision, Design, Document, Engine, Folder, Forecast, Next, Noise, Observer,
@@ -41,13 +42,11 @@ const GIB: u64 = 1 << 30;
 const SHORTEST: Nanos = Nanos::from_millis(600);
 
 pub fn run(args: &Experiment, context: &Context) -> Ended {
-    let page = match &args.command {
-        Some(ExperimentCommand::Resume { output, .. }) => output.as_deref(),
-        None => args.output.as_deref(),
+    let (page, replace) = match &args.command {
+        Some(ExperimentCommand::Resume { output, replace, .. }) => (output.as_deref(), *replace),
+        None => (args.output.as_deref(), args.replace),
     };
-    if let Some(path) = page {
-        check_writable(path)?;
-    }
+    let page = begin_asked(page, replace, context)?;
     match &args.command {
         Some(ExperimentCommand::Resume { experiment, .. }) => {
             resume(experiment.as_deref(), page, context)
@@ -56,7 +55,7 @@ pub fn run(args: &Experiment, context: &Context) -> Ended {
     }
 }
 
-fn begin_new(args: &Experiment, page: Option<&Path>, context: &Context) -> Ended {
+fn begin_new(args: &Experiment, page: Option<OutputFile>, context: &Context) -> Ended {
     let target = match &args.on {
         Some(on) if on == Path::new("null") => on.clone(),
         // Kept absolute: an experiment may be resumed from another directory.
@@ -127,7 +126,7 @@ fn begin_new(args: &Experiment, page: Option<&Path>, context: &Context) -> Ended
     finish(document, machine, folder, &place, page, context, line)
 }
 
-fn resume(name: Option<&str>, page: Option<&Path>, context: &Context) -> Ended {
+fn resume(name: Option<&str>, page: Option<OutputFile>, context: &Context) -> Ended {
     let place = Place::beside(context.store()?.dir());
     let (folder, mut document) = place.open(name)?;
     if next(&document)? == Next::Nothing && document.conclusion.is_some() {
@@ -147,7 +146,7 @@ fn finish(
     mut machine: Machine,
     mut folder: Folder,
     place: &Place,
-    page: Option<&Path>,
+    page: Option<OutputFile>,
     context: &Context,
     line: Line,
 ) -> Ended {
@@ -169,10 +168,9 @@ fn finish(
     show(context, page, &document)
 }
 
-fn show(context: &Context, page: Option<&Path>, document: &Document) -> Ended {
-    if let Some(path) = page {
-        write_whole(path, seekwell_report::html_experiment(document)?.as_bytes())?;
-        context.note(&format!("the page is {}", path.display()));
+fn show(context: &Context, page: Option<OutputFile>, document: &Document) -> Ended {
+    if let Some(page) = page {
+        write_page(page, &seekwell_report::html_experiment(document)?, context)?;
     }
     if context.json {
         context.print_json(document)?;

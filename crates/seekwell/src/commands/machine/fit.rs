@@ -2,9 +2,9 @@
 
 use crate::Ended;
 use crate::cli::machine::Fit;
-use crate::commands::write_whole;
+use crate::commands::{begin_output, write_output};
 use crate::context::Context;
-use crate::exit::{CommandError, Exit};
+use crate::exit::Exit;
 use seekwell_inspect::{Device, Fact, Inspection};
 use seekwell_machine::Model;
 use seekwell_machine::fit::{Facts, Fitted, Observed, Row, fit};
@@ -16,9 +16,7 @@ use seekwell_stats::signed;
 use serde_json::{Value, json};
 
 pub fn run(args: &Fit, context: &Context) -> Ended {
-    if args.output.symlink_metadata().is_ok() && !args.force {
-        return Err(CommandError::WouldReplace { path: args.output.clone() });
-    }
+    let output = begin_output(&args.output, args.replace, context)?;
     let (document, _) = context.store()?.load(&args.run)?;
     let observed: Vec<Observed> = document.phases.iter().filter_map(observed).collect();
     let facts = facts(&document, &observed);
@@ -26,7 +24,7 @@ pub fn run(args: &Fit, context: &Context) -> Ended {
     let file = args.output.display().to_string();
     // What cannot be read back must not be written.
     let model = Model::read(&file, &fitted.toml, &[], &Shelf::default())?;
-    write_whole(&args.output, fitted.toml.as_bytes())?;
+    write_output(output, &fitted.toml)?;
     if context.json {
         context.print_json(&described(&document, &file, &fitted))?;
     } else {

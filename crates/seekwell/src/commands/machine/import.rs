@@ -2,18 +2,16 @@
 
 use crate::Ended;
 use crate::cli::machine::Import;
-use crate::commands::write_whole;
+use crate::commands::{begin_output, write_output};
 use crate::context::Context;
-use crate::exit::{CommandError, Exit};
+use crate::exit::Exit;
 use seekwell_machine::library::Shelf;
 use seekwell_machine::{Model, import};
 use std::fs;
 use std::path::Path;
 
 pub fn run(args: &Import, context: &Context) -> Ended {
-    if args.output.symlink_metadata().is_ok() && !args.force {
-        return Err(CommandError::WouldReplace { path: args.output.clone() });
-    }
+    let output = begin_output(&args.output, args.replace, context)?;
     let folder = args.parv.parent().unwrap_or(Path::new(""));
     let name = args.parv.file_name().unwrap_or_default().to_string_lossy();
     let mut open = |name: &str| fs::read_to_string(folder.join(name));
@@ -21,7 +19,7 @@ pub fn run(args: &Import, context: &Context) -> Ended {
     let file = args.output.display().to_string();
     // What cannot be read back must not be written.
     let model = Model::read(&file, &imported.toml, &[], &Shelf::default())?;
-    write_whole(&args.output, imported.toml.as_bytes())?;
+    write_output(output, &imported.toml)?;
     for key in &imported.not_modelled {
         context.note(&format!("not modelled: {key}"));
     }

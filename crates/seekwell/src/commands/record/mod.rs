@@ -7,6 +7,7 @@ mod child;
 mod devices;
 mod document;
 
+use super::check_output;
 use crate::Ended;
 use crate::cli::record::{Record, Via};
 use crate::context::Context;
@@ -15,6 +16,7 @@ use crate::progress::Line;
 use crate::signals;
 use child::Running;
 use document::{Document, Totals};
+use seekwell_access::folder_of;
 use seekwell_inspect::{Target, inspect};
 use seekwell_io::engine::Control;
 use seekwell_sys::View;
@@ -43,6 +45,7 @@ const SHARE_OF_MEMORY: u64 = 16;
 /// Records until the command, the time or a signal ends it.
 pub fn run(args: &Record, context: &Context) -> Ended {
     let target = Target::resolve(&context.view, &args.device)?;
+    check_output(&args.output, args.replace, context)?;
     let disks = devices::of(&context.view, &target, args.stack)?;
     let on_itself = writes_to(&context.view, &args.output, &disks);
     let plan = Plan {
@@ -66,18 +69,18 @@ pub fn run(args: &Record, context: &Context) -> Ended {
     }
     let mut about = recording.about().clone();
     about.command = command_line(args);
-    let sink = formats::create(&args.output, format, &about)?;
+    let sink = formats::create(&args.output, format, &about, args.replace.force)?;
     let running = Running::start(&args.command, context.json)?;
     let mut job =
         Job { recording, command: about.command, begun: Instant::now(), totals: Totals::default() };
     let keeper = Keeper::start(&job.recording, running, args, context)?;
     let written = job.write(sink);
     let status = keeper.end(written.is_err(), context, &written)?;
-    if format == Format::Seekwell && no_space(&written) {
+    if let Some(part) = store::part_of(&args.output).filter(|_| no_space(&written)) {
         context.note(&format!(
             "what was recorded until then is kept in {}; free some space, or name a file on \
              another file system with -o",
-            store::part_of(&args.output).display()
+            part.display()
         ));
     }
     let document = job.document(args, format, &written?, status);
@@ -278,7 +281,7 @@ fn command_line(args: &Record) -> Option<String> {
 
 /// Whether a file to be written lies on one of the disks.
 fn writes_to(view: &dyn View, output: &Path, disks: &[Recorded]) -> bool {
-    let Ok(folder) = Target::resolve(view, super::folder_of(output)) else { return false };
+    let Ok(folder) = Target::resolve(view, folder_of(output)) else { return false };
     let Some(device) = inspect(view, &folder).device else { return false };
     let under = devices::numbers(&device);
     disks.iter().any(|disk| under.iter().any(|n| (n.major, n.minor) == (disk.major, disk.minor)))

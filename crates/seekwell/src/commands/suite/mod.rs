@@ -10,7 +10,6 @@ use crate::exit::CommandError;
 use crate::progress::{Line, seconds};
 use crate::session::{Purpose, Session};
 use crate::target::is_modelled;
-use seekwell_access::ScratchDir;
 use seekwell_checkup::driver::{INTERRUPTED, NOT_REACHED};
 use seekwell_inspect::{Target, TargetKind, inspect};
 use seekwell_io::measurement::Stopped;
@@ -35,7 +34,7 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     let level = if args.quick { Level::Quick } else { Level::Full };
     let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: suite.name })?;
     let settings = Settings::new(suite, level, &args.set)?;
-    format::check(&args.results, Some(suite.name))?;
+    format::check(&args.results, Some(suite.name), context)?;
     if is_modelled(on) {
         return Err(CommandError::SuiteOnModel { path: on.to_path_buf() });
     }
@@ -50,9 +49,7 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
         context,
     };
     if whole.is_dir {
-        for leftover in ScratchDir::sweep(&whole.target)? {
-            context.note(&format!("removed {}, left by a killed run", leftover.display()));
-        }
+        context.sweep(&whole.target);
     }
     // Whatever is wrong with the target is said before a run is kept.
     drop(whole.round(0)?);

@@ -2,6 +2,7 @@
 
 use crate::Ended;
 use crate::cli::trace::{Cut, Files};
+use crate::commands::check_output;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
@@ -13,20 +14,17 @@ use seekwell_trace::formats::{self, Format};
 use seekwell_trace::record::Record;
 use seekwell_trace::source::{Sink, Source, Tables, Written};
 use serde_json::json;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub fn run(files: &Files, cut: Option<&Cut>, context: &Context) -> Ended {
     let to = output_format(files)?;
-    if !files.force && files.output.symlink_metadata().is_ok() {
-        return Err(CommandError::WouldReplace { path: files.output.clone() });
-    }
+    check_output(&files.output, files.replace, context)?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     let mut source = formats::open(&files.input, files.from)?;
     let mut sieve = cut.map(Sieve::new);
     let line = Line::plain(context.progress);
-    let copied = copy(source.as_mut(), &files.output, to, sieve.as_mut(), context, &line);
+    let copied = copy(source.as_mut(), files, to, sieve.as_mut(), context, &line);
     line.clear();
     let Some(copied) = copied? else { return Ok(Exit::Interrupted) };
     if let Some(sieve) = &sieve {
@@ -51,7 +49,7 @@ struct Copied {
 /// None where it was interrupted. Nothing is left behind then, nor after an error.
 fn copy(
     source: &mut dyn Source,
-    output: &Path,
+    files: &Files,
     to: Format,
     sieve: Option<&mut Sieve<'_>>,
     context: &Context,
@@ -60,7 +58,7 @@ fn copy(
     let mut first = Vec::new();
     source.read(&mut first)?;
     // Opened after the first batch, when a format knows what its times count from.
-    let mut sink = formats::create(output, to, source.about())?;
+    let mut sink = formats::create(&files.output, to, source.about(), files.replace.force)?;
     match pour(source, first, sink.as_mut(), sieve, context, line) {
         Ok(Some(read)) => {
             let written = sink.finish(source.about(), source.tables())?;

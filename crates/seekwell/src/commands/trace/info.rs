@@ -43,7 +43,7 @@ fn look(
     from: Option<Format>,
     context: &Context,
 ) -> Result<Option<Known>, CommandError> {
-    let is_left_over = !path.exists() && store::part_of(path).exists();
+    let is_left_over = !path.exists() && store::part_of(path).is_some();
     let is_store = match from {
         Some(from) => from == Format::Seekwell,
         None if path.exists() => {

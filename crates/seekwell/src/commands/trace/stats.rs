@@ -2,7 +2,7 @@
 
 use crate::Ended;
 use crate::cli::trace::Stats;
-use crate::commands::{check_writable, write_whole};
+use crate::commands::{begin_asked, write_page};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
@@ -16,9 +16,7 @@ use std::sync::atomic::Ordering::Relaxed;
 const DRAW: u64 = 1 << 20;
 
 pub fn run(args: &Stats, context: &Context) -> Ended {
-    if let Some(page) = &args.output {
-        check_writable(page)?;
-    }
+    let page = begin_asked(args.output.as_deref(), args.replace, context)?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     let mut source = formats::open(&args.file, args.from)?;
     let options = Options { reuse: !args.no_reuse, ..Options::default() };
@@ -34,9 +32,8 @@ pub fn run(args: &Stats, context: &Context) -> Ended {
     });
     drop(line);
     let Some((stats, drawing)) = told? else { return Ok(Exit::Interrupted) };
-    if let Some(page) = &args.output {
-        write_whole(page, seekwell_report::html_trace_stats(&stats, &drawing)?.as_bytes())?;
-        context.note(&format!("the page is {}", page.display()));
+    if let Some(page) = page {
+        write_page(page, &seekwell_report::html_trace_stats(&stats, &drawing)?, context)?;
     }
     if context.json {
         context.print_json(&stats)?;

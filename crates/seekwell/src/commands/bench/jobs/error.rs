@@ -153,17 +153,6 @@ pub enum JobRunError {
         /// The job.
         job: String,
     },
-    /// A log would take the place of a file that is none.
-    #[error(
-        "job `{job}`: {} is there and does not read as a log: it is not overwritten; give the log \
-         another name", path.display()
-    )]
-    LogTaken {
-        /// The job.
-        job: String,
-        /// The file.
-        path: PathBuf,
-    },
     /// A trace cannot be read.
     #[error("{at}: job `{job}`: read_iolog: {source}")]
     Trace {
@@ -275,7 +264,6 @@ impl JobRunError {
         match self {
             Self::WouldOverwrite { .. }
             | Self::WouldDestroy { .. }
-            | Self::LogTaken { .. }
             | Self::TooManyFiles { .. }
             | Self::TooMuchToRemember { .. } => Exit::Refused,
             _ => Exit::Usage,

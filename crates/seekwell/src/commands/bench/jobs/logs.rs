@@ -1,25 +1,35 @@
-//! The log files that jobs ask for: refused beforehand where they cannot be written or would
-//! overwrite what is no log, and written once their stage is over.
+//! The log files that jobs ask for: refused beforehand where they cannot be written, and written
+//! once their stage is over.
 
-use super::error::JobRunError;
 use super::layout::{Layout, Member};
 use super::stage::Outcome;
-use crate::commands::{check_writable, folder_of, write_with};
+use crate::cli::{Bench, Force};
+use crate::commands::check_output;
 use crate::context::Context;
 use crate::exit::CommandError;
+use seekwell_access::{OutputFile, folder_of};
 use seekwell_io::clock::Clock;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{Job, Logs};
-use seekwell_jobs::output::{LogKind, is_log, job_log_paths, write_job_log};
+use seekwell_jobs::output::{LogKind, job_log_paths, write_job_log};
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::log::{MOST, Recorded, Recorder};
-use std::collections::BTreeMap;
-use std::io::Read;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// So much of a file is looked at to tell whether it is a log.
-const HEAD: u64 = 4096;
+/// Logs that this run wrote: where two stages have the same, it is the last one's.
+pub struct Written {
+    paths: BTreeSet<PathBuf>,
+    replace: Force,
+}
+
+impl Written {
+    /// None so far.
+    pub const fn none(replace: Force) -> Self {
+        Self { paths: BTreeSet::new(), replace }
+    }
+}
 
 /// What a clone noted for its logs, and when its measuring began on the Unix clock.
 pub struct Noted {
@@ -29,29 +39,27 @@ pub struct Noted {
     pub epoch_ms: u64,
 }
 
-/// Whether every log can be written when the jobs are over.
+/// Whether the logs of all repeats can be written when the jobs are over.
 ///
 /// # Errors
-/// The first that cannot be, or that is there and no log.
-pub fn check(jobs: &[Job], layout: &Layout) -> Result<(), CommandError> {
+/// The first that cannot be.
+pub fn check(
+    jobs: &[Job],
+    layout: &Layout,
+    args: &Bench,
+    context: &Context,
+) -> Result<(), CommandError> {
     for (number, member) in (1..).zip(&layout.members) {
-        let job = &jobs[member.job];
-        for (_, path) in job_log_paths(&job.logs, number) {
-            check_writable(&path)?;
-            if !may_be_overwritten(&path) {
-                return Err(JobRunError::LogTaken { job: job.name.clone(), path }.into());
+        for (_, path) in job_log_paths(&jobs[member.job].logs, number) {
+            check_output(&path, args.results.replace, context)?;
+            // Folders of later repeats are made when they are needed.
+            let later = (1..args.repeats).map(|repeat| in_repeat(&path, repeat));
+            for path in later.filter(|path| folder_of(path).exists()) {
+                check_output(&path, args.results.replace, context)?;
             }
         }
     }
     Ok(())
-}
-
-/// Whether there is nothing, or an earlier log.
-fn may_be_overwritten(path: &Path) -> bool {
-    let Ok(there) = std::fs::symlink_metadata(path) else { return true };
-    let mut head = Vec::new();
-    let read = || std::fs::File::open(path)?.take(HEAD).read_to_end(&mut head);
-    there.is_file() && { read }().is_ok() && is_log(&head)
 }
 
 /// What notes the requests of one clone, where its job asks for logs.
@@ -79,6 +87,7 @@ pub fn write(
     layout: &Layout,
     played: &[Outcome],
     repeat: u32,
+    written: &mut Written,
     context: &Context,
 ) -> Result<(), CommandError> {
     let mut files: BTreeMap<PathBuf, Vec<(LogKind, &Logs, &Noted)>> = BTreeMap::new();
@@ -99,24 +108,27 @@ pub fn write(
         }
     }
     for (path, parts) in files {
-        let path = in_repeat(&path, repeat)?;
-        write_with(&path, |out| {
+        let path = in_repeat(&path, repeat);
+        let folder = folder_of(&path);
+        std::fs::create_dir_all(folder)
+            .map_err(|source| CommandError::Folder { path: folder.to_owned(), source })?;
+        let force = written.replace.force || !written.paths.insert(path.clone());
+        let output = OutputFile::create(&path, force)?.filled(|out| {
             parts.iter().try_for_each(|(kind, logs, noted)| {
                 let epoch = if logs.unix_epoch { noted.epoch_ms } else { 0 };
                 write_job_log(out, logs, *kind, &noted.recorded, epoch)
             })
         })?;
+        output.finish()?;
     }
     Ok(())
 }
 
 /// Where the log of a repeat is.
-fn in_repeat(path: &Path, repeat: u32) -> Result<PathBuf, CommandError> {
+fn in_repeat(path: &Path, repeat: u32) -> PathBuf {
     if repeat == 0 {
-        return Ok(path.to_path_buf());
+        return path.to_path_buf();
     }
     let folder = folder_of(path).join(format!("repeat-{}", repeat + 1));
-    std::fs::create_dir_all(&folder)
-        .map_err(|source| CommandError::Write { path: folder.clone(), source })?;
-    Ok(folder.join(path.file_name().unwrap_or_default()))
+    folder.join(path.file_name().unwrap_or_default())
 }

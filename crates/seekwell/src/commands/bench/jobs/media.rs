@@ -119,9 +119,7 @@ pub fn open(
         .map(|p| folder(&p.path))
         .collect();
     for folder in folders {
-        for leftover in Scratch::sweep(folder)? {
-            context.note(&format!("removed {}, left by a killed run", leftover.display()));
-        }
+        context.sweep(folder);
     }
     let mut media = Vec::with_capacity(layout.places.len());
     let mut devices: HashMap<&Path, Option<DevId>> = HashMap::new();

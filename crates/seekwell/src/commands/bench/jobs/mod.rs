@@ -46,7 +46,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// # Errors
 /// Whatever is wrong with them or refused, before anything is written.
 pub fn run(args: &Bench, context: &Context) -> Ended {
-    format::check(&args.results, None)?;
+    format::check(&args.results, None, context)?;
     let mut parsed = parse_files(&args.jobs, &Surroundings::here()).map_err(JobRunError::from)?;
     if let Some(target) = &args.on {
         redirect(&mut parsed, target)?;
@@ -68,7 +68,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     check::memory(&parsed.jobs, &layout)?;
     let destroy = args.destroy.destroy.as_deref();
     media::check(&layout, destroy)?;
-    logs::check(&parsed.jobs, &layout)?;
+    logs::check(&parsed.jobs, &layout, args, context)?;
     let inspection = match (&model, &args.on) {
         (Some(_), Some(machine)) => look(&context.view, machine)?,
         _ => inspected(&layout, context)?,
@@ -154,7 +154,7 @@ fn show_only(parsed: &JobFile, capacity: Option<u64>, args: &Bench, context: &Co
         let layout = Layout::of(&jobs, &traces, capacity)?;
         check::memory(&jobs, &layout)?;
         media::check(&layout, args.destroy.destroy.as_deref())?;
-        logs::check(&jobs, &layout)?;
+        logs::check(&jobs, &layout, args, context)?;
         Ok(layout)
     });
     text.push('\n');
@@ -225,6 +225,7 @@ impl Whole<'_> {
     /// The first log that could not be written; everything was measured all the same.
     fn measure(&self, session: &mut Session<'_>, media: &mut Media) -> Result<(), CommandError> {
         let mut logged = Ok(());
+        let mut written = logs::Written::none(self.args.results.replace);
         let file = self.args.jobs.first().and_then(|p| p.file_name()).unwrap_or_default();
         let file = file.to_string_lossy().into_owned();
         let naming = |media| Naming {
@@ -260,9 +261,10 @@ impl Whole<'_> {
                 }
                 let played =
                     self.stage(&run, &stage, session, (media, &mut machine), (&all, &file));
-                let written =
-                    logs::write(&self.parsed.jobs, self.layout, &played, round, self.context);
-                logged = logged.and(written);
+                let jobs = &self.parsed.jobs;
+                let done =
+                    logs::write(jobs, self.layout, &played, round, &mut written, self.context);
+                logged = logged.and(done);
                 session.save();
             }
         }

@@ -9,6 +9,7 @@ use super::stage::MemberError;
 use super::steady;
 use crate::commands::replay::{fidelity as in_document, judged};
 use crate::executor::EngineKind;
+use seekwell_access::OutputFile;
 use seekwell_checkup::driver::NOT_REACHED;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
 use seekwell_io::histogram::Histogram;
@@ -491,10 +492,11 @@ fn dump(of: &Of<'_>, bad: &Bad) -> Option<String> {
     let name = Path::new(&path).file_name()?.to_string_lossy().into_owned();
     let write = |kind: &str, bytes: &[u8]| {
         let to = format!("{name}.{offset}.{kind}");
-        let file = std::fs::File::options().write(true).create_new(true).open(&to);
-        match file.and_then(|mut file| file.write_all(bytes)) {
+        let file = OutputFile::create(Path::new(&to), false);
+        let written = file.and_then(|file| file.filled(|out| out.write_all(bytes)));
+        match written.and_then(OutputFile::finish_private) {
             Ok(()) => to,
-            Err(error) => format!("nothing ({to}: {error})"),
+            Err(error) => format!("nothing ({error})"),
         }
     };
     let received = write("received", received);
