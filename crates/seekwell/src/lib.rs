@@ -26,8 +26,7 @@ pub fn run(cli: Cli) -> Exit {
     if !matches!(cli.command, Command::Tune(_) | Command::TuneGuard(_)) {
         commands::tune::note_unfinished(&context);
     }
-    // What a killed recording left costs every request of every program until it is removed.
-    if rustix::process::geteuid().is_root() {
+    if measures(&cli.command) && rustix::process::geteuid().is_root() {
         seekwell_trace::capture::remove_leftovers();
     }
     let ended = match &cli.command {
@@ -54,6 +53,15 @@ pub fn run(cli: Cli) -> Exit {
         }
         error.exit()
     })
+}
+
+/// Whether a command does or may do requests to a disk, or records them.
+const fn measures(command: &Command) -> bool {
+    use Command::{Bench, Checkup, Experiment, Record, Replay, Trace, Tune};
+    matches!(
+        command,
+        Bench(_) | Checkup(_) | Experiment(_) | Record(_) | Replay(_) | Trace(_) | Tune(_)
+    )
 }
 
 /// What a command gives back.

@@ -243,25 +243,36 @@ fn what_a_killed_recording_leaves_is_removed_by_the_next_one() {
 }
 
 #[test]
-fn every_command_removes_what_a_killed_recording_left_in_tracefs_and_nothing_else() {
+fn every_command_that_measures_removes_what_a_killed_recording_left_in_tracefs_and_nothing_else() {
     let Some(tracefs) = tracefs().filter(|_| is_root()) else { return };
     let home = tempfile::tempdir().unwrap();
     // No process has the largest number.
     let left = tracefs.join("instances/seekwell-4294967295-1-0123456789abcdef");
     let theirs = tracefs.join(format!("instances/seekwell-{}-theirs", std::process::id()));
     fs::create_dir(&theirs).unwrap();
+    let _clean = Instances([left.clone(), theirs.clone()]);
     for words in [
         &["replay", "no-such-trace.parquet", "--on", "null"][..],
         &["trace", "list"],
         &["bench", "--on", "null", "--rw=read", "--runtime=1ms", "--no-keep"],
-        &["inspect", "/no/such/disk"],
+        &["tune", "plan", "/no/such/disk"],
         &["record", "/no/such/disk", "-o", "t.parquet"],
     ] {
         fs::create_dir(&left).unwrap();
         run(home.path(), words);
         assert!(!left.exists() && theirs.exists(), "{words:?}");
     }
-    fs::remove_dir(&theirs).unwrap();
+}
+
+/// Instances that are gone when this is dropped.
+struct Instances([PathBuf; 2]);
+
+impl Drop for Instances {
+    fn drop(&mut self) {
+        for instance in &self.0 {
+            let _ = fs::remove_dir(instance);
+        }
+    }
 }
 
 #[test]

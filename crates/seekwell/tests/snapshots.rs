@@ -82,7 +82,7 @@ fn another_machine_is_inspected_from_its_file_as_from_its_folder() {
         let from = |path: &Path| run(home.path(), &["inspect", "--json", "--from", text(path)]);
         let direct = from(&folder);
         let save = ["inspect", "--json", "--from", text(&folder), "--save", text(&file)];
-        assert_eq!(run(home.path(), &save).status, 0);
+        assert_eq!(run(home.path(), &[&save[..], &["--force"]].concat()).status, 0);
         assert_eq!(from(&file).out, direct.out, "{machine}");
         assert!(direct.out.contains("/dev/"), "{}", direct.out);
     }

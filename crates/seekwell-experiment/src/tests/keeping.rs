@@ -31,6 +31,25 @@ fn experiments_lie_beside_the_runs_and_never_beside_a_folder_a_person_named() {
 }
 
 #[test]
+fn experiments_can_be_read_by_their_owner_only_also_those_of_earlier_versions() {
+    use std::fs::{Permissions, metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+    let (_dir, place) = place();
+    let folder = place.dir().join(kept(&place, Status::Complete));
+    place.keep_noise(&Noise::default()).unwrap();
+    let all = [place.dir().to_owned(), folder.clone(), folder.join("experiment.json")];
+    let modes = || all.each_ref().map(|p| metadata(p).unwrap().permissions().mode() & 0o777);
+    assert_eq!(modes(), [0o700, 0o700, 0o600]);
+    for path in &all {
+        set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+    kept(&place, Status::Complete);
+    assert_eq!(modes(), [0o700, 0o700, 0o700]);
+    let noise = metadata(place.dir().join("noise.json")).unwrap();
+    assert_eq!(noise.permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
 fn an_experiment_is_found_by_id_beginning_end_file_and_as_the_newest_that_can_go_on() {
     let (_dir, place) = place();
     let done = kept(&place, Status::Complete);

@@ -140,13 +140,12 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Removes what killed recordings left in tracefs, where it is mounted already. Gives their names.
+/// Removes what killed recordings left in tracefs, mounted or not. Gives their names.
 ///
 /// Costs a look at the table of mounts and at one directory; without the right to look it does
 /// nothing.
 pub fn remove_leftovers() -> Vec<String> {
-    let Some(root) = mounted() else { return Vec::new() };
-    Tracefs { root, _own: None }.remove_leftovers()
+    Tracefs::find().map_or_else(|_| Vec::new(), |tracefs| tracefs.remove_leftovers())
 }
 
 /// Removes an instance. Readers that were just closed may hold it for a moment longer.

@@ -6,6 +6,7 @@ use crate::cli::format::{Format, Formats};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_access::{OutputFile, folder_of};
+use seekwell_experiment::Options;
 use seekwell_jobs::output::{self, Bins, File, OutputError};
 use seekwell_runs::{Detail, RunDocument, Work};
 use seekwell_suites::fs::csv::{self, Version};
@@ -43,6 +44,20 @@ fn check_files(formats: &Formats, context: &Context) -> Result<(), CommandError>
     let first = ["_bw.1.log", "_iops.1.log", "_lat.1.log"];
     let logs = formats.write_logs.iter().flat_map(|prefix| first.map(|end| behind(prefix, end)));
     logs.into_iter().try_for_each(|log| check_output(&log, formats.replace, context))
+}
+
+/// Whether the results of these workloads can be written for fio-plot.
+///
+/// # Errors
+/// [`CommandError::File`] for the first that cannot be.
+pub fn check_plots(formats: &Formats, workloads: &[&Options]) -> Result<(), CommandError> {
+    let Some(dir) = &formats.output_dir else { return Ok(()) };
+    for options in workloads {
+        let (rw, depth, jobs) = (options.rw.name(), options.iodepth, options.numjobs);
+        let path = dir.join(format!("{rw}-{depth}-{jobs}.json"));
+        OutputFile::check(&path, formats.replace.force)?;
+    }
+    Ok(())
 }
 
 /// Shows a run that has just ended, in the form that was asked for.

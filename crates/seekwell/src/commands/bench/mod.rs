@@ -32,6 +32,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     if let Some(bound) = args.beyond.limit {
         return limit::run(args, &options, bound, context);
     }
+    format::check_plots(&args.results, &[&options])?;
     let mut stage = Stage::begin(args, context, &[&options])?;
     let workload = stage.workload(&options, args.seed)?;
     let (name, title) = (name(&options), title(&options));

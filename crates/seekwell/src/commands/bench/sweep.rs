@@ -243,6 +243,7 @@ pub fn run(args: &Bench, base: &Options, context: &Context) -> Ended {
     if all.iter().any(|options| by_engine && options.engine == Engine::IoUring) {
         EngineKind::pick(Choice::IoUring)?;
     }
+    format::check_plots(&args.results, &all)?;
     let mut stage = Stage::begin(args, context, &all)?;
     let own = stage.session.engine();
     let engines = |engine: Engine| match engine {
