@@ -23,7 +23,7 @@ pub fn run(files: &Files, cut: Option<&Cut>, context: &Context) -> Ended {
         return Err(CommandError::WouldReplace { path: files.output.clone() });
     }
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let mut source = formats::open(&files.input, files.from)?;
+    let mut source = formats::open(&files.input, files.from, &context.control)?;
     let mut sieve = cut.map(Sieve::new);
     let line = Line::plain(context.progress);
     let copied = copy(source.as_mut(), &files.output, to, sieve.as_mut(), context, &line);

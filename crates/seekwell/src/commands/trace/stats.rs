@@ -20,7 +20,7 @@ pub fn run(args: &Stats, context: &Context) -> Ended {
         check_writable(page)?;
     }
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let mut source = formats::open(&args.file, args.from)?;
+    let mut source = formats::open(&args.file, args.from, &context.control)?;
     let options = Options { reuse: !args.no_reuse, ..Options::default() };
     let name = args.file.display().to_string();
     let line = Line::plain(context.progress);
