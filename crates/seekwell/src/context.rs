@@ -2,6 +2,7 @@
 
 use crate::cli::{Global, When};
 use crate::exit::CommandError;
+use crate::signals::file_size_hint;
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
 use seekwell_runs::{Store, StoreError, default_dir};
@@ -100,7 +101,7 @@ impl Context {
 
     /// Says why a command failed.
     pub fn complain(&self, error: &CommandError) {
-        self.note(&error.to_string());
+        self.note(&format!("{error}{}", file_size_hint()));
     }
 }
 

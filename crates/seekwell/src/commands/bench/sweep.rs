@@ -241,7 +241,7 @@ pub fn run(args: &Bench, base: &Options, context: &Context) -> Ended {
         return Err(SweepError::NoEngine.into());
     }
     if all.iter().any(|options| by_engine && options.engine == Engine::IoUring) {
-        EngineKind::pick(Choice::IoUring)?;
+        EngineKind::pick(Choice::IoUring, context)?;
     }
     let mut stage = Stage::begin(args, context, &all)?;
     let own = stage.session.engine();
