@@ -18,7 +18,7 @@ fuzz_target!(init: forgive_libraries(), |data: &[u8]| {
     if matches!(format, Format::Seekwell | Format::Blktrace) {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(data).expect("room");
-        if let Ok(source) = formats::open(file.path(), Some(format)) {
+        if let Ok(source) = formats::open_file(file.path(), Some(format)) {
             drain(source);
         }
         return;

@@ -1,7 +1,7 @@
 //! Why something could not be opened for reading, or a temporary file could not be made.
 
 use crate::bytes::Human;
-use seekwell_sys::ViewError;
+use seekwell_sys::{ViewError, sudo};
 use std::io;
 use std::path::PathBuf;
 
@@ -36,8 +36,8 @@ pub enum AccessError {
     },
     /// This user may not read it.
     #[error(
-        "{} may not be read by user {uid}; run it again with \
-         `sudo`, or as a member of the group that owns the file", path.display()
+        "{} may not be read by user {uid}{}, or as a member of the group that owns the file",
+        path.display(), sudo()
     )]
     ReadDenied {
         /// What was asked for.
@@ -53,8 +53,8 @@ pub enum AccessError {
     },
     /// This user may not create files there.
     #[error(
-        "user {uid} may not create files in {}; choose a directory of your own, \
-         or run it again with `sudo`", dir.display()
+        "user {uid} may not create files in {}{}, or choose a directory of your own",
+        dir.display(), sudo()
     )]
     WriteDenied {
         /// The directory.

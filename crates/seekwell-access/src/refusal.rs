@@ -4,7 +4,7 @@
 use crate::holders::Holder;
 use crate::mounted::MountedAt;
 use crate::signature::Signature;
-use seekwell_sys::{DevId, ViewError};
+use seekwell_sys::{DevId, ViewError, sudo};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -204,7 +204,7 @@ pub enum Refusal {
         opened: DevId,
     },
     /// This user may not open it.
-    #[error("{} may not be {step} by user {uid}; run it again with `sudo`", target.display())]
+    #[error("{} may not be {step} by user {uid}{}", target.display(), sudo())]
     Denied {
         /// What was to be destroyed.
         target: PathBuf,

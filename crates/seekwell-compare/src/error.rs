@@ -1,6 +1,7 @@
 //! What can go wrong, with the data a person needs to act.
 
 use seekwell_runs::StoreError;
+use seekwell_sys::is_wrong_file;
 use std::io;
 use std::path::PathBuf;
 
@@ -28,14 +29,6 @@ pub enum SourceError {
         path: PathBuf,
         /// What the kernel said.
         source: io::Error,
-    },
-    /// A file is larger than any result.
-    #[error("{} has more than {most} bytes; so many are read at most", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// The most that is read.
-        most: u64,
     },
     /// A folder holds more files than any series of runs.
     #[error("{} holds more than {most} files; so many are read at most", path.display())]
@@ -105,7 +98,7 @@ impl SourceError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Store(error) => error.is_usage(),
-            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            Self::Io { source, .. } => is_wrong_file(source),
             _ => true,
         }
     }

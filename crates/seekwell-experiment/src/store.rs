@@ -17,6 +17,7 @@ use seekwell_access::{
     OutputFile, create_private_dir, create_private_dir_all, make_private, open_private, sweep,
 };
 use seekwell_runs::{Detail, RepeatDetail, is_id};
+use seekwell_sys::read_file;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
@@ -292,7 +293,7 @@ impl Keeper for Folder {
 /// None where there is no file: experiments of earlier versions have none.
 fn read_detail(dir: &Path) -> Result<Detail, ExperimentError> {
     let path = dir.join(DETAIL);
-    match fs::read(&path) {
+    match read_file(&path, LARGEST) {
         Ok(text) => serde_json::from_slice(&text)
             .map_err(|e| ExperimentError::Damaged { path, reason: e.to_string() }),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Detail::default()),
@@ -311,11 +312,7 @@ fn read_document(path: &Path) -> Result<Document, ExperimentError> {
 
 fn read_json<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T, ExperimentError> {
     let damaged = |reason: String| ExperimentError::Damaged { path: path.to_path_buf(), reason };
-    let bytes = fs::metadata(path).map_err(io_error("reading", path))?.len();
-    if bytes > LARGEST {
-        return Err(damaged(format!("it has {bytes} bytes")));
-    }
-    let text = fs::read(path).map_err(io_error("reading", path))?;
+    let text = read_file(path, LARGEST).map_err(io_error("reading", path))?;
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
     let found = value["schema"].as_str().unwrap_or("without a schema").to_owned();

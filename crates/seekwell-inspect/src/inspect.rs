@@ -8,7 +8,7 @@ use crate::notes;
 use crate::reader::{Need, Reader, show};
 use crate::stack::Stack;
 use crate::target::Target;
-use seekwell_sys::{Live, Mount, View};
+use seekwell_sys::{Live, Mount, View, path_text};
 use std::path::PathBuf;
 
 /// Reads everything known of a target through `view` alone: nothing is written, no device is
@@ -18,7 +18,7 @@ pub fn inspect(view: &dyn View, target: &Target) -> Inspection {
     let mut inspection = Inspection {
         schema: Inspection::SCHEMA.to_owned(),
         target: target.given.clone(),
-        path: show(&target.path),
+        path: path_text(&target.path),
         kind: target.kind,
         host: host::read(&mut r),
         filesystem: None,

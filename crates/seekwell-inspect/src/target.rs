@@ -4,7 +4,7 @@ use crate::find;
 use crate::model::TargetKind;
 use crate::reader::Reader;
 use rustix::fs::FileType;
-use seekwell_sys::{DevId, View, nearest};
+use seekwell_sys::{DevId, View, nearest, path_text, sudo_if_denied};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,12 @@ pub enum InspectError {
         /// Existing paths with a similar name, the most similar first; often empty.
         near: Vec<String>,
     },
+    /// It is still open, as the current directory or below /proc, and has no name any more.
+    #[error("{given} was deleted: name a target that exists, or change to another directory")]
+    Deleted {
+        /// The path as given.
+        given: String,
+    },
     /// The path is a link that leads nowhere.
     #[error("{given} is a link to {}, which does not exist", to.display())]
     DanglingLink {
@@ -90,13 +96,26 @@ pub enum InspectError {
         near: Vec<String>,
     },
     /// The path could not be looked at.
-    #[error("{given} could not be looked at: {source}")]
+    #[error("{given} could not be looked at: {source}{}", sudo_if_denied(source))]
     Unreadable {
         /// The path as given.
         given: String,
         /// Why.
         source: io::Error,
     },
+}
+
+impl InspectError {
+    /// Whether another path should have been named.
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::NotFound { .. }
+            | Self::Deleted { .. }
+            | Self::DanglingLink { .. }
+            | Self::Unsupported { .. } => true,
+            Self::Unreadable { .. } => false,
+        }
+    }
 }
 
 impl Target {
@@ -134,13 +153,13 @@ impl Target {
     /// [`InspectError`] says what is wrong with the path and what may have been meant.
     pub fn resolve(view: &dyn View, path: impl AsRef<Path>) -> Result<Self, InspectError> {
         let asked = path.as_ref();
-        let given = &*asked.to_string_lossy();
+        let given = &*path_text(asked);
         let unreadable =
             |source: io::Error| InspectError::Unreadable { given: given.to_owned(), source };
         let stat = match rustix::fs::stat(asked) {
             Ok(stat) => stat,
             Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
-                return Err(not_found(view, given));
+                return Err(not_found(view, asked, given));
             }
             Err(errno) => return Err(unreadable(errno.into())),
         };
@@ -150,6 +169,9 @@ impl Target {
             FileType::RegularFile => TargetKind::File,
             other => return Err(unsupported(view, given, other)),
         };
+        if stat.st_nlink == 0 {
+            return Err(InspectError::Deleted { given: given.to_owned() });
+        }
         let path = std::fs::canonicalize(asked).map_err(unreadable)?;
         let (number, space) = match kind {
             TargetKind::BlockDevice => (stat.st_rdev, None),
@@ -170,8 +192,8 @@ fn space(path: &Path) -> Option<FsSpace> {
     })
 }
 
-fn not_found(view: &dyn View, given: &str) -> InspectError {
-    if let Ok(to) = std::fs::read_link(given) {
+fn not_found(view: &dyn View, asked: &Path, given: &str) -> InspectError {
+    if let Ok(to) = std::fs::read_link(asked) {
         return InspectError::DanglingLink { given: given.to_owned(), to };
     }
     InspectError::NotFound { given: given.to_owned(), near: near(view, given) }

@@ -1,7 +1,7 @@
 //! What a job file may ask of the machine and the user's shell.
 
 use std::collections::BTreeMap;
-use std::io::{Error, ErrorKind, Read};
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 /// The longest file that is read, in bytes.
@@ -37,7 +37,7 @@ impl Surroundings {
             variables: std::env::vars_os()
                 .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
                 .collect(),
-            read: read_bounded,
+            read: |path| seekwell_sys::read_file(path, MOST_BYTES),
         }
     }
 
@@ -51,18 +51,4 @@ impl Surroundings {
             read: |_| Err(ErrorKind::NotFound.into()),
         }
     }
-}
-
-/// A regular file whole, when it is not longer than [`MOST_BYTES`]. A pipe or a device is refused
-/// before it is opened, because opening or reading one may never end.
-fn read_bounded(path: &Path) -> Result<Vec<u8>, Error> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(Error::new(ErrorKind::InvalidInput, "not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Error::new(ErrorKind::FileTooLarge, "longer than 1 MiB"));
-    }
-    Ok(bytes)
 }

@@ -1,7 +1,7 @@
 //! The machines that ship with the program, and where parts are found.
 
 use crate::describe::Parts;
-use seekwell_sys::nearest;
+use seekwell_sys::{MAX_TEXT, nearest, read_text};
 use std::path::{Path, PathBuf};
 
 macro_rules! shipped {
@@ -100,8 +100,7 @@ impl Parts for Shelf {
         // A name is no path: it cannot lead out of the folder.
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
         let own = self.folder.as_ref().filter(|_| is_name && !name.starts_with('.'));
-        let own =
-            own.and_then(|dir| std::fs::read_to_string(dir.join(format!("{name}.toml"))).ok());
+        let own = own.and_then(|dir| read_text(&dir.join(format!("{name}.toml")), MAX_TEXT).ok());
         own.or_else(|| find(PARTS, name).map(str::to_owned))
     }
 

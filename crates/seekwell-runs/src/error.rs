@@ -1,6 +1,7 @@
 //! What can go wrong with kept runs, with the data a person needs to act.
 
 use seekwell_access::OutputError;
+use seekwell_sys::is_wrong_file;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -68,16 +69,6 @@ pub enum StoreError {
         /// What would be accepted.
         needed: &'static str,
     },
-    /// A file of a bundle is larger than any that was ever written.
-    #[error("{} has {bytes} bytes; at most {most} are read", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-        /// The most that is read.
-        most: u64,
-    },
     /// A later version wrote it.
     #[error("{} is {found}; this version knows {known}: use a newer seekwell", path.display())]
     Newer {
@@ -113,8 +104,12 @@ pub enum StoreError {
 
 impl StoreError {
     /// Whether naming a run differently would help: it is a mistake in what was typed.
-    pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NotFound { .. } | Self::Ambiguous { .. })
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::NotFound { .. } | Self::Ambiguous { .. } => true,
+            Self::Io { doing, source, .. } => *doing == "reading" && is_wrong_file(source),
+            _ => false,
+        }
     }
 
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {

@@ -17,6 +17,7 @@ use rustix::fs::{FlockOperation, flock};
 use seekwell_access::open_private;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -163,7 +164,7 @@ fn wait_for(file: &File, lock: FlockOperation) -> bool {
 }
 
 fn delete(store: &Path) {
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-journal", "-wal", "-shm"] {
         let _ = fs::remove_file(store.join(format!("{FILE}{suffix}")));
     }
 }
@@ -188,10 +189,13 @@ pub(crate) fn is_part(name: &str) -> bool {
 
 fn open(store: &Path) -> rusqlite::Result<Connection> {
     // SQLite gives its other files the mode of this one. Where it cannot be made, SQLite says why.
-    let _ = open_private(&store.join(FILE));
-    let connection = Connection::open(store.join(FILE))?;
+    let file = store.join(FILE);
+    let _ = open_private(&file);
+    if is_wal(&file) {
+        return Err(damaged("an index with a write-ahead log"));
+    }
+    let connection = Connection::open(file)?;
     connection.busy_timeout(PATIENCE)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
     // A power cut may cost the last rows, never the file; they come back from the bundles.
     connection.pragma_update(None, "synchronous", "normal")?;
     let sound: String = connection.query_row("PRAGMA quick_check(1)", [], |r| r.get(0))?;
@@ -199,6 +203,13 @@ fn open(store: &Path) -> rusqlite::Result<Connection> {
         return Err(damaged(&sound));
     }
     prepare(connection)
+}
+
+/// Whether the file is in WAL mode, as earlier versions left it: byte 18 of the header is 2. Merely
+/// opening it maps a shared-memory file, and touching that on a full disk raises SIGBUS.
+fn is_wal(file: &Path) -> bool {
+    let mut header = [0; 19];
+    File::open(file).and_then(|mut f| f.read_exact(&mut header)).is_ok() && header[18] == 2
 }
 
 fn prepare(mut connection: Connection) -> rusqlite::Result<Connection> {

@@ -5,15 +5,13 @@
 use crate::document::{Detail, RunDocument};
 use crate::error::StoreError;
 use crate::id;
-use rustix::fs::OFlags;
 use seekwell_io::histogram::BINS;
 use seekwell_io::measurement::Series;
 use seekwell_io::units::Nanos;
+use seekwell_sys::read_file;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::Path;
 
 /// The most that is read of a `run.json`: a hundred times the largest seen.
@@ -134,25 +132,5 @@ pub(crate) fn run_file(dir: &Path) -> Result<RunDocument, StoreError> {
 }
 
 fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
-    let failed = || StoreError::io("reading", path);
-    // Not to wait for ever on a FIFO somebody put there.
-    let nonblocking = OFlags::NONBLOCK.bits() as i32;
-    let file =
-        OpenOptions::new().read(true).custom_flags(nonblocking).open(path).map_err(failed())?;
-    let meta = file.metadata().map_err(failed())?;
-    if !meta.is_file() {
-        return Err(failed()(io::Error::other("not a regular file")));
-    }
-    let bytes = meta.len();
-    if bytes > most {
-        return Err(StoreError::TooLarge { path: path.to_path_buf(), bytes, most });
-    }
-    let mut out = Vec::with_capacity(bytes as usize);
-    // A file can grow meanwhile, and those of some file systems have no size.
-    file.take(most + 1).read_to_end(&mut out).map_err(failed())?;
-    if out.len() as u64 > most {
-        let bytes = out.len() as u64;
-        return Err(StoreError::TooLarge { path: path.to_path_buf(), bytes, most });
-    }
-    Ok(out)
+    read_file(path, most).map_err(StoreError::io("reading", path))
 }

@@ -180,8 +180,8 @@ impl Store {
     /// Reads the run that `name` means, as for [`Store::find`].
     ///
     /// # Errors
-    /// As for [`Store::find`]; [`StoreError::Damaged`], [`StoreError::Invalid`],
-    /// [`StoreError::TooLarge`] or [`StoreError::Newer`] when its files are not what they should
+    /// As for [`Store::find`]; [`StoreError::Damaged`], [`StoreError::Invalid`] or
+    /// [`StoreError::Newer`] when its files are not what they should
     /// be.
     pub fn load(&self, name: &str) -> Result<(RunDocument, Detail), StoreError> {
         let dir = self.find(name)?;

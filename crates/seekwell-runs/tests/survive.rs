@@ -189,6 +189,12 @@ fn a_missing_damaged_or_foreign_index_is_built_anew_in_silence() {
     let mut scribbled = sound.clone();
     scribbled[4096..4096 + 600].fill(0xa5);
     let old = dir.path().join("old");
+    let wal = dir.path().join("wal");
+    fs::write(&wal, &sound).unwrap();
+    let logged = rusqlite::Connection::open(&wal).unwrap();
+    logged.pragma_update(None, "journal_mode", "wal").unwrap();
+    logged.execute_batch("DELETE FROM metrics").unwrap();
+    drop(logged);
     let foreign = rusqlite::Connection::open(&old).unwrap();
     foreign.execute_batch("CREATE TABLE runs(x); PRAGMA user_version = 0").unwrap();
     drop(foreign);
@@ -198,12 +204,15 @@ fn a_missing_damaged_or_foreign_index_is_built_anew_in_silence() {
         ("torn", torn),
         ("scribbled", scribbled),
         ("foreign", fs::read(&old).unwrap()),
+        ("with a write-ahead log, as earlier versions made it", fs::read(&wal).unwrap()),
     ] {
         fs::write(&index, content).unwrap();
         assert_eq!(answers(&store), before, "{name}");
         let rebuilt = rusqlite::Connection::open(&index).unwrap();
         let rows: i64 = rebuilt.query_row("SELECT count(*) FROM runs", [], |r| r.get(0)).unwrap();
         assert_eq!(rows, 3, "{name}: the file itself is mended");
+        let mode: String = rebuilt.query_row("PRAGMA journal_mode", [], |r| r.get(0)).unwrap();
+        assert_eq!(mode, "delete", "{name}");
     }
     fs::remove_file(&index).unwrap();
     assert_eq!(answers(&store), before);

@@ -14,7 +14,9 @@ mod live;
 mod mask;
 mod mounts;
 mod nearest;
+mod path_text;
 mod patient;
+mod privilege;
 mod recording;
 mod sip;
 mod snapshot;
@@ -22,6 +24,7 @@ mod stat;
 mod tree;
 mod usb;
 mod view;
+mod whole;
 
 pub use bundle::{Bundle, FORMAT};
 pub use cgroup::{MemoryCgroup, Version};
@@ -30,7 +33,9 @@ pub use live::Live;
 pub use mask::Mask;
 pub use mounts::{DevId, Mount, parse_mountinfo};
 pub use nearest::{distance, nearest};
+pub use path_text::{path_text, text_path};
 pub use patient::Patient;
+pub use privilege::{sudo, sudo_if_denied};
 pub use recording::Recording;
 pub use snapshot::{
     LISTING, LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS, Snapshot,
@@ -39,3 +44,4 @@ pub use snapshot::{
 pub use stat::DiskCounters;
 pub use usb::usb_device;
 pub use view::{MAX_BYTES, View, ViewError};
+pub use whole::{MAX_TEXT, is_wrong_file, read_file, read_file_or_pipe, read_text};

@@ -19,8 +19,8 @@ use crate::bundle::FORMAT;
 use crate::entry;
 use crate::kmsg::KMSG;
 use crate::tree::{Node, Tree, view_of_its_tree};
-use std::fs::File;
-use std::io::{self, Read};
+use crate::whole::read_file_or_pipe;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// Why a snapshot could not be read.
@@ -61,14 +61,6 @@ pub enum SnapshotError {
         line: usize,
         /// The start of the line.
         found: String,
-    },
-    /// The file is larger than any machine's.
-    #[error("{file} is larger than {limit} bytes, which no snapshot is")]
-    TooLarge {
-        /// The file's name.
-        file: String,
-        /// The most that is read, in bytes.
-        limit: u64,
     },
     /// A line asks for more than a machine has.
     #[error("{file}, line {line}: {what}; the most is {limit}")]
@@ -301,18 +293,11 @@ fn text(folder: &Path, name: &str) -> Result<Option<String>, SnapshotError> {
 
 /// The content of a file of at most [`MAX_FILE`] bytes; `None` where there is none.
 pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, SnapshotError> {
-    let unreadable = |source| SnapshotError::Unreadable { path: path.to_path_buf(), source };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(unreadable(source)),
-    };
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(SnapshotError::TooLarge { file: path.display().to_string(), limit: MAX_FILE });
+    match read_file_or_pipe(path, MAX_FILE) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(SnapshotError::Unreadable { path: path.to_path_buf(), source }),
     }
-    Ok(Some(bytes))
 }
 
 pub(crate) fn malformed(file: &str, number: usize, line: &str) -> SnapshotError {

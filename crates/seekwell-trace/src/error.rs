@@ -1,6 +1,7 @@
 //! What can be wrong with a trace.
 
 use seekwell_access::OutputError;
+use seekwell_sys::is_wrong_file;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -82,6 +83,15 @@ pub enum TraceError {
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// The trace is read more than once, and this can be read once.
+    #[error("{}: a pipe or device can be read once only; write the trace to a file first", path.display())]
+    Pipe {
+        /// The pipe.
+        path: PathBuf,
+    },
+    /// Reading was given up because the caller's stop flag was raised.
+    #[error("interrupted")]
+    Interrupted,
     /// A recording cannot go on.
     #[error(transparent)]
     Capture(#[from] crate::capture::CaptureError),
@@ -93,14 +103,13 @@ impl TraceError {
     pub fn is_usage(&self) -> bool {
         match self {
             // What no system call answered was said of the content, by who unpacks or decodes it.
-            Self::Io { source, .. } => {
-                source.raw_os_error().is_none() || source.kind() == std::io::ErrorKind::NotFound
-            }
-            Self::Malformed { .. }
+            Self::Io { source, .. } => is_wrong_file(source),
+            Self::Pipe { .. }
+            | Self::Malformed { .. }
             | Self::Truncated { .. }
             | Self::Unrecognised { .. }
             | Self::Inexpressible { .. } => true,
-            Self::Output(_) | Self::Capture(_) => false,
+            Self::Output(_) | Self::Interrupted | Self::Capture(_) => false,
         }
     }
 }

@@ -18,7 +18,7 @@ fn data(name: &str) -> Option<PathBuf> {
 }
 
 fn read(path: &Path, format: Option<Format>) -> (Vec<Record>, About, Tables) {
-    let mut source = formats::open(path, format).expect("opens");
+    let mut source = formats::open_file(path, format).expect("opens");
     let mut out = Vec::new();
     loop {
         let before = out.len();

@@ -5,7 +5,7 @@ use crate::journal::JournalError;
 use crate::persist::PersistError;
 use crate::setting::{Risk, SettingError};
 use seekwell_inspect::InspectError;
-use seekwell_sys::ViewError;
+use seekwell_sys::{ViewError, sudo_if_denied};
 use std::io;
 use std::path::PathBuf;
 
@@ -144,8 +144,19 @@ pub enum TuneError {
     /// The state cannot be made to survive a reboot.
     #[error(transparent)]
     Persist(#[from] PersistError),
+    /// The folder for journals cannot be read.
+    #[error(
+        "whether settings are being tried cannot be told: {} cannot be read: {source}{}",
+        path.display(), sudo_if_denied(source)
+    )]
+    Hidden {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The folder for journals cannot be used.
-    #[error("{} cannot be used: {source}{}", path.display(), root_hint(source))]
+    #[error("{} cannot be used: {source}{}", path.display(), sudo_if_denied(source))]
     RunDir {
         /// The folder.
         path: PathBuf,
@@ -161,24 +172,20 @@ fn left_over(left: &[String]) -> String {
     format!("; not put back: {}", left.join(", "))
 }
 
-fn root_hint(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => "; settings are changed by root: run it with sudo",
-        _ => "",
-    }
-}
-
 impl TuneError {
-    /// Whether settings are not as they were: the one thing a caller must never hide.
+    /// Whether settings are not as they were, or may not be: the one thing a caller must never hide.
     pub fn incomplete(&self) -> bool {
-        matches!(self, Self::NotApplied { left, .. } | Self::GuardLost { left } if !left.is_empty())
+        match self {
+            Self::NotApplied { left, .. } | Self::GuardLost { left } => !left.is_empty(),
+            Self::Journal(JournalError::Damaged { .. }) => true,
+            _ => false,
+        }
     }
 
     /// Whether what was typed is wrong, not what it met.
     pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Target(_) | Self::NoDisk { .. } | Self::NoTrial { .. } | Self::Which { .. }
-        ) || matches!(self, Self::Setting(error) if error.is_usage())
+        matches!(self, Self::NoDisk { .. } | Self::NoTrial { .. } | Self::Which { .. })
+            || matches!(self, Self::Setting(error) if error.is_usage())
+            || matches!(self, Self::Target(error) if error.is_usage())
     }
 }

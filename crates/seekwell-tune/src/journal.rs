@@ -4,14 +4,17 @@
 //!
 //! ```text
 //! {"sum":"1b2f0c55","entry":{"entry":"begin", … every original value … }}
+//! {"sum":"1b2f0c55","entry":{"entry":"begin", … the same … }}
 //! {"sum":"90a4e7d1","entry":{"entry":"write","key":"scheduler",…}}
 //! {"sum":"5c0e1f22","entry":{"entry":"applied","side_effects":[…]}}
 //! {"sum":"03ab9c41","entry":{"entry":"kept"}}
 //! ```
 //!
 //! `sum` is the CRC-32 of the text of `entry`, so a line that was cut short or overwritten is known
-//! as such. The first line holds all that is needed to put everything back; the others say how far
-//! things had come. A trial without a valid first line has changed nothing yet.
+//! as such. The first line holds all that is needed to put everything back, and stands twice, so
+//! that it survives damage to either copy; the others say how far things had come. A journal gets
+//! its name once both copies are synced: one without a valid first line is damaged, and whether
+//! anything is still to be put back is then not known.
 //!
 //! Beside it lies a lock file. Whoever works on the disk holds its lock, the guard for as long as
 //! it lives; the lock goes with the process, so an unfinished journal that can be locked is one
@@ -21,6 +24,7 @@ use crate::apply::{Change, Difference, Limits, Original, Outcome};
 use crate::disk::{Identity, Machine};
 use crate::guard::Reason;
 use rustix::fs::FlockOperation;
+use seekwell_sys::{MAX_TEXT, read_file, sudo_if_denied};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -38,16 +42,32 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// It cannot be read or written.
-    #[error("the journal {} cannot be used: {source}", path.display())]
+    #[error("the journal {} cannot be used: {source}{}", path.display(), sudo_if_denied(source))]
     Io {
         /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// It is of a newer program.
+    /// It does not say what is to be put back.
     #[error(
-        "the journal {} is of version {version}, and this program knows {VERSION}", path.display()
+        "the journal {} is damaged: {damage}; so it is not known what was tried{} and has to be put \
+         back: set it by hand or reboot, which resets it, and then remove the file",
+        path.display(),
+        if keys.is_empty() { String::new() } else { format!(" (it still names {})", keys.join(", ")) }
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        damage: Damage,
+        /// Settings that its sound lines name.
+        keys: Vec<String>,
+    },
+    /// Another version of the program wrote it.
+    #[error(
+        "the journal {} is of version {version}, and this program knows {VERSION}: use the seekwell \
+         that wrote it", path.display()
     )]
     Version {
         /// The file.
@@ -55,6 +75,23 @@ pub enum JournalError {
         /// Its version.
         version: u32,
     },
+}
+
+/// Why a journal without a valid first line has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    /// Nothing is in it.
+    #[error("it is empty")]
+    Empty,
+    /// As some file systems leave a file after a power cut.
+    #[error("it holds nothing but zeros")]
+    Zeros,
+    /// Not even one line is whole.
+    #[error("its first line is cut short")]
+    CutShort,
+    /// The sums of its first lines do not match.
+    #[error("its first line is not as it was written")]
+    FirstLine,
 }
 
 /// All that is needed to put everything back.
@@ -158,8 +195,12 @@ pub struct Story {
 }
 
 impl Story {
-    /// Reads the text of a journal. `None` when it has no valid first line: nothing was changed.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
+    /// Reads the text of a journal. `None` when its first line is lost, but a later one says that
+    /// everything was put back.
+    ///
+    /// # Errors
+    /// [`Damage`] and the settings that sound lines name, when the first line is lost.
+    pub fn parse(bytes: &[u8]) -> Result<Option<Self>, (Damage, Vec<String>)> {
         let mut begin = None;
         let mut entries = Vec::new();
         let mut damaged = 0;
@@ -171,14 +212,21 @@ impl Story {
             };
             let whole = line.len() < rest.len();
             match line_entry(line).filter(|_| whole) {
-                Some(Entry::Begin(first)) if begin.is_none() => begin = Some(*first),
-                Some(entry) if begin.is_some() => entries.push(entry),
-                _ if after.is_empty() => cut_short = true,
-                _ => damaged += 1,
+                Some(Entry::Begin(first)) => begin = begin.or(Some(*first)),
+                Some(entry) => entries.push(entry),
+                None if after.is_empty() => cut_short = true,
+                None => damaged += 1,
             }
             rest = after;
         }
-        Some(Self { begin: begin?, entries, cut_short, damaged })
+        let Some(begin) = begin else {
+            return match entries.last() {
+                Some(Entry::Ended { outcome }) if outcome.complete() => Ok(None),
+                Some(Entry::Forgotten { .. }) => Ok(None),
+                _ => Err((damage(bytes), named(&entries))),
+            };
+        };
+        Ok(Some(Self { begin, entries, cut_short, damaged }))
     }
 
     /// How far things have come.
@@ -242,6 +290,25 @@ impl Story {
     }
 }
 
+fn damage(bytes: &[u8]) -> Damage {
+    match bytes {
+        [] => Damage::Empty,
+        _ if bytes.iter().all(|b| *b == 0) => Damage::Zeros,
+        _ if !bytes.contains(&b'\n') => Damage::CutShort,
+        _ => Damage::FirstLine,
+    }
+}
+
+/// The settings that entries name.
+fn named(entries: &[Entry]) -> Vec<String> {
+    let keys = entries.iter().flat_map(|entry| match entry {
+        Entry::Write { key, .. } => vec![key.clone()],
+        Entry::Applied { side_effects } => side_effects.iter().map(|d| d.key.clone()).collect(),
+        _ => Vec::new(),
+    });
+    keys.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 fn sum(text: &[u8]) -> u32 {
     let mut crc = flate2::Crc::new();
     crc.update(text);
@@ -283,12 +350,26 @@ impl Place {
         Some(Self { dir: journal.parent()?.to_path_buf(), stem: stem.to_owned() })
     }
 
-    /// Every disk with a journal in the folder.
-    pub fn all(run_dir: &Path) -> Vec<Self> {
-        let entries = std::fs::read_dir(run_dir).into_iter().flatten().flatten();
-        let mut all: Vec<Self> = entries.filter_map(|e| Self::of(&e.path())).collect();
+    /// Every disk with a journal in the folder, which need not exist.
+    ///
+    /// # Errors
+    /// As the system answers: to a user without rights there may be trials all the same.
+    pub fn all(run_dir: &Path) -> io::Result<Vec<Self>> {
+        let entries = match std::fs::read_dir(run_dir) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut all: Vec<Self> = Vec::new();
+        for entry in entries {
+            all.extend(Self::of(&entry?.path()));
+        }
         all.sort_by(|a, b| a.stem.cmp(&b.stem));
-        all
+        Ok(all)
+    }
+
+    /// The number of the disk, `8:0`.
+    pub fn dev(&self) -> &str {
+        self.stem.strip_prefix('b').unwrap_or(&self.stem)
     }
 
     /// The journal.
@@ -364,7 +445,8 @@ impl Place {
         }
     }
 
-    /// What the journal says; `None` when there is none, or it had not begun.
+    /// What the journal says; `None` when there is none, or all that is left of it is that
+    /// everything was put back.
     ///
     /// # Errors
     /// [`JournalError`].
@@ -373,23 +455,23 @@ impl Place {
     }
 }
 
-/// What the journal at `path` says; `None` when there is none, or it had not begun.
+/// What the journal at `path` says, as for [`Place::story`].
 ///
 /// # Errors
 /// [`JournalError`].
 pub fn read(path: &Path) -> Result<Option<Story>, JournalError> {
-    let bytes = match std::fs::read(path) {
+    let path = path.to_path_buf();
+    let bytes = match read_file(&path, MAX_TEXT) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(JournalError::Io { path: path.to_path_buf(), source }),
+        Err(source) => return Err(JournalError::Io { path, source }),
     };
-    let story = Story::parse(&bytes);
-    match &story {
-        Some(s) if s.begin.version > VERSION => {
-            let version = s.begin.version;
-            Err(JournalError::Version { path: path.to_path_buf(), version })
+    match Story::parse(&bytes) {
+        Ok(Some(Story { begin: Begin { version, .. }, .. })) if version != VERSION => {
+            Err(JournalError::Version { path, version })
         }
-        _ => Ok(story),
+        Ok(story) => Ok(story),
+        Err((damage, keys)) => Err(JournalError::Damaged { path, damage, keys }),
     }
 }
 
@@ -401,24 +483,28 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins one: the first line is on stable storage, and the file's name too, when this returns.
-    /// The disk's lock must be held.
+    /// Begins one in place of what was there: both copies of the first line are on stable storage,
+    /// and the file's name too, when this returns. The disk's lock must be held.
     ///
     /// # Errors
     /// [`JournalError::Io`].
     pub fn begin(place: &Place, begin: Begin) -> Result<Self, JournalError> {
         let path = place.journal();
         let fail = |source| JournalError::Io { path: path.clone(), source };
+        let new = path.with_extension("new");
         let file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(true)
             .mode(0o600)
             .custom_flags(NOFOLLOW)
-            .open(&path)
+            .open(&new)
             .map_err(fail)?;
         let mut journal = Self { path: path.clone(), file };
-        journal.append(&Entry::Begin(Box::new(begin)))?;
+        let first = Entry::Begin(Box::new(begin));
+        journal.append(&first)?;
+        journal.append(&first)?;
+        std::fs::rename(&new, &path).map_err(fail)?;
         File::open(&place.dir).and_then(|dir| dir.sync_all()).map_err(fail)?;
         Ok(journal)
     }
@@ -429,7 +515,7 @@ impl Journal {
     /// [`JournalError::Io`].
     pub fn resume(path: &Path) -> Result<Self, JournalError> {
         let fail = |source| JournalError::Io { path: path.to_path_buf(), source };
-        let bytes = std::fs::read(path).map_err(fail)?;
+        let bytes = read_file(path, MAX_TEXT).map_err(fail)?;
         let mut file =
             OpenOptions::new().append(true).custom_flags(NOFOLLOW).open(path).map_err(fail)?;
         if bytes.last().is_some_and(|b| *b != b'\n') {

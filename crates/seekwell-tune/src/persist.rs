@@ -9,7 +9,7 @@ use crate::apply::{Change, Difference};
 use crate::conflict::{Other, others};
 use crate::disk::Disk;
 use crate::setting::{Scope, Stage, Udev, find};
-use seekwell_sys::View;
+use seekwell_sys::{MAX_TEXT, View, read_text};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -206,7 +206,7 @@ pub fn rule(
 /// What a rule file of this program says was set before: keys and values. `None` when there is no
 /// such file, or it is someone else's.
 pub fn originals_in(path: &Path) -> Option<Vec<(String, String)>> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = read_text(path, MAX_TEXT).ok()?;
     let mut lines = text.lines();
     if !lines.next()?.starts_with(HEAD) {
         return None;

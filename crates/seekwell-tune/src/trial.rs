@@ -148,22 +148,28 @@ impl std::fmt::Display for Unfinished {
 }
 
 /// Looks for a trial that was cut off: of this boot, with nobody at work on it. Costs one look at a
-/// folder when there was none; what cannot be read is passed over.
-pub fn unfinished(run_dir: &Path) -> Option<Unfinished> {
+/// folder when there was none.
+///
+/// # Errors
+/// [`TuneError`] when that cannot be told.
+pub fn unfinished(run_dir: &Path) -> Result<Option<Unfinished>, TuneError> {
     let here = Machine::read(&seekwell_sys::Live::system());
-    Place::all(run_dir).into_iter().find_map(|place| {
-        let story = place.story().ok()??;
-        if !story.unfinished() || story.begin.machine != here || place.lock().ok()?.is_none() {
-            return None;
+    let hidden = |source| TuneError::Hidden { path: run_dir.to_path_buf(), source };
+    for place in Place::all(run_dir).map_err(hidden)? {
+        let cut_off = |s: &Story| s.unfinished() && s.begin.machine == here;
+        if !place.story()?.is_some_and(|s| cut_off(&s)) || place.lock()?.is_none() {
+            continue;
         }
         // Between the first look and the lock a guard may have ended well.
-        let story = place.story().ok()??;
-        story.unfinished().then(|| Unfinished {
-            disk: story.begin.disk.clone(),
-            journal: place.journal(),
-            keys: story.begin.changes.iter().map(|c| c.key.clone()).collect(),
-        })
-    })
+        if let Some(story) = place.story()?.filter(cut_off) {
+            return Ok(Some(Unfinished {
+                disk: story.begin.disk,
+                journal: place.journal(),
+                keys: story.begin.changes.into_iter().map(|c| c.key).collect(),
+            }));
+        }
+    }
+    Ok(None)
 }
 
 /// Everything that works on the settings of one system.
@@ -176,6 +182,14 @@ pub struct Tuner<'a> {
     pub rules_dir: PathBuf,
     /// This program, which the guard is a copy of.
     pub program: PathBuf,
+}
+
+impl Tuner<'_> {
+    /// Every disk there is word of.
+    fn places(&self) -> Result<Vec<Place>, TuneError> {
+        Place::all(&self.run_dir)
+            .map_err(|source| TuneError::Hidden { path: self.run_dir.clone(), source })
+    }
 }
 
 mod begin;

@@ -2,6 +2,7 @@
 
 use crate::cli::{Global, When};
 use crate::exit::CommandError;
+use crate::signals::file_size_hint;
 use seekwell_access::Leftover;
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
@@ -122,7 +123,7 @@ impl Context {
 
     /// Says why a command failed.
     pub fn complain(&self, error: &CommandError) {
-        self.note(&error.to_string());
+        self.note(&format!("{error}{}", file_size_hint()));
     }
 }
 

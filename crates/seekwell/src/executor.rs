@@ -2,9 +2,11 @@
 //! device's own counters meet.
 
 use crate::cli::Engine as Choice;
+use crate::context::Context;
 use crate::exit::CommandError;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use seekwell_access::Opened;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_io::clock::Clock;
@@ -24,6 +26,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// Depth of the ring that is tried out: the deepest of a checkup.
+const PROBE_DEPTH: u32 = 128;
+/// Locked memory that is enough for a ring, in KiB.
+const RING_KIB: u32 = 1024;
+
 /// The engine in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineKind {
@@ -37,11 +44,12 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
-    /// The engine for a choice, and why it is not io_uring where it is not.
+    /// The engine for a choice, and why it is not io_uring where it is not: that is also said on
+    /// standard error unless threads were asked for.
     ///
     /// # Errors
     /// When io_uring was insisted on and is refused, or fails for another reason.
-    pub fn pick(choice: Choice) -> Result<(Self, Option<String>), CommandError> {
+    pub fn pick(choice: Choice, context: &Context) -> Result<(Self, Option<String>), CommandError> {
         if choice == Choice::Threads {
             return Ok((Self::Threads, Some("threads were asked for (--engine threads)".into())));
         }
@@ -49,14 +57,16 @@ impl EngineKind {
             what: "opening the program's own file",
             errno: e.raw_os_error().unwrap_or(0),
         })?;
-        match Uring::new(probe.as_fd(), 1, 4096, 0) {
+        match Uring::new(probe.as_fd(), PROBE_DEPTH, 4096, 0) {
             Ok(_) if choice == Choice::Auto => Ok((Self::Auto, None)),
             Ok(_) => Ok((Self::IoUring, None)),
             Err(refused @ TargetError::RingRefused { .. }) if choice == Choice::Auto => {
-                Ok((Self::Threads, Some(format!("{refused}{}", who_forbids()))))
+                let notice = format!("{refused}{}", who_forbids(&refused));
+                context.note(&format!("{notice}; threads are used instead and cost more CPU time"));
+                Ok((Self::Threads, Some(notice)))
             }
             Err(refused @ TargetError::RingRefused { .. }) => {
-                Err(CommandError::RingRefused { refused, by: who_forbids() })
+                Err(CommandError::RingRefused { by: who_forbids(&refused), refused })
             }
             Err(e) => Err(e.into()),
         }
@@ -71,8 +81,18 @@ impl EngineKind {
     }
 }
 
-/// Who forbids io_uring: the sysctl with its value, or else a seccomp filter.
-fn who_forbids() -> String {
+/// What forbids io_uring, and the command that allows it: the limit of locked memory, the sysctl,
+/// or else a seccomp filter.
+fn who_forbids(refused: &TargetError) -> String {
+    if matches!(refused, TargetError::RingRefused { errno } if *errno == Errno::NOMEM.raw_os_error())
+        && let Some(limit) = getrlimit(Resource::Memlock).current
+    {
+        return format!(
+            " (this process may lock {} KiB of memory, `ulimit -l`; needed {RING_KIB}: \
+             `ulimit -l {RING_KIB}`, as root where the hard limit is lower)",
+            limit >> 10
+        );
+    }
     match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").as_deref().map(str::trim) {
         Ok("0") | Err(_) => " (a container's or service's seccomp filter, or an old kernel)".into(),
         Ok(value) => format!(

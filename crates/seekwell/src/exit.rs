@@ -24,7 +24,7 @@ use seekwell_report::ReportError;
 use seekwell_reproduce::ReproduceError;
 use seekwell_runs::StoreError;
 use seekwell_suites::SuiteError;
-use seekwell_sys::SnapshotError;
+use seekwell_sys::{SnapshotError, is_wrong_file};
 use seekwell_trace::error::TraceError;
 use seekwell_tune::TuneError;
 use std::io;
@@ -327,7 +327,7 @@ pub enum CommandError {
     Serve(io::Error),
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]
-    Output(io::Error),
+    Output(#[source] io::Error),
     /// The name of an output does not say in which format.
     #[error("{}: name the format with --to ({known})", path.display())]
     NoTraceFormat {
@@ -392,68 +392,95 @@ impl From<TuneError> for CommandError {
 }
 
 impl CommandError {
-    /// The status this ends with.
+    /// The status this ends with: usage where other words would help, refused where the system or
+    /// the safety rules stand in the way.
     pub fn exit(&self) -> Exit {
+        let usage = |is_usage| if is_usage { Exit::Usage } else { Exit::Refused };
         match self {
             // A reader that has seen enough is no error.
             Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-            Self::Snapshot(SnapshotError::Unreadable { source, .. })
-                if source.kind() == io::ErrorKind::PermissionDenied =>
-            {
-                Exit::Refused
-            }
-            Self::Inspect(_)
-            | Self::Snapshot(_)
-            | Self::Saved(_)
+            Self::Saved(_)
             | Self::NoInspection { .. }
-            | Self::Compare(_)
-            | Self::NothingToWrite(_)
+            | Self::Arm(_)
+            | Self::Metric(_)
             | Self::Workload(_)
             | Self::NoSuchRule { .. }
-            | Self::WouldWrite { .. }
-            | Self::NoTraceFormat { .. }
+            | Self::Describe(_)
+            | Self::SuiteOnModel { .. }
+            | Self::LargerThanMachine { .. }
+            | Self::Import(_)
+            | Self::NoServiceTimes { .. }
+            | Self::NoTrace { .. }
+            | Self::NoMachine { .. }
+            | Self::NoParameters { .. }
+            | Self::NothingToRecord { .. }
+            | Self::NoSuchResult { .. }
+            | Self::Form(_)
+            | Self::OneRun { .. }
+            | Self::Sweep(_)
+            | Self::Compare(_)
+            | Self::NothingToWrite(_)
             | Self::Token
+            | Self::NoTraceFormat { .. }
             | Self::NothingToDestroy { .. } => Exit::Usage,
+            Self::Refusal(_)
+            | Self::Watch(_)
+            | Self::Target(_)
+            | Self::Signals(_)
+            | Self::Probe(_)
+            | Self::RingRefused { .. }
+            | Self::Report(_)
+            | Self::Json(_)
+            | Self::File(_)
+            | Self::Folder { .. }
+            | Self::Listen { .. }
+            | Self::Serve(_)
+            | Self::Output(_)
+            | Self::WouldWrite { .. } => Exit::Refused,
+            Self::Fit(_) | Self::Limit(_) | Self::NotMeasured { .. } => Exit::Invalid,
+            Self::Inspect(error) => usage(error.is_usage()),
+            Self::Store(error) => usage(error.is_usage()),
+            Self::Source(error) => usage(error.is_usage()),
+            Self::Trend(error) => usage(error.is_usage()),
+            Self::Replay(error) => usage(error.is_usage()),
+            Self::Jobs(error) => usage(error.is_usage()),
+            Self::Snapshot(SnapshotError::Unreadable { source, .. })
+            | Self::Log(LogError::File { source, .. })
+            | Self::Read { source, .. } => usage(is_wrong_file(source)),
+            Self::Snapshot(_) => Exit::Usage,
+            Self::Log(_) => Exit::Refused,
+            Self::Tune(error) if error.incomplete() => Exit::Incomplete,
+            Self::Tune(error) => usage(error.is_usage()),
+            Self::Experiment(error) if error.is_invalid() => Exit::Invalid,
+            Self::Experiment(error) => usage(error.is_usage()),
+            Self::Suite(SuiteError::Interrupted)
+            | Self::Access(AccessError::Stopped { .. })
+            | Self::Reproduce(ReproduceError::Interrupted)
+            | Self::Trace(TraceError::Interrupted)
+            | Self::Execute(ExecuteError::Interrupted) => Exit::Interrupted,
+            Self::Suite(error) if error.is_invalid() => Exit::Invalid,
+            Self::Suite(error) => usage(error.is_usage()),
+            Self::Reproduce(_) => Exit::Refused,
+            Self::Trace(error) => usage(error.is_usage()),
             Self::Access(
                 AccessError::Missing { .. }
                 | AccessError::NotMeasurable { .. }
                 | AccessError::NotADirectory { .. },
-            ) => Exit::Usage,
-            Self::Access(AccessError::Stopped { .. }) => Exit::Interrupted,
-            Self::Source(error) if error.is_usage() => Exit::Usage,
-            Self::Trend(error) if error.is_usage() => Exit::Usage,
-            Self::Store(StoreError::NotFound { .. } | StoreError::Ambiguous { .. }) => Exit::Usage,
-            Self::Execute(ExecuteError::Interrupted) => Exit::Interrupted,
-            Self::Execute(ExecuteError::Workload(_)) => Exit::Usage,
+            )
+            | Self::Execute(ExecuteError::Workload(_)) => Exit::Usage,
+            Self::Access(_)
+            | Self::Execute(ExecuteError::OpenFailed { .. } | ExecuteError::Engine { .. }) => {
+                Exit::Refused
+            }
             Self::Execute(
                 ExecuteError::Io(_)
                 | ExecuteError::Stalled { .. }
                 | ExecuteError::DeviceGone { .. },
             ) => Exit::Invalid,
-            Self::NotMeasured { .. } | Self::Limit(_) => Exit::Invalid,
-            Self::Sweep(_) => Exit::Usage,
-            Self::NoSuchResult { .. } | Self::OneRun { .. } => Exit::Usage,
-            Self::Form(OutputError::Suite { .. }) => Exit::Usage,
-            Self::Jobs(error) => error.exit(),
-            Self::Suite(SuiteError::Interrupted) => Exit::Interrupted,
-            Self::Suite(error) if error.is_usage() => Exit::Usage,
-            Self::Suite(error) if error.is_invalid() => Exit::Invalid,
-            Self::NothingToRecord { .. } => Exit::Usage,
             Self::NotStarted { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::Command(127)
             }
             Self::NotStarted { .. } => Exit::Command(126),
-            Self::Trace(error) if error.is_usage() => Exit::Usage,
-            Self::Arm(_) | Self::Metric(_) | Self::Replay(_) => Exit::Usage,
-            Self::Describe(_) | Self::NoMachine { .. } | Self::NoParameters { .. } => Exit::Usage,
-            Self::Fit(_) => Exit::Invalid,
-            Self::Import(_) | Self::NoServiceTimes { .. } | Self::NoTrace { .. } => Exit::Usage,
-            Self::LargerThanMachine { .. } | Self::SuiteOnModel { .. } => Exit::Usage,
-            Self::Experiment(error) if error.is_usage() => Exit::Usage,
-            Self::Experiment(error) if error.is_invalid() => Exit::Invalid,
-            Self::Tune(error) if error.incomplete() => Exit::Incomplete,
-            Self::Tune(error) if error.is_usage() => Exit::Usage,
-            _ => Exit::Refused,
         }
     }
 }

@@ -23,6 +23,9 @@ use exit::CommandError;
 /// Runs one command line to its end and says how it ended. Errors are printed on standard error.
 pub fn run(cli: Cli) -> Exit {
     let context = Context::new(&cli.global);
+    if let Err(error) = signals::survive_file_size_limit() {
+        context.note(&format!("a file that reaches `ulimit -f` will end this process: {error}"));
+    }
     if !matches!(cli.command, Command::Tune(_) | Command::TuneGuard(_)) {
         commands::tune::note_unfinished(&context);
     }
@@ -48,10 +51,14 @@ pub fn run(cli: Cli) -> Exit {
         Command::Runs(args) => commands::runs::run(&args.command, &context),
     };
     ended.unwrap_or_else(|error| {
-        if error.exit() != Exit::Done {
+        let exit = error.exit();
+        if exit != Exit::Done {
             context.complain(&error);
         }
-        error.exit()
+        match exit {
+            Exit::Invalid if signals::reached_file_size_limit() => Exit::Refused,
+            exit => exit,
+        }
     })
 }
 

@@ -10,7 +10,7 @@ use seekwell_checkup::{PlanInputs, PlanMedium};
 use seekwell_inspect::{Inspection, TargetKind};
 use seekwell_machine::Model;
 use seekwell_runs::Medium;
-use seekwell_sys::DevId;
+use seekwell_sys::{DevId, path_text, text_path};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub struct Ready {
 /// # Errors
 /// Whatever the rules or the kernel refuse.
 pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Ready, CommandError> {
-    let path = Path::new(&wanted.inspection.path);
+    let path = &*text_path(&wanted.inspection.path);
     if wanted.inspection.kind != TargetKind::Machine && !wanted.set.is_empty() {
         return Err(CommandError::NoParameters { path: path.to_path_buf() });
     }
@@ -81,7 +81,7 @@ pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Re
         (TargetKind::Directory, None) => {
             let scratch = lay_out(path, wanted, context, line)?;
             Ok(ready(Opened::Scratch(scratch), device, wanted, |size_bytes, direct| {
-                let directory = path.display().to_string();
+                let directory = path_text(path);
                 Medium::TemporaryFile { directory, size_bytes, direct }
             }))
         }

@@ -39,6 +39,8 @@ pub struct Session<'a> {
     context: &'a Context,
     engine: EngineKind,
     writer: Option<Writer>,
+    /// The run was to be kept, and could not be.
+    lost: bool,
     /// Progress on standard error.
     pub line: Line,
     /// The document so far.
@@ -86,11 +88,8 @@ impl<'a> Session<'a> {
         let modelled = inspection.kind == TargetKind::Machine;
         let (engine, notice) = match modelled {
             true => (EngineKind::Auto, None),
-            false => EngineKind::pick(purpose.engine)?,
+            false => EngineKind::pick(purpose.engine, context)?,
         };
-        if let Some(notice) = notice.as_ref().filter(|_| purpose.engine == Choice::Auto) {
-            context.note(&format!("{notice}; threads are used instead and cost more"));
-        }
         let writer = match purpose.keep {
             true => Some(context.store()?.create(purpose.kind, started)?),
             false => None,
@@ -126,8 +125,8 @@ impl<'a> Session<'a> {
             findings: Vec::new(),
             invalid: Vec::new(),
         };
-        let (detail, before, ahead) = (Detail::default(), (0, 0), Nanos::ZERO);
-        Ok(Self { context, engine, writer, line, document, detail, before, ahead })
+        let (detail, before, ahead, lost) = (Detail::default(), (0, 0), Nanos::ZERO, false);
+        Ok(Self { context, engine, writer, lost, line, document, detail, before, ahead })
     }
 
     /// Runs a plan on what was made ready, saving after every unit, and explains the result. The
@@ -238,8 +237,10 @@ impl<'a> Session<'a> {
     pub fn save(&mut self) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = writer.save(&self.document, &self.detail) {
-            self.line.note(self.context, &format!("this run is not kept: {error}"));
+            let why = format!("this run is not kept: {error}{}", signals::file_size_hint());
+            self.line.note(self.context, &why);
             self.writer = None;
+            self.lost = true;
         }
     }
 
@@ -251,6 +252,7 @@ impl<'a> Session<'a> {
         let exit = match self.document.status {
             Status::Interrupted => Exit::Interrupted,
             _ if !self.document.invalid.is_empty() => Exit::Invalid,
+            _ if self.lost => Exit::Refused,
             _ => Exit::Done,
         };
         (self.document, self.detail, exit)

@@ -4,7 +4,7 @@
 use crate::exit::CommandError;
 use seekwell_inspect::{Inspection, Target, inspect};
 use seekwell_machine::{Model, library};
-use seekwell_sys::View;
+use seekwell_sys::{MAX_TEXT, View, read_text};
 use std::path::Path;
 
 /// Whether a target is described and not there: every description is a `.toml` file.
@@ -33,7 +33,7 @@ pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, CommandError> 
 pub fn model(target: &Path, set: &[(String, String)]) -> Result<Model, CommandError> {
     let stem = target.file_stem().unwrap_or_default().to_string_lossy();
     let file = target.display().to_string();
-    let read = std::fs::read_to_string(target);
+    let read = read_text(target, MAX_TEXT);
     let text = match (read, library::machine(&stem)) {
         (Ok(text), _) => text,
         (Err(e), Some(shipped)) if e.kind() == std::io::ErrorKind::NotFound => shipped.to_owned(),

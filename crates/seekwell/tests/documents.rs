@@ -63,7 +63,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("replay-recorded", "replay TMP/long.csv --on nvme-ssd.toml --mode=depth --speed=2 --depth=16"),
     ("replay-dependent", "replay TMP/long.csv --on sata-ssd.toml --mode=dependent"),
     ("compare", "compare a b --different-workloads"),
-    ("compare-one", "compare a b --different-workloads --all --metric read.requests_per_s --margin 5%"),
+    (
+        "compare-one",
+        "compare a b --different-workloads --all --metric read.requests_per_s --margin 5%",
+    ),
     (
         "experiment-aa",
         "experiment --aa --on sata-7200.toml --rw=randread --runtime=600ms --seed=1 --blocks=8",

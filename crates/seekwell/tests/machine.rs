@@ -269,3 +269,31 @@ fn an_experiment_decides_between_two_modelled_controllers() {
     assert_eq!(done.status, 2, "{}", done.err);
     assert!(done.err.contains("drive.rpn: no such key (did you mean `rpm`?)"), "{}", done.err);
 }
+
+#[test]
+fn what_has_no_end_is_refused_before_memory_is_gone() {
+    let home = tempfile::tempdir().unwrap();
+    let named = home.path().join("zero.toml");
+    std::os::unix::fs::symlink("/dev/zero", &named).unwrap();
+    let (toml, out) = (named.to_str().unwrap(), home.path().join("out"));
+    let out = out.to_str().unwrap();
+    for words in [
+        &["machine", "show", "/dev/zero"][..],
+        &["machine", "show", toml],
+        &["machine", "import", "/dev/zero", "-o", out],
+        &["bench", "--on", toml],
+        &["bench", "/dev/zero", "--show"],
+        &["compare", "/dev/zero", "/dev/zero"],
+        &["inspect", "--from", "/dev/zero"],
+        &["diff", "/dev/zero", "/dev/zero"],
+    ] {
+        let ran = run(home.path(), words);
+        assert_eq!(ran.status, 2, "{words:?}: {}", ran.err);
+        assert!(ran.err.contains("a character device"), "{words:?}: {}", ran.err);
+    }
+    let large = home.path().join("large.toml");
+    fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
+    let ran = run(home.path(), &["machine", "show", large.to_str().unwrap()]);
+    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert!(ran.err.contains("larger than 16384 KiB"), "{}", ran.err);
+}

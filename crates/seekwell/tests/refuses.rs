@@ -5,6 +5,7 @@ mod common;
 
 use common::{Loop, Mounted, Ran, run, skip, tool};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -128,17 +129,21 @@ fn an_empty_loop_device_named_by_its_backing_file_is_written() {
 }
 
 #[test]
-fn writing_to_a_raw_device_or_a_users_file_without_naming_it_is_a_usage_error() {
+fn writing_to_a_raw_device_or_a_users_file_without_naming_it_is_refused_as_in_a_job_file() {
     let home = home();
     let file = home.path().join("precious");
     fs::write(&file, vec![7; MIB as usize]).unwrap();
     let ran = run(home.path(), &["bench", "--rw=write", "--on", file.to_str().unwrap()]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert_eq!(ran.status, 3, "{}", ran.err);
     assert!(ran.err.contains("--destroy"), "{}", ran.err);
     assert_eq!(fs::read(&file).unwrap(), vec![7; MIB as usize]);
     let Some(disk) = Loop::new(MIB) else { return };
     let ran = run(home.path(), &["bench", "--rw=randrw", "--on", &disk.device]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    let job = home.path().join("job.fio");
+    fs::write(&job, format!("[a]\nrw=randrw\nsize=1m\nfilename={}\n", disk.device)).unwrap();
+    let ran = run(home.path(), &["bench", job.to_str().unwrap()]);
+    assert_eq!(ran.status, 3, "{}", ran.err);
 }
 
 #[test]
@@ -226,5 +231,82 @@ fn a_workload_that_makes_no_sense_is_refused_before_anything_is_laid_out() {
         let ran = run(home.path(), &["bench", "--on", &dir, option]);
         assert_eq!(ran.status, 2, "{option}: {}", ran.err);
         assert!(ran.err.contains(word), "{option}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_directory_that_was_deleted_is_said_to_be() {
+    // It was called mounted read-only, or one that could not be looked at.
+    let home = home();
+    let gone = home.path().join("gone");
+    for words in [
+        &["inspect", "."][..],
+        &["checkup", "."],
+        &["bench", "--on", "."],
+        &["bench", "--on", ".", "--suite", "fs"],
+    ] {
+        fs::create_dir(&gone).unwrap();
+        let script = "cd \"$1\" && rmdir \"$1\" && shift && exec \"$@\"";
+        let program = common::seekwell(home.path());
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script, "sh"]).arg(&gone).arg(program.get_program()).args(words);
+        let ran = common::done(command.output().unwrap());
+        assert_eq!(ran.status, 2, "{words:?}: {}", ran.err);
+        assert!(ran.err.contains(". was deleted"), "{words:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_directory_whose_name_is_not_utf8_is_measured_and_named_without_loss() {
+    let Some(place) = common::Place::with_room(64 * MIB) else { return };
+    let name = std::ffi::OsStr::from_bytes(b"disk\xff\\x");
+    let dir = place.path().join(name);
+    fs::create_dir(&dir).unwrap();
+    let home = home();
+    let ran = |words: &[&str]| {
+        common::done(common::seekwell(home.path()).args(words).arg(&dir).output().unwrap())
+    };
+    let bench = ran(&["bench", "--size=64m", "--runtime=600ms", "--json", "--on"]);
+    assert_eq!(bench.status, 0, "{}", bench.err);
+    let document = bench.json();
+    let shown = document["inspection"]["path"].as_str().unwrap();
+    assert!(shown.ends_with("disk\\xff\\x5cx"), "{shown}");
+    assert_eq!(seekwell_sys::text_path(shown), dir);
+    let inspect = ran(&["inspect", "--json"]);
+    assert_eq!((inspect.status, &inspect.json()["path"]), (0, &shown.into()));
+    let kept = run(home.path(), &["runs", "show", "last", "--json"]);
+    assert_eq!(kept.json()["inspection"]["path"], shown);
+    let suite = ran(&["bench", "--suite=fsmark", "--quick", "--no-keep", "--on"]);
+    assert_eq!(suite.status, 0, "{}", suite.err);
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn root_is_not_told_to_use_sudo_and_a_user_is() {
+    let home = home();
+    let file = home.path().join("disk.img");
+    fs::write(&file, vec![0; MIB as usize]).unwrap();
+    fs::set_permissions(&file, PermissionsExt::from_mode(0o000)).unwrap();
+    fs::set_permissions(home.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let program = common::seekwell(home.path());
+    let ran = |drop: &[&str]| {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(drop).arg(program.get_program());
+        let words = ["bench", "--no-keep", "--on", file.to_str().unwrap()];
+        command.args(words).output().ok().map(common::done)
+    };
+    let rights = "-dac_override,-dac_read_search";
+    let (bounding, inherited) =
+        (format!("--bounding-set={rights}"), format!("--inh-caps={rights}"));
+    let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    for (drop, hint) in [
+        (&[bounding.as_str(), inherited.as_str()][..], "root lacks the capability"),
+        (&user, "run it again with sudo"),
+    ] {
+        let Some(ran) = ran(drop).filter(|ran| common::is_root() && ran.status != 127) else {
+            return skip("setpriv needs root");
+        };
+        assert_eq!(ran.status, 3, "{}", ran.err);
+        assert!(ran.err.contains(hint), "{}", ran.err);
     }
 }

@@ -8,6 +8,7 @@ use common::{run, tool};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+const LONG: std::time::Duration = std::time::Duration::from_secs(30);
 const MSR: &str = "128166372003061629,web,2,Read,4096,8192,413\n\
                    128166372013061629,web,2,Write,8192,512,500\n\
                    128166372023061629,web,0,Read,0,4096,100\n\
@@ -210,4 +211,63 @@ fn keys(value: &serde_json::Value, out: &mut Vec<String>) {
         serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, out)),
         _ => {}
     }
+}
+
+#[test]
+fn a_reader_of_a_pipe_heeds_the_first_signal() {
+    // It waited in open or read until it was killed.
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo");
+    assert!(tool("mkfifo", &[text(&fifo)]).is_some());
+    let output = folder.path().join("out.csv");
+    for writer in [false, true] {
+        // Opened for reading too, opening it does not wait.
+        let held = writer.then(|| fs::File::options().read(true).write(true).open(&fifo).unwrap());
+        for (words, signal) in [
+            (&["trace", "stats", text(&fifo)][..], "TERM"),
+            (&["trace", "info", text(&fifo)], "INT"),
+            (&["trace", "convert", text(&fifo), text(&output)], "TERM"),
+        ] {
+            let mut child = common::seekwell(folder.path())
+                .args(words)
+                .stderr(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            // It has installed its handlers once it has this thread.
+            let tasks = format!("/proc/{}/task", child.id());
+            common::wait_for("a thread for signals", LONG, || {
+                fs::read_dir(&tasks).is_ok_and(|tasks| {
+                    tasks.flatten().any(|task| {
+                        fs::read_to_string(task.path().join("comm"))
+                            .is_ok_and(|name| name.trim() == "signals")
+                    })
+                })
+            });
+            common::signal(&child, signal);
+            let mut status = None;
+            common::wait_for("the end", LONG, || {
+                status = child.try_wait().unwrap();
+                status.is_some()
+            });
+            assert_eq!(status.unwrap().code(), Some(130), "{words:?}");
+        }
+        drop(held);
+    }
+    assert_eq!(common::names(folder.path()), ["fifo"], "nothing is left behind");
+}
+
+#[test]
+fn a_trace_comes_through_a_pipe_and_what_reads_it_twice_says_so() {
+    let (folder, input) = folder();
+    let script = "cat \"$1\" | \"$2\" trace info /dev/stdin --json";
+    let program = env!("CARGO_BIN_EXE_seekwell");
+    let words = ["-c", script, "sh", text(&input), program];
+    let out = tool("sh", &words).expect("it is read");
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["requests"], 4, "{document}");
+    let fifo = folder.path().join("fifo");
+    assert!(tool("mkfifo", &[text(&fifo)]).is_some());
+    let ran = run(folder.path(), &["replay", text(&fifo), "--on", "null"]);
+    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert!(ran.err.contains("write the trace to a file first"), "{}", ran.err);
 }

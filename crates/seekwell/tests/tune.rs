@@ -17,6 +17,7 @@ use common::{done, skip, tool};
 use rig::{Rig, kill};
 use seekwell_tune::journal::{Journal, Phase};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -235,19 +236,102 @@ fn a_journal_that_was_cut_short_is_put_right_by_what_is_left_of_it() {
     let journal = rig.place().journal();
     let bytes = fs::read(&journal).unwrap();
     let first = bytes.iter().position(|b| *b == b'\n').unwrap();
-    // In the middle of the second line: which of the settings were written is not known any more.
+    // In the middle of the second copy: which of the settings were written is not known any more.
     fs::write(&journal, &bytes[..first + 20]).unwrap();
     let status = rig.tune(&["status"]);
     assert!(status.out.contains("was cut short"), "{}", status.out);
     assert_eq!(rig.tune(&["undo", rig.device()]).status, 0);
     rig.assert_as_before("after undo by half a journal");
-    // In the middle of the first: nothing had been changed by then, and there is nothing to undo.
-    fs::write(&journal, &bytes[..first / 2]).unwrap();
-    assert_eq!(seekwell_tune::unfinished(&rig.run_dir()), None);
-    assert_eq!(rig.tune(&["undo", rig.device()]).status, 2);
-    rig.begin(&["nomerges=1"], "60s");
+}
+
+#[test]
+fn a_journal_whose_first_line_is_damaged_still_puts_everything_back() {
+    // `tune undo` said that no trial went on while the setting was still changed.
+    let Some(rig) = Rig::new() else { return };
+    rig.begin(&["nomerges=2", "read_ahead_kb=512"], "60s");
+    kill(rig.guard().expect("a guard lives"), "KILL");
+    rig.wait_for_guard_to_end();
+    let journal = rig.place().journal();
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes[..30].fill(b'x');
+    fs::write(&journal, &bytes).unwrap();
+    let status = rig.tune(&["status"]);
+    assert!(status.out.contains("damaged lines in its journal: 1"), "{}", status.out);
     assert_eq!(rig.tune(&["undo"]).status, 0);
-    rig.assert_as_before("after a trial in its place");
+    rig.assert_as_before("after undo by the second copy");
+}
+
+#[test]
+fn a_journal_that_cannot_be_understood_is_an_error_and_never_nothing() {
+    let Some(rig) = Rig::new() else { return };
+    rig.begin(&["nomerges=2"], "60s");
+    kill(rig.guard().expect("a guard lives"), "KILL");
+    rig.wait_for_guard_to_end();
+    let journal = rig.place().journal();
+    let bytes = fs::read(&journal).unwrap();
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
+    for (damaged, said) in [
+        (&b""[..], "it is empty"),
+        (&[0; 4096], "it holds nothing but zeros"),
+        (b"\xffgarbage", "its first line is cut short"),
+        (&bytes[..40], "its first line is cut short"),
+        (&lines[2..].concat(), "(it still names nomerges)"),
+    ] {
+        fs::write(&journal, damaged).unwrap();
+        for words in [&["undo"][..], &["undo", rig.device()], &["status"], &["keep"]] {
+            let ran = rig.tune(words);
+            assert_eq!(ran.status, 5, "{words:?}: {}", ran.err);
+            assert!(ran.err.contains(journal.to_str().unwrap()), "{words:?}: {}", ran.err);
+            assert!(ran.err.contains(said) && ran.err.contains("reboot"), "{words:?}: {}", ran.err);
+        }
+        let ran = rig.tune(&["try", rig.device(), "iostats=0"]);
+        assert_eq!(ran.status, 5, "{}", ran.err);
+        let other = done(rig.program().args(["runs", "list"]).output().unwrap());
+        assert!(other.err.contains("is damaged") && other.status == 0, "{}", other.err);
+    }
+    assert_eq!(rig.value("nomerges"), "2");
+    // As the message says.
+    fs::remove_file(&journal).unwrap();
+    assert_eq!(rig.tune(&["undo", rig.device()]).status, 2);
+}
+
+#[test]
+fn a_living_guard_puts_back_what_a_damaged_journal_has_lost() {
+    let Some(rig) = Rig::new() else { return };
+    rig.begin(&["nomerges=2"], "60s");
+    fs::write(rig.place().journal(), "garbage\n").unwrap();
+    let ran = rig.tune(&["undo"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(ran.out.contains("is damaged"), "{}", ran.out);
+    rig.wait_for_guard_to_end();
+    rig.assert_as_before("after undo by the guard");
+    assert_eq!(rig.tune(&["undo", rig.device()]).status, 2, "nothing is left to undo");
+}
+
+#[test]
+fn who_may_not_see_trials_is_not_told_that_there_are_none() {
+    // A user was told that nothing was tried while a trial of root's went on.
+    let Some(rig) = Rig::new() else { return };
+    rig.begin(&["nomerges=2"], "60s");
+    fs::set_permissions(rig.home.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let as_nobody = |words: &[&str]| {
+        let ids = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        let program = rig.program();
+        let mut command = Command::new("setpriv");
+        command.args(ids).arg(program.get_program()).args(words);
+        command.envs(program.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command.output().ok().map(done)
+    };
+    if as_nobody(&["--version"]).is_none_or(|ran| ran.status != 0) {
+        return skip("the program cannot be run as another user");
+    }
+    for words in [&["tune", "status"][..], &["tune", "status", "--json"], &["tune", "undo"]] {
+        let ran = as_nobody(words).unwrap();
+        assert_eq!((ran.status, ran.out.as_str()), (3, ""), "{words:?}: {}", ran.err);
+        assert!(ran.err.contains("cannot be told"), "{words:?}: {}", ran.err);
+        assert!(ran.err.contains("run it again with sudo"), "{words:?}: {}", ran.err);
+    }
+    assert_eq!(rig.tune(&["undo"]).status, 0);
 }
 
 #[test]
@@ -329,7 +413,7 @@ fn journals_of_another_boot_and_another_machine_are_known_as_such() {
     drop(Journal::begin(&rig.place(), earlier).unwrap());
     let status = rig.tune(&["status"]);
     assert!(status.out.contains("of an earlier boot"), "{}", status.out);
-    assert_eq!(seekwell_tune::unfinished(&rig.run_dir()), None);
+    assert_eq!(seekwell_tune::unfinished(&rig.run_dir()).unwrap(), None);
     let mut foreign = begin;
     foreign.machine.machine_id = "f".repeat(32);
     drop(Journal::begin(&rig.place(), foreign).unwrap());

@@ -36,8 +36,8 @@ fn no_io_uring(input: &ExplainInput<'_>) -> Option<Finding> {
                             io_uring_register"
             .into(),
         (None, None) => format!(
-            "see what forbids it: cat {SYSCTL}; grep Seccomp /proc/self/status; io_uring needs \
-             Linux 5.1 or later: uname -r"
+            "see what forbids it: ulimit -l (1024 or more is needed); cat {SYSCTL}; grep Seccomp \
+             /proc/self/status; io_uring needs Linux 5.1 or later: uname -r"
         ),
     };
     Some(finding(

@@ -11,12 +11,9 @@ pub mod phoronix;
 use crate::compare::MOST_RUNS;
 use crate::error::{FormatError, SourceError};
 use crate::model::{RunValues, Side, SourceKind};
-use rustix::fs::OFlags;
 use seekwell_runs::{Entry, Filter, State, Store, StoreError};
+use seekwell_sys::read_file;
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The most that is read of one file.
@@ -290,20 +287,8 @@ fn file(path: &Path) -> Result<Contents, SourceError> {
 }
 
 fn bounded(path: &Path) -> Result<Vec<u8>, SourceError> {
-    let failed = |source| SourceError::Io { path: path.to_path_buf(), source };
-    // Not to wait for ever on a FIFO somebody put there.
-    let nonblocking = OFlags::NONBLOCK.bits() as i32;
-    let open = OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
-    let file = open.map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(failed(io::Error::other("not a regular file")));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(SourceError::TooLarge { path: path.to_path_buf(), most: MAX_BYTES });
-    }
-    Ok(bytes)
+    read_file(path, MAX_BYTES)
+        .map_err(|source| SourceError::Io { path: path.to_path_buf(), source })
 }
 
 #[cfg(test)]

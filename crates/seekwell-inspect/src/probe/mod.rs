@@ -15,6 +15,7 @@ mod tests;
 
 pub use sgio::SgIo;
 
+use seekwell_sys::sudo;
 use serde::{Deserialize, Serialize};
 
 /// One sector.
@@ -52,7 +53,7 @@ pub enum ProbeError {
         errno: i32,
     },
     /// This user may not send commands to the disk.
-    #[error("probing needs CAP_SYS_RAWIO (root); run it again with sudo")]
+    #[error("probing needs CAP_SYS_RAWIO, which this process lacks{}", sudo())]
     Denied,
     /// The device takes no SCSI commands: it is no SCSI or ATA disk.
     #[error("the device takes no SCSI commands: {}", std::io::Error::from_raw_os_error(*errno))]

@@ -64,7 +64,8 @@ pub trait Target {
 /// A target that failed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// The kernel refuses io_uring to this process (ENOSYS, EPERM: sysctl or seccomp).
+    /// The kernel refuses io_uring to this process: ENOSYS, EPERM (sysctl or seccomp) or ENOMEM
+    /// (RLIMIT_MEMLOCK).
     #[error("io_uring is not available to this process: {}", describe(*errno))]
     RingRefused {
         /// What the kernel answered.

@@ -82,8 +82,7 @@ impl<P: Payload> Uring<P> {
         let iovec = libc::iovec { iov_base: base, iov_len: len };
         // SAFETY: the region outlives the ring (field order) and is not unmapped or moved before.
         let registered = unsafe { ring.submitter().register_buffers(&[iovec]) };
-        // Refused where locked memory is limited (RLIMIT_MEMLOCK before Linux 5.12): plain reads
-        // do.
+        // Refused where the buffers exceed RLIMIT_MEMLOCK: the ring works without registering them.
         let registered_buffers = registered.is_ok();
         let clock = Clock::real();
         Ok(Self { ring, buffers, payload, registered_buffers, begin, clock, syscalls: 0 })
@@ -169,7 +168,9 @@ fn build(depth: u32) -> Result<IoUring, TargetError> {
     newest.or_else(|_| IoUring::builder().build(entries)).map_err(|e| {
         let errno = e.raw_os_error().unwrap_or(0);
         match errno {
-            libc::ENOSYS | libc::EPERM | libc::EACCES => TargetError::RingRefused { errno },
+            libc::ENOSYS | libc::EPERM | libc::EACCES | libc::ENOMEM => {
+                TargetError::RingRefused { errno }
+            }
             _ => TargetError::Setup { what: "io_uring_setup", errno },
         }
     })

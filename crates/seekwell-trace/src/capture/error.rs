@@ -1,5 +1,6 @@
 //! Why nothing can be recorded, with the command that changes it.
 
+use seekwell_sys::sudo;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,8 +9,8 @@ use std::path::PathBuf;
 pub enum CaptureError {
     /// This user may not trace.
     #[error(
-        "recording reads the kernel's block events, which only root may: this is user {uid} \
-         ({what}: {source}); run it again with sudo"
+        "recording reads the kernel's block events, which user {uid} may not ({what}: {source}){}",
+        sudo()
     )]
     Denied {
         /// Who asked.

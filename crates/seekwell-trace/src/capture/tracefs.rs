@@ -227,7 +227,7 @@ mod tests {
         ));
         assert!(said.contains("`lockdown=integrity`") && !said.contains("sudo"), "{said}");
         for mode in ["none [integrity] confidentiality\n", "[none] integrity confidentiality", ""] {
-            assert!(refused(mode).contains("run it again with sudo"), "{mode}");
+            assert!(refused(mode).contains("may not (using tracefs"), "{mode}");
         }
     }
 

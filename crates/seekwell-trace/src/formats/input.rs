@@ -2,9 +2,16 @@
 
 use crate::error::{At, TraceError};
 use memchr::memchr;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use seekwell_io::engine::Control;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// First bytes that [`Input::head`] shows.
 const HEAD_LEN: usize = 16 << 10;
@@ -13,6 +20,56 @@ const MAX_LINE: usize = 64 << 10;
 const CHUNK: usize = 256 << 10;
 /// A larger window than this would make a hostile file allocate gigabytes.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// How often a reader of a pipe looks whether it is to stop.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// What decoders pass on when a reader was told to stop.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
+struct Stopped;
+
+fn unread(path: &Path, source: io::Error) -> TraceError {
+    if source.get_ref().is_some_and(|e| e.is::<Stopped>()) {
+        return TraceError::Interrupted;
+    }
+    TraceError::Io { what: "reading", path: path.to_owned(), source }
+}
+
+/// Opens a file, or a pipe without waiting for its writer.
+fn raw(path: &Path, control: &Arc<Control>) -> io::Result<Box<dyn Read + Send>> {
+    if std::fs::metadata(path)?.is_file() {
+        return Ok(Box::new(File::open(path)?));
+    }
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    Ok(Box::new(Pipe { file, control: Arc::clone(control) }))
+}
+
+/// A pipe or device that may say nothing for ever.
+struct Pipe {
+    file: File,
+    control: Arc<Control>,
+}
+
+impl Read for Pipe {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.control.stop.load(Relaxed) {
+                return Err(io::Error::other(Stopped));
+            }
+            match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&LOOK)) {
+                Ok(0) | Err(Errno::INTR) => continue,
+                Ok(_) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            match self.file.read(out) {
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+        }
+    }
+}
 
 /// A file being read from its start: plain, gzip or zstd, told apart by its first bytes.
 pub struct Input {
@@ -23,13 +80,13 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file and reads its first bytes.
+    /// Opens a file and reads its first bytes. A pipe is waited for until `control` says stop.
     ///
     /// # Errors
-    /// [`TraceError::Io`].
-    pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let failed = |source| TraceError::Io { what: "reading", path: path.to_owned(), source };
-        let mut file = File::open(path).map_err(failed)?;
+    /// [`TraceError::Io`] and [`TraceError::Interrupted`].
+    pub fn open(path: &Path, control: &Arc<Control>) -> Result<Self, TraceError> {
+        let failed = |source| unread(path, source);
+        let mut file = raw(path, control).map_err(failed)?;
         let mut magic = Vec::with_capacity(4);
         file.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
         let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
@@ -57,7 +114,7 @@ impl Input {
             .by_ref()
             .take(HEAD_LEN as u64)
             .read_to_end(&mut head)
-            .map_err(|source| TraceError::Io { what: "reading", path: path.to_owned(), source })?;
+            .map_err(|source| unread(path, source))?;
         Ok(Self { path: path.to_owned(), head, taken: 0, reader })
     }
 
@@ -171,10 +228,7 @@ impl Bytes {
                     return Ok(true);
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => {
-                    let path = self.input.path.clone();
-                    return Err(TraceError::Io { what: "reading", path, source });
-                }
+                Err(source) => return Err(unread(&self.input.path, source)),
             }
         }
     }
@@ -288,9 +342,15 @@ mod tests {
             two.extend(gzip.finish().expect("packs"));
         }
         std::fs::write(&path, two).expect("writes");
-        assert_eq!(all(Input::open(&path).expect("opens").lines("test")), ["a", "bc", "d"]);
+        assert_eq!(
+            all(Input::open(&path, &Arc::default()).expect("opens").lines("test")),
+            ["a", "bc", "d"]
+        );
         std::fs::write(&path, zstd::encode_all(&b"a\nb\n"[..], 1).expect("packs")).expect("writes");
-        assert_eq!(all(Input::open(&path).expect("opens").lines("test")), ["a", "b"]);
+        assert_eq!(
+            all(Input::open(&path, &Arc::default()).expect("opens").lines("test")),
+            ["a", "b"]
+        );
     }
 
     #[test]
@@ -301,10 +361,11 @@ mod tests {
         gzip.write_all("line\n".repeat(9999).as_bytes()).expect("packs");
         let whole = gzip.finish().expect("packs");
         std::fs::write(&path, &whole[..whole.len() - 20]).expect("writes");
-        let opened = Input::open(&path).map(|i| i.lines("test")).and_then(|mut lines| {
-            while lines.next_line()?.is_some() {}
-            Ok(())
-        });
+        let opened =
+            Input::open(&path, &Arc::default()).map(|i| i.lines("test")).and_then(|mut lines| {
+                while lines.next_line()?.is_some() {}
+                Ok(())
+            });
         assert!(matches!(opened, Err(TraceError::Io { .. })), "{opened:?}");
     }
 }

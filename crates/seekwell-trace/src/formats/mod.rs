@@ -37,7 +37,9 @@ use crate::error::TraceError;
 use crate::order::Ordered;
 use crate::source::{About, Sink, Source};
 use crate::store;
+use seekwell_io::engine::Control;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A way of writing a trace down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -221,12 +223,17 @@ pub struct Holds {
     pub has_devices: bool,
 }
 
-/// Opens a trace, in the order of arrival, whatever the format keeps.
+/// Opens a trace, in the order of arrival, whatever the format keeps. A pipe is waited for until
+/// `control` says stop.
 ///
 /// # Errors
-/// [`TraceError::Io`]; [`TraceError::Unrecognised`] where no format was named and none is seen;
+/// [`TraceError::Io`]; [`TraceError::Interrupted`]; [`TraceError::Unrecognised`] where no format was named and none is seen;
 /// what the format says of the first bytes.
-pub fn open(path: &Path, format: Option<Format>) -> Result<Box<dyn Source + Send>, TraceError> {
+pub fn open(
+    path: &Path,
+    format: Option<Format>,
+    control: &Arc<Control>,
+) -> Result<Box<dyn Source + Send>, TraceError> {
     if format.is_none_or(|f| f == Format::Seekwell)
         && !path.exists()
         && store::part_of(path).is_some()
@@ -235,7 +242,7 @@ pub fn open(path: &Path, format: Option<Format>) -> Result<Box<dyn Source + Send
     }
     let per_cpu = if path.exists() { None } else { blktrace::first_of(path) };
     let path = per_cpu.as_deref().unwrap_or(path);
-    let input = Input::open(path)?;
+    let input = Input::open(path, control)?;
     let format = match format.or_else(|| detect(input.head(), path)) {
         Some(format) => format,
         None => {
@@ -247,6 +254,20 @@ pub fn open(path: &Path, format: Option<Format>) -> Result<Box<dyn Source + Send
         return store::open(path);
     }
     open_input(input, format)
+}
+
+/// The same of a file that is read more than once, as what is to be played is.
+///
+/// # Errors
+/// As for [`open`], and [`TraceError::Pipe`].
+pub fn open_file(
+    path: &Path,
+    format: Option<Format>,
+) -> Result<Box<dyn Source + Send>, TraceError> {
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return Err(TraceError::Pipe { path: path.to_owned() });
+    }
+    open(path, format, &Arc::default())
 }
 
 /// Opens a trace of any format but our own store, whose bytes come from anywhere.

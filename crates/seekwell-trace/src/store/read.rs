@@ -13,6 +13,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::serialized_reader::SerializedPageReader;
 use seekwell_io::request::Op;
+use seekwell_sys::read_file;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 /// Devices and processes a file may name; what names more is not one of ours.
 const MAX_NAMES: usize = 1 << 17;
+/// A killed recording's footer: a few kilobytes for each group, and its names.
+const MAX_FOOTER: u64 = 256 << 20;
 
 /// Opens a store. Where it is not there but a part of it is, or where that is named, it is what a
 /// killed recording left, read up to its last whole group.
@@ -68,6 +71,10 @@ impl Stored {
     fn open(path: &Path) -> Result<Self, TraceError> {
         let part = if path.exists() { None } else { part_of(path) };
         let path = part.unwrap_or_else(|| path.to_owned());
+        let found = path.metadata().map_err(|e| io_error("reading", &path, e))?;
+        if !found.is_file() {
+            return Err(TraceError::Pipe { path });
+        }
         let file = File::open(&path).map_err(|e| io_error("reading", &path, e))?;
         let whole = guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&file)?));
         let metadata = match whole {
@@ -248,7 +255,7 @@ fn fetch<T: DataType>(
 
 /// The footer that a killed recording kept, where there is one.
 fn recovered(path: &Path) -> Result<Option<ParquetMetaData>, TraceError> {
-    match std::fs::read(path) {
+    match read_file(path, MAX_FOOTER) {
         Ok(footer) => {
             let footer = bytes::Bytes::from(footer);
             guarded(|| Ok(Some(ParquetMetaDataReader::new().parse_and_finish(&footer)?)))

@@ -20,7 +20,7 @@ pub use request::{Request, RequestError, parse};
 pub use values::{ValueProblem, Values};
 
 use crate::disk::Disk;
-use seekwell_sys::View;
+use seekwell_sys::{View, sudo};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -185,7 +185,7 @@ pub enum SettingError {
         path: PathBuf,
     },
     /// This user may not write it.
-    #[error("{key} is {present} and may be changed by root only: run the same command with sudo")]
+    #[error("{key} is {present}, and this user may not change it{}", sudo())]
     Denied {
         /// The key.
         key: String,

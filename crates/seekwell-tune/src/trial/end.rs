@@ -19,7 +19,7 @@ impl Tuner<'_> {
         let here = Machine::read(self.view);
         let places = match disk {
             Some(disk) => vec![Place::new(&self.run_dir, &disk.identity.dev)],
-            None => Place::all(&self.run_dir),
+            None => self.places()?,
         };
         let mut found = Vec::new();
         for place in places {
@@ -140,6 +140,9 @@ impl Tuner<'_> {
         let found = self.place(disk, |p, s| !settled(s) || !p.earlier().is_empty());
         let (place, story) = match (found, disk) {
             (Err(TuneError::NoTrial { .. }), Some(disk)) => return self.undo_rule(disk),
+            (Err(TuneError::Journal(error @ JournalError::Damaged { .. })), _) => {
+                return self.undo_by_guard(error);
+            }
             (found, _) => found?,
         };
         let mut undone = Undone {
@@ -183,6 +186,19 @@ impl Tuner<'_> {
         let reason = if story.phase() == Phase::Kept { Reason::Asked } else { Reason::Recovered };
         undone.outcome = guard::recover(&place.journal(), &story, &applier, reason)?;
         self.undo_kept(&place, undone)
+    }
+
+    /// A journal that cannot be understood: a guard that lives knows what was in it.
+    fn undo_by_guard(&self, damaged: JournalError) -> Result<Undone, TuneError> {
+        let JournalError::Damaged { path, .. } = &damaged else { return Err(damaged.into()) };
+        let Some(place) = Place::of(path) else { return Err(damaged.into()) };
+        let disk = place.dev().parse().ok().and_then(|dev| Disk::by_number(self.view, dev).ok());
+        let Some(disk) = disk else { return Err(damaged.into()) };
+        let Ok(Reply::Undone { outcome }) = guard::ask(&place.socket(), Ask::Undo, PATIENCE) else {
+            return Err(damaged.into());
+        };
+        let (schema, notes) = ("seekwell/tune-undo/1".to_owned(), vec![damaged.to_string()]);
+        Ok(Undone { schema, disk: disk.identity, outcome, rule_removed: None, notes })
     }
 
     /// What was kept before the last trial, the newest first. The disk's lock must be held.

@@ -27,7 +27,7 @@ impl Tuner<'_> {
     /// [`TuneError::Journal`].
     pub fn status(&self, disk: Option<&Disk>) -> Result<Vec<Standing>, TuneError> {
         let mut all = Vec::new();
-        for place in Place::all(&self.run_dir) {
+        for place in self.places()? {
             let Some(story) = place.story()? else { continue };
             if disk.is_some_and(|d| d.identity.dev != story.begin.disk.dev) {
                 continue;
@@ -75,7 +75,7 @@ impl Tuner<'_> {
             notes.push(gone.to_owned());
         }
         if story.damaged > 0 {
-            notes.push(format!("{} lines of its journal are damaged", story.damaged));
+            notes.push(format!("damaged lines in its journal: {}", story.damaged));
         }
         if story.cut_short {
             notes.push("the last line of its journal was cut short".to_owned());

@@ -6,10 +6,8 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_inspect::diff::{Change, diff_all};
 use seekwell_inspect::{Inspection, Target, all_disks, inspect, saved};
-use seekwell_sys::{Bundle, MAX_FILE, SnapshotError};
+use seekwell_sys::{Bundle, MAX_FILE, SnapshotError, read_file, text_path};
 use serde::Serialize;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// What is compared, by name, and how it differs.
@@ -65,14 +63,9 @@ fn load(path: &Path, context: &Context) -> Result<Option<Vec<Inspection>>, Comma
         let target = Target::resolve(&context.view, path)?;
         return Ok(Some(vec![inspect(&context.view, &target)]));
     }
-    let unreadable = |source| SnapshotError::Unreadable { path: path.to_path_buf(), source };
-    let mut content = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(MAX_FILE + 1).read_to_end(&mut content).map_err(unreadable)?;
+    let content = read_file(path, MAX_FILE)
+        .map_err(|source| CommandError::Read { path: path.to_path_buf(), source })?;
     let name = path.display().to_string();
-    if content.len() as u64 > MAX_FILE {
-        return Err(SnapshotError::TooLarge { file: name, limit: MAX_FILE }.into());
-    }
     if Bundle::begins(&content) {
         return Ok(Some(saved::inspections(&Bundle::parse(&name, &content)?)));
     }
@@ -102,7 +95,7 @@ fn documents(content: &[u8]) -> Result<Vec<Inspection>, String> {
 /// This machine in the targets of `like`, as far as they are here; every disk where none is.
 fn live(like: &[Inspection], context: &Context) -> Vec<Inspection> {
     let view = &context.view;
-    let same = like.iter().filter_map(|i| Target::resolve(view, &i.target).ok());
+    let same = like.iter().filter_map(|i| Target::resolve(view, text_path(&i.target)).ok());
     let mut targets: Vec<Target> = same.collect();
     if targets.is_empty() {
         targets = all_disks(view);

@@ -8,7 +8,7 @@ use crate::judge::{Judged, ask, judge, live_log, log_of};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::saved;
 use seekwell_inspect::{Host, InspectError, Inspection, Target, all_disks, inspect, text};
-use seekwell_sys::SnapshotError;
+use seekwell_sys::{MAX_TEXT, SnapshotError, read_file_or_pipe};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -139,12 +139,9 @@ fn from_text(args: &Inspect, error: SnapshotError) -> Result<Vec<Inspection>, Co
     if found.is_empty() { Err(error.into()) } else { Ok(found) }
 }
 
-/// Text of any encoding, at most as much as any such listing has.
+/// Text of any encoding.
 fn text_of(path: &Path) -> Result<String, CommandError> {
-    const MOST: u64 = 16 << 20;
-    let fail = |source| CommandError::Read { path: path.to_path_buf(), source };
-    let file = std::fs::File::open(path).map_err(fail)?;
-    let mut bytes = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(file, MOST), &mut bytes).map_err(fail)?;
+    let bytes = read_file_or_pipe(path, MAX_TEXT)
+        .map_err(|source| CommandError::Read { path: path.to_path_buf(), source })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

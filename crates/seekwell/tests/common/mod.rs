@@ -92,7 +92,10 @@ impl Loop {
             skip("no loop device to be had");
             return None;
         };
-        Some(Self { device: device.trim().to_owned(), backing, _dir: dir })
+        let device = device.trim().to_owned();
+        // A device that was read-only keeps that for whoever gets it next.
+        tool("blockdev", &["--setrw", &device]);
+        Some(Self { device, backing, _dir: dir })
     }
 }
 

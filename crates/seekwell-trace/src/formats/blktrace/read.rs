@@ -14,6 +14,7 @@ use seekwell_io::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What stands between a trace's name and the number of a CPU.
 const PER_CPU: &str = ".blktrace.";
@@ -39,7 +40,7 @@ pub fn open(input: Input) -> Result<Box<dyn Source + Send>, TraceError> {
     let clock = if siblings.is_empty() { Clock::Start } else { Clock::Monotonic };
     let mut inputs = Vec::new();
     for path in siblings.iter().filter(|path| *path != input.path()) {
-        inputs.push(Input::open(path)?);
+        inputs.push(Input::open(path, &Arc::default())?);
     }
     inputs.insert(0, input);
     Ok(Box::new(Blktrace::new(inputs, clock)?))

@@ -232,7 +232,8 @@ fn the_files_of_all_cpus_are_merged_by_time_given_any_of_them_or_their_base_name
     assert_eq!(first_of(&base), Some(of(0)));
     assert_eq!(first_of(&folder.path().join("sdc")), None);
     for cpu in [0, 1, 10] {
-        let mut source = open(Input::open(&of(cpu)).expect("opens")).expect("opens");
+        let mut source =
+            open(Input::open(&of(cpu), &std::sync::Arc::default()).expect("opens")).expect("opens");
         let (records, ended) = drain(&mut *source);
         ended.expect("good");
         let times: Vec<_> = records.iter().map(|r| (r.queued, r.issued, r.completed)).collect();

@@ -241,7 +241,7 @@ pub fn run(args: &Bench, base: &Options, context: &Context) -> Ended {
         return Err(SweepError::NoEngine.into());
     }
     if all.iter().any(|options| by_engine && options.engine == Engine::IoUring) {
-        EngineKind::pick(Choice::IoUring)?;
+        EngineKind::pick(Choice::IoUring, context)?;
     }
     format::check_plots(&args.results, &all)?;
     let mut stage = Stage::begin(args, context, &all)?;

@@ -31,6 +31,7 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::WorkloadError;
 use seekwell_runs::Tool;
 use seekwell_stats::Arm;
+use seekwell_sys::{path_text, text_path};
 use setter::Setter;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -92,7 +93,7 @@ fn begin_new(args: &Experiment, page: Option<OutputFile>, context: &Context) -> 
             git_commit: option_env!("SEEKWELL_GIT_COMMIT").map(str::to_owned),
         },
         command: command(args, design.seed),
-        target: target.display().to_string(),
+        target: path_text(&target),
         identity,
         size_bytes: args.workload.size,
         destroy: args.destroy.destroy.clone(),
@@ -134,7 +135,7 @@ fn resume(name: Option<&str>, page: Option<OutputFile>, context: &Context) -> En
     }
     let line = Line::new(context.progress, Arc::clone(&context.control));
     heed_signals(context)?;
-    let inspection = look(&context.view, Path::new(&document.target))?;
+    let inspection = look(&context.view, &text_path(&document.target))?;
     let mut machine = machine(&document, inspection, context, &line, true)?;
     begin(&mut document, &mut machine, None)?;
     finish(document, machine, folder, &place, page, context, line)
@@ -274,14 +275,10 @@ pub(super) fn machine_with(
     let (a, b) = (&document.a.options, &document.b.options);
     let wants = |engine| a.engine == engine || b.engine == engine;
     if wants(Engine::IoUring) {
-        EngineKind::pick(crate::cli::Engine::IoUring)?;
+        EngineKind::pick(crate::cli::Engine::IoUring, context)?;
     }
     let engine = if wants(Engine::Auto) {
-        let (engine, notice) = EngineKind::pick(crate::cli::Engine::Auto)?;
-        if let Some(notice) = notice {
-            context.note(&format!("{notice}; threads are used instead and cost more"));
-        }
-        engine
+        EngineKind::pick(crate::cli::Engine::Auto, context)?.0
     } else {
         EngineKind::Threads
     };
@@ -300,7 +297,7 @@ pub(super) fn machine_with(
         options.workload(room, region.direct, 1).check()?;
     }
     let executor = RealExecutor::new(ready.source, engine, None, Arc::clone(&context.control));
-    let target = PathBuf::from(&document.target);
+    let target = text_path(&document.target);
     let baseline = document.a.command.clone();
     let parts = Parts { target, executor, engine, region, setter, baseline, seen: inspection };
     Ok(Machine::new(context, parts))
@@ -318,11 +315,11 @@ fn setter(document: &Document, resumed: bool) -> Result<Option<Setter>, CommandE
     let mut keys: Vec<String> = settings.map(|s| s.key.clone()).collect();
     keys.dedup();
     let Some(first) = keys.first().cloned() else { return Ok(None) };
-    let target = Path::new(&document.target);
-    if is_modelled(target) {
+    let target = text_path(&document.target);
+    if is_modelled(&target) {
         // Its parameters are no settings of a disk: nothing has to be put back.
         for arm in [&document.a, &document.b] {
-            model(target, &arm.pairs())?;
+            model(&target, &arm.pairs())?;
         }
         return Ok(None);
     }
@@ -332,7 +329,7 @@ fn setter(document: &Document, resumed: bool) -> Result<Option<Setter>, CommandE
         return Err(ArmError::NoDisk { key: first, target, why }.into());
     }
     let run = run_time(document);
-    let mut setter = Setter::new(Path::new(&document.target), run, keys, resumed)?;
+    let mut setter = Setter::new(&target, run, keys, resumed)?;
     setter.allow(document.a.allow_risk);
     for arm in [&document.a, &document.b] {
         setter.restore();

@@ -16,7 +16,7 @@ use seekwell_io::engine::Control;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use seekwell_stats::Arm;
-use seekwell_sys::{Live, View};
+use seekwell_sys::{Live, View, path_text};
 use seekwell_tune::Disk;
 use seekwell_tune::guard::Health;
 use std::io::Read;
@@ -179,7 +179,7 @@ impl Rig for Machine {
         self.executor.issue_by(engine, arm.options.tags());
         if is_modelled(&self.target) {
             let gone = |_| ExecuteError::OpenFailed {
-                path: self.target.display().to_string(),
+                path: path_text(&self.target),
                 errno: Errno::NOENT.raw_os_error(),
             };
             self.executor.ask(model(&self.target, &arm.pairs()).map_err(gone)?);

@@ -7,14 +7,14 @@ use crate::context::Context;
 use crate::exit::Exit;
 use seekwell_machine::library::Shelf;
 use seekwell_machine::{Model, import};
-use std::fs;
+use seekwell_sys::{MAX_TEXT, read_text};
 use std::path::Path;
 
 pub fn run(args: &Import, context: &Context) -> Ended {
     let output = begin_output(&args.output, args.replace, context)?;
     let folder = args.parv.parent().unwrap_or(Path::new(""));
     let name = args.parv.file_name().unwrap_or_default().to_string_lossy();
-    let mut open = |name: &str| fs::read_to_string(folder.join(name));
+    let mut open = |name: &str| read_text(&folder.join(name), MAX_TEXT);
     let imported = import(&name, &mut open)?;
     let file = args.output.display().to_string();
     // What cannot be read back must not be written.

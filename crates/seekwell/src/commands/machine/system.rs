@@ -8,8 +8,8 @@ use seekwell_machine::ImportError;
 use seekwell_machine::disksim::{self, DisksimError, Outcome, System};
 use seekwell_machine::validate::Times;
 use seekwell_report::units::time;
+use seekwell_sys::{MAX_TEXT, read_text};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::Path;
 
 use super::validate::QUANTILES;
@@ -37,7 +37,7 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
 fn read(parv: &Path) -> Result<System, DisksimError> {
     let folder = parv.parent().unwrap_or(Path::new(""));
     let name = parv.file_name().unwrap_or_default().to_string_lossy();
-    let mut open = |name: &str| fs::read_to_string(folder.join(name));
+    let mut open = |name: &str| read_text(&folder.join(name), MAX_TEXT);
     let document = disksim::read(&name, &mut open)?;
     disksim::system(&document, &mut open)
 }

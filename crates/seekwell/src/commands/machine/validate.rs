@@ -15,6 +15,7 @@ use seekwell_trace::record::Record;
 use seekwell_trace::source::each_batch;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Quantiles that are shown.
 pub(super) const QUANTILES: [(&str, f64); 5] =
@@ -45,7 +46,7 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
 
 /// The trace's requests with what each took and how long the host thought after it.
 fn requests(trace: &Path, format: Option<Format>) -> Result<Vec<Measured>, TraceError> {
-    let mut source = formats::open(trace, format)?;
+    let mut source = formats::open(trace, format, &Arc::default())?;
     let mut records: Vec<Record> = Vec::new();
     each_batch(&mut *source, |batch| {
         records.extend_from_slice(batch);

@@ -82,6 +82,23 @@ pub enum ReplayError {
     },
 }
 
+impl ReplayError {
+    /// Whether other options would help, rather than more rights over the target.
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::NoReads { .. } => false,
+            Self::Empty { .. }
+            | Self::SeveralDevices { .. }
+            | Self::NoSuchDevice { .. }
+            | Self::MappedTwice { .. }
+            | Self::Destroy { .. }
+            | Self::NoTimes { .. }
+            | Self::NoCompletions { .. }
+            | Self::Fit { .. } => true,
+        }
+    }
+}
+
 /// At most a dozen names.
 fn shown(names: &[String]) -> String {
     let mut out = names.iter().take(12).cloned().collect::<Vec<_>>().join(", ");

@@ -128,7 +128,7 @@ impl Source for Heeding<'_> {
 }
 
 fn look(args: &Replay, context: &Context, line: &Line) -> Result<Surveyed, CommandError> {
-    let source = formats::open(&args.trace, args.from)?;
+    let source = formats::open_file(&args.trace, args.from)?;
     let mut source = Heeding { source, control: &context.control, line, read: 0 };
     let survey = survey(&mut source, moment(args))?;
     let (about, tables) = (source.about().clone(), source.tables().clone());

@@ -181,8 +181,10 @@ impl Stage<'_> {
     ) -> Result<Played, PlayError> {
         let set_up = || {
             let target = open().map_err(EngineError::from)?;
-            let mut feed =
-                Feed::start(formats::open(&self.args.trace, self.args.from)?, self.picked(lane));
+            let mut feed = Feed::start(
+                formats::open_file(&self.args.trace, self.args.from)?,
+                self.picked(lane),
+            );
             // What decoding takes until the first request is there delays none.
             feed.peek();
             Ok((feed, target))

@@ -11,6 +11,7 @@ use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_runs::{Fidelity, Phase, Repeat, Replay as Replayed, ReplayMode, Work};
+use seekwell_sys::path_text;
 use seekwell_trace::replay::{Skipped, Verdict};
 use std::collections::BTreeMap;
 
@@ -134,7 +135,7 @@ fn repeat_of(lane: &Lane, played: &Played, seed: u64, cpu_share: f64) -> Repeat 
         }
     };
     if repeat.invalid.is_none() {
-        repeat.invalid = judged(&played.fidelity, &lane.path.display().to_string());
+        repeat.invalid = judged(&played.fidelity, &path_text(&lane.path));
     }
     repeat.fidelity = Some(fidelity(&played.fidelity, &skipped));
     repeat

@@ -16,10 +16,9 @@ use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
 use seekwell_runs::{Kind, Medium, Status};
 use seekwell_suites::{Level, Round, Settings, Suite, SuiteError, find, record};
-use seekwell_sys::DevId;
+use seekwell_sys::{DevId, path_text, text_path};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
-use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -42,7 +41,7 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     let whole = Whole {
         suite,
         settings,
-        target: Path::new(&inspection.path).to_path_buf(),
+        target: text_path(&inspection.path),
         is_dir: inspection.kind == TargetKind::Directory,
         device: inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok()),
         args,
@@ -99,7 +98,7 @@ impl Whole<'_> {
         let direct = (self.suite.direct)(&self.settings);
         if self.is_dir {
             let size_bytes = (self.suite.needs)(&self.settings).bytes;
-            let directory = self.target.display().to_string();
+            let directory = path_text(&self.target);
             return Some(Medium::TemporaryFile { directory, size_bytes, direct });
         }
         let end = File::open(&self.target).and_then(|mut file| file.seek(SeekFrom::End(0)));

@@ -21,7 +21,7 @@ pub fn run(files: &Files, cut: Option<&Cut>, context: &Context) -> Ended {
     let to = output_format(files)?;
     check_output(&files.output, files.replace, context)?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let mut source = formats::open(&files.input, files.from)?;
+    let mut source = formats::open(&files.input, files.from, &context.control)?;
     let mut sieve = cut.map(Sieve::new);
     let line = Line::plain(context.progress);
     let copied = copy(source.as_mut(), files, to, sieve.as_mut(), context, &line);

@@ -46,8 +46,10 @@ fn look(
     let is_left_over = !path.exists() && store::part_of(path).is_some();
     let is_store = match from {
         Some(from) => from == Format::Seekwell,
-        None if path.exists() => {
-            formats::detect(Input::open(path)?.head(), path) == Some(Format::Seekwell)
+        // What is looked at of a pipe is lost for reading it, and a store is never one.
+        None if path.is_file() => {
+            let input = Input::open(path, &context.control)?;
+            formats::detect(input.head(), path) == Some(Format::Seekwell)
         }
         None => is_left_over,
     };
@@ -55,7 +57,7 @@ fn look(
         let (about, tables, summary) = store::summary(path)?;
         return Ok(Some(Known { about, tables, summary, format: Format::Seekwell }));
     }
-    let mut source = formats::open(path, from)?;
+    let mut source = formats::open(path, from, &context.control)?;
     let line = Line::plain(context.progress);
     let mut summary = Summary::default();
     let whole = each_batch(&mut *source, |batch| {

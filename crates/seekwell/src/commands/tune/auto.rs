@@ -28,7 +28,7 @@ use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
 use seekwell_runs::Tool;
 use seekwell_stats::{Better, Verdict, holm, percent};
-use seekwell_sys::View;
+use seekwell_sys::{View, path_text};
 use seekwell_tune::candidates::{Candidate, Load, candidates};
 use seekwell_tune::setting::{Request, parse};
 use seekwell_tune::{Disk, TuneError};
@@ -139,7 +139,7 @@ impl Search<'_> {
         let mut document = Document {
             schema: Document::SCHEMA.to_owned(),
             disk: disk.identity.clone(),
-            target: self.target.display().to_string(),
+            target: path_text(&self.target),
             workload: self.options.words().into_iter().collect(),
             goal: metric,
             seed: self.seed,
@@ -155,6 +155,9 @@ impl Search<'_> {
         self.prove(&mut document)?;
         let able = document.candidates.iter().filter(|c| c.not_tried.is_none()).count();
         if able == 0 {
+            if !document.candidates.is_empty() {
+                document.outcome = Outcome::NotMeasured;
+            }
             return Ok(document);
         }
         self.forecast(able);
@@ -176,7 +179,10 @@ impl Search<'_> {
         document.winner = self.winner(&document.candidates);
         match document.winner {
             Some(winner) => self.confirm(&mut document, winner, machine, place, line)?,
-            None => document.outcome = Outcome::NothingHelps,
+            None if document.candidates.iter().any(Screened::screened) => {
+                document.outcome = Outcome::NothingHelps;
+            }
+            None => document.outcome = Outcome::NotMeasured,
         }
         Ok(document)
     }
@@ -239,7 +245,7 @@ impl Search<'_> {
                 git_commit: option_env!("SEEKWELL_GIT_COMMIT").map(str::to_owned),
             },
             command: self.command(key, value, n),
-            target: self.target.display().to_string(),
+            target: path_text(&self.target),
             identity: identity(&self.inspection),
             size_bytes: self.args.length.size,
             destroy: self.args.length.destroy.destroy.clone(),
@@ -273,7 +279,7 @@ impl Search<'_> {
     /// The command line of the confirming experiment by itself.
     fn command(&self, key: &str, value: &str, n: u64) -> Vec<String> {
         let mut words: Vec<String> = ["seekwell", "experiment", "--on"].map(str::to_owned).to_vec();
-        words.push(self.target.display().to_string());
+        words.push(path_text(&self.target));
         words.extend(["--b".to_owned(), format!("{key}={value}")]);
         words.push(format!("--metric={}", self.metric()));
         let options = self.options.words().into_iter();
@@ -408,7 +414,7 @@ impl Outcome {
         match self {
             Self::Helps => Exit::Done,
             Self::NothingToTry | Self::NothingHelps | Self::Undecided => Exit::NotShown,
-            Self::Invalid => Exit::Invalid,
+            Self::Invalid | Self::NotMeasured => Exit::Invalid,
             Self::Interrupted => Exit::Interrupted,
         }
     }

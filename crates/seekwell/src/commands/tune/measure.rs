@@ -111,10 +111,7 @@ fn ready(
         Engine::IoUring => crate::cli::Engine::IoUring,
         Engine::Threads => crate::cli::Engine::Threads,
     };
-    let (engine, notice) = EngineKind::pick(choice)?;
-    if let Some(notice) = notice {
-        context.note(&format!("{notice}; threads are used instead and cost more"));
-    }
+    let (engine, _) = EngineKind::pick(choice, context)?;
     let wanted = Wanted {
         set: &[],
         inspection: &inspection,

@@ -56,10 +56,14 @@ pub fn run(command: &TuneCommand, context: &Context) -> Ended {
     }
 }
 
-/// Says on standard error that a trial was cut off and not put back; for other commands to call.
+/// Says on standard error that a trial was cut off and not put back, or may have been; for other
+/// commands to call.
 pub fn note_unfinished(context: &Context) {
-    if let Some(found) = seekwell_tune::unfinished(&run_dir()) {
-        context.note(&found.to_string());
+    match seekwell_tune::unfinished(&run_dir()) {
+        Ok(Some(found)) => context.note(&found.to_string()),
+        Err(error) if error.incomplete() => context.note(&error.to_string()),
+        // Who may not look has nothing to put back.
+        Ok(None) | Err(_) => {}
     }
 }
 

@@ -1,7 +1,8 @@
 //! Why jobs cannot be run, in sentences; all of it is known before the first byte is written.
 
-use crate::exit::Exit;
+use seekwell_jobs::JobError;
 use seekwell_jobs::job::Origin;
+use seekwell_sys::is_wrong_file;
 use seekwell_trace::error::TraceError;
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 pub enum JobRunError {
     /// The job file asks for what cannot be.
     #[error(transparent)]
-    File(#[from] Box<seekwell_jobs::JobError>),
+    File(#[from] Box<JobError>),
     /// A job would write to a file of the user's.
     #[error(
         "job `{job}` writes to {}, which is there already: a file of yours is only ever read; let \
@@ -252,21 +253,42 @@ pub enum JobRunError {
     },
 }
 
-impl From<seekwell_jobs::JobError> for JobRunError {
-    fn from(error: seekwell_jobs::JobError) -> Self {
+impl From<JobError> for JobRunError {
+    fn from(error: JobError) -> Self {
         Self::File(Box::new(error))
     }
 }
 
 impl JobRunError {
-    /// The status a command ends with.
-    pub const fn exit(&self) -> Exit {
+    /// Whether the job file or the command line is wrong, rather than the system or the safety
+    /// rules standing in the way.
+    pub fn is_usage(&self) -> bool {
         match self {
+            Self::File(error) => match &**error {
+                JobError::Read { source, .. } => is_wrong_file(source),
+                _ => true,
+            },
+            Self::Trace { source, .. } => source.is_usage(),
             Self::WouldOverwrite { .. }
             | Self::WouldDestroy { .. }
             | Self::TooManyFiles { .. }
-            | Self::TooMuchToRemember { .. } => Exit::Refused,
-            _ => Exit::Usage,
+            | Self::TooMuchToRemember { .. } => false,
+            Self::NothingToDestroy
+            | Self::NotAllowed { .. }
+            | Self::NoSize { .. }
+            | Self::TooSmall { .. }
+            | Self::NoRoom { .. }
+            | Self::Unaligned { .. }
+            | Self::Interval { .. }
+            | Self::NoPattern { .. }
+            | Self::EmptyTrace { .. }
+            | Self::NoPlaceForTrace { .. }
+            | Self::AgainstTrace { .. }
+            | Self::WithTrace { .. }
+            | Self::NotHere { .. }
+            | Self::NobodyToWaitFor { .. }
+            | Self::TooLargeForMachine { .. }
+            | Self::TooFar { .. } => true,
         }
     }
 }

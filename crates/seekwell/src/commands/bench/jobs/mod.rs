@@ -35,6 +35,7 @@ use seekwell_jobs::job::{EngineKind, JobFile};
 use seekwell_jobs::{Surroundings, layout as known_layout, parse_files};
 use seekwell_machine::Model;
 use seekwell_runs::{Kind, Medium};
+use seekwell_sys::path_text;
 use stage::{Run, stages};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -198,7 +199,7 @@ fn medium(layout: &Layout, media: &Media, destroy: Option<&str>) -> Medium {
     if let Some((i, place)) = of(There::Nothing) {
         let size_bytes = places().filter(|(_, p)| p.there == There::Nothing).map(|(_, p)| p.end);
         return Medium::TemporaryFile {
-            directory: media::target_of(place).display().to_string(),
+            directory: path_text(media::target_of(place)),
             size_bytes: size_bytes.sum(),
             direct: direct(i),
         };

@@ -23,6 +23,7 @@ use seekwell_jobs::play::source::failure::{MISMATCH, is_ignored};
 use seekwell_runs::{
     Detail, DeviceCount, JobFile, JobWork, Mismatch, Phase, Repeat, RepeatDetail, Work,
 };
+use seekwell_sys::path_text;
 use seekwell_trace::replay::{Fidelity, Skipped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -106,7 +107,7 @@ impl Naming<'_> {
             for used in member.uses.iter().filter(|u| seen.insert(u.place)) {
                 let place = &self.layout.places[used.place];
                 files.push(JobFile {
-                    path: place.path.display().to_string(),
+                    path: path_text(&place.path),
                     kind: match (place.there, &place.written_by) {
                         (There::Nothing, _) => "temporary",
                         (There::Device, Some(_)) => "destroyed",
@@ -481,7 +482,7 @@ impl Of<'_> {
         let (file, offset) =
             seekwell_jobs::play::address::Address::new(member.uses.len()).split(address);
         let place = &self.naming.layout.places[member.uses[file as usize].place];
-        (place.path.display().to_string(), offset)
+        (path_text(&place.path), offset)
     }
 }
 

@@ -81,7 +81,7 @@ impl Trace {
             job: job.name.clone(),
             source: Box::new(source),
         };
-        let source = formats::open(path, None).map_err(wrong)?;
+        let source = formats::open_file(path, None).map_err(wrong)?;
         let mut source = Altered { source, rule: rule.clone(), devices: None };
         let found = survey(&mut source, Moment::Queue).map_err(wrong)?;
         let used = |device: &DeviceSurvey| device.total() > 0;
@@ -118,7 +118,7 @@ impl Trace {
     /// # Errors
     /// When the trace is not there any more.
     pub fn open(&self) -> Result<Box<dyn Source + Send>, TraceError> {
-        let source = formats::open(&self.path, None)?;
+        let source = formats::open_file(&self.path, None)?;
         let numbers = (0..).zip(&self.devices).map(|(file, device)| (*device, file)).collect();
         Ok(Box::new(Altered { source, rule: self.rule.clone(), devices: Some(numbers) }))
     }

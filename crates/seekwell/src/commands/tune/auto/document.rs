@@ -19,6 +19,8 @@ pub enum Outcome {
     Undecided,
     /// The confirmation was not fit for an answer.
     Invalid,
+    /// There were candidates, and none of them could be measured.
+    NotMeasured,
     /// There is nothing to try on this disk for this workload.
     NothingToTry,
     /// It was stopped.

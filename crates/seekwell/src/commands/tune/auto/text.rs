@@ -53,6 +53,10 @@ fn sentence(document: &Document) -> String {
             format!("Undecided: {named} looked best; fresh runs (experiment {id}) say: {said}.")
         }
         Outcome::Invalid => format!("{named} could not be confirmed (experiment {id}): {said}."),
+        Outcome::NotMeasured => {
+            let why = document.candidates.iter().find_map(|c| c.not_tried.as_deref());
+            format!("Nothing could be measured: {}.", why.unwrap_or("no run gave a number"))
+        }
         Outcome::NothingToTry => {
             "Nothing here helps: this disk has no setting to try for this workload.".to_owned()
         }
