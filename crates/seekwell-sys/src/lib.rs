@@ -11,6 +11,7 @@ pub mod fake;
 mod folder;
 mod kmsg;
 mod live;
+pub mod mark;
 mod mask;
 mod mounts;
 mod nearest;
