@@ -89,7 +89,8 @@ fn swap(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> 
                 step: "compared with an active swap file",
                 source: errno.into(),
             };
-            if FileId::at(&name).map_err(failed)? == file {
+            let stat = rustix::fs::stat(&name).map_err(failed)?;
+            if file == (FileId { dev: DevId::from_raw(stat.st_dev), inode: stat.st_ino }) {
                 return Err(Refusal::Swap { target, device: family.target.node(), swap });
             }
         }

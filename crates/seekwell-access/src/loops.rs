@@ -5,7 +5,7 @@
 
 use crate::Refusal;
 use crate::device::Member;
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use seekwell_sys::{DevId, View};
 use std::io;
@@ -22,18 +22,8 @@ pub(crate) enum Shown {
 /// A file, whatever it is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileId {
-    dev: u64,
-    inode: u64,
-}
-
-impl FileId {
-    pub(crate) fn of(stat: &Stat) -> Self {
-        Self { dev: stat.st_dev, inode: stat.st_ino }
-    }
-
-    pub(crate) fn at(path: &Path) -> Result<Self, Errno> {
-        Ok(Self::of(&rustix::fs::stat(path)?))
-    }
+    pub dev: DevId,
+    pub inode: u64,
 }
 
 /// `LOOP_MAJOR` of `linux/major.h`.
@@ -68,11 +58,16 @@ pub(crate) fn shown_by(
         Err(Errno::NOENT) if !view.exists(&member.sysfs.join("loop")) => Ok(None),
         other => other,
     };
-    asked.map_err(|errno| Refusal::UnknownLoop {
-        target: target.to_path_buf(),
-        loop_device: member.node(),
-        dev: member.dev,
-        source: errno.into(),
+    asked.map_err(|errno| match errno {
+        Errno::ACCESS | Errno::PERM if crate::error::uid() != 0 => {
+            Refusal::io(target, "compared with what loop devices show", errno)
+        }
+        _ => Refusal::UnknownLoop {
+            target: target.to_path_buf(),
+            loop_device: member.node(),
+            dev: member.dev,
+            source: errno.into(),
+        },
     })
 }
 
@@ -97,7 +92,7 @@ fn ask(member: &Member) -> Result<Option<Shown>, Errno> {
         return if errno == Errno::NXIO { Ok(None) } else { Err(errno) };
     }
     Ok(Some(if status.rdevice == status.device || status.rdevice == 0 {
-        Shown::File(FileId { dev: status.device, inode: status.inode })
+        Shown::File(FileId { dev: DevId::from_raw(status.device), inode: status.inode })
     } else {
         Shown::Device(DevId::from_raw(status.rdevice))
     }))

@@ -6,7 +6,7 @@
 use crate::Refusal;
 use crate::device::Family;
 use crate::loops::FileId;
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 use rustix::io::Errno;
 use seekwell_sys::{DevId, View, ViewError};
 use std::fmt;
@@ -76,15 +76,23 @@ fn has_open(view: &dyn View, pid: u32, family: &Family, access: Access) -> Resul
     let looked = || {
         for number in view.list(&process.join("fd"))? {
             let path = process.join("fd").join(&number);
-            let stat = match rustix::fs::stat(&path) {
+            // Without asking a server, which may be gone, about a file in a network.
+            let stat = match statx(
+                CWD,
+                &path,
+                AtFlags::STATX_DONT_SYNC,
+                StatxFlags::TYPE | StatxFlags::INO,
+            ) {
                 Err(Errno::NOENT) => continue,
                 // The init of a sandbox may shield itself from root; it measures no disks.
                 Err(Errno::ACCESS) if pid == 1 => continue,
                 other => other.map_err(|e| ViewError::from_io(&path, &io::Error::from(e)))?,
             };
-            let shared = match FileType::from_raw_mode(stat.st_mode) {
-                FileType::BlockDevice => family.member(DevId::from_raw(stat.st_rdev)).is_some(),
-                FileType::RegularFile => family.file == Some(FileId::of(&stat)),
+            let dev = DevId { major: stat.stx_dev_major, minor: stat.stx_dev_minor };
+            let rdev = DevId { major: stat.stx_rdev_major, minor: stat.stx_rdev_minor };
+            let shared = match FileType::from_raw_mode(stat.stx_mode.into()) {
+                FileType::BlockDevice => family.member(rdev).is_some(),
+                FileType::RegularFile => family.file == Some(FileId { dev, inode: stat.stx_ino }),
                 _ => false,
             };
             let info = process.join("fdinfo").join(number);
