@@ -16,7 +16,7 @@ pub(super) fn journal(window: &Window<'_>, magic: u64) -> Option<bool> {
 pub(super) fn xfs_log(window: &Window<'_>, magic: u64) -> Option<bool> {
     let (version, len) = (window.u32_be(magic + 8)?, window.u32_be(magic + 12)?);
     let format = window.u32_be(magic + 300)?;
-    Some((1..=3).contains(&version) && len.cast_signed() > 0 && format <= 3)
+    Some((1..=3).contains(&version) && len.cast_signed() > 0 && (1..=3).contains(&format))
 }
 
 /// A DOS partition table or boot loader: each of the four entries is either active or not.
