@@ -9,7 +9,7 @@ use crate::loops::{FileId, Shown, shown_by};
 use crate::mounted::mounts_of;
 use crate::opened_by::{Access, opened_by};
 use rustix::io::Errno;
-use seekwell_sys::{DevId, View, ViewError};
+use seekwell_sys::{DevId, View, ViewError, unescape};
 use std::path::{Path, PathBuf};
 
 /// Refuses when any member is mounted, swapped to, held, shown by another loop device, or open for
@@ -76,7 +76,7 @@ fn swap(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> 
         let mut words = line.split_whitespace();
         let (Some(name), Some(kind)) = (words.next(), words.next()) else { continue };
         // A removed node or file is marked; its name still says which it was.
-        let name = PathBuf::from(unescaped(name).trim_end_matches(" (deleted)"));
+        let name = PathBuf::from(unescape(name).trim_end_matches(" (deleted)"));
         let (target, swap) = (target.to_path_buf(), name.clone());
         if kind == "partition" {
             let dev = block_device_at(view, &name);
@@ -96,13 +96,6 @@ fn swap(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> 
         }
     }
     Ok(())
-}
-
-/// A name as `/proc` writes it, with blanks as octal numbers.
-fn unescaped(name: &str) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
-        .iter()
-        .fold(name.to_owned(), |name, (code, char)| name.replace(code, char))
 }
 
 /// A loop device claims nothing of what it shows, so its user is invisible below: look for loop

@@ -29,7 +29,7 @@ pub use cgroup::{MemoryCgroup, Version};
 pub use kmsg::{KMSG, KmsgReader, KmsgRecord, read_kmsg};
 pub use live::Live;
 pub use mask::Mask;
-pub use mounts::{DevId, Mount, parse_mountinfo};
+pub use mounts::{DevId, Mount, parse_mountinfo, unescape};
 pub use nearest::{distance, nearest};
 pub use patient::Patient;
 pub use recording::Recording;
