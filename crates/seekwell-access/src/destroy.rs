@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// A raw device that passed every check and is held exclusively until this is dropped. All that is
 /// on it may be overwritten.
 #[derive(Debug)]
-pub struct Destroyed {
+pub struct WritableDevice {
     fd: OwnedFd,
     path: PathBuf,
     dev: DevId,
@@ -32,7 +32,7 @@ pub struct Destroyed {
     direct: bool,
 }
 
-impl Destroyed {
+impl WritableDevice {
     /// The path it was opened by, as given.
     pub fn path(&self) -> &Path {
         &self.path
@@ -64,7 +64,7 @@ impl Destroyed {
     }
 }
 
-impl AsFd for Destroyed {
+impl AsFd for WritableDevice {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -92,7 +92,7 @@ pub fn open_for_destruction(
     view: &dyn View,
     path: &Path,
     consent: Consent<'_>,
-) -> Result<Destroyed, Refusal> {
+) -> Result<WritableDevice, Refusal> {
     let unsure = |source| Refusal::Unsure { target: path.to_path_buf(), source };
     let dev = block_number(path)?;
     let family = Family::of(view, path, dev)?;
@@ -113,7 +113,7 @@ pub fn open_for_destruction(
     in_use::check(view, path, &family)?;
     let accepted = is_nobodys(view, path, &family, &look, consent)?;
     let failed = |errno| Refusal::io(path, "measured", errno);
-    let device = Destroyed {
+    let device = WritableDevice {
         size_bytes: rustix::fs::seek(&fd, SeekFrom::End(0)).map_err(failed)?,
         logical_block_bytes: rustix::fs::ioctl_blksszget(&fd).map_err(failed)?,
         fd,
@@ -318,7 +318,7 @@ const BLKDISCARD: libc::Ioctl = 0x1277;
 /// `_IO(0x12, 127)`: the same, and it reads as zeros afterwards.
 const BLKZEROOUT: libc::Ioctl = 0x127f;
 
-impl Destroyed {
+impl WritableDevice {
     fn range_ioctl(&self, request: libc::Ioctl, offset: u64, len: u64) -> io::Result<()> {
         let range = [offset, len];
         // SAFETY: the descriptor is open for as long as `self` is borrowed, and both requests read
@@ -334,7 +334,7 @@ impl Destroyed {
 /// # Errors
 /// [`DiscardError`]; a range outside the device is refused before the kernel is asked.
 pub fn discard_range(
-    device: &Destroyed,
+    device: &WritableDevice,
     offset_bytes: u64,
     len_bytes: u64,
 ) -> Result<(), DiscardError> {

@@ -60,7 +60,7 @@ pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Re
         (TargetKind::Machine, None) => modelled(path, wanted),
         (TargetKind::BlockDevice, Some(consent)) => {
             let destroyed = open_for_destruction(&context.view, path, consent)?;
-            Ok(ready(Opened::Destroyed(destroyed), device, wanted, |size_bytes, direct| {
+            Ok(ready(Opened::WritableDevice(destroyed), device, wanted, |size_bytes, direct| {
                 Medium::Destroyed { serial: consent.serial.to_owned(), size_bytes, direct }
             }))
         }
@@ -180,7 +180,7 @@ fn ready(
         medium: match &opened {
             Opened::Scratch(_) => PlanMedium::Scratch,
             Opened::ReadOnly(_) => PlanMedium::ReadOnly,
-            Opened::Destroyed(_) => PlanMedium::Destroyed,
+            Opened::WritableDevice(_) => PlanMedium::Destroyed,
         },
         region_bytes,
         logical_block_bytes: opened.logical_block_bytes(),

@@ -6,7 +6,7 @@ mod place;
 #[allow(unused_imports, reason = "not every program of tests measures")]
 pub use place::Place;
 
-use seekwell_access::{Consent, Destroyed, Fingerprint, Refusal, open_for_destruction};
+use seekwell_access::{Consent, Fingerprint, Refusal, WritableDevice, open_for_destruction};
 use seekwell_sys::{Live, View, ViewError};
 use std::any::Any;
 use std::ffi::OsStr;
@@ -59,12 +59,12 @@ pub fn patiently<T, E: fmt::Display>(mut what: impl FnMut() -> Result<T, E>) -> 
 }
 
 /// Asks the guard for a device, accepting no unknown data.
-pub fn destroy(view: &dyn View, node: &Path, serial: &str) -> Result<Destroyed, Refusal> {
+pub fn destroy(view: &dyn View, node: &Path, serial: &str) -> Result<WritableDevice, Refusal> {
     open_for_destruction(view, node, Consent { serial, accepted: &[] })
 }
 
 /// Opens a device that has to open, waiting while somebody else has a short look at it.
-pub fn opened(view: &dyn View, node: &Path, serial: &str) -> Destroyed {
+pub fn opened(view: &dyn View, node: &Path, serial: &str) -> WritableDevice {
     opened_although(view, node, serial, &[])
 }
 
@@ -74,7 +74,7 @@ pub fn opened_although(
     node: &Path,
     serial: &str,
     accepted: &[Fingerprint],
-) -> Destroyed {
+) -> WritableDevice {
     let attempt = || open_for_destruction(view, node, Consent { serial, accepted });
     let mut last = attempt();
     for _ in 0..100 {

@@ -154,7 +154,7 @@ fn one(
     Ok(Some(match (place.there, destroy) {
         (There::Null | There::Modelled, _) => return Ok(None),
         (There::Device, Some(consent)) if place.written_by.is_some() => {
-            Opened::Destroyed(open_for_destruction(&context.view, &place.path, consent)?)
+            Opened::WritableDevice(open_for_destruction(&context.view, &place.path, consent)?)
         }
         (There::Device | There::File, _) => Opened::ReadOnly(open_read_only(&place.path)?),
         (There::Nothing, _) => Opened::Scratch(lay_out(place, context, line)?),
