@@ -7,21 +7,22 @@
 
 use crate::device::Family;
 use crate::identity::{Answer, check as check_identity, udev_properties};
-use crate::refusal::OpenedBy;
-use crate::signature::signatures_of;
+use crate::labels::{Fingerprint, Labels, Survey};
+use crate::opened_by::{Access, opened_by};
 use crate::{Refusal, in_use};
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use seekwell_sys::{DevId, View};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// A raw device that passed every check and is held exclusively until this is dropped. All that is
 /// on it may be overwritten.
 #[derive(Debug)]
-pub struct Destroyed {
+pub struct WritableDevice {
     fd: OwnedFd,
     path: PathBuf,
     dev: DevId,
@@ -31,7 +32,7 @@ pub struct Destroyed {
     direct: bool,
 }
 
-impl Destroyed {
+impl WritableDevice {
     /// The path it was opened by, as given.
     pub fn path(&self) -> &Path {
         &self.path
@@ -63,47 +64,56 @@ impl Destroyed {
     }
 }
 
-impl AsFd for Destroyed {
+impl AsFd for WritableDevice {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
 
-/// Opens a block device so that it may be overwritten, or says why not.
-///
-/// `serial` is the device's own serial number or WWN; for a loop device the path of its backing
-/// file; for a disk made of memory (zram, brd, null_blk) its kernel name. For a partition it is
-/// that of its disk.
+/// What a person said to have a device overwritten.
+#[derive(Debug, Clone, Copy)]
+pub struct Consent<'a> {
+    /// The device's own serial number or WWN; for a loop device the path of its backing file; for
+    /// a disk made of memory (zram, brd, null_blk) its kernel name. For a partition it is that of
+    /// its disk.
+    pub serial: &'a str,
+    /// The unknown data that may go. It stands for no signature and for no use.
+    pub accepted: &'a [Fingerprint],
+}
+
+/// Opens a block device so that it may be overwritten, or says why not. Where unknown data was
+/// accepted, the areas that hold it are zeroed, so that the consent is needed once.
 ///
 /// # Errors
 /// [`Refusal`], in the order: what the path is, read-only, the serial, mounts, swap, holders, loop
-/// devices over it, signatures, the exclusive open. Nothing was written.
+/// devices over it, processes that write to it, signatures, unknown data, the exclusive open.
+/// Nothing was written.
 pub fn open_for_destruction(
     view: &dyn View,
     path: &Path,
-    serial: &str,
-) -> Result<Destroyed, Refusal> {
+    consent: Consent<'_>,
+) -> Result<WritableDevice, Refusal> {
     let unsure = |source| Refusal::Unsure { target: path.to_path_buf(), source };
     let dev = block_number(path)?;
-    let family = Family::of(view, dev).map_err(unsure)?;
+    let family = Family::of(view, path, dev)?;
     let device = family.target.node();
     if view.number(&family.target.sysfs.join("ro")).map_err(unsure)? != 0 {
         return Err(Refusal::ReadOnlyDevice { target: path.to_path_buf(), device });
     }
-    serial_is_right(view, path, &family, serial)?;
+    serial_is_right(view, path, &family, consent.serial)?;
     in_use::check(view, path, &family)?;
     let look = open(path, dev, OFlags::RDONLY | OFlags::NONBLOCK)
         .map_err(|e| e.refusal(path, "opened for reading"))?;
     let look = File::from(look);
-    is_empty(view, path, &family, &look)?;
+    is_nobodys(view, path, &family, &look, consent)?;
 
     let (fd, direct) = open_exclusively(view, path, &family)?;
     // Asked again, now that nobody else can claim it.
-    let family = Family::of(view, dev).map_err(unsure)?;
+    let family = Family::of(view, path, dev)?;
     in_use::check(view, path, &family)?;
-    is_empty(view, path, &family, &look)?;
+    let accepted = is_nobodys(view, path, &family, &look, consent)?;
     let failed = |errno| Refusal::io(path, "measured", errno);
-    Ok(Destroyed {
+    let device = WritableDevice {
         size_bytes: rustix::fs::seek(&fd, SeekFrom::End(0)).map_err(failed)?,
         logical_block_bytes: rustix::fs::ioctl_blksszget(&fd).map_err(failed)?,
         fd,
@@ -111,7 +121,14 @@ pub fn open_for_destruction(
         dev,
         name: family.target.name,
         direct,
-    })
+    };
+    for area in accepted {
+        let step = "zeroed where labels lie";
+        device
+            .range_ioctl(BLKZEROOUT, area.start, area.end - area.start)
+            .map_err(|source| Refusal::Failed { target: path.to_path_buf(), step, source })?;
+    }
+    Ok(device)
 }
 
 fn block_number(path: &Path) -> Result<DevId, Refusal> {
@@ -140,29 +157,60 @@ fn serial_is_right(
     }
 }
 
-/// Nothing recognisable is on the device, neither for us nor for udev.
-fn is_empty(view: &dyn View, path: &Path, family: &Family, look: &File) -> Result<(), Refusal> {
-    let (target, device) = (path.to_path_buf(), family.target.node());
-    let failed = |source: io::Error| Refusal::Failed {
-        target: path.to_path_buf(),
-        step: "read to see whether it is empty",
-        source,
+/// Nothing that may be somebody's is on the device or on a partition of it that the kernel knows,
+/// whether or not its table is still there. Returns the areas whose unknown data was accepted.
+fn is_nobodys(
+    view: &dyn View,
+    path: &Path,
+    family: &Family,
+    look: &File,
+    consent: Consent<'_>,
+) -> Result<Vec<Range<u64>>, Refusal> {
+    let target = || path.to_path_buf();
+    let failed = |source: io::Error| {
+        let step = "read to see whether it is empty";
+        Refusal::Failed { target: target(), step, source }
     };
+    let unsure = |source| Refusal::Unsure { target: target(), source };
     let size = rustix::fs::seek(look, SeekFrom::End(0)).map_err(|e| failed(e.into()))?;
-    let found = signatures_of(look, size).map_err(failed)?;
-    // What was read here must not serve a measurement later.
+    // A partition has a page cache of its own: what was changed through it may be stale here.
     crate::drop_cache(look).map_err(failed)?;
-    if !found.is_empty() {
-        return Err(Refusal::Signature { target, device, found });
+    let mut survey = Survey::new();
+    for member in family.overwritten() {
+        let device = member.node();
+        let (start, size) = if member.dev == family.target.dev {
+            (0, size)
+        } else {
+            let sectors = |name| view.number(&member.sysfs.join(name)).map_err(unsure);
+            (sectors("start")?.saturating_mul(512), sectors("size")?.saturating_mul(512))
+        };
+        let labels = Labels::read(look, start, size).map_err(failed)?;
+        let found = labels.signatures();
+        if !found.is_empty() {
+            return Err(Refusal::Signature { target: target(), device, found });
+        }
+        survey.add(&device, start, &labels);
     }
-    for (key, value) in udev_properties(view, family.target.dev) {
-        // udev copies the properties of a disk to its partitions.
-        let table = key == "ID_PART_TABLE_TYPE" && !family.is_partition();
-        if (key == "ID_FS_TYPE" || table) && !value.is_empty() {
-            return Err(Refusal::UdevSignature { target, device, key, value });
+    // What was read must not serve a measurement later.
+    crate::drop_cache(look).map_err(failed)?;
+    for member in family.overwritten() {
+        for (key, value) in udev_properties(view, member.dev) {
+            // udev copies the properties of a disk to its partitions.
+            let is_disk = member.dev == family.disk.dev;
+            let table = key == "ID_PART_TABLE_TYPE" && is_disk;
+            if (key == "ID_FS_TYPE" || table) && !value.is_empty() {
+                let device = member.node();
+                return Err(Refusal::UdevSignature { target: target(), device, key, value });
+            }
         }
     }
-    Ok(())
+    match survey.unknown() {
+        Some(seen) if !consent.accepted.contains(&seen.fingerprint) => {
+            let accepted = consent.accepted.to_vec();
+            Err(Refusal::UnknownData { target: target(), seen, accepted })
+        }
+        _ => Ok(survey.strange),
+    }
 }
 
 enum OpenFailure {
@@ -213,31 +261,12 @@ fn open_exclusively(
     match opened {
         Ok(fd) => Ok((fd, direct)),
         Err(OpenFailure::Errno(Errno::BUSY)) => {
-            let by = opened_by(view, family);
+            let by = opened_by(view, path, family, Access::Any).unwrap_or_default();
             Err(Refusal::Busy { target, device, by })
         }
         Err(OpenFailure::Errno(Errno::ROFS)) => Err(Refusal::ReadOnlyDevice { target, device }),
         Err(failure) => Err(failure.refusal(path, "opened for writing")),
     }
-}
-
-/// Processes with a descriptor on a member of the family, other than this one.
-fn opened_by(view: &dyn View, family: &Family) -> Vec<OpenedBy> {
-    let nodes: Vec<PathBuf> = family.members.iter().map(|m| PathBuf::from(m.node())).collect();
-    let pids = view.list(Path::new("/proc")).unwrap_or_default();
-    let others = pids.iter().filter_map(|name| name.parse::<u32>().ok());
-    others
-        .filter(|pid| *pid != std::process::id())
-        .filter(|pid| {
-            let folder = PathBuf::from(format!("/proc/{pid}/fd"));
-            let open = view.list(&folder).unwrap_or_default();
-            open.iter().filter_map(|n| view.link(&folder.join(n)).ok()).any(|l| nodes.contains(&l))
-        })
-        .map(|pid| OpenedBy {
-            pid,
-            command: view.text(format!("/proc/{pid}/comm").as_ref()).unwrap_or_default(),
-        })
-        .collect()
 }
 
 /// Why a range was not discarded.
@@ -286,6 +315,18 @@ pub enum DiscardError {
 
 /// `_IO(0x12, 119)` of `linux/fs.h`: discard a range given as two 64-bit numbers.
 const BLKDISCARD: libc::Ioctl = 0x1277;
+/// `_IO(0x12, 127)`: the same, and it reads as zeros afterwards.
+const BLKZEROOUT: libc::Ioctl = 0x127f;
+
+impl WritableDevice {
+    fn range_ioctl(&self, request: libc::Ioctl, offset: u64, len: u64) -> io::Result<()> {
+        let range = [offset, len];
+        // SAFETY: the descriptor is open for as long as `self` is borrowed, and both requests read
+        // exactly two u64 through the pointer, which points to an array of two.
+        let answer = unsafe { libc::ioctl(self.fd.as_raw_fd(), request, range.as_ptr()) };
+        if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
 
 /// Tells the device that a range of whole logical blocks holds nothing any more. Returns when the
 /// device has answered. What it reads as afterwards is up to the device.
@@ -293,7 +334,7 @@ const BLKDISCARD: libc::Ioctl = 0x1277;
 /// # Errors
 /// [`DiscardError`]; a range outside the device is refused before the kernel is asked.
 pub fn discard_range(
-    device: &Destroyed,
+    device: &WritableDevice,
     offset_bytes: u64,
     len_bytes: u64,
 ) -> Result<(), DiscardError> {
@@ -310,14 +351,9 @@ pub fn discard_range(
             block_bytes: device.logical_block_bytes,
         });
     }
-    let range = [offset_bytes, len_bytes];
-    // SAFETY: the descriptor is open for as long as `device` is borrowed, and BLKDISCARD reads
-    // exactly two u64 through the pointer, which points to an array of two.
-    let answer = unsafe { libc::ioctl(device.fd.as_raw_fd(), BLKDISCARD, range.as_ptr()) };
-    if answer == 0 {
+    let Err(source) = device.range_ioctl(BLKDISCARD, offset_bytes, len_bytes) else {
         return Ok(());
-    }
-    let source = io::Error::last_os_error();
+    };
     match source.raw_os_error() {
         Some(libc::EOPNOTSUPP | libc::ENOTTY) => Err(DiscardError::Unsupported { path: path() }),
         _ => Err(DiscardError::Failed { path: path(), offset_bytes, len_bytes, source }),

@@ -4,12 +4,11 @@
 //! uses the whole disk; overwriting a loop device whose backing is a block device overwrites that
 //! one. All of them together are the family, and each member is asked the same questions.
 
+use crate::Refusal;
+use crate::loops::{FileId, Shown, shown_by};
 use rustix::fs::FileType;
 use seekwell_sys::{DevId, View, ViewError};
 use std::path::{Path, PathBuf};
-
-/// Loop on loop on loop: deeper than this is not believed.
-const MAX_DEPTH: u32 = 8;
 
 /// One block device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    fn at(view: &dyn View, sysfs: PathBuf) -> Result<Self, ViewError> {
+    pub(crate) fn at(view: &dyn View, sysfs: PathBuf) -> Result<Self, ViewError> {
         let name = sysfs.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let path = sysfs.join("dev");
         let text = view.text(&path)?;
@@ -50,41 +49,36 @@ pub(crate) struct Family {
     pub disk: Member,
     /// All that must be unused, the target first.
     pub members: Vec<Member>,
+    /// The file at the bottom, if a member is a loop device over one.
+    pub file: Option<FileId>,
 }
 
 impl Family {
-    pub(crate) fn of(view: &dyn View, dev: DevId) -> Result<Self, ViewError> {
-        Self::below(view, dev, 0)
-    }
-
-    fn below(view: &dyn View, dev: DevId, depth: u32) -> Result<Self, ViewError> {
-        let target = Member::at(view, view.canonical(&dev.sysfs())?)?;
-        let mut members = vec![target.clone()];
-        let disk = if view.exists(&target.sysfs.join("partition")) {
-            let parent = target.sysfs.parent().unwrap_or(Path::new("/")).to_path_buf();
-            let disk = Member::at(view, parent)?;
-            members.push(disk.clone());
-            disk
-        } else {
-            for name in view.list(&target.sysfs)? {
-                let folder = target.sysfs.join(name);
-                if view.exists(&folder.join("partition")) {
-                    members.push(Member::at(view, folder)?);
+    /// # Errors
+    /// [`Refusal`] where sysfs or a loop device does not tell.
+    pub(crate) fn of(view: &dyn View, path: &Path, dev: DevId) -> Result<Self, Refusal> {
+        let unsure = |source| Refusal::Unsure { target: path.to_path_buf(), source };
+        let (target, disk, mut members) = sharing(view, dev).map_err(unsure)?;
+        let mut lowest = disk.clone();
+        let file = loop {
+            match shown_by(view, path, &lowest)? {
+                None => break None,
+                Some(Shown::File(file)) => break Some(file),
+                Some(Shown::Device(below)) if members.iter().any(|m| m.dev == below) => break None,
+                Some(Shown::Device(below)) => {
+                    let (_, disk, more) = sharing(view, below).map_err(unsure)?;
+                    members.extend(more);
+                    lowest = disk;
                 }
             }
-            target.clone()
         };
-        if let Some(backing) = backing_file(view, &disk)
-            && let Some(below) = block_device_at(view, Path::new(&backing))
-            && depth < MAX_DEPTH
-        {
-            members.extend(Self::below(view, below, depth + 1)?.members);
-        }
-        Ok(Self { target, disk, members })
+        Ok(Self { target, disk, members, file })
     }
 
-    pub(crate) fn is_partition(&self) -> bool {
-        self.target.dev != self.disk.dev
+    /// The target and, below a whole disk, each partition that the kernel knows.
+    pub(crate) fn overwritten(&self) -> impl Iterator<Item = &Member> {
+        let parts = |m: &&Member| m.sysfs.parent() == Some(&self.target.sysfs);
+        std::iter::once(&self.target).chain(self.members.iter().filter(parts))
     }
 
     pub(crate) fn member(&self, dev: DevId) -> Option<&Member> {
@@ -92,7 +86,26 @@ impl Family {
     }
 }
 
-/// The file or device a loop device shows, as the kernel writes it.
+/// A device, its disk, and all that shares bytes with it, itself first.
+fn sharing(view: &dyn View, dev: DevId) -> Result<(Member, Member, Vec<Member>), ViewError> {
+    let target = Member::at(view, view.canonical(&dev.sysfs())?)?;
+    if view.exists(&target.sysfs.join("partition")) {
+        let parent = target.sysfs.parent().unwrap_or(Path::new("/")).to_path_buf();
+        let disk = Member::at(view, parent)?;
+        return Ok((target.clone(), disk.clone(), vec![target, disk]));
+    }
+    let mut members = vec![target.clone()];
+    for name in view.list(&target.sysfs)? {
+        let folder = target.sysfs.join(name);
+        if view.exists(&folder.join("partition")) {
+            members.push(Member::at(view, folder)?);
+        }
+    }
+    Ok((target.clone(), target, members))
+}
+
+/// The name of what a loop device shows, as the kernel writes it. For sentences and identities; to
+/// tell what it is, ask [`shown_by`].
 pub(crate) fn backing_file(view: &dyn View, disk: &Member) -> Option<String> {
     view.text(&disk.sysfs.join("loop/backing_file")).ok().filter(|text| !text.is_empty())
 }

@@ -159,7 +159,7 @@ mod tests {
 
     fn answer(root: &tempfile::TempDir, given: &str) -> Answer {
         let view = Live::rooted(root.path());
-        check(&view, &Family::of(&view, DEV).unwrap(), given)
+        check(&view, &Family::of(&view, root.path(), DEV).unwrap(), given)
     }
 
     #[test]

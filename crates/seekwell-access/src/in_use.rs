@@ -3,14 +3,17 @@
 //! Whatever cannot be answered counts as in use: a guard that fails open is not one.
 
 use crate::Refusal;
-use crate::device::{Family, backing_file, block_device_at};
+use crate::device::{Family, Member, backing_file, block_device_at};
 use crate::holders::holders_of;
+use crate::loops::{FileId, Shown, shown_by};
 use crate::mounted::mounts_of;
-use rustix::fs::FileType;
-use seekwell_sys::{DevId, View, ViewError};
+use crate::opened_by::{Access, opened_by};
+use rustix::io::Errno;
+use seekwell_sys::{DevId, View, ViewError, unescape};
 use std::path::{Path, PathBuf};
 
-/// Refuses when any member is mounted, swapped to, held, or shown by another loop device.
+/// Refuses when any member is mounted, swapped to, held, shown by another loop device, or open for
+/// writing in another process.
 pub(crate) fn check(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> {
     let unsure = |source| Refusal::Unsure { target: target.to_path_buf(), source };
     let at = mounts_of(view, family).map_err(unsure)?;
@@ -26,7 +29,13 @@ pub(crate) fn check(view: &dyn View, target: &Path, family: &Family) -> Result<(
             return Err(Refusal::Held { target, device, holders });
         }
     }
-    loops(view, target, family)
+    loops(view, target, family)?;
+    let by = opened_by(view, target, family, Access::Write)?;
+    if by.is_empty() {
+        return Ok(());
+    }
+    let (target, device) = (target.to_path_buf(), family.target.node());
+    Err(Refusal::OpenForWriting { target, device, by })
 }
 
 /// A btrfs or bcachefs of several devices names only one of them as the source of its mount; its
@@ -66,18 +75,24 @@ fn swap(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> 
     for line in text.lines().skip(1) {
         let mut words = line.split_whitespace();
         let (Some(name), Some(kind)) = (words.next(), words.next()) else { continue };
-        if kind != "partition" {
-            continue;
-        }
-        // A removed node is marked; its name still says which device it was.
-        let name = name.strip_suffix("\\040(deleted)").unwrap_or(name);
-        let dev = block_device_at(view, Path::new(name));
-        if let Some(member) = dev.and_then(|dev| family.member(dev)) {
-            return Err(Refusal::Swap {
-                target: target.to_path_buf(),
-                device: member.node(),
-                swap: PathBuf::from(name),
-            });
+        // A removed node or file is marked; its name still says which it was.
+        let name = PathBuf::from(unescape(name).trim_end_matches(" (deleted)"));
+        let (target, swap) = (target.to_path_buf(), name.clone());
+        if kind == "partition" {
+            let dev = block_device_at(view, &name);
+            if let Some(member) = dev.and_then(|dev| family.member(dev)) {
+                return Err(Refusal::Swap { target, device: member.node(), swap });
+            }
+        } else if let Some(file) = family.file {
+            let failed = |errno: Errno| Refusal::Failed {
+                target: target.clone(),
+                step: "compared with an active swap file",
+                source: errno.into(),
+            };
+            let stat = rustix::fs::stat(&name).map_err(failed)?;
+            if file == (FileId { dev: DevId::from_raw(stat.st_dev), inode: stat.st_ino }) {
+                return Err(Refusal::Swap { target, device: family.target.node(), swap });
+            }
         }
     }
     Ok(())
@@ -86,53 +101,29 @@ fn swap(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> 
 /// A loop device claims nothing of what it shows, so its user is invisible below: look for loop
 /// devices over a member, and for a second one over the same file as a member.
 fn loops(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> {
-    let own: Vec<Backing> =
-        family.members.iter().filter_map(|m| Backing::of(backing_file(view, m)?)).collect();
-    let listed = match view.list(Path::new("/sys/block")) {
-        Ok(names) => names,
-        Err(source) => return Err(Refusal::Unsure { target: target.to_path_buf(), source }),
-    };
+    let unsure = |source| Refusal::Unsure { target: target.to_path_buf(), source };
+    let listed = view.list(Path::new("/sys/block")).map_err(unsure)?;
     for name in listed.into_iter().filter(|name| name.starts_with("loop")) {
-        if family.members.iter().any(|m| m.name == name) {
+        let other = view.canonical(&Path::new("/sys/block").join(name));
+        let other = match other.and_then(|sysfs| Member::at(view, sysfs)) {
+            Err(ViewError::Absent { .. }) => continue,
+            other => other.map_err(unsure)?,
+        };
+        if family.member(other.dev).is_some() {
             continue;
         }
-        let attribute = Path::new("/sys/block").join(&name).join("loop/backing_file");
-        let Ok(file) = view.text(&attribute) else { continue };
-        let over = block_device_at(view, Path::new(&file)).and_then(|dev| family.member(dev));
-        let shared = Backing::of(file.clone()).is_some_and(|it| own.iter().any(|o| o.same(&it)));
-        if over.is_some() || shared {
+        let same = match shown_by(view, target, &other)? {
+            None => false,
+            Some(Shown::Device(dev)) => family.member(dev).is_some(),
+            Some(Shown::File(file)) => family.file == Some(file),
+        };
+        if same {
             return Err(Refusal::ShownByLoop {
                 target: target.to_path_buf(),
-                loop_device: format!("/dev/{name}"),
-                backing: file,
+                loop_device: other.node(),
+                backing: backing_file(view, &other).unwrap_or_default(),
             });
         }
     }
     Ok(())
-}
-
-/// A backing file by its text and, where it can be seen, by its inode.
-struct Backing {
-    text: String,
-    inode: Option<(u64, u64)>,
-}
-
-impl Backing {
-    fn of(text: String) -> Option<Self> {
-        if text.is_empty() {
-            return None;
-        }
-        let stat = rustix::fs::stat(text.as_str()).ok();
-        let regular = stat
-            .filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
-            .map(|stat| (stat.st_dev, stat.st_ino));
-        Some(Self { text, inode: regular })
-    }
-
-    fn same(&self, other: &Self) -> bool {
-        match (self.inode, other.inode) {
-            (Some(mine), Some(theirs)) => mine == theirs,
-            _ => self.text == other.text,
-        }
-    }
 }

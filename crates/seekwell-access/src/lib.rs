@@ -3,12 +3,13 @@
 //! Three things can come out of it, and the type says what may be done with each. [`ReadOnly`] is
 //! a disk or file of the user's: its descriptor was opened `O_RDONLY`, so the kernel itself refuses
 //! a write or a discard. [`Scratch`] is a temporary file of our own, made new and removed on every
-//! way out. [`Destroyed`] is a raw device that may be overwritten; the one function that makes it,
-//! [`open_for_destruction`], is the guard of the whole program. There is no constructor beside it,
+//! way out. [`WritableDevice`] is a raw device that may be overwritten; the one function that makes
+//! it, [`open_for_destruction`], is the guard of the whole program. There is no other constructor,
 //! so code that writes, discards, replays or verifies on a device cannot forget to ask.
 //!
-//! The guard decides by device number, never by the text of a path: the field's main tool compared
-//! strings, and a symlink such as `/dev/disk/by-id/…` was enough to overwrite a mounted disk.
+//! The guard decides by device number and inode, never by the text of a path: the field's main tool
+//! compared strings, and a symlink such as `/dev/disk/by-id/…` was enough to overwrite a mounted
+//! disk.
 
 mod bytes;
 mod destroy;
@@ -17,7 +18,10 @@ mod error;
 mod holders;
 mod identity;
 mod in_use;
+mod labels;
+mod loops;
 mod mounted;
+mod opened_by;
 mod output;
 mod private;
 mod read_only;
@@ -27,17 +31,19 @@ mod signature;
 mod space;
 mod sweep;
 
-pub use destroy::{Destroyed, DiscardError, discard_range, open_for_destruction};
+pub use destroy::{Consent, DiscardError, WritableDevice, discard_range, open_for_destruction};
 pub use error::AccessError;
 pub use holders::{Holder, HolderKind};
+pub use labels::{Fingerprint, NotAFingerprint, UnknownData, signatures_of};
 pub use mounted::MountedAt;
+pub use opened_by::OpenedBy;
 pub use output::{OutputError, OutputFile, folder_of};
 pub use private::{create_private_dir, create_private_dir_all, make_private, open_private};
 pub use read_only::{Kind, ReadOnly, drop_cache, open_read_only};
-pub use refusal::{OpenedBy, Refusal};
+pub use refusal::Refusal;
 pub use scratch::name::{is_left_behind, owned_name};
 pub use scratch::{Fill, Scratch, ScratchDir};
-pub use signature::{Signature, signatures_of};
+pub use signature::Signature;
 pub use space::{FsSpace, GIB, plan_size};
 pub use sweep::{Leftover, sweep};
 
@@ -51,7 +57,7 @@ pub enum Opened {
     /// Our own temporary file.
     Scratch(Scratch),
     /// A raw device that passed the guard and may be overwritten.
-    Destroyed(Destroyed),
+    WritableDevice(WritableDevice),
 }
 
 impl Opened {
@@ -60,7 +66,7 @@ impl Opened {
         match self {
             Self::ReadOnly(it) => it.size_bytes,
             Self::Scratch(it) => it.size_bytes(),
-            Self::Destroyed(it) => it.size_bytes(),
+            Self::WritableDevice(it) => it.size_bytes(),
         }
     }
 
@@ -69,7 +75,7 @@ impl Opened {
         match self {
             Self::ReadOnly(it) => it.logical_block_bytes,
             Self::Scratch(it) => it.logical_block_bytes(),
-            Self::Destroyed(it) => it.logical_block_bytes(),
+            Self::WritableDevice(it) => it.logical_block_bytes(),
         }
     }
 
@@ -78,7 +84,7 @@ impl Opened {
         match self {
             Self::ReadOnly(it) => it.direct,
             Self::Scratch(it) => it.direct(),
-            Self::Destroyed(it) => it.direct(),
+            Self::WritableDevice(it) => it.direct(),
         }
     }
 
@@ -93,7 +99,7 @@ impl AsFd for Opened {
         match self {
             Self::ReadOnly(it) => it.as_fd(),
             Self::Scratch(it) => it.as_fd(),
-            Self::Destroyed(it) => it.as_fd(),
+            Self::WritableDevice(it) => it.as_fd(),
         }
     }
 }

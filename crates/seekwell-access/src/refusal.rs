@@ -2,27 +2,14 @@
 //! let it go.
 
 use crate::holders::Holder;
+use crate::labels::{Fingerprint, UnknownData};
 use crate::mounted::MountedAt;
+use crate::opened_by::OpenedBy;
 use crate::signature::Signature;
 use seekwell_sys::{DevId, ViewError, sudo};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// A process that has the device open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenedBy {
-    /// Which process.
-    pub pid: u32,
-    /// Its command name.
-    pub command: String,
-}
-
-impl fmt::Display for OpenedBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (process {})", self.command, self.pid)
-    }
-}
 
 /// The guard said no. Nothing was written and nothing is held open. `target` is always the path
 /// as it was given.
@@ -148,6 +135,35 @@ pub enum Refusal {
         /// What it shows.
         backing: String,
     },
+    /// What a loop device shows cannot be asked, so it may be the target.
+    #[error(
+        "whether {loop_device} shows the data of {} cannot be told: {source}; \
+         see `losetup --list`; if its node is missing, `mknod {loop_device} b {} {}`",
+        target.display(), dev.major, dev.minor
+    )]
+    UnknownLoop {
+        /// What was to be destroyed.
+        target: PathBuf,
+        /// The loop device.
+        loop_device: String,
+        /// Its number.
+        dev: DevId,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Another process can write to it.
+    #[error(
+        "{} is in use: open for writing in {}; stop that first, see `fuser -v {device}`",
+        target.display(), join(by)
+    )]
+    OpenForWriting {
+        /// What was to be destroyed.
+        target: PathBuf,
+        /// Its usual node.
+        device: String,
+        /// The processes.
+        by: Vec<OpenedBy>,
+    },
     /// There is something on the device.
     #[error(
         "{} holds data: {}; if it is really to go, look at it with `wipefs {device}` \
@@ -160,6 +176,19 @@ pub enum Refusal {
         device: String,
         /// What was found, the first of each kind.
         found: Vec<Signature>,
+    },
+    /// There is data in places where labels lie that is neither known nor seekwell's own.
+    #[error(
+        "{} holds unknown data: {seen}{}; look at it with `wipefs {}`, and if it may go, add \
+         `--accept-data {}`", target.display(), other_data(accepted), seen.device, seen.fingerprint
+    )]
+    UnknownData {
+        /// What was to be destroyed.
+        target: PathBuf,
+        /// What is there.
+        seen: UnknownData,
+        /// The data that was accepted: this is other data.
+        accepted: Vec<Fingerprint>,
     },
     /// udev found something on the device that is not in the signature table.
     #[error(
@@ -248,7 +277,10 @@ impl Refusal {
             | Self::Swap { target, .. }
             | Self::Held { target, .. }
             | Self::ShownByLoop { target, .. }
+            | Self::UnknownLoop { target, .. }
+            | Self::OpenForWriting { target, .. }
             | Self::Signature { target, .. }
+            | Self::UnknownData { target, .. }
             | Self::UdevSignature { target, .. }
             | Self::Busy { target, .. }
             | Self::Exchanged { target, .. }
@@ -281,4 +313,11 @@ fn clear(found: &[Signature], device: &str) -> String {
 
 fn opened(by: &[OpenedBy]) -> String {
     if by.is_empty() { String::new() } else { format!(", open in {}", join(by)) }
+}
+
+fn other_data(accepted: &[Fingerprint]) -> String {
+    if accepted.is_empty() {
+        return String::new();
+    }
+    format!("; `--accept-data {}` is for other data", join(accepted))
 }

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{
-    Loop, MIB, Overlay, Running, Undo, again, alone, detach, mount, opened, patiently, role, run,
-    skip,
+    Loop, MIB, Overlay, Running, Undo, again, alone, destroy, detach, mount, opened, patiently,
+    role, run, skip,
 };
-use seekwell_access::{HolderKind, Refusal, open_for_destruction};
+use seekwell_access::{HolderKind, Refusal};
 use seekwell_sys::Live;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 fn refusal(path: &Path, serial: &str) -> Refusal {
-    open_for_destruction(&Live::system(), path, serial).map(drop).unwrap_err()
+    destroy(&Live::system(), path, serial).map(drop).unwrap_err()
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_mounted_partition_protects_the_whole_disk_and_a_claimed_disk_its_partitions
     drop(mounted);
     let found = refusal(Path::new(&part), disk.serial());
     assert!(matches!(found, Refusal::Signature { .. }), "{found}");
-    run("wipefs", &["--all", &part]).unwrap();
+    run("blkdiscard", &["--zeroout", &part]).unwrap();
     // A partition is named by the serial of its disk.
     let whole = opened(&Live::system(), &disk.node, disk.serial());
     let found = refusal(Path::new(&part), disk.serial());
@@ -208,7 +208,7 @@ fn a_whole_disk_in_use_protects_its_partitions() {
         .file("/sys/devices/x/sdzz/sdzz1/ro", "0");
     opened(&view, &disk.node, "ABC");
     let view = view.file("/sys/devices/x/sdzz/holders/md127", "");
-    let found = open_for_destruction(&view, &disk.node, "ABC").map(drop).unwrap_err();
+    let found = destroy(&view, &disk.node, "ABC").map(drop).unwrap_err();
     let text = found.to_string();
     let Refusal::Held { device, holders, .. } = found else { panic!("{text}") };
     assert_eq!(device, "/dev/sdzz");
@@ -231,7 +231,7 @@ fn holders_are_named_as_people_know_them() {
             .file(&format!("{sysfs}/dm-77"), "")
             .file("/sys/class/block/dm-77/dm/uuid", uuid)
             .file("/sys/class/block/dm-77/dm/name", "vg0-root");
-        let found = open_for_destruction(&view, &disk.node, disk.serial()).map(drop).unwrap_err();
+        let found = destroy(&view, &disk.node, disk.serial()).map(drop).unwrap_err();
         let text = found.to_string();
         let Refusal::Held { holders, .. } = found else { panic!("{text}") };
         assert_eq!(holders[0].kind, kind);
@@ -270,7 +270,7 @@ fn use_that_begins_between_check_and_open_is_noticed() {
     let view = Overlay::new().when_read(&last, move || {
         made.get_or_init(|| Loop::attach(&file, &[]).unwrap());
     });
-    let found = open_for_destruction(&view, &disk.node, disk.serial()).map(drop);
+    let found = destroy(&view, &disk.node, disk.serial()).map(drop);
     detach(second.get().expect("the udev database was read"));
     let found = found.unwrap_err();
     assert!(matches!(found, Refusal::ShownByLoop { .. }), "{found}");
@@ -303,6 +303,115 @@ fn a_mount_table_that_cannot_be_understood_refuses() {
     let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let view = Overlay::new().file("/proc/self/mountinfo", "22 27 0:21 / /proc");
-    let found = open_for_destruction(&view, &disk.node, disk.serial()).map(drop).unwrap_err();
+    let found = destroy(&view, &disk.node, disk.serial()).map(drop).unwrap_err();
     assert!(matches!(found, Refusal::Unsure { .. }), "{found}");
+}
+
+#[test]
+fn a_mounted_file_is_found_through_a_second_loop_device_although_its_name_is_gone() {
+    let _alone = alone();
+    // The names of backing files were compared: through a hard link that was removed again, a
+    // mounted file system was overwritten.
+    let Some(disk) = Loop::new(32 * MIB) else { return };
+    if let Err(why) = disk.mkfs("mkfs.ext4", &["-q"]) {
+        return skip(why);
+    }
+    let at = disk.dir.path().join("mnt");
+    let _mounted = match mount(&disk.node, &at, &[]) {
+        Ok(undo) => undo,
+        Err(why) => return skip(why),
+    };
+    let link = disk.dir.path().join("link.img");
+    std::fs::hard_link(&disk.file, &link).unwrap();
+    let second = Loop::attach(&link, &["--offset", "16777216"]).unwrap();
+    let _second = Undo(|| detach(&second));
+    std::fs::remove_file(&link).unwrap();
+    let before = disk.content();
+    let found = refusal(&second, link.to_str().unwrap());
+    let text = found.to_string();
+    let Refusal::ShownByLoop { loop_device, .. } = found else { panic!("{text}") };
+    assert_eq!(loop_device, disk.node.to_str().unwrap());
+    assert!(before == disk.content(), "something was written");
+}
+
+#[test]
+fn a_loop_device_that_cannot_be_asked_counts_as_in_use() {
+    let _alone = alone();
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    let view = Overlay::new()
+        .file("/sys/block/loop9999/dev", "7:9999")
+        .file("/sys/block/loop9999/loop/backing_file", "/x");
+    let found = destroy(&view, &disk.node, disk.serial()).map(drop).unwrap_err();
+    assert!(matches!(found, Refusal::UnknownLoop { .. }), "{found}");
+    let text = found.to_string();
+    assert!(text.contains("losetup --list") && text.contains("mknod /dev/loop9999 b 7 9999"));
+    // One that is not bound and has no node shows nothing.
+    let view = Overlay::new().file("/sys/block/loop9999/dev", "7:9999");
+    opened(&view, &disk.node, disk.serial());
+}
+
+/// A process that has a file open until it is dropped.
+fn holding(file: &Path, mode: &str) -> Option<Running> {
+    let script = format!("exec 9{mode}{} && echo ready && read x", file.display());
+    match Running::until_ready(Command::new("sh").args(["-c", &script])) {
+        Ok(child) => Some(child),
+        Err(why) => {
+            skip(why);
+            None
+        }
+    }
+}
+
+#[test]
+fn a_device_that_another_process_can_write_to_is_refused_and_one_that_is_read_is_not() {
+    let _alone = alone();
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    let node = disk.dir.path().join("node");
+    let number = std::fs::read_to_string(format!("/sys/block/{}/dev", disk.name())).unwrap();
+    let (major, minor) = number.trim().split_once(':').unwrap();
+    // Through a node of its own that is gone by then: the text of the descriptor's link names
+    // nothing.
+    run("mknod", &[node.to_str().unwrap(), "b", major, minor]).unwrap();
+    for (path, mode) in [(&disk.node, "<>"), (&disk.file, "<>"), (&disk.file, ">>"), (&node, "<>")]
+    {
+        let Some(holder) = holding(path, mode) else { return };
+        if path == &node {
+            std::fs::remove_file(&node).unwrap();
+        }
+        let found = refusal(&disk.node, disk.serial());
+        let text = found.to_string();
+        let Refusal::OpenForWriting { by, .. } = found else { panic!("{text}") };
+        assert!(by.iter().any(|it| it.pid == holder.0.id()), "{text}");
+    }
+    for path in [&disk.node, &disk.file] {
+        let Some(_holder) = holding(path, "<") else { return };
+        opened(&Live::system(), &disk.node, disk.serial());
+    }
+}
+
+#[test]
+fn where_the_descriptors_of_others_may_not_be_seen_the_device_is_refused() {
+    let _alone = alone();
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    let view = Overlay::new().denied("/proc/1/fd");
+    let found = destroy(&view, &disk.node, disk.serial()).map(drop).unwrap_err();
+    assert!(matches!(found, Refusal::Denied { .. }), "{found}");
+    assert!(found.to_string().contains("sudo"), "{found}");
+}
+
+#[test]
+fn an_active_swap_file_is_found_below_a_loop_device() {
+    let _alone = alone();
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    let link = disk.dir.path().join("swap file");
+    std::fs::hard_link(&disk.file, &link).unwrap();
+    let name = link.to_str().unwrap().replace(' ', "\\040");
+    let swaps = format!("Filename Type Size Used Priority\n{name} file 16380 0 -2\n");
+    let view = Overlay::new().file("/proc/swaps", &swaps);
+    let found = destroy(&view, &disk.node, disk.serial()).map(drop).unwrap_err();
+    assert!(matches!(found, Refusal::Swap { .. }), "{found}");
+    assert!(found.to_string().contains(&format!("swapoff {}", link.display())), "{found}");
+    std::fs::remove_file(&link).unwrap();
+    let found = destroy(&view, &disk.node, disk.serial()).map(drop).unwrap_err();
+    assert!(matches!(found, Refusal::Failed { .. }), "{found}");
 }

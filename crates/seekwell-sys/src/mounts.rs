@@ -94,8 +94,8 @@ fn parse_line(line: &str) -> Option<Mount> {
     Some(Mount { dev, root, mount_point, fstype, source, options })
 }
 
-/// The kernel writes space, tab, newline and backslash as three octal digits (`\040`).
-fn unescape(text: &str) -> String {
+/// A path as `/proc` shows it: space, tab, newline and backslash are three octal digits (`\040`).
+pub fn unescape(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;

@@ -219,9 +219,7 @@ impl RealExecutor {
             return self.with(workload, |_| Ok(Null::new()));
         };
         let plain = match self.engine {
-            EngineKind::Auto => {
-                depth == 1 && (workload.flush_every > 0 || Uring::hands_over(file, bytes)?)
-            }
+            EngineKind::Auto => depth == 1 && (workload.flush_every > 0 || Uring::hands_over(file)),
             EngineKind::IoUring => false,
             EngineKind::Threads => true,
         };

@@ -5,7 +5,7 @@ use crate::executor::Source;
 use crate::exit::CommandError;
 use crate::progress::Line;
 use crate::target;
-use seekwell_access::{Fill, Opened, Scratch, open_for_destruction, open_read_only};
+use seekwell_access::{Consent, Fill, Opened, Scratch, open_for_destruction, open_read_only};
 use seekwell_checkup::{PlanInputs, PlanMedium};
 use seekwell_inspect::{Inspection, TargetKind};
 use seekwell_machine::Model;
@@ -27,8 +27,8 @@ pub struct Wanted<'a> {
     pub size_bytes: Option<u64>,
     /// Size of a temporary file where none was asked for.
     pub default_bytes: u64,
-    /// The identity of the device that may be overwritten.
-    pub destroy: Option<&'a str>,
+    /// The device that may be overwritten.
+    pub destroy: Option<Consent<'a>>,
     /// Whether a workload writes.
     pub writes: bool,
     /// What is to be different in a modelled machine: `controller.kind=ide`.
@@ -58,10 +58,10 @@ pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Re
     match (wanted.inspection.kind, wanted.destroy) {
         (TargetKind::Null, None) => Ok(null(wanted)),
         (TargetKind::Machine, None) => modelled(path, wanted),
-        (TargetKind::BlockDevice, Some(serial)) => {
-            let destroyed = open_for_destruction(&context.view, path, serial)?;
-            Ok(ready(Opened::Destroyed(destroyed), device, wanted, |size_bytes, direct| {
-                Medium::Destroyed { serial: serial.to_owned(), size_bytes, direct }
+        (TargetKind::BlockDevice, Some(consent)) => {
+            let destroyed = open_for_destruction(&context.view, path, consent)?;
+            Ok(ready(Opened::WritableDevice(destroyed), device, wanted, |size_bytes, direct| {
+                Medium::Destroyed { serial: consent.serial.to_owned(), size_bytes, direct }
             }))
         }
         (TargetKind::BlockDevice | TargetKind::File, None) => {
@@ -178,7 +178,7 @@ fn ready(
         medium: match &opened {
             Opened::Scratch(_) => PlanMedium::Scratch,
             Opened::ReadOnly(_) => PlanMedium::ReadOnly,
-            Opened::Destroyed(_) => PlanMedium::Destroyed,
+            Opened::WritableDevice(_) => PlanMedium::Destroyed,
         },
         region_bytes,
         logical_block_bytes: opened.logical_block_bytes(),

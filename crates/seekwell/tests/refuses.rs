@@ -29,6 +29,20 @@ fn write_to(home: &Path, device: &str, serial: &str) -> Ran {
     run(home, &args)
 }
 
+/// The same after another run, whose ring the kernel may still be taking down.
+fn write_again(home: &Path, disk: &Loop) -> Ran {
+    let again = || write_to(home, &disk.device, disk.backing.to_str().unwrap());
+    let mut ran = again();
+    for _ in 0..20 {
+        if !ran.err.contains("EBUSY") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        ran = again();
+    }
+    ran
+}
+
 /// Asserts a refusal: status 3, the words, nothing on standard output, the device as it was.
 fn refused(disk: &Loop, device: &str, words: &[&str]) {
     let home = home();
@@ -105,6 +119,64 @@ fn a_device_with_a_signature_is_not_written() {
         return skip("mkfs.ext4 is not installed");
     }
     refused(&disk, &disk.device, &["ext", "wipefs"]);
+}
+
+#[test]
+fn data_without_a_signature_is_written_only_after_it_was_accepted() {
+    // A raw volume of a database carries no signature, and was overwritten.
+    let Some(disk) = Loop::new(64 * MIB) else { return };
+    let mut image = vec![0; 64 << 20];
+    image[8192..65536].fill(0xd7);
+    fs::write(&disk.backing, &image).unwrap();
+    refused(&disk, &disk.device, &["unknown data", "first at byte 8192", "wipefs"]);
+    let home = home();
+    let ran = write_to(home.path(), &disk.device, disk.backing.to_str().unwrap());
+    let fingerprint = ran.err.split("--accept-data ").nth(1).unwrap()[..8].to_owned();
+    let accepting = |fingerprint: &str| {
+        let serial = disk.backing.to_str().unwrap();
+        let target = ["bench", "--rw=randrw", "--runtime=600ms", "--on", &disk.device];
+        let consent = ["--destroy", serial, "--accept-data", fingerprint];
+        run(home.path(), &[&target[..], &consent[..]].concat())
+    };
+    for (wrong, status) in [("0badf00d", 3), ("all", 2)] {
+        let ran = accepting(wrong);
+        assert_eq!(ran.status, status, "{}", ran.err);
+        assert!(ran.err.contains("fingerprint") || ran.err.contains("other data"), "{}", ran.err);
+        assert!(fs::read(&disk.backing).unwrap() == image, "the device was changed");
+    }
+    let ran = accepting(&fingerprint);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    // What it wrote itself is in nobody's way, and the old data is gone.
+    let ran = write_again(home.path(), &disk);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+}
+
+#[test]
+fn a_device_that_a_killed_run_wrote_to_is_written_again() {
+    let Some(disk) = Loop::new(64 * MIB) else { return };
+    let home = home();
+    let serial = disk.backing.to_str().unwrap();
+    let mut child = common::seekwell(home.path())
+        .args(["bench", "--rw=randrw", "--bs=512", "--iodepth=8", "--runtime=60s", "--no-keep"])
+        .args(["--on", &disk.device, "--destroy", serial])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let written = || fs::read(&disk.backing).unwrap()[..MIB as usize].iter().any(|b| *b != 0);
+    common::wait_for("a write", std::time::Duration::from_secs(30), written);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ran = write_again(home.path(), &disk);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+}
+
+#[test]
+fn a_device_that_another_process_has_open_for_writing_is_not_written() {
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    let open = fs::OpenOptions::new().write(true).open(&disk.device).unwrap();
+    refused(&disk, &disk.device, &["open for writing", &std::process::id().to_string(), "fuser"]);
+    drop(open);
 }
 
 #[test]

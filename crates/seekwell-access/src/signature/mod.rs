@@ -2,30 +2,23 @@
 //! managers, encryption, swap.
 //!
 //! The start and the end of the device are read once and compared with the table in `table.rs`.
-//! Magic numbers of two bytes would be met by chance on one device in 65,536, and a device that
-//! was filled with random data must not be refused for that, so those rows check a few more fields.
-//! The rest errs on the side of refusing.
+//! The table holds what the command that a refusal names removes again, no more: whatever else lies
+//! there is unknown data (`labels.rs`). A sector that bears our own mark holds no signature, though
+//! random data in it may look like one of two bytes.
 
 mod checks;
 mod table;
 
+use seekwell_sys::mark;
 use std::fmt;
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
 use table::{CLEAR_LVM, CLEAR_MD, CLEAR_ZFS, Place, ROWS, Row};
-
-/// Read at the start: the last secondary LUKS2 header lies at 4 MiB.
-const HEAD_BYTES: u64 = (4 << 20) + 4096;
-/// Read at the end: the outermost place of a Promise RAID mark is 3087 sectors before the end.
-const TAIL_BYTES: u64 = 2 << 20;
 
 /// One thing that was found on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// The standard name, as `blkid` and `wipefs` print it where they know it.
     pub name: &'static str,
-    /// Where its magic number is, in bytes from the start of the device.
+    /// Where its magic number is, in bytes from the start of the device or partition.
     pub offset_bytes: u64,
 }
 
@@ -47,23 +40,11 @@ impl fmt::Display for Signature {
     }
 }
 
-/// Reads the start and the end of a device of `size_bytes` and says what is on it: the first place
-/// of each kind, in the order of the table. Empty when nothing is recognised.
-///
-/// # Errors
-/// The error of the read. A device that cannot be read is not known to be empty.
-pub fn signatures_of(device: &File, size_bytes: u64) -> io::Result<Vec<Signature>> {
-    let mut head = vec![0; size_bytes.min(HEAD_BYTES) as usize];
-    device.read_exact_at(&mut head, 0)?;
-    let mut tail = vec![0; size_bytes.min(TAIL_BYTES) as usize];
-    let tail_at = size_bytes - tail.len() as u64;
-    device.read_exact_at(&mut tail, tail_at)?;
-    Ok(recognise(&Window { size_bytes, head: &head, tail: &tail }))
-}
-
 /// The two ends of a device.
 pub(crate) struct Window<'a> {
     pub size_bytes: u64,
+    /// Its logical block size, in which a GPT is written.
+    pub block_bytes: u64,
     pub head: &'a [u8],
     pub tail: &'a [u8],
 }
@@ -81,6 +62,12 @@ impl Window<'_> {
         let start = offset.checked_sub(self.size_bytes.checked_sub(self.tail.len() as u64)?)?;
         let start = usize::try_from(start).ok()?;
         self.tail.get(start..start + len)
+    }
+
+    /// Whether the sector with this byte bears our mark.
+    fn is_ours(&self, offset: u64) -> bool {
+        let start = offset - offset % mark::SECTOR as u64;
+        self.get(start, mark::SECTOR).is_some_and(mark::is_on)
     }
 
     pub(crate) fn u16_le(&self, offset: u64) -> Option<u16> {
@@ -109,13 +96,11 @@ pub(crate) fn recognise(window: &Window<'_>) -> Vec<Signature> {
 }
 
 fn match_at(window: &Window<'_>, row: &Row, place: Place) -> Option<u64> {
-    for offset in place.offsets(window.size_bytes) {
-        let hit = window.get(offset, row.magic.len()) == Some(row.magic);
-        if hit && row.check.is_none_or(|check| check(window, offset) == Some(true)) {
-            return Some(offset);
-        }
-    }
-    None
+    place.offsets(window).find(|offset| {
+        window.get(*offset, row.magic.len()) == Some(row.magic)
+            && !window.is_ours(*offset)
+            && row.check.is_none_or(|check| check(window, *offset) == Some(true))
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! (`include/uapi/linux/magic.h`, `raid/md_p.h`), the UEFI specification for GPT, the LUKS2 and
 //! LVM2 on-disk format papers, and the SNIA DDF and ECMA-167/119 standards.
 
+use super::Window;
 use super::checks::{self, Check};
 
 pub(super) const CLEAR_LVM: &str = "LVM2_member";
@@ -28,17 +29,24 @@ pub(super) enum Place {
     Series { first: u64, step: u64, count: u64 },
     /// The size rounded down to `align`, less `back`, plus each of a series.
     FromEnd { align: u64, back: u64, step: u64, count: u64 },
+    /// Logical block 1.
+    SecondBlock,
+    /// The last logical block.
+    LastBlock,
 }
 
 impl Place {
     /// Its offsets on a device of this size; those that fall before the start are left out.
-    pub(super) fn offsets(self, size_bytes: u64) -> impl Iterator<Item = u64> {
+    pub(super) fn offsets(self, window: &Window<'_>) -> impl Iterator<Item = u64> + use<> {
+        let &Window { size_bytes, block_bytes, .. } = window;
         let (first, step, count) = match self {
             Self::At(offset) => (Some(offset), 0, 1),
             Self::Series { first, step, count } => (Some(first), step, count),
             Self::FromEnd { align, back, step, count } => {
                 ((size_bytes - size_bytes % align).checked_sub(back), step, count)
             }
+            Self::SecondBlock => (Some(block_bytes), 0, 1),
+            Self::LastBlock => (size_bytes.checked_sub(block_bytes), 0, 1),
         };
         first.into_iter().flat_map(move |first| (0..count).map(move |i| first + i * step))
     }
@@ -61,7 +69,7 @@ const fn checked(
     Row { name, magic, places, check: Some(check) }
 }
 
-use Place::{At, Series};
+use Place::{At, LastBlock, SecondBlock, Series};
 
 const KIB: u64 = 1024;
 
@@ -76,8 +84,11 @@ const UBERBLOCKS: &[Place] = &[
     Place::FromEnd { align: 256 * KIB, back: 128 * KIB, step: KIB, count: 128 },
 ];
 
-/// The volume recognition sequence: 32 descriptors from 32 KiB on, for both block sizes in use.
-const VOLUME_SEQUENCE: &[Place] = &[Series { first: 32 * KIB + 1, step: 2 * KIB, count: 32 }];
+/// The first descriptor of the volume recognition sequence, behind its type.
+const VOLUME_SEQUENCE: &[Place] = &[At(32 * KIB + 1)];
+
+/// The magic is 504 bytes into the second sector of one of four places.
+const SYSV: &[Place] = &[At(0x3f8), At(0x27f8), At(0x3ff8), At(0x4bf8)];
 
 /// The magic is 1372 bytes into a superblock at 0, 8, 64 or 256 KiB.
 const UFS: &[Place] = &[At(0x55c), At(0x255c), At(0x1055c), At(0x4055c)];
@@ -100,18 +111,29 @@ const PROMISE: &[Place] = &[
 ];
 
 pub(super) const ROWS: &[Row] = &[
-    // Partition tables. A GPT has its backup in the last block; blocks are 512 or 4096 bytes.
-    row("gpt", b"EFI PART", &[At(512), At(4096), end(512, 512), end(4096, 4096)]),
+    // Partition tables. A GPT has its backup in the last block.
+    row("gpt", b"EFI PART", &[SecondBlock, LastBlock]),
     checked("dos", b"\x55\xaa", &[At(510)], checks::mbr),
-    row("mac", b"PM\0\0\0", &[At(512)]),
+    checked("mac", b"ER", &[At(0)], checks::mac),
     checked("sun", b"\xda\xbe", &[At(508)], checks::sun),
     row("sgi", b"\x0b\xe5\xa9\x41", &[At(0)]),
-    row("bsd", b"\x57\x45\x56\x82", &[At(0), At(64), At(128), At(512)]),
+    row("bsd", b"\x57\x45\x56\x82", &[At(64), At(128), At(512)]),
+    row("aix", b"\xc9\xc2\xd4\xc1", &[At(0)]),
+    row("ultrix", b"\x57\x29\x03\0\x01\0\0\0", &[At(16 * KIB - 72)]),
     // File systems.
-    checked("ext", b"\x53\xef", &[At(0x438)], checks::ext),
+    checked("ext", b"\x53\xef", &[At(0x438)], |w, magic| checks::journal(w, magic).map(|j| !j)),
+    checked("jbd", b"\x53\xef", &[At(0x438)], checks::journal),
     row("xfs", b"XFSB", &[At(0)]),
+    // The log begins anywhere in the first 512 sectors: the next record may be the oldest.
+    checked(
+        "xfs_external_log",
+        b"\xfe\xed\xba\xbe",
+        &[Series { first: 0, step: 512, count: 512 }],
+        checks::xfs_log,
+    ),
+    row("exfs", b"EXFS", &[At(0)]),
     row("btrfs", b"_BHRfS_M", &[At(0x10040)]),
-    row("f2fs", b"\x10\x20\xf5\xf2", &[At(0x400), At(0x1400)]),
+    row("f2fs", b"\x10\x20\xf5\xf2", &[At(0x400)]),
     row("ntfs", b"NTFS    ", &[At(3)]),
     row("ReFS", b"\0\0\0ReFS\0", &[At(0)]),
     row("exfat", b"EXFAT   ", &[At(3)]),
@@ -125,7 +147,8 @@ pub(super) const ROWS: &[Row] = &[
     row("jfs", b"JFS1", &[At(32 * KIB)]),
     row("reiserfs", b"ReIsEr", &[At(8 * KIB + 0x34), At(64 * KIB + 0x34)]),
     row("reiser4", b"ReIsEr4", &[At(64 * KIB)]),
-    checked("nilfs2", b"\x34\x34", &[At(0x406)], checks::nilfs),
+    checked("nilfs2", b"\x34\x34", &[At(0x406), end(512, 4096 - 6)], checks::nilfs),
+    row("ocfs", b"OracleCFS", &[At(8 * KIB)]),
     row("ocfs2", b"OCFSV2", &[At(KIB), At(2 * KIB), At(4 * KIB), At(8 * KIB)]),
     row("gfs2", b"\x01\x16\x19\x70\0\0\0\x01", &[At(64 * KIB)]),
     row("ufs", b"\x54\x19\x01\x00", UFS),
@@ -143,12 +166,43 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("iso9660", b"CD001", &[At(32 * KIB + 1)]),
     row("udf", b"BEA01", VOLUME_SEQUENCE),
+    row("iso9660", b"CDROM", &[At(32 * KIB + 9)]),
     row("udf", b"NSR02", VOLUME_SEQUENCE),
     row("udf", b"NSR03", VOLUME_SEQUENCE),
+    row("udf", b"BOOT2", VOLUME_SEQUENCE),
+    row("udf", b"CDW02", VOLUME_SEQUENCE),
+    row("udf", b"TEA01", VOLUME_SEQUENCE),
     row("squashfs", b"hsqs", &[At(0)]),
+    row("squashfs3", b"sqsh", &[At(0)]),
     row("erofs", b"\xe2\xe1\xf5\xe0", &[At(KIB)]),
-    row("cramfs", b"\x45\x3d\xcd\x28", &[At(0), At(512)]),
-    row("befs", b"1SFB", &[At(0x220)]),
+    row("cramfs", b"\x45\x3d\xcd\x28", &[At(0)]),
+    row("cramfs", b"\x28\xcd\x3d\x45", &[At(0)]),
+    row("romfs", b"-rom1fs-", &[At(0)]),
+    row("ubi", b"UBI#", &[At(0)]),
+    row("ubifs", b"\x31\x18\x10\x06", &[At(0)]),
+    row("bfs", b"\xce\xfa\xad\x1b", &[At(0)]),
+    row("befs", b"BFS1", &[At(0x20), At(0x220)]),
+    row("befs", b"1SFB", &[At(0x20), At(0x220)]),
+    // Minix 1, 2 (16 bytes in) and 3 (24), in either byte order; names of 14 and 30 characters.
+    checked("minix", b"\x7f\x13", &[At(KIB + 16)], checks::minix),
+    checked("minix", b"\x8f\x13", &[At(KIB + 16)], checks::minix),
+    checked("minix", b"\x68\x24", &[At(KIB + 16)], checks::minix),
+    checked("minix", b"\x78\x24", &[At(KIB + 16)], checks::minix),
+    checked("minix", b"\x5a\x4d", &[At(KIB + 24)], checks::minix),
+    checked("minix", b"\x13\x7f", &[At(KIB + 16)], checks::minix),
+    checked("minix", b"\x13\x8f", &[At(KIB + 16)], checks::minix),
+    checked("minix", b"\x24\x68", &[At(KIB + 16)], checks::minix),
+    checked("minix", b"\x24\x78", &[At(KIB + 16)], checks::minix),
+    checked("minix", b"\x4d\x5a", &[At(KIB + 24)], checks::minix),
+    row("sysv", b"\x20\x7e\x18\xfd", SYSV),
+    row("sysv", b"\xfd\x18\x7e\x20", SYSV),
+    row("xenix", b"\x2b\x55\x44", &[At(2 * KIB)]),
+    row("xenix", b"\x44\x55\x2b", &[At(2 * KIB)]),
+    row("vxfs", b"\xf5\xfc\x01\xa5", &[At(KIB)]),
+    row("vxfs", b"\xa5\x01\xfc\xf5", &[At(8 * KIB)]),
+    checked("hpfs", b"\x49\xe8\x95\xf9", &[At(8 * KIB)], checks::hpfs),
+    row("nss", b"SPB5", &[At(4 * KIB)]),
+    row("mpool", b"mpoolDev", &[At(0)]),
     row("zonefs", b"SFOZ", &[At(0)]),
     row("VMFS", b"\x5e\xf1\xab\x2f", &[At(2 << 20)]),
     row("VMFS_volume_member", b"\x0d\xd0\x01\xc0", &[At(1 << 20)]),
@@ -176,6 +230,8 @@ pub(super) const ROWS: &[Row] = &[
     row("drbd", b"\x83\x74\x02\x6b", &[end(1, 4096 - 60)]),
     row("drbd", b"\x83\x74\x02\x6c", &[end(1, 4096 - 60)]),
     row("drbd", b"\x83\x74\x02\x6d", &[end(1, 4096 - 60)]),
+    row("drbdmanage_control_volume", b"$DRBDmgr=q", &[At(0)]),
+    row("drbdproxy_datalog", b"DRBDdlh*", &[At(16)]),
     row("ceph_bluestore", b"bluestore block device", &[At(0)]),
     row("oracleasm", b"ORCLDISK", &[At(32)]),
     row("DM_snapshot_cow", b"SnAp", &[At(0)]),
@@ -192,6 +248,10 @@ pub(super) const ROWS: &[Row] = &[
     row("hpt45x_raid_member", b"\xfd\x16\x78\x5a", &[end(512, 11 * 512)]),
     row("hpt37x_raid_member", b"\xf0\x16\x78\x5a", &[At(9 * 512 + 32)]),
     row("hpt37x_raid_member", b"\xfd\x16\x78\x5a", &[At(9 * 512 + 32)]),
+    checked("via_raid_member", b"\x55\xaa", &[end(512, 512)], checks::via),
+    checked("silicon_medley_raid_member", b"\0\0\0\x2f", &[end(512, 416)], checks::silicon),
+    row("adaptec_raid_member", b"\x37\xfc\x4d\x1e", &[end(512, 512)]),
+    checked("jmicron_raid_member", b"JM", &[end(512, 512)], checks::jmicron),
     // Encryption. The secondary LUKS2 header is at one of nine sizes of the first.
     row("crypto_LUKS", b"LUKS\xba\xbe", &[At(0)]),
     row(

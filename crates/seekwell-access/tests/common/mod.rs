@@ -6,7 +6,7 @@ mod place;
 #[allow(unused_imports, reason = "not every program of tests measures")]
 pub use place::Place;
 
-use seekwell_access::{Destroyed, Refusal, open_for_destruction};
+use seekwell_access::{Consent, Fingerprint, Refusal, WritableDevice, open_for_destruction};
 use seekwell_sys::{Live, View, ViewError};
 use std::any::Any;
 use std::ffi::OsStr;
@@ -58,15 +58,31 @@ pub fn patiently<T, E: fmt::Display>(mut what: impl FnMut() -> Result<T, E>) -> 
     what()
 }
 
+/// Asks the guard for a device, accepting no unknown data.
+pub fn destroy(view: &dyn View, node: &Path, serial: &str) -> Result<WritableDevice, Refusal> {
+    open_for_destruction(view, node, Consent { serial, accepted: &[] })
+}
+
 /// Opens a device that has to open, waiting while somebody else has a short look at it.
-pub fn opened(view: &dyn View, node: &Path, serial: &str) -> Destroyed {
-    let mut last = open_for_destruction(view, node, serial);
+pub fn opened(view: &dyn View, node: &Path, serial: &str) -> WritableDevice {
+    opened_although(view, node, serial, &[])
+}
+
+/// The same, with unknown data on it that is accepted.
+pub fn opened_although(
+    view: &dyn View,
+    node: &Path,
+    serial: &str,
+    accepted: &[Fingerprint],
+) -> WritableDevice {
+    let attempt = || open_for_destruction(view, node, Consent { serial, accepted });
+    let mut last = attempt();
     for _ in 0..100 {
-        if !matches!(last, Err(Refusal::Busy { .. })) {
+        if !matches!(last, Err(Refusal::Busy { .. } | Refusal::OpenForWriting { .. })) {
             break;
         }
         thread::sleep(Duration::from_millis(50));
-        last = open_for_destruction(view, node, serial);
+        last = attempt();
     }
     last.unwrap_or_else(|refusal| panic!("{refusal}"))
 }
@@ -137,6 +153,12 @@ impl Loop {
         let mut args = args.to_vec();
         args.push(self.node.to_str().unwrap());
         run(program, &args).map(drop)
+    }
+
+    /// Makes the device hold this, and nothing of what the page cache remembers of it.
+    pub fn hold(&self, image: &[u8]) {
+        fs::write(&self.file, image).unwrap();
+        run("blockdev", &["--flushbufs", self.node.to_str().unwrap()]).unwrap();
     }
 
     /// Every byte of the backing file, to see whether anything was written.
@@ -269,6 +291,7 @@ pub struct Overlay {
     over: Live,
     live: Live,
     event: Option<Event>,
+    denied: Option<PathBuf>,
 }
 
 type Event = (PathBuf, Box<dyn Fn() + Send + Sync>);
@@ -276,7 +299,8 @@ type Event = (PathBuf, Box<dyn Fn() + Send + Sync>);
 impl Overlay {
     pub fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
-        Self { over: Live::rooted(root.path()), root, live: Live::system(), event: None }
+        let over = Live::rooted(root.path());
+        Self { over, root, live: Live::system(), event: None, denied: None }
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -295,6 +319,12 @@ impl Overlay {
         self
     }
 
+    /// A folder that this user may not list.
+    pub fn denied(mut self, path: &str) -> Self {
+        self.denied = Some(PathBuf::from(path));
+        self
+    }
+
     pub fn link(self, path: &str, to: &str) -> Self {
         std::os::unix::fs::symlink(to, self.at(path)).unwrap();
         self
@@ -310,6 +340,9 @@ impl View for Overlay {
     }
 
     fn list(&self, path: &Path) -> Result<Vec<String>, ViewError> {
+        if self.denied.as_deref() == Some(path) {
+            return Err(ViewError::Denied { path: path.to_path_buf() });
+        }
         match (self.over.list(path), self.live.list(path)) {
             (Ok(mut over), Ok(live)) => {
                 over.extend(live);

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 /// (zram, and others without queues of their own) refuses, and the attempt is wasted. Whether it
 /// does is found by trying, and only there: a read that nobody asked for is one more request in the
 /// counters of the device.
-pub fn is_refused(file: BorrowedFd<'_>, buffers: &mut Buffers) -> bool {
+pub fn is_refused(file: BorrowedFd<'_>) -> bool {
     let direct = fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
-    direct && without_queues(file) && !answers(file, buffers)
+    direct && without_queues(file) && !answers(file)
 }
 
 /// Whether a file lies on a block device that has no hardware queue (`mq` in sysfs).
@@ -29,11 +29,11 @@ fn without_queues(file: BorrowedFd<'_>) -> bool {
 }
 
 /// Whether a read that must not wait is done, or can be.
-fn answers(file: BorrowedFd<'_>, buffers: &mut Buffers) -> bool {
+fn answers(file: BorrowedFd<'_>) -> bool {
+    let Ok(mut buffers) = Buffers::new(1, 4096, |_| ()) else { return true };
     let buffer = buffers.get(0);
-    let vector =
-        libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len().min(4096) };
-    // SAFETY: the vector names bytes of a buffer that nothing else uses before a ring has it.
+    let vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: the vector names bytes of a buffer that is this function's own.
     let read =
         unsafe { libc::preadv2(file.as_raw_fd(), &raw const vector, 1, 0, libc::RWF_NOWAIT) };
     let errno = std::io::Error::last_os_error().raw_os_error();
@@ -50,8 +50,7 @@ mod tests {
 
     fn refused(path: &Path, flags: OFlags) -> bool {
         let file = open(path, OFlags::RDONLY | flags, Mode::empty()).unwrap();
-        let mut buffers = Buffers::new(1, 4096, |_| ()).unwrap();
-        is_refused(file.as_fd(), &mut buffers)
+        is_refused(file.as_fd())
     }
 
     /// A zram device of its own; none without root or the module.

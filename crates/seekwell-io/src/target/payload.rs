@@ -4,6 +4,7 @@
 use crate::request::{Op, Request, Tagged};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use seekwell_sys::mark;
 
 /// Stands between the requests of a source and the files and buffers of a target. Its methods are
 /// called on the thread that drives the target, and only while the slot is not outstanding.
@@ -44,31 +45,51 @@ pub trait Payload {
     const LOOKS: bool = false;
 }
 
-/// Pages are marked at this distance.
+/// Stamps are this far apart.
 const PAGE: usize = 4096;
 
-/// One file, and data that does not compress: every page of a write is marked, so that no two
-/// writes hold the same and nothing that removes duplicates makes them look cheap.
+/// One file, and data that does not compress: every sector bears the mark of seekwell, and every
+/// page of a write is stamped, so that no two writes hold the same and nothing that removes
+/// duplicates makes them look cheap.
 #[derive(Debug)]
 pub struct Stamped {
     stamp: u64,
     random: Xoshiro256PlusPlus,
+    /// How much of each slot's buffer a read has filled with data that bears no mark.
+    unmarked_bytes: Vec<u32>,
 }
 
 impl Stamped {
     /// Data drawn from `seed`.
     pub fn new(seed: u64) -> Self {
-        Self { stamp: seed, random: Xoshiro256PlusPlus::seed_from_u64(seed) }
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Self { stamp: seed, random, unmarked_bytes: Vec::new() }
     }
 
-    /// Marks every page of a buffer.
+    /// Stamps every page of a buffer, behind the mark of its first sector.
     #[inline]
-    pub fn mark(&mut self, buffer: &mut [u8]) {
+    pub fn stamp(&mut self, buffer: &mut [u8]) {
         for page in buffer.chunks_mut(PAGE) {
             self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let bytes = self.stamp.to_ne_bytes();
-            let n = page.len().min(bytes.len());
-            page[..n].copy_from_slice(&bytes[..n]);
+            if let Some(place) = page.get_mut(8..16) {
+                place.copy_from_slice(&self.stamp.to_ne_bytes());
+            }
+        }
+    }
+
+    /// Sees to it that a write is marked although a read went to its buffer before.
+    #[inline]
+    pub fn keep_marked(&mut self, tagged: &Tagged, buffer: &mut [u8]) {
+        let Some(unmarked) = self.unmarked_bytes.get_mut(tagged.slot as usize) else { return };
+        match tagged.request.op {
+            Op::Read => *unmarked = tagged.request.len.max(*unmarked),
+            Op::Write if *unmarked > 0 => {
+                mark::put(buffer);
+                if buffer.len() >= *unmarked as usize {
+                    *unmarked = 0;
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -81,12 +102,15 @@ impl Payload for Stamped {
 
     fn begin(&mut self, buffer: &mut [u8]) {
         self.random.fill_bytes(buffer);
+        mark::put(buffer);
+        self.unmarked_bytes.push(0);
     }
 
     #[inline]
     fn prepare(&mut self, tagged: &Tagged, buffer: &mut [u8]) {
+        self.keep_marked(tagged, buffer);
         if tagged.request.op == Op::Write {
-            self.mark(buffer);
+            self.stamp(buffer);
         }
     }
 }

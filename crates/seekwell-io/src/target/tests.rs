@@ -80,6 +80,35 @@ fn sequential_writes_change_every_block_and_no_two_alike() {
 }
 
 #[test]
+fn every_sector_written_bears_the_mark_even_where_its_buffer_was_read_into() {
+    // The buffer of a slot serves its reads too. A write that followed a read of a blank device
+    // carried zeros and a stamp, and the next run took them for the data of somebody else.
+    let lengths = [512, 16384, 4096];
+    for which in ["threads", "io_uring"] {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(SIZE).unwrap();
+        for bytes in lengths {
+            let workload = requests(Pattern::Random, 50, bytes, 2, 400);
+            let m = match which {
+                "threads" => {
+                    measure(&workload, &mut Threads::new(file.as_fd(), 2, bytes, 3).unwrap())
+                }
+                _ => match Uring::new(file.as_fd(), 2, bytes, 3) {
+                    Ok(mut uring) => measure(&workload, &mut uring),
+                    Err(e) => return eprintln!("skipped: {e}"),
+                },
+            };
+            assert!(m.op(Op::Read).requests > 0 && m.op(Op::Write).requests > 0, "{which}");
+        }
+        let mut data = vec![0; SIZE as usize];
+        file.read_exact_at(&mut data, 0).unwrap();
+        let blank = |sector: &[u8]| sector.iter().all(|b| *b == 0);
+        let strange = data.chunks(512).find(|s| !blank(s) && !seekwell_sys::mark::is_on(s));
+        assert_eq!(strange, None, "{which}");
+    }
+}
+
+#[test]
 fn commits_write_and_flush_a_real_file() {
     let file = file();
     let mut workload = requests(Pattern::Sequential, 0, 4096, 1, 50);

@@ -39,14 +39,10 @@ impl Uring {
         Self::with(&[file], depth, max_bytes, Stamped::new(seed))
     }
 
-    /// Whether a ring hands each request of up to `max_bytes` on `file` to a thread of the kernel,
-    /// because its device cannot be asked without waiting.
-    ///
-    /// # Errors
-    /// [`TargetError::Setup`] when there is no memory for a request.
-    pub fn hands_over(file: BorrowedFd<'_>, max_bytes: u32) -> Result<bool, TargetError> {
-        let mut buffers = Buffers::new(1, max_bytes, |_| ())?;
-        Ok(nowait::is_refused(file, &mut buffers))
+    /// Whether a ring hands each request on `file` to a thread of the kernel, because its device
+    /// cannot be asked without waiting.
+    pub fn hands_over(file: BorrowedFd<'_>) -> bool {
+        nowait::is_refused(file)
     }
 }
 
@@ -61,8 +57,8 @@ impl<P: Payload> Uring<P> {
         max_bytes: u32,
         mut payload: P,
     ) -> Result<Self, TargetError> {
-        let mut buffers = Buffers::new(depth, max_bytes, |buffer| payload.begin(buffer))?;
-        let begin = files.iter().map(|file| match nowait::is_refused(*file, &mut buffers) {
+        let buffers = Buffers::new(depth, max_bytes, |buffer| payload.begin(buffer))?;
+        let begin = files.iter().map(|file| match nowait::is_refused(*file) {
             true => squeue::Flags::ASYNC,
             false => squeue::Flags::empty(),
         });

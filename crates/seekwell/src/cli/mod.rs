@@ -17,6 +17,7 @@ pub mod workload;
 pub use compare::{Compare, Expect, Trend, expect, margin};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use seekwell_access::{Consent, Fingerprint};
 use std::path::PathBuf;
 
 /// Know why a disk is slow, prove what makes it faster, keep only what helped.
@@ -164,10 +165,24 @@ pub struct Destroy {
     /// lost
     ///
     /// For a loop device SERIAL is the path of its backing file. Refused all the same when the
-    /// device is mounted, used as swap, held by LVM, MD or dm-crypt, or carries a file system or
-    /// partition table.
+    /// device is mounted, used as swap, held by LVM, MD or dm-crypt, open for writing elsewhere,
+    /// carries a file system or partition table, or holds unknown data where those would be.
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Option<String>,
+    /// With --destroy: the unknown data that the refusal named by FINGERPRINT may go as well
+    ///
+    /// The data is zeroed at once, so this is needed once. It never allows a device that is in use
+    /// or carries a known signature, and other data than was seen is refused again.
+    #[arg(long, value_name = "FINGERPRINT", requires = "destroy")]
+    pub accept_data: Option<Fingerprint>,
+}
+
+impl Destroy {
+    /// What may be overwritten, if anything may.
+    pub fn consent(&self) -> Option<Consent<'_>> {
+        let accepted = self.accept_data.as_slice();
+        self.destroy.as_deref().map(|serial| Consent { serial, accepted })
+    }
 }
 
 /// What is done with an output that exists.

@@ -4,6 +4,7 @@ use super::trace::readable;
 use super::{Engine, values};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
+use seekwell_access::Fingerprint;
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::units::Nanos;
 use seekwell_trace::formats::Format;
@@ -102,10 +103,17 @@ pub struct Replay {
     /// directory gets a temporary file, on which all of the trace is played. With several --map
     /// give it once for each, in their order; `none` for one that is not to be written to. For a
     /// loop device SERIAL is the path of its backing file. Refused all the same when the device is
-    /// mounted, used as swap, held by LVM, MD or dm-crypt, or carries a file system or partition
-    /// table.
+    /// mounted, used as swap, held by LVM, MD or dm-crypt, open for writing elsewhere, carries a
+    /// file system or partition table, or holds unknown data where those would be.
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
+    /// With --destroy: the unknown data that the refusal named by FINGERPRINT may go as well
+    ///
+    /// The data is zeroed at once, so this is needed once; give it for each device that needs it,
+    /// in any order. It never allows a device that is in use or carries a known signature, and
+    /// other data than was seen is refused again.
+    #[arg(long, value_name = "FINGERPRINT", requires = "destroy")]
+    pub accept_data: Vec<Fingerprint>,
 }
 
 /// When requests are issued.

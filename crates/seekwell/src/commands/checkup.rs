@@ -31,7 +31,7 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         inspection: &inspection,
         size_bytes: args.size,
         default_bytes,
-        destroy: args.destroy.destroy.as_deref(),
+        destroy: args.destroy.consent(),
         writes: false,
     };
     let ready = prepare(&wanted, context, &session.line)?;

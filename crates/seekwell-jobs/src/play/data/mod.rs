@@ -12,6 +12,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::{Op, Request, Tagged};
 use seekwell_io::target::{Payload, Stamped};
+use seekwell_sys::mark;
 
 /// So many differences are kept of a clone; the others are counted.
 pub const KEPT: usize = 16;
@@ -151,7 +152,8 @@ impl Data {
         self.bad.push(Bad { address, len: block.len() as u32, difference, data });
     }
 
-    /// Random bytes, with the share that was asked for given over to zeroes or the pattern.
+    /// Random bytes, with the share that was asked for given over to zeroes or the pattern. Where a
+    /// share was asked for it is exact, and so nothing is marked.
     fn refill(&mut self, buffer: &mut [u8], offset: u64) {
         let filler = match &self.buffers.contents {
             Contents::Pattern(pattern) => Some(pattern),
@@ -160,7 +162,10 @@ impl Data {
         let Some(percent) = self.buffers.compress_percent else {
             match filler {
                 Some(pattern) => pattern.fill(buffer, offset),
-                None => self.random.fill_bytes(buffer),
+                None => {
+                    self.random.fill_bytes(buffer);
+                    mark::put(buffer);
+                }
             }
             return;
         };
@@ -197,7 +202,7 @@ impl Payload for Data {
         match &self.buffers.contents {
             Contents::Zero => buffer.fill(0),
             Contents::Pattern(pattern) => pattern.fill(buffer, 0),
-            Contents::Random => self.random.fill_bytes(buffer),
+            Contents::Random => self.stamped.begin(buffer),
         }
     }
 
@@ -205,6 +210,7 @@ impl Payload for Data {
     fn prepare(&mut self, tagged: &Tagged, buffer: &mut [u8]) {
         let request = &tagged.request;
         self.slots[tagged.slot as usize] = Some(*request);
+        self.stamped.keep_marked(tagged, buffer);
         if request.op != Op::Write {
             return;
         }
@@ -218,7 +224,7 @@ impl Payload for Data {
                 self.refill(buffer, offset);
             }
         } else if self.buffers.scramble && self.buffers.contents == Contents::Random {
-            self.stamped.mark(buffer);
+            self.stamped.stamp(buffer);
         }
     }
 

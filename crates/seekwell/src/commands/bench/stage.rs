@@ -67,7 +67,7 @@ impl<'a> Stage<'a> {
             inspection: &inspection,
             size_bytes: args.workload.size,
             default_bytes: GIB,
-            destroy: args.destroy.destroy.as_deref(),
+            destroy: args.destroy.consent(),
             writes: args.beyond.precondition || options.iter().any(|o| o.writes()),
             set: &args.set,
         };

@@ -18,7 +18,7 @@ use crate::target::{is_modelled, look, model};
 use arms::ArmError;
 use jiff::Timestamp;
 use rig::{Machine, Parts};
-use seekwell_access::OutputFile;
+use seekwell_access::{Consent, Fingerprint, OutputFile};
 use seekwell_compare::Claim as Compared;
 use seekwell_experiment::{
     ArmSpec, Claim, Decision, Design, Document, Engine, Folder, Forecast, Next, Noise, Observer,
@@ -111,7 +111,8 @@ fn begin_new(args: &Experiment, page: Option<OutputFile>, context: &Context) -> 
         not_restored: Vec::new(),
         conclusion: None,
     };
-    let mut machine = machine(&document, inspection, context, &line, false)?;
+    let accepted = args.destroy.accept_data.as_slice();
+    let mut machine = machine(&document, inspection, context, &line, Some(accepted))?;
     if document.b.command.is_some() && document.a.command.is_none() {
         context.note("what --b-cmd changes is not undone before runs of A: give --a-cmd too");
     }
@@ -136,7 +137,7 @@ fn resume(name: Option<&str>, page: Option<OutputFile>, context: &Context) -> En
     let line = Line::new(context.progress, Arc::clone(&context.control));
     heed_signals(context)?;
     let inspection = look(&context.view, &text_path(&document.target))?;
-    let mut machine = machine(&document, inspection, context, &line, true)?;
+    let mut machine = machine(&document, inspection, context, &line, None)?;
     begin(&mut document, &mut machine, None)?;
     finish(document, machine, folder, &place, page, context, line)
 }
@@ -252,16 +253,16 @@ pub(super) fn heed_signals(context: &Context) -> Result<(), CommandError> {
 }
 
 /// Makes ready what an experiment needs, after proving that every setting can be applied and put
-/// back.
+/// back. What unknown data was accepted counts at its start; none is for one that is resumed.
 fn machine(
     document: &Document,
     inspection: Inspection,
     context: &Context,
     line: &Line,
-    resumed: bool,
+    accepted: Option<&[Fingerprint]>,
 ) -> Result<Machine, CommandError> {
-    let setter = setter(document, resumed)?;
-    machine_with(document, setter, inspection, context, line)
+    let setter = setter(document, accepted.is_none())?;
+    machine_with(document, setter, inspection, context, line, accepted.unwrap_or_default())
 }
 
 /// The same, of settings that were proven before.
@@ -271,6 +272,7 @@ pub(super) fn machine_with(
     inspection: Inspection,
     context: &Context,
     line: &Line,
+    accepted: &[Fingerprint],
 ) -> Result<Machine, CommandError> {
     let (a, b) = (&document.a.options, &document.b.options);
     let wants = |engine| a.engine == engine || b.engine == engine;
@@ -287,7 +289,7 @@ pub(super) fn machine_with(
         inspection: &inspection,
         size_bytes: document.size_bytes,
         default_bytes: GIB,
-        destroy: document.destroy.as_deref(),
+        destroy: document.destroy.as_deref().map(|serial| Consent { serial, accepted }),
         writes: a.writes() || b.writes(),
     };
     let ready = prepare(&wanted, context, line)?;

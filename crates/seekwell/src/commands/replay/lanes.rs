@@ -8,7 +8,7 @@ use crate::exit::CommandError;
 use crate::medium::{SMALLEST, Wanted, prepare as open};
 use crate::progress::Line;
 use crate::target::look;
-use seekwell_access::{FsSpace, plan_size};
+use seekwell_access::{Consent, FsSpace, plan_size};
 use seekwell_inspect::{Inspection, TargetKind};
 use seekwell_runs::Medium;
 use seekwell_trace::replay::{DeviceSurvey, Fit, Placing};
@@ -141,7 +141,7 @@ fn lane(pair: Pair, args: &Replay, context: &Context, line: &Line) -> Result<Lan
         inspection: &inspection,
         size_bytes: args.size.or((inspection.kind == TargetKind::Null).then_some(end)),
         default_bytes: end.max(SMALLEST),
-        destroy: destroy.as_deref(),
+        destroy: destroy.as_deref().map(|serial| Consent { serial, accepted: &args.accept_data }),
         writes: false,
         set: &args.set,
     };

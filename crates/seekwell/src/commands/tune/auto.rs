@@ -165,7 +165,9 @@ impl Search<'_> {
         let keys = document.candidates.iter().map(|c| c.key.clone()).collect();
         let setter = Setter::new(&self.target, run_time(&first), keys, false)?;
         let inspection = self.inspection.clone();
-        let mut machine = machine_with(&first, Some(setter), inspection, self.context, &line)?;
+        let accepted = self.args.length.destroy.accept_data.as_slice();
+        let mut machine =
+            machine_with(&first, Some(setter), inspection, self.context, &line, accepted)?;
         for i in 0..document.candidates.len() {
             if document.candidates[i].not_tried.is_some() {
                 continue;

@@ -117,7 +117,7 @@ fn ready(
         inspection: &inspection,
         size_bytes: args.length.size,
         default_bytes: FILE_BYTES,
-        destroy: args.length.destroy.destroy.as_deref(),
+        destroy: args.length.destroy.consent(),
         writes: options.writes(),
     };
     let ready = prepare(&wanted, context, line)?;

@@ -8,8 +8,8 @@ use crate::progress::Line;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seekwell_access::{
-    AccessError, Fill, FsSpace, Opened, Scratch, drop_cache, open_for_destruction, open_read_only,
-    plan_size,
+    AccessError, Consent, Fill, FsSpace, Opened, Scratch, drop_cache, open_for_destruction,
+    open_read_only, plan_size,
 };
 use seekwell_inspect::Target;
 use seekwell_jobs::job::{Job, OpenSync};
@@ -51,7 +51,7 @@ pub struct Media {
 ///
 /// # Errors
 /// The first reason.
-pub fn check(layout: &Layout, destroy: Option<&str>) -> Result<(), CommandError> {
+pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), CommandError> {
     let mut destroys = false;
     for place in &layout.places {
         let Some(job) = place.written_by.clone() else { continue };
@@ -108,7 +108,7 @@ fn enough_descriptors(places: u64) -> Result<(), CommandError> {
 /// Whatever the rules or the kernel refuse. Files laid out so far are gone then.
 pub fn open(
     layout: &Layout,
-    destroy: Option<&str>,
+    destroy: Option<Consent<'_>>,
     context: &Context,
     line: &Line,
 ) -> Result<Media, CommandError> {
@@ -145,14 +145,14 @@ fn device_of(path: &Path, context: &Context) -> Option<DevId> {
 
 fn one(
     place: &Place,
-    destroy: Option<&str>,
+    destroy: Option<Consent<'_>>,
     context: &Context,
     line: &Line,
 ) -> Result<Option<Opened>, CommandError> {
     Ok(Some(match (place.there, destroy) {
         (There::Null | There::Modelled, _) => return Ok(None),
-        (There::Device, Some(serial)) if place.written_by.is_some() => {
-            Opened::Destroyed(open_for_destruction(&context.view, &place.path, serial)?)
+        (There::Device, Some(consent)) if place.written_by.is_some() => {
+            Opened::WritableDevice(open_for_destruction(&context.view, &place.path, consent)?)
         }
         (There::Device | There::File, _) => Opened::ReadOnly(open_read_only(&place.path)?),
         (There::Nothing, _) => Opened::Scratch(lay_out(place, context, line)?),

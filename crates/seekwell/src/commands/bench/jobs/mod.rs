@@ -28,6 +28,7 @@ use layout::{Layout, There};
 use media::Media;
 use modelled::Modelled;
 use record::{Given, Naming, Phases};
+use seekwell_access::Consent;
 use seekwell_checkup::driver::INTERRUPTED;
 use seekwell_inspect::Inspection;
 use seekwell_io::clock::Clock;
@@ -67,7 +68,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     let traces = trace::look(&mut parsed.jobs)?;
     let layout = Layout::of(&parsed.jobs, &traces, capacity)?;
     check::memory(&parsed.jobs, &layout)?;
-    let destroy = args.destroy.destroy.as_deref();
+    let destroy = args.destroy.consent();
     media::check(&layout, destroy)?;
     logs::check(&parsed.jobs, &layout, args, context)?;
     let inspection = match (&model, &args.on) {
@@ -154,7 +155,7 @@ fn show_only(parsed: &JobFile, capacity: Option<u64>, args: &Bench, context: &Co
         let traces = trace::look(&mut jobs)?;
         let layout = Layout::of(&jobs, &traces, capacity)?;
         check::memory(&jobs, &layout)?;
-        media::check(&layout, args.destroy.destroy.as_deref())?;
+        media::check(&layout, args.destroy.consent())?;
         logs::check(&jobs, &layout, args, context)?;
         Ok(layout)
     });
@@ -187,13 +188,13 @@ fn inspected(layout: &Layout, context: &Context) -> Result<Inspection, CommandEr
 }
 
 /// What the data lay in: what may be overwritten comes first.
-fn medium(layout: &Layout, media: &Media, destroy: Option<&str>) -> Medium {
+fn medium(layout: &Layout, media: &Media, destroy: Option<Consent<'_>>) -> Medium {
     let places = || layout.places.iter().enumerate();
     let of = |there: There| places().find(move |(_, place)| place.there == there);
     let direct = |place: usize| media.direct(place);
     let destroyed = places().find(|(_, p)| p.there == There::Device && p.written_by.is_some());
-    if let (Some((i, place)), Some(serial)) = (destroyed, destroy) {
-        let (serial, size_bytes) = (serial.to_owned(), place.size_bytes);
+    if let (Some((i, place)), Some(consent)) = (destroyed, destroy) {
+        let (serial, size_bytes) = (consent.serial.to_owned(), place.size_bytes);
         return Medium::Destroyed { serial, size_bytes, direct: direct(i) };
     }
     if let Some((i, place)) = of(There::Nothing) {
