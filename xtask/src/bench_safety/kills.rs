@@ -62,7 +62,7 @@ struct Before {
 pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     let (inputs, dir) = (rig.folder("inputs")?, rig.folder("data")?);
     prepare(rig, &inputs, &dir)?;
-    if let Err(why) = room(rig) {
+    if let Err(why) = rig.measures_in(&dir)? {
         section.leave_out("kills", why);
         return Ok(());
     }
@@ -148,18 +148,6 @@ fn prepare(rig: &mut Rig, inputs: &Path, dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a temporary file has room here; makes the first kept run.
-fn room(rig: &Rig) -> Result<(), String> {
-    let ended = follow_up(rig, &rig.path("data")).map_err(|e| e.to_string())?;
-    ended.ended_with(0)
-}
-
-/// A command as short as they come that measures in the folder, and so sweeps it.
-fn follow_up(rig: &Rig, dir: &Path) -> Result<super::rig::Ended, Failure> {
-    let dir = dir.display().to_string();
-    rig.run(["bench", "--on", &dir, "--rw=randread", "--size=64m", "--runtime=500ms"])
-}
-
 fn look(dir: &Path, disks: Option<&Disks>) -> Result<Before, Failure> {
     let mut files = tree(dir)?;
     files.retain(|path, _| is_the_users(path));
@@ -199,7 +187,7 @@ fn after(
             wrong.push("SETTINGS LOST: an attribute did not come back".to_owned());
         }
     }
-    wrong.extend(follow_up(rig, dir)?.ended_with(0).err().map(|e| format!("next command: {e}")));
+    wrong.extend(rig.measures_in(dir)?.err().map(|e| format!("next command: {e}")));
     wrong.extend(changed(&before.files, &tree(dir)?).iter().map(|w| format!("DATA LOST: {w}")));
     if let Some(disks) = disks
         && digest(&disks.tried.backing)? != before.disk

@@ -93,6 +93,14 @@ impl Rig {
         self.finish(&mut self.command(args))
     }
 
+    /// Runs a command as short as they come that measures in a folder, and so sweeps it; why it
+    /// fails where it does, as on a disk without room.
+    pub fn measures_in(&self, dir: &Path) -> Result<Result<(), String>, Failure> {
+        let dir = dir.display().to_string();
+        let words = ["bench", "--rw=randread", "--size=64m", "--runtime=500ms", "--on", &dir];
+        Ok(self.run(words)?.ended_with(0))
+    }
+
     /// Runs a command to its end, or kills it where it has none.
     pub fn finish(&self, command: &mut Command) -> Result<Ended, Failure> {
         let (out, err) = (tempfile::tempfile()?, tempfile::tempfile()?);
