@@ -263,7 +263,8 @@ fn where_tracefs_cannot_be_written_perf_records_the_same() {
     // Seen by this one command alone: tracefs as it is, but read-only.
     let place = "/sys/kernel/tracing";
     let script = format!(
-        "mount --bind {place} {place} && mount -o remount,bind,ro {place} || exit 99; \
+        "mountpoint -q {place} || mount -t tracefs nodev {place}; \
+         mount --bind {place} {place} && mount -o remount,bind,ro {place} || exit 99; \
          exec \"$@\""
     );
     let program = seekwell(home.path());
