@@ -84,7 +84,10 @@ pub enum TraceError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The trace is read more than once, and this can be read once.
-    #[error("{}: a pipe or device can be read once only; write the trace to a file first", path.display())]
+    #[error(
+        "{}: a pipe or device can be read once only; write the trace to a file first",
+        path.display()
+    )]
     Pipe {
         /// The pipe.
         path: PathBuf,

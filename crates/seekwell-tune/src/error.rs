@@ -173,7 +173,8 @@ fn left_over(left: &[String]) -> String {
 }
 
 impl TuneError {
-    /// Whether settings are not as they were, or may not be: the one thing a caller must never hide.
+    /// Whether settings are not as they were, or may not be: the one thing a caller must never
+    /// hide.
     pub fn incomplete(&self) -> bool {
         match self {
             Self::NotApplied { left, .. } | Self::GuardLost { left } => !left.is_empty(),

@@ -51,10 +51,12 @@ pub enum JournalError {
     },
     /// It does not say what is to be put back.
     #[error(
-        "the journal {} is damaged: {damage}; so it is not known what was tried{} and has to be put \
-         back: set it by hand or reboot, which resets it, and then remove the file",
-        path.display(),
-        if keys.is_empty() { String::new() } else { format!(" (it still names {})", keys.join(", ")) }
+        "the journal {} is damaged: {damage}; what has to be put back is not known{}: reboot, \
+         which resets all settings, or set them by hand, and then remove the file", path.display(),
+        match keys.join(", ") {
+            keys if keys.is_empty() => keys,
+            keys => format!(" (it still names {keys})"),
+        }
     )]
     Damaged {
         /// The file.
@@ -66,8 +68,8 @@ pub enum JournalError {
     },
     /// Another version of the program wrote it.
     #[error(
-        "the journal {} is of version {version}, and this program knows {VERSION}: use the seekwell \
-         that wrote it", path.display()
+        "the journal {} is of version {version}, and this program knows {VERSION}: use the \
+         seekwell that wrote it", path.display()
     )]
     Version {
         /// The file.

@@ -84,7 +84,8 @@ impl EngineKind {
 /// What forbids io_uring, and the command that allows it: the limit of locked memory, the sysctl,
 /// or else a seccomp filter.
 fn who_forbids(refused: &TargetError) -> String {
-    if matches!(refused, TargetError::RingRefused { errno } if *errno == Errno::NOMEM.raw_os_error())
+    let no_memory = TargetError::RingRefused { errno: Errno::NOMEM.raw_os_error() };
+    if *refused == no_memory
         && let Some(limit) = getrlimit(Resource::Memlock).current
     {
         return format!(

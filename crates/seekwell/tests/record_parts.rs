@@ -266,7 +266,8 @@ fn where_tracefs_cannot_be_written_perf_records_the_same() {
         return skip("tracefs is not mounted at /sys/kernel/tracing");
     }
     let script = format!(
-        "mount --bind {place} {place} && mount -o remount,bind,ro {place} || exit 99; \
+        "mountpoint -q {place} || mount -t tracefs nodev {place}; \
+         mount --bind {place} {place} && mount -o remount,bind,ro {place} || exit 99; \
          exec \"$@\""
     );
     let program = seekwell(home.path());

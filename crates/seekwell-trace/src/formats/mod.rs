@@ -227,8 +227,8 @@ pub struct Holds {
 /// `control` says stop.
 ///
 /// # Errors
-/// [`TraceError::Io`]; [`TraceError::Interrupted`]; [`TraceError::Unrecognised`] where no format was named and none is seen;
-/// what the format says of the first bytes.
+/// [`TraceError::Io`]; [`TraceError::Interrupted`]; [`TraceError::Unrecognised`] where no format
+/// was named and none is seen; what the format says of the first bytes.
 pub fn open(
     path: &Path,
     format: Option<Format>,

@@ -93,7 +93,7 @@ impl Loop {
             return None;
         };
         let device = device.trim().to_owned();
-        // A device that was read-only keeps that for whoever gets it next.
+        // A device that somebody set read-only stays so for whoever attaches it next.
         tool("blockdev", &["--setrw", &device]);
         Some(Self { device, backing, _dir: dir })
     }
