@@ -180,6 +180,16 @@ pub enum AccessError {
     },
 }
 
+impl AccessError {
+    /// Whether another target would help; otherwise the system stands in the way.
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Missing { .. } | Self::NotMeasurable { .. } | Self::NotADirectory { .. }
+        )
+    }
+}
+
 /// The effective user, for error sentences.
 pub(crate) fn uid() -> u32 {
     rustix::process::geteuid().as_raw()

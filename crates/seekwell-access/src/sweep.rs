@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, StatxFlag
 use rustix::io::Errno;
 use seekwell_sys::{Live, View};
 use std::ffi::OsStr;
+use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,21 @@ pub enum Leftover {
         /// What is mounted in it, or is the directory itself.
         mount: PathBuf,
     },
+}
+
+impl fmt::Display for Leftover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Removed(path) => write!(f, "removed {}, left by a killed run", path.display()),
+            Self::HoldsMount { path, mount } => write!(
+                f,
+                "{} was left by a killed run and stays, because something is mounted on {}; \
+                 unmount that, and the next run removes it",
+                path.display(),
+                mount.display()
+            ),
+        }
+    }
 }
 
 const DIRECTORY: OFlags =

@@ -1,6 +1,7 @@
 //! What the two arms are: workload options, settings of the disk, a command, a mode.
 
 use seekwell_io::dispatch::TagPolicy;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pace, Pattern, SizeShare, Workload};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,22 @@ pub enum Rw {
 }
 
 impl Rw {
+    /// All, with what each does, in words.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::Read, "Sequential reads"),
+        (Self::Write, "Sequential writes"),
+        (Self::RandRead, "Random reads"),
+        (Self::RandWrite, "Random writes"),
+        (Self::ReadWrite, "Sequential reads and writes"),
+        (Self::RandRw, "Random reads and writes"),
+    ];
+
+    /// The direction and order of a word of fio's.
+    pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "readwrite" { "rw" } else { name };
+        Self::ALL.iter().map(|(rw, _)| *rw).find(|rw| rw.name() == name)
+    }
+
     /// The word fio has for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -33,29 +50,6 @@ impl Rw {
             Self::RandWrite => "randwrite",
             Self::ReadWrite => "rw",
             Self::RandRw => "randrw",
-        }
-    }
-}
-
-/// How requests are issued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Engine {
-    /// io_uring where it is allowed, else threads; decided once for the whole experiment.
-    Auto,
-    /// io_uring.
-    IoUring,
-    /// System calls of a pool of threads.
-    Threads,
-}
-
-impl Engine {
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::IoUring => "io_uring",
-            Self::Threads => "threads",
         }
     }
 }

@@ -29,7 +29,7 @@ mod store;
 mod tests;
 pub mod text;
 
-pub use arm::{ArmSpec, Engine, Options, Rw, Setting};
+pub use arm::{ArmSpec, Options, Rw, Setting};
 pub use conclude::{
     Check, Checked, Claim, Conclusion, Decision, Exploratory, blocks, conclude, values,
 };

@@ -3,9 +3,9 @@
 use crate::cli::{Global, When};
 use crate::exit::CommandError;
 use crate::signals::file_size_hint;
-use seekwell_access::Leftover;
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
+use seekwell_run::Host;
 use seekwell_runs::{Store, StoreError, default_dir};
 use seekwell_sys::{Live, Patient};
 use serde::Serialize;
@@ -60,6 +60,11 @@ impl Context {
         }
     }
 
+    /// What a measurement needs of this process.
+    pub const fn host(&self) -> Host<'_> {
+        Host { view: &self.view, control: &self.control }
+    }
+
     /// Where runs are kept.
     ///
     /// # Errors
@@ -96,29 +101,12 @@ impl Context {
 
     /// Says something beside the result.
     pub fn note(&self, text: &str) {
-        // Nobody is left to be told when standard error is closed.
-        let _ = writeln!(std::io::stderr(), "seekwell: {text}");
+        note(text);
     }
 
     /// Removes what killed runs left in a directory, and says so.
     pub fn sweep(&self, dir: &Path) {
-        let found = match seekwell_access::sweep(dir) {
-            Ok(found) => found,
-            Err(error) => return self.note(&error.to_string()),
-        };
-        for leftover in found {
-            self.note(&match leftover {
-                Leftover::Removed(path) => {
-                    format!("removed {}, left by a killed run", path.display())
-                }
-                Leftover::HoldsMount { path, mount } => format!(
-                    "{} was left by a killed run and stays, because something is mounted on {}; \
-                     unmount that, and the next run removes it",
-                    path.display(),
-                    mount.display()
-                ),
-            });
-        }
+        seekwell_run::sweep(dir, |text| self.note(text));
     }
 
     /// Says why a command failed.
@@ -130,4 +118,10 @@ impl Context {
 fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// Says something on standard error.
+pub fn note(text: &str) {
+    // Nobody is left to be told when standard error is closed.
+    let _ = writeln!(std::io::stderr(), "seekwell: {text}");
 }

@@ -22,6 +22,7 @@ use seekwell_machine::describe::DescribeError;
 use seekwell_machine::fit::FitError;
 use seekwell_report::ReportError;
 use seekwell_reproduce::ReproduceError;
+use seekwell_run::{Ending, RunError};
 use seekwell_runs::StoreError;
 use seekwell_suites::SuiteError;
 use seekwell_sys::{SnapshotError, is_wrong_file};
@@ -64,6 +65,17 @@ impl Exit {
             Self::Incomplete => 5,
             Self::Interrupted => 130,
             Self::Command(code) => code,
+        }
+    }
+}
+
+impl From<Ending> for Exit {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Complete => Self::Done,
+            Ending::Interrupted => Self::Interrupted,
+            Ending::Invalid => Self::Invalid,
+            Ending::NotKept => Self::Refused,
         }
     }
 }
@@ -148,14 +160,6 @@ pub enum CommandError {
         /// The target.
         path: PathBuf,
     },
-    /// A workload would reach beyond the modelled disk.
-    #[error("{asked} bytes are asked for, and the modelled disk holds {capacity}")]
-    LargerThanMachine {
-        /// What was asked for.
-        asked: u64,
-        /// What there is.
-        capacity: u64,
-    },
     /// No model can be fitted to a run.
     #[error(transparent)]
     Fit(#[from] FitError),
@@ -175,23 +179,6 @@ pub enum CommandError {
     )]
     NoTrace {
         /// The machine.
-        path: PathBuf,
-    },
-    /// There is no such description.
-    #[error(
-        "there is no file {file}, and no machine that ships is called so{}; see: seekwell machine \
-         list", near.first().map_or_else(String::new, |n| format!(" (did you mean {n}.toml?)"))
-    )]
-    NoMachine {
-        /// As it was given.
-        file: String,
-        /// Shipped machines of a similar name.
-        near: Vec<String>,
-    },
-    /// A machine's parameters were set, and the target is none.
-    #[error("--set is for modelled machines, and {} is none", path.display())]
-    NoParameters {
-        /// The target.
         path: PathBuf,
     },
     /// A trace cannot be recorded, read or written.
@@ -231,14 +218,6 @@ pub enum CommandError {
         /// Why.
         source: io::Error,
     },
-    /// io_uring was insisted on.
-    #[error("{refused}{by}; or measure with --engine threads")]
-    RingRefused {
-        /// What the kernel said.
-        refused: TargetError,
-        /// Who forbids it, and the command that allows it.
-        by: String,
-    },
     /// Jobs cannot be run as they are.
     #[error(transparent)]
     Jobs(Box<JobRunError>),
@@ -277,6 +256,9 @@ pub enum CommandError {
         /// Why.
         why: String,
     },
+    /// A target cannot be measured.
+    #[error(transparent)]
+    Run(#[from] RunError),
     /// A kept run cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -336,26 +318,6 @@ pub enum CommandError {
         /// Formats that can be named.
         known: String,
     },
-    /// Writing was asked for without naming what may be destroyed.
-    #[error(
-        "{} is a {what} of yours, and this workload writes: only a block device that is named with \
-         --destroy SERIAL is ever overwritten; give a directory instead and a temporary file is \
-         measured", path.display()
-    )]
-    WouldWrite {
-        /// The target.
-        path: PathBuf,
-        /// What it is.
-        what: &'static str,
-    },
-    /// `--destroy` was given for something that is not a raw device.
-    #[error("--destroy is for block devices; {} is a {what}", path.display())]
-    NothingToDestroy {
-        /// The target.
-        path: PathBuf,
-        /// What it is.
-        what: &'static str,
-    },
 }
 
 impl From<Refusal> for CommandError {
@@ -407,12 +369,9 @@ impl CommandError {
             | Self::NoSuchRule { .. }
             | Self::Describe(_)
             | Self::SuiteOnModel { .. }
-            | Self::LargerThanMachine { .. }
             | Self::Import(_)
             | Self::NoServiceTimes { .. }
             | Self::NoTrace { .. }
-            | Self::NoMachine { .. }
-            | Self::NoParameters { .. }
             | Self::NothingToRecord { .. }
             | Self::NoSuchResult { .. }
             | Self::Form(_)
@@ -421,23 +380,22 @@ impl CommandError {
             | Self::Compare(_)
             | Self::NothingToWrite(_)
             | Self::Token
-            | Self::NoTraceFormat { .. }
-            | Self::NothingToDestroy { .. } => Exit::Usage,
+            | Self::NoTraceFormat { .. } => Exit::Usage,
             Self::Refusal(_)
             | Self::Watch(_)
             | Self::Target(_)
             | Self::Signals(_)
             | Self::Probe(_)
-            | Self::RingRefused { .. }
             | Self::Report(_)
             | Self::Json(_)
             | Self::File(_)
             | Self::Folder { .. }
             | Self::Listen { .. }
             | Self::Serve(_)
-            | Self::Output(_)
-            | Self::WouldWrite { .. } => Exit::Refused,
+            | Self::Output(_) => Exit::Refused,
             Self::Fit(_) | Self::Limit(_) | Self::NotMeasured { .. } => Exit::Invalid,
+            Self::Run(error) if error.is_interrupted() => Exit::Interrupted,
+            Self::Run(error) => usage(error.is_usage()),
             Self::Inspect(error) => usage(error.is_usage()),
             Self::Store(error) => usage(error.is_usage()),
             Self::Source(error) => usage(error.is_usage()),
@@ -462,14 +420,9 @@ impl CommandError {
             Self::Suite(error) => usage(error.is_usage()),
             Self::Reproduce(_) => Exit::Refused,
             Self::Trace(error) => usage(error.is_usage()),
-            Self::Access(
-                AccessError::Missing { .. }
-                | AccessError::NotMeasurable { .. }
-                | AccessError::NotADirectory { .. },
-            )
-            | Self::Execute(ExecuteError::Workload(_)) => Exit::Usage,
-            Self::Access(_)
-            | Self::Execute(ExecuteError::OpenFailed { .. } | ExecuteError::Engine { .. }) => {
+            Self::Access(error) => usage(error.is_usage()),
+            Self::Execute(ExecuteError::Workload(_)) => Exit::Usage,
+            Self::Execute(ExecuteError::OpenFailed { .. } | ExecuteError::Engine { .. }) => {
                 Exit::Refused
             }
             Self::Execute(

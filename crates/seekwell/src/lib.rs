@@ -1,18 +1,15 @@
 //! The command line of seekwell as a library, so that man pages, completions and tests are made
 //! from the same definitions. One file per command in `commands`; nothing else prints.
 
+mod asked;
 pub mod cli;
 mod commands;
 mod context;
-mod executor;
 mod exit;
-mod judge;
 mod live;
-mod medium;
 mod progress;
 mod session;
 mod signals;
-mod target;
 
 pub use exit::Exit;
 

@@ -2,12 +2,15 @@
 //! bench shows more than a line: see [`crate::live`].
 
 use crate::cli::When;
-use crate::context::Context;
+use crate::context::{Context, note};
 use crate::live::{Extent, Form, Live};
+use crate::signals::file_size_hint;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use seekwell_checkup::Progress as At;
 use seekwell_io::engine::Control;
 use seekwell_io::units::Nanos;
+use seekwell_run::Watcher;
+use seekwell_runs::StoreError;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -71,14 +74,6 @@ impl Line {
         line
     }
 
-    /// Says something beside it.
-    pub fn note(&self, context: &Context, text: &str) {
-        match &self.live {
-            Some(live) => live.suspend(|| context.note(text)),
-            None => self.bar.suspend(|| context.note(text)),
-        }
-    }
-
     /// A line of nothing but words.
     pub fn plain(shown: bool) -> Self {
         let line = Self::new(shown, Arc::default());
@@ -95,6 +90,14 @@ impl Line {
         self.bar.set_message(what.to_owned());
     }
 
+    /// Says how many requests are made of something that takes as long as it takes.
+    pub fn count(&self, what: &str, goal: u64) {
+        match &self.live {
+            Some(live) => live.count(what, goal),
+            None => self.say(what),
+        }
+    }
+
     /// Says how much of something is done.
     pub fn part(&self, what: &str, done: u64, whole: u64) {
         if let Some(live) = &self.live {
@@ -102,14 +105,6 @@ impl Line {
         }
         self.bar.set_position(done.saturating_mul(1000) / whole.max(1));
         self.say(what);
-    }
-
-    /// Says how many requests are made of something that takes as long as it takes.
-    pub fn count(&self, what: &str, goal: u64) {
-        match &self.live {
-            Some(live) => live.count(what, goal),
-            None => self.say(what),
-        }
     }
 
     /// Says where a run stands.
@@ -127,12 +122,46 @@ impl Line {
         }
     }
 
+    /// Says something beside it.
+    pub fn note(&self, text: &str) {
+        match &self.live {
+            Some(live) => live.suspend(|| note(text)),
+            None => self.bar.suspend(|| note(text)),
+        }
+    }
+
     /// Takes the line away.
     pub fn clear(&self) {
         if let Some(live) = &self.live {
             live.clear();
         }
         self.bar.finish_and_clear();
+    }
+}
+
+impl Watcher for Line {
+    fn doing(&self, what: &str) {
+        self.say(what);
+    }
+
+    fn part(&self, what: &str, done: u64, whole: u64) {
+        Self::part(self, what, done, whole);
+    }
+
+    fn at(&self, at: &At<'_>) {
+        Self::at(self, at);
+    }
+
+    fn note(&self, text: &str) {
+        Self::note(self, text);
+    }
+
+    fn not_kept(&self, error: &StoreError) {
+        self.note(&format!("this run is not kept: {error}{}", file_size_hint()));
+    }
+
+    fn clear(&self) {
+        Self::clear(self);
     }
 }
 

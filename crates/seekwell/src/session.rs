@@ -1,299 +1,80 @@
-//! One command that measures, from its first document to its last: what `checkup` and `bench`
-//! share.
+//! A run of the command line: signals, a line of progress, and where it is kept.
 
-use crate::cli::Engine as Choice;
 use crate::context::Context;
-use crate::executor::{EngineKind, RealExecutor, engine_cost_ns};
 use crate::exit::{CommandError, Exit};
-use crate::judge::{judge, live_log};
-use crate::medium::Ready;
 use crate::progress::Line;
 use crate::signals;
-use jiff::Timestamp;
-use seekwell_checkup::{
-    ExplainInput, Observer, Outcome, Plan, Progress, explain, is_only_short, run,
-};
-use seekwell_inspect::{Fact, Inspection, TargetKind};
-use seekwell_io::dispatch::TagPolicy;
-use seekwell_io::target::TargetError;
-use seekwell_io::units::Nanos;
-use seekwell_runs::{Detail, Engine, Kind, Medium, Phase, RunDocument, Status, Tool, Work, Writer};
-use seekwell_sys::View;
-use std::path::Path;
+use seekwell_inspect::Inspection;
+use seekwell_io::target::{Engine, TargetError};
+use seekwell_run::Purpose;
+use seekwell_runs::{Detail, Kind, RunDocument, Tool};
 use std::sync::Arc;
 
-/// What a session is for.
-pub struct Purpose {
+/// A run whose progress is a line.
+pub type Session<'a> = seekwell_run::Session<'a, Line>;
+
+/// A finished run, and the status the command ends with.
+pub type Finished = (RunDocument, Detail, Exit);
+
+/// What a command wants a run for.
+pub struct RunOptions<'a> {
     /// The command.
     pub kind: Kind,
     /// The user's name for this configuration.
-    pub label: Option<String>,
+    pub label: Option<&'a str>,
     /// Keep the run.
     pub keep: bool,
     /// How requests are issued.
-    pub engine: Choice,
+    pub engine: Engine,
 }
 
-/// A run in the making.
-pub struct Session<'a> {
+/// Begins a run; signals are heeded from here on.
+///
+/// # Errors
+/// When the engine does not run here or the run cannot be kept.
+pub fn begin<'a>(
     context: &'a Context,
-    engine: EngineKind,
-    writer: Option<Writer>,
-    /// The run was to be kept, and could not be.
-    lost: bool,
-    /// Progress on standard error.
-    pub line: Line,
-    /// The document so far.
-    pub document: RunDocument,
-    /// Histograms and series so far.
-    pub detail: Detail,
-    /// How many phases and details are of plans that are done.
-    before: (usize, usize),
-    /// What will take time after the plan that is run.
-    pub ahead: Nanos,
+    options: RunOptions<'_>,
+    inspection: Inspection,
+) -> Result<Session<'a>, CommandError> {
+    let line = Line::new(context.progress, Arc::clone(&context.control));
+    begin_with(line, context, options, inspection)
 }
 
-impl<'a> Session<'a> {
-    /// Begins: signals are heeded from here on, the engine is chosen and its cost measured.
-    ///
-    /// # Errors
-    /// When the engine does not run here or the run cannot be kept.
-    pub fn begin(
-        context: &'a Context,
-        purpose: Purpose,
-        inspection: Inspection,
-    ) -> Result<Self, CommandError> {
-        let line = Line::new(context.progress, Arc::clone(&context.control));
-        Self::begin_with(line, context, purpose, inspection)
-    }
-
-    /// The same with a line of progress that is shown otherwise.
-    ///
-    /// # Errors
-    /// As for [`Session::begin`].
-    pub fn begin_with(
-        line: Line,
-        context: &'a Context,
-        purpose: Purpose,
-        inspection: Inspection,
-    ) -> Result<Self, CommandError> {
-        if inspection.kind != TargetKind::Machine {
-            line.say("measuring what the engine itself costs");
-        }
-        let started = Timestamp::now();
-        signals::watch(Arc::clone(&context.control)).map_err(|e| TargetError::Setup {
-            what: "installing signal handlers",
-            errno: e.raw_os_error().unwrap_or(0),
-        })?;
-        let modelled = inspection.kind == TargetKind::Machine;
-        let (engine, notice) = match modelled {
-            true => (EngineKind::Auto, None),
-            false => EngineKind::pick(purpose.engine, context)?,
-        };
-        let writer = match purpose.keep {
-            true => Some(context.store()?.create(purpose.kind, started)?),
-            false => None,
-        };
-        let id =
-            writer.as_ref().map_or_else(|| RunDocument::NOT_KEPT.into(), |w| w.id().to_owned());
-        let document = RunDocument {
-            schema: RunDocument::SCHEMA.into(),
-            id,
-            kind: purpose.kind,
-            status: Status::Running,
-            label: purpose.label,
-            modelled,
-            started_at: started.to_string(),
-            ended_at: None,
-            tool: Tool {
-                version: env!("CARGO_PKG_VERSION").into(),
-                git_commit: option_env!("SEEKWELL_GIT_COMMIT").map(str::to_owned),
-            },
-            engine: Engine {
-                name: if modelled { "model" } else { engine.name() }.into(),
-                notice,
-                cost_ns_per_request: match modelled {
-                    true => None,
-                    false => engine_cost_ns(&context.control),
-                },
-            },
-            medium: None,
-            inspection,
-            phases: Vec::new(),
-            preconditioning: None,
-            study: None,
-            findings: Vec::new(),
-            invalid: Vec::new(),
-        };
-        let (detail, before, ahead, lost) = (Detail::default(), (0, 0), Nanos::ZERO, false);
-        Ok(Self { context, engine, writer, lost, line, document, detail, before, ahead })
-    }
-
-    /// Runs a plan on what was made ready, saving after every unit, and explains the result. The
-    /// medium is gone when this returns.
-    pub fn measure(
-        &mut self,
-        plan: &Plan,
-        ready: Ready,
-        tags: Option<(TagPolicy, u32)>,
-        wanted: Option<u64>,
-    ) {
-        let mut executor = self.executor(ready, tags);
-        let interrupted = self.run(plan, &mut executor);
-        drop(executor);
-        self.conclude(interrupted, wanted);
-    }
-
-    /// What executes workloads on what was made ready; `tags` bounds what is outstanding.
-    pub fn executor(&mut self, ready: Ready, tags: Option<(TagPolicy, u32)>) -> RealExecutor {
-        self.document.medium = Some(ready.medium);
-        RealExecutor::new(ready.source, self.engine, tags, Arc::clone(&self.context.control))
-    }
-
-    /// Runs a plan, its phases after those of earlier plans, saving after every unit. Gives whether
-    /// it was interrupted.
-    pub fn run(&mut self, plan: &Plan, executor: &mut RealExecutor) -> bool {
-        self.before = (self.document.phases.len(), self.detail.repeats.len());
-        let control = Arc::clone(&self.context.control);
-        let outcome = run(plan, executor, self, &control.stop);
-        self.take(&outcome);
-        outcome.interrupted
-    }
-
-    /// The engine that was chosen.
-    pub const fn engine(&self) -> EngineKind {
-        self.engine
-    }
-
-    /// Says how the run went, and explains what its phases gave.
-    pub fn conclude(&mut self, interrupted: bool, wanted: Option<u64>) {
-        self.document.status = if interrupted { Status::Interrupted } else { Status::Complete };
-        self.document.invalid = invalid(&self.document);
-        let disabled = io_uring_disabled(&self.context.view);
-        let mut findings = explain(&ExplainInput {
-            inspection: &self.document.inspection,
-            phases: &self.document.phases,
-            preconditioned: self.document.preconditioning.is_some(),
-            study: self.document.study.as_ref(),
-            medium: self.document.medium.as_ref(),
-            engine: Some(&self.document.engine),
-            wanted_bytes: wanted,
-            io_uring_disabled: disabled.as_ref(),
-        });
-        // What the facts and the kernel log alone tell, read after measuring: it may have added to
-        // it. They tell nothing of a model, nor of a target without a disk.
-        if self.document.modelled || self.document.inspection.kind == TargetKind::Null {
-            self.document.findings = findings;
-            return;
-        }
-        let missing = &mut self.document.inspection.missing;
-        let log = live_log(&self.context.view, missing);
-        let judged = judge(self.document.inspection.clone(), log.as_ref(), &[]);
-        findings.extend(judged.findings);
-        findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
-        self.document.findings = findings;
-    }
-
-    /// Gives the figures of a fitted machine the ranges that its error allows.
-    pub fn widen(&mut self) {
-        let Some(Medium::Machine {
-            model_error_percent: Some(error),
-            model_tail_error_percent: Some(tail),
-            model_depth,
-            model_write_depth,
-            ..
-        }) = self.document.medium
-        else {
-            return;
-        };
-        for phase in self.document.phases.iter_mut().skip(self.before.0) {
-            let asked = match &phase.workload {
-                Work::Drawn(w) => Some((w.destroys(), w.pace.depth() * w.threads)),
-                Work::Job(job) => {
-                    let option = |name: &str| job.options.get(name).map_or("", String::as_str);
-                    let depth: u32 = option("iodepth").trim().parse().unwrap_or(1);
-                    let reads = matches!(option("rw"), "read" | "randread");
-                    Some((!reads, depth.saturating_mul(job.clones)))
-                }
-                Work::Replayed(_) | Work::Suite(_) => None,
-            };
-            let deeper = asked.map_or(1.0, |(writes, depth)| {
-                let known = if writes { model_write_depth } else { model_depth };
-                f64::from(depth) / f64::from(known.unwrap_or(0).max(1))
-            });
-            phase.widen(error, tail, deeper.max(1.0));
-        }
-    }
-
-    fn take(&mut self, outcome: &Outcome) {
-        self.document.phases.truncate(self.before.0);
-        self.document.phases.extend_from_slice(&outcome.phases);
-        self.widen();
-        self.detail.repeats.truncate(self.before.1);
-        self.detail.repeats.extend_from_slice(&outcome.detail.repeats);
-    }
-
-    /// Keeps what there is so far.
-    pub fn save(&mut self) {
-        let Some(writer) = &mut self.writer else { return };
-        if let Err(error) = writer.save(&self.document, &self.detail) {
-            let why = format!("this run is not kept: {error}{}", signals::file_size_hint());
-            self.line.note(self.context, &why);
-            self.writer = None;
-            self.lost = true;
-        }
-    }
-
-    /// Ends: the document is final, saved and returned with the status the command ends with.
-    pub fn end(mut self) -> (RunDocument, Detail, Exit) {
-        self.document.ended_at = Some(Timestamp::now().to_string());
-        self.save();
-        self.line.clear();
-        let exit = match self.document.status {
-            Status::Interrupted => Exit::Interrupted,
-            _ if !self.document.invalid.is_empty() => Exit::Invalid,
-            _ if self.lost => Exit::Refused,
-            _ => Exit::Done,
-        };
-        (self.document, self.detail, exit)
-    }
-}
-
-impl Observer for Session<'_> {
-    fn started(&mut self, at: &Progress<'_>) {
-        self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
-    }
-
-    fn finished(&mut self, at: &Progress<'_>, so_far: &Outcome) {
-        self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
-        self.take(so_far);
-        self.save();
-    }
-}
-
-/// Why the measurement as a whole is not valid: phases that were run and gave no number.
-fn invalid(document: &RunDocument) -> Vec<String> {
-    let is_failed = |phase: &&Phase| {
-        // A job that did all it was to do before a rate can be told is done.
-        let of_job = matches!(phase.workload, Work::Job(_));
-        let is_done = of_job && phase.repeats.iter().all(is_only_short);
-        !phase.repeats.is_empty() && phase.metrics.is_empty() && !is_done
+/// The same with a line that is shown otherwise.
+///
+/// # Errors
+/// As for [`begin`].
+pub fn begin_with<'a>(
+    line: Line,
+    context: &'a Context,
+    options: RunOptions<'_>,
+    inspection: Inspection,
+) -> Result<Session<'a>, CommandError> {
+    signals::watch(Arc::clone(&context.control)).map_err(|e| TargetError::Setup {
+        what: "installing signal handlers",
+        errno: e.raw_os_error().unwrap_or(0),
+    })?;
+    let purpose = Purpose {
+        kind: options.kind,
+        label: options.label.map(str::to_owned),
+        keep: if options.keep { Some(context.store()?) } else { None },
+        engine: options.engine,
+        tool: tool(),
     };
-    let failed = document.phases.iter().filter(is_failed);
-    let mut reasons: Vec<String> = failed
-        .map(|phase| {
-            let reason = phase.repeats.iter().find_map(|r| r.invalid.as_deref());
-            format!("{}: {}", phase.title, reason.unwrap_or("no valid repeat"))
-        })
-        .collect();
-    if document.status == Status::Complete && document.phases.iter().all(|p| p.repeats.is_empty()) {
-        let why = document.phases.iter().find_map(|p| p.skipped.as_deref());
-        reasons.push(format!("nothing was measured: {}", why.unwrap_or("no phase was run")));
-    }
-    reasons
+    Ok(Session::begin(context.host(), line, purpose, inspection)?)
 }
 
-fn io_uring_disabled(view: &dyn View) -> Option<Fact<u64>> {
-    let path = Path::new("/proc/sys/kernel/io_uring_disabled");
-    view.number(path).ok().map(|value| Fact::new(value, path.display().to_string()))
+/// Ends a run.
+pub fn end(session: Session<'_>) -> Finished {
+    let (document, detail, ending) = session.end();
+    (document, detail, ending.into())
+}
+
+/// This program, as documents name it.
+pub fn tool() -> Tool {
+    Tool {
+        version: env!("CARGO_PKG_VERSION").into(),
+        git_commit: option_env!("SEEKWELL_GIT_COMMIT").map(str::to_owned),
+    }
 }

@@ -20,6 +20,51 @@ pub use uring::Uring;
 use crate::engine::process_cpu;
 use crate::request::{Completion, Tagged};
 use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// How requests are issued to a real target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// A ring for each thread where the kernel allows it, and system calls where a ring is in the
+    /// way: at depth 1, where it would hand each request or commit to a thread of the kernel.
+    Auto,
+    /// A ring for each thread, whatever it is asked for.
+    IoUring,
+    /// A pool of system calls for each thread.
+    Threads,
+}
+
+impl Engine {
+    /// All, with what each does, in words.
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::Auto, "io_uring where the kernel allows it, threads elsewhere"),
+        (Self::IoUring, "io_uring, or an error"),
+        (Self::Threads, "pread and pwrite from a pool of threads"),
+    ];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::IoUring => "io_uring",
+            Self::Threads => "threads",
+        }
+    }
+
+    /// The engine of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().map(|(engine, _)| *engine).find(|engine| engine.name() == name)
+    }
+
+    /// What issues requests once it is known that it works here.
+    pub const fn issuer(self) -> &'static str {
+        match self {
+            Self::Auto | Self::IoUring => "io_uring",
+            Self::Threads => "threads",
+        }
+    }
+}
 
 /// How long [`Target::reap`] may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

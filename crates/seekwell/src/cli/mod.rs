@@ -18,6 +18,7 @@ pub use compare::{Compare, Expect, Trend, expect, margin};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use seekwell_access::{Consent, Fingerprint};
+use seekwell_io::target::Engine;
 use std::path::PathBuf;
 
 /// Know why a disk is slow, prove what makes it faster, keep only what helped.
@@ -224,7 +225,7 @@ pub struct Checkup {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// How requests are issued
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = values::engine())]
     pub engine: Engine,
     /// Do not keep the run
     #[arg(long)]
@@ -232,18 +233,6 @@ pub struct Checkup {
     /// What may be overwritten.
     #[command(flatten)]
     pub destroy: Destroy,
-}
-
-/// How requests are issued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// io_uring where the kernel allows it, threads elsewhere
-    Auto,
-    /// io_uring, or an error
-    #[value(name = "io_uring")]
-    IoUring,
-    /// pread and pwrite from a pool of threads
-    Threads,
 }
 
 /// `seekwell inspect`.
@@ -337,27 +326,6 @@ pub struct Diff {
     /// Show also names and places that differ, and where every value was read
     #[arg(long, short)]
     pub verbose: bool,
-}
-
-/// What a workload does, in fio's words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Rw {
-    /// Sequential reads
-    Read,
-    /// Sequential writes
-    Write,
-    /// Random reads
-    #[value(name = "randread")]
-    RandRead,
-    /// Random writes
-    #[value(name = "randwrite")]
-    RandWrite,
-    /// Sequential reads and writes
-    #[value(name = "rw", alias = "readwrite")]
-    ReadWrite,
-    /// Random reads and writes
-    #[value(name = "randrw")]
-    RandRw,
 }
 
 /// `seekwell bench`.

@@ -1,11 +1,12 @@
 //! `seekwell replay`.
 
 use super::trace::readable;
-use super::{Engine, values};
+use super::values;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use seekwell_access::Fingerprint;
 use seekwell_io::dispatch::TagPolicy;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_trace::formats::Format;
 use std::path::PathBuf;
@@ -91,7 +92,7 @@ pub struct Replay {
     )]
     pub tag_policy: TagPolicy,
     /// How requests are issued
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = values::engine())]
     pub engine: Engine,
     /// Do not keep the run
     #[arg(long)]

@@ -1,5 +1,8 @@
 //! Values as people type them: sizes, durations, percentages and distributions, in fio's notation.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use seekwell_experiment::Rw;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Pattern;
 use std::time::Duration;
@@ -25,6 +28,21 @@ pub enum ValueError {
         /// What is accepted.
         range: &'static str,
     },
+}
+
+/// How requests are issued.
+pub fn engine() -> impl TypedValueParser<Value = Engine> {
+    let values = Engine::ALL.map(|(engine, what)| PossibleValue::new(engine.name()).help(what));
+    PossibleValuesParser::new(values).map(|name| Engine::named(&name).expect("one of the names"))
+}
+
+/// Direction and order of requests.
+pub fn direction() -> impl TypedValueParser<Value = Rw> {
+    let values = Rw::ALL.map(|(rw, what)| {
+        let value = PossibleValue::new(rw.name()).help(what);
+        if rw == Rw::ReadWrite { value.alias("readwrite") } else { value }
+    });
+    PossibleValuesParser::new(values).map(|name| Rw::named(&name).expect("one of the names"))
 }
 
 /// Bytes: `4k`, `1M`, `2GiB`, `512`. Factors are 1024, as in fio.

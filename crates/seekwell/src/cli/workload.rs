@@ -1,9 +1,11 @@
 //! A workload with fio's option names: what `bench` runs and both arms of an `experiment` share.
 
 use super::replay::tag_policy;
-use super::{Engine, RateProcess, Rw, values};
+use super::{RateProcess, values};
 use clap::Args;
+use seekwell_experiment::Rw;
 use seekwell_io::dispatch::TagPolicy;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Pattern;
 
@@ -12,7 +14,9 @@ use seekwell_io::workload::Pattern;
 #[command(next_help_heading = "Workload, with fio's option names")]
 pub struct Workload {
     /// Direction and order of requests
-    #[arg(long, default_value = "randread", alias = "readwrite")]
+    #[arg(
+        long, default_value = "randread", alias = "readwrite", value_parser = values::direction()
+    )]
     pub rw: Rw,
     /// Size of one request
     #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = values::block_size)]
@@ -75,6 +79,6 @@ pub struct Workload {
     )]
     pub tag_policy: TagPolicy,
     /// How requests are issued
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = values::engine())]
     pub engine: Engine,
 }

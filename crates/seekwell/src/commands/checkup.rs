@@ -4,10 +4,10 @@ use super::{begin_asked, show};
 use crate::Ended;
 use crate::cli::Checkup;
 use crate::context::Context;
-use crate::medium::{Wanted, prepare};
-use crate::session::{Purpose, Session};
-use crate::target::look;
+use crate::session::{self, RunOptions};
 use seekwell_checkup::{Level, Plan, PlanInputs};
+use seekwell_run::look;
+use seekwell_run::{Wanted, prepare};
 use seekwell_runs::Kind;
 
 pub fn run(args: &Checkup, context: &Context) -> Ended {
@@ -17,14 +17,14 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         _ => Level::Normal,
     };
     let inspection = look(&context.view, &args.target)?;
-    let purpose = Purpose {
+    let options = RunOptions {
         kind: Kind::Checkup,
-        label: args.label.clone(),
+        label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: args.engine,
     };
     let page = begin_asked(args.output.as_deref(), args.replace, context)?;
-    let mut session = Session::begin(context, purpose, inspection.clone())?;
+    let mut session = session::begin(context, options, inspection.clone())?;
     let default_bytes = level.wanted_region_bytes();
     let wanted = Wanted {
         set: &args.set,
@@ -34,8 +34,8 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         destroy: args.destroy.consent(),
         writes: false,
     };
-    let ready = prepare(&wanted, context, &session.line)?;
+    let ready = prepare(&wanted, context.host(), &session.line)?;
     let plan = Plan::new(level, PlanInputs { seed: args.seed, ..ready.inputs });
     session.measure(&plan, ready, None, Some(args.size.unwrap_or(default_bytes)));
-    show(context, &session.end(), page)
+    show(context, &session::end(session), page)
 }

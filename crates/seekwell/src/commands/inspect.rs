@@ -1,13 +1,14 @@
 //! `seekwell inspect`: how targets are attached, and what is wrong with it.
 
 use crate::Ended;
+use crate::asked::{ask, log_of};
 use crate::cli::Inspect;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
-use crate::judge::{Judged, ask, judge, live_log, log_of};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::saved;
 use seekwell_inspect::{Host, InspectError, Inspection, Target, all_disks, inspect, text};
+use seekwell_run::{Judged, judge, live_log};
 use seekwell_sys::{MAX_TEXT, SnapshotError, read_file_or_pipe};
 use serde::Serialize;
 use std::path::{Path, PathBuf};

@@ -9,6 +9,7 @@ use crate::commands::format;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::seconds;
+use crate::session;
 use seekwell_checkup::limit::{LOWEST, Metric, Search, Step, judge};
 use seekwell_checkup::{Group, PhaseSpec, Plan};
 use seekwell_experiment::Options;
@@ -42,7 +43,6 @@ pub fn run(args: &Bench, base: &Options, bound: Bound, context: &Context) -> End
     let mut stage = Stage::begin(args, context, &[base])?;
     if base.iodepth == 1 {
         stage.session.line.note(
-            context,
             "at most one request is outstanding in each thread: --iodepth=32 lets the disk use its \
              queue",
         );
@@ -58,11 +58,11 @@ pub fn run(args: &Bench, base: &Options, bound: Bound, context: &Context) -> End
         outcome: None,
     };
     let mut hunt = Hunt { stage, base, workload, bound, limit };
-    let interrupted = interrupted || hunt.go(args.repeats.max(CONFIRMING), context)?;
+    let interrupted = interrupted || hunt.go(args.repeats.max(CONFIRMING))?;
     let unsettled = hunt.limit.outcome == Some(LimitOutcome::Unsettled);
     hunt.keep();
     hunt.stage.session.conclude(interrupted, args.workload.size);
-    let (document, detail, exit) = hunt.stage.session.end();
+    let (document, detail, exit) = session::end(hunt.stage.session);
     let exit = if unsettled && exit == Exit::Done { Exit::NotShown } else { exit };
     format::finish(context, &(document, detail, exit), &args.results)
 }
@@ -79,7 +79,7 @@ struct Hunt<'a> {
 
 impl Hunt<'_> {
     /// Measures the closed loop, then rate after rate; gives whether it was interrupted.
-    fn go(&mut self, repeats: u32, context: &Context) -> Result<bool, CommandError> {
+    fn go(&mut self, repeats: u32) -> Result<bool, CommandError> {
         let metric = self.bound.metric;
         self.keep();
         let words = format!("{}, closed loop", title(self.base));
@@ -95,7 +95,7 @@ impl Hunt<'_> {
             return Err(LimitError::TooSlow { metric, per_s: highest }.into());
         }
         let mut search = Search::new((highest * LOWEST).max(slowest), highest);
-        self.announce(search.left() - 1 + repeats, context);
+        self.announce(search.left() - 1 + repeats);
         loop {
             let step = search.next();
             let (rate, repeats) = match step {
@@ -128,7 +128,7 @@ impl Hunt<'_> {
     }
 
     /// Says how long it takes where nothing surprising happens.
-    fn announce(&self, runs: u32, context: &Context) {
+    fn announce(&self, runs: u32) {
         let each = self.base.runtime_ns + self.base.ramp_ns;
         let about = seconds(Nanos(each.0 * u64::from(runs)));
         let modelled = self.stage.session.document.modelled;
@@ -136,7 +136,7 @@ impl Hunt<'_> {
         self.stage
             .session
             .line
-            .note(context, &format!("about {runs} runs to find the limit: {about}{clock} or more"));
+            .note(&format!("about {runs} runs to find the limit: {about}{clock} or more"));
     }
 
     /// The phase that tries a rate, requests a second of all threads.

@@ -10,6 +10,7 @@ use crate::Ended;
 use crate::cli::Bench;
 use crate::commands::experiment::arms::options;
 use crate::context::Context;
+use crate::session;
 use seekwell_checkup::steady::{ROUNDS, conclude};
 use seekwell_checkup::{Group, PhaseSpec, Plan, Rounds};
 use seekwell_experiment::{Options, Rw};
@@ -48,7 +49,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         stage.session.document.study = rounds.map(Study::Steady);
     }
     stage.session.conclude(interrupted, args.workload.size);
-    format::finish(context, &stage.session.end(), &args.results)
+    format::finish(context, &session::end(stage.session), &args.results)
 }
 
 fn name(options: &Options) -> String {

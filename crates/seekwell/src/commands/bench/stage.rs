@@ -3,18 +3,18 @@
 
 use crate::cli::Bench;
 use crate::context::Context;
-use crate::executor::RealExecutor;
 use crate::exit::CommandError;
-use crate::medium::{Ready, Wanted, prepare};
 use crate::progress::Line;
-use crate::session::{Purpose, Session};
-use crate::target::look;
+use crate::session::{self, RunOptions, Session};
 use seekwell_checkup::{ExecuteError, Executor};
 use seekwell_experiment::Options;
 use seekwell_inspect::TargetKind;
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
+use seekwell_run::RealExecutor;
+use seekwell_run::look;
+use seekwell_run::{Ready, Wanted, prepare};
 use seekwell_runs::{Kind, Preconditioning};
 use std::path::Path;
 
@@ -50,9 +50,9 @@ impl<'a> Stage<'a> {
     ) -> Result<Self, CommandError> {
         let on = args.on.as_deref().unwrap_or(Path::new("."));
         let inspection = look(&context.view, on)?;
-        let purpose = Purpose {
+        let asked = RunOptions {
             kind: Kind::Bench,
-            label: args.label.clone(),
+            label: args.label.as_deref(),
             keep: !args.no_keep,
             engine: args.workload.engine,
         };
@@ -62,7 +62,7 @@ impl<'a> Stage<'a> {
         }
         let modelled = inspection.kind == TargetKind::Machine;
         let line = Line::live(args.beyond.progress, context, modelled);
-        let mut session = Session::begin_with(line, context, purpose, inspection.clone())?;
+        let mut session = session::begin_with(line, context, asked, inspection.clone())?;
         let wanted = Wanted {
             inspection: &inspection,
             size_bytes: args.workload.size,
@@ -71,7 +71,7 @@ impl<'a> Stage<'a> {
             writes: args.beyond.precondition || options.iter().any(|o| o.writes()),
             set: &args.set,
         };
-        let ready: Ready = prepare(&wanted, context, &session.line)?;
+        let ready: Ready = prepare(&wanted, context.host(), &session.line)?;
         let (region_bytes, direct) = (ready.inputs.region_bytes, ready.inputs.direct);
         let tags = options.first().and_then(|o| o.tags());
         let mut executor = session.executor(ready, tags);

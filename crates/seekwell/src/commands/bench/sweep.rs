@@ -4,17 +4,17 @@ use super::stage::Stage;
 use super::{name, title};
 use crate::Ended;
 use crate::cli::Bench;
-use crate::cli::Engine as Choice;
 use crate::cli::values::size;
 use crate::commands::experiment::arms::{ArmError, set};
 use crate::commands::format;
 use crate::context::Context;
-use crate::executor::EngineKind;
 use crate::progress::seconds;
-use crate::target::is_modelled;
+use crate::session;
 use seekwell_checkup::{Group, PhaseSpec, Plan};
-use seekwell_experiment::{Engine, Options};
+use seekwell_experiment::Options;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
+use seekwell_run::{is_modelled, pick};
 use seekwell_runs::{Point, Study, Sweep};
 
 /// The most points of one sweep: more do not fit on a screen or into an afternoon.
@@ -241,15 +241,14 @@ pub fn run(args: &Bench, base: &Options, context: &Context) -> Ended {
         return Err(SweepError::NoEngine.into());
     }
     if all.iter().any(|options| by_engine && options.engine == Engine::IoUring) {
-        EngineKind::pick(Choice::IoUring, context)?;
+        pick(Engine::IoUring, |text| context.note(text))?;
     }
     format::check_plots(&args.results, &all)?;
     let mut stage = Stage::begin(args, context, &all)?;
     let own = stage.session.engine();
     let engines = |engine: Engine| match engine {
         Engine::Auto => own,
-        Engine::IoUring => EngineKind::IoUring,
-        Engine::Threads => EngineKind::Threads,
+        named => named,
     };
     let mut phases = Vec::with_capacity(points.len());
     let mut study = Sweep { keys: axes.iter().map(|a| a.key.clone()).collect(), points: vec![] };
@@ -264,16 +263,13 @@ pub fn run(args: &Bench, base: &Options, context: &Context) -> Ended {
     let rounds =
         if args.repeats > 1 { format!(" × {} repeats", args.repeats) } else { String::new() };
     let about = seconds(plan.duration());
-    stage
-        .session
-        .line
-        .note(context, &format!("a sweep of {count} points{rounds}: about {about}{clock}"));
+    stage.session.line.note(&format!("a sweep of {count} points{rounds}: about {about}{clock}"));
     stage.session.document.study = Some(Study::Sweep(study));
     let first = plan.phases[0].workload.clone();
     let interrupted = (args.beyond.precondition && stage.precondition(&first)?)
         || stage.session.run(&plan, &mut stage.executor);
     stage.session.conclude(interrupted, args.workload.size);
-    format::finish(context, &stage.session.end(), &args.results)
+    format::finish(context, &session::end(stage.session), &args.results)
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! From `KEY=VALUE` words to the two arms.
 
+use crate::cli::RateProcess;
 use crate::cli::experiment::Experiment;
 use crate::cli::tune::RiskClass;
 use crate::cli::values::{ValueError, block_size, distribution};
 use crate::cli::workload::Workload;
-use crate::cli::{Engine as EngineChoice, RateProcess, Rw as RwChoice};
-use crate::target::is_modelled;
 use clap::ValueEnum;
-use seekwell_experiment::{ArmSpec, Engine, Options, Rw, Setting};
+use seekwell_experiment::{ArmSpec, Options, Rw, Setting};
 use seekwell_io::dispatch::TagPolicy;
+use seekwell_io::target::Engine;
+use seekwell_run::is_modelled;
 use seekwell_sys::nearest;
 use seekwell_tune::setting::{Risk, registry};
 
@@ -25,15 +26,12 @@ struct Key {
 
 /// All of them. Not the runtime: runs of unequal length favour an arm.
 static KEYS: [Key; 12] = [
-    Key { names: &["rw"], set: |o, v| put(&mut o.rw, RwChoice::from_str(v, true).map(rw)) },
+    Key { names: &["rw"], set: |o, v| put(&mut o.rw, direction(v)) },
     Key { names: &["bs"], set: |o, v| put(&mut o.block_bytes, said(block_size(v))) },
     Key { names: &["iodepth"], set: |o, v| put(&mut o.iodepth, number(v, 1, 4096)) },
     Key { names: &["numjobs"], set: |o, v| put(&mut o.numjobs, number(v, 1, 256)) },
     Key { names: &["direct"], set: |o, v| put(&mut o.direct, number(v, 0, 1).map(|n| n == 1)) },
-    Key {
-        names: &["engine"],
-        set: |o, v| put(&mut o.engine, EngineChoice::from_str(v, true).map(engine)),
-    },
+    Key { names: &["engine"], set: |o, v| put(&mut o.engine, engine(v)) },
     Key { names: &["tags", "host.tags"], set: tags },
     Key {
         names: &["rwmixread"],
@@ -196,10 +194,9 @@ pub fn workload(word: &str) -> Result<Options, ArmError> {
     let mut options = Options::default();
     for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (key, value) = part.split_once('=').unwrap_or(("rw", part));
-        if value == part && RwChoice::from_str(value, true).is_err() {
-            let words = RwChoice::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-            let words: Vec<String> = words.map(|w| w.get_name().to_owned()).collect();
-            let why = format!("one of {} is needed", words.join(", "));
+        if value == part
+            && let Err(why) = direction(value)
+        {
             return Err(ArmError::Value { key: "rw", value: part.chars().take(40).collect(), why });
         }
         set(&mut options, key.trim(), value.trim())?;
@@ -219,12 +216,12 @@ pub fn set(options: &mut Options, key: &str, value: &str) -> Result<(), ArmError
 /// What the options of the command line say.
 pub fn options(w: &Workload) -> Options {
     Options {
-        rw: rw(w.rw),
+        rw: w.rw,
         block_bytes: w.bs,
         iodepth: w.iodepth,
         numjobs: w.numjobs,
         direct: w.direct == 1,
-        engine: engine(w.engine),
+        engine: w.engine,
         tags: w.tags,
         tag_policy: w.tag_policy,
         mix_read_percent: w.rwmixread,
@@ -238,23 +235,14 @@ pub fn options(w: &Workload) -> Options {
     }
 }
 
-const fn rw(choice: RwChoice) -> Rw {
-    match choice {
-        RwChoice::Read => Rw::Read,
-        RwChoice::Write => Rw::Write,
-        RwChoice::RandRead => Rw::RandRead,
-        RwChoice::RandWrite => Rw::RandWrite,
-        RwChoice::ReadWrite => Rw::ReadWrite,
-        RwChoice::RandRw => Rw::RandRw,
-    }
+fn direction(word: &str) -> Result<Rw, String> {
+    let names = || Rw::ALL.map(|(rw, _)| rw.name()).join(", ");
+    Rw::named(word).ok_or_else(|| format!("one of {} is needed", names()))
 }
 
-const fn engine(choice: EngineChoice) -> Engine {
-    match choice {
-        EngineChoice::Auto => Engine::Auto,
-        EngineChoice::IoUring => Engine::IoUring,
-        EngineChoice::Threads => Engine::Threads,
-    }
+fn engine(word: &str) -> Result<Engine, String> {
+    let names = || Engine::ALL.map(|(engine, _)| engine.name()).join(", ");
+    Engine::named(word).ok_or_else(|| format!("one of {} is needed", names()))
 }
 
 /// An arm; what is no option is a setting of a disk, or a parameter of a modelled machine.

@@ -9,26 +9,27 @@ use super::{begin_asked, write_page};
 use crate::Ended;
 use crate::cli::experiment::{Experiment, ExperimentCommand, Letter};
 use crate::context::Context;
-use crate::executor::{EngineKind, RealExecutor};
 use crate::exit::{CommandError, Exit};
-use crate::medium::{Wanted, prepare};
 use crate::progress::Line;
 use crate::signals;
-use crate::target::{is_modelled, look, model};
 use arms::ArmError;
 use jiff::Timestamp;
 use rig::{Machine, Parts};
 use seekwell_access::{Consent, Fingerprint, OutputFile};
 use seekwell_compare::Claim as Compared;
 use seekwell_experiment::{
-    ArmSpec, Claim, Decision, Design, Document, Engine, Folder, Forecast, Next, Noise, Observer,
-    Place, Region, Shape, Standing, Status, begin, better, check_metric, conduct, default_margin,
+    ArmSpec, Claim, Decision, Design, Document, Folder, Forecast, Next, Noise, Observer, Place,
+    Region, Shape, Standing, Status, begin, better, check_metric, conduct, default_margin,
     default_metric, forecast, identity, next, text,
 };
 use seekwell_inspect::Inspection;
+use seekwell_io::target::Engine;
 use seekwell_io::target::TargetError;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::WorkloadError;
+use seekwell_run::{RealExecutor, pick};
+use seekwell_run::{Wanted, prepare};
+use seekwell_run::{is_modelled, look, model};
 use seekwell_runs::Tool;
 use seekwell_stats::Arm;
 use seekwell_sys::{path_text, text_path};
@@ -277,12 +278,12 @@ pub(super) fn machine_with(
     let (a, b) = (&document.a.options, &document.b.options);
     let wants = |engine| a.engine == engine || b.engine == engine;
     if wants(Engine::IoUring) {
-        EngineKind::pick(crate::cli::Engine::IoUring, context)?;
+        pick(Engine::IoUring, |text| context.note(text))?;
     }
     let engine = if wants(Engine::Auto) {
-        EngineKind::pick(crate::cli::Engine::Auto, context)?.0
+        pick(Engine::Auto, |text| context.note(text))?.0
     } else {
-        EngineKind::Threads
+        Engine::Threads
     };
     let wanted = Wanted {
         set: &[],
@@ -292,7 +293,7 @@ pub(super) fn machine_with(
         destroy: document.destroy.as_deref().map(|serial| Consent { serial, accepted }),
         writes: a.writes() || b.writes(),
     };
-    let ready = prepare(&wanted, context, line)?;
+    let ready = prepare(&wanted, context.host(), line)?;
     let region = Region { bytes: ready.inputs.region_bytes, direct: ready.inputs.direct };
     for options in [a, b] {
         let room = region.bytes.saturating_sub(options.offset_bytes);

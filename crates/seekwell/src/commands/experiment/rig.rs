@@ -3,18 +3,17 @@
 use super::setter::{Setter, not_applied};
 use super::smart;
 use crate::context::Context;
-use crate::executor::{EngineKind, RealExecutor};
-use crate::target::{is_modelled, look, model};
 use jiff::Timestamp;
 use rustix::io::Errno;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
-use seekwell_experiment::{
-    Applied, ArmSpec, Condition, Engine, NotRestored, PrepareError, Region, Rig,
-};
+use seekwell_experiment::{Applied, ArmSpec, Condition, NotRestored, PrepareError, Region, Rig};
 use seekwell_inspect::Inspection;
 use seekwell_io::engine::Control;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
+use seekwell_run::RealExecutor;
+use seekwell_run::{is_modelled, look, model};
 use seekwell_stats::Arm;
 use seekwell_sys::{Live, View, path_text};
 use seekwell_tune::Disk;
@@ -39,7 +38,7 @@ pub struct Machine {
     control: Arc<Control>,
     executor: RealExecutor,
     /// The engine where an arm does not say which.
-    engine: EngineKind,
+    engine: Engine,
     region: Region,
     setter: Option<Setter>,
     /// The command of A, which sets the state that is looked at before and after.
@@ -55,7 +54,7 @@ pub struct Parts {
     /// What executes.
     pub executor: RealExecutor,
     /// The engine of arms that do not say which.
-    pub engine: EngineKind,
+    pub engine: Engine,
     /// What every run uses.
     pub region: Region,
     /// What sets settings, where arms have some.
@@ -173,8 +172,7 @@ impl Rig for Machine {
     fn run(&mut self, arm: &ArmSpec, workload: &Workload) -> Result<Execution, ExecuteError> {
         let engine = match arm.options.engine {
             Engine::Auto => self.engine,
-            Engine::IoUring => EngineKind::IoUring,
-            Engine::Threads => EngineKind::Threads,
+            named => named,
         };
         self.executor.issue_by(engine, arm.options.tags());
         if is_modelled(&self.target) {

@@ -3,17 +3,18 @@
 use crate::Ended;
 use crate::cli::machine::Check;
 use crate::context::Context;
+use crate::exit::CommandError;
 use crate::exit::Exit;
-use crate::target::model;
 use seekwell_machine::Model;
 use seekwell_machine::describe::Source;
+use seekwell_run::model;
 use serde_json::json;
 use std::path::Path;
 
 pub fn run(args: &Check, context: &Context) -> Ended {
     let mut checked = Vec::new();
     for machine in &args.machines {
-        checked.push((machine, model(machine, &args.set)));
+        checked.push((machine, model(machine, &args.set).map_err(CommandError::from)));
     }
     let wrong = checked.iter().find_map(|(_, model)| model.as_ref().err().map(|e| e.exit()));
     if context.json {

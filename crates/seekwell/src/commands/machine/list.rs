@@ -3,8 +3,8 @@
 use crate::Ended;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::target::model;
 use seekwell_machine::library::{MACHINES, PARTS};
+use seekwell_run::model;
 use serde_json::json;
 use std::path::Path;
 

@@ -4,10 +4,10 @@ use crate::Ended;
 use crate::cli::machine::Described;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::target::model;
 use seekwell_machine::Model;
 use seekwell_machine::describe::Parameter;
 use seekwell_report::wrap;
+use seekwell_run::model;
 use serde_json::{Value, json};
 
 /// Characters of a value that are shown; a measured seek curve has hundreds.

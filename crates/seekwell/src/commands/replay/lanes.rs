@@ -3,13 +3,13 @@
 use super::{ReplayError, Surveyed};
 use crate::cli::replay::{Fit as FitChoice, Replay};
 use crate::context::Context;
-use crate::executor::Source;
 use crate::exit::CommandError;
-use crate::medium::{SMALLEST, Wanted, prepare as open};
 use crate::progress::Line;
-use crate::target::look;
 use seekwell_access::{Consent, FsSpace, plan_size};
 use seekwell_inspect::{Inspection, TargetKind};
+use seekwell_run::Source;
+use seekwell_run::look;
+use seekwell_run::{SMALLEST, Wanted, prepare as open};
 use seekwell_runs::Medium;
 use seekwell_trace::replay::{DeviceSurvey, Fit, Placing};
 use std::path::{Path, PathBuf};
@@ -145,7 +145,7 @@ fn lane(pair: Pair, args: &Replay, context: &Context, line: &Line) -> Result<Lan
         writes: false,
         set: &args.set,
     };
-    let ready = open(&wanted, context, line)?;
+    let ready = open(&wanted, context.host(), line)?;
     let writes = match &ready.source {
         Source::Null | Source::Modelled(_) => true,
         Source::Opened { opened, .. } => opened.writable(),

@@ -16,7 +16,7 @@ use crate::cli::replay::{Mode, Replay, Times};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
-use crate::session::{Purpose, Session};
+use crate::session::{self, RunOptions};
 use crate::signals;
 use lanes::Lane;
 use play::Stage;
@@ -51,13 +51,13 @@ pub fn run(args: &Replay, context: &Context) -> Ended {
     line.clear();
     say(args, &surveyed, &lanes, context);
 
-    let purpose = Purpose {
+    let options = RunOptions {
         kind: Kind::Replay,
-        label: args.label.clone(),
+        label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: args.engine,
     };
-    let mut session = Session::begin(context, purpose, lanes[0].inspection.clone())?;
+    let mut session = session::begin(context, options, lanes[0].inspection.clone())?;
     session.document.medium = Some(lanes[0].medium.clone());
     session.document.phases = lanes.iter().map(|l| record::phase(l, args, &surveyed)).collect();
     session.save();
@@ -84,7 +84,7 @@ pub fn run(args: &Replay, context: &Context) -> Ended {
     let interrupted = context.control.stop.load(Relaxed);
     record::close(&mut session, interrupted);
     session.conclude(interrupted, args.size);
-    show(context, &session.end(), None)
+    show(context, &session::end(session), None)
 }
 
 /// Which recorded time counts.

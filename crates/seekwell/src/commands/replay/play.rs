@@ -4,15 +4,16 @@ use super::lanes::Lane;
 use super::{moment, tags};
 use crate::cli::replay::{Mode, Replay};
 use crate::context::Context;
-use crate::executor::{EngineKind, Source, share};
 use crate::progress::Line;
 use seekwell_io::clock::Clock;
 use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, EngineError, run_source, sharpen_timers};
 use seekwell_io::measurement::Measurement;
+use seekwell_io::target::Engine;
 use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload;
+use seekwell_run::{Source, share};
 use seekwell_runs::DeviceCount;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
@@ -42,7 +43,7 @@ pub struct Stage<'a> {
     /// From it to the last.
     pub span: Nanos,
     /// How requests are issued.
-    pub engine: EngineKind,
+    pub engine: Engine,
     /// Signals and the system.
     pub context: &'a Context,
 }
@@ -164,7 +165,7 @@ impl Stage<'_> {
         match &lane.source {
             Source::Null => self.on(lane, gate, || Ok(Null::new())),
             Source::Modelled(model) => self.on(lane, gate, || Ok(model.build(seed))),
-            Source::Opened { opened, .. } if self.engine != EngineKind::Threads => {
+            Source::Opened { opened, .. } if self.engine != Engine::Threads => {
                 self.on(lane, gate, || Uring::new(opened.as_fd(), depth, bytes, seed))
             }
             Source::Opened { opened, .. } => {

@@ -4,16 +4,17 @@ mod list;
 
 use super::format;
 use crate::Ended;
-use crate::cli::{Bench, Engine};
+use crate::cli::Bench;
 use crate::context::Context;
 use crate::exit::CommandError;
 use crate::progress::{Line, seconds};
-use crate::session::{Purpose, Session};
-use crate::target::is_modelled;
+use crate::session::{self, RunOptions, Session};
 use seekwell_checkup::driver::{INTERRUPTED, NOT_REACHED};
 use seekwell_inspect::{Target, TargetKind, inspect};
 use seekwell_io::measurement::Stopped;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
+use seekwell_run::is_modelled;
 use seekwell_runs::{Kind, Medium, Status};
 use seekwell_suites::{Level, Round, Settings, Suite, SuiteError, find, record};
 use seekwell_sys::{DevId, path_text, text_path};
@@ -52,13 +53,13 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     }
     // Whatever is wrong with the target is said before a run is kept.
     drop(whole.round(0)?);
-    let purpose = Purpose {
+    let options = RunOptions {
         kind: Kind::Bench,
-        label: args.label.clone(),
+        label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: Engine::Auto,
     };
-    let mut session = Session::begin(context, purpose, inspection)?;
+    let mut session = session::begin(context, options, inspection)?;
     session.document.engine = seekwell_runs::Engine {
         name: "system calls".into(),
         notice: None,
@@ -72,7 +73,7 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     if failed.is_some() {
         session.document.status = Status::Failed;
     }
-    let exit = format::finish(context, &session.end(), &args.results)?;
+    let exit = format::finish(context, &session::end(session), &args.results)?;
     failed.map_or(Ok(exit), |error| Err(error.into()))
 }
 

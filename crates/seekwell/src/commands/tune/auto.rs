@@ -17,7 +17,6 @@ use crate::commands::experiment::{Shown, arms, heed_signals, machine_with, minut
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
-use crate::target::look;
 use document::{Confirmed, Document, Outcome, Screened};
 use jiff::Timestamp;
 use seekwell_experiment::{
@@ -26,6 +25,7 @@ use seekwell_experiment::{
 };
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
+use seekwell_run::look;
 use seekwell_runs::Tool;
 use seekwell_stats::{Better, Verdict, holm, percent};
 use seekwell_sys::{View, path_text};

@@ -10,16 +10,16 @@ use crate::Ended;
 use crate::cli::tune::Try;
 use crate::commands::experiment::{arms, heed_signals};
 use crate::context::Context;
-use crate::executor::{EngineKind, RealExecutor};
 use crate::exit::{CommandError, Exit};
-use crate::medium::{Wanted, prepare};
 use crate::progress::Line;
-use crate::target::look;
 use seekwell_checkup::{ExecuteError, Executor, metrics, summarize};
-use seekwell_experiment::{Engine, Options, text::command};
+use seekwell_experiment::{Options, text::command};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::{Nanos, three_digits};
 use seekwell_io::workload::Workload;
+use seekwell_run::look;
+use seekwell_run::{RealExecutor, pick};
+use seekwell_run::{Wanted, prepare};
 use seekwell_stats::signed;
 use seekwell_tune::trial::{Begun, Tuner, Wish};
 use seekwell_tune::{Disk, TuneError};
@@ -106,12 +106,7 @@ fn ready(
     line: &Line,
 ) -> Result<(RealExecutor, Workload), CommandError> {
     let inspection = look(&context.view, &args.target)?;
-    let choice = match options.engine {
-        Engine::Auto => crate::cli::Engine::Auto,
-        Engine::IoUring => crate::cli::Engine::IoUring,
-        Engine::Threads => crate::cli::Engine::Threads,
-    };
-    let (engine, _) = EngineKind::pick(choice, context)?;
+    let (engine, _) = pick(options.engine, |text| context.note(text))?;
     let wanted = Wanted {
         set: &[],
         inspection: &inspection,
@@ -120,7 +115,7 @@ fn ready(
         destroy: args.length.destroy.consent(),
         writes: options.writes(),
     };
-    let ready = prepare(&wanted, context, line)?;
+    let ready = prepare(&wanted, context.host(), line)?;
     let workload = options.workload(ready.inputs.region_bytes, ready.inputs.direct, 1);
     workload.check()?;
     let control = Arc::clone(&context.control);

@@ -5,12 +5,12 @@ use super::logs::{Noted, epoch_ms};
 use super::replay::{Ended, JobReplay};
 use super::stage::MemberError;
 use crate::commands::replay::{SPIN, bounds};
-use crate::executor::EngineKind;
 use rustix::io::Errno;
 use rustix::thread::CpuSet;
 use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
 use seekwell_io::measurement::{Measurement, Stopped};
+use seekwell_io::target::Engine;
 use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Source;
@@ -39,7 +39,7 @@ pub struct Part<'a> {
     /// What its requests have to be whole multiples of, in bytes, where a trace says them.
     pub block_bytes: u32,
     /// How asynchronous engines are carried out here.
-    pub engine: EngineKind,
+    pub engine: Engine,
     /// Of everything that is drawn.
     pub seed: u64,
     /// Set when another job's end ends it.
@@ -145,11 +145,11 @@ impl Carrier for Threads<Data> {
 }
 
 /// What carries out a job's requests, as documents name it.
-pub const fn engine_name(job: &Job, engine: EngineKind) -> &'static str {
+pub const fn engine_name(job: &Job, engine: Engine) -> &'static str {
     match (job.engine.kind, job.engine.kind.synchronous()) {
         (Asked::Null, _) => "null",
-        (_, true) => EngineKind::Threads.name(),
-        (_, false) => engine.name(),
+        (_, true) => Engine::Threads.issuer(),
+        (_, false) => engine.issuer(),
     }
 }
 
@@ -178,7 +178,7 @@ impl Part<'_> {
         let files: Vec<BorrowedFd<'_>> = self.files.iter().map(|fd| fd.as_fd()).collect();
         match (self.job.engine.kind, self.job.engine.kind.synchronous(), self.engine) {
             (Asked::Null, ..) => self.on(Ok(Null::new()), own, control, gate),
-            (_, false, EngineKind::Auto | EngineKind::IoUring) => {
+            (_, false, Engine::Auto | Engine::IoUring) => {
                 self.on(Uring::with(&files, depth, bytes, data()), own, control, gate)
             }
             _ => self.on(Threads::with(&files, depth, bytes, data()), own, control, gate),

@@ -21,9 +21,7 @@ use crate::cli::Bench;
 use crate::commands::format;
 use crate::context::Context;
 use crate::exit::CommandError;
-use crate::medium::machine;
-use crate::session::{Purpose, Session};
-use crate::target::{is_modelled, look, model};
+use crate::session::{self, RunOptions, Session};
 use layout::{Layout, There};
 use media::Media;
 use modelled::Modelled;
@@ -35,6 +33,7 @@ use seekwell_io::clock::Clock;
 use seekwell_jobs::job::{EngineKind, JobFile};
 use seekwell_jobs::{Surroundings, layout as known_layout, parse_files};
 use seekwell_machine::Model;
+use seekwell_run::{RunError, is_modelled, look, machine, model};
 use seekwell_runs::{Kind, Medium};
 use seekwell_sys::path_text;
 use stage::{Run, stages};
@@ -75,13 +74,13 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         (Some(_), Some(machine)) => look(&context.view, machine)?,
         _ => inspected(&layout, context)?,
     };
-    let purpose = Purpose {
+    let options = RunOptions {
         kind: Kind::Bench,
-        label: args.label.clone(),
+        label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: args.workload.engine,
     };
-    let mut session = Session::begin(context, purpose, inspection)?;
+    let mut session = session::begin(context, options, inspection)?;
     let mut media = media::open(&layout, destroy, context, &session.line)?;
     check::alignment(&parsed.jobs, &layout, &media)?;
     session.document.medium = Some(match &model {
@@ -96,7 +95,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
     // Jobs are as large as they were asked to be.
     let asked = layout.places.iter().map(|place| place.end).sum();
     session.conclude(interrupted, Some(asked));
-    let exit = format::finish(context, &session.end(), &args.results)?;
+    let exit = format::finish(context, &session::end(session), &args.results)?;
     logged.map(|()| exit)
 }
 
@@ -105,7 +104,7 @@ fn modelled_by(args: &Bench) -> Result<Option<Model>, CommandError> {
     match &args.on {
         Some(machine) if is_modelled(machine) => Ok(Some(model(machine, &args.set)?)),
         on if !args.set.is_empty() => {
-            Err(CommandError::NoParameters { path: on.clone().unwrap_or_default() })
+            Err(RunError::NoParameters { path: on.clone().unwrap_or_default() }.into())
         }
         _ => Ok(None),
     }
@@ -182,7 +181,7 @@ fn show_only(parsed: &JobFile, capacity: Option<u64>, args: &Bench, context: &Co
 /// The first file or device that is used, or nothing where all requests go nowhere.
 fn inspected(layout: &Layout, context: &Context) -> Result<Inspection, CommandError> {
     match layout.places.iter().find(|place| place.there != There::Null) {
-        Some(place) => look(&context.view, media::target_of(place)),
+        Some(place) => Ok(look(&context.view, media::target_of(place))?),
         None => Ok(Inspection::null()),
     }
 }

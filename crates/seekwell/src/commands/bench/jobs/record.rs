@@ -8,13 +8,13 @@ use super::member::{Played, engine_name};
 use super::stage::MemberError;
 use super::steady;
 use crate::commands::replay::{fidelity as in_document, judged};
-use crate::executor::EngineKind;
 use seekwell_access::OutputFile;
 use seekwell_checkup::driver::NOT_REACHED;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{FailureKind, Measurement, Stopped};
 use seekwell_io::request::Op;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{Job, JobFile as Parsed, Kind};
 use seekwell_jobs::play::data::Bad;
@@ -65,7 +65,7 @@ pub struct Naming<'a> {
     /// Name of the job file.
     pub file: &'a str,
     /// What carries out asynchronous engines.
-    pub engine: EngineKind,
+    pub engine: Engine,
     /// Where requests go.
     pub layout: &'a Layout,
     /// What was opened.

@@ -6,13 +6,13 @@ use super::media::Media;
 use super::member::{Own, Part, Played, is_called_off};
 use super::record::groups;
 use crate::context::Context;
-use crate::executor::EngineKind;
 use crate::progress::Line;
 use seekwell_access::AccessError;
 use seekwell_io::clock::Clock;
 use seekwell_io::engine::{Control, EngineError, sharpen_timers};
 use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::request::Op;
+use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{EngineKind as Asked, ExitWhat, Job};
 use seekwell_jobs::play::source::pace::{Flow, FlowShare};
@@ -70,7 +70,7 @@ pub struct Run<'a> {
     /// Their clones and files.
     pub layout: &'a Layout,
     /// How asynchronous engines are carried out.
-    pub engine: EngineKind,
+    pub engine: Engine,
     /// Signals and the system.
     pub context: &'a Context,
     /// When it began: start delays count from here.

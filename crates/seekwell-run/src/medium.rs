@@ -1,10 +1,7 @@
 //! Makes what is to be measured ready: opens a device or file, or lays out a temporary file.
 
-use crate::context::Context;
 use crate::executor::Source;
-use crate::exit::CommandError;
-use crate::progress::Line;
-use crate::target;
+use crate::{Host, RunError, Watcher, target};
 use seekwell_access::{Consent, Fill, Opened, Scratch, open_for_destruction, open_read_only};
 use seekwell_checkup::{PlanInputs, PlanMedium};
 use seekwell_inspect::{Inspection, TargetKind};
@@ -49,17 +46,21 @@ pub struct Ready {
 ///
 /// # Errors
 /// Whatever the rules or the kernel refuse.
-pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Ready, CommandError> {
+pub fn prepare(
+    wanted: &Wanted<'_>,
+    host: Host<'_>,
+    watcher: &impl Watcher,
+) -> Result<Ready, RunError> {
     let path = &*text_path(&wanted.inspection.path);
     if wanted.inspection.kind != TargetKind::Machine && !wanted.set.is_empty() {
-        return Err(CommandError::NoParameters { path: path.to_path_buf() });
+        return Err(RunError::NoParameters { path: path.to_path_buf() });
     }
     let device = wanted.inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok());
     match (wanted.inspection.kind, wanted.destroy) {
         (TargetKind::Null, None) => Ok(null(wanted)),
         (TargetKind::Machine, None) => modelled(path, wanted),
         (TargetKind::BlockDevice, Some(consent)) => {
-            let destroyed = open_for_destruction(&context.view, path, consent)?;
+            let destroyed = open_for_destruction(host.view, path, consent)?;
             Ok(ready(Opened::WritableDevice(destroyed), device, wanted, |size_bytes, direct| {
                 Medium::Destroyed { serial: consent.serial.to_owned(), size_bytes, direct }
             }))
@@ -70,7 +71,7 @@ pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Re
                     TargetKind::File => "file",
                     _ => "device",
                 };
-                return Err(CommandError::WouldWrite { path: path.to_path_buf(), what });
+                return Err(RunError::WouldWrite { path: path.to_path_buf(), what });
             }
             let opened = Opened::ReadOnly(open_read_only(path)?);
             Ok(ready(opened, device, wanted, |size_bytes, direct| Medium::ReadOnly {
@@ -79,7 +80,7 @@ pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Re
             }))
         }
         (TargetKind::Directory, None) => {
-            let scratch = lay_out(path, wanted, context, line)?;
+            let scratch = lay_out(path, wanted, host, watcher)?;
             Ok(ready(Opened::Scratch(scratch), device, wanted, |size_bytes, direct| {
                 let directory = path_text(path);
                 Medium::TemporaryFile { directory, size_bytes, direct }
@@ -93,8 +94,16 @@ pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Re
                 TargetKind::Machine => "model",
                 TargetKind::BlockDevice => unreachable!("matched above"),
             };
-            Err(CommandError::NothingToDestroy { path: path.to_path_buf(), what })
+            Err(RunError::NothingToDestroy { path: path.to_path_buf(), what })
         }
+    }
+}
+
+/// Removes what killed runs left in a directory, and says so.
+pub fn sweep(dir: &Path, tell: impl Fn(&str)) {
+    match seekwell_access::sweep(dir) {
+        Ok(found) => found.iter().for_each(|leftover| tell(&leftover.to_string())),
+        Err(error) => tell(&error.to_string()),
     }
 }
 
@@ -102,19 +111,19 @@ pub fn prepare(wanted: &Wanted<'_>, context: &Context, line: &Line) -> Result<Re
 fn lay_out(
     dir: &Path,
     wanted: &Wanted<'_>,
-    context: &Context,
-    line: &Line,
-) -> Result<Scratch, CommandError> {
-    context.sweep(dir);
+    host: Host<'_>,
+    watcher: &impl Watcher,
+) -> Result<Scratch, RunError> {
+    sweep(dir, |text| watcher.note(text));
     let wanted_bytes = wanted.size_bytes.unwrap_or(wanted.default_bytes);
     let mut progress = |done: u64, whole: u64| {
-        line.part(&format!("laying out a temporary file of {} MiB", whole >> 20), done, whole);
+        watcher.part(&format!("laying out a temporary file of {} MiB", whole >> 20), done, whole);
     };
     let fill = Fill {
         wanted_bytes,
         minimum_bytes: SMALLEST,
         seed: 1,
-        stop: &context.control.stop,
+        stop: &host.control.stop,
         progress: &mut progress,
     };
     Ok(Scratch::create(dir, fill)?)
@@ -132,11 +141,11 @@ fn null(wanted: &Wanted<'_>) -> Ready {
     Ready { source: Source::Null, medium: Medium::Null, inputs }
 }
 
-fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, CommandError> {
+fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, RunError> {
     let model = target::model(path, wanted.set)?;
     let region_bytes = wanted.size_bytes.unwrap_or(model.capacity());
     if region_bytes > model.capacity() {
-        return Err(CommandError::LargerThanMachine {
+        return Err(RunError::LargerThanMachine {
             asked: region_bytes,
             capacity: model.capacity(),
         });

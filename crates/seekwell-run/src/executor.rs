@@ -1,9 +1,7 @@
 //! Executes workloads on what was opened: the one place where real targets, the engine and the
 //! device's own counters meet.
 
-use crate::cli::Engine as Choice;
-use crate::context::Context;
-use crate::exit::CommandError;
+use crate::RunError;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -14,7 +12,7 @@ use seekwell_io::dispatch::{Dispatcher, SharedTags, TagPolicy, Unlimited};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
-use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
+use seekwell_io::target::{Engine, Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
 use seekwell_machine::{AnyPart, Machine, Model};
@@ -31,53 +29,30 @@ const PROBE_DEPTH: u32 = 128;
 /// Locked memory that is enough for a ring, in KiB.
 const RING_KIB: u32 = 1024;
 
-/// The engine in use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EngineKind {
-    /// A ring for each thread, and plain system calls where a ring is in the way: at depth 1,
-    /// where it would hand each request or each commit to a thread of the kernel.
-    Auto,
-    /// A ring for each thread, whatever it is asked for.
-    IoUring,
-    /// A pool of system calls for each thread.
-    Threads,
-}
-
-impl EngineKind {
-    /// The engine for a choice, and why it is not io_uring where it is not: that is also said on
-    /// standard error unless threads were asked for.
-    ///
-    /// # Errors
-    /// When io_uring was insisted on and is refused, or fails for another reason.
-    pub fn pick(choice: Choice, context: &Context) -> Result<(Self, Option<String>), CommandError> {
-        if choice == Choice::Threads {
-            return Ok((Self::Threads, Some("threads were asked for (--engine threads)".into())));
-        }
-        let probe = File::open("/proc/self/exe").map_err(|e| TargetError::Setup {
-            what: "opening the program's own file",
-            errno: e.raw_os_error().unwrap_or(0),
-        })?;
-        match Uring::new(probe.as_fd(), PROBE_DEPTH, 4096, 0) {
-            Ok(_) if choice == Choice::Auto => Ok((Self::Auto, None)),
-            Ok(_) => Ok((Self::IoUring, None)),
-            Err(refused @ TargetError::RingRefused { .. }) if choice == Choice::Auto => {
-                let notice = format!("{refused}{}", who_forbids(&refused));
-                context.note(&format!("{notice}; threads are used instead and cost more CPU time"));
-                Ok((Self::Threads, Some(notice)))
-            }
-            Err(refused @ TargetError::RingRefused { .. }) => {
-                Err(CommandError::RingRefused { by: who_forbids(&refused), refused })
-            }
-            Err(e) => Err(e.into()),
-        }
+/// The engine for a choice, and why it is not io_uring where it is not: `tell` hears that, too,
+/// unless threads were asked for.
+///
+/// # Errors
+/// When io_uring was insisted on and is refused, or fails for another reason.
+pub fn pick(choice: Engine, tell: impl Fn(&str)) -> Result<(Engine, Option<String>), RunError> {
+    if choice == Engine::Threads {
+        return Ok((choice, Some("threads were asked for (--engine threads)".into())));
     }
-
-    /// Its name in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto | Self::IoUring => "io_uring",
-            Self::Threads => "threads",
+    let probe = File::open("/proc/self/exe").map_err(|e| TargetError::Setup {
+        what: "opening the program's own file",
+        errno: e.raw_os_error().unwrap_or(0),
+    })?;
+    match Uring::new(probe.as_fd(), PROBE_DEPTH, 4096, 0) {
+        Ok(_) => Ok((choice, None)),
+        Err(refused @ TargetError::RingRefused { .. }) if choice == Engine::Auto => {
+            let notice = format!("{refused}{}", who_forbids(&refused));
+            tell(&format!("{notice}; threads are used instead and cost more CPU time"));
+            Ok((Engine::Threads, Some(notice)))
         }
+        Err(refused @ TargetError::RingRefused { .. }) => {
+            Err(RunError::RingRefused { by: who_forbids(&refused), refused })
+        }
+        Err(e) => Err(e.into()),
     }
 }
 
@@ -136,13 +111,13 @@ impl Source {
 /// Executes workloads on a [`Source`].
 pub struct RealExecutor {
     source: Source,
-    engine: EngineKind,
+    engine: Engine,
     tags: Option<(TagPolicy, u32)>,
     control: Arc<Control>,
     view: Live,
     clock: Clock,
     /// Phases that are issued by an engine and under tags of their own.
-    by_phase: BTreeMap<String, (EngineKind, Option<(TagPolicy, u32)>)>,
+    by_phase: BTreeMap<String, (Engine, Option<(TagPolicy, u32)>)>,
     /// The same data through the page cache, once that was asked for.
     buffered: Option<OwnedFd>,
     /// A modelled machine stays as the last workload left it.
@@ -155,7 +130,7 @@ impl RealExecutor {
     /// An executor; `tags` bounds what is outstanding, by a policy.
     pub fn new(
         source: Source,
-        engine: EngineKind,
+        engine: Engine,
         tags: Option<(TagPolicy, u32)>,
         control: Arc<Control>,
     ) -> Self {
@@ -177,17 +152,12 @@ impl RealExecutor {
     }
 
     /// Issues the next workloads by another engine, under other tags.
-    pub fn issue_by(&mut self, engine: EngineKind, tags: Option<(TagPolicy, u32)>) {
+    pub fn issue_by(&mut self, engine: Engine, tags: Option<(TagPolicy, u32)>) {
         (self.engine, self.tags) = (engine, tags);
     }
 
     /// Issues a phase by another engine, under other tags, whenever it is its turn.
-    pub fn issue_phase_by(
-        &mut self,
-        phase: &str,
-        engine: EngineKind,
-        tags: Option<(TagPolicy, u32)>,
-    ) {
+    pub fn issue_phase_by(&mut self, phase: &str, engine: Engine, tags: Option<(TagPolicy, u32)>) {
         self.by_phase.insert(phase.to_owned(), (engine, tags));
     }
 
@@ -220,9 +190,9 @@ impl RealExecutor {
             return self.with(workload, |_| Ok(Null::new()));
         };
         let plain = match self.engine {
-            EngineKind::Auto => depth == 1 && (workload.flush_every > 0 || Uring::hands_over(file)),
-            EngineKind::IoUring => false,
-            EngineKind::Threads => true,
+            Engine::Auto => depth == 1 && (workload.flush_every > 0 || Uring::hands_over(file)),
+            Engine::IoUring => false,
+            Engine::Threads => true,
         };
         if plain {
             self.with(workload, |t| Threads::new(file, depth, bytes, seed(t)))
@@ -341,8 +311,7 @@ pub fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<Device
 pub fn engine_cost_ns(control: &Arc<Control>) -> Option<f64> {
     let mut workload = Workload::closed(Pattern::Random, 100, 4096, 32, 1 << 40);
     workload.runtime_ns = Nanos::from_millis(100);
-    let mut executor =
-        RealExecutor::new(Source::Null, EngineKind::IoUring, None, Arc::clone(control));
+    let mut executor = RealExecutor::new(Source::Null, Engine::IoUring, None, Arc::clone(control));
     let measured = executor.execute(&workload).ok()?.measurement;
     let cpu = measured.cpu_user + measured.cpu_system;
     (measured.requests() > 0).then(|| cpu.0 as f64 / measured.requests() as f64)

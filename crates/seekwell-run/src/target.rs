@@ -1,7 +1,7 @@
 //! What a target on the command line is: a path of this machine, `null`, or the description of a
 //! modelled machine.
 
-use crate::exit::CommandError;
+use crate::RunError;
 use seekwell_inspect::{Inspection, Target, inspect};
 use seekwell_machine::{Model, library};
 use seekwell_sys::{MAX_TEXT, View, read_text};
@@ -16,7 +16,7 @@ pub fn is_modelled(target: &Path) -> bool {
 ///
 /// # Errors
 /// When it is not there.
-pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, CommandError> {
+pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, RunError> {
     if target == Path::new("null") {
         return Ok(Inspection::null());
     }
@@ -26,11 +26,11 @@ pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, CommandError> 
     Ok(inspect(view, &Target::resolve(view, target)?))
 }
 
-/// The model a `.toml` file describes, or the shipped one of that name where there is no such file.
+/// The model a `.toml` file describes, or the built-in one of that name where there is no such file.
 ///
 /// # Errors
 /// When there is neither, or the description is wrong.
-pub fn model(target: &Path, set: &[(String, String)]) -> Result<Model, CommandError> {
+pub fn model(target: &Path, set: &[(String, String)]) -> Result<Model, RunError> {
     let stem = target.file_stem().unwrap_or_default().to_string_lossy();
     let file = target.display().to_string();
     let read = read_text(target, MAX_TEXT);
@@ -38,9 +38,9 @@ pub fn model(target: &Path, set: &[(String, String)]) -> Result<Model, CommandEr
         (Ok(text), _) => text,
         (Err(e), Some(shipped)) if e.kind() == std::io::ErrorKind::NotFound => shipped.to_owned(),
         (Err(source), None) if source.kind() == std::io::ErrorKind::NotFound => {
-            return Err(CommandError::NoMachine { file, near: library::near(&stem) });
+            return Err(RunError::NoMachine { file, near: library::near(&stem) });
         }
-        (Err(source), _) => return Err(CommandError::Read { path: target.to_path_buf(), source }),
+        (Err(source), _) => return Err(RunError::Read { path: target.to_path_buf(), source }),
     };
     let parts = library::Shelf::beside(target);
     Ok(Model::read(&file, &text, set, &parts)?)

@@ -1,0 +1,138 @@
+//! Why something cannot be measured.
+
+use seekwell_access::{AccessError, Refusal};
+use seekwell_inspect::InspectError;
+use seekwell_io::target::TargetError;
+use seekwell_io::workload::WorkloadError;
+use seekwell_machine::describe::DescribeError;
+use seekwell_runs::StoreError;
+use seekwell_sys::is_wrong_file;
+use std::io;
+use std::path::PathBuf;
+
+/// A target cannot be measured, or what was measured cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The target is not there or not something to inspect.
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
+    /// The target cannot be opened.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The device may not be overwritten.
+    #[error(transparent)]
+    Refusal(Box<Refusal>),
+    /// The workload makes no sense.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// The engine does not run here.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// io_uring was insisted on.
+    #[error("{refused}{by}; or measure with --engine threads")]
+    RingRefused {
+        /// What the kernel said.
+        refused: TargetError,
+        /// What forbids it, and the command that allows it.
+        by: String,
+    },
+    /// The run cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The description of a modelled machine is wrong.
+    #[error(transparent)]
+    Describe(Box<DescribeError>),
+    /// The description of a modelled machine cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no such description.
+    #[error(
+        "there is no file {file}, and no built-in machine has this name{}; see: seekwell machine \
+         list", near.first().map_or_else(String::new, |n| format!(" (did you mean {n}.toml?)"))
+    )]
+    NoMachine {
+        /// As it was given.
+        file: String,
+        /// Built-in machines with a similar name.
+        near: Vec<String>,
+    },
+    /// A machine's parameters were set, and the target is real.
+    #[error("--set is for modelled machines, and {} is real", path.display())]
+    NoParameters {
+        /// The target.
+        path: PathBuf,
+    },
+    /// A workload would reach beyond the modelled disk.
+    #[error("{asked} bytes are asked for, and the modelled disk holds {capacity}")]
+    LargerThanMachine {
+        /// What was asked for.
+        asked: u64,
+        /// What there is.
+        capacity: u64,
+    },
+    /// A raw device or a user's file would be written, and was not given to be destroyed.
+    #[error(
+        "{} is a {what} of yours, and this workload writes: only a block device that is named with \
+         --destroy SERIAL is ever overwritten; give a directory instead and a temporary file is \
+         measured", path.display()
+    )]
+    WouldWrite {
+        /// The target.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// `--destroy` was given for something that is not a raw device.
+    #[error("--destroy is for block devices; {} is a {what}", path.display())]
+    NothingToDestroy {
+        /// The target.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+}
+
+impl RunError {
+    /// Whether other words on the command line would help; otherwise the system or the safety
+    /// rules stand in the way.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Workload(_)
+            | Self::Describe(_)
+            | Self::NoMachine { .. }
+            | Self::NoParameters { .. }
+            | Self::LargerThanMachine { .. }
+            | Self::NothingToDestroy { .. } => true,
+            Self::Refusal(_)
+            | Self::Target(_)
+            | Self::RingRefused { .. }
+            | Self::WouldWrite { .. } => false,
+            Self::Inspect(error) => error.is_usage(),
+            Self::Access(error) => error.is_usage(),
+            Self::Store(error) => error.is_usage(),
+            Self::Read { source, .. } => is_wrong_file(source),
+        }
+    }
+
+    /// Whether it was given up because the caller asked for it.
+    pub const fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Access(AccessError::Stopped { .. }))
+    }
+}
+
+impl From<Refusal> for RunError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refusal(Box::new(refusal))
+    }
+}
+
+impl From<DescribeError> for RunError {
+    fn from(error: DescribeError) -> Self {
+        Self::Describe(Box::new(error))
+    }
+}

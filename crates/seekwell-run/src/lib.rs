@@ -1,0 +1,21 @@
+//! Measuring, as a library: a target is looked at and opened under the safety rules, a plan is run
+//! on it by an engine, and what comes out is a run document, saved after every unit.
+//!
+//! Nothing here prints or ends the process. Who looks on is a [`Watcher`]; what stops a run early is
+//! the [`Control`](seekwell_io::engine::Control) that the caller's signals set.
+
+mod error;
+mod executor;
+mod judge;
+mod medium;
+mod session;
+mod target;
+mod watcher;
+
+pub use error::RunError;
+pub use executor::{RealExecutor, Source, dispatcher, pick, share};
+pub use judge::{Judged, judge, live_log};
+pub use medium::{Ready, SMALLEST, Wanted, machine, prepare, sweep};
+pub use session::{Ending, Purpose, Session};
+pub use target::{is_modelled, look, model};
+pub use watcher::{Host, Watcher};

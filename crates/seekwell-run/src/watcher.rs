@@ -1,0 +1,39 @@
+//! Who looks on while something is measured, and what a measurement needs of its process.
+
+use seekwell_checkup::Progress;
+use seekwell_io::engine::Control;
+use seekwell_runs::StoreError;
+use seekwell_sys::{Live, Patient};
+use std::sync::Arc;
+
+/// What a measurement needs of the process it runs in.
+#[derive(Clone, Copy)]
+pub struct Host<'a> {
+    /// The running system.
+    pub view: &'a Patient<Live>,
+    /// Set by signals, obeyed by the engine.
+    pub control: &'a Arc<Control>,
+}
+
+/// Is told how a measurement goes. What it does with it is its own affair; a command line draws it.
+pub trait Watcher {
+    /// What is being done, without a known length.
+    fn doing(&self, what: &str);
+
+    /// How much of something is done.
+    fn part(&self, what: &str, done: u64, whole: u64);
+
+    /// Where a plan stands.
+    fn at(&self, at: &Progress<'_>);
+
+    /// Something worth saying beside the result.
+    fn note(&self, text: &str);
+
+    /// From now on the run is measured and not kept.
+    fn not_kept(&self, error: &StoreError) {
+        self.note(&format!("this run is not kept: {error}"));
+    }
+
+    /// The measurement is over.
+    fn clear(&self);
+}
