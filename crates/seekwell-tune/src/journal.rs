@@ -121,6 +121,9 @@ pub struct Begin {
     pub limits: Limits,
     /// A read that takes longer than this means trouble, in milliseconds; `None` reads nothing.
     pub canary_ms: Option<u64>,
+    /// The process without which the trial has no use; `None` for one that outlives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<u32>,
     /// Wait for the health of the disk this often, in milliseconds.
     pub watch_ms: u64,
 }

@@ -47,6 +47,9 @@ pub struct Wish {
     pub limits: Limits,
     /// Read a block every second to see that the disk answers.
     pub canary: bool,
+    /// It has no use without this process: put everything back at once when the process ends,
+    /// however it ends.
+    pub owned: bool,
 }
 
 /// A trial that has begun: the document `seekwell/tune-try/1`.

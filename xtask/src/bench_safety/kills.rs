@@ -177,14 +177,18 @@ fn after(
 ) -> Result<Result<(), String>, Failure> {
     let mut wrong = Vec::new();
     if let Some(disks) = disks {
+        let back = || attributes(&disks.tried) == before.attributes;
         let begun = Instant::now();
-        let mut now = attributes(&disks.tried);
-        while now != before.attributes && begun.elapsed() < Duration::from_secs(15) {
+        while !back() && begun.elapsed() < Duration::from_secs(15) {
             std::thread::sleep(Duration::from_millis(50));
-            now = attributes(&disks.tried);
         }
-        if now != before.attributes {
+        if !back() {
             wrong.push("SETTINGS LOST: an attribute did not come back".to_owned());
+        }
+        // A journal that nobody guards stays until this is said; without one it is a usage error.
+        let undone = rig.run(["tune", "undo", disks.tried.node()])?;
+        if undone.documented().is_err() || !matches!(undone.code(), Some(0 | 2)) || !back() {
+            wrong.push(format!("tune undo: exit status {:?}: {}", undone.code(), undone.err));
         }
     }
     wrong.extend(rig.measures_in(dir)?.err().map(|e| format!("next command: {e}")));

@@ -97,7 +97,7 @@ impl Rig {
     /// fails where it does, as on a disk without room.
     pub fn measures_in(&self, dir: &Path) -> Result<Result<(), String>, Failure> {
         let dir = dir.display().to_string();
-        let words = ["bench", "--rw=randread", "--size=64m", "--runtime=500ms", "--on", &dir];
+        let words = ["bench", "--rw=randread", "--size=64m", "--runtime=800ms", "--on", &dir];
         Ok(self.run(words)?.ended_with(0))
     }
 

@@ -12,10 +12,12 @@ use crate::journal::{Begin, Entry, Journal, JournalError, Phase, Place, Story};
 use crate::persist;
 use crate::writer::Sysfs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use seekwell_sys::{DevId, Live, View};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
@@ -85,7 +87,43 @@ struct Guard {
     canary: Option<Canary>,
     blind: Vec<String>,
     term: Arc<AtomicBool>,
+    owner: Owner,
     until: Instant,
+}
+
+/// The process without which the trial has no use.
+enum Owner {
+    /// The trial outlives it.
+    None,
+    /// Readable once it has ended.
+    Watched(OwnedFd),
+    /// It has ended already.
+    Gone,
+}
+
+impl Owner {
+    fn of(pid: Option<u32>) -> Self {
+        let Some(pid) = pid else { return Self::None };
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        match pid.map(|pid| pidfd_open(pid, PidfdFlags::empty())) {
+            Some(Ok(fd)) => Self::Watched(fd),
+            // Kernels before 5.3 have none; the time limit still holds.
+            Some(Err(Errno::NOSYS)) => Self::None,
+            _ => Self::Gone,
+        }
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        if let Self::Watched(fd) = self { Some(fd.as_fd()) } else { None }
+    }
+
+    fn has_ended(&self) -> bool {
+        let ended = |fd| {
+            let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+            poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], Some(&now)) == Ok(1)
+        };
+        matches!(self, Self::Gone) || self.fd().is_some_and(ended)
+    }
 }
 
 impl Guard {
@@ -127,6 +165,7 @@ impl Guard {
             listener: listener.ok(),
             log: log.ok(),
             canary: canary.and_then(Result::ok),
+            owner: Owner::of(begin.owner),
             place: place.clone(),
             entries: Vec::new(),
             view,
@@ -253,6 +292,8 @@ impl Guard {
                 Some(Reason::Terminated)
             } else if now >= self.until {
                 Some(Reason::TimeUp)
+            } else if self.owner.has_ended() {
+                Some(Reason::Orphaned)
             } else if now >= next {
                 next = now + every;
                 self.trouble().map(|trouble| Reason::Trouble { trouble })
@@ -286,7 +327,8 @@ impl Guard {
         let timeout = Timespec::try_from(left.max(Duration::from_millis(1))).ok();
         let log = self.log.as_ref().and_then(LogWatch::fd);
         let caller = self.listener.as_ref().map(|l| l.as_fd());
-        let fds = log.iter().chain(caller.iter());
+        let owner = self.owner.fd();
+        let fds = log.iter().chain(caller.iter()).chain(owner.iter());
         let mut polled: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         if poll(&mut polled, timeout.as_ref()).is_err() {
             return (false, false);

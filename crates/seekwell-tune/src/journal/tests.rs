@@ -30,6 +30,7 @@ pub(crate) fn begin() -> Begin {
         originals: ["nomerges", "iostats", "read_ahead_kb"].map(original).to_vec(),
         limits: Limits::default(),
         canary_ms: None,
+        owner: None,
         watch_ms: 100,
     }
 }

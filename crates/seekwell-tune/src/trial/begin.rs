@@ -281,6 +281,7 @@ impl Tuner<'_> {
             originals,
             limits: wish.limits,
             canary_ms: wish.canary.then(|| ms(CANARY)),
+            owner: wish.owned.then(std::process::id),
             watch_ms: ms(WATCH.min(wish.time / 4).max(Duration::from_millis(20))),
         }
     }

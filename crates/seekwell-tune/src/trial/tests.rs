@@ -29,6 +29,7 @@ fn refused(view: &Fake, words: &[&str], allow: Risk) -> TuneError {
         allow,
         limits: Limits::default(),
         canary: false,
+        owned: false,
     };
     let error = tuner.begin(&disk(view), &wish).expect_err("there is no program to start");
     assert!(!run.path().join("run").exists(), "refused before a word was written: {error}");

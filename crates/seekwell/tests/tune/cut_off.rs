@@ -109,6 +109,7 @@ fn a_disk_that_hangs_is_reported_the_rest_put_back_and_the_work_ended_when_it_co
         allow: Risk::B,
         limits: Limits { plain_ms: 1_500, freezing_ms: 2_500 },
         canary: false,
+        owned: false,
     };
     tuner.begin(&disk, &wish).unwrap();
     let ratio = rig.sysfs().join("bdi/max_ratio");

@@ -87,6 +87,7 @@ impl Setter {
             limits: Limits::default(),
             // Its reads would be measured with the rest.
             canary: false,
+            owned: true,
         };
         let asked = Instant::now();
         let begun = loop {

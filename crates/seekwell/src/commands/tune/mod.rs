@@ -119,6 +119,7 @@ fn begin(args: &Try, context: &Context, view: &dyn View) -> Ended {
         },
         limits: Limits::default(),
         canary: !args.no_canary,
+        owned: false,
     };
     let tuner = tuner(view, Path::new(""));
     if let Some(workload) = &args.measure {
