@@ -187,8 +187,9 @@ impl<'a, W: Watcher> Session<'a, W> {
         self.document.findings = findings;
     }
 
-    /// Gives the figures of a fitted machine the ranges that its error allows.
-    pub fn widen(&mut self) {
+    /// Gives the figures of a fitted machine the ranges that its error allows; `load` says of a
+    /// phase whether it writes and how deep, where that is known.
+    pub fn widen(&mut self, load: impl Fn(usize, &Phase) -> Option<(bool, u32)>) {
         let Some(Medium::Machine {
             model_error_percent: Some(error),
             model_tail_error_percent: Some(tail),
@@ -199,18 +200,8 @@ impl<'a, W: Watcher> Session<'a, W> {
         else {
             return;
         };
-        for phase in self.document.phases.iter_mut().skip(self.before.0) {
-            let asked = match &phase.workload {
-                Work::Drawn(w) => Some((w.destroys(), w.pace.depth() * w.threads)),
-                Work::Job(job) => {
-                    let option = |name: &str| job.options.get(name).map_or("", String::as_str);
-                    let depth: u32 = option("iodepth").trim().parse().unwrap_or(1);
-                    let reads = matches!(option("rw"), "read" | "randread");
-                    Some((!reads, depth.saturating_mul(job.clones)))
-                }
-                Work::Replayed(_) | Work::Suite(_) => None,
-            };
-            let deeper = asked.map_or(1.0, |(writes, depth)| {
+        for (number, phase) in self.document.phases.iter_mut().enumerate().skip(self.before.0) {
+            let deeper = load(number, phase).map_or(1.0, |(writes, depth)| {
                 let known = if writes { model_write_depth } else { model_depth };
                 f64::from(depth) / f64::from(known.unwrap_or(0).max(1))
             });
@@ -221,7 +212,10 @@ impl<'a, W: Watcher> Session<'a, W> {
     fn take(&mut self, outcome: &Outcome) {
         self.document.phases.truncate(self.before.0);
         self.document.phases.extend_from_slice(&outcome.phases);
-        self.widen();
+        self.widen(|_, phase| match &phase.workload {
+            Work::Drawn(w) => Some((w.destroys(), w.pace.depth() * w.threads)),
+            _ => None,
+        });
         self.detail.repeats.truncate(self.before.1);
         self.detail.repeats.extend_from_slice(&outcome.detail.repeats);
     }

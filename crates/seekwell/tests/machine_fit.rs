@@ -65,6 +65,31 @@ fn a_checkup_becomes_a_machine_that_predicts_what_was_hidden_and_says_how_wrong_
     assert!(text.contains("at depths up to 8"), "{text}");
 }
 
+// The depth and direction were read again from the job's words, so that an engine that keeps one
+// request outstanding was believed to be 32 deep, and `randread:8` to write.
+#[test]
+fn the_range_of_a_job_follows_from_what_it_does_and_not_from_its_words() {
+    let home = tempfile::tempdir().expect("a folder");
+    checkup(home.path(), "nvme-ssd.toml", &[]);
+    let (ran, file) = fit(home.path(), &["--on-depths", "1..8"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let width = |options: &str| {
+        let job = home.path().join("job.fio");
+        std::fs::write(&job, format!("[job]\nsize=1g\nruntime=2\n{options}\n")).expect("writes");
+        let ran = run(home.path(), &["bench", "--on", &file, job.to_str().unwrap(), "--json"]);
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        let document = ran.json();
+        let of = |key: &str| reads(&document)[key].as_f64().expect("a number");
+        of("high") / of("median")
+    };
+    let shallow = width("rw=randread\nioengine=libaio\niodepth=1");
+    for options in ["rw=randread:8\nioengine=libaio", "rw=randread\nioengine=psync\niodepth=32"] {
+        let found = width(options);
+        assert!((found / shallow - 1.0).abs() < 1e-6, "{options}: {found} and {shallow}");
+    }
+    assert!(width("rw=randread\nioengine=libaio\niodepth=32") > 1.5 * shallow);
+}
+
 #[test]
 fn a_fitted_drive_behind_another_controller_answers_what_if() {
     let home = tempfile::tempdir().expect("a folder");

@@ -30,7 +30,7 @@ use seekwell_access::Consent;
 use seekwell_checkup::driver::INTERRUPTED;
 use seekwell_inspect::Inspection;
 use seekwell_io::clock::Clock;
-use seekwell_jobs::job::{EngineKind, JobFile};
+use seekwell_jobs::job::{EngineKind, Job, JobFile};
 use seekwell_jobs::{Surroundings, layout as known_layout, parse_files};
 use seekwell_machine::Model;
 use seekwell_run::{RunError, is_modelled, look, machine, model};
@@ -269,7 +269,12 @@ impl Whole<'_> {
                 session.save();
             }
         }
-        session.widen();
+        session.widen(|number, _| {
+            let group = &all.iter().find(|phases| phases.main == number)?.group;
+            let jobs = || group.iter().map(|job| &self.parsed.jobs[*job]);
+            let depth = jobs().map(|job| job.engine.depth.saturating_mul(job.clones)).sum();
+            Some((jobs().any(Job::destroys), depth))
+        });
         for phase in &mut session.document.phases {
             if phase.repeats.is_empty() && self.context.control.stop.load(Relaxed) {
                 phase.skipped = Some(INTERRUPTED.into());
