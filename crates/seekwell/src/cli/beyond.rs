@@ -37,15 +37,15 @@ pub struct Beyond {
     /// 25 runs at most
     ///
     /// The rule of the SNIA Solid State Storage Performance Test Specification. Runs before the
-    /// steady ones do not count. Not getting there is a result, and is said.
+    /// steady ones do not count. If the rate never becomes steady, the result says so.
     #[arg(long, conflicts_with_all = ["suite", "limit", "repeats"])]
     pub steady: bool,
     /// Write twice the size of the region before measuring, from start to end, then at random
     ///
-    /// A new or erased flash drive is faster than one that is in use. Only on what may be written.
+    /// A new or erased flash drive is faster than a used one. Needs a target that may be written.
     #[arg(long, conflicts_with = "suite")]
     pub precondition: bool,
-    /// Show while it runs how it goes: `always` prints a line a second where standard error is no
+    /// Show live progress; `always` prints one line per second where standard error is not a
     /// terminal
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub progress: When,

@@ -21,7 +21,7 @@ pub struct Expect {
 Examples:
   seekwell bench --on /srv --label piix     a few times, then change one thing, then
   seekwell bench --on /srv --label ahci     as often again
-  seekwell compare piix ahci                what did it change, and is that beyond chance?
+  seekwell compare piix ahci                what changed, and is it significant?
   seekwell compare before.json after.json   two outputs of fio --output-format=json
   seekwell compare before.csv after.csv     bonnie++ lines; one file of two lines will do
   seekwell compare composite.xml            the systems of a Phoronix result file
@@ -29,11 +29,11 @@ Examples:
 
 A verdict takes four runs of each side. One run of each is a table of changes, never a verdict.")]
 pub struct Compare {
-    /// Labels, runs, bundles, or files of fio, hdparm, bonnie++ and Phoronix; the first is
-    /// what the others are held against
+    /// Labels, runs, bundles, or files of fio, hdparm, bonnie++ and Phoronix; the first is the
+    /// baseline
     ///
-    /// Looked up in this order: all complete runs with this label; a run's identifier, part of
-    /// it, or `last`; a bundle, a file, or a folder of files, each file being a run. Several with
+    /// Resolved in this order: all complete runs with this label; a run ID, part of one, or
+    /// `last`; a bundle, a file, or a folder of files, each file being a run. Several with
     /// commas between are one side. FILE#NAME is one system of a Phoronix file. A single file that
     /// holds several bonnie++ lines or Phoronix systems is compared within itself.
     #[arg(required = true, value_name = "SIDE", value_hint = ValueHint::AnyPath)]
@@ -51,8 +51,8 @@ pub struct Compare {
     /// Exit with status 1 unless the data show this: faster, slower, equivalent or
     /// equivalent:PERCENT
     ///
-    /// Undecided is not shown. About the metric named with --metric; with several sides, of each
-    /// against the first.
+    /// Undecided counts as not shown. Applies to the metric named with --metric; with several
+    /// sides, of each against the first.
     #[arg(long, value_name = "CLAIM", value_parser = expect)]
     pub expect: Option<Expect>,
     /// Show numbers of different workloads side by side, without any verdict
@@ -85,7 +85,7 @@ pub struct Trend {
     /// The phase, where several have the metric
     #[arg(long)]
     pub phase: Option<String>,
-    /// Only runs with this label [default: the label of the newest run that has the metric]
+    /// Only runs with this label [default: that of the newest run with this metric]
     #[arg(long)]
     pub label: Option<String>,
     /// Print Markdown

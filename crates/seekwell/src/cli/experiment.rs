@@ -17,7 +17,7 @@ Examples:
   seekwell experiment --on /dev/sda --reboot-between \\
                       --a-mode 'AHCI in the BIOS' --b-mode 'IDE in the BIOS'
   seekwell experiment --on . --aa        how noisy is this machine?
-  seekwell experiment resume             go on after Ctrl-C, a crash or a reboot
+  seekwell experiment resume             continue after Ctrl-C, a crash or a reboot
 
 Keys of --a and --b: rw, bs, iodepth, numjobs, direct, engine, tags (or host.tags: none, N,
 POLICY or POLICY:N), rwmixread, rate_iops, rate_process, random_distribution, fsync; and every
@@ -51,40 +51,40 @@ pub struct Experiment {
     /// A shell command run before each run of B
     #[arg(long, value_name = "COMMAND")]
     pub b_cmd: Option<String>,
-    /// The arms are modes that take a reboot in between, named with --a-mode and --b-mode
+    /// The arms need a reboot in between; name them with --a-mode and --b-mode
     ///
-    /// One run of each is made for a block of two; runs of one mode in a row share a boot. After
-    /// each boot `seekwell experiment resume` goes on, and says which mode is next.
+    /// Each block has one run per mode; consecutive runs in one mode share a boot. After each boot
+    /// `seekwell experiment resume` continues and names the next mode.
     #[arg(long, requires_all = ["a_mode", "b_mode"], conflicts_with = "aa")]
     pub reboot_between: bool,
-    /// What a person sets for A, such as `AHCI in the BIOS`
+    /// What to set by hand for A, such as `AHCI in the BIOS`
     #[arg(long, value_name = "TEXT", requires = "reboot_between")]
     pub a_mode: Option<String>,
-    /// What a person sets for B
+    /// What to set by hand for B
     #[arg(long, value_name = "TEXT", requires = "reboot_between")]
     pub b_mode: Option<String>,
     /// The mode the machine is in now
     #[arg(long, value_name = "ARM", default_value = "a", requires = "reboot_between")]
     pub now_in: Letter,
-    /// Measure one thing as both arms: a self-test that learns how noisy the machine is
+    /// Use the same configuration for both arms, to learn how noisy the machine is
     #[arg(long, conflicts_with_all = ["b", "b_cmd", "expect"])]
     pub aa: bool,
-    /// The metric the verdict is on [default: requests a second of what is mostly done]
+    /// Primary metric [default: requests per second of the dominant operation]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
     /// The smallest difference that matters [default: 2%, 5% for the 99th percentile and beyond]
     #[arg(long, value_name = "PERCENT", value_parser = margin)]
     pub margin: Option<Margin>,
-    /// Make this many blocks, whatever the noise [default: 10 to 40, by the width after 8]
+    /// Fixed number of blocks [default: 10 to 40, from the noise of the first 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=40))]
     pub blocks: Option<u32>,
-    /// Blocks of two runs in place of four, for costly runs
+    /// Blocks of two runs instead of four, for expensive runs
     #[arg(long)]
     pub pairs: bool,
     /// Pause before every run, after the arm was applied
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = values::duration)]
     pub settle: Nanos,
-    /// Seed of the order and of all requests [default: another one each time]
+    /// Random seed of the order and of all requests [default: random]
     #[arg(long)]
     pub seed: Option<u64>,
     /// Exit with 1 unless this is shown: faster, slower, equivalent, equivalent:3%
@@ -116,7 +116,7 @@ pub enum Letter {
 /// What can be done with an experiment that was begun.
 #[derive(Debug, Subcommand)]
 pub enum ExperimentCommand {
-    /// Go on where an experiment stopped
+    /// Continue an interrupted experiment
     Resume {
         /// Identifier, unique beginning or last four digits of one, a file, or `last` [default: the
         /// newest that can go on]

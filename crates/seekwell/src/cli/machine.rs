@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// What is shown below the options.
 pub const EXAMPLES: &str = "\
 Examples:
-  seekwell machine list                              which machines ship with the program
+  seekwell machine list                              which machines are built in
   seekwell machine show p4sbe-ich8-ahci.toml         its layers, and where every value is from
   seekwell bench --on p4sbe-ich8-ahci.toml --set controller.kind=ide
                                                      the same machine in another mode
@@ -31,15 +31,15 @@ pub struct Machine {
 /// What to do with descriptions of machines.
 #[derive(Debug, Subcommand)]
 pub enum MachineCommand {
-    /// Show which machines and parts ship with the program
+    /// List the built-in machines and parts
     List,
-    /// Show a machine's layers and all its parameters with where each is from
+    /// Show a machine's layers and parameters, with the source of each
     Show(Described),
-    /// Say whether descriptions can be used; if not, name the line, the key and the remedy
+    /// Validate descriptions; for errors, name the line, the key and the remedy
     Check(Check),
-    /// Make a description of a drive of DiskSim
+    /// Import a drive from a DiskSim parameter file
     Import(Import),
-    /// Play measured requests to a machine and say how far its times are from the measured ones
+    /// Replay measured requests on a machine and compare its service times with the measured ones
     ///
     /// The next request is issued the recorded think time after the modelled end of the one before.
     /// Prints means, percentiles and the demerit figure of Ruemmler and Wilkes: the root mean
@@ -48,7 +48,7 @@ pub enum MachineCommand {
     /// Without a trace, FILE.parv is a whole system of DiskSim, which runs its own synthetic
     /// workload: response times of requests, of accesses to devices, and by device.
     Validate(Validate),
-    /// Make a description of a disk from a checkup of it
+    /// Fit a model to a checkup of a disk
     ///
     /// Fits a hard drive, or a drive of which only its speed is known, to the curve of random reads
     /// over depth, sequential rates, mixes and commits, and says by how much each phase is missed.
@@ -60,14 +60,13 @@ pub enum MachineCommand {
 /// `seekwell machine fit`.
 #[derive(Debug, Args)]
 pub struct Fit {
-    /// A kept run of this disk: its identifier, a unique beginning of it, a bundle's folder, or
-    /// `last`
+    /// A saved run of this disk: run ID, unique prefix, bundle directory, or `last`
     #[arg(value_name = "RUN")]
     pub run: String,
     /// The description to write
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// Fit to these depths only, and say how well the others are predicted
+    /// Fit to these depths only, and report how well the others are predicted
     #[arg(long, value_name = "FROM..TO", default_value = "1..65536", value_parser = depths)]
     pub on_depths: RangeInclusive<u32>,
     /// What is done with a file that exists.
@@ -89,10 +88,10 @@ fn depths(text: &str) -> Result<RangeInclusive<u32>, String> {
 /// A description.
 #[derive(Debug, Args)]
 pub struct Described {
-    /// A .toml file, or the name of a machine that ships
+    /// A .toml file, or the name of a built-in machine
     #[arg(value_hint = ValueHint::FilePath)]
     pub machine: PathBuf,
-    /// Make it different: controller.kind=ide, host.tags=split
+    /// Change a parameter: controller.kind=ide, host.tags=split
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
 }
@@ -103,7 +102,7 @@ pub struct Check {
     /// Descriptions
     #[arg(required = true, value_hint = ValueHint::FilePath)]
     pub machines: Vec<PathBuf>,
-    /// Make them different before they are checked
+    /// Change a parameter before checking
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
 }
@@ -125,17 +124,17 @@ pub struct Import {
 /// `seekwell machine validate`.
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// A .toml file, or the name of a machine that ships; without a trace a parameter file of
+    /// A .toml file, or the name of a built-in machine; without a trace a parameter file of
     /// DiskSim (.parv), with those it names beside it
     #[arg(value_hint = ValueHint::FilePath)]
     pub machine: PathBuf,
     /// A trace with the time each request was issued and done
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
-    /// Its format, where the first bytes do not tell
+    /// Its format, if it cannot be detected
     #[arg(long, value_name = "FORMAT", value_parser = super::trace::readable(), requires = "trace")]
     pub from: Option<Format>,
-    /// Make the machine different first
+    /// Change a parameter first
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair, requires = "trace")]
     pub set: Vec<(String, String)>,
     /// Seed of all random choices; 1 or the parameter file's if not given

@@ -23,8 +23,8 @@ use std::path::PathBuf;
 
 /// Know why a disk is slow, prove what makes it faster, keep only what helped.
 ///
-/// seekwell finds out how a disk is attached, measures it, and says in sentences what holds it back
-/// and how that is known. It never writes to a disk that was not given to be destroyed.
+/// seekwell shows how a disk is attached, measures it, and explains in plain sentences what limits
+/// it and how that is known. It never overwrites a disk that was not named with --destroy.
 #[derive(Debug, Parser)]
 #[command(
     name = "seekwell",
@@ -37,7 +37,7 @@ Examples:
   seekwell checkup --quick /srv -o r.html   the same in 15 s, with a page to look at
   seekwell inspect /dev/sda              how is it attached, how is it set up?
   seekwell bench --on . --rw=randread --bs=4k --iodepth=32 --runtime=5s
-  seekwell runs list                     what was measured so far
+  seekwell runs list                     list saved runs
 
 Exit status:
   0 done    1 the claim does not hold    2 usage    3 refused (permission, busy, mounted)
@@ -47,21 +47,21 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Switches that every command takes.
+    /// Options that every command takes.
     #[command(flatten)]
     pub global: Global,
 }
 
-/// Switches that every command takes.
+/// Options that every command takes.
 #[derive(Debug, Args)]
 pub struct Global {
     /// Print one JSON document on standard output and nothing else
     #[arg(long, global = true)]
     pub json: bool,
-    /// Colour: by default when standard output is a terminal and NO_COLOR is not set
+    /// Use colour: by default on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: When,
-    /// Where runs are kept [default: $XDG_DATA_HOME/seekwell/runs]
+    /// Directory for saved runs [default: $XDG_DATA_HOME/seekwell/runs]
     #[arg(
         long, global = true, value_name = "DIR", env = "SEEKWELL_RUNS",
         value_hint = ValueHint::DirPath
@@ -85,95 +85,94 @@ pub enum When {
 pub enum Command {
     /// Inspect, measure and explain the disk under a path: the main job
     ///
-    /// Takes about a minute. Needs no privileges on a directory: a temporary file of seekwell's own
-    /// is measured, sized to leave a tenth of the file system and 1 GiB free, and removed on every
-    /// way out. On a block device only reads are made, unless --destroy names it.
+    /// Takes about a minute. On a directory it needs no privileges: it measures a temporary file
+    /// that leaves at least 10 % of the file system and 1 GiB free and is always removed. A block
+    /// device is only read, unless --destroy names it.
     Checkup(Checkup),
     /// Show how disks are attached and set up, and what could not be read
     ///
-    /// Reads only what the kernel shows; it has no effect on any disk and needs no privileges.
+    /// Only reads what the kernel exposes: no effect on any disk, no privileges needed.
     Inspect(Inspect),
-    /// Say what differs between two machines, or one machine at two times
+    /// Compare the storage setup of two machines, or of one machine before and after a change
     ///
     /// Compares how disks are attached and set up: driver, controller mode, interrupts, depth,
-    /// link, transfer mode, caches, scheduler, mount options, kernel, firmware. The most important
-    /// comes first. Disks are told apart by serial number, for another mode may give them another
-    /// name.
+    /// link, transfer mode, caches, scheduler, mount options, kernel, firmware; most important
+    /// first. Disks are matched by serial number, because another mode may rename them.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(Diff),
-    /// Run one workload, with fio's option names, or a suite people know
+    /// Run a workload with fio's option names, a fio job file, or a standard benchmark suite
     Bench(Box<Bench>),
-    /// Say what differs between two configurations, and whether that is beyond chance
+    /// Compare two configurations, with a statistical verdict
     ///
-    /// Prints what else differed in the set-up, the numbers of both, the ratio with its interval
-    /// and a verdict in words. Compares kept runs by label, or files that fio, bonnie++ and the
-    /// Phoronix Test Suite wrote.
+    /// Prints what else differed in the setup, both sets of numbers, the ratio with its confidence
+    /// interval, and a verdict. Compares saved runs by label, or result files of fio, bonnie++ and
+    /// the Phoronix Test Suite.
     Compare(Compare),
-    /// Change one thing, and find out whether it helps: interleaved runs and one verdict
+    /// Test whether one change helps: interleaved runs and a single verdict
     ///
-    /// Makes runs of A and of B in blocks whose order a coin decides (ABBA or BAAB), puts
-    /// everything back before each run, fixes the number of blocks by the noise and not by the
-    /// result, and says once: B is faster or slower, there is no difference within the margin, it
-    /// is undecided, or the experiment is invalid and why. Kept after every run; `resume` goes on.
+    /// Runs A and B in randomly ordered blocks (ABBA or BAAB), restores every setting before each
+    /// run, chooses the number of blocks from the noise and never from the result, and gives one
+    /// verdict: faster, slower, no difference within the margin, undecided, or invalid and why.
+    /// Saved after every run; `resume` continues it.
     #[command(after_help = experiment::EXAMPLES)]
     Experiment(Box<experiment::Experiment>),
-    /// Try settings of a disk: put back by itself unless you keep them
+    /// Try disk settings with automatic rollback
     Tune(tune::Tune),
-    /// Watch over a trial; started by `tune try`
+    /// Guard a trial; started by `tune try`
     #[command(hide = true)]
     TuneGuard(tune::TuneGuard),
-    /// Record the requests that reach a disk, while a command runs or for a time
+    /// Record block I/O requests while a command runs or for a given time
     ///
-    /// Reads the kernel's block events and writes when each request was queued, issued and
-    /// completed, by whom, where and how large. Needs root. Events that were lost are counted, and
-    /// a trace that lacks any is marked incomplete.
+    /// Reads the kernel's block tracepoints and stores when each request was queued, issued and
+    /// completed, with offset, length and process. Needs root. Lost events are counted, and a trace
+    /// with lost events is marked incomplete.
     #[command(after_help = record::EXAMPLES)]
     Record(record::Record),
-    /// Play recorded requests back on another disk, and say how faithfully that was done
+    /// Replay a trace on another disk, and report how faithful the replay was
     ///
-    /// Each request is issued at its recorded time against one absolute clock, or as fast as a
-    /// depth allows, or as its programs waited. How late requests were, and whether the program or
-    /// the disk was to blame, is part of the result.
+    /// Requests are issued at their recorded times against one absolute clock, at a fixed queue
+    /// depth, or following the recorded dependencies. The result includes how late requests were,
+    /// and whether seekwell or the disk was the cause.
     #[command(after_help = replay::EXAMPLES)]
     Replay(Box<replay::Replay>),
-    /// Look into recorded requests: formats, counts, conversion, parts
+    /// Inspect, convert and cut traces
     #[command(after_help = trace::EXAMPLES)]
     Trace(trace::Trace),
-    /// Modelled hardware that answers "what if": list, show and check its descriptions
+    /// List, show, check and fit models of storage hardware, for what-if questions
     ///
-    /// A description is a .toml file and can be given wherever a target can. What is measured on a
-    /// model is marked as modelled wherever it is shown.
+    /// A machine is described in a .toml file, which can be used wherever a target can. Results
+    /// from a model are always marked as modelled.
     #[command(after_help = machine::EXAMPLES)]
     Machine(machine::Machine),
-    /// Show published figures beside what modelled machines give
+    /// Compare published benchmark results with modelled ones
     ///
-    /// Every numeric figure of five documents on how disks are attached: as published, as modelled,
-    /// the error, which parameters were fitted on it (such a row does not count as reproduced), and
-    /// for a miss why.
+    /// Every figure of five published documents: the published value, the modelled value, the
+    /// error, which parameters were fitted to it (such rows do not count as reproduced), and the
+    /// reason for each miss.
     Reproduce(reproduce::Reproduce),
-    /// Write kept runs as one HTML page that works offline
+    /// Write saved runs as one self-contained HTML page
     Report(Report),
-    /// List, show and remove kept runs
+    /// List, show and remove saved runs
     Runs(Runs),
-    /// Show kept runs in a browser: read-only, on this machine, live while something runs
+    /// Serve saved and running measurements to a browser, read-only
     Serve(serve::Serve),
 }
 
 /// What may be overwritten.
 #[derive(Debug, Args)]
 pub struct Destroy {
-    /// Allow writing to the block device, whose serial number or WWN is SERIAL: all data on it is
-    /// lost
+    /// Allow overwriting the block device with this serial number or WWN; all data on it is lost
     ///
-    /// For a loop device SERIAL is the path of its backing file. Refused all the same when the
+    /// For a loop device SERIAL is the path of its backing file. Still refused when the
     /// device is mounted, used as swap, held by LVM, MD or dm-crypt, open for writing elsewhere,
     /// carries a file system or partition table, or holds unknown data where those would be.
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Option<String>,
-    /// With --destroy: the unknown data that the refusal named by FINGERPRINT may go as well
+    /// With --destroy: also overwrite the unknown data that a refusal reported under FINGERPRINT
     ///
-    /// The data is zeroed at once, so this is needed once. It never allows a device that is in use
-    /// or carries a known signature, and other data than was seen is refused again.
+    /// That data is zeroed first, so this is needed only once. It never permits a device that is in
+    /// use or carries a known signature; if the data has changed since, the device is refused
+    /// again.
     #[arg(long, value_name = "FINGERPRINT", requires = "destroy")]
     pub accept_data: Option<Fingerprint>,
 }
@@ -200,7 +199,7 @@ pub struct Checkup {
     /// A directory, file or block device, or the .toml description of a modelled machine
     #[arg(default_value = ".", value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
-    /// Make a modelled machine different: controller.kind=ide, host.tags=split
+    /// Change a parameter of a modelled machine: controller.kind=ide, host.tags=split
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
     /// 15 seconds: fewer depths, fewer repeats
@@ -218,16 +217,16 @@ pub struct Checkup {
     /// What is done with a file that exists.
     #[command(flatten)]
     pub replace: Force,
-    /// A name for this configuration, to compare with others later
+    /// Label for this configuration, for later comparison
     #[arg(long)]
     pub label: Option<String>,
-    /// Seed of all random choices
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// How requests are issued
     #[arg(long, default_value = "auto", value_parser = values::engine())]
     pub engine: Engine,
-    /// Do not keep the run
+    /// Do not save the run
     #[arg(long)]
     pub no_keep: bool,
     /// What may be overwritten.
@@ -241,10 +240,10 @@ pub struct Inspect {
     /// Directories, files or block devices [default: every disk]
     #[arg(value_hint = ValueHint::AnyPath)]
     pub targets: Vec<PathBuf>,
-    /// Show where every fact was read
+    /// Show the source of every fact
     #[arg(long, short)]
     pub verbose: bool,
-    /// Save everything that was read to FILE, to look at it on another machine
+    /// Save a snapshot of everything that was read, for inspection elsewhere
     ///
     /// A text file with what inspection read, the sysfs folders of the disks and their controllers,
     /// the tables of /proc and, as root, the kernel log. It holds serial numbers and the names of
@@ -254,20 +253,20 @@ pub struct Inspect {
     /// What is done with a file that exists.
     #[command(flatten)]
     pub replace: Force,
-    /// Inspect what was saved in FILE, not this machine
+    /// Inspect a saved snapshot instead of this machine
     ///
     /// FILE is a file of --save, a folder with sysfs.txt and proc.txt, an unpacked sosreport, or
     /// the text of `lspci -vvnn`. Without TARGETS, those it was made of.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub from: Option<PathBuf>,
-    /// Put placeholders for serial numbers, world-wide names, UUIDs, MAC addresses and host names
+    /// Mask serial numbers, world-wide names, UUIDs, MAC addresses and host names
     ///
-    /// Everywhere, the kernel log and the binary answers of disks included. The same value always
-    /// gets the same placeholder, made under this machine's own key, so that two snapshots can be
-    /// compared. Labels, mount points and names of files stay.
+    /// Also in the kernel log and in binary pages read from disks. A value is always replaced by
+    /// the same placeholder, derived with a key of this machine, so that snapshots stay comparable.
+    /// Labels, mount points and file names are kept.
     #[arg(long)]
     pub mask: bool,
-    /// Judge error counters by what they have grown since this snapshot of --save
+    /// Judge error counters by their growth since this snapshot
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub since: Option<PathBuf>,
     /// Read this kernel log, not the running kernel's; `-` is standard input
@@ -276,7 +275,7 @@ pub struct Inspect {
     /// Without TARGETS and --from, the log alone is judged.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub log: Option<PathBuf>,
-    /// Beside --from a text of `lspci -vvnn`: the output of `lsmod` of the same machine
+    /// With --from and the text of `lspci -vvnn`: the output of `lsmod` on the same machine
     #[arg(long, value_name = "FILE", requires = "from", value_hint = ValueHint::FilePath)]
     pub lsmod: Option<PathBuf>,
     /// Ask ATA disks, as root, whether queued and DMA commands are accepted right now
@@ -295,11 +294,10 @@ pub struct Inspect {
         ]
     )]
     pub explain: Option<String>,
-    /// Stay, and say in one line each what is plugged in or out and what goes wrong
+    /// Watch: print one line per event, such as hot plug or an I/O error
     ///
-    /// First says at which controllers a disk can be plugged in while the machine runs. With
-    /// --json, one JSON document a line. Ends with Ctrl-C. The kernel log is followed where this
-    /// user may read it.
+    /// Starts with the controllers that support hot plug. With --json, one JSON document per line.
+    /// Ends with Ctrl-C. Follows the kernel log if this user may read it.
     #[arg(
         long,
         conflicts_with_all = ["targets", "save", "from", "mask", "verbose", "log", "probe"]
@@ -309,7 +307,7 @@ pub struct Inspect {
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
-  seekwell inspect --save before.txt     then change the mode in the BIOS, start, and
+  seekwell inspect --save before.txt     then change the mode in the BIOS, reboot, and
   seekwell diff before.txt -             what did that change?
   seekwell diff here.txt there.txt       two machines";
 
@@ -323,7 +321,7 @@ pub struct Diff {
     /// The same
     #[arg(value_hint = ValueHint::AnyPath)]
     pub after: PathBuf,
-    /// Show also names and places that differ, and where every value was read
+    /// Also show differing names and locations, and the source of every value
     #[arg(long, short)]
     pub verbose: bool,
 }
@@ -342,20 +340,20 @@ pub struct Bench {
         ]
     )]
     pub jobs: Vec<PathBuf>,
-    /// Print the jobs as understood, and where they would write how much; run nothing
+    /// Print the parsed jobs and what they would write where, without running them
     #[arg(long, requires = "jobs", conflicts_with = "json")]
     pub show: bool,
     /// A directory, file or block device, the .toml description of a modelled machine, or `null`
-    /// for the cost of the engine itself; for job files, in place of what they name
+    /// for the engine's own cost; for job files, overrides the files they name
     #[arg(
         long, value_name = "TARGET", value_hint = ValueHint::AnyPath,
         required_unless_present_any = ["suite", "jobs"]
     )]
     pub on: Option<PathBuf>,
-    /// Run a suite people know in place of one workload; `list` says which there are
+    /// Run a standard benchmark suite; `list` shows them
     ///
-    /// A suite works in a directory of its own on the target, removed on every way out, and leaves
-    /// a tenth of the file system and 1 GiB free.
+    /// A suite works in its own directory on the target, which is always removed, and leaves at
+    /// least 10 % of the file system and 1 GiB free.
     #[arg(
         long, value_name = "NAME",
         conflicts_with_all = [
@@ -365,29 +363,28 @@ pub struct Bench {
         ]
     )]
     pub suite: Option<String>,
-    /// The short form of the suite: ends within a minute
+    /// Short form of the suite: under a minute
     #[arg(long, requires = "suite", conflicts_with = "full")]
     pub quick: bool,
-    /// The suite as its definition says; the default
+    /// Full form of the suite [default]
     #[arg(long, requires = "suite")]
     pub full: bool,
-    /// Set what can be tuned in the suite, or make a modelled machine different:
-    /// controller.kind=ide, host.tags=split
+    /// Set a parameter of the suite or of a modelled machine: controller.kind=ide, host.tags=split
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
-    /// How often to measure
+    /// Number of repeats
     #[arg(
         long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub repeats: u32,
-    /// Seed of all random choices
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// A name for this configuration, to compare with others later
+    /// Label for this configuration, for later comparison
     #[arg(long)]
     pub label: Option<String>,
-    /// Do not keep the run
+    /// Do not save the run
     #[arg(long)]
     pub no_keep: bool,
     /// What it does.
@@ -416,7 +413,7 @@ pub enum RateProcess {
 /// `seekwell report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Identifiers, unique beginnings of them, bundle folders, or `last`
+    /// Run IDs, unique prefixes, bundle directories, or `last`
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
     /// Write the page to this file [default: seekwell-RUN.html]
@@ -444,7 +441,7 @@ pub struct Runs {
 /// What can be done with kept runs.
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
-    /// List kept runs, newest first
+    /// List saved runs, newest first
     List {
         /// Only the newest N
         #[arg(long, short = 'n', value_name = "N")]
@@ -455,18 +452,18 @@ pub enum RunsCommand {
     },
     /// Show one run
     Show {
-        /// Identifier, unique beginning of one, bundle folder, or `last`
+        /// Run ID, unique prefix, bundle directory, or `last`
         run: String,
     },
     /// Remove runs
     Remove {
-        /// Identifiers, or unique beginnings of them
+        /// Run IDs or unique prefixes
         #[arg(required = true)]
         runs: Vec<String>,
     },
-    /// Show one metric over all kept runs of one configuration, and where it changed
+    /// Show one metric over all saved runs of a configuration, with change points
     Trend(Trend),
-    /// Make the index anew from the bundles
+    /// Rebuild the index from the bundles
     Reindex,
 }
 

@@ -26,7 +26,7 @@ pub struct Record {
     /// A block device, a partition of one, or a directory or file on one
     #[arg(value_hint = ValueHint::AnyPath)]
     pub device: PathBuf,
-    /// The trace to write: .parquet is seekwell's own format; .csv and .iolog are others
+    /// Trace file to write: .parquet (seekwell's own format), .csv or .iolog
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// What is done with a file that exists.
@@ -35,16 +35,16 @@ pub struct Record {
     /// How long to record
     #[arg(long = "for", value_name = "TIME", value_parser = values::duration)]
     pub duration: Option<Nanos>,
-    /// Record whole disks: the device, and every one below and above it
+    /// Record the whole stack: the device and every device above and below it
     #[arg(long)]
     pub stack: bool,
-    /// Keep requests of this process only, all its threads included; may be repeated
+    /// Only requests of this process and its threads; may be repeated
     ///
     /// Judged when a request is queued. What the page cache writes later is queued by the kernel's
     /// own threads, whoever wrote it.
     #[arg(long, value_name = "PID")]
     pub pid: Vec<u32>,
-    /// Keep requests of processes or threads of this name only; may be repeated
+    /// Only requests of processes or threads with this name; may be repeated
     #[arg(long, value_name = "NAME")]
     pub process: Vec<String>,
     /// The kernel's buffer for each CPU [default: 64 MiB, less on small machines]

@@ -38,19 +38,19 @@ pub struct Replay {
         value_hint = ValueHint::AnyPath
     )]
     pub on: Option<PathBuf>,
-    /// Make a modelled machine different: controller.kind=ide, host.tags=split
+    /// Change a parameter of a modelled machine: controller.kind=ide, host.tags=split
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
-    /// Play the requests of one recorded device, by the name `trace info` shows
+    /// Replay only this recorded device, by its name in `trace info`
     #[arg(long, value_name = "NAME", conflicts_with = "map")]
     pub device: Option<String>,
-    /// Play one recorded device on one target; repeated, all are played at once on one clock
+    /// Replay one recorded device on one target; repeat it to replay several on one clock
     #[arg(long, value_name = "RECORDED=TARGET", value_parser = mapping)]
     pub map: Vec<(String, PathBuf)>,
     /// When requests are issued
     #[arg(long, value_name = "MODE", default_value = "timed")]
     pub mode: Mode,
-    /// Times as fast as recorded; thinking is shortened likewise
+    /// Replay this many times as fast; think times shrink accordingly
     #[arg(long, value_name = "X", default_value = "1", value_parser = speed)]
     pub speed: f64,
     /// The most requests outstanding [default: 256, or less where requests are long; with --mode
@@ -63,23 +63,23 @@ pub struct Replay {
     /// The recorded time that counts
     #[arg(long, value_name = "WHICH", default_value = "queue")]
     pub times: Times,
-    /// A request handed over later than this after its time is late
+    /// Requests issued later than this count as late
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::duration)]
     pub late: Nanos,
-    /// Format of the trace, where the first bytes do not tell
+    /// Format of the trace, if it cannot be detected
     #[arg(long, value_name = "FORMAT", value_parser = readable())]
     pub from: Option<Format>,
     /// Size of the temporary file, or of the part of the target used [default: what the trace
     /// reaches]
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub size: Option<u64>,
-    /// How often to play it
+    /// Number of repeats
     #[arg(
         long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub repeats: u32,
-    /// A name for this configuration, to compare with others later
+    /// Label for this configuration, for later comparison
     #[arg(long)]
     pub label: Option<String>,
     /// Let at most N requests be outstanding, whatever the depth
@@ -94,11 +94,10 @@ pub struct Replay {
     /// How requests are issued
     #[arg(long, default_value = "auto", value_parser = values::engine())]
     pub engine: Engine,
-    /// Do not keep the run
+    /// Do not save the run
     #[arg(long)]
     pub no_keep: bool,
-    /// Allow writing to the block device, whose serial number or WWN is SERIAL: all data on it is
-    /// lost
+    /// Allow overwriting the block device with this serial number or WWN; all data on it is lost
     ///
     /// Without it writes, discards and flushes are left out on devices and files, and counted; a
     /// directory gets a temporary file, on which all of the trace is played. With several --map
@@ -108,7 +107,7 @@ pub struct Replay {
     /// file system or partition table, or holds unknown data where those would be.
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
-    /// With --destroy: the unknown data that the refusal named by FINGERPRINT may go as well
+    /// With --destroy: also overwrite the unknown data that a refusal reported under FINGERPRINT
     ///
     /// The data is zeroed at once, so this is needed once; give it for each device that needs it,
     /// in any order. It never allows a device that is in use or carries a known signature, and
@@ -124,7 +123,7 @@ pub enum Mode {
     Timed,
     /// As soon as fewer than --depth are outstanding, or than were in the recording
     Depth,
-    /// After the requests it had waited for, and the time that was thought
+    /// After the requests it depended on, plus its think time
     Dependent,
 }
 
@@ -133,9 +132,9 @@ pub enum Mode {
 pub enum Fit {
     /// Refuse it
     Fail,
-    /// Wrap addresses around: distances stay, places coincide
+    /// Wrap addresses: distances are kept, locations overlap
     Modulo,
-    /// Shrink or stretch addresses evenly: order stays, distances change
+    /// Scale addresses: order is kept, distances change
     Scale,
 }
 

@@ -15,14 +15,14 @@ Addresses: / lists what is kept, /run/ID and /experiment/ID are the pages of one
 /api/run/ID and /api/experiment/ID are the same as JSON. Nothing can be changed from there.
 Traffic is not encrypted: beyond this machine, prefer ssh -L.")]
 pub struct Serve {
-    /// Port to listen on; 0 takes a free one
+    /// Port to listen on; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 8733)]
     pub port: u16,
-    /// Address to listen on; any but this machine's own loopback needs a token
+    /// Address to listen on; anything but loopback needs a token
     #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     pub bind: IpAddr,
-    /// What a reader has to know, as ?token= or `Authorization: Bearer` [default: none on loopback,
-    /// else a random one]
+    /// Token that readers must send, as ?token= or `Authorization: Bearer` [default: none on
+    /// loopback, otherwise random]
     ///
     /// 16 to 128 letters, digits, `-`, `.`, `_` and `~`. Other users can see an argument; the
     /// environment variable they cannot.

@@ -10,7 +10,7 @@ const EXAMPLES: &str = "\
 Examples:
   seekwell tune plan /dev/sda                     what could be changed, and what is worth a try?
   seekwell tune try /dev/sda scheduler=none nr_requests=256
-  seekwell tune try /dev/sda --for 10m -- -a1024  hdparm's switches work where the kernel heeds them
+  seekwell tune try /dev/sda --for 10m -- -a1024  hdparm's switches, where the kernel supports them
   seekwell tune try /dev/sda scheduler=none --measure randread,iodepth=32
   seekwell tune auto /dev/sda --workload randread,iodepth=32 --goal p99
   seekwell tune keep /dev/sda                     until the next boot
@@ -44,19 +44,19 @@ pub struct Tune {
 /// What can be done with settings.
 #[derive(Debug, Subcommand)]
 pub enum TuneCommand {
-    /// Show every setting of a disk, what may be worth a try, and who else sets it
+    /// Show a disk's settings, which ones may be worth trying, and what else sets them
     Plan {
         /// A block device, or a path on one
         #[arg(value_hint = ValueHint::AnyPath)]
         target: PathBuf,
     },
-    /// Set, verify, and put back by itself unless `keep` is said in time
+    /// Apply settings, verify them, and roll back automatically unless `keep` follows in time
     ///
-    /// Every value is proven to be one that can be put back before it is changed, written down
-    /// first and read back afterwards. A guard process that outlives this terminal puts everything
-    /// back when the time is up, when the disk or its link shows trouble, or when it is told to.
+    /// Each old value is checked to be restorable, written to a journal, and the new one read back.
+    /// A guard process that outlives this terminal rolls everything back when the time is up, when
+    /// the disk or its link reports errors, or on request.
     Try(Try),
-    /// Find a setting that helps a workload, and prove it; changes nothing for good
+    /// Search for a setting that helps a workload, with proof; leaves nothing changed
     ///
     /// Tries every setting that can be put back at once and may matter to the workload against the
     /// disk as it is, a few interleaved runs each; confirms the best of them with fresh runs and a
@@ -64,12 +64,12 @@ pub enum TuneCommand {
     /// back at the end.
     #[command(after_help = AUTO_EXIT)]
     Auto(Box<Auto>),
-    /// Let what is tried stay until the next boot
+    /// Keep the tried settings until the next boot
     Keep {
         /// The disk [default: the one with a trial]
         #[arg(value_hint = ValueHint::AnyPath)]
         target: Option<PathBuf>,
-        /// Set it again at every boot, by a udev rule for this very disk
+        /// Reapply at every boot with a udev rule for this disk
         #[arg(long)]
         persist: bool,
         /// Where rules are written
@@ -79,7 +79,7 @@ pub enum TuneCommand {
         )]
         rules_dir: PathBuf,
     },
-    /// Put back what was tried or kept, and remove its udev rule
+    /// Restore what was tried or kept, and remove its udev rule
     Undo {
         /// The disk [default: the one with a trial]
         #[arg(value_hint = ValueHint::AnyPath)]
@@ -91,7 +91,7 @@ pub enum TuneCommand {
         )]
         rules_dir: PathBuf,
     },
-    /// Show what is changed now, and what survives a reboot
+    /// Show what is currently changed and what survives a reboot
     Status {
         /// The disk [default: all]
         #[arg(value_hint = ValueHint::AnyPath)]
@@ -114,7 +114,7 @@ pub struct Try {
     /// What to set; after `--` also switches of hdparm, as -a1024
     #[arg(required = true, value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
-    /// Put it back after this time unless `keep` is said
+    /// Roll back after this time unless `keep` follows
     #[arg(
         long = "for", value_name = "TIME", default_value = "120s", value_parser = values::duration
     )]
@@ -153,13 +153,13 @@ pub struct Auto {
     /// A directory, file or block device
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
-    /// What the disk is to do well, as fio names it: randread,bs=4k,iodepth=32
+    /// Workload to optimise, in fio's words: randread,bs=4k,iodepth=32
     #[arg(long, value_name = "WORKLOAD", long_help = WORKLOAD, default_value = "randread")]
     pub workload: String,
-    /// What is to get better
+    /// Metric to optimise
     #[arg(long, default_value = "rate")]
     pub goal: Goal,
-    /// Screen this in place of what the program would choose; may be given several times
+    /// Try this setting instead of the automatic choice; may be repeated
     #[arg(long = "candidate", value_name = "KEY=VALUE")]
     pub candidates: Vec<String>,
     /// Pairs of runs for each candidate, before the best is confirmed
@@ -174,7 +174,7 @@ pub struct Auto {
     /// Pause before every run, after the setting was applied
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = values::duration)]
     pub settle: Nanos,
-    /// Seed of the order and of all requests [default: another one each time]
+    /// Random seed of the order and of all requests [default: random]
     #[arg(long)]
     pub seed: Option<u64>,
     /// How it is measured.
@@ -185,7 +185,7 @@ pub struct Auto {
 /// What `tune auto` is to make better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Goal {
-    /// Requests a second
+    /// Requests per second
     Rate,
     /// The 99th percentile of the time a request takes
     P99,

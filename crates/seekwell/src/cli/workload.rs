@@ -48,7 +48,7 @@ pub struct Workload {
         value_parser = clap::value_parser!(u8).range(0..=100)
     )]
     pub rwmixread: u8,
-    /// Requests per second in each thread; without it, as many as the depth allows
+    /// Requests per second per thread [default: as many as the depth allows]
     #[arg(long = "rate_iops", value_name = "N")]
     pub rate_iops: Option<f64>,
     /// Arrivals under --rate_iops: evenly spaced or random
@@ -69,10 +69,10 @@ pub struct Workload {
         value_parser = clap::value_parser!(u8).range(0..=1)
     )]
     pub direct: u8,
-    /// Let at most N requests be outstanding in each thread, whatever the depth
+    /// At most N outstanding requests per thread, whatever the depth
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub tags: Option<u32>,
-    /// Which waiting request gets a free tag
+    /// How free tags are assigned to waiting requests
     #[arg(
         long = "tag-policy", value_name = "POLICY", default_value = "shared", requires = "tags",
         value_parser = tag_policy()
