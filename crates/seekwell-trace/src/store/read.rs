@@ -1,8 +1,9 @@
 //! Reading the store, a batch at a time across all columns, so that neither the size of the file
 //! nor that of a group matters.
 
+use super::files::{NAME, footer_of, io_error, key, parquet_error, part_of};
 use super::schema::{NUMBERS, TIMES, message, stamp_of};
-use super::{NAME, Summary, footer_of, io_error, key, parquet_error, part_of};
+use super::summary::Summary;
 use crate::error::{At, TraceError};
 use crate::order::Ordered;
 use crate::record::{Record, Stamp};

@@ -1,10 +1,13 @@
 use super::*;
+use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, Capture, Clock, Device, Source, Tables};
 use proptest::prelude::*;
+use seekwell_access::OutputFile;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 fn tables() -> Tables {

@@ -1,7 +1,8 @@
 //! Writing the store.
 
+use super::files::{NAME, VERSION, footer_of, io_error, key, parquet_error};
 use super::schema::{NUMBERS, OFFSET, TIMES, message, time_value};
-use super::{Summary, footer_of, io_error, key, parquet_error};
+use super::summary::Summary;
 use crate::error::TraceError;
 use crate::record::Record;
 use crate::source::{About, Sink, Tables, Written};
@@ -181,7 +182,7 @@ impl Sink for Store {
 
 /// Refuses what the columns have no place for.
 fn check(r: &Record, tables: &Tables) -> Result<(), TraceError> {
-    let inexpressible = |what| Err(TraceError::Inexpressible { format: super::NAME, what });
+    let inexpressible = |what| Err(TraceError::Inexpressible { format: NAME, what });
     for time in &TIMES {
         if let Some(Err(ns)) = time_value((time.of)(r)) {
             return inexpressible(format!("a time of {ns} ns; the last is 2^63 - 1"));
@@ -199,7 +200,7 @@ fn check(r: &Record, tables: &Tables) -> Result<(), TraceError> {
 fn metadata(about: &About, tables: &Tables, summary: &Summary) -> Vec<KeyValue> {
     let json = |value: Result<String, serde_json::Error>| value.expect("plain structures");
     vec![
-        KeyValue::new(key::VERSION.to_owned(), super::VERSION.to_owned()),
+        KeyValue::new(key::VERSION.to_owned(), VERSION.to_owned()),
         KeyValue::new(key::ABOUT.to_owned(), json(serde_json::to_string(about))),
         KeyValue::new(key::TABLES.to_owned(), json(serde_json::to_string(tables))),
         KeyValue::new(key::SUMMARY.to_owned(), json(serde_json::to_string(summary))),

@@ -134,7 +134,7 @@ pub struct Validate {
     pub trace: Option<PathBuf>,
     /// Its format, where the first bytes do not tell
     #[arg(long, value_name = "FORMAT", value_parser = super::trace::readable(), requires = "trace")]
-    pub from: Option<Format>,
+    pub from: Option<&'static Format>,
     /// Make the machine different first
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair, requires = "trace")]
     pub set: Vec<(String, String)>,

@@ -1,7 +1,6 @@
 //! Reading: one merged stream, or the files of all CPUs at once in the order of time.
 
-use super::NAME;
-use super::wire::{LEN_V7, LEN_V8, Order, Raw, act, category, magic, note};
+use super::wire::{LEN_V7, LEN_V8, NAME, Order, Raw, act, category, magic, note};
 use crate::error::{At, TraceError};
 use crate::formats::events::{Meeting, errno_of};
 use crate::formats::input::{Bytes, Input};

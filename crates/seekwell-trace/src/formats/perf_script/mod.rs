@@ -7,18 +7,42 @@
 
 use super::cursor::Cursor;
 use super::events::{Meeting, errno};
+use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
 use crate::pair::{Event, Kind, rwbs};
 use crate::record::Record;
-use crate::source::{About, Capture, Clock, Source, Tables};
+use crate::source::{About, Capture, Clock, Tables};
 use memchr::memmem;
 use seekwell_io::units::Nanos;
 
-/// Reads it. Times count from that machine's start.
-pub fn open(input: Input) -> Box<dyn Source + Send> {
-    let about = About::new(PerfScript::NAME, Clock::Monotonic, Capture::Both);
-    Box::new(TextSource::new(input, PerfScript { meeting: Meeting::new() }, about))
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "perf-script",
+    description: "text that perf script prints of block events",
+    holds: Holds::EVERYTHING,
+    reader: Reader::Stream(open),
+    writer: None,
+    ending: None,
+    looks_like,
+    locate: None,
+};
+
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    Certainty::Event.when(sample.lines().any(names_an_event))
+}
+
+/// `task pid [cpu] time: block:block_rq_issue: …`, or without `block:` from tracefs.
+fn names_an_event(line: &[u8]) -> bool {
+    line.split(u8::is_ascii_whitespace).any(|word| {
+        let word = word.strip_prefix(b"block:").unwrap_or(word);
+        word.starts_with(b"block_") && word.ends_with(b":") && word.len() > 7
+    })
+}
+
+fn open(input: Input) -> Opened {
+    let about = About::new(FORMAT.name, Clock::Monotonic, Capture::Both);
+    Ok(Box::new(TextSource::new(input, PerfScript { meeting: Meeting::new() }, about)))
 }
 
 struct PerfScript {
@@ -89,7 +113,7 @@ fn kind_of(name: &[u8]) -> Option<Kind> {
 }
 
 impl LineFormat for PerfScript {
-    const NAME: &'static str = "perf-script";
+    const NAME: &'static str = FORMAT.name;
 
     fn line(
         &mut self,
