@@ -206,101 +206,114 @@ impl<T: Table> Rows<T> {
         about: &mut About,
         tables: &mut Tables,
     ) -> Result<(Record, Fields<'a>), Wrong> {
-        let fields = Fields::new(line, T::SEPARATOR);
-        let mut row = Row { line, fields, about, tables, record: Record::new(Op::Read, 0, 0) };
-        self.column::<0>(&mut row)?;
-        self.column::<1>(&mut row)?;
-        self.column::<2>(&mut row)?;
-        self.column::<3>(&mut row)?;
-        self.column::<4>(&mut row)?;
-        self.column::<5>(&mut row)?;
-        self.column::<6>(&mut row)?;
-        self.column::<7>(&mut row)?;
-        self.column::<8>(&mut row)?;
-        self.column::<9>(&mut row)?;
-        self.column::<10>(&mut row)?;
-        self.column::<11>(&mut row)?;
-        Ok((row.record, row.fields))
+        // Not one structure: only what no call is handed stays in registers.
+        let (mut fields, mut record) =
+            (Fields::new(line, T::SEPARATOR), Record::new(Op::Read, 0, 0));
+        let mut row = Row { line, about, tables };
+        self.column::<0>(&mut fields, &mut record, &mut row)?;
+        self.column::<1>(&mut fields, &mut record, &mut row)?;
+        self.column::<2>(&mut fields, &mut record, &mut row)?;
+        self.column::<3>(&mut fields, &mut record, &mut row)?;
+        self.column::<4>(&mut fields, &mut record, &mut row)?;
+        self.column::<5>(&mut fields, &mut record, &mut row)?;
+        self.column::<6>(&mut fields, &mut record, &mut row)?;
+        self.column::<7>(&mut fields, &mut record, &mut row)?;
+        self.column::<8>(&mut fields, &mut record, &mut row)?;
+        self.column::<9>(&mut fields, &mut record, &mut row)?;
+        self.column::<10>(&mut fields, &mut record, &mut row)?;
+        self.column::<11>(&mut fields, &mut record, &mut row)?;
+        Ok((record, fields))
     }
 
     /// Parses column `N`. What the column is, is known when this is compiled.
     #[inline(always)]
-    fn column<const N: usize>(&mut self, row: &mut Row<'_, '_>) -> Result<(), Wrong> {
+    fn column<const N: usize>(
+        &mut self,
+        fields: &mut Fields<'_>,
+        record: &mut Record,
+        row: &mut Row<'_>,
+    ) -> Result<(), Wrong> {
         let Some(column) = (const { nth(T::COLUMNS, N) }) else { return Ok(()) };
         match column {
             Column::Arrival(time) => {
                 let at = match time {
-                    Time::Decimal { expected, places } => row.fields.scaled(expected, places)?,
-                    Time::Ticks => self.ticks(row)?,
+                    Time::Decimal { expected, places } => fields.scaled(expected, places)?,
+                    Time::Ticks => self.ticks(fields, row)?,
                 };
-                row.record.queued = Stamp::at(Nanos(at));
+                record.queued = Stamp::at(Nanos(at));
             }
-            Column::Stamp(step) => row.stamp(step)?,
-            Column::Response(time) => row.response(time)?,
+            Column::Stamp(step) => stamp(fields, record, step)?,
+            Column::Response(time) => response(fields, record, time)?,
             Column::Service(time) => {
-                let service = row.duration(time)?;
+                let service = duration(fields, time)?;
                 let done = self.next_issue_ns.checked_add(service);
                 let done = done.ok_or_else(|| Wrong::new("shorter times", row.line))?;
-                row.record.issued = Stamp::at(Nanos(self.next_issue_ns));
-                row.record.completed = Stamp::at(Nanos(done));
+                record.issued = Stamp::at(Nanos(self.next_issue_ns));
+                record.completed = Stamp::at(Nanos(done));
             }
             Column::Think(time) => {
-                let think = row.duration(time)?;
-                let done = row.record.completed.get().map_or(0, |done| done.0);
+                let think = duration(fields, time)?;
+                let done = record.completed.get().map_or(0, |done| done.0);
                 let next = done.checked_add(think);
                 self.next_issue_ns = next.ok_or_else(|| Wrong::new("shorter times", row.line))?;
             }
-            Column::Op(words) => match words.meaning(row.fields.text())? {
-                Some(op) => row.record.op = op,
-                None => row.record.flags = row.record.flags | Flags::OTHER,
+            Column::Op(words) => match words.meaning(fields.text())? {
+                Some(op) => record.op = op,
+                None => record.flags = record.flags | Flags::OTHER,
             },
-            Column::ReadBit => row.record.op = read_bit(row.fields.text())?,
+            Column::ReadBit => record.op = read_bit(fields.text())?,
             Column::Offset(unit) => {
-                row.record.offset =
-                    row.range(unit, "an offset in bytes", "an offset in blocks of 512 bytes")?;
+                record.offset = range(
+                    fields,
+                    record.flags,
+                    unit,
+                    "an offset in bytes",
+                    "an offset in blocks of 512 bytes",
+                )?;
             }
             Column::Length(unit) => {
-                let len =
-                    row.range(unit, "a length in bytes", "a length in blocks of 512 bytes")?;
-                row.record.len = length(len)?;
+                let len = range(
+                    fields,
+                    record.flags,
+                    unit,
+                    "a length in bytes",
+                    "a length in blocks of 512 bytes",
+                )?;
+                record.len = length(len)?;
             }
             Column::Device => {
-                let (fields, mut unquoted) = (&mut row.fields, Vec::new());
-                let name = fields.quoted(&mut unquoted)?;
-                row.record.device = self.devices.device(name, row.tables)?;
+                record.device = self.devices.device(&fields.quoted()?, row.tables)?;
             }
             Column::DevicePair(between) => {
-                let pair = row.fields.text_pair();
-                row.record.device = self.devices.device_as(pair, row.tables, |name| {
+                let pair = fields.text_pair();
+                record.device = self.devices.device_as(pair, row.tables, |name| {
                     name.replacen(T::SEPARATOR.character(), between, 1)
                 })?;
             }
             Column::OnlyDevice(name) => {
-                row.record.device = self.devices.device(name, row.tables)?;
+                record.device = self.devices.device(name, row.tables)?;
             }
-            Column::Pid => row.record.pid = row.fields.number_u32("a process number")?,
+            Column::Pid => record.pid = fields.number_u32("a process number")?,
             Column::Process => {
-                let (fields, mut unquoted) = (&mut row.fields, Vec::new());
-                let name = fields.quoted(&mut unquoted)?;
-                row.record.process = self.processes.process(name, row.tables)?;
+                record.process = self.processes.process(&fields.quoted()?, row.tables)?;
             }
             Column::ProcessBefore(columns) => {
-                let (name, rest) = split_before(row.fields.rest(), columns)?;
-                row.record.process = self.processes.process(name, row.tables)?;
-                row.fields = Fields::new(rest, T::SEPARATOR);
+                let (name, rest) = split_before(fields.rest(), columns)?;
+                record.process = self.processes.process(name, row.tables)?;
+                *fields = Fields::new(rest, T::SEPARATOR);
             }
-            Column::Cpu => row.record.cpu = row.fields.number_u16("a CPU number")?,
-            Column::Error => row.record.error = row.fields.number_u16("an error number")?,
+            Column::Cpu => record.cpu = fields.number_u16("a CPU number")?,
+            Column::Error => record.error = fields.number_u16("an error number")?,
             Column::Flags(words) => {
-                let all = row.fields.text();
+                let all = fields.text();
                 for word in all.split(|&b| b == b'+').filter(|word| !word.is_empty()) {
-                    row.record.flags = row.record.flags | words.meaning(word)?;
+                    record.flags = record.flags | words.meaning(word)?;
                 }
             }
-            Column::Ignored => _ = row.fields.text(),
-            Column::Rest => row.fields = Fields::new(b"", T::SEPARATOR),
+            Column::Ignored => _ = fields.text(),
+            Column::Rest => *fields = Fields::new(b"", T::SEPARATOR),
             Column::End(expected) => {
-                if !row.fields.is_over() {
+                if !fields.is_over() {
                     return Err(Wrong::new(expected, row.line));
                 }
             }
@@ -310,8 +323,8 @@ impl<T: Table> Rows<T> {
 
     /// Nanoseconds since time zero.
     #[inline(always)]
-    fn ticks(&mut self, row: &mut Row<'_, '_>) -> Result<u64, Wrong> {
-        let ticks = row.fields.number("a time in ticks of 100 ns since 1601")?;
+    fn ticks(&mut self, fields: &mut Fields<'_>, row: &mut Row<'_>) -> Result<u64, Wrong> {
+        let ticks = fields.number("a time in ticks of 100 ns since 1601")?;
         let zero = match self.zero_ticks {
             Some(zero) => zero,
             None => *self.zero_ticks.insert(zero_of(ticks, row.about)),
@@ -348,71 +361,70 @@ impl<T: Copy> Words<T> {
     }
 }
 
-/// A line while it is parsed.
-struct Row<'a, 'b> {
+/// A line, and what its trace knows so far.
+struct Row<'a> {
     line: &'a [u8],
-    fields: Fields<'a>,
-    about: &'b mut About,
-    tables: &'b mut Tables,
-    record: Record,
+    about: &'a mut About,
+    tables: &'a mut Tables,
 }
 
-impl Row<'_, '_> {
-    #[inline(always)]
-    fn duration(&mut self, time: Time) -> Result<u64, Wrong> {
-        match time {
-            Time::Decimal { expected, places } => self.fields.scaled(expected, places),
-            Time::Ticks => {
-                let ticks = self.fields.number("a response time in ticks of 100 ns")?;
-                ticks.checked_mul(TICK_NS).ok_or_else(|| Wrong::new("shorter times", self.line))
-            }
+#[inline(always)]
+fn duration(fields: &mut Fields<'_>, time: Time) -> Result<u64, Wrong> {
+    match time {
+        Time::Decimal { expected, places } => fields.scaled(expected, places),
+        Time::Ticks => {
+            let before = fields.rest();
+            let ticks = fields.number("a response time in ticks of 100 ns")?;
+            ticks.checked_mul(TICK_NS).ok_or_else(|| Wrong::new("a shorter response time", before))
         }
     }
+}
 
-    #[inline(always)]
-    fn response(&mut self, time: Time) -> Result<(), Wrong> {
-        if self.fields.is_blank() {
-            self.fields.text();
-            return Ok(());
-        }
-        let response = self.duration(time)?;
-        let done = self.record.queued.get().and_then(|at| at.0.checked_add(response));
-        let done = done.ok_or_else(|| Wrong::new("a shorter response time", self.line))?;
-        self.record.completed = Stamp::at(Nanos(done));
-        Ok(())
+#[inline(always)]
+fn response(fields: &mut Fields<'_>, record: &mut Record, time: Time) -> Result<(), Wrong> {
+    if fields.is_blank() {
+        fields.text();
+        return Ok(());
     }
+    let before = fields.rest();
+    let response = duration(fields, time)?;
+    let done = record.queued.get().and_then(|at| at.0.checked_add(response));
+    let done = done.ok_or_else(|| Wrong::new("a shorter response time", before))?;
+    record.completed = Stamp::at(Nanos(done));
+    Ok(())
+}
 
-    #[inline(always)]
-    fn stamp(&mut self, step: Step) -> Result<(), Wrong> {
-        if self.fields.is_blank() {
-            self.fields.text();
-            return Ok(());
-        }
-        let at = Stamp::at(Nanos(self.fields.number("a time in nanoseconds")?));
-        match step {
-            Step::Queued => self.record.queued = at,
-            Step::Issued => self.record.issued = at,
-            Step::Completed => self.record.completed = at,
-        }
-        Ok(())
+#[inline(always)]
+fn stamp(fields: &mut Fields<'_>, record: &mut Record, step: Step) -> Result<(), Wrong> {
+    if fields.is_blank() {
+        fields.text();
+        return Ok(());
     }
+    let at = Stamp::at(Nanos(fields.number("a time in nanoseconds")?));
+    match step {
+        Step::Queued => record.queued = at,
+        Step::Issued => record.issued = at,
+        Step::Completed => record.completed = at,
+    }
+    Ok(())
+}
 
-    /// An offset or a length in bytes.
-    #[inline(always)]
-    fn range(
-        &mut self,
-        unit: Unit,
-        in_bytes: &'static str,
-        in_blocks: &'static str,
-    ) -> Result<u64, Wrong> {
-        if self.record.flags.has(Flags::OTHER) && self.fields.is_blank() {
-            self.fields.text();
-            return Ok(0);
-        }
-        match unit {
-            Unit::Bytes => self.fields.number(in_bytes),
-            Unit::Blocks => blocks(self.fields.number(in_blocks)?, in_blocks),
-        }
+/// An offset or a length in bytes.
+#[inline(always)]
+fn range(
+    fields: &mut Fields<'_>,
+    flags: Flags,
+    unit: Unit,
+    in_bytes: &'static str,
+    in_blocks: &'static str,
+) -> Result<u64, Wrong> {
+    if flags.has(Flags::OTHER) && fields.is_blank() {
+        fields.text();
+        return Ok(0);
+    }
+    match unit {
+        Unit::Bytes => fields.number(in_bytes),
+        Unit::Blocks => blocks(fields.number(in_blocks)?, in_blocks),
     }
 }
 

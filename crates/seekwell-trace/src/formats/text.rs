@@ -8,6 +8,7 @@ use crate::record::{Flags, Record};
 use crate::source::{About, BATCH, Sink, Source, Tables, Written};
 use memchr::{memchr, memchr2};
 use seekwell_io::request::Op;
+use std::borrow::Cow;
 
 /// What is wrong with a line: what was needed, and what stands there.
 #[derive(Debug)]
@@ -128,13 +129,17 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Where a quote is not closed, or something stands behind the closing one.
-    pub fn quoted<'b>(&mut self, unquoted: &'b mut Vec<u8>) -> Result<&'b [u8], Wrong>
-    where
-        'a: 'b,
-    {
-        let quoted = self.rest.strip_prefix(b"\"").filter(|_| self.separator == Separator::Comma);
-        let Some(mut rest) = quoted else { return Ok(self.text()) };
-        unquoted.clear();
+    #[inline(always)]
+    pub fn quoted(&mut self) -> Result<Cow<'a, [u8]>, Wrong> {
+        match self.rest.strip_prefix(b"\"") {
+            Some(rest) if self.separator == Separator::Comma => self.unquote(rest).map(Cow::Owned),
+            _ => Ok(Cow::Borrowed(self.text())),
+        }
+    }
+
+    #[cold]
+    fn unquote(&mut self, mut rest: &'a [u8]) -> Result<Vec<u8>, Wrong> {
+        let mut unquoted = Vec::new();
         loop {
             let end = memchr(b'"', rest).ok_or_else(|| Wrong::new("a closing quote", self.rest))?;
             unquoted.extend_from_slice(&rest[..end]);
