@@ -94,7 +94,7 @@ pub enum TraceError {
     Interrupted,
     /// A recording cannot go on.
     #[error(transparent)]
-    Capture(#[from] crate::capture::CaptureError),
+    Capture(#[from] crate::capture::error::CaptureError),
 }
 
 impl TraceError {

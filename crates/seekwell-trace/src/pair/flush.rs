@@ -5,63 +5,9 @@
 //! all that wait by then. Each of those ends with an empty completion of its own, at the place of
 //! its first byte, right after the flush (or after its data and the flush that follows).
 
+use super::side::{Flight, MOST_ASIDE};
 use super::{Event, Pair, State, record_of};
 use crate::record::{Record, Stamp};
-use std::collections::VecDeque;
-
-/// Most that a device's lists keep; what is older ended unseen.
-pub(super) const MOST_ASIDE: usize = 4096;
-
-/// What a device has under way besides requests with a place.
-#[derive(Debug, Default)]
-pub(super) struct Side {
-    /// The disk it is a part of.
-    pub disk: Option<u32>,
-    /// Whether requests were ever queued on it.
-    pub queues: bool,
-    /// Whether any were issued.
-    pub issues: bool,
-    /// Flushes queued, not issued.
-    pub waiting: VecDeque<u64>,
-    /// Flushes issued: the record of its own, or those of the requests it serves.
-    flying: VecDeque<Flight>,
-    /// Flushes done whose own completion has not come yet.
-    ending: VecDeque<u64>,
-    /// Data done whose flush is not, by first byte.
-    held: VecDeque<(u64, u64)>,
-    /// Commands that are not reads or writes, issued.
-    pub passed_through: VecDeque<u64>,
-    /// First bytes of discards merged into others.
-    pub merged_discards: VecDeque<u64>,
-}
-
-#[derive(Debug)]
-enum Flight {
-    Own(u64),
-    For(Vec<u64>),
-}
-
-impl Side {
-    /// Lets go of what the window no longer holds.
-    pub fn sweep(&mut self, base: u64) {
-        for list in [&mut self.waiting, &mut self.ending, &mut self.passed_through] {
-            list.retain(|&owner| owner >= base);
-        }
-        self.held.retain(|&(_, owner)| owner >= base);
-        self.flying.retain(|flight| match flight {
-            Flight::Own(owner) => *owner >= base,
-            Flight::For(owners) => owners.last().is_some_and(|&owner| owner >= base),
-        });
-        self.merged_discards.clear();
-    }
-
-    pub fn hold(&mut self, offset: u64, owner: u64) {
-        if self.held.len() >= MOST_ASIDE {
-            self.held.pop_front();
-        }
-        self.held.push_back((offset, owner));
-    }
-}
 
 impl Pair {
     pub(super) fn issue_flush(&mut self, event: &Event) {

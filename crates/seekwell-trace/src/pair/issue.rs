@@ -1,6 +1,6 @@
 //! Requests on their way down: queued, merged, split, issued, given back.
 
-use super::flush::MOST_ASIDE;
+use super::side::MOST_ASIDE;
 use super::table::{NONE, Piece};
 use super::{Event, Pair, State, record_of};
 use crate::record::{Flags, Record, Stamp};

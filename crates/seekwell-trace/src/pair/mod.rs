@@ -15,15 +15,16 @@ mod complete;
 mod flush;
 mod issue;
 pub mod rwbs;
+mod side;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{Capture, Losses};
-use flush::Side;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use side::Side;
 use std::collections::VecDeque;
 use table::Table;
 

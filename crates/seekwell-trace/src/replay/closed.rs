@@ -1,7 +1,7 @@
 //! A closed loop: recorded order and addresses, no recorded times.
 
-use super::Fidelity;
 use super::feed::Feed;
+use super::fidelity::Fidelity;
 use super::timed::take;
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;

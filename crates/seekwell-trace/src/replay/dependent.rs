@@ -2,7 +2,8 @@
 //! done, and the time that was thought in between has passed.
 
 use super::feed::{Feed, Planned};
-use super::{Fidelity, due};
+use super::fidelity::Fidelity;
+use super::time::due;
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};

@@ -1,7 +1,8 @@
 //! Reads ahead on a thread of its own, so that decoding a file makes no request late.
 
 use super::depend::Inference;
-use super::{Moment, Placing};
+use super::fit::Placing;
+use super::time::Moment;
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
 use crate::source::{BATCH, Source};

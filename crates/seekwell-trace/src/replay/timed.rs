@@ -1,7 +1,8 @@
 //! An open loop: every request at its own time, whether or not the device keeps up.
 
 use super::feed::Feed;
-use super::{Fidelity, due};
+use super::fidelity::Fidelity;
+use super::time::due;
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
