@@ -40,6 +40,7 @@ impl Pair {
 
     /// Parts complete from the front.
     fn complete_part(&mut self, lead: u32, whole: u32, event: &Event) {
+        assert!(event.len < whole, "something is left to complete");
         self.table.unlink(lead);
         let (mut at, mut done) = (lead, event.len);
         while at != NONE {
@@ -71,7 +72,8 @@ impl Pair {
 
     fn end_piece(&mut self, at: u32, event: &Event) {
         self.note_error(at, event);
-        let Piece { owner, device, .. } = *self.table.piece(at);
+        let Piece { owner, device, issued, .. } = *self.table.piece(at);
+        debug_assert!(issued, "only what the device has completes");
         self.table.release(at);
         let Some(slot) = self.slot(owner) else { return };
         slot.parts = slot.parts.saturating_sub(1);

@@ -68,6 +68,8 @@ impl Pair {
 
     fn cut(&mut self, at: u32, front: u32) {
         let piece = *self.table.piece(at);
+        assert!(!piece.issued, "what the device has is not split");
+        assert!(0 < front && front < piece.len, "both parts of a split hold something");
         let offset = piece.offset.saturating_add(u64::from(front));
         let len = piece.len - front;
         let rest = Piece { cut: true, ..piece };
@@ -101,6 +103,7 @@ impl Pair {
                 self.table.piece_mut(last).next = at;
             }
             let piece = self.table.piece_mut(at);
+            debug_assert!(!piece.issued && piece.len <= left);
             piece.issued = true;
             last = at;
             left -= piece.len;
@@ -132,6 +135,7 @@ impl Pair {
             self.table.unlink(at);
             self.table.piece_mut(last).next = at;
             let piece = self.table.piece_mut(at);
+            debug_assert!(!piece.issued && piece.len <= left);
             piece.issued = true;
             left -= piece.len;
             last = at;

@@ -219,6 +219,10 @@ impl Pair {
         while !self.window.is_empty() {
             self.give_up(out);
         }
+        if cfg!(debug_assertions) {
+            self.table.sweep(self.base);
+            assert_eq!(self.table.len(), 0, "no piece outlives the request it belongs to");
+        }
         self.table = Table::new();
         self.sides.clear();
     }
@@ -265,7 +269,9 @@ impl Pair {
 
     fn open(&mut self, record: Record, parts: u32) -> u64 {
         self.window.push_back(Slot { record, parts, state: State::Open, flushed_apart: false });
-        self.base + self.window.len() as u64 - 1
+        let owner = self.base + self.window.len() as u64 - 1;
+        debug_assert!(parts > 0 && self.slot(owner).is_some());
+        owner
     }
 
     fn drain(&mut self, out: &mut Vec<Record>) {

@@ -51,6 +51,7 @@ pub fn create_with(
     about: &About,
     options: Options,
 ) -> Result<Box<dyn Sink + Send>, TraceError> {
+    assert!(options.group_records > 0, "a group holds records");
     let part = output.temporary();
     let inner = BufWriter::with_capacity(1 << 20, output);
     let file = SerializedFileWriter::new(inner, message(), properties().into())
@@ -100,6 +101,8 @@ impl Store {
 
     /// Closes a group of the first `count` records held and makes it recoverable.
     fn close_group(&mut self, count: usize, tables: &Tables) -> Result<(), TraceError> {
+        assert!(0 < count && count <= self.held.len(), "a group of {count} records");
+        let (held, requests) = (self.held.len(), self.summary.requests);
         let records = &self.held[..count];
         let written = self.file.next_row_group().and_then(|mut group| {
             write_group(&mut group, records)?;
@@ -108,6 +111,8 @@ impl Store {
         written.map_err(|e| self.failed(e))?;
         self.summary.add(&self.held[..count]);
         self.held.drain(..count);
+        assert_eq!(self.held.len() + count, held, "what is written is no longer held");
+        assert_eq!(self.summary.requests, requests + count as u64, "and is counted once");
         self.group_begun = Instant::now();
         self.file.flush().map_err(|e| io_error("writing", &self.part, e))?;
         self.keep_footer(tables)?;
@@ -123,6 +128,7 @@ impl Store {
     fn keep_footer(&self, tables: &Tables) -> Result<(), TraceError> {
         let groups = self.file.flushed_row_groups().to_vec();
         let rows = groups.iter().map(|g| g.num_rows()).sum();
+        assert_eq!(rows, self.summary.requests as i64, "the summary counts the rows of the file");
         let properties = self.file.properties();
         let file = FileMetaData::new(
             properties.writer_version().as_num(),
@@ -156,6 +162,7 @@ impl Sink for Store {
         if !self.held.is_empty() && self.group_begun.elapsed() >= self.options.group_time {
             self.close_group(self.held.len(), tables)?;
         }
+        assert!(self.held.len() < self.options.group_records, "a full group is written");
         Ok(())
     }
 
@@ -163,6 +170,7 @@ impl Sink for Store {
         if !self.held.is_empty() {
             self.close_group(self.held.len(), tables)?;
         }
+        assert!(self.held.is_empty(), "every record is in a group");
         for pair in metadata(about, tables, &self.summary) {
             self.file.append_key_value_metadata(pair);
         }
