@@ -51,6 +51,9 @@ mod tests {
 
     #[test]
     fn a_code_that_is_neither_r_nor_w_is_refused() {
-        assert_eq!(read_error(&FORMAT, b"1,0,0,512,1\n"), "alibaba, line 1: R or W (found \"0\")");
+        assert_eq!(
+            read_error(&FORMAT, b"1,0,0,512,1\n"),
+            "alibaba, line 1: expected R or W, found \"0\""
+        );
     }
 }

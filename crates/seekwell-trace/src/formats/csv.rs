@@ -165,6 +165,9 @@ mod tests {
         let open_quote = format!("{HEADER}\n1,,,read,0,512,\"sda,0,,0,0,\n");
         assert!(read_error(&FORMAT, open_quote.as_bytes()).contains("a closing quote"));
         let flag = format!("{HEADER}\n1,,,read,0,512,sda,0,,0,0,fast\n");
-        assert!(read_error(&FORMAT, flag.as_bytes()).contains("names of flags (found \"fast\")"));
+        assert!(
+            read_error(&FORMAT, flag.as_bytes())
+                .contains("expected names of flags, found \"fast\"")
+        );
     }
 }

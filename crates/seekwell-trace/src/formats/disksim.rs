@@ -92,7 +92,7 @@ mod tests {
     fn flags_that_are_no_hexadecimal_number_are_refused() {
         assert_eq!(
             read_error(&FORMAT, b"0.5 3 8 2 R\n"),
-            "disksim, line 1: flags in hexadecimal (found \"R\")"
+            "disksim, line 1: expected flags in hexadecimal, found \"R\""
         );
     }
 

@@ -210,12 +210,12 @@ mod tests {
     fn another_version_is_refused_by_its_first_line() {
         assert_eq!(
             read_error(&FORMAT, b"fio version 4 iolog\n"),
-            "iolog, line 1: \"fio version 2 iolog\" or 3 (found \"fio version 4 iolog\")"
+            "iolog, line 1: expected \"fio version 2 iolog\" or 3, found \"fio version 4 iolog\""
         );
         let waiting = b"fio version 3 iolog\n5 f wait 1 0\n";
         assert_eq!(
             read_error(&FORMAT, waiting),
-            "iolog, line 2: an action that fio logs (found \"wait\")"
+            "iolog, line 2: expected an action that fio logs, found \"wait\""
         );
     }
 

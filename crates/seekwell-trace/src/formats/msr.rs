@@ -124,7 +124,7 @@ mod tests {
         let wrong = format!("{good}128166372003061629,hm,1,Reed,0,1,1\n");
         assert_eq!(
             read_error(&FORMAT, wrong.as_bytes()),
-            "msr, line 2: Read or Write (found \"Reed\")"
+            "msr, line 2: expected Read or Write, found \"Reed\""
         );
         let torn = format!("{good}12816637200");
         assert_eq!(
@@ -134,7 +134,7 @@ mod tests {
         let huge = "128166372003061629,hm,1,Read,0,4294967296,1\n";
         assert_eq!(
             read_error(&FORMAT, huge.as_bytes()),
-            "msr, line 1: a length below 4 GiB (found \"4294967296\")"
+            "msr, line 1: expected a length below 4 GiB, found \"4294967296\""
         );
     }
 

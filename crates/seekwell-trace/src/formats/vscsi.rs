@@ -258,6 +258,9 @@ mod tests {
             word.reverse();
         }
         let error = try_read(&FORMAT, &data).expect_err("big-endian");
-        assert_eq!(error.to_string(), "vscsi, byte 0: a little-endian record of version 1 or 2");
+        assert_eq!(
+            error.to_string(),
+            "vscsi, byte 0: expected a little-endian record of version 1 or 2"
+        );
     }
 }

@@ -84,7 +84,7 @@ impl Pair {
         if slot.flushed_apart {
             slot.state = State::Held;
             let offset = slot.record.offset;
-            self.side(device).hold(offset, owner);
+            self.device(device).hold(offset, owner);
         } else {
             slot.state = State::Done;
         }
@@ -95,7 +95,7 @@ impl Pair {
     fn complete_elsewhere(&mut self, event: &Event) {
         let nowhere = event.offset == Event::NOWHERE;
         if nowhere || event.flags.has(Flags::OTHER) {
-            if let Some(owner) = self.side(event.device).passed_through.pop_front() {
+            if let Some(owner) = self.device(event.device).passed_through.pop_front() {
                 self.end(owner, event);
                 return;
             }
@@ -107,7 +107,7 @@ impl Pair {
         if event.len == 0 && self.end_of_flushed(event) {
             return;
         }
-        let found = if self.side(event.device).issues {
+        let found = if self.device(event.device).issues {
             None
         } else {
             self.gather(event.device, event).or_else(|| self.gather_from_strays(event))
@@ -120,7 +120,7 @@ impl Pair {
             }
             return;
         };
-        self.strays.retain(|&stray| stray != event.device);
+        self.unissued.retain(|&unissued_device| unissued_device != event.device);
         self.table.unlink(lead);
         let mut at = lead;
         while at != NONE {

@@ -210,13 +210,13 @@ impl Group {
                     0 => Some(Stamp::NONE),
                     _ => values.next().and_then(|&v| stamp_of(v)),
                 };
-                (column.to)(record, stamp.ok_or(Bad::Value("a time from zero on"))?);
+                (column.to)(record, stamp.ok_or(Bad::Value("a time of zero or more"))?);
             }
         }
         fetch(&mut self.offset, records.len(), &mut self.wide, None)?;
         for (record, &value) in records.iter_mut().zip(&self.wide) {
             record.offset =
-                u64::try_from(value).map_err(|_| Bad::Value("an offset from zero on"))?;
+                u64::try_from(value).map_err(|_| Bad::Value("an offset of zero or more"))?;
         }
         for (reader, column) in self.numbers.iter_mut().zip(&NUMBERS) {
             fetch(reader, records.len(), &mut self.narrow, None)?;

@@ -7,7 +7,7 @@ mod columns;
 
 use super::cursor::Cursor;
 use super::digits;
-use super::events::{Meeting, errno};
+use super::events::{Pairing, errno};
 use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
@@ -48,7 +48,7 @@ fn open(input: Input) -> Opened {
 }
 
 struct Blkparse {
-    meeting: Meeting,
+    pairing: Pairing,
     /// The first eight bytes of the device named last, and its number.
     last_device: Option<(u64, u32)>,
     /// Only totals follow.
@@ -57,7 +57,7 @@ struct Blkparse {
 
 impl Blkparse {
     fn new() -> Self {
-        Self { meeting: Meeting::new(), last_device: None, summary: false }
+        Self { pairing: Pairing::new(), last_device: None, summary: false }
     }
 }
 
@@ -152,15 +152,15 @@ impl LineFormat for Blkparse {
             Kind::Complete => {
                 event.error = errno(last).ok_or_else(|| Wrong::new("[error]", last))?;
             }
-            Kind::Queue | Kind::Issue => event.process = self.meeting.process(last, tables)?,
+            Kind::Queue | Kind::Issue => event.process = self.pairing.process(last, tables)?,
             _ => {}
         }
-        self.meeting.push(&event, about, out);
+        self.pairing.push(&event, about, out);
         Ok(())
     }
 
     fn end(&mut self, about: &mut About, out: &mut Vec<Record>) {
-        self.meeting.end(about, out);
+        self.pairing.end(about, out);
     }
 }
 
@@ -181,7 +181,7 @@ impl Blkparse {
         if !parts.next().is_some_and(is_number) || !parts.next().is_some_and(is_number) {
             return Ok(None);
         }
-        let number = self.meeting.devices.device(name, tables)?;
+        let number = self.pairing.devices.device(name, tables)?;
         if text.len() <= 8 {
             self.last_device = Some((word, number));
         }

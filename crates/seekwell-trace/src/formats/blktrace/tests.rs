@@ -190,7 +190,7 @@ fn a_record_in_the_other_byte_order_is_refused_with_its_byte() {
     bytes.extend(encode(&raw(2000, act::QUEUE, category::READ, 0, 512), &[], As::BigV7));
     let error = read(bytes).expect_err("mixed").to_string();
     assert!(
-        error.starts_with(&format!("blktrace, byte {at}: records in one byte order")),
+        error.starts_with(&format!("blktrace, byte {at}: expected a record in the byte order")),
         "{error}"
     );
 }

@@ -6,7 +6,7 @@
 //! priority (`be,0,4`) came with Linux 6.11.
 
 use super::cursor::Cursor;
-use super::events::{Meeting, errno};
+use super::events::{Pairing, errno};
 use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
@@ -42,11 +42,11 @@ fn names_an_event(line: &[u8]) -> bool {
 
 fn open(input: Input) -> Opened {
     let about = About::new(FORMAT.name, Clock::Monotonic, Capture::Both);
-    Ok(Box::new(TextSource::new(input, PerfScript { meeting: Meeting::new() }, about)))
+    Ok(Box::new(TextSource::new(input, PerfScript { pairing: Pairing::new() }, about)))
 }
 
 struct PerfScript {
-    meeting: Meeting,
+    pairing: Pairing,
 }
 
 /// What a line begins with, and what comes after the event's name.
@@ -128,19 +128,19 @@ impl LineFormat for PerfScript {
         let Some(head) = head(line) else { return self.other(line) };
         let Some(kind) = kind_of(head.name) else { return Ok(()) };
         let wrong = || Wrong::new("a block event as the kernel prints it", head.body);
-        let mut event = body(&head, kind, tables, &mut self.meeting)?;
+        let mut event = body(&head, kind, tables, &mut self.pairing)?;
         let last = Cursor::new(head.body).bracketed_last().ok_or_else(wrong)?;
         match kind {
             Kind::Complete => event.error = errno(last).ok_or_else(wrong)?,
-            Kind::Queue | Kind::Issue => event.process = self.meeting.process(last, tables)?,
+            Kind::Queue | Kind::Issue => event.process = self.pairing.process(last, tables)?,
             _ => {}
         }
-        self.meeting.push(&event, about, out);
+        self.pairing.push(&event, about, out);
         Ok(())
     }
 
     fn end(&mut self, about: &mut About, out: &mut Vec<Record>) {
-        self.meeting.end(about, out);
+        self.pairing.end(about, out);
     }
 }
 
@@ -150,7 +150,7 @@ impl PerfScript {
         for marker in [&b"[LOST "[..], b"PERF_RECORD_LOST lost ", b"EVENTS DROPPED"] {
             let Some(at) = memmem::find(line, marker) else { continue };
             let number = Cursor::new(&line[at + marker.len()..]).number();
-            self.meeting.lost_events += number.map_or(1, |(lost, _)| lost);
+            self.pairing.lost_events += number.map_or(1, |(lost, _)| lost);
             return Ok(());
         }
         Err(Wrong::new("process pid [cpu] seconds: event: …", line))
@@ -162,11 +162,11 @@ fn body(
     head: &Head<'_>,
     kind: Kind,
     tables: &mut Tables,
-    meeting: &mut Meeting,
+    pairing: &mut Pairing,
 ) -> Result<Event, Wrong> {
     let wrong = || Wrong::new("a block event as the kernel prints it", head.body);
     let mut cursor = Cursor::new(head.body);
-    let device = meeting.devices.device(cursor.word(), tables)?;
+    let device = pairing.devices.device(cursor.word(), tables)?;
     cursor.blanks();
     let letters = cursor.word();
     cursor.blanks();

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 /// Most that a device's lists keep; what is older ended unseen.
-pub(super) const MOST_ASIDE: usize = 4096;
+pub(super) const MOST_PENDING: usize = 4096;
 
 /// What a device has under way besides requests with a place.
 #[derive(Debug, Default)]
-pub(super) struct Side {
+pub(super) struct DeviceState {
     /// The disk it is a part of.
     pub disk: Option<u32>,
     /// Whether requests were ever queued on it.
@@ -37,7 +37,7 @@ pub(super) enum Flight {
     For(Vec<u64>),
 }
 
-impl Side {
+impl DeviceState {
     /// Lets go of what the window no longer holds.
     pub fn sweep(&mut self, base: u64) {
         for list in [&mut self.waiting, &mut self.ending, &mut self.passed_through] {
@@ -52,7 +52,7 @@ impl Side {
     }
 
     pub fn hold(&mut self, offset: u64, owner: u64) {
-        if self.held.len() >= MOST_ASIDE {
+        if self.held.len() >= MOST_PENDING {
             self.held.pop_front();
         }
         self.held.push_back((offset, owner));
