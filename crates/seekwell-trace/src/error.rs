@@ -40,13 +40,13 @@ pub enum TraceError {
         source: std::io::Error,
     },
     /// The input is not what its format says.
-    #[error("{format}, {at}: {wrong}{}", shown(found))]
+    #[error("{format}, {at}: expected {wrong}{}", shown(found))]
     Malformed {
         /// The format it was read as.
         format: &'static str,
         /// Where.
         at: At,
-        /// What is wrong, with what was needed.
+        /// What was expected there.
         wrong: &'static str,
         /// The text or value there, cut short; empty where it says nothing.
         found: String,
@@ -97,7 +97,7 @@ pub enum TraceError {
     Interrupted,
     /// A recording cannot go on.
     #[error(transparent)]
-    Capture(#[from] crate::capture::CaptureError),
+    Capture(#[from] crate::capture::error::CaptureError),
 }
 
 impl TraceError {
@@ -118,5 +118,5 @@ impl TraceError {
 }
 
 fn shown(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!(" (found {text:?})") }
+    if text.is_empty() { String::new() } else { format!(", found {text:?}") }
 }

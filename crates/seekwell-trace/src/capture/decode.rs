@@ -5,7 +5,7 @@ use super::format::Field;
 use super::perf;
 use super::plan::{Event as Described, Events, Kind, Plan};
 use super::transport::{Chunk, Encoding};
-use crate::pair::{Event, Kind as Moment, rwbs};
+use crate::pair::{Event, Kind as EventKind, rwbs};
 use crate::source::Tables;
 use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
 use seekwell_io::units::Nanos;
@@ -121,16 +121,16 @@ fn block(
     let Some(sectors) = sectors else { return Read::Unreadable };
     let Some((op, flags)) = rwbs::parse(letters, sectors == 0) else { return Read::Unreadable };
     let kind = match event.kind {
-        Kind::Queue => Moment::Queue,
-        Kind::Issue => Moment::Issue,
-        Kind::Complete | Kind::BioComplete => Moment::Complete,
-        Kind::Merge => Moment::Merge,
-        Kind::Requeue => Moment::Requeue,
-        Kind::Split => Moment::Split,
+        Kind::Queue => EventKind::Queue,
+        Kind::Issue => EventKind::Issue,
+        Kind::Complete | Kind::BioComplete => EventKind::Complete,
+        Kind::Merge => EventKind::Merge,
+        Kind::Requeue => EventKind::Requeue,
+        Kind::Split => EventKind::Split,
         Kind::Task => return Read::Other,
     };
     let process = match slots.comm.and_then(|field| field.text(bytes)) {
-        Some(name) if kind == Moment::Queue => names.number(name, tables),
+        Some(name) if kind == EventKind::Queue => names.number(name, tables),
         _ => 0,
     };
     let error = number(slots.error).map_or(0, |n| (n as u32).cast_signed().unsigned_abs());

@@ -12,7 +12,7 @@
 //! saying so: what it counts as lost ends up in [`crate::source::Losses`].
 
 mod decode;
-mod error;
+pub(crate) mod error;
 mod format;
 mod live;
 mod page;

@@ -63,6 +63,7 @@ impl Ring {
             instance.write(&format!("{folder}/enable"), "1")?;
         }
         let cpus = open_cpus(&instance)?;
+        assert!(capacity >= 2 * page_bytes, "a buffer holds a page to write and one to read");
         Ok(Self { cpus, instance, layout, page_bytes, capacity, _tracefs: tracefs })
     }
 }
@@ -93,6 +94,7 @@ impl Transport for Ring {
                 if got.is_empty() {
                     break;
                 }
+                debug_assert!(got.len().is_multiple_of(self.page_bytes) && got.len() <= CHUNK);
                 read += got.len();
                 let part = got.len() < CHUNK;
                 send(Chunk { cpu: cpu.number, bytes: got });
@@ -122,6 +124,7 @@ impl Transport for Ring {
 
 /// Whole pages, up to [`CHUNK`] bytes; the kernel hands out one at each call.
 fn chunk(raw: &mut File, page_bytes: usize) -> io::Result<Vec<u8>> {
+    assert!(0 < page_bytes && page_bytes <= CHUNK, "a chunk holds at least one page");
     let mut bytes = Vec::new();
     let mut filled = 0;
     while filled + page_bytes <= CHUNK {
@@ -138,6 +141,7 @@ fn chunk(raw: &mut File, page_bytes: usize) -> io::Result<Vec<u8>> {
             Err(e) => return Err(e),
         }
     }
+    assert!(filled <= bytes.len(), "every byte handed out was read");
     bytes.truncate(filled);
     Ok(bytes)
 }

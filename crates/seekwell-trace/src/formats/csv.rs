@@ -1,15 +1,14 @@
 //! Our own comma-separated text: everything a record keeps, one column each, for spreadsheets and
 //! scripts. A time that is not known is empty. Names with commas or quotes are quoted.
 
-use super::input::Input;
-use super::names::Names;
+use super::columns::{self, Column, Header, Table, Unit, Words};
+use super::format::{Certainty, Create, Created, Format, Holds, Reader, Sample, Step, Writer};
 use super::output::Output;
-use super::text::{Fields, LineFormat, LineWriter, TextSink, TextSource, Wrong};
+use super::text::{LineWriter, TextSink};
 use crate::error::TraceError;
-use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, Capture, Clock, Sink, Source, Tables};
+use crate::record::{Flags, Record};
+use crate::source::{About, Clock, Tables};
 use seekwell_io::request::Op;
-use seekwell_io::units::Nanos;
 use std::io::Write;
 
 /// First line of every file.
@@ -18,97 +17,80 @@ pub const HEADER: &str = concat!(
     "device,pid,process,cpu,error,flags"
 );
 
+const OPS: Words<Option<Op>> = Words {
+    expected: "read, write, flush or discard",
+    words: &[
+        (b"read", Some(Op::Read)),
+        (b"write", Some(Op::Write)),
+        (b"flush", Some(Op::Flush)),
+        (b"discard", Some(Op::Discard)),
+    ],
+};
+
 /// Flags by name, joined with `+` in the last column.
-pub const FLAGS: [(&str, Flags); 8] = [
-    ("sync", Flags::SYNC),
-    ("fua", Flags::FUA),
-    ("preflush", Flags::PREFLUSH),
-    ("meta", Flags::META),
-    ("readahead", Flags::READ_AHEAD),
-    ("hit", Flags::CACHE_HIT),
-    ("other", Flags::OTHER),
-    ("secure", Flags::SECURE),
-];
+const FLAGS: Words<Flags> = Words {
+    expected: "names of flags",
+    words: &[
+        (b"sync", Flags::SYNC),
+        (b"fua", Flags::FUA),
+        (b"preflush", Flags::PREFLUSH),
+        (b"meta", Flags::META),
+        (b"readahead", Flags::READ_AHEAD),
+        (b"hit", Flags::CACHE_HIT),
+        (b"other", Flags::OTHER),
+        (b"secure", Flags::SECURE),
+    ],
+};
 
-/// Reads it. What times count from is not kept in it.
-pub fn open(input: Input) -> Box<dyn Source + Send> {
-    let about = About::new(Csv::NAME, Clock::Start, Capture::Both);
-    Box::new(TextSource::new(input, Csv::default(), about))
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "csv",
+    description: "seekwell's comma-separated text",
+    holds: Holds::EVERYTHING,
+    reader: Reader::Stream(columns::open::<Csv>),
+    writer: Some(Writer { create: Create::Stream(create), leaves_out: &[] }),
+    ending: Some("csv"),
+    looks_like,
+    locate: None,
+};
+
+enum Csv {}
+
+impl Table for Csv {
+    const FORMAT: Format = FORMAT;
+    const CLOCK: Clock = Clock::Start;
+    const HEADER: Header = Header::Required {
+        line: HEADER.as_bytes(),
+        expected: "the header that `trace convert --to csv` writes",
+    };
+    const COLUMNS: &'static [Column] = &[
+        Column::Stamp(Step::Queued),
+        Column::Stamp(Step::Issued),
+        Column::Stamp(Step::Completed),
+        Column::Op(OPS),
+        Column::Offset(Unit::Bytes),
+        Column::Length(Unit::Bytes),
+        Column::Device,
+        Column::Pid,
+        Column::Process,
+        Column::Cpu,
+        Column::Error,
+        Column::Flags(FLAGS),
+    ];
 }
 
-/// Writes it.
-///
-/// # Errors
-/// [`TraceError::Io`].
-pub fn create(output: Output) -> Result<Box<dyn Sink + Send>, TraceError> {
-    Ok(Box::new(TextSink::new(output, Writer)?))
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    Certainty::Header.when(sample.first_line() == HEADER.as_bytes())
 }
 
-#[derive(Default)]
-struct Csv {
-    has_begun: bool,
-    devices: Names,
-    processes: Names,
+/// What times count from is not kept.
+fn create(output: Output, _: &About) -> Created {
+    Ok(Box::new(TextSink::new(output, Lines)?))
 }
 
-impl LineFormat for Csv {
-    const NAME: &'static str = "csv";
+struct Lines;
 
-    fn line(
-        &mut self,
-        line: &[u8],
-        _: &mut About,
-        tables: &mut Tables,
-        out: &mut Vec<Record>,
-    ) -> Result<(), Wrong> {
-        if !self.has_begun {
-            self.has_begun = true;
-            return if line == HEADER.as_bytes() {
-                Ok(())
-            } else {
-                Err(Wrong::new("the header that `trace convert --to csv` writes", line))
-            };
-        }
-        let mut fields = Fields::comma(line);
-        let mut stamp = || match fields.text() {
-            b"" => Ok(Stamp::NONE),
-            text => {
-                Fields::comma(text).number("a time in nanoseconds").map(|ns| Stamp::at(Nanos(ns)))
-            }
-        };
-        let (queued, issued, completed) = (stamp()?, stamp()?, stamp()?);
-        let name = fields.text();
-        let op = Op::ALL.into_iter().find(|op| op.name().as_bytes() == name);
-        let op = op.ok_or_else(|| Wrong::new("read, write, flush or discard", name))?;
-        let offset = fields.number("an offset in bytes")?;
-        let mut record = Record::new(op, offset, fields.number_u32("a length in bytes")?);
-        (record.queued, record.issued, record.completed) = (queued, issued, completed);
-        let mut unquoted = Vec::new();
-        let name = fields.quoted(&mut unquoted)?;
-        record.device = self.devices.device(name, tables)?;
-        record.pid = fields.number_u32("a process number")?;
-        let name = fields.quoted(&mut unquoted)?;
-        record.process = self.processes.process(name, tables)?;
-        record.cpu = fields.number_u16("a CPU number")?;
-        record.error = fields.number_u16("an error number")?;
-        record.flags = flags(fields.text())?;
-        out.push(record);
-        Ok(())
-    }
-}
-
-fn flags(text: &[u8]) -> Result<Flags, Wrong> {
-    let mut flags = Flags::default();
-    for name in text.split(|&b| b == b'+').filter(|name| !name.is_empty()) {
-        let known = FLAGS.iter().find(|(known, _)| known.as_bytes() == name);
-        flags = flags | known.ok_or_else(|| Wrong::new("names of flags", name))?.1;
-    }
-    Ok(flags)
-}
-
-struct Writer;
-
-impl LineWriter for Writer {
+impl LineWriter for Lines {
     fn head(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(HEADER.as_bytes());
         out.push(b'\n');
@@ -127,12 +109,12 @@ impl LineWriter for Writer {
         write!(out, ",{},", r.pid).expect("memory takes it");
         quote(tables.processes.get(r.process as usize).map_or("", String::as_str), out);
         write!(out, ",{},{},", r.cpu, r.error).expect("memory takes it");
-        let names = FLAGS.iter().filter(|(_, flag)| r.flags.has(*flag));
+        let names = FLAGS.words.iter().filter(|(_, flag)| r.flags.has(*flag));
         for (i, (name, _)) in names.enumerate() {
             if i > 0 {
                 out.push(b'+');
             }
-            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(name);
         }
         out.push(b'\n');
         Ok(true)
@@ -161,6 +143,8 @@ fn quote(text: &str, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::formats::testing::{read_all, read_error, write_all};
+    use crate::record::Stamp;
+    use seekwell_io::units::Nanos;
 
     #[test]
     fn everything_a_record_keeps_is_written_and_read_back() {
@@ -168,19 +152,22 @@ mod tests {
             "{HEADER}\n5,7,9,write,4096,512,\"8,0\",12,\"a \"\"b\"\", c\",3,5,sync+fua\n\
              ,8,,read,0,512,sdb,0,,0,0,\n6,8,,flush,0,0,sdb,1,kworker/0:1,1,0,preflush\n"
         );
-        let (records, _, tables) = read_all(open, text.as_bytes());
+        let (records, _, tables) = read_all(&FORMAT, text.as_bytes());
         assert_eq!(tables.processes[1], "a \"b\", c");
         assert_eq!(tables.devices[0].name, "8,0");
         assert_eq!(records[0].flags, Flags::SYNC | Flags::FUA);
         assert_eq!((records[0].queued, records[1].queued), (Stamp::at(Nanos(5)), Stamp::NONE));
-        assert_eq!(write_all(open, text.as_bytes(), |o, _| create(o)), (text, 0));
+        assert_eq!(write_all(&FORMAT, text.as_bytes()), (text, 0));
     }
 
     #[test]
     fn a_quote_that_is_never_closed_and_an_unknown_flag_are_refused() {
         let open_quote = format!("{HEADER}\n1,,,read,0,512,\"sda,0,,0,0,\n");
-        assert!(read_error(open, open_quote.as_bytes()).contains("a closing quote"));
+        assert!(read_error(&FORMAT, open_quote.as_bytes()).contains("a closing quote"));
         let flag = format!("{HEADER}\n1,,,read,0,512,sda,0,,0,0,fast\n");
-        assert!(read_error(open, flag.as_bytes()).contains("names of flags (found \"fast\")"));
+        assert!(
+            read_error(&FORMAT, flag.as_bytes())
+                .contains("expected names of flags, found \"fast\"")
+        );
     }
 }

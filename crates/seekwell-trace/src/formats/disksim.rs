@@ -1,78 +1,58 @@
 //! DiskSim's ASCII input: `arrival_ms devno block blocks flags`, flags in hexadecimal without 0x,
 //! of which bit 0 means a read (disksim_iotrace.c). Blocks are of 512 bytes.
 
-use super::input::Input;
-use super::names::Names;
+use super::columns::{self, Column, Table, Time, Unit};
+use super::format::{Create, Created, Format, Holds, Reader, Writer};
 use super::output::Output;
-use super::text::{
-    Fields, LineFormat, LineWriter, TextSink, TextSource, Wrong, blocks, flag_empty, length,
-};
+use super::text::{LineWriter, Separator, TextSink};
 use crate::error::TraceError;
-use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, Capture, Clock, Sink, Source, Tables};
+use crate::record::{Flags, Record};
+use crate::source::{About, Clock, Tables};
 use seekwell_io::request::Op;
-use seekwell_io::units::Nanos;
 use std::io::Write;
 
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "disksim",
+    description: "DiskSim ASCII input",
+    holds: Holds::ARRIVALS,
+    reader: Reader::Stream(columns::open::<DiskSim>),
+    writer: Some(Writer { create: Create::Stream(create), leaves_out: &[Op::Flush, Op::Discard] }),
+    ending: None,
+    looks_like: columns::looks_like::<DiskSim>,
+    locate: None,
+};
+
+enum DiskSim {}
+
+impl Table for DiskSim {
+    const FORMAT: Format = FORMAT;
+    const CLOCK: Clock = Clock::Start;
+    const SEPARATOR: Separator = Separator::Blanks;
+    const COLUMNS: &'static [Column] = &[
+        Column::Arrival(Time::Decimal { expected: "an arrival in milliseconds", places: 6 }),
+        Column::Device,
+        Column::Offset(Unit::Blocks),
+        Column::Length(Unit::Blocks),
+        Column::ReadBit,
+        Column::End("five fields"),
+    ];
+}
+
+/// The flag of a read.
 const READ_BIT: u64 = 1;
 
-/// Reads it.
-pub fn open(input: Input) -> Box<dyn Source + Send> {
-    let about = About::new(DiskSim::NAME, Clock::Start, Capture::Queue);
-    Box::new(TextSource::new(input, DiskSim::default(), about))
-}
-
-/// Writes it, times from the first request. Only reads and writes, as whole blocks, have a place.
-///
-/// # Errors
-/// [`TraceError::Io`].
-pub fn create(output: Output) -> Result<Box<dyn Sink + Send>, TraceError> {
-    Ok(Box::new(TextSink::new(output, Writer::default())?))
+/// Times count from the first request, and places are whole blocks.
+fn create(output: Output, _: &About) -> Created {
+    Ok(Box::new(TextSink::new(output, Lines::default())?))
 }
 
 #[derive(Default)]
-struct DiskSim {
-    names: Names,
-}
-
-impl LineFormat for DiskSim {
-    const NAME: &'static str = "disksim";
-
-    fn line(
-        &mut self,
-        line: &[u8],
-        _: &mut About,
-        tables: &mut Tables,
-        out: &mut Vec<Record>,
-    ) -> Result<(), Wrong> {
-        let mut fields = Fields::blank(line);
-        let at = fields.scaled("an arrival in milliseconds", 6)?;
-        let device = fields.text();
-        let offset = blocks(fields.number("a block of 512 bytes")?, "a block")?;
-        let len = length(blocks(fields.number("a number of blocks")?, "a number of blocks")?)?;
-        let flags = fields.text();
-        let flags = std::str::from_utf8(flags)
-            .ok()
-            .and_then(|hex| u64::from_str_radix(hex.strip_prefix("0x").unwrap_or(hex), 16).ok())
-            .ok_or_else(|| Wrong::new("flags in hexadecimal", flags))?;
-        let op = if flags & READ_BIT == 0 { Op::Write } else { Op::Read };
-        if !fields.is_over() {
-            return Err(Wrong::new("five fields", line));
-        }
-        let mut record = Record::new(op, offset, len);
-        record.device = self.names.device(device, tables)?;
-        record.queued = Stamp::at(Nanos(at));
-        out.push(flag_empty(record));
-        Ok(())
-    }
-}
-
-#[derive(Default)]
-struct Writer {
+struct Lines {
     zero_ns: Option<u64>,
 }
 
-impl LineWriter for Writer {
+impl LineWriter for Lines {
     fn line(&mut self, r: &Record, _: &Tables, out: &mut Vec<u8>) -> Result<bool, TraceError> {
         let Some(at) = r.arrival().get() else { return Ok(false) };
         let flags = match r.op {
@@ -95,11 +75,12 @@ impl LineWriter for Writer {
 mod tests {
     use super::*;
     use crate::formats::testing::{read_all, read_error, write_all};
+    use seekwell_io::units::Nanos;
 
     #[test]
     fn bit_0_of_hexadecimal_flags_is_a_read() {
         let text = b"0.5 3 8 2 10\n1.000001 3 8 2 11\n2 4 8 2 b\n2 4 8 2 A\n";
-        let (records, _, tables) = read_all(open, text);
+        let (records, _, tables) = read_all(&FORMAT, text);
         let ops: Vec<Op> = records.iter().map(|r| r.op).collect();
         assert_eq!(ops, [Op::Write, Op::Read, Op::Read, Op::Write]);
         assert_eq!((records[0].offset, records[0].len), (4096, 1024));
@@ -110,20 +91,20 @@ mod tests {
     #[test]
     fn flags_that_are_no_hexadecimal_number_are_refused() {
         assert_eq!(
-            read_error(open, b"0.5 3 8 2 R\n"),
-            "disksim, line 1: flags in hexadecimal (found \"R\")"
+            read_error(&FORMAT, b"0.5 3 8 2 R\n"),
+            "disksim, line 1: expected flags in hexadecimal, found \"R\""
         );
     }
 
     #[test]
     fn a_request_of_no_blocks_is_counted_and_never_replayed() {
-        let (records, ..) = read_all(open, b"0.5 3 8 0 1\n");
+        let (records, ..) = read_all(&FORMAT, b"0.5 3 8 0 1\n");
         assert!(records[0].flags.has(Flags::OTHER));
     }
 
     #[test]
     fn what_is_written_reads_back_the_same() {
         let text = "0.000000\t0\t8\t2\t1\n1.500001\t1\t7\t1\t0\n";
-        assert_eq!(write_all(open, text.as_bytes(), |o, _| create(o)), (text.to_owned(), 0));
+        assert_eq!(write_all(&FORMAT, text.as_bytes()), (text.to_owned(), 0));
     }
 }

@@ -8,7 +8,7 @@ use crate::record::Record;
 use crate::source::{About, Capture, Tables};
 
 /// Pairs events and keeps the trace's description up to date.
-pub(super) struct Meeting {
+pub(super) struct Pairing {
     /// Where requests are put together.
     pub pair: Pair,
     /// Numbers of devices.
@@ -19,7 +19,7 @@ pub(super) struct Meeting {
     pub lost_events: u64,
 }
 
-impl Meeting {
+impl Pairing {
     pub fn new() -> Self {
         Self {
             pair: Pair::new(Capture::Both),

@@ -1,83 +1,53 @@
 //! Florida International University (SNIA IOTTA 411):
 //! `ts_ns pid process lba size R|W major minor md5`; blocks of 512 bytes.
 
-use super::input::Input;
-use super::names::Names;
-use super::text::{Fields, LineFormat, TextSource, Wrong, blocks, flag_empty, length};
-use crate::record::{Record, Stamp};
-use crate::source::{About, Capture, Clock, Source, Tables};
-use memchr::memrchr2;
-use seekwell_io::request::Op;
-use seekwell_io::units::Nanos;
+use super::columns::{self, Column, R_OR_W, Table, Time, Unit};
+use super::format::{Detail, Format, Holds, Reader};
+use super::text::Separator;
+use crate::source::Clock;
 
-/// Fields after the name of the process.
-const FIELDS_AFTER: usize = 6;
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "fiu",
+    description: "Florida International University (SNIA 411)",
+    holds: Holds { details: &[Detail::Device, Detail::Process], ..Holds::ARRIVALS },
+    reader: Reader::Stream(columns::open::<Fiu>),
+    writer: None,
+    ending: None,
+    looks_like: columns::looks_like::<Fiu>,
+    locate: None,
+};
 
-/// Reads it.
-pub fn open(input: Input) -> Box<dyn Source + Send> {
-    let about = About::new(Fiu::NAME, Clock::Start, Capture::Queue);
-    Box::new(TextSource::new(input, Fiu::default(), about))
-}
+enum Fiu {}
 
-#[derive(Default)]
-struct Fiu {
-    devices: Names,
-    processes: Names,
-}
-
-impl LineFormat for Fiu {
-    const NAME: &'static str = "fiu";
-
-    fn line(
-        &mut self,
-        line: &[u8],
-        _: &mut About,
-        tables: &mut Tables,
-        out: &mut Vec<Record>,
-    ) -> Result<(), Wrong> {
-        let mut front = Fields::blank(line);
-        let at = front.number("a time in nanoseconds")?;
-        let pid = front.number_u32("a process number")?;
-        let (process, mut fields) = split_process(front.rest())?;
-        let offset = blocks(fields.number("a block of 512 bytes")?, "a block")?;
-        let len = length(blocks(fields.number("a size in blocks of 512 bytes")?, "a size")?)?;
-        let op = match fields.text() {
-            b"R" | b"r" => Op::Read,
-            b"W" | b"w" => Op::Write,
-            other => return Err(Wrong::new("R or W", other)),
-        };
-        let device = fields.text_pair();
-        let mut record = Record::new(op, offset, len);
-        record.device = self.devices.device_as(device, tables, |n| n.replacen(' ', ",", 1))?;
-        record.queued = Stamp::at(Nanos(at));
-        record.pid = pid;
-        record.process = self.processes.process(process, tables)?;
-        out.push(flag_empty(record));
-        Ok(())
-    }
-}
-
-/// The name, which may contain blanks, and the fields behind it.
-fn split_process(rest: &[u8]) -> Result<(&[u8], Fields<'_>), Wrong> {
-    let mut end = rest.trim_ascii_end().len();
-    for _ in 0..FIELDS_AFTER {
-        let field = memrchr2(b' ', b'\t', &rest[..end]);
-        let field = field.ok_or_else(|| Wrong::new("nine fields", rest))?;
-        end = rest[..field].trim_ascii_end().len();
-    }
-    Ok((&rest[..end], Fields::blank(&rest[end..])))
+impl Table for Fiu {
+    const FORMAT: Format = FORMAT;
+    const CLOCK: Clock = Clock::Start;
+    const SEPARATOR: Separator = Separator::Blanks;
+    const COLUMNS: &'static [Column] = &[
+        Column::Arrival(Time::Decimal { expected: "a time in nanoseconds", places: 0 }),
+        Column::Pid,
+        Column::ProcessBefore(6),
+        Column::Offset(Unit::Blocks),
+        Column::Length(Unit::Blocks),
+        Column::Op(R_OR_W),
+        Column::DevicePair(","),
+        Column::Ignored,
+    ];
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::formats::testing::{read_all, read_error};
+    use seekwell_io::request::Op;
+    use seekwell_io::units::Nanos;
 
     #[test]
     fn a_process_name_with_blanks_stays_one_name() {
         let text = b"0 4892 syslogd 904265560 8 W 6 0 531e779f9a0b5c\n\
                      39064 12 my own tool 16 1 R 8 1 abc\n";
-        let (records, _, tables) = read_all(open, text);
+        let (records, _, tables) = read_all(&FORMAT, text);
         let (a, b) = (records[0], records[1]);
         assert_eq!((a.op, a.offset, a.len), (Op::Write, 904_265_560 * 512, 4096));
         assert_eq!((b.op, b.offset, b.len, b.pid), (Op::Read, 8192, 512, 12));
@@ -90,8 +60,8 @@ mod tests {
     #[test]
     fn a_line_without_its_checksum_is_refused() {
         assert_eq!(
-            read_error(open, b"0 4892 syslogd 904265560 8 W 6\n"),
-            "fiu, line 1: nine fields (found \"syslogd 904265560 8 W 6\")"
+            read_error(&FORMAT, b"0 4892 syslogd 904265560 8 W 6\n"),
+            "fiu, line 1: expected a process name and all columns after it, found \"syslogd 904265560 8 W 6\""
         );
     }
 }

@@ -22,7 +22,7 @@ const CHUNK: usize = 256 << 10;
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// How often a reader of a pipe looks whether it is to stop.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// What decoders pass on when a reader was told to stop.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ impl Read for Pipe {
             if self.control.stop.load(Relaxed) {
                 return Err(io::Error::other(Stopped));
             }
-            match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&LOOK)) {
+            match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&POLL_INTERVAL)) {
                 Ok(0) | Err(Errno::INTR) => continue,
                 Ok(_) => {}
                 Err(errno) => return Err(errno.into()),
@@ -277,7 +277,7 @@ impl Lines {
             return Err(TraceError::Malformed {
                 format: self.bytes.format,
                 at: At::Line(self.line + 1),
-                wrong: "a line longer than 64 KiB",
+                wrong: "a line of at most 64 KiB",
                 found: String::new(),
             });
         }
@@ -328,7 +328,7 @@ mod tests {
     fn a_file_without_newlines_is_refused_and_not_kept_in_memory() {
         let mut lines = lines_of(&vec![b'x'; 1 << 20]);
         let error = lines.next_line().expect_err("too long");
-        assert_eq!(error.to_string(), "test, line 1: a line longer than 64 KiB");
+        assert_eq!(error.to_string(), "test, line 1: expected a line of at most 64 KiB");
     }
 
     #[test]

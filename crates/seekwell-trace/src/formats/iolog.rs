@@ -3,15 +3,16 @@
 //! its code (iolog.c), which waits until so many milliseconds after the start. The code is
 //! followed, and the trace says that its times are too coarse to replay.
 
+use super::format::{Certainty, Create, Created, Format, Holds, Opened, Reader, Sample, Writer};
 use super::input::Input;
 use super::names::Names;
 use super::output::Output;
 use super::text::{
-    Fields, LineFormat, LineWriter, TextSink, TextSource, Wrong, flag_empty, length,
+    Fields, LineFormat, LineWriter, Separator, TextSink, TextSource, Wrong, flag_empty, length,
 };
 use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, Capture, Clock, Sink, Source, Tables};
+use crate::source::{About, Capture, Clock, Tables};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::io::Write;
@@ -19,18 +20,31 @@ use std::io::Write;
 /// Step of the times of version 2.
 const V2_STEP_NS: u64 = 1_000_000;
 
-/// Reads it.
-pub fn open(input: Input) -> Box<dyn Source + Send> {
-    let about = About::new(Iolog::NAME, Clock::Start, Capture::Queue);
-    Box::new(TextSource::new(input, Iolog::default(), about))
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "iolog",
+    description: "fio I/O log, version 2 and 3; written as 3",
+    holds: Holds { step_ns: 1000, ops: &Op::ALL, ..Holds::ARRIVALS },
+    reader: Reader::Stream(open),
+    writer: Some(Writer { create: Create::Stream(create), leaves_out: &[] }),
+    ending: Some("iolog"),
+    looks_like,
+    locate: None,
+};
+
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    let first = sample.first_line();
+    Certainty::Header.when(first.starts_with(b"fio version ") && first.ends_with(b" iolog"))
 }
 
-/// Writes version 3. Times count from the first request; who asked has no place in it.
-///
-/// # Errors
-/// [`TraceError::Io`].
-pub fn create(output: Output) -> Result<Box<dyn Sink + Send>, TraceError> {
-    Ok(Box::new(TextSink::new(output, Writer::default())?))
+fn open(input: Input) -> Opened {
+    let about = About::new(FORMAT.name, Clock::Start, Capture::Queue);
+    Ok(Box::new(TextSource::new(input, Iolog::default(), about)))
+}
+
+/// Writes version 3. Times count from the first request.
+fn create(output: Output, _: &About) -> Created {
+    Ok(Box::new(TextSink::new(output, Lines::default())?))
 }
 
 #[derive(Default)]
@@ -48,7 +62,7 @@ enum Version {
 }
 
 impl LineFormat for Iolog {
-    const NAME: &'static str = "iolog";
+    const NAME: &'static str = FORMAT.name;
 
     fn line(
         &mut self,
@@ -61,7 +75,7 @@ impl LineFormat for Iolog {
             self.version = Some(version_of(line, about)?);
             return Ok(());
         };
-        let mut fields = Fields::blank(line);
+        let mut fields = Fields::new(line, Separator::Blanks);
         let at = match version {
             Version::Two => self.waited_ns,
             Version::Three => fields.scaled("a time in microseconds", 3)?,
@@ -92,7 +106,7 @@ impl LineFormat for Iolog {
         let mut record = Record::new(op, offset, len);
         record.device = self.names.device(file, tables)?;
         record.queued = Stamp::at(Nanos(at));
-        out.push(if op == Op::Flush { record } else { flag_empty(record) });
+        out.push(flag_empty(record));
         Ok(())
     }
 }
@@ -109,14 +123,14 @@ fn version_of(line: &[u8], about: &mut About) -> Result<Version, Wrong> {
 }
 
 #[derive(Default)]
-struct Writer {
+struct Lines {
     zero_ns: Option<u64>,
     /// Names as they are written; fio wants each file added and opened before it is used.
     opened: Vec<String>,
     last_us: u64,
 }
 
-impl Writer {
+impl Lines {
     /// Names of files that begin with this record; fio reads neither blanks nor empty names.
     fn open_files(&mut self, upto: u32, us: u64, tables: &Tables, out: &mut Vec<u8>) {
         while self.opened.len() <= upto as usize {
@@ -133,7 +147,7 @@ impl Writer {
     }
 }
 
-impl LineWriter for Writer {
+impl LineWriter for Lines {
     fn head(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"fio version 3 iolog\n");
     }
@@ -175,7 +189,7 @@ mod tests {
         let text = b"fio version 3 iolog\n0 /dev/sdb add\n1 /dev/sdb open\n\
                      150 /dev/sdb read 4096 8192\n200 /dev/sdb trim 0 4096\n\
                      300 /dev/sdb datasync 0 0\n400 /dev/sdb close\n";
-        let (records, about, tables) = read_all(open, text);
+        let (records, about, tables) = read_all(&FORMAT, text);
         assert_eq!(records[0].queued.get(), Some(Nanos(150_000)));
         assert_eq!((records[0].op, records[0].offset, records[0].len), (Op::Read, 4096, 8192));
         assert_eq!((records[1].op, records[2].op), (Op::Discard, Op::Flush));
@@ -186,7 +200,7 @@ mod tests {
     fn version_2_has_no_times_but_its_waits_and_says_so() {
         let text =
             b"fio version 2 iolog\nf add\nf open\nf write 0 512\nf wait 20 0\nf read 0 512\n";
-        let (records, about, _) = read_all(open, text);
+        let (records, about, _) = read_all(&FORMAT, text);
         assert_eq!(records[0].queued.get(), Some(Nanos(0)));
         assert_eq!(records[1].queued.get(), Some(Nanos(20_000_000)));
         assert_eq!(about.time_step_ns, Some(V2_STEP_NS));
@@ -195,13 +209,13 @@ mod tests {
     #[test]
     fn another_version_is_refused_by_its_first_line() {
         assert_eq!(
-            read_error(open, b"fio version 4 iolog\n"),
-            "iolog, line 1: \"fio version 2 iolog\" or 3 (found \"fio version 4 iolog\")"
+            read_error(&FORMAT, b"fio version 4 iolog\n"),
+            "iolog, line 1: expected \"fio version 2 iolog\" or 3, found \"fio version 4 iolog\""
         );
         let waiting = b"fio version 3 iolog\n5 f wait 1 0\n";
         assert_eq!(
-            read_error(open, waiting),
-            "iolog, line 2: an action that fio logs (found \"wait\")"
+            read_error(&FORMAT, waiting),
+            "iolog, line 2: expected an action that fio logs, found \"wait\""
         );
     }
 
@@ -210,6 +224,6 @@ mod tests {
         let text = "fio version 3 iolog\n0 sda add\n0 sda open\n0 sda read 4096 8192\n\
                     70 sdb add\n70 sdb open\n70 sdb sync 0 0\n90 sda trim 0 512\n\
                     90 sda close\n90 sdb close\n";
-        assert_eq!(write_all(open, text.as_bytes(), |o, _| create(o)), (text.to_owned(), 0));
+        assert_eq!(write_all(&FORMAT, text.as_bytes()), (text.to_owned(), 0));
     }
 }

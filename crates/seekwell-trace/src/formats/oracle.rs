@@ -3,6 +3,7 @@
 //! 512-byte block; the next access is the number of the next record of the same object, -1 where
 //! there is none. It keeps no operation and whole seconds only.
 
+use super::format::{Certainty, Create, Created, Format, Holds, Opened, Reader, Sample};
 use super::input::{Bytes, Input};
 use super::output::Output;
 use super::text::{blocks, flag_empty};
@@ -15,8 +16,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
-const NAME: &str = "oracle";
 const LEN: usize = 24;
 const NONE: i64 = -1;
 const NS_PER_S: u64 = 1_000_000_000;
@@ -24,8 +25,27 @@ const NS_PER_S: u64 = 1_000_000_000;
 const OBJECTS_AT_ONCE: u64 = 1 << 22;
 const RECORDS_AT_ONCE: u64 = 1 << 15;
 
-/// Whether a file that begins like this can be one.
-pub fn looks_like(head: &[u8]) -> bool {
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "oracle",
+    description: "libCacheSim oracleGeneral, for cache simulation",
+    holds: Holds { step_ns: NS_PER_S, ops: &[], details: &[], ..Holds::ARRIVALS },
+    reader: Reader::Stream(open),
+    writer: Some(super::format::Writer {
+        create: Create::File(create),
+        leaves_out: &[Op::Flush, Op::Discard],
+    }),
+    ending: None,
+    looks_like,
+    locate: None,
+};
+
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    let name = sample.path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    Certainty::Plausible.when(name.contains("oraclegeneral") || has_sane_records(sample.bytes))
+}
+
+fn has_sane_records(head: &[u8]) -> bool {
     let records = || head.chunks_exact(LEN).map(fields);
     let sane = |(i, (_, _, size, next)): (usize, Fields)| {
         size > 0 && size % 512 == 0 && (next == NONE || next > i as i64)
@@ -34,18 +54,19 @@ pub fn looks_like(head: &[u8]) -> bool {
     records().next().is_some() && sorted && records().enumerate().all(sane)
 }
 
-/// Reads it. As operations are not kept, all are called reads.
-pub fn open(input: Input) -> Box<dyn Source + Send> {
-    let mut about = About::new(NAME, Clock::Start, Capture::Queue);
+/// As operations are not kept, all are called reads.
+fn open(input: Input) -> Opened {
+    let mut about = About::new(FORMAT.name, Clock::Start, Capture::Queue);
     about.time_step_ns = Some(NS_PER_S);
     let device = Device { name: "objects".to_owned(), ..Device::default() };
     let tables = Tables { devices: vec![device], processes: vec![String::new()] };
-    Box::new(Oracle { bytes: input.bytes(NAME), about, tables })
+    Ok(Box::new(Oracle { bytes: input.bytes(FORMAT.name), about, tables }))
 }
 
-/// Writes it. Flushes, discards, devices and who asked have no place in it.
-pub fn create(output: Output) -> Box<dyn Sink + Send> {
-    Box::new(Writer { output, buffer: Vec::new(), zero_ns: None, written: Written::default() })
+fn create(path: &Path, _: &About, force: bool) -> Created {
+    let output = Output::begin(path, force)?;
+    let (buffer, written) = (Vec::new(), Written::default());
+    Ok(Box::new(Accesses { output, buffer, zero_ns: None, written }))
 }
 
 type Fields = (u32, u64, u32, i64);
@@ -72,7 +93,7 @@ impl Source for Oracle {
             let Some(bytes) = self.bytes.take(LEN, "a record")? else { return Ok(()) };
             let (time, object, size, _) = fields(bytes);
             let offset = blocks(object, "").map_err(|_| TraceError::Malformed {
-                format: NAME,
+                format: FORMAT.name,
                 at: At::Byte(at + 4),
                 wrong: "an object that is a block number",
                 found: object.to_string(),
@@ -93,14 +114,14 @@ impl Source for Oracle {
     }
 }
 
-struct Writer {
+struct Accesses {
     output: Output,
     buffer: Vec<u8>,
     zero_ns: Option<u64>,
     written: Written,
 }
 
-impl Sink for Writer {
+impl Sink for Accesses {
     fn write(&mut self, records: &[Record], _: &Tables) -> Result<(), TraceError> {
         for batch in records.chunks(BATCH) {
             self.buffer.clear();
@@ -114,7 +135,7 @@ impl Sink for Writer {
                 let at = r.arrival().get().map_or(zero.unwrap_or(0), |t| t.0);
                 let since = at.saturating_sub(*self.zero_ns.get_or_insert(at)) / NS_PER_S;
                 let time = u32::try_from(since).map_err(|_| TraceError::Inexpressible {
-                    format: NAME,
+                    format: FORMAT.name,
                     what: "a trace of more than 136 years".to_owned(),
                 })?;
                 self.buffer.extend(time.to_le_bytes());
@@ -190,7 +211,7 @@ mod tests {
 
     #[test]
     fn objects_are_blocks_and_times_whole_seconds_which_is_said() {
-        let (records, about, _) = read_all(open, &record(3, 8, 4096, -1));
+        let (records, about, _) = read_all(&FORMAT, &record(3, 8, 4096, -1));
         let r = records[0];
         assert_eq!((r.offset, r.len, r.queued.get()), (4096, 4096, Some(Nanos(3 * NS_PER_S))));
         assert_eq!(about.time_step_ns, Some(NS_PER_S));
@@ -209,7 +230,7 @@ mod tests {
         for r in blank.chunks_mut(LEN) {
             r[16..].copy_from_slice(&NONE.to_le_bytes());
         }
-        assert_eq!(write_bytes(open, &blank, |o, _| Ok(create(o))), (given, 0));
+        assert_eq!(write_bytes(&FORMAT, &blank), (given, 0));
     }
 
     #[test]

@@ -1,23 +1,20 @@
 //! Reading and writing from memory, for the tests of the formats.
 
+use super::format::{Create, Format, Reader};
 use super::{Input, Output};
 use crate::error::TraceError;
 use crate::record::Record;
-use crate::source::{About, Sink, Source, Tables};
+use crate::source::{About, Tables};
 use std::io::Cursor;
 use std::path::Path;
-
-type Opened = Result<Box<dyn Source + Send>, TraceError>;
 
 pub fn input(data: &[u8]) -> Input {
     let reader = Box::new(Cursor::new(data.to_vec()));
     Input::from_reader(Path::new("test"), reader).expect("memory reads")
 }
 
-pub fn try_read(
-    open: impl FnOnce(Input) -> Opened,
-    data: &[u8],
-) -> Result<(Vec<Record>, About, Tables), TraceError> {
+pub fn try_read(format: &Format, data: &[u8]) -> Result<(Vec<Record>, About, Tables), TraceError> {
+    let Reader::Stream(open) = format.reader else { panic!("it is read from a file") };
     let mut source = open(input(data))?;
     let mut records = Vec::new();
     loop {
@@ -29,32 +26,24 @@ pub fn try_read(
     }
 }
 
-pub fn read_with(open: impl FnOnce(Input) -> Opened, data: &[u8]) -> (Vec<Record>, About, Tables) {
-    try_read(open, data).expect("reads")
+pub fn read_all(format: &Format, data: &[u8]) -> (Vec<Record>, About, Tables) {
+    try_read(format, data).expect("reads")
 }
 
-pub fn read_all(
-    open: impl FnOnce(Input) -> Box<dyn Source + Send>,
-    data: &[u8],
-) -> (Vec<Record>, About, Tables) {
-    read_with(|i| Ok(open(i)), data)
-}
-
-pub fn read_error(open: impl FnOnce(Input) -> Box<dyn Source + Send>, data: &[u8]) -> String {
-    try_read(|i| Ok(open(i)), data).expect_err("is refused").to_string()
+pub fn read_error(format: &Format, data: &[u8]) -> String {
+    try_read(format, data).expect_err("is refused").to_string()
 }
 
 /// Reads and writes again; also how many records were left out.
-pub fn write_bytes(
-    open: impl FnOnce(Input) -> Box<dyn Source + Send>,
-    data: &[u8],
-    create: impl FnOnce(Output, &About) -> Result<Box<dyn Sink + Send>, TraceError>,
-) -> (Vec<u8>, u64) {
-    let (records, about, tables) = read_all(open, data);
+pub fn write_bytes(format: &Format, data: &[u8]) -> (Vec<u8>, u64) {
+    let (records, about, tables) = read_all(format, data);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("out");
-    let output = Output::create(&path, false).expect("creates");
-    let mut sink = create(output, &about).expect("creates");
+    let sink = match format.writer.as_ref().expect("it is written").create {
+        Create::Stream(create) => create(Output::create(&path, false).expect("creates"), &about),
+        Create::File(create) => create(&path, &about, false),
+    };
+    let mut sink = sink.expect("creates");
     sink.write(&records, &tables).expect("writes");
     let written = sink.finish(&about, &tables).expect("finishes");
     assert_eq!(written.records + written.left_out, records.len() as u64);
@@ -62,11 +51,7 @@ pub fn write_bytes(
 }
 
 /// The same for text.
-pub fn write_all(
-    open: impl FnOnce(Input) -> Box<dyn Source + Send>,
-    data: &[u8],
-    create: impl FnOnce(Output, &About) -> Result<Box<dyn Sink + Send>, TraceError>,
-) -> (String, u64) {
-    let (bytes, left_out) = write_bytes(open, data, create);
+pub fn write_all(format: &Format, data: &[u8]) -> (String, u64) {
+    let (bytes, left_out) = write_bytes(format, data);
     (String::from_utf8(bytes).expect("text"), left_out)
 }

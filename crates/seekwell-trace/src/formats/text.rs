@@ -7,6 +7,8 @@ use crate::error::{At, TraceError};
 use crate::record::{Flags, Record};
 use crate::source::{About, BATCH, Sink, Source, Tables, Written};
 use memchr::{memchr, memchr2};
+use seekwell_io::request::Op;
+use std::borrow::Cow;
 
 /// What is wrong with a line: what was needed, and what stands there.
 #[derive(Debug)]
@@ -26,15 +28,28 @@ impl Wrong {
     }
 }
 
+impl Separator {
+    /// One of them.
+    pub const fn character(self) -> char {
+        match self {
+            Self::Comma => ',',
+            Self::Blanks => ' ',
+        }
+    }
+}
+
 /// Walks over the fields of a line, parsing as it goes.
 pub struct Fields<'a> {
     rest: &'a [u8],
     separator: Separator,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Separator {
+/// What stands between fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Separator {
+    /// A comma, with any blanks around it.
     Comma,
+    /// Any number of blanks and tabs.
     Blanks,
 }
 
@@ -42,14 +57,18 @@ const POWERS: [u64; 10] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 impl<'a> Fields<'a> {
-    /// Fields between commas; blanks around them do not count.
-    pub fn comma(line: &'a [u8]) -> Self {
-        Self { rest: line, separator: Separator::Comma }
+    /// The fields of a line. Blanks in front of the first one do not count.
+    #[inline]
+    pub fn new(line: &'a [u8], separator: Separator) -> Self {
+        let is_blanks = separator == Separator::Blanks;
+        Self { rest: if is_blanks { trim_start(line) } else { line }, separator }
     }
 
-    /// Fields between runs of blanks and tabs.
-    pub fn blank(line: &'a [u8]) -> Self {
-        Self { rest: trim_start(line), separator: Separator::Blanks }
+    /// Whether the next field is empty, or there is none.
+    #[inline]
+    pub fn is_blank(&self) -> bool {
+        let next = trim_start(self.rest).first();
+        next.is_none() || (self.separator == Separator::Comma && next == Some(&b','))
     }
 
     /// Whether nothing is left.
@@ -106,16 +125,21 @@ impl<'a> Fields<'a> {
         u16::try_from(self.number(what)?).map_err(|_| Wrong::new(what, before))
     }
 
-    /// The next field between commas, which may be in double quotes (RFC 4180).
+    /// The next field, which may be in double quotes between commas (RFC 4180).
     ///
     /// # Errors
     /// Where a quote is not closed, or something stands behind the closing one.
-    pub fn quoted<'b>(&mut self, unquoted: &'b mut Vec<u8>) -> Result<&'b [u8], Wrong>
-    where
-        'a: 'b,
-    {
-        let Some(mut rest) = self.rest.strip_prefix(b"\"") else { return Ok(self.text()) };
-        unquoted.clear();
+    #[inline(always)]
+    pub fn quoted(&mut self) -> Result<Cow<'a, [u8]>, Wrong> {
+        match self.rest.strip_prefix(b"\"") {
+            Some(rest) if self.separator == Separator::Comma => self.unquote(rest).map(Cow::Owned),
+            _ => Ok(Cow::Borrowed(self.text())),
+        }
+    }
+
+    #[cold]
+    fn unquote(&mut self, mut rest: &'a [u8]) -> Result<Vec<u8>, Wrong> {
+        let mut unquoted = Vec::new();
         loop {
             let end = memchr(b'"', rest).ok_or_else(|| Wrong::new("a closing quote", self.rest))?;
             unquoted.extend_from_slice(&rest[..end]);
@@ -226,10 +250,10 @@ pub fn length(bytes: u64) -> Result<u32, Wrong> {
         .map_err(|_| Wrong::new("a length below 4 GiB", bytes.to_string().as_bytes()))
 }
 
-/// A read or write of no bytes asks nothing of a disk: it is counted and never replayed.
+/// A read, write or discard of no bytes asks nothing of a disk: it is counted and never replayed.
 #[inline]
 pub fn flag_empty(mut record: Record) -> Record {
-    if record.len == 0 {
+    if record.len == 0 && record.op != Op::Flush {
         record.flags = record.flags | Flags::OTHER;
     }
     record
@@ -384,26 +408,34 @@ impl<W: LineWriter> Sink for TextSink<W> {
 mod tests {
     use super::*;
 
+    fn comma(line: &[u8]) -> Fields<'_> {
+        Fields::new(line, Separator::Comma)
+    }
+
+    fn blank(line: &[u8]) -> Fields<'_> {
+        Fields::new(line, Separator::Blanks)
+    }
+
     #[test]
     fn numbers_are_exact_to_the_last_digit_and_overflow_is_an_error() {
-        let mut fields = Fields::comma(b"18446744073709551615, 1.5 ,.25,7.1234567899");
+        let mut fields = comma(b"18446744073709551615, 1.5 ,.25,7.1234567899");
         assert_eq!(fields.number("n").expect("fits"), u64::MAX);
         assert_eq!(fields.scaled("n", 3).expect("fits"), 1500);
         assert_eq!(fields.scaled("n", 6).expect("fits"), 250_000);
         assert_eq!(fields.scaled("n", 9).expect("fits"), 7_123_456_789);
         assert!(fields.number("n").is_err(), "nothing is left");
-        assert!(Fields::comma(b"18446744073709551616").number("n").is_err());
-        assert!(Fields::comma(b"18446744073709551615").scaled("n", 9).is_err());
-        assert!(Fields::comma(b"-1").number("n").is_err());
-        assert!(Fields::comma(b".").scaled("n", 9).is_err());
-        assert!(Fields::comma(b"12x,").number("n").is_err());
-        assert!(Fields::comma(b"1 2").number("n").is_err());
-        assert!(Fields::comma(b"1e9").scaled("n", 9).is_err());
+        assert!(comma(b"18446744073709551616").number("n").is_err());
+        assert!(comma(b"18446744073709551615").scaled("n", 9).is_err());
+        assert!(comma(b"-1").number("n").is_err());
+        assert!(comma(b".").scaled("n", 9).is_err());
+        assert!(comma(b"12x,").number("n").is_err());
+        assert!(comma(b"1 2").number("n").is_err());
+        assert!(comma(b"1e9").scaled("n", 9).is_err());
     }
 
     #[test]
     fn blanks_and_tabs_of_any_number_separate_fields() {
-        let mut fields = Fields::blank(b"  1\t\t2.5   name ");
+        let mut fields = blank(b"  1\t\t2.5   name ");
         assert_eq!(fields.number("n").expect("fits"), 1);
         assert_eq!(fields.scaled("n", 1).expect("fits"), 25);
         assert_eq!(fields.text(), b"name");

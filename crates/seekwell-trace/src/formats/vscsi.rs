@@ -5,6 +5,7 @@
 //! `len` is bytes, `lbn` blocks of 512 bytes, `ts` and `rt` microseconds; the version stands in the
 //! upper byte of `ver`, the SCSI operation code in `cmd`.
 
+use super::format::{Certainty, Format, Holds, Opened, Reader, Sample, Step};
 use super::input::{Bytes, Input};
 use super::text::{blocks, flag_empty};
 use crate::error::{At, TraceError};
@@ -13,9 +14,25 @@ use crate::source::{About, BATCH, Capture, Clock, Device, Source, Tables};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 
-const NAME: &str = "vscsi";
 const V1_LEN: usize = 32;
 const V2_LEN: usize = 40;
+
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "vscsi",
+    description: "VMware vscsiStats, version 1 and 2",
+    holds: Holds {
+        times: &[Step::Queued, Step::Completed],
+        step_ns: 1000,
+        ops: &Op::ALL,
+        details: &[],
+    },
+    reader: Reader::Stream(open),
+    writer: None,
+    ending: None,
+    looks_like,
+    locate: None,
+};
 
 /// Which of the two layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,12 +50,10 @@ impl Layout {
     }
 }
 
-/// Whether a file that begins like this can be one.
-pub fn looks_like(head: &[u8]) -> bool {
-    layout(head).is_some_and(|layout| {
-        let records = head.chunks_exact(layout.len()).take(16);
-        records.map(|r| Raw::of(r, layout)).all(|raw| raw.is_sane(layout))
-    })
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    let layout = layout(sample.bytes)?;
+    let mut records = sample.bytes.chunks_exact(layout.len()).take(16);
+    Certainty::Header.when(records.all(|r| Raw::of(r, layout).is_sane(layout)))
 }
 
 fn layout(head: &[u8]) -> Option<Layout> {
@@ -46,16 +61,12 @@ fn layout(head: &[u8]) -> Option<Layout> {
     [Layout::V1, Layout::V2].into_iter().find(|&l| sane(l))
 }
 
-/// Reads it.
-///
-/// # Errors
-/// [`TraceError::Malformed`] where the first record is of neither version.
-pub fn open(input: Input) -> Result<Box<dyn Source + Send>, TraceError> {
+fn open(input: Input) -> Opened {
     let head = input.head();
     let Some(layout) = layout(head) else {
         if !head.is_empty() && head.len() < V1_LEN {
             let at = At::Byte(head.len() as u64);
-            return Err(TraceError::Truncated { format: NAME, at, what: "a record" });
+            return Err(TraceError::Truncated { format: FORMAT.name, at, what: "a record" });
         }
         if head.is_empty() {
             return Ok(Box::new(Vscsi::new(input, Layout::V1)));
@@ -121,9 +132,9 @@ impl Vscsi {
     fn new(input: Input, layout: Layout) -> Self {
         let device = Device { name: "disk".to_owned(), ..Device::default() };
         Self {
-            bytes: input.bytes(NAME),
+            bytes: input.bytes(FORMAT.name),
             layout,
-            about: About::new(NAME, Clock::Monotonic, Capture::Queue),
+            about: About::new(FORMAT.name, Clock::Monotonic, Capture::Queue),
             tables: Tables { devices: vec![device], processes: vec![String::new()] },
         }
     }
@@ -172,20 +183,19 @@ fn record(raw: &Raw) -> Option<Record> {
     }
     Some(match op {
         None => Record { flags: Flags::OTHER, ..record },
-        Some(Op::Flush) => record,
         Some(_) => flag_empty(record),
     })
 }
 
 #[cold]
 fn wrong(at: u64, wrong: &'static str) -> TraceError {
-    TraceError::Malformed { format: NAME, at: At::Byte(at), wrong, found: String::new() }
+    TraceError::Malformed { format: FORMAT.name, at: At::Byte(at), wrong, found: String::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::testing::{read_with, try_read};
+    use crate::formats::testing::{read_all, try_read};
 
     fn v1(cmd: u16, len: u32, lbn: u64, ts: u64) -> Vec<u8> {
         let mut out = Vec::new();
@@ -215,7 +225,7 @@ mod tests {
     #[test]
     fn scsi_codes_tell_the_operation_and_blocks_are_of_512_bytes() {
         let data = [v1(0x28, 4096, 8, 5), v1(0x2a, 512, 1, 6), v1(0x12, 36, 0, 7)].concat();
-        let (records, ..) = read_with(open, &data);
+        let (records, ..) = read_all(&FORMAT, &data);
         assert_eq!((records[0].op, records[0].offset, records[0].len), (Op::Read, 4096, 4096));
         assert_eq!(records[0].queued.get(), Some(Nanos(5000)));
         assert_eq!(records[1].op, Op::Write);
@@ -226,7 +236,7 @@ mod tests {
     #[test]
     fn version_2_puts_its_fields_elsewhere_and_has_responses() {
         let data = [v2(0x88, 4096, 8, 5, 3), v2(0x35, 0, 0, 9, 1)].concat();
-        let (records, ..) = read_with(open, &data);
+        let (records, ..) = read_all(&FORMAT, &data);
         assert_eq!(records[0].completed.get(), Some(Nanos(8000)));
         assert_eq!((records[0].op, records[1].op), (Op::Read, Op::Flush));
     }
@@ -234,7 +244,7 @@ mod tests {
     #[test]
     fn a_torn_file_says_at_which_byte_it_ends() {
         let data = [v1(0x28, 4096, 8, 5), v1(0x2a, 512, 1, 6)].concat();
-        let error = try_read(open, &data[..50]).expect_err("torn");
+        let error = try_read(&FORMAT, &data[..50]).expect_err("torn");
         assert_eq!(error.to_string(), "vscsi, byte 50: the input ends in the middle of a record");
     }
 
@@ -247,7 +257,10 @@ mod tests {
         for word in data[12..16].chunks_mut(2) {
             word.reverse();
         }
-        let error = try_read(open, &data).expect_err("big-endian");
-        assert_eq!(error.to_string(), "vscsi, byte 0: a little-endian record of version 1 or 2");
+        let error = try_read(&FORMAT, &data).expect_err("big-endian");
+        assert_eq!(
+            error.to_string(),
+            "vscsi, byte 0: expected a little-endian record of version 1 or 2"
+        );
     }
 }

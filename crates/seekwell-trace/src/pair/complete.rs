@@ -40,6 +40,7 @@ impl Pair {
 
     /// Parts complete from the front.
     fn complete_part(&mut self, lead: u32, whole: u32, event: &Event) {
+        assert!(event.len < whole, "something is left to complete");
         self.table.unlink(lead);
         let (mut at, mut done) = (lead, event.len);
         while at != NONE {
@@ -71,7 +72,8 @@ impl Pair {
 
     fn end_piece(&mut self, at: u32, event: &Event) {
         self.note_error(at, event);
-        let Piece { owner, device, .. } = *self.table.piece(at);
+        let Piece { owner, device, issued, .. } = *self.table.piece(at);
+        debug_assert!(issued, "only what the device has completes");
         self.table.release(at);
         let Some(slot) = self.slot(owner) else { return };
         slot.parts = slot.parts.saturating_sub(1);
@@ -82,7 +84,7 @@ impl Pair {
         if slot.flushed_apart {
             slot.state = State::Held;
             let offset = slot.record.offset;
-            self.side(device).hold(offset, owner);
+            self.device(device).hold(offset, owner);
         } else {
             slot.state = State::Done;
         }
@@ -93,7 +95,7 @@ impl Pair {
     fn complete_elsewhere(&mut self, event: &Event) {
         let nowhere = event.offset == Event::NOWHERE;
         if nowhere || event.flags.has(Flags::OTHER) {
-            if let Some(owner) = self.side(event.device).passed_through.pop_front() {
+            if let Some(owner) = self.device(event.device).passed_through.pop_front() {
                 self.end(owner, event);
                 return;
             }
@@ -105,7 +107,7 @@ impl Pair {
         if event.len == 0 && self.end_of_flushed(event) {
             return;
         }
-        let found = if self.side(event.device).issues {
+        let found = if self.device(event.device).issues {
             None
         } else {
             self.gather(event.device, event).or_else(|| self.gather_from_strays(event))
@@ -118,7 +120,7 @@ impl Pair {
             }
             return;
         };
-        self.strays.retain(|&stray| stray != event.device);
+        self.unissued.retain(|&unissued_device| unissued_device != event.device);
         self.table.unlink(lead);
         let mut at = lead;
         while at != NONE {

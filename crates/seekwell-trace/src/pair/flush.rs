@@ -5,67 +5,13 @@
 //! all that wait by then. Each of those ends with an empty completion of its own, at the place of
 //! its first byte, right after the flush (or after its data and the flush that follows).
 
+use super::device::{Flight, MOST_PENDING};
 use super::{Event, Pair, State, record_of};
 use crate::record::{Record, Stamp};
-use std::collections::VecDeque;
-
-/// Most that a device's lists keep; what is older ended unseen.
-pub(super) const MOST_ASIDE: usize = 4096;
-
-/// What a device has under way besides requests with a place.
-#[derive(Debug, Default)]
-pub(super) struct Side {
-    /// The disk it is a part of.
-    pub disk: Option<u32>,
-    /// Whether requests were ever queued on it.
-    pub queues: bool,
-    /// Whether any were issued.
-    pub issues: bool,
-    /// Flushes queued, not issued.
-    pub waiting: VecDeque<u64>,
-    /// Flushes issued: the record of its own, or those of the requests it serves.
-    flying: VecDeque<Flight>,
-    /// Flushes done whose own completion has not come yet.
-    ending: VecDeque<u64>,
-    /// Data done whose flush is not, by first byte.
-    held: VecDeque<(u64, u64)>,
-    /// Commands that are not reads or writes, issued.
-    pub passed_through: VecDeque<u64>,
-    /// First bytes of discards merged into others.
-    pub merged_discards: VecDeque<u64>,
-}
-
-#[derive(Debug)]
-enum Flight {
-    Own(u64),
-    For(Vec<u64>),
-}
-
-impl Side {
-    /// Lets go of what the window no longer holds.
-    pub fn sweep(&mut self, base: u64) {
-        for list in [&mut self.waiting, &mut self.ending, &mut self.passed_through] {
-            list.retain(|&owner| owner >= base);
-        }
-        self.held.retain(|&(_, owner)| owner >= base);
-        self.flying.retain(|flight| match flight {
-            Flight::Own(owner) => *owner >= base,
-            Flight::For(owners) => owners.last().is_some_and(|&owner| owner >= base),
-        });
-        self.merged_discards.clear();
-    }
-
-    pub fn hold(&mut self, offset: u64, owner: u64) {
-        if self.held.len() >= MOST_ASIDE {
-            self.held.pop_front();
-        }
-        self.held.push_back((offset, owner));
-    }
-}
 
 impl Pair {
     pub(super) fn issue_flush(&mut self, event: &Event) {
-        let mut served: Vec<u64> = self.side(event.device).waiting.drain(..).collect();
+        let mut served: Vec<u64> = self.device(event.device).waiting.drain(..).collect();
         if served.is_empty() {
             served = self.flushes_of_strays();
         }
@@ -85,8 +31,8 @@ impl Pair {
         } else {
             Flight::For(served)
         };
-        let flying = &mut self.side(event.device).flying;
-        if flying.len() >= MOST_ASIDE {
+        let flying = &mut self.device(event.device).flying;
+        if flying.len() >= MOST_PENDING {
             flying.pop_front();
         }
         flying.push_back(flight);
@@ -94,9 +40,9 @@ impl Pair {
 
     fn flushes_of_strays(&mut self) -> Vec<u64> {
         let mut served = Vec::new();
-        for &stray in &self.strays {
-            if let Some(side) = self.sides.get_mut(stray as usize) {
-                served.extend(side.waiting.drain(..));
+        for &unissued_device in &self.unissued {
+            if let Some(device) = self.devices.get_mut(unissued_device as usize) {
+                served.extend(device.waiting.drain(..));
             }
         }
         served.sort_unstable();
@@ -104,7 +50,7 @@ impl Pair {
     }
 
     pub(super) fn requeue_flush(&mut self, device: u32) {
-        match self.side(device).flying.pop_back() {
+        match self.device(device).flying.pop_back() {
             Some(Flight::Own(owner)) => {
                 if let Some(slot) = self.slot(owner) {
                     slot.state = State::Void;
@@ -114,7 +60,7 @@ impl Pair {
                 for owner in owners.into_iter().rev() {
                     if let Some(slot) = self.slot(owner) {
                         slot.record.issued = Stamp::NONE;
-                        self.side(device).waiting.push_front(owner);
+                        self.device(device).waiting.push_front(owner);
                     }
                 }
             }
@@ -123,11 +69,11 @@ impl Pair {
     }
 
     pub(super) fn complete_flush(&mut self, event: &Event) {
-        match self.side(event.device).flying.pop_front() {
+        match self.device(event.device).flying.pop_front() {
             Some(Flight::Own(owner)) => self.end(owner, event),
             Some(Flight::For(owners)) => {
                 // An earlier flush's requests have had their turn.
-                let late: Vec<u64> = self.side(event.device).ending.drain(..).collect();
+                let late: Vec<u64> = self.device(event.device).ending.drain(..).collect();
                 for owner in late {
                     if let Some(slot) = self.slot(owner) {
                         slot.state = State::Done;
@@ -138,14 +84,14 @@ impl Pair {
                         slot.record.completed = Stamp::at(event.at);
                         slot.record.error = event.error;
                         slot.state = State::Held;
-                        self.side(event.device).ending.push_back(owner);
+                        self.device(event.device).ending.push_back(owner);
                     }
                 }
             }
             // A driver without a queue of its own ends the flush as it was queued.
             None => {
-                let side = self.side(event.device);
-                let waiting = if side.issues { None } else { side.waiting.pop_front() };
+                let device = self.device(event.device);
+                let waiting = if device.issues { None } else { device.waiting.pop_front() };
                 match waiting {
                     Some(owner) => self.end(owner, event),
                     None => self.orphans += 1,
@@ -156,11 +102,11 @@ impl Pair {
 
     /// Takes an empty completion as the end of a request with a flush in it.
     pub(super) fn end_of_flushed(&mut self, event: &Event) -> bool {
-        let side = self.side(event.device);
-        let held = side.held.iter().position(|&(offset, _)| offset == event.offset);
+        let device = self.device(event.device);
+        let held = device.held.iter().position(|&(offset, _)| offset == event.offset);
         let owner = match held {
-            Some(at) => side.held.remove(at).map(|(_, owner)| owner),
-            None if event.offset == 0 => side.ending.pop_front(),
+            Some(at) => device.held.remove(at).map(|(_, owner)| owner),
+            None if event.offset == 0 => device.ending.pop_front(),
             None => None,
         };
         let Some(owner) = owner else { return false };

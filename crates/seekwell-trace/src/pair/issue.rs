@@ -1,6 +1,6 @@
 //! Requests on their way down: queued, merged, split, issued, given back.
 
-use super::flush::MOST_ASIDE;
+use super::device::MOST_PENDING;
 use super::table::{NONE, Piece};
 use super::{Event, Pair, State, record_of};
 use crate::record::{Flags, Record, Stamp};
@@ -15,17 +15,17 @@ impl Pair {
         if self.seen.split && self.is_the_rest_of_a_split(event) {
             return;
         }
-        let side = self.side(event.device);
-        if !side.queues {
-            side.queues = true;
-            if !side.issues {
-                self.strays.push(event.device);
+        let device = self.device(event.device);
+        if !device.queues {
+            device.queues = true;
+            if !device.issues {
+                self.unissued.push(event.device);
             }
         }
         let record = Record { queued: Stamp::at(event.at), ..record_of(event) };
         let owner = self.open(record, 1);
         if event.op == Op::Flush {
-            self.side(event.device).waiting.push_back(owner);
+            self.device(event.device).waiting.push_back(owner);
         } else {
             self.table.insert(Piece::queued(
                 owner,
@@ -47,8 +47,8 @@ impl Pair {
     /// have nothing in common but that they were merged.
     pub(super) fn merge(&mut self, event: &Event) {
         if event.op == Op::Discard {
-            let merged = &mut self.side(event.device).merged_discards;
-            if merged.len() >= MOST_ASIDE {
+            let merged = &mut self.device(event.device).merged_discards;
+            if merged.len() >= MOST_PENDING {
                 merged.pop_front();
             }
             merged.push_back(event.offset);
@@ -68,6 +68,8 @@ impl Pair {
 
     fn cut(&mut self, at: u32, front: u32) {
         let piece = *self.table.piece(at);
+        assert!(!piece.issued, "what the device has is not split");
+        assert!(0 < front && front < piece.len, "both parts of a split hold something");
         let offset = piece.offset.saturating_add(u64::from(front));
         let len = piece.len - front;
         let rest = Piece { cut: true, ..piece };
@@ -101,6 +103,7 @@ impl Pair {
                 self.table.piece_mut(last).next = at;
             }
             let piece = self.table.piece_mut(at);
+            debug_assert!(!piece.issued && piece.len <= left);
             piece.issued = true;
             last = at;
             left -= piece.len;
@@ -120,18 +123,19 @@ impl Pair {
 
     fn gather_discards(&mut self, device: u32, mut last: u32, mut left: u32) {
         while left > 0
-            && let Some(&offset) = self.side(device).merged_discards.front()
+            && let Some(&offset) = self.device(device).merged_discards.front()
         {
             let fits = |p: &Piece| !p.issued && p.op == Op::Discard;
             let found = self.table.find(device, offset, fits);
             if found.is_some_and(|at| self.table.piece(at).len > left) {
                 return;
             }
-            self.side(device).merged_discards.pop_front();
+            self.device(device).merged_discards.pop_front();
             let Some(at) = found else { continue };
             self.table.unlink(at);
             self.table.piece_mut(last).next = at;
             let piece = self.table.piece_mut(at);
+            debug_assert!(!piece.issued && piece.len <= left);
             piece.issued = true;
             left -= piece.len;
             last = at;
@@ -140,10 +144,10 @@ impl Pair {
 
     pub(super) fn issue(&mut self, event: &Event) {
         self.seen.issue = true;
-        let side = self.side(event.device);
-        if !side.issues {
-            side.issues = true;
-            self.strays.retain(|&stray| stray != event.device);
+        let device = self.device(event.device);
+        if !device.issues {
+            device.issues = true;
+            self.unissued.retain(|&unissued_device| unissued_device != event.device);
         }
         if event.op == Op::Flush {
             self.issue_flush(event);
@@ -208,7 +212,7 @@ impl Pair {
         }
         let owner = self.open(record, 1);
         if event.flags.has(Flags::OTHER) && by.is_none() {
-            self.side(event.device).passed_through.push_back(owner);
+            self.device(event.device).passed_through.push_back(owner);
             return;
         }
         let piece = Piece::queued(owner, event.device, event.offset, event.len, event.op);
@@ -217,8 +221,8 @@ impl Pair {
 
     /// Requests queued on a partition are issued on its disk, at the place they were queued for.
     pub(super) fn gather_from_strays(&mut self, event: &Event) -> Option<u32> {
-        for stray in 0..self.strays.len() {
-            let device = self.strays[stray];
+        for index in 0..self.unissued.len() {
+            let device = self.unissued[index];
             let Some(lead) = self.gather(device, event) else { continue };
             self.table.unlink(lead);
             self.table.piece_mut(lead).device = event.device;
@@ -235,7 +239,7 @@ impl Pair {
         }
         let issued = |p: &Piece| p.issued && p.op == event.op;
         let Some(lead) = self.table.find(event.device, event.offset, issued) else {
-            if let Some(owner) = self.side(event.device).passed_through.pop_back()
+            if let Some(owner) = self.device(event.device).passed_through.pop_back()
                 && let Some(slot) = self.slot(owner)
             {
                 slot.state = State::Void;

@@ -12,6 +12,7 @@
 //! that came before it: the window below.
 
 mod complete;
+mod device;
 mod flush;
 mod issue;
 pub mod rwbs;
@@ -21,7 +22,7 @@ mod tests;
 
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{Capture, Losses};
-use flush::Side;
+use device::DeviceState;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::collections::VecDeque;
@@ -105,7 +106,7 @@ impl Default for Limits {
 const REQUESTS_WITHOUT_ENDS: usize = 1 << 14;
 
 /// How long the empty completion that ends a request with a flush in it is waited for.
-const AFTERMATH: Nanos = Nanos(1_000_000_000);
+const FLUSH_END_WAIT: Nanos = Nanos(1_000_000_000);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -147,10 +148,10 @@ pub struct Pair {
     /// Number of the first request in the window.
     base: u64,
     table: Table,
-    sides: Vec<Side>,
+    devices: Vec<DeviceState>,
     /// Devices that requests were queued on and none issued: partitions, and volumes of drivers
     /// that handle requests themselves.
-    strays: Vec<u32>,
+    unissued: Vec<u32>,
     given_up_since_sweep: usize,
     seen: Seen,
     unfinished: u64,
@@ -174,8 +175,8 @@ impl Pair {
             window: VecDeque::new(),
             base: 0,
             table: Table::new(),
-            sides: Vec::new(),
-            strays: Vec::new(),
+            devices: Vec::new(),
+            unissued: Vec::new(),
             given_up_since_sweep: 0,
             seen: Seen::default(),
             unfinished: 0,
@@ -188,14 +189,14 @@ impl Pair {
     /// Says that requests for `part` are requests for `disk`. Without it a partition's requests
     /// are recognised when the disk issues them.
     pub fn partition(&mut self, part: u32, disk: u32) {
-        self.side(part).disk = Some(disk);
+        self.device(part).disk = Some(disk);
     }
 
     /// Takes an event; records that are whole and whose turn has come go to `out`.
     pub fn push(&mut self, event: &Event, out: &mut Vec<Record>) {
         self.now = event.at;
         let of_disk;
-        let event = match self.side(event.device).disk {
+        let event = match self.device(event.device).disk {
             Some(disk) => {
                 of_disk = Event { device: disk, ..*event };
                 &of_disk
@@ -218,8 +219,12 @@ impl Pair {
         while !self.window.is_empty() {
             self.give_up(out);
         }
+        if cfg!(debug_assertions) {
+            self.table.sweep(self.base);
+            assert_eq!(self.table.len(), 0, "no piece outlives the request it belongs to");
+        }
         self.table = Table::new();
-        self.sides.clear();
+        self.devices.clear();
     }
 
     /// Requests that never ended and ends of requests that were never seen. Where a trace shows
@@ -250,12 +255,12 @@ impl Pair {
         }
     }
 
-    fn side(&mut self, device: u32) -> &mut Side {
+    fn device(&mut self, device: u32) -> &mut DeviceState {
         let index = device as usize;
-        if index >= self.sides.len() {
-            self.sides.resize_with(index + 1, Side::default);
+        if index >= self.devices.len() {
+            self.devices.resize_with(index + 1, DeviceState::default);
         }
-        &mut self.sides[index]
+        &mut self.devices[index]
     }
 
     fn slot(&mut self, owner: u64) -> Option<&mut Slot> {
@@ -264,7 +269,9 @@ impl Pair {
 
     fn open(&mut self, record: Record, parts: u32) -> u64 {
         self.window.push_back(Slot { record, parts, state: State::Open, flushed_apart: false });
-        self.base + self.window.len() as u64 - 1
+        let owner = self.base + self.window.len() as u64 - 1;
+        debug_assert!(parts > 0 && self.slot(owner).is_some());
+        owner
     }
 
     fn drain(&mut self, out: &mut Vec<Record>) {
@@ -282,7 +289,7 @@ impl Pair {
                     continue;
                 }
                 State::Void => true,
-                State::Held => since(self.now, slot.record.completed) > AFTERMATH,
+                State::Held => since(self.now, slot.record.completed) > FLUSH_END_WAIT,
                 State::Open => since(self.now, slot.record.arrival()) > self.limits.age,
             };
             if !over && self.window.len() <= limit {
@@ -307,7 +314,7 @@ impl Pair {
             self.given_up_since_sweep = 0;
             self.table.sweep(self.base);
             let base = self.base;
-            self.sides.iter_mut().for_each(|side| side.sweep(base));
+            self.devices.iter_mut().for_each(|device| device.sweep(base));
         }
     }
 }

@@ -76,6 +76,7 @@ impl Table {
 
     /// Pieces held.
     pub fn len(&self) -> usize {
+        assert!(self.free.len() <= self.pieces.len(), "only what was inserted is released");
         self.pieces.len() - self.free.len()
     }
 
@@ -106,6 +107,7 @@ impl Table {
             self.pieces.len() as u32 - 1
         };
         self.link(at);
+        debug_assert!(self.find(piece.device, piece.offset, |_| true).is_some());
         at
     }
 
@@ -148,10 +150,12 @@ impl Table {
             }
             at = chain;
         }
+        unreachable!("only findable pieces are unlinked");
     }
 
     /// Gives the place of a piece that is not findable back.
     pub fn release(&mut self, at: u32) {
+        debug_assert!((at as usize) < self.pieces.len() && self.free.len() < self.pieces.len());
         self.free.push(at);
     }
 
@@ -205,7 +209,8 @@ impl Table {
             }
             findable[start..].reverse();
         }
-        let buckets = self.buckets.len() * 4;
+        let (buckets, count) = (self.buckets.len() * 4, findable.len());
+        assert!(buckets.is_power_of_two() && count <= self.pieces.len());
         self.buckets = vec![NONE; buckets];
         self.shift = 64 - buckets.trailing_zeros();
         for at in findable {

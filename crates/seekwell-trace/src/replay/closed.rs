@@ -1,7 +1,7 @@
 //! A closed loop: recorded order and addresses, no recorded times.
 
-use super::Fidelity;
 use super::feed::Feed;
+use super::fidelity::Fidelity;
 use super::timed::take;
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
@@ -21,6 +21,7 @@ impl Closed {
     /// `depth` requests at once; without it as many as were outstanding in the recording when the
     /// request came, and one more: the request itself.
     pub fn new(feed: Feed, depth: Option<u32>, fidelity: Fidelity) -> Self {
+        assert_ne!(depth, Some(0), "a closed loop has room for a request");
         Self { feed, depth, handed: VecDeque::with_capacity(64), fidelity }
     }
 
@@ -40,6 +41,7 @@ impl Source for Closed {
         }
         let Some((id, planned)) = self.feed.take() else { return Next::Done };
         self.handed.push_back((id, planned.in_flight));
+        debug_assert!(self.fidelity.in_flight() as usize + self.handed.len() <= most as usize);
         Next::Request(planned.request(id, None))
     }
 

@@ -2,7 +2,8 @@
 //! done, and the time that was thought in between has passed.
 
 use super::feed::{Feed, Planned};
-use super::{Fidelity, due};
+use super::fidelity::Fidelity;
+use super::time::due;
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
@@ -41,6 +42,7 @@ pub struct Dependent {
 impl Dependent {
     /// Time zero of the trace is `base` on the target's clock; `speed` 2 thinks half as long.
     pub fn new(feed: Feed, base: Nanos, speed: f64, fidelity: Fidelity) -> Self {
+        assert!(speed > 0.0 && speed.is_finite(), "a replay goes forward, at speed {speed}");
         Self {
             feed,
             base,
@@ -65,6 +67,8 @@ impl Dependent {
             let Some((id, planned)) = self.feed.take() else { return };
             let (mut missing, mut after) = (0, self.base);
             for parent in &planned.parents {
+                // Numbers wrap around; half of them are behind.
+                debug_assert!(*parent != id && id.wrapping_sub(*parent) < u32::MAX / 2);
                 let (number, at) = self.done[*parent as usize % REMEMBERED];
                 if number == *parent {
                     after = after.max(at);
@@ -95,8 +99,10 @@ impl Dependent {
         } else {
             due(after, planned.think, self.speed)
         };
+        debug_assert!(!self.waiting.contains_key(&id) && !self.handed.contains_key(&id));
         self.ready.push(Reverse((at, id)));
         self.due.insert(id, planned);
+        debug_assert_eq!(self.ready.len(), self.due.len());
     }
 }
 
@@ -115,6 +121,7 @@ impl Source for Dependent {
         }
         self.ready.pop();
         let planned = self.due.remove(&id).expect("what is ready is known");
+        debug_assert_eq!(self.ready.len(), self.due.len());
         self.handed.insert(id, planned.in_flight);
         Next::Request(planned.request(id, Some(at)))
     }
@@ -128,10 +135,12 @@ impl Source for Dependent {
         let (id, at) = (request.id, completion.at);
         let held = self.handed.len() > self.fidelity.in_flight() as usize;
         self.fidelity.complete(at, held);
-        self.handed.remove(&id);
+        let handed = self.handed.remove(&id);
+        assert!(handed.is_some(), "only what was handed out completes, and once");
         self.done[id as usize % REMEMBERED] = (id, at);
         for child in self.children.remove(&id).unwrap_or_default() {
             let waiting = self.waiting.get_mut(&child).expect("a child waits for its parents");
+            assert!(waiting.missing > 0, "what waits, waits for something");
             waiting.missing -= 1;
             waiting.after = waiting.after.max(at);
             if waiting.missing == 0 {

@@ -1,7 +1,8 @@
 //! Reads ahead on a thread of its own, so that decoding a file makes no request late.
 
 use super::depend::Inference;
-use super::{Moment, Placing};
+use super::fit::Placing;
+use super::time::Moment;
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
 use crate::source::{BATCH, Source};
@@ -114,6 +115,7 @@ pub struct Feed {
 impl Feed {
     /// Begins to read ahead.
     pub fn start(source: Box<dyn Source + Send>, picked: Picked) -> Self {
+        assert!(picked.longest_bytes > 0, "a request is split into parts that hold something");
         let (send, sent) = sync_channel(AHEAD);
         let stop = Arc::new(AtomicBool::new(false));
         let asked_to_stop = Arc::clone(&stop);
@@ -271,6 +273,7 @@ impl<'a> Reader<'a> {
         len: u32,
         durable: bool,
     ) {
+        debug_assert!(self.out.last().is_none_or(|last| last.at <= at), "in the order of arrival");
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         let learned = self.inference.next(id, at, completed, self.picked.dependencies);

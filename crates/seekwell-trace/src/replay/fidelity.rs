@@ -97,6 +97,7 @@ impl Fidelity {
 
     /// A request that was due then was handed over `at`; `recorded` were outstanding when it came.
     pub(crate) fn issue(&mut self, id: u32, due: Option<Nanos>, recorded: Option<u32>, at: Nanos) {
+        debug_assert!(u64::from(self.in_flight) <= self.issued);
         self.issued += 1;
         if let Some(recorded) = recorded {
             let (was, is) = (f64::from(recorded), f64::from(self.in_flight));
@@ -140,6 +141,7 @@ impl Fidelity {
         if held || self.in_flight == self.depth {
             self.full_until = at;
         }
+        assert!(self.in_flight > 0, "only what was issued completes");
         self.in_flight -= 1;
     }
 

@@ -19,6 +19,7 @@ mod feed;
 mod fidelity;
 mod fit;
 mod survey;
+mod time;
 mod timed;
 
 #[cfg(test)]
@@ -30,34 +31,5 @@ pub use feed::{Feed, Picked, Planned, Skipped};
 pub use fidelity::{Fidelity, Verdict};
 pub use fit::{Fit, FitError, Placing};
 pub use survey::{DeviceSurvey, Survey, survey};
+pub use time::Moment;
 pub use timed::Timed;
-
-use crate::record::{Record, Stamp};
-use seekwell_io::units::Nanos;
-
-/// Which recorded time counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
-    /// When requests were made (Q); the target's own scheduler does its work again.
-    Queue,
-    /// When the device got them (D).
-    Issue,
-}
-
-impl Moment {
-    /// The time of a record: this moment's, or the other where this one was not recorded.
-    pub fn of(self, record: &Record) -> Stamp {
-        match self {
-            Self::Queue => record.queued.or(record.issued),
-            Self::Issue => record.issued.or(record.queued),
-        }
-    }
-}
-
-/// When a request that was wanted `at` after the start is due, at `speed` times the recorded one.
-fn due(base: Nanos, at: Nanos, speed: f64) -> Nanos {
-    if speed == 1.0 {
-        return base + at;
-    }
-    base + Nanos((at.0 as f64 / speed).round() as u64)
-}

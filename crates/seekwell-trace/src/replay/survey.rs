@@ -1,6 +1,6 @@
 //! One pass over a trace before it is played: what it will need.
 
-use super::Moment;
+use super::time::Moment;
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
 use crate::source::{Source, each_batch};

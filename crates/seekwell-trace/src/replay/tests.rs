@@ -10,6 +10,7 @@ use seekwell_io::engine::{Bounds, Control, run_source};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::{Op, Request};
 use seekwell_io::target::{Fixed, Served};
+use seekwell_io::units::Nanos;
 use seekwell_io::workload;
 
 const MS: Nanos = Nanos::from_millis(1);

@@ -1,7 +1,8 @@
 //! An open loop: every request at its own time, whether or not the device keeps up.
 
 use super::feed::Feed;
-use super::{Fidelity, due};
+use super::fidelity::Fidelity;
+use super::time::due;
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
@@ -20,6 +21,7 @@ pub struct Timed {
 impl Timed {
     /// Time zero of the trace is `base` on the target's clock; `speed` 2 plays twice as fast.
     pub fn new(feed: Feed, base: Nanos, speed: f64, fidelity: Fidelity) -> Self {
+        assert!(speed > 0.0 && speed.is_finite(), "a replay goes forward, at speed {speed}");
         Self { feed, base, speed, handed: VecDeque::with_capacity(64), fidelity }
     }
 
@@ -38,6 +40,7 @@ impl Source for Timed {
             return Next::NotBefore(wanted);
         }
         let Some((id, planned)) = self.feed.take() else { return Next::Done };
+        debug_assert!(self.base <= wanted && wanted <= now, "nothing is issued before its time");
         self.handed.push_back((id, planned.in_flight));
         Next::Request(planned.request(id, Some(wanted)))
     }
@@ -56,6 +59,7 @@ impl Source for Timed {
 
 /// The recorded depth of a request; without a policy that reorders it is the first in line.
 pub(super) fn take(handed: &mut VecDeque<(u32, Option<u32>)>, id: u32) -> Option<u32> {
-    let at = handed.iter().position(|(handed, _)| *handed == id)?;
-    handed.remove(at)?.1
+    let at = handed.iter().position(|(handed, _)| *handed == id);
+    debug_assert!(at.is_some(), "the engine issues what it was handed, once");
+    handed.remove(at?)?.1
 }

@@ -1,7 +1,7 @@
 //! How requests come: gaps, and counts in windows.
 
 use super::document;
-use super::share;
+use super::ratio::share;
 use seekwell_io::histogram::Histogram;
 use seekwell_io::units::Nanos;
 

@@ -6,43 +6,18 @@
 //! Waldspurger et al., FAST 2015). A block that stays was seen from its first access on.
 
 use super::document::{Follows, Space, Succession};
+use super::entry::{BLOCK_BITS, Entry, NOBODY, bound, mix, weight_of};
+use super::limits::Limits;
 use super::log_bins::LogBins;
 use super::lru::Lru;
-use super::{Limits, share};
+use super::ratio::share;
 use crate::record::Record;
 use seekwell_io::request::Op;
 
-/// Size of a block, as a power of two.
-pub(super) const BLOCK_BITS: u32 = 12;
 /// Devices told apart; requests to any further one count as that of the last.
 pub(super) const DEVICES: u32 = 4095;
-const NOBODY: u64 = u64::MAX;
 /// Accesses handled together, so that their cache misses overlap.
 const TOGETHER: usize = 32;
-
-/// One block.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
-    /// Device and number, see [`key_of`].
-    key: u64,
-    last: u64,
-    last_write: u64,
-    reads: u32,
-    writes: u32,
-    /// Place in the order of last use; kept by [`Lru`].
-    pub place: u32,
-    wrote: bool,
-}
-
-impl Entry {
-    const EMPTY: Self =
-        Self { key: NOBODY, last: 0, last_write: 0, reads: 0, writes: 0, place: 0, wrote: false };
-
-    /// Whether it holds a block whose hash is at most `bound`.
-    pub fn within(&self, bound: u64) -> bool {
-        self.key != NOBODY && mix(self.key) <= bound
-    }
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Access {
@@ -50,13 +25,6 @@ struct Access {
     hash: u64,
     at: u64,
     write: bool,
-}
-
-/// Spreads the bits of a key over all 64.
-const fn mix(key: u64) -> u64 {
-    let x = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    x ^ (x >> 32)
 }
 
 /// Device in the upper 12 bits, number of the block in the others: the two never mix, for an offset
@@ -295,14 +263,4 @@ impl Blocks {
     pub fn reuse(&self) -> Option<super::document::Reuse> {
         self.lru.as_ref().and_then(|lru| lru.finish(self.accesses))
     }
-}
-
-/// The largest hash of a block that is followed at a level.
-pub(super) const fn bound(level: u32) -> u64 {
-    u64::MAX >> level
-}
-
-/// How many blocks one stands for.
-pub(super) fn weight_of(level: u32) -> f64 {
-    (1u64 << level) as f64
 }

@@ -1,7 +1,7 @@
 //! Plain counts: operations, sizes, alignment, durability.
 
 use super::document::{Alignment, Durability, Operation, Size, Sizes};
-use super::{rate, share};
+use super::ratio::{rate, share};
 use crate::record::{Flags, Record};
 use seekwell_io::request::Op;
 use std::collections::HashMap;

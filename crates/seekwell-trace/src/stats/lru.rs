@@ -6,9 +6,9 @@
 //! fixed number of them, and each distance is scaled up (SHARDS of fixed size, Waldspurger et al.,
 //! FAST 2015, with its correction: accesses expected and not sampled are hits at distance zero).
 
-use super::Limits;
-use super::blocks::{BLOCK_BITS, Entry, bound, weight_of};
 use super::document::Reuse;
+use super::entry::{BLOCK_BITS, Entry, bound, weight_of};
+use super::limits::Limits;
 use super::log_bins::LogBins;
 
 /// Points of the miss-ratio curve for each doubling of the cache; a divisor of 16.

@@ -20,50 +20,30 @@ mod blocks;
 mod counts;
 mod describe;
 pub mod document;
+mod entry;
 mod grid;
 mod idle;
 mod latency;
+mod limits;
 mod log_bins;
 mod lru;
 mod order;
 mod parties;
 mod queue;
+mod ratio;
 
 #[cfg(test)]
 mod tests;
 
 pub use document::{Drawing, SCHEMA, TraceStats};
+pub use limits::Limits;
 
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
 use crate::source::{About, BATCH, Source, Tables, each_batch};
 use blocks::Blocks;
+use ratio::{rate, share};
 use seekwell_io::request::Op;
-
-/// Up to where every block is remembered, and how many are after that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Blocks remembered before blocks are sampled.
-    pub exact_blocks: usize,
-    /// Accesses of blocks after which blocks are sampled, however few they are.
-    pub exact_table_accesses: u64,
-    /// The same for reuse distances alone, which cost more.
-    pub exact_reuse_accesses: u64,
-    /// Blocks at most once they are sampled.
-    pub sampled_blocks: usize,
-}
-
-impl Default for Limits {
-    /// 3 GiB touched, 67 million and 17 million accesses of 4 KiB; 65,536 blocks after that.
-    fn default() -> Self {
-        Self {
-            exact_blocks: 3 << 18,
-            exact_table_accesses: 1 << 26,
-            exact_reuse_accesses: 1 << 24,
-            sampled_blocks: 1 << 16,
-        }
-    }
-}
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -293,14 +273,4 @@ fn each_at<A>(
     for (record, at) in records.iter().zip(clock).filter(|(_, at)| **at != u64::MAX) {
         add(all, record, *at);
     }
-}
-
-/// A part of a whole that is not nothing.
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// So many in a time that is not nothing, per second.
-fn rate(amount: u64, duration_ns: Option<u64>) -> Option<f64> {
-    duration_ns.filter(|ns| *ns > 0).map(|ns| amount as f64 * 1e9 / ns as f64)
 }

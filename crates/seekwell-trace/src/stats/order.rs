@@ -2,7 +2,7 @@
 
 use super::document::{self, Seek};
 use super::log_bins::LogBins;
-use super::share;
+use super::ratio::share;
 use crate::record::Record;
 use seekwell_io::request::Op;
 

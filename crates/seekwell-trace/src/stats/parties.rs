@@ -2,7 +2,7 @@
 
 use super::document::Party;
 use super::latency::between;
-use super::share;
+use super::ratio::share;
 use crate::record::Record;
 use seekwell_io::request::Op;
 

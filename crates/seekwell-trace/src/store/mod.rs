@@ -7,66 +7,33 @@
 //! [`crate::source::About::cut_short`]. Finishing writes the footer where it belongs and renames.
 //! No recording ever opens or replaces the part of another.
 
+mod files;
 mod read;
 mod schema;
 mod summary;
 mod write;
 
+pub use files::part_of;
 pub use read::{Stored, open, summary};
 pub use summary::{Count, DeviceSummary, Summary};
 pub use write::{Options, create, create_with};
 
-use crate::error::TraceError;
-use parquet::errors::ParquetError;
-use seekwell_access::{OutputFile, folder_of};
-use std::path::{Path, PathBuf};
+use crate::formats::format::{Certainty, Create, Format, Holds, Reader, Sample, Writer};
 
-/// The format's name.
-pub const NAME: &str = "seekwell";
+/// The format.
+pub const FORMAT: Format = Format {
+    name: files::NAME,
+    description: "seekwell's own store (Parquet)",
+    holds: Holds::EVERYTHING,
+    reader: Reader::File(open),
+    writer: Some(Writer { create: Create::File(create), leaves_out: &[] }),
+    ending: Some("parquet"),
+    looks_like,
+    locate: Some(part_of),
+};
 
-/// Keys of the file's metadata.
-mod key {
-    pub const ABOUT: &str = "seekwell.about";
-    pub const TABLES: &str = "seekwell.tables";
-    pub const SUMMARY: &str = "seekwell.summary";
-    pub const VERSION: &str = "seekwell.version";
-}
-
-/// What [`key::VERSION`] says: the schema this program writes.
-const VERSION: &str = "1";
-
-/// What a recording into `path` that goes on or was killed has written so far; of several, the
-/// newest.
-pub fn part_of(path: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder_of(path)).ok()?.flatten();
-    let parts = entries.filter_map(|entry| {
-        // The entry's own kind and time: a link is not followed.
-        let is_part = OutputFile::is_part_of(path, &entry.file_name());
-        let data = entry.metadata().ok().filter(|data| is_part && data.is_file())?;
-        Some((data.modified().ok()?, entry.file_name()))
-    });
-    parts.max().map(|(_, name)| path.with_file_name(name))
-}
-
-fn footer_of(part: &Path) -> PathBuf {
-    let mut name = part.as_os_str().to_owned();
-    name.push(".footer");
-    PathBuf::from(name)
-}
-
-fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> TraceError {
-    TraceError::Io { what, path: path.to_owned(), source }
-}
-
-fn parquet_error(what: &'static str, path: &Path, error: ParquetError) -> TraceError {
-    let source = match error {
-        ParquetError::External(e) => match e.downcast::<std::io::Error>() {
-            Ok(io) => *io,
-            Err(other) => std::io::Error::other(other),
-        },
-        other => std::io::Error::other(other),
-    };
-    io_error(what, path, source)
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    Certainty::Header.when(sample.bytes.starts_with(b"PAR1"))
 }
 
 #[cfg(test)]

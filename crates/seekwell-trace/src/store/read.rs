@@ -1,8 +1,9 @@
 //! Reading the store, a batch at a time across all columns, so that neither the size of the file
 //! nor that of a group matters.
 
+use super::files::{NAME, footer_of, io_error, key, parquet_error, part_of};
 use super::schema::{NUMBERS, TIMES, message, stamp_of};
-use super::{NAME, Summary, footer_of, io_error, key, parquet_error, part_of};
+use super::summary::Summary;
 use crate::error::{At, TraceError};
 use crate::order::Ordered;
 use crate::record::{Record, Stamp};
@@ -209,13 +210,13 @@ impl Group {
                     0 => Some(Stamp::NONE),
                     _ => values.next().and_then(|&v| stamp_of(v)),
                 };
-                (column.to)(record, stamp.ok_or(Bad::Value("a time from zero on"))?);
+                (column.to)(record, stamp.ok_or(Bad::Value("a time of zero or more"))?);
             }
         }
         fetch(&mut self.offset, records.len(), &mut self.wide, None)?;
         for (record, &value) in records.iter_mut().zip(&self.wide) {
             record.offset =
-                u64::try_from(value).map_err(|_| Bad::Value("an offset from zero on"))?;
+                u64::try_from(value).map_err(|_| Bad::Value("an offset of zero or more"))?;
         }
         for (reader, column) in self.numbers.iter_mut().zip(&NUMBERS) {
             fetch(reader, records.len(), &mut self.narrow, None)?;

@@ -1,10 +1,13 @@
 use super::*;
+use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, Capture, Clock, Device, Source, Tables};
 use proptest::prelude::*;
+use seekwell_access::OutputFile;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 fn tables() -> Tables {
@@ -212,7 +215,7 @@ fn another_parquet_file_is_called_one() {
     let error = read(&path).expect_err("is another");
     assert_eq!(
         error.to_string(),
-        "seekwell, byte 0: a Parquet file with the columns of docs/formats.md (found \"a…\")"
+        "seekwell, byte 0: expected a Parquet file with the columns of docs/formats.md, found \"a…\""
     );
 }
 

@@ -1,7 +1,8 @@
 //! Writing the store.
 
+use super::files::{NAME, VERSION, footer_of, io_error, key, parquet_error};
 use super::schema::{NUMBERS, OFFSET, TIMES, message, time_value};
-use super::{Summary, footer_of, io_error, key, parquet_error};
+use super::summary::Summary;
 use crate::error::TraceError;
 use crate::record::Record;
 use crate::source::{About, Sink, Tables, Written};
@@ -50,6 +51,7 @@ pub fn create_with(
     about: &About,
     options: Options,
 ) -> Result<Box<dyn Sink + Send>, TraceError> {
+    assert!(options.group_records > 0, "a group holds records");
     let part = output.temporary();
     let inner = BufWriter::with_capacity(1 << 20, output);
     let file = SerializedFileWriter::new(inner, message(), properties().into())
@@ -99,6 +101,8 @@ impl Store {
 
     /// Closes a group of the first `count` records held and makes it recoverable.
     fn close_group(&mut self, count: usize, tables: &Tables) -> Result<(), TraceError> {
+        assert!(0 < count && count <= self.held.len(), "a group of {count} records");
+        let (held, requests) = (self.held.len(), self.summary.requests);
         let records = &self.held[..count];
         let written = self.file.next_row_group().and_then(|mut group| {
             write_group(&mut group, records)?;
@@ -107,6 +111,8 @@ impl Store {
         written.map_err(|e| self.failed(e))?;
         self.summary.add(&self.held[..count]);
         self.held.drain(..count);
+        assert_eq!(self.held.len() + count, held, "what is written is no longer held");
+        assert_eq!(self.summary.requests, requests + count as u64, "and is counted once");
         self.group_begun = Instant::now();
         self.file.flush().map_err(|e| io_error("writing", &self.part, e))?;
         self.keep_footer(tables)?;
@@ -122,6 +128,7 @@ impl Store {
     fn keep_footer(&self, tables: &Tables) -> Result<(), TraceError> {
         let groups = self.file.flushed_row_groups().to_vec();
         let rows = groups.iter().map(|g| g.num_rows()).sum();
+        assert_eq!(rows, self.summary.requests as i64, "the summary counts the rows of the file");
         let properties = self.file.properties();
         let file = FileMetaData::new(
             properties.writer_version().as_num(),
@@ -155,6 +162,7 @@ impl Sink for Store {
         if !self.held.is_empty() && self.group_begun.elapsed() >= self.options.group_time {
             self.close_group(self.held.len(), tables)?;
         }
+        assert!(self.held.len() < self.options.group_records, "a full group is written");
         Ok(())
     }
 
@@ -162,6 +170,7 @@ impl Sink for Store {
         if !self.held.is_empty() {
             self.close_group(self.held.len(), tables)?;
         }
+        assert!(self.held.is_empty(), "every record is in a group");
         for pair in metadata(about, tables, &self.summary) {
             self.file.append_key_value_metadata(pair);
         }
@@ -181,7 +190,7 @@ impl Sink for Store {
 
 /// Refuses what the columns have no place for.
 fn check(r: &Record, tables: &Tables) -> Result<(), TraceError> {
-    let inexpressible = |what| Err(TraceError::Inexpressible { format: super::NAME, what });
+    let inexpressible = |what| Err(TraceError::Inexpressible { format: NAME, what });
     for time in &TIMES {
         if let Some(Err(ns)) = time_value((time.of)(r)) {
             return inexpressible(format!("a time of {ns} ns; the last is 2^63 - 1"));
@@ -199,7 +208,7 @@ fn check(r: &Record, tables: &Tables) -> Result<(), TraceError> {
 fn metadata(about: &About, tables: &Tables, summary: &Summary) -> Vec<KeyValue> {
     let json = |value: Result<String, serde_json::Error>| value.expect("plain structures");
     vec![
-        KeyValue::new(key::VERSION.to_owned(), super::VERSION.to_owned()),
+        KeyValue::new(key::VERSION.to_owned(), VERSION.to_owned()),
         KeyValue::new(key::ABOUT.to_owned(), json(serde_json::to_string(about))),
         KeyValue::new(key::TABLES.to_owned(), json(serde_json::to_string(tables))),
         KeyValue::new(key::SUMMARY.to_owned(), json(serde_json::to_string(summary))),

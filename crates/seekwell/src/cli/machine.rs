@@ -133,7 +133,7 @@ pub struct Validate {
     pub trace: Option<PathBuf>,
     /// Its format, if it cannot be detected
     #[arg(long, value_name = "FORMAT", value_parser = super::trace::readable(), requires = "trace")]
-    pub from: Option<Format>,
+    pub from: Option<&'static Format>,
     /// Change a parameter first
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair, requires = "trace")]
     pub set: Vec<(String, String)>,

@@ -68,7 +68,7 @@ pub struct Replay {
     pub late: Nanos,
     /// Format of the trace, if it cannot be detected
     #[arg(long, value_name = "FORMAT", value_parser = readable())]
-    pub from: Option<Format>,
+    pub from: Option<&'static Format>,
     /// Size of the temporary file, or of the part of the target used [default: what the trace
     /// reaches]
     #[arg(long, value_name = "SIZE", value_parser = values::size)]

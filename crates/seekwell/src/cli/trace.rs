@@ -55,7 +55,7 @@ pub struct Info {
     pub file: PathBuf,
     /// Its format, where the first bytes do not tell
     #[arg(long, value_name = "FORMAT", value_parser = readable())]
-    pub from: Option<Format>,
+    pub from: Option<&'static Format>,
 }
 
 /// `seekwell trace stats`.
@@ -66,7 +66,7 @@ pub struct Stats {
     pub file: PathBuf,
     /// Its format, where the first bytes do not tell
     #[arg(long, value_name = "FORMAT", value_parser = readable())]
-    pub from: Option<Format>,
+    pub from: Option<&'static Format>,
     /// Leave out reuse distances and the miss-ratio curve: faster
     #[arg(long)]
     pub no_reuse: bool,
@@ -100,10 +100,10 @@ pub struct Files {
     pub output: PathBuf,
     /// Format of the input, where the first bytes do not tell
     #[arg(long, value_name = "FORMAT", value_parser = readable())]
-    pub from: Option<Format>,
+    pub from: Option<&'static Format>,
     /// Format of the output [default: by the ending of its name]
     #[arg(long, value_name = "FORMAT", value_parser = writable())]
-    pub to: Option<Format>,
+    pub to: Option<&'static Format>,
     /// What is done with a file that exists.
     #[command(flatten)]
     pub replace: Force,
@@ -136,17 +136,22 @@ pub struct Cut {
 }
 
 /// Names of formats that are read.
-pub fn readable() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name))
-        .map(|name| Format::named(&name).expect("one of the names"))
+pub fn readable() -> impl TypedValueParser<Value = &'static Format> {
+    among(Format::ALL.into_iter())
 }
 
-fn writable() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.into_iter().filter(|f| f.is_written()).map(Format::name))
-        .map(|name| Format::named(&name).expect("one of the names"))
+fn writable() -> impl TypedValueParser<Value = &'static Format> {
+    among(Format::written())
 }
 
 fn op() -> impl TypedValueParser<Value = Op> {
     PossibleValuesParser::new(Op::ALL.map(Op::name))
         .map(|name| Op::ALL.into_iter().find(|op| op.name() == name).expect("one of the names"))
+}
+
+fn among(
+    formats: impl Iterator<Item = &'static Format>,
+) -> impl TypedValueParser<Value = &'static Format> {
+    PossibleValuesParser::new(formats.map(|f| f.name))
+        .map(|name| Format::named(&name).expect("one of the names"))
 }

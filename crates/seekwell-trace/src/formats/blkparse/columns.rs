@@ -5,7 +5,6 @@
 //! are known, the fields need not be found one behind the other, which is most of the work. The
 //! sequence is of no use and is not looked at.
 
-use super::Head;
 use crate::formats::digits::{column, count, value, word};
 use seekwell_io::units::Nanos;
 
@@ -23,6 +22,18 @@ const PID_WIDTH: usize = 5;
 const PID_MOST: usize = 8;
 /// The shortest end of a line: action, letters and what follows.
 const REST: usize = 9;
+
+/// The part of a line that all actions share.
+pub(super) struct Head<'a> {
+    pub device: &'a [u8],
+    pub cpu: u16,
+    pub at: Nanos,
+    pub pid: u32,
+    pub action: &'a [u8],
+    pub letters: &'a [u8],
+    /// Bytes up to what follows.
+    pub len: usize,
+}
 
 /// The part that all actions share; none where a column is not in its place.
 #[inline(always)]

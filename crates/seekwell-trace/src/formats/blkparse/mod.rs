@@ -7,45 +7,57 @@ mod columns;
 
 use super::cursor::Cursor;
 use super::digits;
-use super::events::{Meeting, errno};
+use super::events::{Pairing, errno};
+use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
 use crate::pair::{Event, Kind, rwbs};
 use crate::record::{Flags, Record};
-use crate::source::{About, Capture, Clock, Source, Tables};
+use crate::source::{About, Capture, Clock, Tables};
+use columns::Head;
 use seekwell_io::units::Nanos;
 
 const HEADER: &str = "a line of blkparse's default format: \
     major,minor cpu sequence seconds.nanoseconds pid action rwbs";
 
-/// Reads it. Times count from the trace's start.
-pub fn open(input: Input) -> Box<dyn Source + Send> {
-    let about = About::new(Blkparse::NAME, Clock::Start, Capture::Both);
-    Box::new(TextSource::new(input, Blkparse::new(), about))
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "blkparse",
+    description: "text that blkparse prints",
+    holds: Holds::EVERYTHING,
+    reader: Reader::Stream(open),
+    writer: None,
+    ending: None,
+    looks_like,
+    locate: None,
+};
+
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    sample.by_lines(|line| {
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let is_number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+        let (device, cpu) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let is_device = device.contains(&b',') && device.split(|&b| b == b',').all(is_number);
+        is_device && is_number(cpu) && words.count() >= 4
+    })
+}
+
+fn open(input: Input) -> Opened {
+    let about = About::new(FORMAT.name, Clock::Start, Capture::Both);
+    Ok(Box::new(TextSource::new(input, Blkparse::new(), about)))
 }
 
 struct Blkparse {
-    meeting: Meeting,
+    pairing: Pairing,
     /// The first eight bytes of the device named last, and its number.
     last_device: Option<(u64, u32)>,
     /// Only totals follow.
     summary: bool,
 }
 
-struct Head<'a> {
-    device: &'a [u8],
-    cpu: u16,
-    at: Nanos,
-    pid: u32,
-    action: &'a [u8],
-    letters: &'a [u8],
-    /// Bytes up to what follows.
-    len: usize,
-}
-
 impl Blkparse {
     fn new() -> Self {
-        Self { meeting: Meeting::new(), last_device: None, summary: false }
+        Self { pairing: Pairing::new(), last_device: None, summary: false }
     }
 }
 
@@ -82,7 +94,7 @@ fn begins_summary(line: &[u8]) -> bool {
 }
 
 impl LineFormat for Blkparse {
-    const NAME: &'static str = "blkparse";
+    const NAME: &'static str = FORMAT.name;
 
     #[inline]
     fn line(
@@ -140,15 +152,15 @@ impl LineFormat for Blkparse {
             Kind::Complete => {
                 event.error = errno(last).ok_or_else(|| Wrong::new("[error]", last))?;
             }
-            Kind::Queue | Kind::Issue => event.process = self.meeting.process(last, tables)?,
+            Kind::Queue | Kind::Issue => event.process = self.pairing.process(last, tables)?,
             _ => {}
         }
-        self.meeting.push(&event, about, out);
+        self.pairing.push(&event, about, out);
         Ok(())
     }
 
     fn end(&mut self, about: &mut About, out: &mut Vec<Record>) {
-        self.meeting.end(about, out);
+        self.pairing.end(about, out);
     }
 }
 
@@ -169,7 +181,7 @@ impl Blkparse {
         if !parts.next().is_some_and(is_number) || !parts.next().is_some_and(is_number) {
             return Ok(None);
         }
-        let number = self.meeting.devices.device(name, tables)?;
+        let number = self.pairing.devices.device(name, tables)?;
         if text.len() <= 8 {
             self.last_device = Some((word, number));
         }

@@ -4,9 +4,10 @@ use crate::formats::input::Input;
 use proptest::prelude::*;
 use std::path::Path;
 
-pub fn read(open: impl Fn(Input) -> Box<dyn Source + Send>, text: &[u8]) -> Read {
+pub fn read(open: impl Fn(Input) -> Opened, text: &[u8]) -> Read {
     let reader = Box::new(std::io::Cursor::new(text.to_vec()));
-    let mut source = open(Input::from_reader(Path::new("test"), reader).expect("reads"));
+    let mut source =
+        open(Input::from_reader(Path::new("test"), reader).expect("reads")).expect("opens");
     let mut records = Vec::new();
     let ended = loop {
         let before = records.len();

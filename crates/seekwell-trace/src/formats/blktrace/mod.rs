@@ -27,8 +27,20 @@ mod tests;
 mod wire;
 mod write;
 
-pub use read::{first_of, open};
-pub use write::create;
+use super::format::{Certainty, Create, Format, Holds, Reader, Sample, Writer};
 
-/// The format's name.
-const NAME: &str = "blktrace";
+/// The format.
+pub const FORMAT: Format = Format {
+    name: wire::NAME,
+    description: "blktrace binary, version 7 or 8, merged or one file per CPU",
+    holds: Holds::EVERYTHING,
+    reader: Reader::Stream(read::open),
+    writer: Some(Writer { create: Create::Stream(write::create), leaves_out: &[] }),
+    ending: None,
+    looks_like,
+    locate: Some(read::first_of),
+};
+
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    Certainty::Header.when(sample.bytes.first_chunk().copied().and_then(wire::magic).is_some())
+}

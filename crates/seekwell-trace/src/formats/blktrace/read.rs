@@ -1,9 +1,8 @@
 //! Reading: one merged stream, or the files of all CPUs at once in the order of time.
 
-use super::NAME;
-use super::wire::{LEN_V7, LEN_V8, Order, Raw, act, category, magic, note};
+use super::wire::{LEN_V7, LEN_V8, NAME, Order, Raw, act, category, magic, note};
 use crate::error::{At, TraceError};
-use crate::formats::events::{Meeting, errno_of};
+use crate::formats::events::{Pairing, errno_of};
 use crate::formats::input::{Bytes, Input};
 use crate::formats::text::Wrong;
 use crate::pair::{Event, Kind, rwbs};
@@ -118,13 +117,13 @@ impl Stream {
             found: format!("{:02x} {:02x} {:02x} {:02x}", word[0], word[1], word[2], word[3]),
         };
         let Some((order, version)) = magic(word) else {
-            return Err(malformed("a record begins with 65 61 74, in either byte order"));
+            return Err(malformed("a record that begins with 65 61 74, in either byte order"));
         };
         if !matches!(version, 7 | 8) {
             return Err(malformed("a record of version 7 or 8"));
         }
         if *self.order.get_or_insert(order) != order {
-            return Err(malformed("records in one byte order; this one has the other"));
+            return Err(malformed("a record in the byte order of the first one"));
         }
         Ok((order, version))
     }
@@ -138,7 +137,7 @@ pub(super) struct Blktrace {
     streams: Vec<Stream>,
     /// Time of each stream's next record, earliest first.
     turns: BinaryHeap<Reverse<(u64, usize)>>,
-    meeting: Meeting,
+    pairing: Pairing,
     /// Number in the tables of each device and process.
     devices: HashMap<u32, u32>,
     last_device: (u32, u32),
@@ -152,7 +151,7 @@ impl Blktrace {
         let mut source = Self {
             streams: Vec::new(),
             turns: BinaryHeap::new(),
-            meeting: Meeting::new(),
+            pairing: Pairing::new(),
             devices: HashMap::new(),
             last_device: (0, u32::MAX),
             processes: HashMap::new(),
@@ -189,7 +188,7 @@ impl Blktrace {
                 return Err(TraceError::Malformed {
                     format: NAME,
                     at: At::Byte(bytes.position()),
-                    wrong: "a split has a payload of eight bytes",
+                    wrong: "a split with a payload of eight bytes",
                     found: payload.len().to_string(),
                 });
             };
@@ -203,7 +202,7 @@ impl Blktrace {
             wrong: wrong.what,
             found: wrong.found,
         })?;
-        self.meeting.push(&event, &mut self.about, out);
+        self.pairing.push(&event, &mut self.about, out);
         Ok(())
     }
 
@@ -233,7 +232,7 @@ impl Blktrace {
             Some(&number) => number,
             None => {
                 let name = format!("{},{}", device >> 20, device & 0xf_ffff);
-                let number = self.meeting.devices.device(name.as_bytes(), &mut self.tables)?;
+                let number = self.pairing.devices.device(name.as_bytes(), &mut self.tables)?;
                 self.devices.insert(device, number);
                 number
             }
@@ -249,7 +248,7 @@ impl Blktrace {
                 let name = payload.split(|&b| b == 0).next().unwrap_or(&[]);
                 let name = &name[..name.len().min(16)];
                 if self.processes.len() < MOST_PROCESSES
-                    && let Ok(number) = self.meeting.process(name, &mut self.tables)
+                    && let Ok(number) = self.pairing.process(name, &mut self.tables)
                 {
                     self.processes.insert(raw.pid, number);
                 }
@@ -307,7 +306,7 @@ impl Source for Blktrace {
         let enough = out.len() + BATCH;
         while out.len() < enough {
             let Some(&Reverse((_, turn))) = self.turns.peek() else {
-                self.meeting.end(&mut self.about, out);
+                self.pairing.end(&mut self.about, out);
                 return Ok(());
             };
             let stepped = self.step(turn, out).and_then(|()| self.streams[turn].advance());
@@ -323,7 +322,7 @@ impl Source for Blktrace {
                 }
                 Err(error) => {
                     self.turns.clear();
-                    self.meeting.end(&mut self.about, out);
+                    self.pairing.end(&mut self.about, out);
                     return Err(error);
                 }
             }

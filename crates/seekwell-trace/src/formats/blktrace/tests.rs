@@ -1,9 +1,10 @@
-use super::read::Blktrace;
+use super::read::{Blktrace, first_of, open};
 use super::wire::{Raw, act, category, note};
-use super::*;
+use super::write::create;
 use crate::error::TraceError;
 use crate::formats::input::Input;
 use crate::formats::output::Output;
+use crate::formats::{self, blkparse};
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, Capture, Clock, Losses, Source, Tables};
 use proptest::prelude::*;
@@ -189,7 +190,7 @@ fn a_record_in_the_other_byte_order_is_refused_with_its_byte() {
     bytes.extend(encode(&raw(2000, act::QUEUE, category::READ, 0, 512), &[], As::BigV7));
     let error = read(bytes).expect_err("mixed").to_string();
     assert!(
-        error.starts_with(&format!("blktrace, byte {at}: records in one byte order")),
+        error.starts_with(&format!("blktrace, byte {at}: expected a record in the byte order")),
         "{error}"
     );
 }
@@ -388,7 +389,8 @@ fn the_real_blkparse_reads_what_is_written_and_its_text_is_read_again() {
     assert_eq!(totals("Read Dispatches:"), ["300", "1200KiB"]);
     assert_eq!(totals("Writes Completed:"), ["200", "800KiB"]);
     assert!(text.contains("Skips: 0 forward"), "{text}");
-    let mut source = crate::formats::blkparse::open(input(text.into_bytes()));
+    let mut source =
+        formats::open_input(input(text.into_bytes()), &blkparse::FORMAT).expect("opens");
     let (again, ended) = drain(&mut *source);
     ended.expect("its text is read");
     assert_eq!(source.tables().processes, ["", "mysqld"]);

@@ -1,5 +1,7 @@
 //! One record as bytes.
 
+/// The format's name.
+pub(super) const NAME: &str = "blktrace";
 /// Upper three bytes of what each record begins with; the lowest is the version.
 pub(super) const MAGIC: u32 = 0x6561_7400;
 /// Bytes of a record of version 7, without payload.

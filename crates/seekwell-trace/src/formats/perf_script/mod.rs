@@ -6,23 +6,47 @@
 //! priority (`be,0,4`) came with Linux 6.11.
 
 use super::cursor::Cursor;
-use super::events::{Meeting, errno};
+use super::events::{Pairing, errno};
+use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
 use crate::pair::{Event, Kind, rwbs};
 use crate::record::Record;
-use crate::source::{About, Capture, Clock, Source, Tables};
+use crate::source::{About, Capture, Clock, Tables};
 use memchr::memmem;
 use seekwell_io::units::Nanos;
 
-/// Reads it. Times count from that machine's start.
-pub fn open(input: Input) -> Box<dyn Source + Send> {
-    let about = About::new(PerfScript::NAME, Clock::Monotonic, Capture::Both);
-    Box::new(TextSource::new(input, PerfScript { meeting: Meeting::new() }, about))
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "perf-script",
+    description: "text that perf script prints of block events",
+    holds: Holds::EVERYTHING,
+    reader: Reader::Stream(open),
+    writer: None,
+    ending: None,
+    looks_like,
+    locate: None,
+};
+
+fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
+    Certainty::Event.when(sample.lines().any(names_an_event))
+}
+
+/// `task pid [cpu] time: block:block_rq_issue: …`, or without `block:` from tracefs.
+fn names_an_event(line: &[u8]) -> bool {
+    line.split(u8::is_ascii_whitespace).any(|word| {
+        let word = word.strip_prefix(b"block:").unwrap_or(word);
+        word.starts_with(b"block_") && word.ends_with(b":") && word.len() > 7
+    })
+}
+
+fn open(input: Input) -> Opened {
+    let about = About::new(FORMAT.name, Clock::Monotonic, Capture::Both);
+    Ok(Box::new(TextSource::new(input, PerfScript { pairing: Pairing::new() }, about)))
 }
 
 struct PerfScript {
-    meeting: Meeting,
+    pairing: Pairing,
 }
 
 /// What a line begins with, and what comes after the event's name.
@@ -89,7 +113,7 @@ fn kind_of(name: &[u8]) -> Option<Kind> {
 }
 
 impl LineFormat for PerfScript {
-    const NAME: &'static str = "perf-script";
+    const NAME: &'static str = FORMAT.name;
 
     fn line(
         &mut self,
@@ -104,19 +128,19 @@ impl LineFormat for PerfScript {
         let Some(head) = head(line) else { return self.other(line) };
         let Some(kind) = kind_of(head.name) else { return Ok(()) };
         let wrong = || Wrong::new("a block event as the kernel prints it", head.body);
-        let mut event = body(&head, kind, tables, &mut self.meeting)?;
+        let mut event = body(&head, kind, tables, &mut self.pairing)?;
         let last = Cursor::new(head.body).bracketed_last().ok_or_else(wrong)?;
         match kind {
             Kind::Complete => event.error = errno(last).ok_or_else(wrong)?,
-            Kind::Queue | Kind::Issue => event.process = self.meeting.process(last, tables)?,
+            Kind::Queue | Kind::Issue => event.process = self.pairing.process(last, tables)?,
             _ => {}
         }
-        self.meeting.push(&event, about, out);
+        self.pairing.push(&event, about, out);
         Ok(())
     }
 
     fn end(&mut self, about: &mut About, out: &mut Vec<Record>) {
-        self.meeting.end(about, out);
+        self.pairing.end(about, out);
     }
 }
 
@@ -126,7 +150,7 @@ impl PerfScript {
         for marker in [&b"[LOST "[..], b"PERF_RECORD_LOST lost ", b"EVENTS DROPPED"] {
             let Some(at) = memmem::find(line, marker) else { continue };
             let number = Cursor::new(&line[at + marker.len()..]).number();
-            self.meeting.lost_events += number.map_or(1, |(lost, _)| lost);
+            self.pairing.lost_events += number.map_or(1, |(lost, _)| lost);
             return Ok(());
         }
         Err(Wrong::new("process pid [cpu] seconds: event: …", line))
@@ -138,11 +162,11 @@ fn body(
     head: &Head<'_>,
     kind: Kind,
     tables: &mut Tables,
-    meeting: &mut Meeting,
+    pairing: &mut Pairing,
 ) -> Result<Event, Wrong> {
     let wrong = || Wrong::new("a block event as the kernel prints it", head.body);
     let mut cursor = Cursor::new(head.body);
-    let device = meeting.devices.device(cursor.word(), tables)?;
+    let device = pairing.devices.device(cursor.word(), tables)?;
     cursor.blanks();
     let letters = cursor.word();
     cursor.blanks();

@@ -45,7 +45,7 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
 }
 
 /// The trace's requests with what each took and how long the host thought after it.
-fn requests(trace: &Path, format: Option<Format>) -> Result<Vec<Measured>, TraceError> {
+fn requests(trace: &Path, format: Option<&'static Format>) -> Result<Vec<Measured>, TraceError> {
     let mut source = formats::open(trace, format, &Arc::default())?;
     let mut records: Vec<Record> = Vec::new();
     each_batch(&mut *source, |batch| {

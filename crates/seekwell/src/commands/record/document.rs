@@ -68,7 +68,7 @@ impl Document {
     /// Puts it together.
     pub fn new(
         args: &Record,
-        format: Format,
+        format: &'static Format,
         recording: &Recording,
         totals: &Totals,
         written: &Written,
@@ -81,7 +81,7 @@ impl Document {
         Self {
             schema: "seekwell/record/1",
             file: args.output.display().to_string(),
-            format: format.name(),
+            format: format.name,
             devices: recording.tables().devices.clone(),
             via: if recording.via() == Via::Perf { "perf" } else { "tracefs" },
             duration_s,

@@ -59,7 +59,7 @@ pub fn run(args: &Record, context: &Context) -> Ended {
         },
     };
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let format = Format::of_output(&args.output).unwrap_or(Format::Seekwell);
+    let format = Format::of_output(&args.output).unwrap_or(&store::FORMAT);
     let recording = Recording::start(plan).map_err(TraceError::from)?;
     if on_itself {
         context.note(&format!(
@@ -122,7 +122,7 @@ impl Job {
     fn document(
         &self,
         args: &Record,
-        format: Format,
+        format: &'static Format,
         written: &Written,
         status: Option<ExitStatus>,
     ) -> Document {

@@ -7,7 +7,6 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::signals;
-use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Format};
@@ -33,10 +32,9 @@ pub fn run(files: &Files, cut: Option<&Cut>, context: &Context) -> Ended {
     report(files, to, source.about().format.as_str(), &copied, context)
 }
 
-fn output_format(files: &Files) -> Result<Format, CommandError> {
+fn output_format(files: &Files) -> Result<&'static Format, CommandError> {
     files.to.or_else(|| Format::of_output(&files.output)).ok_or_else(|| {
-        let known = Format::ALL.into_iter().filter(|f| f.is_written()).map(Format::name);
-        let known = known.collect::<Vec<_>>().join(", ");
+        let known = Format::written().map(|f| f.name).collect::<Vec<_>>().join(", ");
         CommandError::NoTraceFormat { path: files.output.clone(), known }
     })
 }
@@ -50,7 +48,7 @@ struct Copied {
 fn copy(
     source: &mut dyn Source,
     files: &Files,
-    to: Format,
+    to: &'static Format,
     sieve: Option<&mut Sieve<'_>>,
     context: &Context,
     line: &Line,
@@ -164,7 +162,13 @@ impl<'a> Sieve<'a> {
     }
 }
 
-fn report(files: &Files, to: Format, from: &str, copied: &Copied, context: &Context) -> Ended {
+fn report(
+    files: &Files,
+    to: &'static Format,
+    from: &str,
+    copied: &Copied,
+    context: &Context,
+) -> Ended {
     let Written { records, left_out } = copied.written;
     if context.json {
         context.print_json(&json!({
@@ -172,7 +176,7 @@ fn report(files: &Files, to: Format, from: &str, copied: &Copied, context: &Cont
             "input": files.input.display().to_string(),
             "output": files.output.display().to_string(),
             "from": from,
-            "to": to.name(),
+            "to": to.name,
             "requests_read": copied.read,
             "requests_written": records,
             "requests_left_out": left_out,
@@ -180,12 +184,11 @@ fn report(files: &Files, to: Format, from: &str, copied: &Copied, context: &Cont
         return Ok(Exit::Done);
     }
     let output = seekwell_report::clean(&files.output.display().to_string());
-    context.print(&format!("{records} requests written to {output} ({})\n", to.name()))?;
+    context.print(&format!("{records} requests written to {output} ({})\n", to.name))?;
     if left_out > 0 {
-        let ops = Op::ALL.into_iter().filter(|op| !to.holds().ops.contains(op.name()));
-        let ops = ops.map(Op::name).collect::<Vec<_>>().join(", ");
+        let ops = to.leaves_out().iter().map(|op| op.name()).collect::<Vec<_>>().join(", ");
         let why = if ops.is_empty() { "requests that are only counted" } else { &ops };
-        context.note(&format!("{left_out} left out: {} has no place for {why}", to.name()));
+        context.note(&format!("{left_out} left out: {} has no place for {why}", to.name));
     }
     Ok(Exit::Done)
 }

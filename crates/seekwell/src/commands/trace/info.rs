@@ -24,7 +24,7 @@ struct Known {
     tables: Tables,
     summary: Summary,
     /// Format of the file itself.
-    format: Format,
+    format: &'static Format,
 }
 
 pub fn run(args: &Info, context: &Context) -> Ended {
@@ -40,22 +40,22 @@ pub fn run(args: &Info, context: &Context) -> Ended {
 
 fn look(
     path: &Path,
-    from: Option<Format>,
+    from: Option<&'static Format>,
     context: &Context,
 ) -> Result<Option<Known>, CommandError> {
     let is_left_over = !path.exists() && store::part_of(path).is_some();
     let is_store = match from {
-        Some(from) => from == Format::Seekwell,
+        Some(from) => *from == store::FORMAT,
         // What is looked at of a pipe is lost for reading it, and a store is never one.
         None if path.is_file() => {
             let input = Input::open(path, &context.control)?;
-            formats::detect(input.head(), path) == Some(Format::Seekwell)
+            formats::detect(input.head(), path) == Some(&store::FORMAT)
         }
         None => is_left_over,
     };
     if is_store {
         let (about, tables, summary) = store::summary(path)?;
-        return Ok(Some(Known { about, tables, summary, format: Format::Seekwell }));
+        return Ok(Some(Known { about, tables, summary, format: &store::FORMAT }));
     }
     let mut source = formats::open(path, from, &context.control)?;
     let line = Line::plain(context.progress);
@@ -99,7 +99,7 @@ fn document(path: &Path, known: &Known) -> serde_json::Value {
     json!({
         "schema": "seekwell/trace-info/1",
         "file": path.display().to_string(),
-        "format": format.name(),
+        "format": format.name,
         "about": about,
         "complete": about.complete(),
         "requests": summary.requests,
@@ -121,12 +121,12 @@ fn text(path: &Path, known: &Known, context: &Context) -> String {
         writeln!(out, "{what:<12} {}", clean(&value)).expect("memory takes it");
     };
     say("file", path.display().to_string());
-    let origin = if about.format == format.name() {
+    let origin = if about.format == format.name {
         String::new()
     } else {
         format!(", from {}", about.format)
     };
-    say("format", format!("{}{origin}", format.name()));
+    say("format", format!("{}{origin}", format.name));
     let optional = [("host", &about.host), ("kernel", &about.kernel), ("command", &about.command)];
     for (what, value) in optional {
         if let Some(value) = value {

@@ -3,7 +3,7 @@
 use crate::Ended;
 use crate::context::Context;
 use crate::exit::Exit;
-use seekwell_trace::formats::Format;
+use seekwell_trace::formats::{Detail, Format};
 use serde_json::json;
 
 pub fn run(context: &Context) -> Ended {
@@ -13,14 +13,14 @@ pub fn run(context: &Context) -> Ended {
         return Ok(Exit::Done);
     }
     let rows = Format::ALL.into_iter().map(|format| {
-        let holds = format.holds();
+        let holds = format.holds;
         vec![
-            format.name().to_owned(),
+            format.name.to_owned(),
             if format.is_written() { "in, out" } else { "in" }.to_owned(),
-            holds.times.to_owned(),
+            holds.letters(),
             step(holds.step_ns),
-            holds.ops.to_owned(),
-            format.description().to_owned(),
+            holds.op_names(),
+            format.description.to_owned(),
         ]
     });
     let header = ["format", "", "times", "step", "operations", "what it is"];
@@ -29,17 +29,17 @@ pub fn run(context: &Context) -> Ended {
     Ok(Exit::Done)
 }
 
-fn document(format: Format) -> serde_json::Value {
-    let holds = format.holds();
+fn document(format: &Format) -> serde_json::Value {
+    let holds = format.holds;
     json!({
-        "name": format.name(),
-        "description": format.description(),
+        "name": format.name,
+        "description": format.description,
         "is_written": format.is_written(),
-        "times": holds.times,
+        "times": holds.letters(),
         "time_step_ns": holds.step_ns,
-        "operations": holds.ops,
-        "has_devices": holds.has_devices,
-        "has_process": holds.has_process,
+        "operations": holds.op_names(),
+        "has_devices": holds.has(Detail::Device),
+        "has_process": holds.has(Detail::Process),
     })
 }
 
