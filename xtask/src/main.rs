@@ -7,10 +7,8 @@ mod bench_machine;
 mod bench_safety;
 mod bench_suites;
 mod bench_trace;
-mod completions;
 mod dist;
 mod lab;
-mod man;
 mod published;
 mod storagemark;
 
@@ -28,10 +26,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Write the man pages to dist/man.
-    Man(dist::Args),
-    /// Write completions for bash, zsh and fish to dist/completions.
-    Completions(dist::Args),
+    /// Write man pages, and completions for bash, zsh and fish, to dist.
+    Dist(dist::Args),
     /// Measure the engine beside fio and write a dated table to docs/bench.
     BenchEngine(bench_engine::Args),
     /// Measure inspection beside lsblk, smartctl and lshw and write a dated table to docs/bench.
@@ -58,8 +54,7 @@ enum Task {
 #[expect(clippy::print_stderr, reason = "errors are for the terminal")]
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
-        Task::Man(args) => man::run(&args),
-        Task::Completions(args) => completions::run(&args),
+        Task::Dist(args) => dist::run(&args),
         Task::BenchEngine(args) => bench_engine::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
         Task::BenchMachine(args) => bench_machine::run(&args),
