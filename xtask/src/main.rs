@@ -1,15 +1,19 @@
 //! Chores of the project: what is generated from the program, real kernels to try it on, and
 //! measuring the program itself.
 
+mod bench;
 mod bench_engine;
 mod bench_inspect;
 mod bench_machine;
 mod bench_safety;
 mod bench_suites;
 mod bench_trace;
+mod devices;
 mod dist;
 mod lab;
+mod process;
 mod published;
+mod report;
 mod storagemark;
 
 use clap::{Parser, Subcommand};

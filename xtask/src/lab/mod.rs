@@ -13,7 +13,7 @@ mod play;
 mod scenario;
 
 use crate::Failure;
-use crate::bench_engine::stop_flag;
+use crate::bench::stop_flag;
 use parts::{Parts, Without};
 use play::{Outcome, Played};
 use scenario::{Scenario, Tool};

@@ -14,8 +14,7 @@ mod recorder;
 mod report;
 mod stage;
 
-use crate::storagemark::place::need_root;
-use crate::{Failure, bench_engine, root};
+use crate::{Failure, bench, devices, root};
 use report::Report;
 use stage::{Scene, Stage};
 use std::fs;
@@ -49,9 +48,9 @@ pub struct Args {
 /// Builds the scenes one after the other, records, and writes traces and page.
 #[expect(clippy::print_stdout, reason = "the page is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    need_root()?;
-    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
-    let stop = bench_engine::stop_flag()?;
+    devices::need_root()?;
+    let seekwell = bench::program(args.seekwell.as_deref())?;
+    let stop = bench::stop_flag()?;
     let work = args.work.canonicalize()?;
     let kept = tempfile::tempdir_in(&work)?;
     let mut report = Report::new()?;

@@ -4,8 +4,8 @@ use super::drive::{Drive, Kind};
 use super::recorder::{Recorder, signal};
 use super::report::{Ran, Report, Traced};
 use crate::storagemark::confine::Room;
-use crate::storagemark::place::{EXT4, Layout, Place, said};
-use crate::{Failure, bench_engine};
+use crate::storagemark::place::{EXT4, Layout, Place};
+use crate::{Failure, bench, process};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -56,7 +56,7 @@ impl Scene {
             Self::Blog => ["--other", "0"],
         };
         let own = std::process::id().to_string();
-        said(Command::new("chrt").args([policy, "--pid", priority, &own]))?;
+        process::text(Command::new("chrt").args([policy, "--pid", priority, &own]))?;
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl Stage {
 
     /// An error once somebody asked to stop.
     pub fn go_on(&self) -> Result<(), Failure> {
-        bench_engine::go_on(&self.stop)
+        bench::go_on(&self.stop)
     }
 
     /// Begins to record the drive into the trace `name`.
@@ -156,8 +156,9 @@ impl Stage {
     ) -> Result<(), Failure> {
         recorder.stop()?;
         let path = self.trace(name);
-        let stats =
-            said(Command::new(&self.seekwell).args(["trace", "stats", "--json"]).arg(&path))?;
+        let stats = process::text(
+            Command::new(&self.seekwell).args(["trace", "stats", "--json"]).arg(&path),
+        )?;
         let bytes = fs::metadata(&path)?.len();
         report.traces.push(Traced::new(name, ran, &serde_json::from_str(&stats)?, bytes)?);
         Ok(())
