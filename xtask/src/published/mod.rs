@@ -2,13 +2,11 @@
 //! reproduce` models.
 //!
 //! The programs are those of the documents: bonnie++'s small files, the SQLite, FS-Mark and
-//! Threaded I/O tests of the Phoronix Test Suite, and blogs. They run on ext4 over a disk whose
-//! answers take as long as those of one 7200 rpm drive would ([`mod@drive`]), so that requests wait
-//! for each other as they did there. What was recorded stands in `docs/published-traces.md`.
+//! Threaded I/O tests of the Phoronix Test Suite, and blogs. They run on ext4 over the modelled
+//! disk of the document's machine, so that requests wait for each other as they did there. What was recorded stands in `docs/published-traces.md`.
 
 mod blog;
 mod bonnie;
-mod drive;
 mod phoronix;
 mod recorder;
 mod report;
@@ -24,6 +22,8 @@ use std::process::ExitCode;
 /// Most bytes of a trace, and of all together.
 const LARGEST: u64 = 1_500_000;
 const ALL: u64 = 5_000_000;
+
+pub const SCENES: [Scene; 3] = [Scene::Bonnie, Scene::Phoronix, Scene::Blog];
 
 /// Options of `record-published`.
 #[derive(clap::Args)]
@@ -54,8 +54,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let work = args.work.canonicalize()?;
     let kept = tempfile::tempdir_in(&work)?;
     let mut report = Report::new()?;
-    let all = [Scene::Bonnie, Scene::Phoronix, Scene::Blog];
-    for scene in if args.scene.is_empty() { &all[..] } else { &args.scene } {
+    for scene in if args.scene.is_empty() { &SCENES[..] } else { &args.scene } {
         let stage = Stage::new(*scene, &work, kept.path(), &seekwell, &stop, args.quick)?;
         match scene {
             Scene::Bonnie => bonnie::run(&stage, &mut report)?,

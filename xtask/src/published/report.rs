@@ -8,6 +8,9 @@ use std::fs;
 /// The page around the figures.
 const PAGE: &str = include_str!("page.md");
 
+/// What answered the requests.
+const DISK: &str = include_str!("disk.md");
+
 /// What a program did while it was recorded.
 #[derive(Debug)]
 pub struct Ran {
@@ -130,6 +133,7 @@ impl Report {
             .replace("{traces}", &self.traces())
             .replace("{cached}", &self.cached_phases())
             .replace("{words}", &self.words())
+            .replace("{disk}", DISK.trim_end())
     }
 
     fn ran(&self) -> String {

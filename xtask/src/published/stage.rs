@@ -1,9 +1,9 @@
 //! Where a scene plays: a modelled drive, a file system on it, memory as scarce as the document's.
 
-use super::drive::{Drive, Kind};
 use super::recorder::{Recorder, signal};
 use super::report::{Ran, Report, Traced};
 use crate::storagemark::confine::Room;
+use crate::storagemark::disk::model;
 use crate::storagemark::place::{EXT4, Layout, Place};
 use crate::{Failure, bench, process};
 use rustix::process::Signal;
@@ -60,23 +60,35 @@ impl Scene {
         Ok(())
     }
 
-    fn layout(self) -> Layout {
-        let (bytes_per_s, cache) = match self {
-            Self::Bonnie => (70e6, 8 << 20),
-            Self::Phoronix | Self::Blog => (120e6, 16 << 20),
-        };
-        let kind = Kind { capacity: 250_000_000_000, bytes_per_s, cache };
+    /// The machine that `seekwell reproduce` plays its trace on.
+    pub const fn machine(self) -> &'static str {
+        match self {
+            Self::Bonnie => "p4sbe-ich8-ahci",
+            Self::Phoronix => "x8dtl-ahci-intel",
+            Self::Blog => "dragonfly-hdd-after",
+        }
+    }
+
+    /// Bytes of the file system.
+    pub const fn size(self) -> u64 {
+        match self {
+            Self::Bonnie => 32 << 30,
+            Self::Phoronix | Self::Blog => 16 << 30,
+        }
+    }
+
+    fn layout(self) -> Result<Layout, Failure> {
         // Kernels of then did not read bitmaps ahead.
-        let (size, mkfs, mount) = match self {
+        let (mkfs, mount) = match self {
             // A quarter of the inodes in each group and of the journal, for a quarter of the files.
             Self::Bonnie => (
-                32 << 30,
                 "mkfs.ext3 -q -E nodiscard -I 256 -i 65536 -J size=32",
                 "relatime,barrier=0,no_prefetch_block_bitmaps",
             ),
-            Self::Phoronix | Self::Blog => (16 << 30, EXT4, "relatime,no_prefetch_block_bitmaps"),
+            Self::Phoronix | Self::Blog => (EXT4, "relatime,no_prefetch_block_bitmaps"),
         };
-        Layout { size, timing: Box::new(Drive::new(kind)), mkfs, mount }
+        let model = model(self.machine(), &[])?;
+        Ok(Layout { size: self.size(), model, stretch: 1, mkfs, mount })
     }
 }
 
@@ -105,7 +117,7 @@ impl Stage {
         quick: bool,
     ) -> Result<Self, Failure> {
         scene.hurry()?;
-        let place = Place::new(work, scene.layout())?;
+        let place = Place::new(work, scene.layout()?)?;
         place.confine.limit(scene.memory())?;
         let mut tuned = Knobs(Vec::new());
         // The device's own depth, before a scheduler has one of its own.

@@ -2,12 +2,11 @@
 //!
 //! The originals were taken with Intel's IPEAK on a picture server and a database server and were
 //! never published; only some figures of them were. Here the scene is built again from what Debian
-//! packs, smaller in proportion, on a disk whose answers take as long as those of the document's
-//! four drives would ([`mod@array`]), and recorded with `seekwell record`. What comes out stands
+//! packs, smaller in proportion, on a modelled disk, the document's array ([`mod@disk`]), and recorded
+//! with `seekwell record`. What comes out stands
 //! beside the published figures in `docs/storagemark.md`.
 
 mod apache;
-mod array;
 pub mod confine;
 mod database;
 pub mod disk;
@@ -20,6 +19,7 @@ use apache::Apache;
 use database::{Database, Site};
 use place::{EXT4, Layout, Place};
 use report::{Report, Traced};
+use seekwell_machine::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -70,10 +70,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let seekwell = bench::program(args.seekwell.as_deref())?;
     let interrupted = bench::stop_flag()?;
     let (scale, seconds) = if args.quick { (16, 15) } else { (args.scale, args.seconds) };
-    let size = (8 << 30) / u64::from(scale) + (512 << 20);
     let layout = Layout {
-        size,
-        timing: Box::new(array::Array::new(scale)),
+        size: size(scale),
+        model: disk()?,
+        stretch: u64::from(scale),
         mkfs: EXT4,
         // The document's NTFS noted each access to a file; strictatime is ext4's way to.
         mount: "strictatime",
@@ -95,6 +95,16 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     fs::write(&page, &text)?;
     println!("{text}\nWritten to {} and {}.", traces.display(), page.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// The document's disk: four Atlas 15K in RAID 10 at a Mylex AcceleRAID 600.
+fn disk() -> Result<Model, Failure> {
+    disk::model("acceleraid600-pci64-66", &[("array.level", "raid10")])
+}
+
+/// Bytes of the file system.
+fn size(scale: u32) -> u64 {
+    (8 << 30) / u64::from(scale) + (512 << 20)
 }
 
 impl Scene {

@@ -2,10 +2,11 @@
 //! that, all taken down again on every way out. What a killed run left is removed by the next.
 
 use super::confine::Confine;
-use super::disk::{Disk, Timing};
+use super::disk::Disk;
 use crate::devices::{Loop, Mount};
 use crate::{Failure, process};
 use rustix::mount::{UnmountFlags, unmount};
+use seekwell_machine::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +25,9 @@ pub struct Layout {
     /// Bytes of the disk.
     pub size: u64,
     /// How long it takes.
-    pub timing: Box<dyn Timing>,
+    pub model: Model,
+    /// How many times farther apart things lie on the modelled disk.
+    pub stretch: u64,
     /// The program that makes the file system and its options, between spaces; the device follows.
     pub mkfs: &'static str,
     /// Options of its mount, by ext4's driver.
@@ -46,7 +49,7 @@ pub struct Place {
 impl Place {
     /// Makes it below `work`.
     pub fn new(work: &Path, layout: Layout) -> Result<Self, Failure> {
-        let Layout { size, timing, mkfs, mount: options } = layout;
+        let Layout { size, model, stretch, mkfs, mount: options } = layout;
         let kind = rustix::fs::statfs(work)?;
         if MEMORY.contains(&(kind.f_type as i64)) {
             return Err(
@@ -72,7 +75,7 @@ impl Place {
         let (served, root) = (dir.path().join("served"), dir.path().join("root"));
         fs::create_dir(&served)?;
         fs::create_dir(&root)?;
-        let disk = Disk::new(&dir.path().join("backing"), &served, size, timing)?;
+        let disk = Disk::new(&dir.path().join("backing"), &served, size, (&model, stretch))?;
         let device = Loop::over(disk.path(), &["--direct-io=on"])?;
         let mut place = Self { confine, mounted: None, device, disk, options, dir };
         let mut words = mkfs.split(' ');

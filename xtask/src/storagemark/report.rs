@@ -62,6 +62,9 @@ const READS: &str = "The logs written are of about the same size for each pictur
                      inodes together, once every 5 s to the journal\n  and every 30 s to their \
                      place. How often NTFS wrote them is not known.";
 
+/// What answered the requests.
+const DISK: &str = include_str!("disk.md");
+
 /// The page around the figures.
 const PAGE: &str = include_str!("page.md");
 
@@ -197,6 +200,7 @@ impl Report {
         PAGE.replace("{scene}", &self.scene())
             .replace("{published}", &self.beside())
             .replace("{apart}", &self.apart())
+            .replace("{disk}", DISK.trim_end())
             .replace("{cgroups}", &self.cgroups.to_string())
             .replace("{more}", &self.more())
     }
