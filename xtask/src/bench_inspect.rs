@@ -21,7 +21,6 @@ const DISKS: usize = 100;
 /// What every inspection among several holds once.
 const INSPECTION: &str = "\"seekwell/inspect/1\"";
 
-/// Options of `bench-inspect`.
 #[derive(clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-inspect.md].

@@ -14,7 +14,6 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Options of `bench-engine`.
 #[derive(clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-engine.md].
@@ -75,7 +74,6 @@ fn how(rounds: u32, seconds: u32) -> String {
     )
 }
 
-/// What a measurement needs.
 struct Bench {
     tools: tools::Tools,
     rounds: u32,

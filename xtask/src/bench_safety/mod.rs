@@ -3,8 +3,8 @@
 //!
 //! Five sections: devices that must not be overwritten, with a checksum of every byte before and
 //! after; kills at random moments; faults of the surroundings (limits, full disks, signals); files
-//! nobody should trust; and a web server under bad requests. Each has controls that must succeed, so
-//! that a program that refuses everything does not pass. All devices, mounts and files are the
+//! nobody should trust; and a web server under bad requests. Each has controls that must succeed,
+//! so that a program that refuses everything does not pass. All devices, mounts and files are the
 //! campaign's own.
 
 mod faults;
@@ -20,7 +20,6 @@ use rig::Rig;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Options of `bench-safety`.
 #[derive(clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-safety.md; none with --quick].

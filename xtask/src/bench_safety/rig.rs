@@ -190,8 +190,8 @@ pub fn tool<A: AsRef<OsStr>>(
     process::text(Command::new(program).env("PATH", path).args(args))
 }
 
-/// A checksum of all bytes of a file. Blocks of zeros count by their number, and holes are not read,
-/// so that a large image costs what is in it.
+/// A checksum of all bytes of a file. Blocks of zeros count by being absent, and holes are not
+/// read, so that a large image costs what is in it.
 pub fn digest(path: &Path) -> Result<u64, Failure> {
     const ZEROS: [u8; 4096] = [0; 4096];
     let file = File::open(path)?;

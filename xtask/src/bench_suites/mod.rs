@@ -24,7 +24,6 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Options of `bench-suites`.
 #[derive(clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-suites.md].
@@ -141,7 +140,6 @@ struct Figure<'a> {
     wanted: Wanted,
 }
 
-/// What every suite needs.
 struct Bench {
     seekwell: PathBuf,
     place: Place,

@@ -13,7 +13,6 @@ use clap::ValueEnum;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Options of `bench-trace`.
 #[derive(clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-trace.md].
@@ -63,9 +62,7 @@ impl Section {
     }
 }
 
-/// What every section needs.
 pub struct Bench {
-    /// The program.
     pub seekwell: PathBuf,
     /// How often each thing is measured.
     pub rounds: u32,
@@ -87,6 +84,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-const HOW: &str = "Made by `cargo xtask bench-trace`. Whole processes of the release build, start-up \
-                   included; rates are per second of CPU time, user and kernel, so that other load \
-                   on the machine counts little. Medians, in brackets the smallest and the largest.";
+const HOW: &str = "\
+Made by `cargo xtask bench-trace`. Whole processes of the release build, start-up included; rates \
+are per second of CPU time, user and kernel, so that other load on the machine counts little. \
+Medians, in brackets the smallest and the largest.";

@@ -18,7 +18,6 @@ use std::process::Command;
 const RATE_AT_LEAST: f64 = 200_000.0;
 /// Requests that a second of the recorder's CPU time must be enough for: 1 µs each.
 const PER_CPU_AT_LEAST: f64 = 1e6;
-/// Seconds of each run.
 const SECONDS: u32 = 5;
 
 /// What one run of the load came to.

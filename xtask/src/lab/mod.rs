@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Options of `lab`.
 #[derive(clap::Args)]
 #[group(id = "lab")]
 pub struct Args {

@@ -3,7 +3,8 @@
 //!
 //! The programs are those of the documents: bonnie++'s small files, the SQLite, FS-Mark and
 //! Threaded I/O tests of the Phoronix Test Suite, and blogs. They run on ext4 over the modelled
-//! disk of the document's machine, so that requests wait for each other as they did there. What was recorded stands in `docs/published-traces.md`.
+//! disk of the document's machine, so that requests wait for each other as they did there. What was
+//! recorded stands in `docs/published-traces.md`.
 
 mod blog;
 mod bonnie;
@@ -25,7 +26,6 @@ const ALL: u64 = 5_000_000;
 
 pub const SCENES: [Scene; 3] = [Scene::Bonnie, Scene::Phoronix, Scene::Blog];
 
-/// Options of `record-published`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Record a small part of each: to see that it works.

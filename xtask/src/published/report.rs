@@ -5,7 +5,6 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 
-/// The page around the figures.
 const PAGE: &str = include_str!("page.md");
 
 /// What answered the requests.
@@ -18,11 +17,8 @@ pub struct Ran {
     pub program: String,
     /// How many of `unit` it made.
     pub count: u64,
-    /// What it counts.
     pub unit: &'static str,
-    /// How long that took.
     pub seconds: f64,
-    /// CPU time of it, in seconds.
     pub cpu_s: f64,
 }
 
@@ -31,7 +27,6 @@ pub struct Ran {
 pub struct Traced {
     /// Its file's name without the extension.
     pub name: String,
-    /// Bytes of its file.
     pub bytes: u64,
     ran: Ran,
     requests: f64,
@@ -104,7 +99,6 @@ struct Cached {
     served: [u64; 2],
 }
 
-/// All of a run.
 pub struct Report {
     /// The traces, in the order of the page.
     pub traces: Vec<Traced>,
@@ -126,7 +120,6 @@ impl Report {
         self.cached.push(Cached { name: name.to_owned(), ran, served });
     }
 
-    /// The page.
     pub fn text(&self) -> String {
         PAGE.replace("{load}", &self.load_before)
             .replace("{ran}", &self.ran())

@@ -96,12 +96,10 @@ impl Scene {
 pub struct Stage {
     /// Dropped before the device goes.
     _tuned: Knobs,
-    /// Where it lies.
     pub place: Place,
     /// Whether a small part is enough.
     pub quick: bool,
     kept: PathBuf,
-    /// The program that records.
     pub seekwell: PathBuf,
     stop: Arc<AtomicBool>,
 }
@@ -260,7 +258,6 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Whose CPU time.
 #[derive(Debug, Clone, Copy)]
 pub enum Cpu {
     /// A process's own.

@@ -184,7 +184,6 @@ impl Disk {
         Ok(Self { path: mountpoint.join(NAME), shared, session: Some(session) })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }

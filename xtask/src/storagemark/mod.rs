@@ -2,9 +2,9 @@
 //!
 //! The originals were taken with Intel's IPEAK on a picture server and a database server and were
 //! never published; only some figures of them were. Here the scene is built again from what Debian
-//! packs, smaller in proportion, on a modelled disk, the document's array ([`mod@disk`]), and recorded
-//! with `seekwell record`. What comes out stands
-//! beside the published figures in `docs/storagemark.md`.
+//! packs, smaller in proportion, on a model of the document's array ([`mod@disk`]), and recorded
+//! with `seekwell record`. What comes out stands beside the published figures in
+//! `docs/storagemark.md`.
 
 mod apache;
 pub mod confine;
@@ -31,7 +31,6 @@ const LARGEST: u64 = 4_000_000;
 /// Requests that ab is asked for at most; its time ends it first.
 const MANY: &str = "1000000";
 
-/// Options of `storagemark`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Build a scene of a sixteenth and record 15 s each: to see that it works.

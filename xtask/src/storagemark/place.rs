@@ -36,7 +36,6 @@ pub struct Layout {
 
 /// The scene's place. Fields are dropped in order: processes first, the folder last.
 pub struct Place {
-    /// Where servers run.
     pub confine: Confine,
     mounted: Option<Mount>,
     device: Loop,
@@ -85,7 +84,6 @@ impl Place {
         Ok(place)
     }
 
-    /// The loop device.
     pub fn device(&self) -> &Path {
         &self.device.node
     }

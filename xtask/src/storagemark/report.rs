@@ -65,13 +65,10 @@ const READS: &str = "The logs written are of about the same size for each pictur
 /// What answered the requests.
 const DISK: &str = include_str!("disk.md");
 
-/// The page around the figures.
 const PAGE: &str = include_str!("page.md");
 
-/// Figures of a recorded trace.
 #[derive(Debug)]
 pub struct Traced {
-    /// Its file's name.
     pub file: String,
     clients: u32,
     bytes: u64,
@@ -162,7 +159,6 @@ fn of_ab(text: &str, name: &str) -> Result<f64, Failure> {
 /// What a figure is, and the figure.
 type Row = (&'static str, fn(&Traced) -> String);
 
-/// All of a run.
 pub struct Report {
     scale: u32,
     seconds: u32,
@@ -195,7 +191,6 @@ impl Report {
         }
     }
 
-    /// The page.
     pub fn text(&self) -> String {
         PAGE.replace("{scene}", &self.scene())
             .replace("{published}", &self.beside())
