@@ -19,6 +19,7 @@ use crate::{Failure, bench};
 use rig::Rig;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -92,9 +93,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         if !args.only.is_empty() && !args.only.iter().any(|only| only == name) {
             continue;
         }
-        let mut section = Section::default();
+        let (mut section, begun) = (Section::default(), Instant::now());
         run(&mut rig, &mut section)?;
-        println!("{name}: {} tried, {} lost", section.tried, section.losses.len());
+        let (tries, losses, took) = (section.tried, section.losses.len(), begun.elapsed());
+        println!("{name}: {tries} tried, {losses} lost, {:.1} s", took.as_secs_f64());
         section.losses.iter().for_each(|loss| println!("  lost: {loss}"));
         let passed = f64::from(section.tried) - section.losses.len() as f64;
         let wanted = Wanted::AtLeast(f64::from(section.tried));
