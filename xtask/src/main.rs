@@ -15,6 +15,7 @@ mod process;
 mod published;
 mod report;
 mod storagemark;
+mod trace_stats;
 
 use clap::{Parser, Subcommand};
 use std::path::Path;
