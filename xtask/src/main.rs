@@ -48,7 +48,7 @@ enum Task {
     /// Measure the suites beside hdparm, bonnie++, fio, sqlite3 and ab and write a dated table to
     /// docs/bench.
     BenchSuites(bench_suites::Args),
-    /// Record the four traces of StorageMark 2004 anew from real servers.
+    /// Record the four traces of StorageMark 2004 again, from real servers.
     Storagemark(storagemark::Args),
     /// Record the traces behind `seekwell reproduce` from the programs of the documents.
     RecordPublished(published::Args),
