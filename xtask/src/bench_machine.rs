@@ -110,10 +110,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 fn how() -> String {
     format!(
-        "Made by `cargo run --release -p xtask -- bench-machine`: {}. Each drive by \
-         itself, {DEPTH} requests of 4 KiB outstanding, on one thread; rates are per second of that thread's CPU \
-         time, so that other load on the machine counts little, but for the caches it shares. The \
-         sweep plays one trace to many whole machines by `seekwell_machine::sweep`.",
+        "Made by `cargo run --release -p xtask -- bench-machine`: {}. Each drive by itself, with \
+         {DEPTH} requests of 4 KiB outstanding, on one thread; rates are per second of that \
+         thread's CPU time, so that other load on the machine counts little, but for the caches it \
+         shares. The sweep plays one trace to many whole machines by `seekwell_machine::sweep`.",
         asked().join(" "),
     )
 }
