@@ -2,7 +2,7 @@
 # make test      the gate: everything that must hold before a change goes in
 # make fuzz      feed the parsers nonsense, 30 s each (nightly Rust and cargo-fuzz)
 # make bench     the engine beside fio, written to docs/bench
-# make dist      man pages and completions
+# make dist      man pages and completions, written to dist
 # make deny      licences and known holes of dependencies (cargo-deny)
 
 SHELL       := /bin/bash
@@ -111,8 +111,7 @@ bench:
 	$(CARGO) xtask bench-engine
 
 dist:
-	$(CARGO) xtask man
-	$(CARGO) xtask completions
+	$(CARGO) xtask dist
 
 deny:
 	$(CARGO) deny check

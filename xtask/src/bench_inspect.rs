@@ -5,11 +5,11 @@
 //! are rare, so one is made: the files of one real disk a hundred times, each at an address of its
 //! own, once as a saved machine for the program and once as real files for the library.
 
-use crate::{Failure, bench_engine, root};
+use crate::report::{Page, Row, Unit, Wanted};
+use crate::{Failure, bench, process, root};
 use seekwell_inspect::{all_disks, inspect};
 use seekwell_sys::{Live, Snapshot, View};
 use serde_json::Value;
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -21,7 +21,6 @@ const DISKS: usize = 100;
 /// What every inspection among several holds once.
 const INSPECTION: &str = "\"seekwell/inspect/1\"";
 
-/// Options of `bench-inspect`.
 #[derive(clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-inspect.md].
@@ -43,76 +42,40 @@ pub struct Args {
 
 /// Something whose wall time is measured.
 struct Contender<'a> {
-    what: String,
-    /// Most milliseconds it may take, where there is such a promise.
-    most_ms: Option<f64>,
     run: Box<dyn FnMut() -> Result<(), Failure> + 'a>,
-    took_ms: Vec<f64>,
+    row: Row,
 }
 
 impl<'a> Contender<'a> {
     fn new(what: impl Into<String>, run: impl FnMut() -> Result<(), Failure> + 'a) -> Self {
-        Self { what: what.into(), most_ms: None, run: Box::new(run), took_ms: Vec::new() }
+        let row = Row::new(what, Unit::Ns, Vec::new(), Wanted::Nothing);
+        Self { run: Box::new(run), row }
     }
 
-    fn at_most(mut self, ms: f64) -> Self {
-        self.most_ms = Some(ms);
+    fn at_most_ms(mut self, ms: f64) -> Self {
+        self.row.wanted = Wanted::AtMost(ms * 1e6);
         self
-    }
-
-    /// Smallest, middle and largest.
-    fn spread(&self) -> (f64, f64, f64) {
-        let mut all = self.took_ms.clone();
-        all.sort_by(f64::total_cmp);
-        let (Some(low), Some(high)) = (all.first(), all.last()) else { return (0.0, 0.0, 0.0) };
-        let half = all.len() / 2;
-        let middle =
-            if all.len().is_multiple_of(2) { (all[half - 1] + all[half]) / 2.0 } else { all[half] };
-        (*low, middle, *high)
-    }
-
-    fn line(&self) -> String {
-        let (low, median, high) = self.spread();
-        let (wanted, met) = match self.most_ms {
-            Some(most) if median <= most => (format!("≤ {most:.0} ms"), "yes"),
-            Some(most) => (format!("≤ {most:.0} ms"), "**no**"),
-            None => ("–".to_owned(), "–"),
-        };
-        format!("| {} | {median:.1} ms | {low:.1} … {high:.1} ms | {wanted} | {met} |", self.what)
     }
 }
 
 /// Runs everything, prints the table and writes it.
-#[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
+    let seekwell = bench::program(args.seekwell.as_deref())?;
     let made = tempfile::tempdir()?;
     let hundred = hundred(&root().join(&args.machine), made.path());
-    let mut missing = Vec::new();
+    let mut page = Page::of(&seekwell, "rival")?;
+    page.fact("lsblk", process::first_line(Command::new("lsblk").arg("--version")));
     let mut contenders = vec![ours(&seekwell, &args.target)];
-    rivals(&seekwell, &args.target, &mut contenders, &mut missing);
+    rivals(&seekwell, &args.target, &mut contenders, &mut page);
     match &hundred {
         Ok(machine) => contenders.extend(machine.contenders(&seekwell)),
-        Err(error) => missing.push((format!("{DISKS} disks"), error.to_string())),
+        Err(error) => page.missing(format!("{DISKS} disks"), error),
     }
     measure(&mut contenders, args.rounds)?;
-    let mut table = String::from("| | median | range | wanted | met |\n|---|---|---|---|---|\n");
-    for contender in &contenders {
-        writeln!(table, "{}", contender.line())?;
-    }
-    for (what, why) in &missing {
-        writeln!(table, "| {what} | not measured: {why} | | | – |")?;
-    }
-    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    let page = page(&today, args.rounds, &table, &contenders, &seekwell)?;
-    let out =
-        args.out.clone().unwrap_or_else(|| root().join(format!("docs/bench/{today}-inspect.md")));
-    out.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(&out, page)?;
-    println!("{table}");
-    println!("Written to {}.", out.display());
-    let lost = contenders.iter().any(|c| c.most_ms.is_some_and(|most| c.spread().1 > most));
-    Ok(if lost { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    page.rows = contenders.into_iter().map(|c| c.row).collect();
+    let how = how(args.rounds);
+    page.write(args.out.as_deref(), "inspect", "Inspection beside other tools", &how)?;
+    Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn measure(contenders: &mut [Contender<'_>], rounds: u32) -> Result<(), Failure> {
@@ -126,7 +89,7 @@ fn measure(contenders: &mut [Contender<'_>], rounds: u32) -> Result<(), Failure>
             let contender = &mut contenders[(round + turn) % count];
             let begun = Instant::now();
             (contender.run)()?;
-            contender.took_ms.push(begun.elapsed().as_secs_f64() * 1e3);
+            contender.row.ours.push(begun.elapsed().as_nanos() as f64);
         }
     }
     Ok(())
@@ -136,17 +99,12 @@ fn ours<'a>(seekwell: &Path, target: &Path) -> Contender<'a> {
     let (seekwell, target) = (seekwell.to_owned(), target.to_owned());
     let run = move || {
         let mut command = Command::new(&seekwell);
-        finish(command.args(["inspect", "--json"]).arg(&target), true).map(drop)
+        process::output(command.args(["inspect", "--json"]).arg(&target)).map(drop)
     };
-    Contender::new("seekwell inspect TARGET --json", run).at_most(50.0)
+    Contender::new("seekwell inspect TARGET --json", run).at_most_ms(50.0)
 }
 
-fn rivals(
-    seekwell: &Path,
-    target: &Path,
-    contenders: &mut Vec<Contender<'_>>,
-    missing: &mut Vec<(String, String)>,
-) {
+fn rivals(seekwell: &Path, target: &Path, contenders: &mut Vec<Contender<'_>>, page: &mut Page) {
     let disk = disk_of(seekwell, target);
     let smartctl = disk.map(|disk| vec!["-a".to_owned(), format!("/dev/{disk}")]);
     let fixed = |words: &[&str]| Ok(words.iter().map(|w| (*w).to_owned()).collect());
@@ -158,34 +116,35 @@ fn rivals(
         let arguments: Vec<String> = match arguments {
             Ok(arguments) => arguments,
             Err(error) => {
-                missing.push((program.to_owned(), error.to_string()));
+                page.missing(program, error);
                 continue;
             }
         };
-        if finish(Command::new(program).arg("--version"), false).is_err() {
-            missing.push((program.to_owned(), "it is not installed".to_owned()));
-            continue;
-        }
-        // The exit status of smartctl says how the disk is.
-        let strict = program != "smartctl";
         let mut what = format!("{program} {}", arguments.join(" "));
-        if !strict && refuses(program, &arguments) {
-            what += ", which cannot read this disk";
+        // The exit status of smartctl is the state of the disk.
+        let statuses: Vec<i32> = if program == "smartctl" { (0..256).collect() } else { vec![0] };
+        match Command::new(program).args(&arguments).stdin(Stdio::null()).output() {
+            Err(error) => {
+                page.missing(program, format!("cannot be started: {error}"));
+                continue;
+            }
+            // The first two bits: the disk could not be opened, or did not answer.
+            Ok(output)
+                if program == "smartctl" && output.status.code().is_none_or(|c| c & 3 != 0) =>
+            {
+                what += ", which cannot read this disk";
+            }
+            Ok(_) => {}
         }
-        let run = move || finish(Command::new(program).args(&arguments), strict).map(drop);
+        let run =
+            move || process::output_of(Command::new(program).args(&arguments), &statuses).map(drop);
         contenders.push(Contender::new(what, run));
     }
 }
 
-/// Whether smartctl could not open the disk or get an answer: the first two bits of its status.
-fn refuses(program: &str, arguments: &[String]) -> bool {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
-    output.is_ok_and(|o| o.status.code().is_none_or(|code| code & 3 != 0))
-}
-
 /// The disk under a target, as the program sees it.
 fn disk_of(seekwell: &Path, target: &Path) -> Result<String, Failure> {
-    let text = finish(Command::new(seekwell).args(["inspect", "--json"]).arg(target), true)?;
+    let text = process::output(Command::new(seekwell).args(["inspect", "--json"]).arg(target))?;
     let document: Value = serde_json::from_slice(&text)?;
     let mut device = &document["device"];
     while device["below"][0].is_object() {
@@ -193,20 +152,6 @@ fn disk_of(seekwell: &Path, target: &Path) -> Result<String, Failure> {
     }
     let name = device["name"].as_str().ok_or("there is no disk under the target")?;
     Ok(name.to_owned())
-}
-
-/// Runs a command to its end and gives what it printed; its complaints are not shown.
-fn finish(command: &mut Command, strict: bool) -> Result<Vec<u8>, Failure> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("{name} could not be started: {e}"))?;
-    if strict && !output.status.success() {
-        let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(format!("{name} failed ({}): {words}", output.status).into());
-    }
-    Ok(output.stdout)
 }
 
 /// A machine with a hundred disks, as a saved one and as files.
@@ -220,7 +165,7 @@ impl Hundred {
         let (seekwell, saved) = (seekwell.to_owned(), self.saved.clone());
         let program = move || {
             let mut command = Command::new(&seekwell);
-            let text = finish(command.args(["inspect", "--json", "--from"]).arg(&saved), true)?;
+            let text = process::output(command.args(["inspect", "--json", "--from"]).arg(&saved))?;
             let seen = String::from_utf8_lossy(&text).matches(INSPECTION).count();
             if seen == DISKS { Ok(()) } else { Err(format!("{seen} disks were shown").into()) }
         };
@@ -235,7 +180,7 @@ impl Hundred {
         };
         vec![
             Contender::new(format!("seekwell inspect --from, {DISKS} disks"), program),
-            Contender::new(format!("inspect() of {DISKS} disks as files"), library).at_most(1e3),
+            Contender::new(format!("inspect() of {DISKS} disks as files"), library).at_most_ms(1e3),
         ]
     }
 }
@@ -308,45 +253,18 @@ fn unpack(view: &dyn View, path: &Path, to: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn page(
-    date: &str,
-    rounds: u32,
-    table: &str,
-    contenders: &[Contender<'_>],
-    seekwell: &Path,
-) -> Result<String, Failure> {
-    let version = |program: &mut Command| {
-        let text = finish(program.arg("--version"), false).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text).into_owned();
-        text.lines().next().unwrap_or("not known").to_owned()
-    };
-    let cpu = fs::read_to_string("/proc/cpuinfo")?;
-    let cpu = cpu.lines().find_map(|l| l.strip_prefix("model name")?.split_once(": "));
-    let mut out = format!("# Inspection beside other tools, {date}\n\n");
-    writeln!(out, "- CPU: {}", cpu.map_or(std::env::consts::ARCH, |(_, name)| name))?;
-    writeln!(out, "- CPUs online: {}", std::thread::available_parallelism()?)?;
-    writeln!(out, "- kernel: {}", fs::read_to_string("/proc/sys/kernel/osrelease")?.trim())?;
-    writeln!(out, "- seekwell: {}", version(&mut Command::new(seekwell)))?;
-    writeln!(out, "- lsblk: {}", version(&mut Command::new("lsblk")))?;
+fn how(rounds: u32) -> String {
     let profile = if cfg!(debug_assertions) { "a debug build" } else { "a release build" };
-    write!(
-        out,
-        "\nMade by `cargo xtask bench-inspect`. Wall time of whole processes, {rounds} rounds, all \
-         in turn, each round beginning with another one; medians and ranges. One round before \
-         that is not counted. seekwell applies its rules and reads the kernel log too. The {DISKS} \
-         disks are one emulated SATA disk, multiplied, each behind a controller of its own: once \
-         as text that the program takes apart first, which is most of its time, so that the \
-         promise for inspecting {DISKS} disks is not held against it; once as files on a \
-         temporary file system, read by the library in {profile}, without process and output. \
-         Files of a real sysfs take the kernel longer.\n\n{table}\n\
-         ## Raw values\n\n```csv\nwhat,ms in order of rounds\n"
-    )?;
-    for contender in contenders {
-        let values: Vec<String> = contender.took_ms.iter().map(|v| format!("{v:.2}")).collect();
-        writeln!(out, "\"{}\",{}", contender.what, values.join(","))?;
-    }
-    out.push_str("```\n");
-    Ok(out)
+    format!(
+        "Made by `cargo xtask bench-inspect`. Wall time of whole processes, {rounds} rounds, all \
+         in turn, each round beginning with another one; medians, in brackets the smallest and the \
+         largest. One round before that is not counted. seekwell applies its rules and reads the \
+         kernel log too. The {DISKS} disks are one emulated SATA disk, multiplied, each behind a \
+         controller of its own: once as text that the program takes apart first, which is most of \
+         its time, so that the promise for inspecting {DISKS} disks is not held against it; once \
+         as files on a temporary file system, read by the library in {profile}, without process \
+         and output. Files of a real sysfs take the kernel longer."
+    )
 }
 
 #[cfg(test)]
@@ -379,15 +297,6 @@ mod tests {
 
     fn names(a: &str, b: &str, c: &str) -> (String, String, String) {
         (a.into(), b.into(), c.into())
-    }
-
-    #[test]
-    fn a_promise_that_is_not_kept_says_no() {
-        let mut slow = Contender::new("x", || Ok(())).at_most(50.0);
-        slow.took_ms = vec![40.0, 60.0, 80.0, 70.0];
-        assert_eq!(slow.line(), "| x | 65.0 ms | 40.0 … 80.0 ms | ≤ 50 ms | **no** |");
-        slow.took_ms = vec![40.0, 60.0, 41.0];
-        assert!(slow.line().ends_with("| yes |"));
     }
 
     #[test]

@@ -1,20 +1,19 @@
 //! `cargo xtask bench-machine`: how fast modelled machines run, drive by drive on one core, and
 //! whether a sweep of one trace over many machines scales with cores and stays the same.
 
-use crate::{Failure, root};
-use rustix::time::{ClockId, clock_gettime};
+use crate::Failure;
+use crate::bench::cpu_s;
+use crate::report::{Page, Row, Unit, Wanted};
+use rustix::time::ClockId;
 use seekwell_io::request::{Op, Request};
 use seekwell_io::units::Nanos;
 use seekwell_machine::library::{MACHINES, Shelf};
 use seekwell_machine::sweep::sweep;
 use seekwell_machine::{Command, Model, Part};
-use std::fmt::Write as _;
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Options of `bench-machine`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-machine.md].
@@ -93,81 +92,36 @@ const CASES: [Case; 6] = [
 ];
 
 /// Measures, prints the page and writes it. Fails where a promise is not kept.
-#[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     if cfg!(debug_assertions) {
         return Err("measure what is shipped: cargo run --release -p xtask -- bench-machine".into());
     }
-    let mut met = true;
-    let mut table = String::from("| | median | range | wanted | met |\n|---|---|---|---|---|\n");
-    let mut raw = String::from("what,unit,in order of rounds\n");
+    let mut page = Page::new("")?;
     for case in &CASES {
-        let mut rates = Vec::new();
-        for round in 0..args.rounds {
-            rates.push(drive(case, u64::from(round) + 1, args.requests)?);
-        }
-        let values: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
-        writeln!(raw, "\"{}\",\"requests/s of CPU\",{}", case.what, values.join(","))?;
-        rates.sort_by(f64::total_cmp);
-        let median = rates[(rates.len() - 1) / 2];
-        let wanted = case.at_least.map_or_else(|| "–".to_owned(), |n| format!("≥ {}", show(n)));
-        let kept = case.at_least.is_none_or(|least| median >= least);
-        met &= kept;
-        let (low, high) = (show(rates[0]), show(rates[rates.len() - 1]));
-        let said = if case.at_least.is_none() { "–" } else { word(kept) };
-        let (what, median) = (case.what, show(median));
-        writeln!(
-            table,
-            "| {what} | {median} requests/s of CPU | {low} … {high} | {wanted} | {said} |"
-        )?;
+        let rates = (1..=u64::from(args.rounds)).map(|seed| drive(case, seed, args.requests));
+        let rates = rates.collect::<Result<_, _>>()?;
+        let wanted = case.at_least.map_or(Wanted::Nothing, Wanted::AtLeast);
+        page.rows.push(Row::new(case.what, Unit::Named("requests/s of CPU"), rates, wanted));
     }
-    met &= swept(args, &mut table)?;
-    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    let out =
-        args.out.clone().unwrap_or_else(|| root().join(format!("docs/bench/{today}-machine.md")));
-    let text = page(&today, &table, &raw)?;
-    out.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(&out, &text)?;
-    println!("{text}\nWritten to {}.", out.display());
-    Ok(if met { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    page.rows.extend(swept(args)?);
+    page.write(args.out.as_deref(), "machine", "Modelled machines", &how())?;
+    Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn page(date: &str, table: &str, raw: &str) -> Result<String, Failure> {
-    let cpu = fs::read_to_string("/proc/cpuinfo")?;
-    let cpu = cpu.lines().find_map(|l| l.strip_prefix("model name")?.split_once(": "));
-    let cpu = cpu.map_or(std::env::consts::ARCH, |(_, name)| name);
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
-    Ok(format!(
-        "# Modelled machines, {date}\n\n- CPU: {cpu}\n- CPUs online: {}\n- kernel: {}\n\nMade by \
-         `cargo run --release -p xtask -- bench-machine`: {}. Each drive by itself, {DEPTH} \
-         requests of 4 KiB outstanding, on one thread; rates are per second of that thread's CPU \
-         time, so that other load on the machine counts little, but for the caches it shares. The \
-         sweep plays one trace to many whole machines by `seekwell_machine::sweep`.\n\n{table}\n\
-         ## Raw values\n\n```csv\n{raw}```\n",
-        std::thread::available_parallelism()?,
-        kernel.trim(),
+fn how() -> String {
+    format!(
+        "Made by `cargo run --release -p xtask -- bench-machine`: {}. Each drive by itself, with \
+         {DEPTH} requests of 4 KiB outstanding, on one thread; rates are per second of that \
+         thread's CPU time, so that other load on the machine counts little, but for the caches it \
+         shares. The sweep plays one trace to many whole machines by `seekwell_machine::sweep`.",
         asked().join(" "),
-    ))
+    )
 }
 
 /// The options that were given.
 fn asked() -> Vec<String> {
     let given: Vec<String> = std::env::args().skip(2).collect();
     if given.is_empty() { vec!["no options".to_owned()] } else { given }
-}
-
-const fn word(met: bool) -> &'static str {
-    if met { "yes" } else { "**no**" }
-}
-
-fn show(value: f64) -> String {
-    if value >= 1e6 { format!("{:.2} M", value / 1e6) } else { format!("{value:.0}") }
-}
-
-/// CPU time so far, in seconds: of this thread, or of all.
-fn cpu(clock: ClockId) -> f64 {
-    let time = clock_gettime(clock);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Even numbers (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003).
@@ -196,7 +150,7 @@ fn drive(case: &Case, seed: u64, requests: u64) -> Result<f64, Failure> {
         let op = if read { Op::Read } else { Op::Write };
         Command { tag, op, offset, len: 4096, durable: false }
     };
-    let begun = cpu(ClockId::ThreadCPUTime);
+    let begun = cpu_s(ClockId::ThreadCPUTime);
     for tag in 0..DEPTH {
         part.submit(draw(tag), Nanos::ZERO);
     }
@@ -209,11 +163,11 @@ fn drive(case: &Case, seed: u64, requests: u64) -> Result<f64, Failure> {
             part.submit(draw(d.tag), d.at);
         }
     }
-    Ok(ended as f64 / (cpu(ClockId::ThreadCPUTime) - begun))
+    Ok(ended as f64 / (cpu_s(ClockId::ThreadCPUTime) - begun))
 }
 
 /// The sweep on one thread and on all, and whether both gave the same.
-fn swept(args: &Args, table: &mut String) -> Result<bool, Failure> {
+fn swept(args: &Args) -> Result<Vec<Row>, Failure> {
     let models = MACHINES
         .iter()
         .map(|(name, text)| model(name, text, &[]))
@@ -233,9 +187,9 @@ fn swept(args: &Args, table: &mut String) -> Result<bool, Failure> {
     let cores = std::thread::available_parallelism()?.get();
     let (mut took, mut results) = (Vec::new(), Vec::new());
     for threads in [1, cores] {
-        let (begun, before) = (Instant::now(), cpu(ClockId::ProcessCPUTime));
+        let (begun, before) = (Instant::now(), cpu_s(ClockId::ProcessCPUTime));
         let measured = sweep(&machines, &trace, DEPTH, threads);
-        let busy = cpu(ClockId::ProcessCPUTime) - before;
+        let busy = cpu_s(ClockId::ProcessCPUTime) - before;
         took.push((begun.elapsed().as_secs_f64(), busy));
         let mut told = Vec::new();
         for m in measured {
@@ -246,26 +200,23 @@ fn swept(args: &Args, table: &mut String) -> Result<bool, Failure> {
     }
     let same = results[0] == results[1];
     let all = args.trace as f64 * args.machines as f64;
-    let what =
-        format!("sweep of {} requests over {} machines", show(args.trace as f64), args.machines);
+    let sweep = format!("sweep of {} requests over {} machines", args.trace, args.machines);
+    let row = |what: &str, unit, value, wanted| {
+        Row::new(format!("{sweep}, {what}"), unit, vec![value], wanted)
+    };
+    let mut rows = Vec::new();
     for (threads, (wall, busy)) in [1, cores].into_iter().zip(&took) {
-        writeln!(
-            table,
-            "| {what}, {threads} threads | {} requests/s, {wall:.1} s | {:.2} CPUs busy | – | – |",
-            show(all / wall),
-            busy / wall
-        )?;
+        let row = |what: &str, unit, value| {
+            row(&format!("{threads} threads: {what}"), unit, value, Wanted::Nothing)
+        };
+        rows.push(row("rate", Unit::PerSecond, all / wall));
+        rows.push(row("wall time", Unit::Ns, wall * 1e9));
+        rows.push(row("CPUs busy", Unit::Named("CPUs"), busy / wall));
     }
-    writeln!(
-        table,
-        "| {what}: faster on {cores} threads | {:.2} × | | – | – |",
-        took[0].0 / took[1].0
-    )?;
-    writeln!(
-        table,
-        "| {what}: the same to the bit on 1 and on {cores} threads | {} | | yes | {} |",
-        if same { "yes" } else { "no" },
-        word(same)
-    )?;
-    Ok(same)
+    let faster = took[0].0 / took[1].0;
+    rows.push(row(&format!("gain of {cores} threads"), Unit::Named("×"), faster, Wanted::Nothing));
+    let what = format!("the same to the bit on 1 and on {cores} threads (1 is yes)");
+    let same = f64::from(u8::from(same));
+    rows.push(row(&what, Unit::Named(""), same, Wanted::AtLeast(1.0)));
+    Ok(rows)
 }

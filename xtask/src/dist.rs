@@ -1,58 +1,55 @@
-//! Files generated from the program's own command line, written to dist/ or compared with it.
+//! `cargo xtask dist`: man pages and shell completions, generated from the command line.
 
 use crate::{Failure, root};
-use std::collections::BTreeMap;
+use clap::Command;
+use clap_complete::{Generator, Shell, generate};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Options of both generators.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Write nothing; fail when what is there is not what would be written.
-    #[arg(long)]
-    check: bool,
-    /// Folder to write to [default: the one in dist/].
+    /// Folder to write to; its folders man and completions are replaced [default: dist].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-/// Writes the files (name to content) to dist/`folder`, and removes others, or compares them.
-pub fn write_or_check(
-    args: &Args,
-    folder: &str,
-    files: &BTreeMap<String, Vec<u8>>,
-) -> Result<ExitCode, Failure> {
-    let dir = args.out.clone().unwrap_or_else(|| root().join("dist").join(folder));
-    let there: BTreeMap<String, Vec<u8>> = match fs::read_dir(&dir) {
-        Ok(entries) => entries
-            .map(|entry| {
-                let entry = entry?;
-                let name = entry.file_name().to_string_lossy().into_owned();
-                Ok((name, fs::read(entry.path())?))
-            })
-            .collect::<std::io::Result<_>>()?,
-        Err(_) => BTreeMap::new(),
-    };
-    if args.check {
-        let names = files.keys().chain(there.keys());
-        let drifted = names.filter(|name| files.get(*name) != there.get(*name));
-        let drifted: std::collections::BTreeSet<_> = drifted.map(String::as_str).collect();
-        if drifted.is_empty() {
-            return Ok(ExitCode::SUCCESS);
-        }
-        let list = drifted.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(format!(
-            "dist/{folder} is not what the command line says: {list}; run `cargo xtask {folder}`"
-        )
-        .into());
-    }
-    fs::create_dir_all(&dir)?;
-    for name in there.keys().filter(|name| !files.contains_key(*name)) {
-        fs::remove_file(dir.join(name))?;
-    }
-    for (name, content) in files {
-        fs::write(dir.join(name), content)?;
-    }
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let out = args.out.clone().unwrap_or_else(|| root().join("dist"));
+    let mut command = seekwell::cli::command().disable_help_subcommand(true);
+    command.build();
+    man_pages(&command, &emptied(&out.join("man"))?)?;
+    completions(&emptied(&out.join("completions"))?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// An empty folder: a page of a command that is gone must not be packed.
+fn emptied(dir: &Path) -> Result<PathBuf, Failure> {
+    if dir.exists() {
+        fs::remove_dir_all(dir)?;
+    }
+    fs::create_dir_all(dir)?;
+    Ok(dir.to_path_buf())
+}
+
+/// One page per visible command and subcommand.
+fn man_pages(command: &Command, dir: &Path) -> Result<(), Failure> {
+    for inner in command.get_subcommands().filter(|c| !c.is_hide_set()) {
+        man_pages(inner, dir)?;
+    }
+    let man = clap_mangen::Man::new(command.clone())
+        .source(format!("seekwell {}", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands");
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    Ok(fs::write(dir.join(man.get_filename()), page)?)
+}
+
+fn completions(dir: &Path) -> Result<(), Failure> {
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        let mut script = Vec::new();
+        generate(shell, &mut seekwell::cli::command(), "seekwell", &mut script);
+        fs::write(dir.join(shell.file_name("seekwell")), script)?;
+    }
+    Ok(())
 }

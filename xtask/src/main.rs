@@ -1,18 +1,21 @@
 //! Chores of the project: what is generated from the program, real kernels to try it on, and
 //! measuring the program itself.
 
+mod bench;
 mod bench_engine;
 mod bench_inspect;
 mod bench_machine;
 mod bench_safety;
 mod bench_suites;
 mod bench_trace;
-mod completions;
+mod devices;
 mod dist;
 mod lab;
-mod man;
+mod process;
 mod published;
+mod report;
 mod storagemark;
+mod trace_stats;
 
 use clap::{Parser, Subcommand};
 use std::path::Path;
@@ -28,10 +31,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Write the man pages to dist/man.
-    Man(dist::Args),
-    /// Write completions for bash, zsh and fish to dist/completions.
-    Completions(dist::Args),
+    /// Write man pages, and completions for bash, zsh and fish, to dist.
+    Dist(dist::Args),
     /// Measure the engine beside fio and write a dated table to docs/bench.
     BenchEngine(bench_engine::Args),
     /// Measure inspection beside lsblk, smartctl and lshw and write a dated table to docs/bench.
@@ -47,7 +48,7 @@ enum Task {
     /// Measure the suites beside hdparm, bonnie++, fio, sqlite3 and ab and write a dated table to
     /// docs/bench.
     BenchSuites(bench_suites::Args),
-    /// Record the four traces of StorageMark 2004 anew from real servers.
+    /// Record the four traces of StorageMark 2004 again, from real servers.
     Storagemark(storagemark::Args),
     /// Record the traces behind `seekwell reproduce` from the programs of the documents.
     RecordPublished(published::Args),
@@ -58,8 +59,7 @@ enum Task {
 #[expect(clippy::print_stderr, reason = "errors are for the terminal")]
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
-        Task::Man(args) => man::run(&args),
-        Task::Completions(args) => completions::run(&args),
+        Task::Dist(args) => dist::run(&args),
         Task::BenchEngine(args) => bench_engine::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
         Task::BenchMachine(args) => bench_machine::run(&args),

@@ -13,6 +13,31 @@ const GENERATED: [&str; 8] =
 const SOURCE: [&str; 8] = ["rs", "ts", "css", "html", "sh", "mjs", "js", "py"];
 const TEXT: [&str; 6] = ["md", "toml", "yml", "yaml", "json", "txt"];
 
+/// What is not yet where CONTRIBUTING.md wants tests. Files leave this list; none joins it.
+const TESTS_TO_MOVE: [&str; 21] = [
+    "crates/seekwell-compare/src/sources/bonnie.rs",
+    "crates/seekwell-compare/src/sources/bonnie_tests.rs",
+    "crates/seekwell-compare/src/sources/fio.rs",
+    "crates/seekwell-compare/src/sources/fio_tests.rs",
+    "crates/seekwell-compare/src/sources/fio_text.rs",
+    "crates/seekwell-compare/src/sources/fio_text_tests.rs",
+    "crates/seekwell-compare/src/sources/hdparm.rs",
+    "crates/seekwell-compare/src/sources/hdparm_tests.rs",
+    "crates/seekwell-compare/src/sources/mod.rs",
+    "crates/seekwell-compare/src/sources/mod_tests.rs",
+    "crates/seekwell-compare/src/sources/phoronix.rs",
+    "crates/seekwell-compare/src/sources/phoronix_tests.rs",
+    "crates/seekwell-inspect/tests/agree.rs",
+    "crates/seekwell-machine/src/",
+    "crates/seekwell-report/tests/page.rs",
+    "crates/seekwell-runs/tests/json_doc.rs",
+    "crates/seekwell-suites/src/fs/csv.rs",
+    "crates/seekwell-suites/src/fs/csv_tests.rs",
+    "crates/seekwell/tests/beyond.rs",
+    "crates/seekwell/tests/jobs.rs",
+    "crates/seekwell/tests/tune.rs",
+];
+
 struct Source {
     /// Relative to the top.
     name: String,
@@ -155,6 +180,19 @@ fn no_function_has_more_than_a_hundred_and_twenty_lines() {
         }
     }
     assert_none("functions to be cut", &long);
+}
+
+#[test]
+fn tests_lie_where_contributing_says() {
+    let mut misplaced = Vec::new();
+    for Source { name, text, .. } in rust() {
+        let own_path = |line: &str| line.starts_with("#[path = ") && !line.contains("\"../");
+        let stray = name.ends_with("_tests.rs") || text.lines().any(own_path);
+        if stray && !TESTS_TO_MOVE.iter().any(|known| name.starts_with(known)) {
+            misplaced.push(name);
+        }
+    }
+    assert_none("tests to be moved", &misplaced);
 }
 
 #[test]

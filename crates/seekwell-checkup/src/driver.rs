@@ -414,5 +414,4 @@ fn seed(base: u64, index: usize, round: u32) -> u64 {
 }
 
 #[cfg(test)]
-#[path = "driver_tests.rs"]
 mod tests;

@@ -11,11 +11,9 @@ pub mod limit;
 pub mod plan;
 pub mod slow;
 pub mod steady;
-#[cfg(test)]
-mod steady_tests;
 pub mod summary;
 #[cfg(test)]
-mod whole_tests;
+mod tests;
 
 pub use driver::{ExecuteError, Execution, Executor, Observer, Outcome, Progress, run};
 pub use explain::{ExplainInput, Rule, explain};

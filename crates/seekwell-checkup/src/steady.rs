@@ -52,3 +52,6 @@ pub fn conclude(phase: &Phase) -> Steady {
     };
     Steady { phase: phase.name.clone(), rounds_per_s: rates, outcome }
 }
+
+#[cfg(test)]
+mod tests;

@@ -468,3 +468,6 @@ pub fn process_cpu() -> (Nanos, Nanos) {
     };
     (ns(usage.ru_utime), ns(usage.ru_stime))
 }
+
+#[cfg(test)]
+mod tests;

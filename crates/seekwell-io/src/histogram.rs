@@ -146,3 +146,6 @@ impl Histogram {
         used.map(|(bin, n)| (bin as u32, *n)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

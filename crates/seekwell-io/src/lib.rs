@@ -14,8 +14,3 @@ pub mod request;
 pub mod target;
 pub mod units;
 pub mod workload;
-
-#[cfg(test)]
-mod engine_tests;
-#[cfg(test)]
-mod histogram_tests;

@@ -1,10 +1,10 @@
 //! What is measured, and what is wanted of it.
 
-use super::devices::{Loop, Zram};
-use super::report::{Report, Row, Unit, Wanted};
 use super::tools::Sample;
 use super::{Bench, tools};
-use crate::Failure;
+use crate::devices::{Loop, Zram};
+use crate::report::{Page, Row, Unit, Wanted};
+use crate::{Failure, process};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,12 +14,12 @@ type Measure<'a> = &'a dyn Fn() -> Result<Vec<Row>, Failure>;
 
 /// Measures everything. What cannot be measured becomes a row that says why; only being asked to
 /// stop is an error.
-pub fn all(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+pub fn all(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let parts: [(&str, Measure<'_>); 11] = [
         ("null target, depth 32", &|| null(bench)),
         ("memory over time", &|| memory(bench)),
         ("loop device over tmpfs", &|| {
-            device(bench, "loop over tmpfs", Loop::new()?.path(), Wanted::RatioAtLeast(1.0))
+            device(bench, "loop over tmpfs", &Loop::filled()?.node, Wanted::RatioAtLeast(1.0))
         }),
         ("zram", &|| device(bench, "zram", &Zram::new()?.path(), Wanted::RatioAtLeast(1.25))),
         ("zram, tuned, beside fio", &|| tuned(bench)),
@@ -33,10 +33,10 @@ pub fn all(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
     for (what, measure) in parts {
         progress(what);
         match measure() {
-            Ok(rows) => report.rows.extend(rows),
+            Ok(rows) => page.rows.extend(rows),
             Err(why) => {
                 bench.go_on()?;
-                report.not_measured.push((what.to_owned(), why.to_string()));
+                page.missing(what, why);
             }
         }
     }
@@ -185,14 +185,11 @@ const FILE: &str = "256m";
 fn latency(bench: &Bench) -> Result<Vec<Row>, Failure> {
     let folder = tempfile::tempdir_in(&bench.dir)?;
     let file = folder.path().join("fio");
-    let laid_out = Command::new("fio")
-        .args(["--name=lay-out", "--rw=write", "--bs=1m", "--end_fsync=1"])
-        .args([format!("--size={FILE}"), format!("--filename={}", file.display())])
-        .output()
-        .map_err(|e| format!("fio could not be started: {e}"))?;
-    if !laid_out.status.success() {
-        return Err("fio could not lay out its file".into());
-    }
+    process::output(
+        Command::new("fio")
+            .args(["--name=lay-out", "--rw=write", "--bs=1m", "--end_fsync=1"])
+            .args([format!("--size={FILE}"), format!("--filename={}", file.display())]),
+    )?;
     let options = [format!("--filename={}", file.display()), "--direct=1".to_owned()];
     let size = format!("--size={FILE}");
     let samples = bench.rounds(
@@ -218,24 +215,16 @@ fn latency(bench: &Bench) -> Result<Vec<Row>, Failure> {
 
 /// A row without a rival.
 fn alone(what: &str, unit: Unit, most: f64, ours: Vec<f64>) -> Vec<Row> {
-    vec![Row { what: what.to_owned(), unit, ours, theirs: None, wanted: Wanted::AtMost(most) }]
+    vec![Row::new(what, unit, ours, Wanted::AtMost(most))]
 }
 
 fn inspect(bench: &Bench) -> Result<Vec<Row>, Failure> {
     let mut times = Vec::new();
     for _ in 0..20 {
         let begin = Instant::now();
-        let status = Command::new(&bench.tools.seekwell)
-            .args(["inspect", "."])
-            .current_dir(&bench.dir)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()?;
+        let mut command = Command::new(&bench.tools.seekwell);
+        process::output(command.args(["inspect", "."]).current_dir(&bench.dir))?;
         times.push(begin.elapsed().as_nanos() as f64);
-        if !status.success() {
-            return Err(format!("seekwell inspect ended with {status}").into());
-        }
         bench.go_on()?;
     }
     Ok(alone("seekwell inspect .: wall time", Unit::Ns, 50e6, times))

@@ -7,11 +7,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 
-/// Both programs and how long they measure.
 pub struct Tools {
-    /// The program under test.
     pub seekwell: PathBuf,
-    /// Seconds of each run.
     pub seconds: u32,
     /// fio's `t/io_uring`, where it was named.
     pub t_io_uring: Option<PathBuf>,
@@ -20,7 +17,6 @@ pub struct Tools {
 /// What one run of one tool gave.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// Reads a second.
     pub iops: f64,
     /// CPU time of the whole process per read, user and kernel mode, start-up included.
     pub process_cpu_ns: f64,

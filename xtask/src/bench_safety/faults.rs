@@ -1,8 +1,9 @@
 //! What surroundings do to programs: limits, full disks, closed outputs, signals, failing devices.
 
 use super::Section;
-use super::rig::{Ended, Loop, MIB, Mount, Rig, tool, tree, wait};
+use super::rig::{Ended, MIB, Rig, tool, tree, wait};
 use crate::Failure;
+use crate::devices::{Loop, Mount};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,7 +22,7 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     failing(rig, section)?;
     match rig.measures_in(&dir)? {
         Ok(()) => {
-            limits(rig, section, &dir, &bench)?;
+            limits(rig, section);
             signals(rig, section, &dir, &bench)?;
             full(rig, section, &on)?;
         }
@@ -45,38 +46,59 @@ fn clean(ended: &Ended, dir: &Path) -> Result<(), String> {
     if left.is_empty() { Ok(()) } else { Err(format!("left behind: {}", left.join(", "))) }
 }
 
-fn limits(rig: &Rig, section: &mut Section, dir: &Path, bench: &[&str]) -> Result<(), Failure> {
-    let suite = ["bench", "--suite=fsmark", "--quick", "--on", bench[5]];
-    let limits = [
-        "--memlock=0",
-        "--fsize=1048576",
-        "--fsize=0",
-        "--nofile=16",
-        "--nproc=1",
-        "--as=67108864",
-        "--stack=65536",
-        "--core=0",
-        "--cpu=1",
-    ];
-    for limit in limits {
-        for (what, words) in [("bench", bench), ("suite fsmark", &suite)] {
-            // A limit of processor time ends a process by a signal, as it is meant to.
-            let mut command = Command::new("prlimit");
-            rig.at_home(&mut command).arg(limit).arg("--").arg(&rig.seekwell).args(words);
-            let ended = rig.finish(&mut command)?;
-            if ended.status.is_some_and(|s| s.code() == Some(127)) {
-                section.leave_out("limits", "prlimit is not installed");
-                return Ok(());
-            }
-            // Below what the loader and the runtime need, no program starts.
-            let starts = ["--as", "--stack", "--cpu"];
-            if starts.iter().any(|s| limit.starts_with(s)) && ended.documented().is_err() {
-                continue;
-            }
-            section.count(&format!("{what} under prlimit {limit}"), clean(&ended, dir));
+const LIMITS: [&str; 9] = [
+    "--memlock=0",
+    "--fsize=1048576",
+    "--fsize=0",
+    "--nofile=16",
+    "--nproc=1",
+    "--as=67108864",
+    "--stack=65536",
+    "--core=0",
+    "--cpu=1",
+];
+
+/// Under every limit at once: mostly they wait for their time to be over.
+fn limits(rig: &Rig, section: &mut Section) {
+    let all = std::thread::scope(|scope| {
+        let tries = LIMITS.map(|limit| (limit, scope.spawn(move || limited(rig, limit))));
+        tries.map(|(limit, tried)| (limit, tried.join().unwrap_or(Err("panicked".to_owned()))))
+    });
+    for (limit, outcomes) in all {
+        match outcomes {
+            Ok(outcomes) => outcomes.into_iter().for_each(|(what, outcome)| {
+                section.count(&format!("{what} under prlimit {limit}"), outcome);
+            }),
+            Err(why) => section.leave_out(&format!("prlimit {limit}"), why),
         }
     }
-    Ok(())
+}
+
+type Outcome = (&'static str, Result<(), String>);
+
+/// Two commands in a folder of their own.
+fn limited(rig: &Rig, limit: &str) -> Result<Vec<Outcome>, String> {
+    let own = rig.folder(&format!("limit{limit}")).map_err(|e| e.to_string())?;
+    let (dir, runs) = (own.join("data"), own.join("runs"));
+    fs::create_dir(&dir).map_err(|e| e.to_string())?;
+    let suite = ["bench", "--suite=fsmark", "--quick"];
+    let mut outcomes = Vec::new();
+    for (what, words) in [("bench", &BENCH[..]), ("suite fsmark", &suite)] {
+        let mut command = Command::new("prlimit");
+        rig.at_home(&mut command).env("SEEKWELL_RUNS", &runs).arg(limit).arg("--");
+        command.arg(&rig.seekwell).args(words).arg("--on").arg(&dir);
+        let ended = rig.finish(&mut command).map_err(|e| e.to_string())?;
+        if ended.code() == Some(127) {
+            return Err("prlimit is not installed".to_owned());
+        }
+        // Below what the loader and the runtime need, no program starts; a limit of processor time
+        // ends one by a signal, as it is meant to.
+        let starts = ["--as", "--stack", "--cpu"].iter().any(|s| limit.starts_with(s));
+        if !starts || ended.documented().is_ok() {
+            outcomes.push((what, clean(&ended, &dir)));
+        }
+    }
+    Ok(outcomes)
 }
 
 fn outputs(rig: &Rig, section: &mut Section) -> Result<(), Failure> {
@@ -132,14 +154,14 @@ fn signals(
 /// No room for runs, for pages, or for the index.
 fn full(rig: &Rig, section: &mut Section, on: &str) -> Result<(), Failure> {
     let point = rig.folder("full")?;
-    let mount = match Mount::new(&["-t", "tmpfs", "-o", "size=2m", "none"], point) {
+    let mount = match Mount::new(&["-t", "tmpfs", "-o", "size=2m", "none"], &point) {
         Ok(mount) => mount,
         Err(why) => {
             section.leave_out("a full file system", why);
             return Ok(());
         }
     };
-    let runs = mount.0.join("runs");
+    let runs = mount.point().join("runs");
     let at = |words: &[&str]| {
         let mut command = rig.command(words);
         command.env("SEEKWELL_RUNS", &runs);
@@ -147,13 +169,13 @@ fn full(rig: &Rig, section: &mut Section, on: &str) -> Result<(), Failure> {
     };
     let bench: Vec<&str> = BENCH.iter().copied().chain(["--on", on]).collect();
     section.count("a run is kept where there is room", at(&bench)?.ended_with(0));
-    let mut rest = File::create(mount.0.join("rest"))?;
+    let mut rest = File::create(mount.point().join("rest"))?;
     let block = [1u8; 4096];
     while std::io::Write::write_all(&mut rest, &block).is_ok() {}
     section.count("runs list on a full disk", at(&["runs", "list"])?.ended_with(0));
     section.count("a run on a full disk", at(&bench)?.documented());
     section.count("runs list after that", at(&["runs", "list"])?.ended_with(0));
-    let page = mount.0.join("page.html").display().to_string();
+    let page = mount.point().join("page.html").display().to_string();
     section.count("a page on a full disk", at(&["report", "last", "-o", &page])?.ended_with(3));
     section.count("runs remove on a full disk", at(&["runs", "remove", "last"])?.ended_with(0));
     section.count("runs list at the end", at(&["runs", "list"])?.ended_with(0));
@@ -163,7 +185,7 @@ fn full(rig: &Rig, section: &mut Section, on: &str) -> Result<(), Failure> {
 /// A device that loses its second half while it is measured.
 fn failing(rig: &Rig, section: &mut Section) -> Result<(), Failure> {
     let dir = rig.folder("disks")?;
-    let disk = match Loop::new(&dir, "failing", 64 * MIB) {
+    let disk = match Loop::sparse(&dir, "failing", 64 * MIB) {
         Ok(disk) => disk,
         Err(why) => {
             section.leave_out("a failing device", why);
@@ -171,8 +193,8 @@ fn failing(rig: &Rig, section: &mut Section) -> Result<(), Failure> {
         }
     };
     for (words, name) in [
-        (&["bench", "--rw=randread", "--runtime=2s", "--on", disk.node()][..], "bench"),
-        (&["checkup", "--quick", disk.node()], "checkup"),
+        (&["bench", "--rw=randread", "--runtime=2s", "--on", disk.name()][..], "bench"),
+        (&["checkup", "--quick", disk.name()], "checkup"),
     ] {
         File::options().write(true).open(&disk.backing)?.set_len(64 * MIB)?;
         let child = rig.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;

@@ -1,8 +1,9 @@
 //! SIGKILL at random moments, over all commands that measure, write or change something.
 
 use super::Section;
-use super::rig::{Loop, MIB, Rig, changed, digest, tool, tree};
+use super::rig::{MIB, Rig, changed, digest, tool, tree};
 use crate::Failure;
+use crate::devices::Loop;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,11 +108,11 @@ struct Disks {
 fn disks(rig: &Rig) -> Result<Disks, Failure> {
     let dir = rig.folder("disks")?;
     let disks = Disks {
-        tried: Loop::new(&dir, "tried", 32 * MIB)?,
-        spare: Loop::new(&dir, "spare", 64 * MIB)?,
+        tried: Loop::sparse(&dir, "tried", 32 * MIB)?,
+        spare: Loop::sparse(&dir, "spare", 64 * MIB)?,
     };
-    tool("mke2fs", ["-q", "-F", disks.tried.node()])?;
-    tool("blockdev", ["--flushbufs", disks.tried.node()])?;
+    tool("mke2fs", ["-q", "-F", disks.tried.name()])?;
+    tool("blockdev", ["--flushbufs", disks.tried.name()])?;
     Ok(disks)
 }
 
@@ -119,8 +120,8 @@ fn filled(word: &str, dir: &Path, inputs: &Path, disks: Option<&Disks>) -> Strin
     let mut text = word.to_owned();
     if let Some(Disks { tried, spare }) = disks {
         let file = spare.backing.display().to_string();
-        text = text.replace("SPARE_FILE", &file).replace("SPARE", spare.node());
-        text = text.replace("DISK", tried.node());
+        text = text.replace("SPARE_FILE", &file).replace("SPARE", spare.name());
+        text = text.replace("DISK", tried.name());
     }
     let text = text.replace("DIR", &dir.display().to_string());
     text.strip_prefix("IN/").map_or(text.clone(), |name| inputs.join(name).display().to_string())
@@ -186,7 +187,7 @@ fn after(
             wrong.push("SETTINGS LOST: an attribute did not come back".to_owned());
         }
         // A journal that nobody guards stays until this is said; without one it is a usage error.
-        let undone = rig.run(["tune", "undo", disks.tried.node()])?;
+        let undone = rig.run(["tune", "undo", disks.tried.name()])?;
         if undone.documented().is_err() || !matches!(undone.code(), Some(0 | 2)) || !back() {
             wrong.push(format!("tune undo: exit status {:?}: {}", undone.code(), undone.err));
         }

@@ -1,8 +1,9 @@
 //! Devices that must not be overwritten, on every road that leads to an overwrite.
 
 use super::Section;
-use super::rig::{Background, Loop, MIB, Mount, Rig, digest, tool};
-use crate::Failure;
+use super::rig::{Background, MIB, Rig, digest, tool};
+use crate::devices::{Loop, Mount};
+use crate::{Failure, devices};
 use std::any::Any;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -93,12 +94,12 @@ const BY_HAND: &[(&str, i64, &[u8])] = &[
 const IN_USE: &[Case] = &[
     ("mounted", |_, dir| {
         let disk = ext4(dir)?;
-        let mount = Mount::new(&[disk.node()], dir.join("mounted"))?;
+        let mount = Mount::new(&[disk.name()], &dir.join("mounted"))?;
         Ok(Target::disk(disk).holding(mount))
     }),
     ("mounted, by a symlink", |_, dir| {
         let disk = ext4(dir)?;
-        let mount = Mount::new(&[disk.node()], dir.join("mounted"))?;
+        let mount = Mount::new(&[disk.name()], &dir.join("mounted"))?;
         let link = dir.join("by-id");
         std::os::unix::fs::symlink(&disk.node, &link)?;
         Ok(Target { path: link, ..Target::disk(disk).holding(mount) })
@@ -109,7 +110,7 @@ const IN_USE: &[Case] = &[
         fs::create_dir(&point)?;
         let script = format!(
             "mount {} {} && touch {} && exec sleep 60",
-            disk.node(),
+            disk.name(),
             point.display(),
             ready.display()
         );
@@ -122,32 +123,30 @@ const IN_USE: &[Case] = &[
         let (first, second) = (dir.join("first"), dir.join("second"));
         File::create(&first)?.set_len(64 * MIB)?;
         fs::hard_link(&first, &second)?;
-        let words = ["--find", "--show", "--offset=16777216", "--sizelimit=33554432"];
-        let node = tool("losetup", words.iter().map(Path::new).chain([first.as_path()]))?;
-        let inner = Loop { node: PathBuf::from(node.trim()), backing: first.clone() };
-        tool("mke2fs", ["-q", "-F", inner.node()])?;
-        let mount = Mount::new(&[inner.node()], dir.join("mounted"))?;
+        let inner = Loop::over(&first, &["--offset=16777216", "--sizelimit=33554432"])?;
+        tool("mke2fs", ["-q", "-F", inner.name()])?;
+        let mount = Mount::new(&[inner.name()], &dir.join("mounted"))?;
         fs::remove_file(&first)?;
-        let target = Target::disk(Loop::over(&second)?);
+        let target = Target::disk(Loop::over(&second, &[])?);
         Ok(target.holding(inner).holding(mount))
     }),
     ("swap", |_, dir| {
-        let disk = Loop::new(dir, "swap", 16 * MIB)?;
-        tool("mkswap", [disk.node()])?;
-        tool("swapon", [disk.node()])?;
+        let disk = Loop::sparse(dir, "swap", 16 * MIB)?;
+        tool("mkswap", [disk.name()])?;
+        tool("swapon", [disk.name()])?;
         let off = Swap(disk.node.clone());
         Ok(Target::disk(disk).holding(off))
     }),
     ("open for writing in another process", |_, dir| {
-        let disk = Loop::new(dir, "held", 16 * MIB)?;
+        let disk = Loop::sparse(dir, "held", 16 * MIB)?;
         let ready = dir.join("ready");
-        let script = format!("exec 3<>{}; touch {}; exec sleep 60", disk.node(), ready.display());
+        let script = format!("exec 3<>{}; touch {}; exec sleep 60", disk.name(), ready.display());
         let holder = background(Command::new("sh").args(["-c", &script]))?;
         until(|| ready.exists())?;
         Ok(Target::disk(disk).holding(holder))
     }),
     ("its backing file open for writing in another process", |_, dir| {
-        let disk = Loop::new(dir, "held", 16 * MIB)?;
+        let disk = Loop::sparse(dir, "held", 16 * MIB)?;
         let ready = dir.join("ready");
         let file = disk.backing.display();
         let script = format!("exec 3<>{file}; touch {}; exec sleep 60", ready.display());
@@ -158,7 +157,7 @@ const IN_USE: &[Case] = &[
     ("a partition of it is mounted", |_, dir| {
         let (disk, part) = partitioned(dir)?;
         tool("mke2fs", [Path::new("-q"), Path::new("-F"), &part.1])?;
-        let mount = Mount::new(&[part.1.to_str().unwrap_or_default()], dir.join("mounted"))?;
+        let mount = Mount::new(&[part.1.to_str().unwrap_or_default()], &dir.join("mounted"))?;
         Ok(Target::disk(disk).holding(part).holding(mount))
     }),
     ("a partition whose table is gone holds a file system", |_, dir| {
@@ -168,20 +167,20 @@ const IN_USE: &[Case] = &[
         Ok(Target::disk(disk).holding(part))
     }),
     ("the disk of a mounted loop device over it", |_, dir| {
-        let disk = Loop::new(dir, "below", 32 * MIB)?;
-        let above = Loop::over(&disk.node)?;
-        tool("mke2fs", ["-q", "-F", above.node()])?;
-        let mount = Mount::new(&[above.node()], dir.join("mounted"))?;
+        let disk = Loop::sparse(dir, "below", 32 * MIB)?;
+        let above = Loop::over(&disk.node, &[])?;
+        tool("mke2fs", ["-q", "-F", above.name()])?;
+        let mount = Mount::new(&[above.name()], &dir.join("mounted"))?;
         Ok(Target::disk(disk).holding(above).holding(mount))
     }),
     ("read-only", |_, dir| {
-        let disk = Loop::new(dir, "ro", 16 * MIB)?;
-        tool("blockdev", ["--setro", disk.node()])?;
+        let disk = Loop::sparse(dir, "ro", 16 * MIB)?;
+        tool("blockdev", ["--setro", disk.name()])?;
         let lock = ReadOnly(disk.node.clone());
         Ok(Target::disk(disk).holding(lock))
     }),
     ("a wrong serial number", |_, dir| {
-        let disk = Loop::new(dir, "other", 16 * MIB)?;
+        let disk = Loop::sparse(dir, "other", 16 * MIB)?;
         Ok(Target { serial: PathBuf::from("WD-12345"), ..Target::disk(disk) })
     }),
     ("a regular file", |rig, dir| plain(rig, dir, |path| Ok(fs::write(path, "mine")?))),
@@ -196,21 +195,21 @@ const IN_USE: &[Case] = &[
 
 /// Every target on every road, then the controls.
 pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
-    if !rustix::process::geteuid().is_root() {
-        section.leave_out("refusals", "loop devices need root");
+    if let Err(why) = devices::need_root() {
+        section.leave_out("refusals", why);
         return Ok(());
     }
     for (name, program, words, size) in MADE {
         each(rig, section, name, |_, dir| {
-            let disk = Loop::new(dir, "image", size * MIB)?;
-            tool(program, words.iter().copied().chain([disk.node()]))?;
+            let disk = Loop::sparse(dir, "image", size * MIB)?;
+            tool(program, words.iter().copied().chain([disk.name()]))?;
             drop_cache(&disk)?;
             Ok(Target::disk(disk))
         })?;
     }
     for (name, at, bytes) in BY_HAND {
         each(rig, section, name, |_, dir| {
-            let disk = Loop::new(dir, "image", 16 * MIB)?;
+            let disk = Loop::sparse(dir, "image", 16 * MIB)?;
             let at = if *at < 0 { 16 * MIB - at.unsigned_abs() } else { *at as u64 };
             File::options().write(true).open(&disk.backing)?.write_all_at(bytes, at)?;
             Ok(Target::disk(disk))
@@ -220,7 +219,7 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     rig.fill(&mut noise);
     each(rig, section, "random data", |_, dir| {
         fs::write(dir.join("image"), &noise)?;
-        Ok(Target::disk(Loop::over(&dir.join("image"))?))
+        Ok(Target::disk(Loop::over(&dir.join("image"), &[])?))
     })?;
     for (name, make) in IN_USE {
         each(rig, section, name, make)?;
@@ -304,7 +303,7 @@ fn roads(
 /// A device that is nobody's must be written, again and again.
 fn controls(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     let dir = rig.folder("disks")?;
-    let disk = match Loop::new(&dir, "blank", 64 * MIB) {
+    let disk = match Loop::sparse(&dir, "blank", 64 * MIB) {
         Ok(disk) => disk,
         Err(why) => {
             section.leave_out("controls", why);
@@ -336,16 +335,16 @@ fn controls(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
 }
 
 fn ext4(dir: &Path) -> Result<Loop, Failure> {
-    let disk = Loop::new(dir, "ext4", 32 * MIB)?;
-    tool("mke2fs", ["-q", "-F", "-t", "ext4", disk.node()])?;
+    let disk = Loop::sparse(dir, "ext4", 32 * MIB)?;
+    tool("mke2fs", ["-q", "-F", "-t", "ext4", disk.name()])?;
     Ok(disk)
 }
 
 /// A disk with one partition from 1 MiB on, and the partition's node.
 fn partitioned(dir: &Path) -> Result<(Loop, Partition), Failure> {
-    let disk = Loop::new(dir, "parts", 64 * MIB)?;
-    tool("addpart", [disk.node(), "1", "2048", "65536"])?;
-    let part = Partition(disk.node.clone(), PathBuf::from(format!("{}p1", disk.node())));
+    let disk = Loop::sparse(dir, "parts", 64 * MIB)?;
+    tool("addpart", [disk.name(), "1", "2048", "65536"])?;
+    let part = Partition(disk.node.clone(), PathBuf::from(format!("{}p1", disk.name())));
     until(|| part.1.exists())?;
     Ok((disk, part))
 }
@@ -407,5 +406,5 @@ fn until(mut ready: impl FnMut() -> bool) -> Result<(), Failure> {
 fn drop_cache(disk: &Loop) -> Result<(), Failure> {
     let node = File::options().read(true).write(true).open(&disk.node)?;
     node.sync_all()?;
-    tool("blockdev", ["--flushbufs", disk.node()]).map(drop)
+    tool("blockdev", ["--flushbufs", disk.name()]).map(drop)
 }

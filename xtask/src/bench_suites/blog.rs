@@ -2,7 +2,7 @@
 
 use super::{Bench, Figures};
 use crate::Failure;
-use crate::bench_engine::report::{Report, Row, Unit, Wanted};
+use crate::report::{Page, Row, Unit, Wanted};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io::Read;
 use std::path::Path;
@@ -10,18 +10,18 @@ use std::process::{Command, Stdio};
 
 /// Bytes read and written, as the suite says and as the kernel counted them. The kernel counts what
 /// the program reads and writes beside its blogs too: about a megabyte.
-pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let set = [("intervals", bench.choose("3", "10").to_owned()), ("size", "1g".to_owned())];
     let mut all = Vec::new();
     for _ in 0..bench.rounds {
         all.push(one(bench, &set)?);
-        crate::bench_engine::go_on(&bench.stop)?;
+        crate::bench::go_on(&bench.stop)?;
     }
     for (name, what) in [("read", "bytes read"), ("written", "bytes written")] {
         let values = |of: fn(&(Figures, Figures)) -> &Figures| {
             all.iter().map(|pair| of(pair).get(name).copied().unwrap_or(f64::NAN)).collect()
         };
-        report.rows.push(Row {
+        page.rows.push(Row {
             what: format!("blog: {what}, beside the kernel's count"),
             unit: Unit::Bytes,
             ours: values(|pair| &pair.0),

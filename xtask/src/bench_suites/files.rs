@@ -2,13 +2,13 @@
 
 use super::{Bench, Figure, Figures};
 use crate::Failure;
-use crate::bench_engine::report::{Report, Unit, Wanted};
+use crate::report::{Page, Unit, Wanted};
 use std::fs::File;
 use std::io::Write;
 use std::time::Instant;
 
 /// Files a second, of two sizes.
-pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     // Enough for half a second and more of either.
     for (size, count) in [(4 << 10, bench.choose(3000, 12_000)), (1 << 20, bench.choose(400, 1000))]
     {
@@ -26,7 +26,7 @@ pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
             wanted: Wanted::RatioWithin(0.5),
         };
         let ours = || bench.suite("fsmark", bench.place.dir(), &set);
-        bench.compare(report, vec![figure], ours, || plain(bench, size, count))?;
+        bench.compare(page, vec![figure], ours, || plain(bench, size, count))?;
     }
     Ok(())
 }

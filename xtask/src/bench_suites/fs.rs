@@ -6,11 +6,11 @@
 //! of twice the memory. That disk is an ext4 of its own: one without a journal keeps the inodes of
 //! removed files back for a while, and who comes second finds thousands of them.
 
-use super::place::OnDisk;
-use super::{Bench, Figure, Figures, finish, read_figures};
-use crate::Failure;
-use crate::bench_engine::report::{Report, Unit, Wanted};
+use super::{Bench, Figure, Figures, read_figures};
+use crate::devices::{Ext4, Loop};
+use crate::report::{Page, Unit, Wanted};
 use crate::storagemark::confine::{Confine, Room};
+use crate::{Failure, process};
 use std::path::Path;
 use std::process::Command;
 
@@ -44,9 +44,9 @@ struct Way<'a> {
 }
 
 /// Each way that tells something in this place.
-pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let on_disk = bench.place.on_disk().map(|dir| {
-        let disk = OnDisk::new(dir, bench.choose(3 << 30, 6 << 30))?;
+        let disk = Ext4::on(Loop::on_disk(dir, bench.choose(3 << 30, 6 << 30))?)?;
         let confine = Confine::new(&format!("seekwell-suites-{}", std::process::id()))?;
         confine.limit(bench.choose(256 << 20, 1 << 30))?;
         Ok::<_, Failure>((confine, disk))
@@ -84,10 +84,10 @@ pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
             dir,
         },
     };
-    [past, through].into_iter().try_for_each(|way| measure_way(bench, report, &way))
+    [past, through].into_iter().try_for_each(|way| measure_way(bench, page, &way))
 }
 
-fn measure_way(bench: &Bench, report: &mut Report, way: &Way<'_>) -> Result<(), Failure> {
+fn measure_way(bench: &Bench, page: &mut Page, way: &Way<'_>) -> Result<(), Failure> {
     let files = bench.choose("48", "128");
     let cache = if way.direct { "direct" } else { "keep" };
     let set = [
@@ -109,7 +109,7 @@ fn measure_way(bench: &Bench, report: &mut Report, way: &Way<'_>) -> Result<(), 
         if way.direct {
             command.arg("-D");
         }
-        let read = read_figures(&finish(&mut command)?)?;
+        let read = read_figures(&process::output(&mut command)?)?;
         let rate = |(metric, value): (String, f64)| {
             let (step, suffix) = metric.split_once('.')?;
             suffix.ends_with("_per_s").then(|| (step.to_owned(), value))
@@ -123,5 +123,5 @@ fn measure_way(bench: &Bench, report: &mut Report, way: &Way<'_>) -> Result<(), 
         wanted,
     };
     let compared = STEPS.into_iter().filter(|(name, ..)| !way.not.contains(name));
-    bench.compare(report, compared.map(figure).collect(), ours, theirs)
+    bench.compare(page, compared.map(figure).collect(), ours, theirs)
 }

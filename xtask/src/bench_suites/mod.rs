@@ -8,15 +8,14 @@ mod blog;
 mod files;
 mod fs;
 mod hdparm;
-mod place;
+pub mod place;
 mod sqlite;
 mod threaded;
 mod web;
 
-use crate::bench_engine::report::{Report, Row, Unit, Wanted, first_line_of};
-use crate::bench_engine::{in_turn, program, stop_flag};
-use crate::bench_trace::record::finish;
-use crate::{Failure, root};
+use crate::bench::{in_turn, program, stop_flag};
+use crate::report::{Page, Row, Unit, Wanted};
+use crate::{Failure, bench, process};
 use clap::ValueEnum;
 use place::Place;
 use std::collections::BTreeMap;
@@ -25,7 +24,6 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Options of `bench-suites`.
 #[derive(clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-suites.md].
@@ -68,21 +66,20 @@ enum Section {
 }
 
 impl Section {
-    fn measure(self, bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+    fn measure(self, bench: &Bench, page: &mut Page) -> Result<(), Failure> {
         match self {
-            Self::Hdparm => hdparm::measure(bench, report),
-            Self::Fs => fs::measure(bench, report),
-            Self::Fsmark => files::measure(bench, report),
-            Self::Threaded => threaded::measure(bench, report),
-            Self::Sqlite => sqlite::measure(bench, report),
-            Self::Web => web::measure(bench, report),
-            Self::Blog => blog::measure(bench, report),
+            Self::Hdparm => hdparm::measure(bench, page),
+            Self::Fs => fs::measure(bench, page),
+            Self::Fsmark => files::measure(bench, page),
+            Self::Threaded => threaded::measure(bench, page),
+            Self::Sqlite => sqlite::measure(bench, page),
+            Self::Web => web::measure(bench, page),
+            Self::Blog => blog::measure(bench, page),
         }
     }
 }
 
 /// Measures the suites, prints the table and writes the page. Fails where a ratio is not as wanted.
-#[expect(clippy::print_stdout, reason = "the table is the result")]
 #[expect(clippy::print_stderr, reason = "lines of progress")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_flag()?;
@@ -90,38 +87,33 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let place = Place::new(args.dir.as_deref())?;
     let kept = tempfile::tempdir()?;
     let bench = Bench { seekwell, place, kept, rounds: args.rounds, quick: args.quick, stop };
-    let mut report = Report::new(&bench.seekwell, "rival", versions())?;
+    let mut page = Page::of(&bench.seekwell, "rival")?;
+    page.fact("rivals", versions());
     for section in Section::value_variants() {
         if !args.only.is_empty() && !args.only.contains(section) {
             continue;
         }
         eprintln!("measuring: {section:?}");
-        if let Err(why) = section.measure(&bench, &mut report) {
-            crate::bench_engine::go_on(&bench.stop)?;
-            report.not_measured.push((format!("{section:?}"), why.to_string()));
+        if let Err(why) = section.measure(&bench, &mut page) {
+            bench::go_on(&bench.stop)?;
+            page.missing(format!("{section:?}"), why);
         }
     }
-    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    let out =
-        args.out.clone().unwrap_or_else(|| root().join(format!("docs/bench/{today}-suites.md")));
-    let title = format!("The suites beside the programs they take after, {today}");
-    out.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    std::fs::write(&out, report.markdown(&title, &how(&bench)?))?;
-    println!("{}\nWritten to {}.", report.table(), out.display());
-    let lost = report.rows.iter().any(|row| row.met() == Some(false));
-    Ok(if lost { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let title = "The suites beside the programs they take after";
+    page.write(args.out.as_deref(), "suites", title, &how(&bench)?)?;
+    Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// What each rival says it is.
-fn versions() -> Vec<String> {
+fn versions() -> String {
     let asked = [("hdparm", "-V"), ("fio", "--version"), ("ab", "-V"), ("sqlite3", "--version")];
     let mut versions: Vec<_> = asked
         .iter()
-        .map(|(name, flag)| (name, first_line_of(Command::new(name).arg(flag))))
+        .map(|(name, flag)| (name, process::first_line(Command::new(name).arg(flag))))
         .map(|(name, line)| if line.starts_with(name) { line } else { format!("{name}: {line}") })
         .collect();
     versions.push("bonnie++ 2.00a, nginx".into());
-    versions
+    versions.join("; ")
 }
 
 fn how(bench: &Bench) -> Result<String, Failure> {
@@ -148,7 +140,6 @@ struct Figure<'a> {
     wanted: Wanted,
 }
 
-/// What every suite needs.
 struct Bench {
     seekwell: PathBuf,
     place: Place,
@@ -194,7 +185,7 @@ impl Bench {
         on: &Path,
         set: &[(&str, String)],
     ) -> Result<Figures, Failure> {
-        let text = finish(&mut self.command(program, suite, on, set))?;
+        let text = process::output_of(&mut self.command(program, suite, on, set), &[0, 4])?;
         let run = seekwell_runs::read::run(&text, Path::new("seekwell bench --json"))?;
         let figure = |phase: &seekwell_runs::Phase| match &phase.workload {
             seekwell_runs::Work::Suite(step) => {
@@ -209,7 +200,7 @@ impl Bench {
     /// round.
     fn compare(
         &self,
-        report: &mut Report,
+        page: &mut Page,
         figures: Vec<Figure<'_>>,
         ours: impl FnMut() -> Result<Figures, Failure>,
         theirs: impl FnMut() -> Result<Figures, Failure>,
@@ -221,10 +212,10 @@ impl Bench {
         for Figure { name, what, unit, wanted } in figures {
             match (of(&ours, name), of(&theirs, name)) {
                 (Some(ours), Some(theirs)) => {
-                    report.rows.push(Row { what, unit, ours, theirs: Some(theirs), wanted });
+                    page.rows.push(Row { what, unit, ours, theirs: Some(theirs), wanted });
                 }
-                (None, _) => report.not_measured.push((what, "seekwell gave no figure".into())),
-                (_, None) => report.not_measured.push((what, "its rival gave no figure".into())),
+                (None, _) => page.missing(what, "seekwell gave no figure"),
+                (_, None) => page.missing(what, "its rival gave no figure"),
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Insertions by the suite `sqlite` beside the sqlite3 program doing the same statements.
 
-use super::{Bench, Figure, Figures, finish};
-use crate::Failure;
-use crate::bench_engine::report::{Report, Unit, Wanted};
+use super::{Bench, Figure, Figures};
+use crate::report::{Page, Unit, Wanted};
+use crate::{Failure, process};
 use seekwell_suites::sqlite::{Statements, TABLE};
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Insertions a second by three journal modes.
-pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     for journal in ["delete", "truncate", "wal"] {
         let step = format!("insert-{journal}-t1");
         let set = |number: u64| {
@@ -37,7 +37,7 @@ pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
             let rate = program(bench.place.dir(), journal, number)?;
             Ok(Figures::from([(step.clone(), rate)]))
         };
-        bench.compare(report, vec![figure], || suite(number), theirs)?;
+        bench.compare(page, vec![figure], || suite(number), theirs)?;
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ fn program(dir: &Path, journal: &str, number: u64) -> Result<f64, Failure> {
     let folder = tempfile::tempdir_in(dir)?;
     let (script, database) = (folder.path().join("script.sql"), folder.path().join("rival.db"));
     let set = format!("PRAGMA journal_mode={journal};\nPRAGMA synchronous=FULL;\n");
-    finish(Command::new("sqlite3").arg(&database).arg(format!("{set}{TABLE}")))?;
+    process::output(Command::new("sqlite3").arg(&database).arg(format!("{set}{TABLE}")))?;
     let mut text = set;
     for statement in Statements::new(1, 0).take(number as usize) {
         writeln!(text, "{statement}")?;

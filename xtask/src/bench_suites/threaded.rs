@@ -1,8 +1,8 @@
 //! The suite `threaded` beside fio doing the same pattern.
 
-use super::{Bench, Figure, Figures, finish, read_figures};
-use crate::Failure;
-use crate::bench_engine::report::{Report, Unit, Wanted};
+use super::{Bench, Figure, Figures, read_figures};
+use crate::report::{Page, Unit, Wanted};
+use crate::{Failure, process};
 use rustix::fs::{Advice, fadvise};
 use std::fs::File;
 use std::path::Path;
@@ -20,7 +20,7 @@ const STEPS: [(&str, &str, &str); 4] = [
 ];
 
 /// All four patterns; the page cache is dropped before each, and writes end with a sync.
-pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     // Beyond as many requests as a file has blocks fio does no more.
     let (size, random) = bench.choose(("256m", 40_000), ("512m", 131_072_u32));
     let set = [
@@ -56,13 +56,13 @@ pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
             if pattern.starts_with("rand") {
                 command.arg(format!("--number_ios={random}"));
             }
-            let read = read_figures(&finish(&mut command)?)?;
+            let read = read_figures(&process::output(&mut command)?)?;
             all.extend(read.get(metric).map(|value| (step.to_owned(), *value)));
         }
         Ok(all)
     };
     let figures = STEPS.iter().map(figure).collect();
-    bench.compare(report, figures, || bench.suite("threaded", bench.place.dir(), &set), theirs)
+    bench.compare(page, figures, || bench.suite("threaded", bench.place.dir(), &set), theirs)
 }
 
 /// Drops what is cached of the files in a folder, which are on the disk.

@@ -1,10 +1,10 @@
 //! The load of the suite `web` beside ab, against the same two servers: the program's own, and
 //! nginx where it is installed.
 
-use super::{Bench, Figure, Figures, finish};
-use crate::Failure;
-use crate::bench_engine::build_release;
-use crate::bench_engine::report::{Report, Unit, Wanted};
+use super::{Bench, Figure, Figures};
+use crate::bench::build_release;
+use crate::report::{Page, Unit, Wanted};
+use crate::{Failure, process};
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -21,17 +21,17 @@ struct Load {
 }
 
 /// A small page and one of 64 KiB, 2 and 20 at a time, and on connections that are kept.
-pub fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let server =
         build_release(&["--package", "seekwell-suites", "--example", "serve-page"], "serve-page")?;
     let nginx = Nginx::start(bench.place.dir())?;
     for bytes in [4 << 10, 64 << 10] {
         for (concurrency, keep_alive) in [(2, false), (20, false), (20, true)] {
             let load = Load { bytes, concurrency, keep_alive };
-            own(bench, report, load, &server)?;
+            own(bench, page, load, &server)?;
             match &nginx {
-                Some(nginx) => beside(bench, report, load, nginx)?,
-                None => report.not_measured.push((load.words("nginx"), "no nginx here".into())),
+                Some(nginx) => beside(bench, page, load, nginx)?,
+                None => page.missing(load.words("nginx"), "nginx is not installed"),
             }
         }
     }
@@ -47,7 +47,7 @@ impl Load {
 }
 
 /// The suite with its embedded server, and ab on one that is the same.
-fn own(bench: &Bench, report: &mut Report, load: Load, program: &Path) -> Result<(), Failure> {
+fn own(bench: &Bench, page: &mut Page, load: Load, program: &Path) -> Result<(), Failure> {
     let theirs = || {
         let folder = tempfile::tempdir_in(bench.place.dir())?;
         let mut child = Command::new(program)
@@ -64,22 +64,22 @@ fn own(bench: &Bench, report: &mut Report, load: Load, program: &Path) -> Result
         child.wait()?;
         rate
     };
-    pair(bench, report, load, ("its own server", "embedded"), theirs)
+    pair(bench, page, load, ("its own server", "embedded"), theirs)
 }
 
 /// The suite and ab on one nginx.
-fn beside(bench: &Bench, report: &mut Report, load: Load, nginx: &Nginx) -> Result<(), Failure> {
-    let page = tempfile::Builder::new().suffix(".html").tempfile_in(bench.place.dir())?;
-    std::fs::write(page.path(), vec![b'x'; load.bytes as usize])?;
-    let name = page.path().file_name().ok_or("a file without a name")?.to_string_lossy();
+fn beside(bench: &Bench, page: &mut Page, load: Load, nginx: &Nginx) -> Result<(), Failure> {
+    let file = tempfile::Builder::new().suffix(".html").tempfile_in(bench.place.dir())?;
+    std::fs::write(file.path(), vec![b'x'; load.bytes as usize])?;
+    let name = file.path().file_name().ok_or("a file without a name")?.to_string_lossy();
     let site = format!("http://{}", nginx.address);
     let url = format!("{site}/{name}");
-    pair(bench, report, load, ("nginx", &site), || apache_bench(bench, &url, load))
+    pair(bench, page, load, ("nginx", &site), || apache_bench(bench, &url, load))
 }
 
 fn pair(
     bench: &Bench,
-    report: &mut Report,
+    page: &mut Page,
     load: Load,
     (server, address): (&str, &str),
     theirs: impl FnMut() -> Result<Figures, Failure>,
@@ -104,7 +104,7 @@ fn pair(
         wanted: Wanted::RatioWithin(0.1),
     };
     let ours = || bench.suite("web", bench.place.dir(), &set);
-    bench.compare(report, vec![figure], ours, theirs)
+    bench.compare(page, vec![figure], ours, theirs)
 }
 
 fn seconds(bench: &Bench) -> u32 {
@@ -120,7 +120,7 @@ fn apache_bench(bench: &Bench, url: &str, load: Load) -> Result<Figures, Failure
     if load.keep_alive {
         command.arg("-k");
     }
-    let output = finish(command.arg(url))?;
+    let output = process::output(command.arg(url))?;
     let text = String::from_utf8_lossy(&output);
     let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name));

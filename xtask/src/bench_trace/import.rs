@@ -2,9 +2,8 @@
 //! 5 M lines of MSR CSV, and 1 M requests as blktrace events that blkparse itself turns into text.
 
 use super::Bench;
-use super::page::{Page, Row};
 use crate::Failure;
-use std::ffi::OsStr;
+use crate::report::{Page, Row, Unit, Wanted};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -28,7 +27,7 @@ pub fn import(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     make_msr(&msr)?;
     let info = |file: &Path| vec!["trace".into(), "info".into(), "--json".into(), file.into()];
     let row = measure(bench, "import MSR CSV, 5 M lines", &bench.seekwell, &info(&msr), MSR_LINES)?;
-    page.row(Row { at_least: Some(MSR_AT_LEAST), ..row });
+    page.rows.push(Row { wanted: Wanted::AtLeast(MSR_AT_LEAST), ..row });
     std::fs::remove_file(&msr)?;
 
     let binary = folder.path().join("made.blktrace.0");
@@ -37,14 +36,14 @@ pub fn import(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let parse: Vec<_> = ["-q", "-i"].map(Into::into).into_iter().chain([binary.into()]).collect();
     let parsed = Command::new("blkparse").args(&parse).stdout(File::create(&text)?).status();
     if !parsed.is_ok_and(|status| status.success()) {
-        page.missing("import blkparse text", "blkparse (package blktrace) is not here".into());
+        page.missing("import blkparse text", "blkparse (package blktrace) is not installed");
         return Ok(());
     }
     let what = "import blkparse text, 1 M requests of 3 lines";
     let row = measure(bench, what, &bench.seekwell, &info(&text), BLKTRACE_REQUESTS)?;
-    page.row(Row { at_least: Some(BLKPARSE_AT_LEAST), ..row });
+    page.rows.push(Row { wanted: Wanted::AtLeast(BLKPARSE_AT_LEAST), ..row });
     let what = "blkparse itself, binary to text, the same";
-    page.row(measure(bench, what, OsStr::new("blkparse").as_ref(), &parse, BLKTRACE_REQUESTS)?);
+    page.rows.push(measure(bench, what, Path::new("blkparse"), &parse, BLKTRACE_REQUESTS)?);
     Ok(())
 }
 
@@ -58,17 +57,14 @@ pub fn store(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
         ["trace", "convert", "--force"].map(Into::into).into_iter().collect::<Vec<_>>();
     let to_store = [to_store, vec![msr.into(), parquet.clone().into()]].concat();
     let what = "MSR CSV into the store";
-    page.row(measure(bench, what, &bench.seekwell, &to_store, MSR_LINES)?);
+    page.rows.push(measure(bench, what, &bench.seekwell, &to_store, MSR_LINES)?);
     // Reading alone: everything is read, nothing is kept.
     let args = ["trace", "cut", "--force", "--device", "none"].map(Into::into);
     let args = [args.to_vec(), vec![parquet.clone().into(), cut.into()]].concat();
-    page.row(measure(bench, "read the store", &bench.seekwell, &args, MSR_LINES)?);
-    page.row(Row {
-        what: "the store, of each request".to_owned(),
-        unit: "bytes",
-        values: vec![std::fs::metadata(&parquet)?.len() as f64 / MSR_LINES as f64],
-        at_least: None,
-    });
+    page.rows.push(measure(bench, "read the store", &bench.seekwell, &args, MSR_LINES)?);
+    let each = std::fs::metadata(&parquet)?.len() as f64 / MSR_LINES as f64;
+    let what = "the store, for each request";
+    page.rows.push(Row::new(what, Unit::Named("bytes"), vec![each], Wanted::Nothing));
     Ok(())
 }
 
@@ -94,7 +90,7 @@ fn measure(
             values.push(requests as f64 / (children_cpu_s() - before));
         }
     }
-    Ok(Row { what: what.to_owned(), unit: "requests/s of CPU", values, at_least: None })
+    Ok(Row::new(what, Unit::Named("requests/s of CPU"), values, Wanted::Nothing))
 }
 
 /// CPU time of all processes that were waited for, in seconds.

@@ -3,16 +3,16 @@
 
 use super::Bench;
 use super::import::write_msr;
-use super::page::{Page, Row};
 use crate::Failure;
 use crate::bench_engine::tools::finish_fed;
+use crate::report::{Page, Row, Unit, Wanted};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 
 const REQUESTS: u64 = 1_000_000_000;
 /// What is promised.
-const MOST_MB: f64 = 256.0;
+const MOST_BYTES: f64 = 256e6;
 
 /// Once: `seekwell trace stats` of MSR CSV, reuse distances and all.
 pub fn memory(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
@@ -26,20 +26,20 @@ pub fn memory(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
         return Err(format!("{} requests were counted of {requests}", told["requests"]).into());
     }
     let what = format!("statistics of {requests} requests with SHARDS");
-    page.at_most(
-        Row {
-            what: format!("{what}: most memory"),
-            unit: "MB",
-            values: vec![used.peak_bytes / 1e6],
-            at_least: None,
-        },
-        MOST_MB,
-    );
-    page.row(Row {
-        what: format!("{what}: MSR CSV through a pipe"),
-        unit: "requests/s of CPU",
-        values: vec![requests as f64 / (used.user_ns + used.system_ns) * 1e9],
-        at_least: None,
-    });
+    let rate = requests as f64 / (used.user_ns + used.system_ns) * 1e9;
+    page.rows.extend([
+        Row::new(
+            format!("{what}: most memory"),
+            Unit::Bytes,
+            vec![used.peak_bytes],
+            Wanted::AtMost(MOST_BYTES),
+        ),
+        Row::new(
+            format!("{what}: MSR CSV through a pipe"),
+            Unit::Named("requests/s of CPU"),
+            vec![rate],
+            Wanted::Nothing,
+        ),
+    ]);
     Ok(())
 }

@@ -3,19 +3,16 @@
 
 mod import;
 mod memory;
-mod page;
-pub mod record;
+mod record;
 mod replay;
 mod stats;
 
-use crate::{Failure, bench_engine, root};
+use crate::report::Page;
+use crate::{Failure, bench};
 use clap::ValueEnum;
-use page::Page;
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Options of `bench-trace`.
 #[derive(clap::Args)]
 pub struct Args {
     /// File to write [default: docs/bench/DATE-trace.md].
@@ -65,9 +62,7 @@ impl Section {
     }
 }
 
-/// What every section needs.
 pub struct Bench {
-    /// The program.
     pub seekwell: PathBuf,
     /// How often each thing is measured.
     pub rounds: u32,
@@ -76,22 +71,20 @@ pub struct Bench {
 }
 
 /// Measures the sections, prints the page and writes it. Fails where a promise is not kept.
-#[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
+    let seekwell = bench::program(args.seekwell.as_deref())?;
     let bench = Bench { seekwell, rounds: args.rounds, quick: args.quick };
-    let mut page = Page::new(&bench)?;
+    let mut page = Page::of(&bench.seekwell, "rival")?;
     for section in Section::value_variants() {
         if args.only.is_empty() || args.only.contains(section) {
             section.measure(&bench, &mut page)?;
         }
     }
-    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    let out =
-        args.out.clone().unwrap_or_else(|| root().join(format!("docs/bench/{today}-trace.md")));
-    let text = page.text(&today);
-    out.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(&out, &text)?;
-    println!("{text}\nWritten to {}.", out.display());
+    page.write(args.out.as_deref(), "trace", "Traces", HOW)?;
     Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
+
+const HOW: &str = "\
+Made by `cargo xtask bench-trace`. Whole processes of the release build, start-up included; rates \
+are per second of CPU time, user and kernel, so that other load on the machine counts little. \
+Medians, in brackets the smallest and the largest.";

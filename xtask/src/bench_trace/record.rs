@@ -6,19 +6,18 @@
 //! recorder counts its own.
 
 use super::Bench;
-use super::page::{Page, Row};
-use crate::Failure;
-use crate::bench_engine::devices::Zram;
+use crate::devices::Zram;
+use crate::report::{Page, Row, Unit, Wanted};
+use crate::{Failure, process};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Requests a second that must be recorded without loss.
 const RATE_AT_LEAST: f64 = 200_000.0;
 /// Requests that a second of the recorder's CPU time must be enough for: 1 µs each.
 const PER_CPU_AT_LEAST: f64 = 1e6;
-/// Seconds of each run.
 const SECONDS: u32 = 5;
 
 /// What one run of the load came to.
@@ -43,7 +42,7 @@ pub fn record(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let disk = match Zram::new() {
         Ok(disk) => disk,
         Err(error) => {
-            page.missing("recording", error.to_string());
+            page.missing("recording", error);
             return Ok(());
         }
     };
@@ -58,7 +57,7 @@ pub fn record(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
             }
         }
     }
-    rows(&alone, &recorded).into_iter().for_each(|row| page.row(row));
+    page.rows.extend(rows(&alone, &recorded));
     Ok(())
 }
 
@@ -79,7 +78,7 @@ fn words(disk: &Path, result: &Path) -> Vec<String> {
 
 fn load(disk: &Path, place: &Path) -> Result<Load, Failure> {
     let result = place.join("fio.json");
-    finish(Command::new("fio").args(words(disk, &result)))?;
+    process::output(Command::new("fio").args(words(disk, &result)))?;
     of_fio(&fs::read(&result)?).map(|(load, _)| load)
 }
 
@@ -87,7 +86,8 @@ fn under(seekwell: &Path, disk: &Path, place: &Path) -> Result<Recorded, Failure
     let (result, trace) = (place.join("fio.json"), place.join("trace.parquet"));
     let mut command = Command::new(seekwell);
     command.args(["record", "--json", "-o"]).arg(&trace).arg(disk).args(["--", "fio"]);
-    let text = finish(command.args(words(disk, &result)))?;
+    // A trace with losses ends with 4 and is a result.
+    let text = process::output_of(command.args(words(disk, &result)), &[0, 4])?;
     fs::remove_file(&trace)?;
     let (load, issued) = of_fio(&fs::read(&result)?)?;
     let said: Value = serde_json::from_slice(&text)?;
@@ -100,20 +100,6 @@ fn under(seekwell: &Path, disk: &Path, place: &Path) -> Result<Recorded, Failure
         missing: (issued - number("reads")?).max(0.0),
         own_ns: number("recording_cost_ns_per_request")?,
     })
-}
-
-/// Runs a program to its end. A trace with losses ends with 4 and is a result.
-pub fn finish(command: &mut Command) -> Result<Vec<u8>, Failure> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("{name} could not be started: {e}"))?;
-    if !matches!(output.status.code(), Some(0 | 4)) {
-        let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(format!("{name} failed ({}): {words}", output.status).into());
-    }
-    Ok(output.stdout)
 }
 
 /// The load of all jobs together and how many requests it made.
@@ -140,33 +126,32 @@ fn of_fio(text: &[u8]) -> Result<(Load, f64), Failure> {
 }
 
 fn rows(alone: &[Load], recorded: &[Recorded]) -> Vec<Row> {
-    let row = |what: &str, unit, values: Vec<f64>, at_least| Row {
-        what: what.to_owned(),
-        unit,
-        values,
-        at_least,
-    };
     // One loss in one round is a loss: the least share of all rounds, not their median.
     let share = |r: &Recorded| 100.0 * (1.0 - (r.lost + r.missing) / (r.requests + r.missing));
     let share = recorded.iter().map(share).fold(100.0, f64::min);
     let all = |value: fn(&Recorded) -> f64| recorded.iter().map(value).collect::<Vec<_>>();
+    let per_s = Unit::Named("requests/s");
+    let cost = Unit::Named("ns a request");
+    let load_rate = alone.iter().map(|l| l.per_s).collect();
+    let load_cost = alone.iter().map(|l| l.cpu_ns).collect();
+    let at_least = Wanted::AtLeast;
     vec![
-        row("the load alone", "requests/s", alone.iter().map(|l| l.per_s).collect(), None),
-        row("the load recorded", "requests/s", all(|r| r.load.per_s), Some(RATE_AT_LEAST)),
-        row("recorded without loss, worst round", "%", vec![share], Some(100.0)),
-        row(
+        Row::new("the load alone", per_s, load_rate, Wanted::Nothing),
+        Row::new("the load recorded", per_s, all(|r| r.load.per_s), at_least(RATE_AT_LEAST)),
+        Row::new(
+            "recorded without loss, worst round",
+            Unit::Named("%"),
+            vec![share],
+            at_least(100.0),
+        ),
+        Row::new(
             "recording",
-            "requests/s of the recorder's CPU",
+            Unit::Named("requests/s of the recorder's CPU"),
             all(|r| 1e9 / r.own_ns.max(1.0)),
-            Some(PER_CPU_AT_LEAST),
+            at_least(PER_CPU_AT_LEAST),
         ),
-        row(
-            "CPU of the load alone",
-            "ns a request",
-            alone.iter().map(|l| l.cpu_ns).collect(),
-            None,
-        ),
-        row("CPU of the load recorded", "ns a request", all(|r| r.load.cpu_ns), None),
+        Row::new("CPU of the load alone", cost, load_cost, Wanted::Nothing),
+        Row::new("CPU of the load recorded", cost, all(|r| r.load.cpu_ns), Wanted::Nothing),
     ]
 }
 
@@ -178,10 +163,8 @@ mod tests {
     fn a_loss_in_one_round_is_a_promise_not_kept() {
         let load = Load { per_s: 300_000.0, cpu_ns: 1500.0 };
         let good = Recorded { load, requests: 1e6, lost: 0.0, missing: 0.0, own_ns: 400.0 };
-        let met = |rounds: &[Recorded]| {
-            let rows = rows(&[load], rounds);
-            rows.iter().all(|row| row.at_least.is_none_or(|least| row.median() >= least))
-        };
+        let met =
+            |rounds: &[Recorded]| rows(&[load], rounds).iter().all(|row| row.met() != Some(false));
         assert!(met(&[good, good, good]));
         assert!(!met(&[good, good, Recorded { lost: 1.0, ..good }]));
         assert!(!met(&[good, good, Recorded { missing: 1.0, ..good }]));

@@ -5,10 +5,10 @@
 //! recording is compared with its time in the trace. The least late request counts as on time, so a
 //! constant delay of a whole replay is held against neither.
 
-use super::page::{Page, Row};
-use super::{Bench, record};
-use crate::Failure;
-use crate::bench_engine::devices::{SIZE_BYTES, Zram};
+use super::Bench;
+use crate::devices::{SIZE_BYTES, Zram};
+use crate::report::{Page, Row, Unit, Wanted};
+use crate::{Failure, process};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ const STEADY: u64 = 10_000;
 const FAST: u64 = 100_000;
 
 /// One request: when, in microseconds, and where.
-type Wanted = (u64, u64);
+type Due = (u64, u64);
 
 /// Lateness as seen from outside.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,17 +56,18 @@ pub fn replay(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     }
     let name = format!("replay, {STEADY} requests/s for {seconds} s");
     let of = |all: &[Value], key: &str| all.iter().map(|f| number(f, key)).collect::<Vec<_>>();
-    let us =
-        |all: &[Value], key: &str| of(all, key).into_iter().map(|ns| ns / 1e3).collect::<Vec<_>>();
     let ppm = of(&own, "/drift_percent").into_iter().map(|d| (d * 1e4).abs()).collect();
-    let row = |what: String, unit, values| Row { what, unit, values, at_least: None };
-    page.at_most(row(format!("{name}: lateness p99"), "µs", us(&own, "/lateness/ns_p99")), 100.0);
-    page.at_most(row(format!("{name}: drift"), "ppm", ppm), 1000.0);
-    page.row(row(format!("{name}: CPU"), "ns/request", of(&own, "/cpu_ns")));
+    let (us, cost) = (Unit::Named("µs"), Unit::Named("ns a request"));
+    let (none, most) = (Wanted::Nothing, Wanted::AtMost);
+    let late = |all: &[Value]| of(all, "/lateness/ns_p99").iter().map(|ns| ns / 1e3).collect();
+    let rows = &mut page.rows;
+    rows.push(Row::new(format!("{name}: lateness p99"), us, late(&own), most(100.0)));
+    rows.push(Row::new(format!("{name}: drift"), Unit::Named("ppm"), ppm, most(1000.0)));
+    rows.push(Row::new(format!("{name}: CPU"), cost, of(&own, "/cpu_ns"), none));
     for (who, all) in [("seekwell", &ours), ("fio read_iolog", &theirs)] {
         let mut add = |what: &str, unit, pick: fn(&Seen) -> f64| {
-            let values = all.iter().map(pick).collect();
-            page.row(row(format!("{name}, {who} as the kernel saw it: {what}"), unit, values));
+            let what = format!("{name}, {who} as the kernel saw it: {what}");
+            rows.push(Row::new(what, Unit::Named(unit), all.iter().map(pick).collect(), none));
         };
         add("lateness p50", "µs", |s| s.p50_us);
         add("lateness p99", "µs", |s| s.p99_us);
@@ -74,13 +75,11 @@ pub fn replay(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
         add("requests not seen", "", |s| s.missing);
     }
     let name = format!("replay, {FAST} requests/s on zram");
-    page.at_most(
-        row(format!("{name}: lateness p99"), "µs", us(&rushed, "/lateness/ns_p99")),
-        500.0,
-    );
+    rows.push(Row::new(format!("{name}: lateness p99"), us, late(&rushed), most(500.0)));
     let lacking = of(&rushed, "/issued").into_iter().map(|n| fast.len() as f64 - n).collect();
-    page.at_most(row(format!("{name}: requests not issued"), "", lacking), 0.0);
-    page.row(row(format!("{name}: CPU"), "ns/request", of(&rushed, "/cpu_ns")));
+    let what = format!("{name}: requests not issued");
+    rows.push(Row::new(what, Unit::Named(""), lacking, most(0.0)));
+    rows.push(Row::new(format!("{name}: CPU"), cost, of(&rushed, "/cpu_ns"), none));
     Ok(())
 }
 
@@ -89,7 +88,7 @@ fn number(value: &Value, at: &str) -> f64 {
 }
 
 /// Random arrivals (exponential gaps) at random places, the same in every run.
-fn trace(per_s: u64, count: u64) -> Vec<Wanted> {
+fn trace(per_s: u64, count: u64) -> Vec<Due> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut draw = move || {
         state ^= state << 13;
@@ -107,7 +106,7 @@ fn trace(per_s: u64, count: u64) -> Vec<Wanted> {
     (0..count).map(one).collect()
 }
 
-fn as_csv(trace: &[Wanted]) -> String {
+fn as_csv(trace: &[Due]) -> String {
     let mut out = "queued_ns,issued_ns,completed_ns,op,offset_bytes,length_bytes,device,pid,\
                    process,cpu,error,flags\n"
         .to_owned();
@@ -118,7 +117,7 @@ fn as_csv(trace: &[Wanted]) -> String {
     out
 }
 
-fn as_iolog(trace: &[Wanted], disk: &Path) -> String {
+fn as_iolog(trace: &[Due], disk: &Path) -> String {
     let disk = disk.display();
     let mut out = format!("fio version 3 iolog\n0 {disk} add\n0 {disk} open\n");
     for (at, offset) in trace {
@@ -145,7 +144,7 @@ fn fio_words(log: &Path) -> Vec<String> {
 /// Plays it alone; what the program says of its own fidelity, with its CPU time beside it.
 fn play(bench: &Bench, trace: &Path, disk: &Path) -> Result<Value, Failure> {
     let words = replay_words(bench, trace, disk);
-    let text = record::finish(Command::new(&words[0]).args(&words[1..]))?;
+    let text = process::output_of(Command::new(&words[0]).args(&words[1..]), &[0, 4])?;
     let document: Value = serde_json::from_slice(&text)?;
     let repeat = &document["phases"][0]["repeats"][0];
     let mut fidelity = repeat["fidelity"].clone();
@@ -160,14 +159,14 @@ fn watched(
     words: &[String],
     disk: &Path,
     place: &Path,
-    trace: &[Wanted],
+    trace: &[Due],
 ) -> Result<Seen, Failure> {
     let (recorded, text) = (place.join("seen.parquet"), place.join("seen.csv"));
     let mut command = Command::new(&bench.seekwell);
     command.args(["record", "-o"]).arg(&recorded).arg(disk).arg("--").args(words);
-    record::finish(&mut command)?;
+    process::output_of(&mut command, &[0, 4])?;
     let mut command = Command::new(&bench.seekwell);
-    record::finish(command.args(["trace", "convert"]).arg(&recorded).arg(&text))?;
+    process::output_of(command.args(["trace", "convert"]).arg(&recorded).arg(&text), &[0, 4])?;
     let seen = seen(trace, &fs::read_to_string(&text)?)?;
     fs::remove_file(&recorded)?;
     fs::remove_file(&text)?;
@@ -175,7 +174,7 @@ fn watched(
 }
 
 /// Finds each request of the trace in the recording, by its place and its turn there.
-fn seen(trace: &[Wanted], recording: &str) -> Result<Seen, Failure> {
+fn seen(trace: &[Due], recording: &str) -> Result<Seen, Failure> {
     let mut due: HashMap<u64, VecDeque<u64>> = HashMap::new();
     for (at, offset) in trace {
         due.entry(*offset).or_default().push_back(at * 1000);

@@ -2,8 +2,9 @@
 //! core, with no format to read; the CPU time of making them is not counted.
 
 use super::Bench;
-use super::page::{Page, Row};
-use crate::Failure;
+use crate::report::{Page, Row, Unit, Wanted};
+use crate::{Failure, bench};
+use rustix::time::ClockId;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_trace::record::{Record, Stamp};
@@ -22,12 +23,12 @@ pub fn stats(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
         ("statistics with SHARDS", true, WITH_SHARDS),
     ] {
         let values = (0..bench.rounds).map(|round| one(u64::from(round), reuse));
-        page.row(Row {
-            what: what.to_owned(),
-            unit: "requests/s of CPU",
-            values: values.collect::<Result<_, _>>()?,
-            at_least: Some(at_least),
-        });
+        page.rows.push(Row::new(
+            what,
+            Unit::Named("requests/s of CPU"),
+            values.collect::<Result<_, _>>()?,
+            Wanted::AtLeast(at_least),
+        ));
     }
     Ok(())
 }
@@ -40,9 +41,9 @@ fn one(seed: u64, reuse: bool) -> Result<f64, Failure> {
     for _ in 0..REQUESTS / BATCH as u64 {
         batch.clear();
         batch.extend((0..BATCH).map(|_| made.record()));
-        let before = thread_cpu_s();
+        let before = bench::cpu_s(ClockId::ThreadCPUTime);
         stats.add(&batch);
-        spent_s += thread_cpu_s() - before;
+        spent_s += bench::cpu_s(ClockId::ThreadCPUTime) - before;
     }
     let about = About::new("made", Clock::Start, Capture::Both);
     let (told, _) = stats.finish("made", &about, &Tables::default());
@@ -80,12 +81,4 @@ impl Made {
             ..Record::new(op, block * 4096, 4096)
         }
     }
-}
-
-/// CPU time of this thread, in seconds.
-fn thread_cpu_s() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it writes one timespec into ours.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

@@ -1,6 +1,5 @@
 //! An initramfs: archives in cpio's `newc` form, one after another, as the kernel takes them.
 
-/// An archive being written.
 #[derive(Default)]
 pub struct Archive {
     bytes: Vec<u8>,
@@ -24,13 +23,11 @@ impl Archive {
         self.parents(&format!("{path}/"));
     }
 
-    /// A symbolic link.
     pub fn symlink(&mut self, path: &str, to: &str) {
         self.parents(path);
         self.entry(path, SYMLINK, (0, 0), to.as_bytes());
     }
 
-    /// A character device.
     pub fn character_device(&mut self, path: &str, major: u32, minor: u32) {
         self.parents(path);
         self.entry(path, CHARACTER_DEVICE, (major, minor), &[]);

@@ -14,13 +14,10 @@ pub struct Disk {
     pub port: Option<u32>,
     /// Name in the monitor: the drive's; the device's is `dev-NAME` [default: `disk0` and so on].
     pub name: Option<String>,
-    /// Size of the image.
     #[serde(default = "size")]
     pub size_mib: u64,
-    /// What is on it.
     #[serde(default)]
     pub content: Content,
-    /// Serial number.
     pub serial: Option<String>,
     /// More of the device's properties, as QEMU writes them: `rotation_rate=7200`.
     pub options: Option<String>,
@@ -80,7 +77,6 @@ pub enum On {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
-    /// Zeroes.
     #[default]
     Blank,
     /// An ext4 file system on the whole disk.
@@ -93,7 +89,6 @@ pub enum Content {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Fault {
-    /// What fails.
     pub fails: Fails,
     /// Only requests that touch this sector of 512 bytes.
     pub sector: Option<u64>,
@@ -102,13 +97,10 @@ pub struct Fault {
     pub journal: bool,
 }
 
-/// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fails {
-    /// Reads.
     Reads,
-    /// Writes.
     Writes,
 }
 

@@ -13,7 +13,6 @@ pub struct Verdict {
     pub without_findings: bool,
 }
 
-/// Judges a step.
 pub fn judge(step: &Step, ran: &Ran) -> Verdict {
     let mut verdict = Verdict::default();
     let wrong = &mut verdict.wrong;

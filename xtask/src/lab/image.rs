@@ -10,7 +10,6 @@ use std::process::Command;
 const MIB: u64 = 1 << 20;
 const SECTOR: u64 = 512;
 
-/// Writes the image of a disk.
 pub fn make(disk: &Disk, path: &Path) -> Result<(), Without> {
     let size = disk.size_mib * MIB;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;

@@ -26,17 +26,13 @@ pub const LIMIT: Duration = Duration::from_secs(300);
 /// What the guest said of one script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// Its exit status.
     pub status: i32,
-    /// Standard output.
     pub out: String,
-    /// Standard error.
     pub err: String,
     /// The power was cut in the middle of it: there is no status and no output.
     pub power_cut: bool,
 }
 
-/// A guest.
 pub struct Machine {
     child: Child,
     monitor: Line,
@@ -50,7 +46,6 @@ pub struct Images {
 }
 
 impl Images {
-    /// Makes them.
     pub fn make(scenario: &Scenario) -> Result<Self, Without> {
         let dir = tempfile::Builder::new().prefix("seekwell-lab-").tempdir()?;
         for (disk, name) in scenario.disks.iter().zip(disk::names(&scenario.disks)) {
@@ -69,14 +64,12 @@ impl Images {
 /// When to give up: at a time, or when somebody asks.
 #[derive(Clone)]
 pub struct Until {
-    /// The time.
     pub deadline: Instant,
     /// Set when somebody asks.
     pub stop: Arc<AtomicBool>,
 }
 
 impl Until {
-    /// Whether it is time to give up.
     pub fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || Instant::now() > self.deadline
     }
@@ -209,7 +202,6 @@ impl Machine {
         }
     }
 
-    /// Adds to the log.
     pub fn write(&mut self, text: &str) -> Result<(), Failure> {
         Ok(self.log.write_all(text.as_bytes())?)
     }

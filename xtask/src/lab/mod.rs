@@ -13,7 +13,7 @@ mod play;
 mod scenario;
 
 use crate::Failure;
-use crate::bench_engine::stop_flag;
+use crate::bench::stop_flag;
 use parts::{Parts, Without};
 use play::{Outcome, Played};
 use scenario::{Scenario, Tool};
@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Options of `lab`.
 #[derive(clap::Args)]
 #[group(id = "lab")]
 pub struct Args {

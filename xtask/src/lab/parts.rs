@@ -12,7 +12,6 @@ use std::process::{Command, Stdio};
 /// Everything boots share.
 #[derive(Debug)]
 pub struct Parts {
-    /// The kernel's image.
     pub kernel: PathBuf,
     modules: Modules,
     /// The initramfs up to the modules.
@@ -20,7 +19,6 @@ pub struct Parts {
     tools: Result<Vec<u8>, String>,
 }
 
-/// Why there is nothing to boot.
 #[derive(Debug)]
 pub enum Without {
     /// The machine lacks something: scenarios are skipped.
@@ -164,7 +162,6 @@ fn only(folder: &Path, prefix: &str) -> Result<PathBuf, Failure> {
     Ok(found.path())
 }
 
-/// Whether a program can be started.
 pub fn has(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);

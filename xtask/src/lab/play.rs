@@ -28,11 +28,8 @@ pub enum Outcome {
 /// A scenario that was played.
 #[derive(Debug)]
 pub struct Played {
-    /// Its name.
     pub name: String,
-    /// How long it took.
     pub took: Duration,
-    /// How it went.
     pub outcome: Outcome,
 }
 

@@ -16,18 +16,14 @@ pub struct Scenario {
     /// The file's stem.
     #[serde(skip)]
     pub name: String,
-    /// One sentence.
     pub description: String,
     /// One of those that `make test` boots.
     #[serde(default)]
     pub quick: bool,
-    /// The board.
     #[serde(default)]
     pub machine: Board,
-    /// CPUs of the guest.
     #[serde(default = "one")]
     pub cpus: u32,
-    /// Memory of the guest.
     #[serde(default = "memory")]
     pub memory_mib: u32,
     /// Kernel arguments; `module.parameter=value` is given to the module as well.
@@ -45,7 +41,6 @@ pub struct Scenario {
     /// More arguments of QEMU, as they are.
     #[serde(default)]
     pub qemu: Vec<String>,
-    /// The disks.
     #[serde(default, rename = "disk")]
     pub disks: Vec<Disk>,
     /// Device nodes that must be there before the first step of each boot.
@@ -69,11 +64,8 @@ pub struct Scenario {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Otherwise {
-    /// The board.
     pub machine: Option<Board>,
-    /// Kernel arguments.
     pub kernel: Option<Vec<String>>,
-    /// Modules to load.
     pub modules: Option<Vec<String>>,
     /// What disks are plugged into, by their names.
     #[serde(default)]

@@ -9,7 +9,6 @@ const SECONDS: u64 = 100;
 /// With `--quick`.
 const FEW: u64 = 10;
 
-/// Runs the suite, and records.
 pub fn run(stage: &Stage, report: &mut Report) -> Result<(), Failure> {
     let seconds = if stage.quick { FEW } else { SECONDS };
     let intervals = (seconds / 10).to_string();

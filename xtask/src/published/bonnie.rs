@@ -31,7 +31,6 @@ const PHASES: [(&str, bool); 6] = [
     ("bonnie-delete-random", true),
 ];
 
-/// Runs it, and records.
 pub fn run(stage: &Stage, report: &mut Report) -> Result<(), Failure> {
     let thousands = if stage.quick { FEW } else { FILES };
     let program = format!("bonnie++ -s 0 -n {thousands}");

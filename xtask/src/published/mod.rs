@@ -2,20 +2,18 @@
 //! reproduce` models.
 //!
 //! The programs are those of the documents: bonnie++'s small files, the SQLite, FS-Mark and
-//! Threaded I/O tests of the Phoronix Test Suite, and blogs. They run on ext4 over a disk whose
-//! answers take as long as those of one 7200 rpm drive would ([`mod@drive`]), so that requests wait
-//! for each other as they did there. What was recorded stands in `docs/published-traces.md`.
+//! Threaded I/O tests of the Phoronix Test Suite, and blogs. They run on ext4 over the modelled
+//! disk of the document's machine, so that requests wait for each other as they did there. What was
+//! recorded stands in `docs/published-traces.md`.
 
 mod blog;
 mod bonnie;
-mod drive;
 mod phoronix;
 mod recorder;
 mod report;
 mod stage;
 
-use crate::storagemark::place::need_root;
-use crate::{Failure, bench_engine, root};
+use crate::{Failure, bench, devices, root};
 use report::Report;
 use stage::{Scene, Stage};
 use std::fs;
@@ -26,7 +24,8 @@ use std::process::ExitCode;
 const LARGEST: u64 = 1_500_000;
 const ALL: u64 = 5_000_000;
 
-/// Options of `record-published`.
+pub const SCENES: [Scene; 3] = [Scene::Bonnie, Scene::Phoronix, Scene::Blog];
+
 #[derive(clap::Args)]
 pub struct Args {
     /// Record a small part of each: to see that it works.
@@ -49,14 +48,13 @@ pub struct Args {
 /// Builds the scenes one after the other, records, and writes traces and page.
 #[expect(clippy::print_stdout, reason = "the page is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    need_root()?;
-    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
-    let stop = bench_engine::stop_flag()?;
+    devices::need_root()?;
+    let seekwell = bench::program(args.seekwell.as_deref())?;
+    let stop = bench::stop_flag()?;
     let work = args.work.canonicalize()?;
     let kept = tempfile::tempdir_in(&work)?;
     let mut report = Report::new()?;
-    let all = [Scene::Bonnie, Scene::Phoronix, Scene::Blog];
-    for scene in if args.scene.is_empty() { &all[..] } else { &args.scene } {
+    for scene in if args.scene.is_empty() { &SCENES[..] } else { &args.scene } {
         let stage = Stage::new(*scene, &work, kept.path(), &seekwell, &stop, args.quick)?;
         match scene {
             Scene::Bonnie => bonnie::run(&stage, &mut report)?,

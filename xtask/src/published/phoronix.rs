@@ -30,7 +30,6 @@ const TABLE: &str = "CREATE TABLE pts1 ('I' SMALLINT NOT NULL, \
      'DT' TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, 'F1' VARCHAR(4) NOT NULL, \
      'F2' VARCHAR(16) NOT NULL);";
 
-/// Runs all three, and records.
 pub fn run(stage: &Stage, report: &mut Report) -> Result<(), Failure> {
     let part = if stage.quick { PART } else { 1 };
     sqlite(stage, report, INSERTIONS / part)?;

@@ -1,12 +1,15 @@
 //! What was recorded, and the page that tells it.
 
 use crate::Failure;
+use crate::trace_stats::TraceStats;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 
-/// The page around the figures.
 const PAGE: &str = include_str!("page.md");
+
+/// What answered the requests.
+const DISK: &str = include_str!("disk.md");
 
 /// What a program did while it was recorded.
 #[derive(Debug)]
@@ -15,11 +18,8 @@ pub struct Ran {
     pub program: String,
     /// How many of `unit` it made.
     pub count: u64,
-    /// What it counts.
     pub unit: &'static str,
-    /// How long that took.
     pub seconds: f64,
-    /// CPU time of it, in seconds.
     pub cpu_s: f64,
 }
 
@@ -28,68 +28,16 @@ pub struct Ran {
 pub struct Traced {
     /// Its file's name without the extension.
     pub name: String,
-    /// Bytes of its file.
     pub bytes: u64,
     ran: Ran,
-    requests: f64,
-    seconds: f64,
-    moved_mb: f64,
-    read_share: f64,
-    read_bytes_share: f64,
-    flushes: f64,
-    mean_bytes: f64,
-    queue: f64,
-    device_queue: f64,
-    latency_ms_p50: f64,
-    latency_ms_p99: f64,
-    sequential: f64,
-    processes: String,
-    sentences: String,
+    stats: TraceStats,
 }
 
 impl Traced {
-    /// From what the program did and `trace stats --json`. Figures that an empty trace has none of
-    /// are not numbers.
+    /// From what the program did and `trace stats --json`.
     pub fn new(name: &str, ran: Ran, stats: &Value, bytes: u64) -> Result<Self, Failure> {
-        let number = |pointer: &str| {
-            let value = stats.pointer(pointer).and_then(Value::as_f64);
-            let none = (stats["requests"] == 0).then_some(f64::NAN);
-            value.or(none).ok_or_else(|| format!("the statistics of {name} lack {pointer}"))
-        };
-        let latency = list(&stats["latencies"])
-            .iter()
-            .find(|l| l["span"] == "queue-to-complete" && l["op"].is_null());
-        let ms = |key: &str| latency.and_then(|l| l[key].as_f64()).map_or(f64::NAN, |ns| ns / 1e6);
-        let seconds = number("/duration_ns")? / 1e9;
-        let words: Vec<_> = list(&stats["sentences"]).iter().filter_map(Value::as_str).collect();
-        let processes = list(&stats["processes"]).iter().take(4).map(|p| {
-            let share = p["share"].as_f64().unwrap_or_default() * 100.0;
-            format!("{} {share:.0} %", p["name"].as_str().unwrap_or_default())
-        });
-        Ok(Self {
-            name: name.to_owned(),
-            bytes,
-            requests: number("/requests")?,
-            seconds,
-            moved_mb: number("/bytes_per_s")? * seconds / 1e6,
-            read_share: number("/read_share")?,
-            read_bytes_share: number("/read_bytes_share")?,
-            flushes: number("/durability/flushes")? + number("/durability/preflushes")?,
-            mean_bytes: number("/sizes/mean_bytes")?,
-            queue: number("/queue/over_time_mean")?,
-            device_queue: number("/device_queue/over_time_mean")?,
-            latency_ms_p50: ms("latency_ns_p50"),
-            latency_ms_p99: ms("latency_ns_p99"),
-            sequential: number("/order/sequential_share")?,
-            processes: processes.collect::<Vec<_>>().join(", "),
-            sentences: words.join(" "),
-            ran,
-        })
+        Ok(Self { name: name.to_owned(), bytes, ran, stats: TraceStats::read(name, stats)? })
     }
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// A phase that was not recorded, for the page cache answered it.
@@ -101,7 +49,6 @@ struct Cached {
     served: [u64; 2],
 }
 
-/// All of a run.
 pub struct Report {
     /// The traces, in the order of the page.
     pub traces: Vec<Traced>,
@@ -123,13 +70,13 @@ impl Report {
         self.cached.push(Cached { name: name.to_owned(), ran, served });
     }
 
-    /// The page.
     pub fn text(&self) -> String {
         PAGE.replace("{load}", &self.load_before)
             .replace("{ran}", &self.ran())
             .replace("{traces}", &self.traces())
             .replace("{cached}", &self.cached_phases())
             .replace("{words}", &self.words())
+            .replace("{disk}", DISK.trim_end())
     }
 
     fn ran(&self) -> String {
@@ -157,18 +104,18 @@ impl Report {
                 "\n| {} | {:.0} | {:.1} s | {:.1} MB | {:.0} % | {:.0} % | {:.0} | {:.1} KiB | \
                  {:.2} | {:.2} | {:.2} ms | {:.1} ms | {:.0} % | {:.2} MB |",
                 t.name,
-                t.requests,
-                t.seconds,
-                t.moved_mb,
-                t.read_share * 100.0,
-                t.read_bytes_share * 100.0,
-                t.flushes,
-                t.mean_bytes / 1024.0,
-                t.queue,
-                t.device_queue,
-                t.latency_ms_p50,
-                t.latency_ms_p99,
-                t.sequential * 100.0,
+                t.stats.requests,
+                t.stats.seconds,
+                t.stats.mb_per_s * t.stats.seconds,
+                t.stats.read_share * 100.0,
+                t.stats.read_bytes_share * 100.0,
+                t.stats.flushes,
+                t.stats.mean_bytes / 1024.0,
+                t.stats.queue,
+                t.stats.device_queue,
+                t.stats.latency_ms_p50,
+                t.stats.latency_ms_p99,
+                t.stats.sequential * 100.0,
                 t.bytes as f64 / 1e6
             );
         }
@@ -187,7 +134,8 @@ impl Report {
     }
 
     fn words(&self) -> String {
-        let line = |t: &Traced| format!("- **{}** ({}): {}", t.name, t.processes, t.sentences);
+        let line =
+            |t: &Traced| format!("- **{}** ({}): {}", t.name, t.stats.processes, t.stats.sentences);
         self.traces.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
@@ -215,13 +163,5 @@ mod tests {
     fn a_figure_is_a_count_divided_by_a_time() {
         let ran = Ran { program: "p".into(), count: 30, unit: "files", seconds: 1.5, cpu_s: 0.25 };
         assert_eq!(figures(&ran), " 30 files | 1.50 s | 20.0 | 0.25 s |");
-    }
-
-    #[test]
-    fn statistics_that_lack_a_figure_are_an_error_that_names_it() {
-        let ran = Ran { program: "p".into(), count: 1, unit: "files", seconds: 1.0, cpu_s: 0.0 };
-        let stats = serde_json::json!({"duration_ns": 1});
-        let error = Traced::new("one", ran, &stats, 1).unwrap_err().to_string();
-        assert_eq!(error, "the statistics of one lack /requests");
     }
 }

@@ -1,11 +1,11 @@
 //! Where a scene plays: a modelled drive, a file system on it, memory as scarce as the document's.
 
-use super::drive::{Drive, Kind};
 use super::recorder::{Recorder, signal};
 use super::report::{Ran, Report, Traced};
 use crate::storagemark::confine::Room;
-use crate::storagemark::place::{EXT4, Layout, Place, said};
-use crate::{Failure, bench_engine};
+use crate::storagemark::disk::model;
+use crate::storagemark::place::{EXT4, Layout, Place};
+use crate::{Failure, bench, process};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -56,27 +56,39 @@ impl Scene {
             Self::Blog => ["--other", "0"],
         };
         let own = std::process::id().to_string();
-        said(Command::new("chrt").args([policy, "--pid", priority, &own]))?;
+        process::text(Command::new("chrt").args([policy, "--pid", priority, &own]))?;
         Ok(())
     }
 
-    fn layout(self) -> Layout {
-        let (bytes_per_s, cache) = match self {
-            Self::Bonnie => (70e6, 8 << 20),
-            Self::Phoronix | Self::Blog => (120e6, 16 << 20),
-        };
-        let kind = Kind { capacity: 250_000_000_000, bytes_per_s, cache };
+    /// The machine that `seekwell reproduce` plays its trace on.
+    pub const fn machine(self) -> &'static str {
+        match self {
+            Self::Bonnie => "p4sbe-ich8-ahci",
+            Self::Phoronix => "x8dtl-ahci-intel",
+            Self::Blog => "dragonfly-hdd-after",
+        }
+    }
+
+    /// Bytes of the file system.
+    pub const fn size(self) -> u64 {
+        match self {
+            Self::Bonnie => 32 << 30,
+            Self::Phoronix | Self::Blog => 16 << 30,
+        }
+    }
+
+    fn layout(self) -> Result<Layout, Failure> {
         // Kernels of then did not read bitmaps ahead.
-        let (size, mkfs, mount) = match self {
+        let (mkfs, mount) = match self {
             // A quarter of the inodes in each group and of the journal, for a quarter of the files.
             Self::Bonnie => (
-                32 << 30,
                 "mkfs.ext3 -q -E nodiscard -I 256 -i 65536 -J size=32",
                 "relatime,barrier=0,no_prefetch_block_bitmaps",
             ),
-            Self::Phoronix | Self::Blog => (16 << 30, EXT4, "relatime,no_prefetch_block_bitmaps"),
+            Self::Phoronix | Self::Blog => (EXT4, "relatime,no_prefetch_block_bitmaps"),
         };
-        Layout { size, timing: Box::new(Drive::new(kind)), mkfs, mount }
+        let model = model(self.machine(), &[])?;
+        Ok(Layout { size: self.size(), model, stretch: 1, mkfs, mount })
     }
 }
 
@@ -84,12 +96,10 @@ impl Scene {
 pub struct Stage {
     /// Dropped before the device goes.
     _tuned: Knobs,
-    /// Where it lies.
     pub place: Place,
     /// Whether a small part is enough.
     pub quick: bool,
     kept: PathBuf,
-    /// The program that records.
     pub seekwell: PathBuf,
     stop: Arc<AtomicBool>,
 }
@@ -105,7 +115,7 @@ impl Stage {
         quick: bool,
     ) -> Result<Self, Failure> {
         scene.hurry()?;
-        let place = Place::new(work, scene.layout())?;
+        let place = Place::new(work, scene.layout()?)?;
         place.confine.limit(scene.memory())?;
         let mut tuned = Knobs(Vec::new());
         // The device's own depth, before a scheduler has one of its own.
@@ -132,7 +142,7 @@ impl Stage {
 
     /// An error once somebody asked to stop.
     pub fn go_on(&self) -> Result<(), Failure> {
-        bench_engine::go_on(&self.stop)
+        bench::go_on(&self.stop)
     }
 
     /// Begins to record the drive into the trace `name`.
@@ -156,8 +166,9 @@ impl Stage {
     ) -> Result<(), Failure> {
         recorder.stop()?;
         let path = self.trace(name);
-        let stats =
-            said(Command::new(&self.seekwell).args(["trace", "stats", "--json"]).arg(&path))?;
+        let stats = process::text(
+            Command::new(&self.seekwell).args(["trace", "stats", "--json"]).arg(&path),
+        )?;
         let bytes = fs::metadata(&path)?.len();
         report.traces.push(Traced::new(name, ran, &serde_json::from_str(&stats)?, bytes)?);
         Ok(())
@@ -247,7 +258,6 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Whose CPU time.
 #[derive(Debug, Clone, Copy)]
 pub enum Cpu {
     /// A process's own.

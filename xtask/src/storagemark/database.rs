@@ -2,8 +2,8 @@
 
 use super::apache::{Apache, wait_for};
 use super::confine::Room;
-use super::place::{Place, said};
-use crate::Failure;
+use super::place::Place;
+use crate::{Failure, process};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -63,7 +63,7 @@ impl Database {
     /// Makes an empty one on the scene's disk.
     pub fn install(place: &Place) -> Result<(), Failure> {
         let data = place.root().join("mysql");
-        said(
+        process::text(
             Command::new("mariadb-install-db")
                 .arg("--no-defaults")
                 .arg(format!("--datadir={}", data.display()))
@@ -112,25 +112,26 @@ impl Database {
     pub fn fill(&self, place: &Place, scale: u32) -> Result<(), Failure> {
         let file = place.aside().join("schema.sql");
         fs::write(&file, filled(SCHEMA, scale, "", 0))?;
-        said(self.client().arg("-e").arg(format!("source {}", file.display()))).map(drop)
+        process::text(self.client().arg("-e").arg(format!("source {}", file.display()))).map(drop)
     }
 
     /// Bytes of tables and their indexes.
     pub fn bytes(&self) -> Result<u64, Failure> {
         let sql = "SELECT CAST(SUM(data_length + index_length) AS UNSIGNED) \
                    FROM information_schema.tables WHERE table_schema = 'site'";
-        Ok(said(self.client().args(["-e", sql]))?.trim().parse()?)
+        Ok(process::text(self.client().args(["-e", sql]))?.trim().parse()?)
     }
 
     /// Queries it was asked since it started.
     pub fn queries(&self) -> Result<u64, Failure> {
-        let text = said(self.client().args(["-e", "SHOW GLOBAL STATUS LIKE 'Questions'"]))?;
+        let text =
+            process::text(self.client().args(["-e", "SHOW GLOBAL STATUS LIKE 'Questions'"]))?;
         Ok(text.split_whitespace().last().ok_or("MariaDB told no count")?.parse()?)
     }
 
     /// Ends it in order.
     pub fn stop(mut self) -> Result<(), Failure> {
-        said(self.client().args(["-e", "SHUTDOWN"]))?;
+        process::text(self.client().args(["-e", "SHUTDOWN"]))?;
         self.child.wait()?;
         Ok(())
     }

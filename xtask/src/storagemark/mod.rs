@@ -2,12 +2,11 @@
 //!
 //! The originals were taken with Intel's IPEAK on a picture server and a database server and were
 //! never published; only some figures of them were. Here the scene is built again from what Debian
-//! packs, smaller in proportion, on a disk whose answers take as long as those of the document's
-//! four drives would ([`mod@array`]), and recorded with `seekwell record`. What comes out stands
-//! beside the published figures in `docs/storagemark.md`.
+//! packs, smaller in proportion, on a model of the document's array ([`mod@disk`]), and recorded
+//! with `seekwell record`. What comes out stands beside the published figures in
+//! `docs/storagemark.md`.
 
 mod apache;
-mod array;
 pub mod confine;
 mod database;
 pub mod disk;
@@ -15,11 +14,12 @@ pub mod place;
 mod report;
 mod web;
 
-use crate::{Failure, bench_engine, root};
+use crate::{Failure, bench, devices, process, root};
 use apache::Apache;
 use database::{Database, Site};
-use place::{EXT4, Layout, Place, said};
+use place::{EXT4, Layout, Place};
 use report::{Report, Traced};
+use seekwell_machine::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -31,7 +31,6 @@ const LARGEST: u64 = 4_000_000;
 /// Requests that ab is asked for at most; its time ends it first.
 const MANY: &str = "1000000";
 
-/// Options of `storagemark`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Build a scene of a sixteenth and record 15 s each: to see that it works.
@@ -66,14 +65,14 @@ struct Scene {
 /// Builds the scene, records, and writes traces and page.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    place::need_root()?;
-    let seekwell = bench_engine::program(args.seekwell.as_deref())?;
-    let interrupted = bench_engine::stop_flag()?;
+    devices::need_root()?;
+    let seekwell = bench::program(args.seekwell.as_deref())?;
+    let interrupted = bench::stop_flag()?;
     let (scale, seconds) = if args.quick { (16, 15) } else { (args.scale, args.seconds) };
-    let size = (8 << 30) / u64::from(scale) + (512 << 20);
     let layout = Layout {
-        size,
-        timing: Box::new(array::Array::new(scale)),
+        size: size(scale),
+        model: disk()?,
+        stretch: u64::from(scale),
         mkfs: EXT4,
         // The document's NTFS noted each access to a file; strictatime is ext4's way to.
         mount: "strictatime",
@@ -95,6 +94,16 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     fs::write(&page, &text)?;
     println!("{text}\nWritten to {} and {}.", traces.display(), page.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// The document's disk: four Atlas 15K in RAID 10 at a Mylex AcceleRAID 600.
+fn disk() -> Result<Model, Failure> {
+    disk::model("acceleraid600-pci64-66", &[("array.level", "raid10")])
+}
+
+/// Bytes of the file system.
+fn size(scale: u32) -> u64 {
+    (8 << 30) / u64::from(scale) + (512 << 20)
 }
 
 impl Scene {
@@ -138,7 +147,7 @@ impl Scene {
                 break;
             }
             self.step(&format!("  {} of {} MiB are in memory", cache >> 20, want >> 20))?;
-            said(&mut ab(&["-n", "3000", "-c", "4"], &apache.url("/picture")))?;
+            process::text(&mut ab(&["-n", "3000", "-c", "4"], &apache.url("/picture")))?;
         }
         Ok(self.place.confine.used()?.0 as f64 / archive as f64)
     }
@@ -158,7 +167,7 @@ impl Scene {
         let site = Site::start(&self.place, &database, self.scale)?;
         let url = site.apache.url("/random.php");
         self.step("opening pages until the server's cache is full")?;
-        said(&mut ab(&["-t", "10", "-n", MANY, "-c", "10"], &url))?;
+        process::text(&mut ab(&["-t", "10", "-n", MANY, "-c", "10"], &url))?;
         self.place.disk.pace(true);
         for (name, clients) in [("db-light", 10), ("db-heavy", 50)] {
             let before = database.queries()?;
@@ -181,10 +190,11 @@ impl Scene {
         let load = ab(&["-t", &seconds, "-n", MANY, "-c", &clients.to_string()], url);
         let mut record = Command::new(&self.seekwell);
         record.args(["record", "--force", "-o"]).arg(&path).arg(self.place.device()).arg("--");
-        let text = said(record.arg(load.get_program()).args(load.get_args()))?;
+        let text = process::text(record.arg(load.get_program()).args(load.get_args()))?;
         self.fit(&path)?;
-        let stats =
-            said(Command::new(&self.seekwell).args(["trace", "stats", "--json"]).arg(&path))?;
+        let stats = process::text(
+            Command::new(&self.seekwell).args(["trace", "stats", "--json"]).arg(&path),
+        )?;
         Traced::new(
             file,
             clients,
@@ -201,7 +211,7 @@ impl Scene {
         while fs::metadata(path)?.len() > LARGEST {
             seconds *= 0.98 * LARGEST as f64 / fs::metadata(path)?.len() as f64;
             let end = format!("{}ms", (seconds * 1e3) as u64);
-            said(
+            process::text(
                 Command::new(&self.seekwell)
                     .args(["trace", "cut", "--force", "--end", &end])
                     .arg(path)

@@ -2,12 +2,14 @@
 //! that, all taken down again on every way out. What a killed run left is removed by the next.
 
 use super::confine::Confine;
-use super::disk::{Disk, Timing};
-use crate::Failure;
+use super::disk::Disk;
+use crate::devices::{Loop, Mount};
+use crate::{Failure, process};
 use rustix::mount::{UnmountFlags, unmount};
+use seekwell_machine::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use tempfile::TempDir;
 
 /// How folders and cgroups of the scene begin; the number of the process follows.
@@ -23,7 +25,9 @@ pub struct Layout {
     /// Bytes of the disk.
     pub size: u64,
     /// How long it takes.
-    pub timing: Box<dyn Timing>,
+    pub model: Model,
+    /// How many times farther apart things lie on the modelled disk.
+    pub stretch: u64,
     /// The program that makes the file system and its options, between spaces; the device follows.
     pub mkfs: &'static str,
     /// Options of its mount, by ext4's driver.
@@ -32,46 +36,19 @@ pub struct Layout {
 
 /// The scene's place. Fields are dropped in order: processes first, the folder last.
 pub struct Place {
-    /// Where servers run.
     pub confine: Confine,
-    mounted: Option<Mounted>,
-    device: Option<Loop>,
+    mounted: Option<Mount>,
+    device: Loop,
     /// The modelled disk below.
     pub disk: Disk,
     options: &'static str,
     dir: TempDir,
 }
 
-struct Mounted(PathBuf);
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        if unmount(&self.0, UnmountFlags::empty()).is_err() {
-            let _ = unmount(&self.0, UnmountFlags::DETACH);
-        }
-    }
-}
-
-struct Loop(PathBuf);
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
-    }
-}
-
-/// Whether a scene can be built at all.
-pub fn need_root() -> Result<(), Failure> {
-    if rustix::process::geteuid().is_root() {
-        return Ok(());
-    }
-    Err("needs root: loop device, mounts, cgroups, tracefs".into())
-}
-
 impl Place {
     /// Makes it below `work`.
     pub fn new(work: &Path, layout: Layout) -> Result<Self, Failure> {
-        let Layout { size, timing, mkfs, mount: options } = layout;
+        let Layout { size, model, stretch, mkfs, mount: options } = layout;
         let kind = rustix::fs::statfs(work)?;
         if MEMORY.contains(&(kind.f_type as i64)) {
             return Err(
@@ -97,22 +74,18 @@ impl Place {
         let (served, root) = (dir.path().join("served"), dir.path().join("root"));
         fs::create_dir(&served)?;
         fs::create_dir(&root)?;
-        let disk = Disk::new(&dir.path().join("backing"), &served, size, timing)?;
-        let shown = said(
-            Command::new("losetup").args(["--find", "--show", "--direct-io=on"]).arg(disk.path()),
-        )?;
-        let device = Loop(PathBuf::from(shown.trim()));
-        let mut place = Self { confine, mounted: None, device: Some(device), disk, options, dir };
+        let disk = Disk::new(&dir.path().join("backing"), &served, size, (&model, stretch))?;
+        let device = Loop::over(disk.path(), &["--direct-io=on"])?;
+        let mut place = Self { confine, mounted: None, device, disk, options, dir };
         let mut words = mkfs.split(' ');
         let program = words.next().unwrap_or_default();
-        said(Command::new(program).args(words).arg(place.device()))?;
+        process::text(Command::new(program).args(words).arg(place.device()))?;
         place.mount()?;
         Ok(place)
     }
 
-    /// The loop device.
     pub fn device(&self) -> &Path {
-        self.device.as_ref().map_or(Path::new(""), |l| &l.0)
+        &self.device.node
     }
 
     /// Top of the file system on it.
@@ -126,38 +99,16 @@ impl Place {
     }
 
     fn mount(&mut self) -> Result<(), Failure> {
-        said(
-            Command::new("mount")
-                .args(["-t", "ext4", "-o", self.options])
-                .arg(self.device())
-                .arg(self.root()),
-        )?;
-        self.mounted = Some(Mounted(self.root()));
+        let words = ["-t", "ext4", "-o", self.options, self.device.name()];
+        self.mounted = Some(Mount::new(&words, &self.root())?);
         Ok(())
     }
 
-    /// Mounts anew, so that nothing of it is in memory.
+    /// Unmounts and mounts again, so that nothing of it is in memory.
     pub fn forget(&mut self) -> Result<(), Failure> {
-        unmount(self.root(), UnmountFlags::empty())
-            .map_err(|e| format!("{}: {e}", self.root().display()))?;
-        // Not to be unmounted a second time.
-        std::mem::forget(self.mounted.take());
+        self.mounted.take().map_or(Ok(()), Mount::end)?;
         self.mount()
     }
-}
-
-/// Runs a program to its end and gives what it printed.
-pub fn said(command: &mut Command) -> Result<String, Failure> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("{name} could not be started: {e}"))?;
-    if !output.status.success() {
-        let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(format!("{name} failed ({}): {words}", output.status).into());
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Removes what killed runs left below `work`.
@@ -177,13 +128,17 @@ fn sweep(work: &Path) {
 fn clear(dir: &Path, name: &str) {
     drop(Confine::left_behind(name));
     // Loop devices first: their files lose their paths with the mounts.
-    let list =
-        said(Command::new("losetup").args(["--noheadings", "--raw", "-O", "NAME,BACK-FILE"]));
+    let list = process::text(Command::new("losetup").args([
+        "--noheadings",
+        "--raw",
+        "-O",
+        "NAME,BACK-FILE",
+    ]));
     for line in list.unwrap_or_default().lines() {
         if let Some((device, file)) = line.split_once(' ')
             && Path::new(file).starts_with(dir)
         {
-            drop(Loop(PathBuf::from(device)));
+            drop(Loop::at(PathBuf::from(device), Path::new(file)));
         }
     }
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();

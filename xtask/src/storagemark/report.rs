@@ -1,6 +1,7 @@
 //! What came out, beside what was published.
 
 use crate::Failure;
+use crate::trace_stats::TraceStats;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -62,33 +63,20 @@ const READS: &str = "The logs written are of about the same size for each pictur
                      inodes together, once every 5 s to the journal\n  and every 30 s to their \
                      place. How often NTFS wrote them is not known.";
 
-/// The page around the figures.
+/// What answered the requests.
+const DISK: &str = include_str!("disk.md");
+
 const PAGE: &str = include_str!("page.md");
 
-/// Figures of a recorded trace.
 #[derive(Debug)]
 pub struct Traced {
-    /// Its file's name.
     pub file: String,
     clients: u32,
     bytes: u64,
     answered_per_s: f64,
     /// Seconds that ab asked.
     pub took_s: f64,
-    requests: f64,
-    per_s: f64,
-    mb_per_s: f64,
-    read_share: f64,
-    read_bytes_share: f64,
-    mean_bytes: f64,
-    queue: f64,
-    queue_seen: f64,
-    latency_ms_p50: f64,
-    latency_ms_p99: f64,
-    sequential: f64,
-    random: f64,
-    sentences: String,
-    complete: bool,
+    stats: TraceStats,
     /// Queries that the database server answered.
     pub queries_per_s: Option<f64>,
 }
@@ -107,42 +95,12 @@ impl Traced {
         if refused > REFUSED_AT_MOST * asked {
             return Err(format!("{refused} of {asked} requests of {file} were refused").into());
         }
-        let number = |pointer: &str| {
-            stats
-                .pointer(pointer)
-                .and_then(Value::as_f64)
-                .ok_or_else(|| format!("the statistics of {file} lack {pointer}"))
-        };
-        let latency = stats["latencies"]
-            .as_array()
-            .and_then(|all| {
-                all.iter().find(|l| l["span"] == "queue-to-complete" && l["op"].is_null())
-            })
-            .ok_or_else(|| format!("the statistics of {file} lack latencies"))?;
-        let ms = |key: &str| latency[key].as_f64().map_or(f64::NAN, |ns| ns / 1e6);
-        let words = |sentences: &Value| {
-            let all = sentences.as_array().map(Vec::as_slice).unwrap_or_default();
-            all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
-        };
         Ok(Self {
             clients,
             bytes,
             answered_per_s: of_ab(ab, "Requests per second:")?,
             took_s: of_ab(ab, "Time taken for tests:")?,
-            requests: number("/requests")?,
-            per_s: number("/requests_per_s")?,
-            mb_per_s: number("/bytes_per_s")? / 1e6,
-            read_share: number("/read_share")?,
-            read_bytes_share: number("/read_bytes_share")?,
-            mean_bytes: number("/sizes/mean_bytes")?,
-            queue: number("/queue/over_time_mean")?,
-            queue_seen: number("/queue/seen_mean")?,
-            latency_ms_p50: ms("latency_ns_p50"),
-            latency_ms_p99: ms("latency_ns_p99"),
-            sequential: number("/order/sequential_share")?,
-            random: number("/order/random_share")?,
-            sentences: words(&stats["sentences"]),
-            complete: stats.pointer("/about/losses/lost_events") == Some(&Value::from(0)),
+            stats: TraceStats::read(&file, stats)?,
             queries_per_s: None,
             file,
         })
@@ -159,7 +117,6 @@ fn of_ab(text: &str, name: &str) -> Result<f64, Failure> {
 /// What a figure is, and the figure.
 type Row = (&'static str, fn(&Traced) -> String);
 
-/// All of a run.
 pub struct Report {
     scale: u32,
     seconds: u32,
@@ -192,11 +149,11 @@ impl Report {
         }
     }
 
-    /// The page.
     pub fn text(&self) -> String {
         PAGE.replace("{scene}", &self.scene())
             .replace("{published}", &self.beside())
             .replace("{apart}", &self.apart())
+            .replace("{disk}", DISK.trim_end())
             .replace("{cgroups}", &self.cgroups.to_string())
             .replace("{more}", &self.more())
     }
@@ -214,8 +171,8 @@ impl Report {
             });
             names.map(|published| published.name).collect::<Vec<_>>().join(" and ")
         };
-        let queue = above(|p| p.queue, |t| t.queue);
-        let reads = above(|p| p.read_share, |t| t.read_bytes_share);
+        let queue = above(|p| p.queue, |t| t.stats.queue);
+        let reads = above(|p| p.read_share, |t| t.stats.read_bytes_share);
         let mut text = String::new();
         for (names, what, why) in
             [(queue, "the queue is longer", QUEUE), (reads, "more is read", READS)]
@@ -259,11 +216,11 @@ impl Report {
                 "| {} | {} | {:.2} | {} | {:.0} % | {} | {:.1} | {} | {} | {} |",
                 published.name,
                 published.clients,
-                t.queue,
+                t.stats.queue,
                 shown(published.queue, 2, ""),
-                percent(t.read_bytes_share),
+                percent(t.stats.read_bytes_share),
                 shown(published.read_share.map(percent), 0, " %"),
-                t.mb_per_s,
+                t.stats.mb_per_s,
                 shown(published.mb_per_s, 1, ""),
                 shown(t.queries_per_s, 0, ""),
                 shown(published.queries_per_s, 0, ""),
@@ -277,16 +234,16 @@ impl Report {
         let rows: [Row; 13] = [
             ("clients of ab", |t| t.clients.to_string()),
             ("pages or pictures a second", |t| format!("{:.0}", t.answered_per_s)),
-            ("block requests", |t| format!("{:.0}", t.requests)),
-            ("a second", |t| format!("{:.0}", t.per_s)),
-            ("reads, of reads and writes", |t| format!("{:.0} %", t.read_share * 100.0)),
-            ("mean size", |t| format!("{:.1} KiB", t.mean_bytes / 1024.0)),
-            ("queue length, over time", |t| format!("{:.2}", t.queue)),
-            ("others found on arrival", |t| format!("{:.2}", t.queue_seen)),
-            ("median latency", |t| format!("{:.2} ms", t.latency_ms_p50)),
-            ("99th percentile", |t| format!("{:.1} ms", t.latency_ms_p99)),
-            ("strictly sequential", |t| format!("{:.0} %", t.sequential * 100.0)),
-            ("random", |t| format!("{:.0} %", t.random * 100.0)),
+            ("block requests", |t| format!("{:.0}", t.stats.requests)),
+            ("a second", |t| format!("{:.0}", t.stats.per_s)),
+            ("reads, of reads and writes", |t| format!("{:.0} %", t.stats.read_share * 100.0)),
+            ("mean size", |t| format!("{:.1} KiB", t.stats.mean_bytes / 1024.0)),
+            ("queue length, over time", |t| format!("{:.2}", t.stats.queue)),
+            ("others found on arrival", |t| format!("{:.2}", t.stats.queue_seen)),
+            ("median latency", |t| format!("{:.2} ms", t.stats.latency_ms_p50)),
+            ("99th percentile", |t| format!("{:.1} ms", t.stats.latency_ms_p99)),
+            ("strictly sequential", |t| format!("{:.0} %", t.stats.sequential * 100.0)),
+            ("random", |t| format!("{:.0} %", t.stats.random * 100.0)),
             ("size of the file", |t| format!("{:.2} MB", t.bytes as f64 / 1e6)),
         ];
         self.traces.iter().for_each(|t| text += &format!(" {} |", t.file));
@@ -298,8 +255,9 @@ impl Report {
         }
         text += "\n\nIn words, as `seekwell trace stats` puts them:\n";
         for t in &self.traces {
-            let whole = if t.complete { "" } else { " Events were lost while it was recorded." };
-            let _ = write!(text, "\n- **{}**: {}{whole}", t.file, t.sentences);
+            let whole =
+                if t.stats.complete { "" } else { " Events were lost while it was recorded." };
+            let _ = write!(text, "\n- **{}**: {}{whole}", t.file, t.stats.sentences);
         }
         text
     }

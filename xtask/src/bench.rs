@@ -1,0 +1,82 @@
+//! What the benchmarks share: the program, taking turns, and stopping.
+
+use crate::{Failure, root};
+use rustix::time::{ClockId, clock_gettime};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A flag that the signals that end a program raise. Their default action would leave devices
+/// behind; this way the guards run.
+pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
+/// An error once somebody asked to stop.
+pub fn go_on(stop: &AtomicBool) -> Result<(), Failure> {
+    if stop.load(Ordering::Relaxed) { Err("interrupted".into()) } else { Ok(()) }
+}
+
+/// Measures with both tools in every round, taking turns at going first; results by tool.
+pub fn in_turn<A, B>(
+    rounds: u32,
+    stop: &AtomicBool,
+    mut ours: impl FnMut() -> Result<A, Failure>,
+    mut theirs: impl FnMut() -> Result<B, Failure>,
+) -> Result<(Vec<A>, Vec<B>), Failure> {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        if round % 2 == 0 {
+            a.push(ours()?);
+            go_on(stop)?;
+            b.push(theirs()?);
+        } else {
+            b.push(theirs()?);
+            go_on(stop)?;
+            a.push(ours()?);
+        }
+        go_on(stop)?;
+    }
+    Ok((a, b))
+}
+
+/// The program that is measured or records: the one that was named, or it is built now, release
+/// profile.
+pub fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    match named {
+        Some(path) => Ok(path.canonicalize()?),
+        None => build_release(&["--package", "seekwell"], "seekwell"),
+    }
+}
+
+/// Builds with these words for cargo, release profile, and gives the path of the program of
+/// this name.
+pub fn build_release(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--release", "--message-format=json"])
+        .args(words)
+        .current_dir(root())
+        .stderr(std::process::Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err("the release build failed".into());
+    }
+    let lines = output.stdout.split(|b| *b == b'\n');
+    lines
+        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
+        .filter(|message| message["target"]["name"] == name)
+        .find_map(|message| message["executable"].as_str().map(|p| Path::new(p).to_path_buf()))
+        .ok_or_else(|| format!("cargo built no program named {name}").into())
+}
+
+/// CPU time so far, in seconds: of this thread, or of all.
+pub fn cpu_s(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}

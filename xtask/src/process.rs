@@ -1,0 +1,48 @@
+//! Running programs to their end.
+
+use crate::Failure;
+use std::process::{Command, Stdio};
+
+/// What a command prints that must end well.
+pub fn output(command: &mut Command) -> Result<Vec<u8>, Failure> {
+    output_of(command, &[0])
+}
+
+/// What a command prints that must end with one of these statuses.
+pub fn output_of(command: &mut Command, statuses: &[i32]) -> Result<Vec<u8>, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|e| format!("cannot start {name}: {e}"))?;
+    if output.status.code().is_some_and(|code| statuses.contains(&code)) {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{name} failed ({}): {}", output.status, said.trim()).into())
+}
+
+/// The same as [`output`], as text.
+pub fn text(command: &mut Command) -> Result<String, Failure> {
+    Ok(String::from_utf8(output(command)?)?)
+}
+
+/// The first line that a command prints, such as its version.
+pub fn first_line(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().map(|o| o.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&output).lines().next().unwrap_or("not known").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_program_its_status_and_what_it_said() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo no room >&2; exit 7"]);
+        let error = output(&mut command).unwrap_err().to_string();
+        assert_eq!(error, "sh failed (exit status: 7): no room");
+        assert!(output_of(&mut command, &[0, 7]).is_ok());
+        assert!(text(&mut Command::new("no-such-program")).is_err());
+        assert_eq!(first_line(&mut Command::new("no-such-program")), "not known");
+    }
+}
