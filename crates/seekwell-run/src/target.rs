@@ -26,7 +26,8 @@ pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, RunError> {
     Ok(inspect(view, &Target::resolve(view, target)?))
 }
 
-/// The model a `.toml` file describes, or the built-in one of that name where there is no such file.
+/// The model that a `.toml` file describes, or the built-in one of that name if there is no such
+/// file.
 ///
 /// # Errors
 /// When there is neither, or the description is wrong.

@@ -61,7 +61,8 @@ mod tests {
     fn a_line_without_its_checksum_is_refused() {
         assert_eq!(
             read_error(&FORMAT, b"0 4892 syslogd 904265560 8 W 6\n"),
-            "fiu, line 1: expected a process name and all columns after it, found \"syslogd 904265560 8 W 6\""
+            "fiu, line 1: expected a process name and all columns after it, found \
+             \"syslogd 904265560 8 W 6\""
         );
     }
 }

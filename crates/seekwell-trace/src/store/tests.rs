@@ -215,7 +215,8 @@ fn another_parquet_file_is_called_one() {
     let error = read(&path).expect_err("is another");
     assert_eq!(
         error.to_string(),
-        "seekwell, byte 0: expected a Parquet file with the columns of docs/formats.md, found \"a…\""
+        "seekwell, byte 0: expected a Parquet file with the columns of docs/formats.md, found \
+         \"a…\""
     );
 }
 
