@@ -1,8 +1,8 @@
 //! Measuring, as a library: a target is looked at and opened under the safety rules, a plan is run
 //! on it by an engine, and what comes out is a run document, saved after every unit.
 //!
-//! Nothing here prints or ends the process. A [`Watcher`] is told how it goes; what stops a run early
-//! is the [`Control`](seekwell_io::engine::Control) that the caller's signals set.
+//! Nothing here prints or ends the process. A [`Watcher`] is told how it goes; what stops a run
+//! early is the [`Control`](seekwell_io::engine::Control) that the caller's signals set.
 
 mod error;
 mod executor;
