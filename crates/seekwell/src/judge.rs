@@ -2,9 +2,9 @@
 
 use crate::context::Context;
 use crate::exit::CommandError;
+use seekwell_explain::{Observed, findings, incidents};
 use seekwell_inspect::log::{Incident, LogError, LogReport, Source, read};
 use seekwell_inspect::probe::{SgIo, probe};
-use seekwell_inspect::rules::{RuleInput, findings, incidents};
 use seekwell_inspect::{Device, Fact, Finding, Inspection, Missing};
 use seekwell_sys::{KMSG, View};
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub fn judge(inspection: Inspection, log: Option<&LogReport>, before: &[Inspecti
         _ => false,
     };
     let earlier = before.iter().find(same);
-    let input = RuleInput { inspection: &inspection, log, earlier };
+    let input = Observed { inspection: &inspection, log, earlier };
     let findings = findings(&input);
     let incidents = incidents(&input).into_iter().cloned().collect();
     Judged { inspection, findings, incidents }

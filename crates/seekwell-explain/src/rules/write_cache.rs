@@ -1,10 +1,9 @@
 //! The write cache by three views: what the block layer believes, what the disk driver believes
 //! and what the drive does.
 
-use super::look::text;
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::model::Device;
+use crate::look::text;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -73,7 +72,7 @@ fn driver_belief(device: &Device) -> &str {
     device.detail.scsi.as_ref().map_or("", |s| text(&s.cache_type))
 }
 
-fn unsafe_belief(input: &RuleInput<'_>) -> Vec<Found> {
+fn unsafe_belief(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         let belief = d.queue.write_cache.as_ref()?;
         if belief.value != "write through" || id.value.write_cache != (true, true) {
@@ -94,7 +93,7 @@ fn unsafe_belief(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn needless_flushes(input: &RuleInput<'_>) -> Vec<Found> {
+fn needless_flushes(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         let belief = d.queue.write_cache.as_ref().filter(|b| b.value == "write back")?;
         (id.value.write_cache == (true, false)).then(|| {
@@ -106,7 +105,7 @@ fn needless_flushes(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn cache_off(input: &RuleInput<'_>) -> Vec<Found> {
+fn cache_off(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         (id.value.write_cache == (true, false)).then(|| {
             Found::new(Severity::Info, format!("{}: the drive's write cache is off", d.name))
@@ -116,7 +115,7 @@ fn cache_off(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn beliefs_differ(input: &RuleInput<'_>) -> Vec<Found> {
+fn beliefs_differ(input: &Observed<'_>) -> Vec<Found> {
     input.each_scsi(|d, scsi| {
         let block = d.queue.write_cache.as_ref()?;
         let driver = scsi.cache_type.as_ref()?;
@@ -138,7 +137,7 @@ fn beliefs_differ(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn silent_bridge(input: &RuleInput<'_>) -> Vec<Found> {
+fn silent_bridge(input: &Observed<'_>) -> Vec<Found> {
     input.each_scsi(|d, scsi| {
         d.detail.usb.as_ref()?;
         let cache = scsi.cache_type.as_ref().filter(|c| c.value == "write through")?;
@@ -152,10 +151,10 @@ fn silent_bridge(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sas, sata_hdd, usb};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sas, sata_hdd, usb};
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let block = |word: &'static str| {
             move |m: &mut Machine| m.disk().queue.write_cache = fact(word.into(), "write_cache")
         };

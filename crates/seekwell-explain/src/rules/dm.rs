@@ -1,9 +1,8 @@
 //! Device mapper.
 
-use super::look::text;
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::model::DeviceKind;
+use crate::look::text;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::{DeviceKind, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -38,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn suspended(input: &RuleInput<'_>) -> Vec<Found> {
+fn suspended(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let mapper = d.detail.mapper.as_ref()?;
         let flag = mapper.suspended.as_ref().filter(|s| s.value)?;
@@ -52,7 +51,7 @@ fn suspended(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn one_path(input: &RuleInput<'_>) -> Vec<Found> {
+fn one_path(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let role = d.role.as_ref().filter(|r| r.value == "multipath")?;
         (d.kind == DeviceKind::DeviceMapper && d.below.len() == 1).then(|| {
@@ -63,7 +62,7 @@ fn one_path(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn groundless(input: &RuleInput<'_>) -> Vec<Found> {
+fn groundless(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let needs = ["lvm", "crypt", "multipath"];
         let role = d.role.as_ref().filter(|r| needs.contains(&r.value.as_str()))?;
@@ -75,10 +74,10 @@ fn groundless(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, mapper, quiet};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, mapper, quiet};
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let role = |word: &'static str| {
             move |m: &mut Machine| m.disk().role = fact(word.into(), "dm/uuid")
         };

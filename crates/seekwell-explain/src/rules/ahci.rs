@@ -1,10 +1,9 @@
 //! The mode of the SATA controller: IDE, AHCI or RAID, and what it can do.
 
-use super::look::is;
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::PciFunction;
-use crate::model::Device;
+use crate::look::is;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::PciFunction;
+use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -107,7 +106,7 @@ fn is_parallel(device: &Device, controller: &PciFunction) -> bool {
         || PARALLEL_ONLY.contains(&id)
 }
 
-fn ide_mode(input: &RuleInput<'_>) -> Vec<Found> {
+fn ide_mode(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let controller = d.detail.controller().filter(|c| c.is_ide())?;
         let class = controller.class.as_ref()?;
@@ -143,7 +142,7 @@ fn ide_mode(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn no_sncq(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_sncq(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let ahci = ata.ahci.as_ref()?;
         let register = ahci.capabilities.as_ref()?;
@@ -154,7 +153,7 @@ fn no_sncq(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn remapped(input: &RuleInput<'_>) -> Vec<Found> {
+fn remapped(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let hidden = d.detail.controller()?.remapped_nvme.as_ref().filter(|n| n.value > 0)?;
         let title = format!("{} NVMe drives are hidden by the SATA controller", hidden.value);
@@ -162,7 +161,7 @@ fn remapped(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn raid_mode(input: &RuleInput<'_>) -> Vec<Found> {
+fn raid_mode(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let controller = d.detail.controller()?;
         let class = controller.class.as_ref().filter(|c| c.value >> 8 == 0x0104)?;
@@ -174,7 +173,7 @@ fn raid_mode(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn line_interrupt(input: &RuleInput<'_>) -> Vec<Found> {
+fn line_interrupt(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let controller = d.detail.controller().filter(|c| is(&c.driver, "ahci"))?;
         let interrupt = controller.interrupt.as_ref().filter(|i| i.value == "intx")?;
@@ -187,7 +186,7 @@ fn line_interrupt(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn few_slots(input: &RuleInput<'_>) -> Vec<Found> {
+fn few_slots(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let ahci = ata.ahci.as_ref()?;
         let (slots, register) = (ahci.slots()?, ahci.capabilities.as_ref()?);
@@ -202,8 +201,8 @@ fn few_slots(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, nvme, quiet, sata_hdd};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet, sata_hdd};
 
     fn ide(m: &mut Machine) {
         m.ata().ahci = None;
@@ -216,7 +215,7 @@ pub(super) mod cases {
         move |m| m.ata().ahci.as_mut().unwrap().capabilities = fact(bits, "ahci_host_caps")
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         vec![
             fires("SW-AHCI-001", sata_hdd, ide).warning(),
             fires("SW-AHCI-001", sata_hdd, ide).and(|m| m.parallel(Some(5), true)).info(),

@@ -4,8 +4,8 @@
 //! repository; without them nothing is tested here and it is said so.
 #![allow(clippy::print_stderr)]
 
+use seekwell_explain::{Observed, findings};
 use seekwell_inspect::log::{Source, read};
-use seekwell_inspect::rules::{RuleInput, findings};
 use seekwell_inspect::{Finding, Inspection, Severity, all_disks, inspect, saved};
 use seekwell_sys::Snapshot;
 use seekwell_sys::fake::Fake;
@@ -29,7 +29,7 @@ fn found(snapshot: &Snapshot, disk: &str) -> Vec<Finding> {
     let path = format!("/dev/{disk}");
     let target = all_disks(snapshot).into_iter().find(|t| t.given == path).unwrap();
     let inspection = inspect(snapshot, &target);
-    findings(&RuleInput::new(&inspection))
+    findings(&Observed::new(&inspection))
 }
 
 fn short(found: &[Finding]) -> Vec<String> {
@@ -191,7 +191,7 @@ fn nonsense_in_every_attribute_makes_no_findings_of_its_own() {
         let inspection = inspect(&fake, &target);
         assert!(inspection.device.is_some(), "{fixture}");
         // States that are no word of the kernel may be told as they are, and nothing else.
-        let all = findings(&RuleInput::new(&inspection));
+        let all = findings(&Observed::new(&inspection));
         let beyond: Vec<_> =
             all.iter().filter(|f| !["SW-NVME-001", "SW-SCSI-001"].contains(&&*f.id)).collect();
         assert!(beyond.is_empty(), "{fixture}: {beyond:#?}");
@@ -219,7 +219,7 @@ fn from_log(corpus: &Path, log: &Path, fixture: &str) -> Vec<Finding> {
     let target = all_disks(&snapshot).into_iter().next().unwrap();
     let inspection = inspect(&snapshot, &target);
     let report = read(Source::File(log.to_path_buf()), Some(&snapshot)).unwrap();
-    let input = RuleInput { inspection: &inspection, log: Some(&report), earlier: None };
+    let input = Observed { inspection: &inspection, log: Some(&report), earlier: None };
     let all = findings(&input).into_iter();
     all.filter(|f| f.id.starts_with("SW-LOG") && f.severity >= Severity::Warning).collect()
 }
@@ -282,7 +282,7 @@ fn from_folder(folder: &Path) -> (String, Vec<Finding>) {
     let inspection = saved::inspections(&bundle).into_iter().next();
     let disk = inspection.as_ref().map(|i| i.target.clone()).unwrap_or_default();
     let inspection = inspection.unwrap_or_else(Inspection::null);
-    let input = RuleInput { inspection: &inspection, log: log.as_ref(), earlier: None };
+    let input = Observed { inspection: &inspection, log: log.as_ref(), earlier: None };
     let all = findings(&input).into_iter().filter(|f| f.severity >= Severity::Warning);
     (disk, all.collect())
 }

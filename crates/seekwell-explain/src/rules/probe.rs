@@ -1,9 +1,8 @@
 //! What the pass-through probe proves: the kernel's own flags, which no file shows.
 
-use super::{Found, Rule};
-use crate::Severity;
-use crate::model::Device;
-use crate::probe::{Answer, Probe};
+use crate::{Found, Rule};
+use seekwell_inspect::probe::{Answer, Probe};
+use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -58,16 +57,16 @@ fn refused(
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sata_hdd};
-    use crate::probe::{Answer, Power, Probe};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd};
+    use seekwell_inspect::probe::{Answer, Power, Probe};
 
     fn answers(ncq: Answer, dma: Answer) -> impl Fn(&mut Machine) {
         let probe = Probe { power: Power::Active, ncq: Some(ncq), dma: Some(dma) };
         move |m| m.detail().probe = fact(probe, "ATA PASS-THROUGH(16)")
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         use Answer::{Accepted, NotAta, Refused};
         let one_at_a_time = |m: &mut Machine| m.disk().queue.queue_depth = fact(1, "queue_depth");
         vec![

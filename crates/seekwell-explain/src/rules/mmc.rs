@@ -1,9 +1,8 @@
 //! Cards and eMMC: wear and queueing.
 
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::MmcFacts;
-use crate::model::Device;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::MmcFacts;
+use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -40,11 +39,11 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn each(input: &RuleInput<'_>, rule: impl Fn(&Device, &MmcFacts) -> Option<Found>) -> Vec<Found> {
+fn each(input: &Observed<'_>, rule: impl Fn(&Device, &MmcFacts) -> Option<Found>) -> Vec<Found> {
     input.each(|d| rule(d, d.detail.mmc.as_ref()?))
 }
 
-fn worn(input: &RuleInput<'_>) -> Vec<Found> {
+fn worn(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, mmc| {
         let life = mmc.life_time.as_ref()?;
         let (a, b) = life.value;
@@ -61,7 +60,7 @@ fn worn(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn reserve(input: &RuleInput<'_>) -> Vec<Found> {
+fn reserve(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, mmc| {
         let info = mmc.pre_eol_info.as_ref()?;
         let (severity, used) = match info.value {
@@ -74,7 +73,7 @@ fn reserve(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn no_queue(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_queue(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, mmc| {
         let queue = mmc.command_queue.as_ref().filter(|q| !q.value)?;
         let kind = mmc.kind.as_ref().filter(|k| k.value == "MMC")?;
@@ -87,10 +86,10 @@ fn no_queue(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, emmc, fact, fires, quiet};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, emmc, fact, fires, quiet};
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         vec![
             fires("SW-MMC-001", emmc, |m| m.mmc().life_time = fact((3, 10), "l")).warning(),
             fires("SW-MMC-001", emmc, |m| m.mmc().life_time = fact((11, 1), "l")).error(),

@@ -1,9 +1,8 @@
 //! How the kernel writes dirty memory back, which every disk of the machine feels.
 
-use super::look::bytes;
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::model::Device;
+use crate::look::bytes;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -61,7 +60,7 @@ fn slow(device: &Device) -> bool {
     by_kind || device.queue.rotational.as_ref().is_some_and(|r| r.value)
 }
 
-fn much_dirty(input: &RuleInput<'_>) -> Vec<Found> {
+fn much_dirty(input: &Observed<'_>) -> Vec<Found> {
     let found = || {
         let vm = &input.inspection.host.vm;
         let disk =
@@ -84,7 +83,7 @@ fn much_dirty(input: &RuleInput<'_>) -> Vec<Found> {
     found().into_iter().collect()
 }
 
-fn never_written(input: &RuleInput<'_>) -> Vec<Found> {
+fn never_written(input: &Observed<'_>) -> Vec<Found> {
     let interval = input.inspection.host.vm.dirty_writeback_centisecs.as_ref();
     let found = interval.filter(|i| i.value == 0 && input.inspection.device.is_some());
     let found = found.map(|i| {
@@ -94,7 +93,7 @@ fn never_written(input: &RuleInput<'_>) -> Vec<Found> {
     found.into_iter().collect()
 }
 
-fn long_kept(input: &RuleInput<'_>) -> Vec<Found> {
+fn long_kept(input: &Observed<'_>) -> Vec<Found> {
     let age = input.inspection.host.vm.dirty_expire_centisecs.as_ref();
     let found = age.filter(|a| a.value > 12_000 && input.inspection.device.is_some());
     let found = found.map(|a| {
@@ -104,7 +103,7 @@ fn long_kept(input: &RuleInput<'_>) -> Vec<Found> {
     found.into_iter().collect()
 }
 
-fn laptop_mode(input: &RuleInput<'_>) -> Vec<Found> {
+fn laptop_mode(input: &Observed<'_>) -> Vec<Found> {
     let mode = input.inspection.host.vm.laptop_mode.as_ref();
     let found = mode.filter(|m| m.value > 0 && input.inspection.device.is_some());
     let found = found.map(|m| {
@@ -114,10 +113,10 @@ fn laptop_mode(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, nvme, quiet, sata_hdd};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet, sata_hdd};
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let memory = |m: &mut Machine| m.inspection.host.memory_bytes = fact(256 << 30, "meminfo");
         vec![
             fires("SW-VM-001", sata_hdd, memory).info(),

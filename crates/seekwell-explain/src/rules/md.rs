@@ -1,10 +1,9 @@
 //! Software RAID.
 
-use super::look::{bytes, solid_state, text};
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::MdFacts;
-use crate::model::Device;
+use crate::look::{bytes, solid_state, text};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::MdFacts;
+use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -96,11 +95,11 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn each(input: &RuleInput<'_>, rule: impl Fn(&Device, &MdFacts) -> Option<Found>) -> Vec<Found> {
+fn each(input: &Observed<'_>, rule: impl Fn(&Device, &MdFacts) -> Option<Found>) -> Vec<Found> {
     input.each(|d| rule(d, d.detail.md.as_ref()?))
 }
 
-fn degraded(input: &RuleInput<'_>) -> Vec<Found> {
+fn degraded(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, md| {
         let missing = md.degraded.as_ref().filter(|n| n.value > 0);
         let faulty = md.members.iter().find(|(_, state)| state.value.contains("faulty"));
@@ -118,7 +117,7 @@ fn degraded(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn synchronising(input: &RuleInput<'_>) -> Vec<Found> {
+fn synchronising(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, md| {
         let idle = ["idle", "frozen"];
         let action = md.sync_action.as_ref().filter(|a| !idle.contains(&a.value.as_str()))?;
@@ -131,7 +130,7 @@ fn synchronising(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn mismatches(input: &RuleInput<'_>) -> Vec<Found> {
+fn mismatches(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, md| {
         let count = md.mismatches.as_ref().filter(|n| n.value > 0)?;
         let level = md.level.as_ref()?;
@@ -151,7 +150,7 @@ fn mismatches(input: &RuleInput<'_>) -> Vec<Found> {
 /// Below this a whole synchronisation takes minutes.
 const LARGE: u64 = 100 << 30;
 
-fn no_bitmap(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_bitmap(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, md| {
         let policy = md.consistency_policy.as_ref().filter(|p| p.value == "resync")?;
         let size = d.size_bytes.as_ref().filter(|s| s.value > LARGE)?;
@@ -164,7 +163,7 @@ fn no_bitmap(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn not_writable(input: &RuleInput<'_>) -> Vec<Found> {
+fn not_writable(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, md| {
         let state = md.array_state.as_ref()?;
         let severity = match state.value.as_str() {
@@ -177,7 +176,7 @@ fn not_writable(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn small_stripe_cache(input: &RuleInput<'_>) -> Vec<Found> {
+fn small_stripe_cache(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, md| {
         let cache = md.stripe_cache.as_ref().filter(|n| n.value <= 256)?;
         Some(
@@ -196,7 +195,7 @@ fn disks<'d>(device: &'d Device, out: &mut Vec<&'d Device>) {
     }
 }
 
-fn mixed_members(input: &RuleInput<'_>) -> Vec<Found> {
+fn mixed_members(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, md| {
         let level = md.level.as_ref()?;
         let mut all = Vec::new();
@@ -214,7 +213,7 @@ fn mixed_members(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn same_disk(input: &RuleInput<'_>) -> Vec<Found> {
+fn same_disk(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, md| {
         let level = md.level.as_ref().filter(|l| l.value != "linear")?;
         let whole: Vec<&str> = d
@@ -233,10 +232,10 @@ fn same_disk(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, mirror, quiet};
-    use crate::Fact;
-    use crate::model::DeviceKind;
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, mirror, quiet};
+    use seekwell_inspect::DeviceKind;
+    use seekwell_inspect::Fact;
 
     fn level(word: &'static str) -> impl Fn(&mut Machine) {
         move |m| m.md().level = fact(word.into(), "level")
@@ -254,7 +253,7 @@ pub(super) mod cases {
         }
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let mismatch = |m: &mut Machine| m.md().mismatches = fact(128, "mismatch_cnt");
         let action = |word: &'static str| {
             move |m: &mut Machine| m.md().sync_action = fact(word.into(), "sync_action")

@@ -1,8 +1,8 @@
 //! SAS phys: rates and errors of the links to a disk.
 
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::{SasPhy, sas_rate};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::SasPhy;
+use seekwell_inspect::{Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -51,15 +51,17 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn rate(fact: &Option<crate::Fact<String>>) -> Option<u64> {
-    sas_rate(&fact.as_ref()?.value)
+/// `12.0 Gbit` as tenths of a gigabit a second.
+fn rate(fact: &Option<Fact<String>>) -> Option<u64> {
+    let number: f64 = fact.as_ref()?.value.strip_suffix(" Gbit")?.parse().ok()?;
+    (number > 0.0 && number < 1000.0).then_some((number * 10.0) as u64)
 }
 
-fn each_phy(input: &RuleInput<'_>, rule: impl Fn(&str, &SasPhy) -> Option<Found>) -> Vec<Found> {
+fn each_phy(input: &Observed<'_>, rule: impl Fn(&str, &SasPhy) -> Option<Found>) -> Vec<Found> {
     input.each(|d| d.detail.sas.iter().find_map(|phy| rule(&d.name, phy)))
 }
 
-fn slow(input: &RuleInput<'_>) -> Vec<Found> {
+fn slow(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let fastest = d.detail.sas.iter().filter_map(|p| rate(&p.negotiated)).max();
         d.detail.sas.iter().find_map(|phy| {
@@ -87,7 +89,7 @@ fn slow(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn limited(input: &RuleInput<'_>) -> Vec<Found> {
+fn limited(input: &Observed<'_>) -> Vec<Found> {
     each_phy(input, |name, phy| {
         let limit = phy.maximum.as_ref()?;
         if rate(&phy.maximum)? >= rate(&phy.maximum_hardware)? {
@@ -105,7 +107,7 @@ fn limited(input: &RuleInput<'_>) -> Vec<Found> {
 /// What plugging in and out leaves stays far below.
 const MANY: u64 = 100;
 
-fn errors(input: &RuleInput<'_>) -> Vec<Found> {
+fn errors(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let before = input.before(d);
         d.detail.sas.iter().find_map(|phy| {
@@ -122,7 +124,7 @@ fn errors(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn disabled(input: &RuleInput<'_>) -> Vec<Found> {
+fn disabled(input: &Observed<'_>) -> Vec<Found> {
     each_phy(input, |name, phy| {
         let on = phy.enabled.as_ref().filter(|e| !e.value)?;
         let title = format!("{name}: the SAS phy {} is switched off", phy.name);
@@ -131,8 +133,8 @@ fn disabled(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sas};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sas};
 
     fn both(rate: &'static str) -> impl Fn(&mut Machine) {
         move |m| {
@@ -142,7 +144,7 @@ pub(super) mod cases {
         }
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let one = |m: &mut Machine| m.phy().negotiated = fact("6.0 Gbit".into(), "n");
         vec![
             fires("SW-SAS-001", sas, one).warning(),

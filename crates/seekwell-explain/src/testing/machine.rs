@@ -1,17 +1,18 @@
 //! Healthy machines and what is changed in them to see a rule fire, or stay quiet although it is
 //! near.
 
-use super::{RuleInput, findings};
-use crate::facts::{
+use crate::{Observed, findings};
+use seekwell_inspect::facts::{
     AerCounts, AhciFacts, AtaFacts, Detail, IdentifyData, IoCounters, MapperFacts, MdFacts,
     MmcFacts, NvmeFacts, PciFunction, PcieLink, QueueFacts, SasPhy, ScsiFacts, UsbFacts, VmFacts,
 };
-use crate::finding::{Finding, Severity};
-use crate::log::LogReport;
-use crate::model::{Device, DeviceKind, Fact, Filesystem, Host, Inspection, Queue, TargetKind};
+use seekwell_inspect::log::LogReport;
+use seekwell_inspect::{
+    Device, DeviceKind, Fact, Filesystem, Finding, Host, Inspection, Queue, Severity, TargetKind,
+};
 
 /// A fact that is there.
-pub(super) fn fact<T>(value: T, from: &str) -> Option<Fact<T>> {
+pub(crate) fn fact<T>(value: T, from: &str) -> Option<Fact<T>> {
     Some(Fact::new(value, from))
 }
 
@@ -21,80 +22,80 @@ fn word(value: &str, from: &str) -> Option<Fact<String>> {
 
 /// A machine with one target, and the same some time before where growth matters.
 #[derive(Debug, Clone)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     pub inspection: Inspection,
     pub earlier: Option<Inspection>,
     pub log: Option<LogReport>,
 }
 
 impl Machine {
-    pub(super) fn disk(&mut self) -> &mut Device {
+    pub(crate) fn disk(&mut self) -> &mut Device {
         self.inspection.device.as_mut().unwrap()
     }
 
-    pub(super) fn detail(&mut self) -> &mut Detail {
+    pub(crate) fn detail(&mut self) -> &mut Detail {
         &mut self.disk().detail
     }
 
-    pub(super) fn ata(&mut self) -> &mut AtaFacts {
+    pub(crate) fn ata(&mut self) -> &mut AtaFacts {
         self.detail().ata.get_or_insert_default()
     }
 
-    pub(super) fn id(&mut self) -> &mut IdentifyData {
+    pub(crate) fn id(&mut self) -> &mut IdentifyData {
         &mut self.detail().identify.as_mut().unwrap().value
     }
 
-    pub(super) fn scsi(&mut self) -> &mut ScsiFacts {
+    pub(crate) fn scsi(&mut self) -> &mut ScsiFacts {
         self.detail().scsi.get_or_insert_default()
     }
 
-    pub(super) fn controller(&mut self) -> &mut PciFunction {
+    pub(crate) fn controller(&mut self) -> &mut PciFunction {
         self.detail().pci.last_mut().unwrap()
     }
 
-    pub(super) fn nvme(&mut self) -> &mut NvmeFacts {
+    pub(crate) fn nvme(&mut self) -> &mut NvmeFacts {
         self.detail().nvme.get_or_insert_default()
     }
 
-    pub(super) fn usb(&mut self) -> &mut UsbFacts {
+    pub(crate) fn usb(&mut self) -> &mut UsbFacts {
         self.detail().usb.get_or_insert_default()
     }
 
-    pub(super) fn mmc(&mut self) -> &mut MmcFacts {
+    pub(crate) fn mmc(&mut self) -> &mut MmcFacts {
         self.detail().mmc.get_or_insert_default()
     }
 
-    pub(super) fn md(&mut self) -> &mut MdFacts {
+    pub(crate) fn md(&mut self) -> &mut MdFacts {
         self.detail().md.get_or_insert_default()
     }
 
-    pub(super) fn phy(&mut self) -> &mut SasPhy {
+    pub(crate) fn phy(&mut self) -> &mut SasPhy {
         self.detail().sas.last_mut().unwrap()
     }
 
-    pub(super) fn fs(&mut self) -> &mut Filesystem {
+    pub(crate) fn fs(&mut self) -> &mut Filesystem {
         self.inspection.filesystem.as_mut().unwrap()
     }
 
-    pub(super) fn option(&mut self, option: &str) {
+    pub(crate) fn option(&mut self, option: &str) {
         self.fs().options.value.push(option.to_owned());
     }
 
-    pub(super) fn virtualise(&mut self) {
+    pub(crate) fn virtualise(&mut self) {
         self.inspection.host.virtualization = word("kvm", "dmi");
     }
 
-    pub(super) fn command_line(&mut self, line: &str) {
+    pub(crate) fn command_line(&mut self, line: &str) {
         self.inspection.host.vm.command_line = word(line, "/proc/cmdline");
     }
 
     /// Takes the machine as it is for the earlier one.
-    pub(super) fn remember(&mut self) {
+    pub(crate) fn remember(&mut self) {
         self.earlier = Some(self.inspection.clone());
     }
 
     /// Puts the disk on a parallel cable.
-    pub(super) fn parallel(&mut self, udma: Option<u8>, cable_80: bool) {
+    pub(crate) fn parallel(&mut self, udma: Option<u8>, cable_80: bool) {
         self.ata().link_speed = None;
         self.ata().ahci = None;
         self.disk().transport = word("pata", "id");
@@ -106,7 +107,7 @@ impl Machine {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        findings(&RuleInput {
+        findings(&Observed {
             inspection: &self.inspection,
             log: self.log.as_ref(),
             earlier: self.earlier.as_ref(),
@@ -117,7 +118,7 @@ impl Machine {
 type Change = Box<dyn Fn(&mut Machine)>;
 
 /// One row: what is changed, and whether the rule fires then.
-pub(super) struct Case {
+pub(crate) struct Case {
     pub id: &'static str,
     base: fn() -> Machine,
     changes: Vec<Change>,
@@ -125,7 +126,7 @@ pub(super) struct Case {
     severity: Option<Severity>,
 }
 
-pub(super) fn fires(
+pub(crate) fn fires(
     id: &'static str,
     base: fn() -> Machine,
     change: impl Fn(&mut Machine) + 'static,
@@ -133,7 +134,7 @@ pub(super) fn fires(
     Case { id, base, changes: vec![Box::new(change)], fires: true, severity: None }
 }
 
-pub(super) fn quiet(
+pub(crate) fn quiet(
     id: &'static str,
     base: fn() -> Machine,
     change: impl Fn(&mut Machine) + 'static,
@@ -142,30 +143,30 @@ pub(super) fn quiet(
 }
 
 impl Case {
-    pub(super) fn and(mut self, change: impl Fn(&mut Machine) + 'static) -> Self {
+    pub(crate) fn and(mut self, change: impl Fn(&mut Machine) + 'static) -> Self {
         self.changes.push(Box::new(change));
         self
     }
 
-    pub(super) fn error(self) -> Self {
+    pub(crate) fn error(self) -> Self {
         Self { severity: Some(Severity::Error), ..self }
     }
 
-    pub(super) fn warning(self) -> Self {
+    pub(crate) fn warning(self) -> Self {
         Self { severity: Some(Severity::Warning), ..self }
     }
 
-    pub(super) fn info(self) -> Self {
+    pub(crate) fn info(self) -> Self {
         Self { severity: Some(Severity::Info), ..self }
     }
 
     /// Whether the row's rule is expected to fire.
-    pub(super) fn expects_finding(&self) -> bool {
+    pub(crate) fn expects_finding(&self) -> bool {
         self.fires
     }
 
     /// Runs all rules before and after the change.
-    pub(super) fn run(&self) {
+    pub(crate) fn run(&self) {
         let mut machine = (self.base)();
         let before = machine.findings();
         assert!(
@@ -384,17 +385,17 @@ fn sata(rpm: u16) -> Machine {
 }
 
 /// A hard disk on a SATA port.
-pub(super) fn sata_hdd() -> Machine {
+pub(crate) fn sata_hdd() -> Machine {
     sata(7200)
 }
 
 /// A solid-state drive on a SATA port.
-pub(super) fn sata_ssd() -> Machine {
+pub(crate) fn sata_ssd() -> Machine {
     sata(1)
 }
 
 /// An NVMe drive below a root port.
-pub(super) fn nvme() -> Machine {
+pub(crate) fn nvme() -> Machine {
     let mut disk = device("nvme0n1", DeviceKind::Disk);
     disk.transport = word("nvme", "transport");
     disk.driver = word("nvme", "driver");
@@ -425,7 +426,7 @@ pub(super) fn nvme() -> Machine {
 }
 
 /// A solid-state drive in a USB 3 case that speaks UAS.
-pub(super) fn usb() -> Machine {
+pub(crate) fn usb() -> Machine {
     let mut disk = device("sda", DeviceKind::Disk);
     disk.transport = word("usb", "usb2");
     disk.driver = word("uas", "driver");
@@ -447,7 +448,7 @@ pub(super) fn usb() -> Machine {
 }
 
 /// An eMMC.
-pub(super) fn emmc() -> Machine {
+pub(crate) fn emmc() -> Machine {
     let mut disk = device("mmcblk0", DeviceKind::Disk);
     disk.transport = word("mmc", "mmc_host");
     disk.detail.mmc = Some(MmcFacts {
@@ -461,7 +462,7 @@ pub(super) fn emmc() -> Machine {
 }
 
 /// A SAS disk with two phys on the way.
-pub(super) fn sas() -> Machine {
+pub(crate) fn sas() -> Machine {
     let mut disk = device("sda", DeviceKind::Disk);
     disk.transport = word("sas", "end_device");
     disk.driver = word("mpt3sas", "driver");
@@ -491,7 +492,7 @@ pub(super) fn sas() -> Machine {
 }
 
 /// A mirror of two hard disks.
-pub(super) fn mirror() -> Machine {
+pub(crate) fn mirror() -> Machine {
     let mut array = device("md0", DeviceKind::Md);
     array.serial = None;
     array.role = word("raid1", "level");
@@ -521,7 +522,7 @@ pub(super) fn mirror() -> Machine {
 }
 
 /// A device-mapper device over a hard disk.
-pub(super) fn mapper() -> Machine {
+pub(crate) fn mapper() -> Machine {
     let mut top = device("dm-0", DeviceKind::DeviceMapper);
     top.role = word("lvm", "uuid");
     top.below = vec![sata_hdd().inspection.device.unwrap()];
@@ -533,7 +534,7 @@ pub(super) fn mapper() -> Machine {
 }
 
 /// All healthy machines, with their names.
-pub(super) fn all_healthy() -> Vec<(&'static str, Machine)> {
+pub(crate) fn all_healthy() -> Vec<(&'static str, Machine)> {
     vec![
         ("SATA hard disk", sata_hdd()),
         ("SATA solid state", sata_ssd()),

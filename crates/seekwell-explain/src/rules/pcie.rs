@@ -1,9 +1,8 @@
 //! PCI Express: links below what both sides can do, slots below the drive, errors on the way.
 
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::{PciFunction, PcieLink};
-use crate::model::{Device, Fact};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::{PciFunction, PcieLink};
+use seekwell_inspect::{Device, Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -120,13 +119,13 @@ impl Pair<'_> {
 }
 
 fn each_link(
-    input: &RuleInput<'_>,
+    input: &Observed<'_>,
     rule: impl Fn(&Device, &Pair<'_>) -> Option<Found>,
 ) -> Vec<Found> {
     input.each(|d| links(d).iter().find_map(|link| rule(d, link)))
 }
 
-fn narrow(input: &RuleInput<'_>) -> Vec<Found> {
+fn narrow(input: &Observed<'_>) -> Vec<Found> {
     each_link(input, |d, link| {
         let possible = link.own.value.common(link.port.value).width;
         let width = link.now.value.width;
@@ -135,7 +134,7 @@ fn narrow(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn slow(input: &RuleInput<'_>) -> Vec<Found> {
+fn slow(input: &Observed<'_>) -> Vec<Found> {
     each_link(input, |d, link| {
         let possible = link.own.value.common(link.port.value).gts;
         let gts = link.now.value.gts;
@@ -144,7 +143,7 @@ fn slow(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn narrow_slot(input: &RuleInput<'_>) -> Vec<Found> {
+fn narrow_slot(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let all = links(d);
         let link = all.first()?;
@@ -157,7 +156,7 @@ fn narrow_slot(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn old_slot(input: &RuleInput<'_>) -> Vec<Found> {
+fn old_slot(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let all = links(d);
         let link = all.first()?;
@@ -167,7 +166,7 @@ fn old_slot(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn bottleneck(input: &RuleInput<'_>) -> Vec<Found> {
+fn bottleneck(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let all = links(d);
         let own = all.first()?.now;
@@ -194,7 +193,7 @@ fn bottleneck(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn uncorrected(input: &RuleInput<'_>) -> Vec<Found> {
+fn uncorrected(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let counted = d.detail.pci.iter().filter_map(|f| Some((f, f.aer.as_ref()?)));
         let mut bad = counted.filter(|(_, aer)| aer.nonfatal.value + aer.fatal.value > 0);
@@ -214,7 +213,7 @@ fn uncorrected(input: &RuleInput<'_>) -> Vec<Found> {
 /// Corrected errors since boot that are no longer chance.
 const MANY: u64 = 1000;
 
-fn corrected(input: &RuleInput<'_>) -> Vec<Found> {
+fn corrected(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let before = input.before(d);
         d.detail.pci.iter().find_map(|function| {
@@ -238,9 +237,9 @@ fn corrected(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, nvme, quiet};
-    use crate::facts::PcieLink;
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet};
+    use seekwell_inspect::facts::PcieLink;
 
     /// Sets the link of port and device, and what each can do.
     fn link(now: (f64, u32), own: (f64, u32), port: (f64, u32)) -> impl Fn(&mut Machine) {
@@ -274,7 +273,7 @@ pub(super) mod cases {
         move |m| m.controller().aer.as_mut().unwrap().correctable.value = n
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         vec![
             fires("SW-PCIE-001", nvme, link((8.0, 1), (8.0, 4), (16.0, 4))).warning(),
             quiet("SW-PCIE-001", nvme, link((2.5, 1), (2.5, 1), (8.0, 4))),

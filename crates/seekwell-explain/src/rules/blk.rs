@@ -1,9 +1,8 @@
 //! The block layer's settings of a device.
 
-use super::look::{bytes, is, set_queue, solid_state};
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::model::{Device, DeviceKind};
+use crate::look::{bytes, is, set_queue, solid_state};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::{Device, DeviceKind, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -107,7 +106,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn read_only(input: &RuleInput<'_>) -> Vec<Found> {
+fn read_only(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let flag = d.detail.read_only.as_ref().filter(|ro| ro.value)?;
         let by_design = d.name.contains("boot") || d.name.contains("rpmb");
@@ -125,7 +124,7 @@ fn read_only(input: &RuleInput<'_>) -> Vec<Found> {
 
 const SMALL: u64 = 512 << 10;
 
-fn small_requests(input: &RuleInput<'_>) -> Vec<Found> {
+fn small_requests(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let most = d.queue.max_request_bytes.as_ref()?;
         let hardware = d.detail.queue.max_hardware_request_bytes.as_ref()?;
@@ -140,7 +139,7 @@ fn small_requests(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn no_merges(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_merges(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let merges = d.detail.queue.nomerges.as_ref().filter(|n| n.value == 2)?;
         let rotates = d.queue.rotational.as_ref().filter(|r| r.value)?;
@@ -153,7 +152,7 @@ fn no_merges(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn taken_for_rotating(input: &RuleInput<'_>) -> Vec<Found> {
+fn taken_for_rotating(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let belief = d.queue.rotational.as_ref().filter(|r| r.value)?;
         if solid_state(&d.detail) != Some(true) || input.is_virtual(d) {
@@ -172,7 +171,7 @@ fn taken_for_rotating(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn discards_off(input: &RuleInput<'_>) -> Vec<Found> {
+fn discards_off(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let now = d.queue.discard_max_bytes.as_ref().filter(|n| n.value == 0)?;
         let most = d.detail.queue.discard_max_hardware_bytes.as_ref().filter(|n| n.value > 0)?;
@@ -186,7 +185,7 @@ fn discards_off(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 /// Whether the kernel keeps zone writes in order by itself (6.10 and later).
-fn plugs_zones(input: &RuleInput<'_>) -> bool {
+fn plugs_zones(input: &Observed<'_>) -> bool {
     let release = input.inspection.host.kernel.as_ref().map_or("", |k| k.value.as_str());
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
@@ -195,7 +194,7 @@ fn plugs_zones(input: &RuleInput<'_>) -> bool {
     }
 }
 
-fn zoned_reordered(input: &RuleInput<'_>) -> Vec<Found> {
+fn zoned_reordered(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let zoned = d.detail.queue.zoned.as_ref().filter(|z| z.value == "host-managed")?;
         let scheduler = d.queue.scheduler.as_ref().filter(|s| s.value != "mq-deadline")?;
@@ -209,7 +208,7 @@ fn zoned_reordered(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn odd_optimum(input: &RuleInput<'_>) -> Vec<Found> {
+fn odd_optimum(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let best = d.detail.queue.optimal_io_bytes.as_ref().filter(|n| n.value > 0)?;
         let block = d.queue.physical_block_bytes.as_ref().filter(|n| n.value > 0)?;
@@ -221,7 +220,7 @@ fn odd_optimum(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn loop_cached(input: &RuleInput<'_>) -> Vec<Found> {
+fn loop_cached(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let direct = d.detail.loop_direct_io.as_ref().filter(|dio| !dio.value)?;
         // Only one that has a file.
@@ -235,7 +234,7 @@ fn loop_cached(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn short_timeout(input: &RuleInput<'_>) -> Vec<Found> {
+fn short_timeout(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d: &Device| {
         let timeout = d.detail.queue.io_timeout_ms.as_ref().filter(|t| t.value < 5000)?;
         // The SCSI layer has a setting of its own, with a finding of its own.
@@ -250,11 +249,11 @@ fn short_timeout(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, emmc, fact, fires, quiet, sata_hdd, sata_ssd};
-    use crate::model::DeviceKind;
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, emmc, fact, fires, quiet, sata_hdd, sata_ssd};
+    use seekwell_inspect::DeviceKind;
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let read_only = |m: &mut Machine| m.detail().read_only = fact(true, "ro");
         let loops = |dio: bool| {
             move |m: &mut Machine| {

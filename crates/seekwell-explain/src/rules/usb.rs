@@ -1,10 +1,9 @@
 //! USB disks: the protocol, the port, the power.
 
-use super::look::is;
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::UsbFacts;
-use crate::model::Device;
+use crate::look::is;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::UsbFacts;
+use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -89,7 +88,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn each(input: &RuleInput<'_>, rule: impl Fn(&Device, &UsbFacts) -> Option<Found>) -> Vec<Found> {
+fn each(input: &Observed<'_>, rule: impl Fn(&Device, &UsbFacts) -> Option<Found>) -> Vec<Found> {
     input.each(|d| rule(d, d.detail.usb.as_ref()?))
 }
 
@@ -104,7 +103,7 @@ fn version(usb: &UsbFacts) -> Option<u64> {
     major.checked_mul(100)?.checked_add(minor.min(99))
 }
 
-fn uas_unused(input: &RuleInput<'_>) -> Vec<Found> {
+fn uas_unused(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, usb| {
         let driver = usb.driver.as_ref().filter(|d| d.value == "usb-storage")?;
         let offer = usb.offers_uas.as_ref().filter(|o| o.value)?;
@@ -119,7 +118,7 @@ fn uas_unused(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn slow_port(input: &RuleInput<'_>) -> Vec<Found> {
+fn slow_port(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, usb| {
         let speed = usb.speed_mbps.as_ref().filter(|s| s.value <= 480 && s.value > 12)?;
         let says = version(usb).filter(|v| *v >= 210)?;
@@ -137,7 +136,7 @@ fn slow_port(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn crawling(input: &RuleInput<'_>) -> Vec<Found> {
+fn crawling(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, usb| {
         let speed = usb.speed_mbps.as_ref().filter(|s| s.value <= 12)?;
         let title = format!("{}: connected at {} Mb/s", d.name, speed.value);
@@ -145,7 +144,7 @@ fn crawling(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn bulk_only(input: &RuleInput<'_>) -> Vec<Found> {
+fn bulk_only(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, usb| {
         let driver = usb.driver.as_ref().filter(|d| d.value == "usb-storage")?;
         (offers_uas(usb) == Some(false)).then(|| {
@@ -156,7 +155,7 @@ fn bulk_only(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn suspends(input: &RuleInput<'_>) -> Vec<Found> {
+fn suspends(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, usb| {
         let control = usb.power_control.as_ref().filter(|c| c.value == "auto")?;
         Some(
@@ -167,7 +166,7 @@ fn suspends(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn slow_hub(input: &RuleInput<'_>) -> Vec<Found> {
+fn slow_hub(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, usb| {
         let speed = usb.speed_mbps.as_ref()?;
         // The root hub is the port itself.
@@ -181,7 +180,7 @@ fn slow_hub(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn quirks(input: &RuleInput<'_>) -> Vec<Found> {
+fn quirks(input: &Observed<'_>) -> Vec<Found> {
     let usb = input.devices().into_iter().any(|d| is(&d.transport, "usb"));
     let word = input.boot_option("usb-storage.quirks=").filter(|_| usb);
     let found = word.map(|word| {
@@ -192,8 +191,8 @@ fn quirks(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sata_hdd, usb};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd, usb};
 
     fn bulk(m: &mut Machine) {
         m.usb().driver = fact("usb-storage".into(), "driver");
@@ -207,7 +206,7 @@ pub(super) mod cases {
         move |m| m.usb().version = fact(word.into(), "version")
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let hub = |m: &mut Machine| m.usb().hubs.push(("2-1".into(), 480));
         vec![
             fires("SW-USB-001", usb, bulk).warning(),

@@ -1,11 +1,10 @@
 //! Native command queuing: offered, used, and whether `queue_depth` can be believed.
 
 use super::log::says_ncq_off;
-use super::look::text;
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::AtaErrorClass;
-use crate::model::Device;
+use crate::look::text;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::AtaErrorClass;
+use seekwell_inspect::{Device, Severity};
 
 const PUBLISHED: &str = "With tags used, concurrent random reads rose from about 150 to 365 a \
                          second on a hard disk and from 8000 to 37000 on a solid-state drive \
@@ -87,7 +86,7 @@ fn is_pio(device: &Device) -> bool {
     device.detail.ata.as_ref().is_some_and(|a| text(&a.transfer_mode).starts_with("XFER_PIO"))
 }
 
-fn unused(input: &RuleInput<'_>) -> Vec<Found> {
+fn unused(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let shown = d.queue.queue_depth.as_ref().filter(|q| q.value == 1)?;
         let id = d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
@@ -106,7 +105,7 @@ fn unused(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn lies_without_dma(input: &RuleInput<'_>) -> Vec<Found> {
+fn lies_without_dma(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1 && is_pio(d))?;
         let title = format!("{}: queue_depth says {} and nothing is queued", d.name, shown.value);
@@ -121,7 +120,7 @@ fn lies_without_dma(input: &RuleInput<'_>) -> Vec<Found> {
 /// The window of libata's rule, in seconds.
 const WINDOW_S: f64 = 600.0;
 
-fn probably_off(input: &RuleInput<'_>) -> Vec<Found> {
+fn probably_off(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1 && !is_pio(d))?;
         d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
@@ -140,7 +139,7 @@ fn probably_off(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn shallow(input: &RuleInput<'_>) -> Vec<Found> {
+fn shallow(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1)?;
         let id = d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
@@ -158,7 +157,7 @@ fn shallow(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn incapable(input: &RuleInput<'_>) -> Vec<Found> {
+fn incapable(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         (id.value.sata && !id.value.ncq).then(|| {
             let title = format!("{}: the drive has no native command queuing", d.name);
@@ -168,9 +167,9 @@ fn incapable(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sata_hdd};
-    use crate::facts::{AtaError, AtaErrorClass};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd};
+    use seekwell_inspect::facts::{AtaError, AtaErrorClass};
 
     fn depth(n: u64) -> impl Fn(&mut Machine) {
         move |m| m.disk().queue.queue_depth = fact(n, "queue_depth")
@@ -186,7 +185,7 @@ pub(super) mod cases {
         }
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let pio = |m: &mut Machine| m.ata().transfer_mode = fact("XFER_PIO_4".into(), "xfer_mode");
         vec![
             fires("SW-NCQ-001", sata_hdd, depth(1)).warning(),

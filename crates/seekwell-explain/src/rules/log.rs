@@ -5,11 +5,10 @@
 //! the incident is over. An incident is taken when it is this target's: by the disk it was tied to,
 //! or by a name on this disk's way. Without a device (a log alone) all of them are.
 
-use super::look::text;
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::log::{Incident, Stamp, State};
-use crate::model::Device;
+use crate::look::text;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::log::{Incident, Stamp, State};
+use seekwell_inspect::{Device, Severity};
 
 /// The rules' fixed parts: what they are known by is always the kernel's own line.
 macro_rules! rule {
@@ -245,7 +244,7 @@ const TOLD: &[&[&str]] = &[
 const ORDINARY: &[&str] = &["KL-021", "KL-024", "KL-025", "KL-034", "KL-037", "KL-039", "KL-050"];
 
 /// The incidents of this target; all of a log without one.
-pub fn incidents<'a>(input: &RuleInput<'a>) -> Vec<&'a Incident> {
+pub fn incidents<'a>(input: &Observed<'a>) -> Vec<&'a Incident> {
     let Some(log) = input.log else { return Vec::new() };
     let devices = input.devices();
     let mine = |incident: &&Incident| {
@@ -275,7 +274,7 @@ fn when(stamp: &Stamp) -> Option<String> {
     Some(format!("{:.1} s after boot", stamp.boot_us? as f64 / 1e6))
 }
 
-fn found(input: &RuleInput<'_>, incident: &Incident, severity: Severity, words: &str) -> Found {
+fn found(input: &Observed<'_>, incident: &Incident, severity: Severity, words: &str) -> Found {
     let source = input.log.map_or("the kernel log", |log| log.source.as_str());
     let who = incident.disk.as_ref().or(incident.subject.as_ref());
     let title = match who {
@@ -317,7 +316,7 @@ fn shown(device: &Device, state: &State) -> bool {
 }
 
 /// One finding of each incident that left this state. Its remedy is the rule's.
-fn states(input: &RuleInput<'_>, wanted: impl Fn(&State) -> Option<String>) -> Vec<Found> {
+fn states(input: &Observed<'_>, wanted: impl Fn(&State) -> Option<String>) -> Vec<Found> {
     let devices = input.devices();
     let of = |incident: &&Incident| {
         let on = |d: &&&Device| incident.disk.as_ref().is_none_or(|disk| disk == &d.name);
@@ -330,19 +329,19 @@ fn states(input: &RuleInput<'_>, wanted: impl Fn(&State) -> Option<String>) -> V
 }
 
 /// Whether the log says that queueing is off for this disk.
-pub(super) fn says_ncq_off(input: &RuleInput<'_>, disk: &str) -> bool {
+pub(super) fn says_ncq_off(input: &Observed<'_>, disk: &str) -> bool {
     let of = |i: &&Incident| i.disk.as_deref() == Some(disk);
     incidents(input).into_iter().filter(|i| of(i)).any(|i| i.states.contains(&State::NcqOff))
 }
 
 /// One finding of each incident that has one of these entries.
-fn entries(input: &RuleInput<'_>, wanted: &[&str]) -> Vec<Found> {
+fn entries(input: &Observed<'_>, wanted: &[&str]) -> Vec<Found> {
     let of = |incident: &&&Incident| wanted.iter().any(|w| incident.counts.contains_key(*w));
     let mine = incidents(input);
     let found_of = |i: &&Incident| {
         // What the leading entry means describes the whole; of another entry its own words do.
         let entry = wanted.iter().find(|w| i.counts.contains_key(**w));
-        let entry = entry.and_then(|id| crate::log::catalogue::entry(id));
+        let entry = entry.and_then(|id| seekwell_inspect::log::catalogue::entry(id));
         let leading = wanted.contains(&i.id.as_str());
         let words = match entry.filter(|_| !leading) {
             Some(entry) => entry.meaning,
@@ -357,7 +356,7 @@ fn entries(input: &RuleInput<'_>, wanted: &[&str]) -> Vec<Found> {
     mine.iter().filter(of).map(found_of).collect()
 }
 
-fn other(input: &RuleInput<'_>) -> Vec<Found> {
+fn other(input: &Observed<'_>) -> Vec<Found> {
     let alone = input.devices().is_empty();
     let is_told = |id: &str| {
         TOLD.iter().any(|group| group.contains(&id)) || (!alone && KNOWN_BY_FACTS.contains(&id))
@@ -371,7 +370,7 @@ fn other(input: &RuleInput<'_>) -> Vec<Found> {
     .collect()
 }
 
-fn incomplete(input: &RuleInput<'_>) -> Vec<Found> {
+fn incomplete(input: &Observed<'_>) -> Vec<Found> {
     let since = input.log.and_then(|log| Some((log, log.incomplete_since?)));
     let found = since.map(|(log, since)| {
         let seen = when(&since).map_or_else(
@@ -385,9 +384,9 @@ fn incomplete(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fires, nvme, quiet, sata_hdd};
-    use crate::log::{Source, Stamp, read};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fires, nvme, quiet, sata_hdd};
+    use seekwell_inspect::log::{Source, Stamp, read};
 
     /// Gives the machine a kernel log of these lines, a second apart.
     fn log(lines: &'static [&'static str]) -> impl Fn(&mut Machine) {
@@ -409,7 +408,7 @@ pub(super) mod cases {
         vec![fires(id, sata_hdd, log(mine)).error(), quiet(id, sata_hdd, log(other))]
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let mut all = Vec::new();
         for (id, mine, other) in [
             (
@@ -499,7 +498,7 @@ pub(super) mod cases {
                 "nvme 0000:01:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), \
                  type=Transaction Layer, (Requester ID)",
             ])),
-            fires("SW-LOG-014", super::super::testing::usb, log(&[
+            fires("SW-LOG-014", crate::testing::machine::usb, log(&[
                 "sd 0:0:0:0: [sda] tag#20 uas_eh_abort_handler 0 uas-tag 1 inflight: CMD IN",
             ]))
             .error(),
@@ -508,7 +507,7 @@ pub(super) mod cases {
             ])),
             fires("SW-LOG-015", sata_hdd, log(&["EXT4-fs (sda): barriers disabled"])).error(),
             quiet("SW-LOG-015", sata_hdd, log(&["EXT4-fs (sda): mounted filesystem"])),
-            fires("SW-LOG-016", super::super::testing::mirror, log(&[
+            fires("SW-LOG-016", crate::testing::machine::mirror, log(&[
                 "md/raid1:md0: Disk failure on sdb, disabling device.",
             ]))
             .error(),

@@ -1,10 +1,9 @@
 //! The SATA link: its speed against what both sides can do, its limits, its power saving.
 
-use super::look::{gbps, generation, in_gbps, is, replug, solid_state};
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::AtaErrorClass;
-use crate::model::Fact;
+use crate::look::{gbps, generation, in_gbps, is, replug, solid_state};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::AtaErrorClass;
+use seekwell_inspect::{Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -108,7 +107,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn slow_link(input: &RuleInput<'_>) -> Vec<Found> {
+fn slow_link(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let now = ata.link_speed.as_ref()?;
         let id = d.detail.identify.as_ref()?;
@@ -137,7 +136,7 @@ fn slow_link(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn limited(input: &RuleInput<'_>) -> Vec<Found> {
+fn limited(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let limit = ata.link_limit.as_ref()?;
         let drive = d.detail.identify.as_ref().and_then(|i| gbps(i.value.link_max.as_ref()?));
@@ -164,7 +163,7 @@ fn limited(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn disagree(input: &RuleInput<'_>) -> Vec<Found> {
+fn disagree(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let port = ata.link_speed.as_ref()?;
         let id = d.detail.identify.as_ref()?;
@@ -181,7 +180,7 @@ fn disagree(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn behind_adapter(input: &RuleInput<'_>) -> Vec<Found> {
+fn behind_adapter(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         let (most, now) = (id.value.link_max.as_ref()?, id.value.link_now.as_ref()?);
         let has_port = d.detail.ata.as_ref().is_some_and(|a| a.link_speed.is_some());
@@ -197,7 +196,7 @@ fn behind_adapter(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn slow_port(input: &RuleInput<'_>) -> Vec<Found> {
+fn slow_port(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let register = ata.ahci.as_ref()?.capabilities.as_ref()?;
         let port = generation(ata.ahci.as_ref()?.generation()?);
@@ -219,7 +218,7 @@ fn policy_command(policy: &Fact<String>, value: &str) -> String {
     format!("echo {value} | sudo tee {}", policy.from)
 }
 
-fn min_power(input: &RuleInput<'_>) -> Vec<Found> {
+fn min_power(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let policy = ata.lpm_policy.as_ref()?;
         policy.value.starts_with("min_power").then(|| {
@@ -230,7 +229,7 @@ fn min_power(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn errors_under_lpm(input: &RuleInput<'_>) -> Vec<Found> {
+fn errors_under_lpm(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let policy = ata.lpm_policy.as_ref()?;
         let ring = ata.errors.as_ref()?;
@@ -251,7 +250,7 @@ fn errors_under_lpm(input: &RuleInput<'_>) -> Vec<Found> {
 /// What the kernel allows behind a bridge: 256 sectors of 512 bytes, by `ATA_MAX_SECTORS`.
 const BRIDGE_LIMIT: u64 = 128 << 10;
 
-fn bridge_limits(input: &RuleInput<'_>) -> Vec<Found> {
+fn bridge_limits(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let speed = ata.link_speed.as_ref()?;
         let id = d.detail.identify.as_ref().filter(|i| i.value.parallel_reset_result)?;
@@ -269,9 +268,9 @@ fn bridge_limits(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd};
-    use crate::facts::{AtaError, AtaErrorClass};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd};
+    use seekwell_inspect::facts::{AtaError, AtaErrorClass};
 
     fn port(speed: &'static str) -> impl Fn(&mut Machine) {
         move |m| {
@@ -295,7 +294,7 @@ pub(super) mod cases {
         m.disk().queue.max_request_bytes = fact(128 << 10, "max_sectors_kb");
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let limit = |m: &mut Machine| m.ata().link_limit = fact("1.5 Gbps".into(), "limit");
         vec![
             fires("SW-LINK-001", sata_hdd, port("1.5 Gbps")).warning(),

@@ -1,10 +1,9 @@
 //! NVMe controllers: their state, their queues, their paths, their temperature.
 
-use super::look::{is, text};
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::NvmeFacts;
-use crate::model::{Device, DeviceKind};
+use crate::look::{is, text};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::NvmeFacts;
+use seekwell_inspect::{Device, DeviceKind, Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -79,11 +78,11 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn each(input: &RuleInput<'_>, rule: impl Fn(&Device, &NvmeFacts) -> Option<Found>) -> Vec<Found> {
+fn each(input: &Observed<'_>, rule: impl Fn(&Device, &NvmeFacts) -> Option<Found>) -> Vec<Found> {
     input.each(|d| rule(d, d.detail.nvme.as_ref()?))
 }
 
-fn not_live(input: &RuleInput<'_>) -> Vec<Found> {
+fn not_live(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, nvme| {
         let state = nvme.state.as_ref().filter(|s| s.value != "live")?;
         let title = format!("{}: its controller {} is {}", d.name, nvme.controller, state.value);
@@ -91,7 +90,7 @@ fn not_live(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn few_queues(input: &RuleInput<'_>) -> Vec<Found> {
+fn few_queues(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, nvme| {
         let queues = nvme.io_queues.as_ref()?;
         let cpus = input.inspection.host.cpus.as_ref()?;
@@ -106,7 +105,7 @@ fn few_queues(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn line_interrupt(input: &RuleInput<'_>) -> Vec<Found> {
+fn line_interrupt(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, nvme| {
         let interrupt = d.detail.controller()?.interrupt.as_ref()?;
         (interrupt.value == "intx").then(|| {
@@ -121,7 +120,7 @@ fn live_paths(head: &Device) -> Vec<&NvmeFacts> {
     paths.filter(|n| n.state.as_ref().is_none_or(|s| s.value == "live")).collect()
 }
 
-fn last_path(input: &RuleInput<'_>) -> Vec<Found> {
+fn last_path(input: &Observed<'_>) -> Vec<Found> {
     input.each(|head| {
         if head.kind != DeviceKind::MultipathHead {
             return None;
@@ -138,7 +137,7 @@ fn last_path(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn idle_path(input: &RuleInput<'_>) -> Vec<Found> {
+fn idle_path(input: &Observed<'_>) -> Vec<Found> {
     input.each(|head| {
         if head.kind != DeviceKind::MultipathHead {
             return None;
@@ -156,11 +155,11 @@ fn idle_path(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn hot(input: &RuleInput<'_>) -> Vec<Found> {
+fn hot(input: &Observed<'_>) -> Vec<Found> {
     each(input, |d, nvme| {
         let now = nvme.temperature_mc.as_ref()?;
         // A limit of 0 K is what a drive without one gives.
-        let over = |limit: &Option<crate::Fact<i64>>| {
+        let over = |limit: &Option<Fact<i64>>| {
             limit.as_ref().is_some_and(|l| l.value > 0 && now.value >= l.value)
         };
         let severity = if over(&nvme.temperature_critical_mc) {
@@ -183,9 +182,9 @@ fn hot(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, nvme, quiet};
-    use crate::model::DeviceKind;
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, nvme, quiet};
+    use seekwell_inspect::DeviceKind;
 
     /// A multipath head with two paths.
     fn head() -> Machine {
@@ -194,7 +193,7 @@ pub(super) mod cases {
         let path = machine.disk().clone();
         let head = machine.disk();
         head.kind = DeviceKind::MultipathHead;
-        *head.detail = crate::facts::Detail::default();
+        *head.detail = seekwell_inspect::facts::Detail::default();
         for (name, controller) in [("nvme0c0n1", "nvme0"), ("nvme0c1n1", "nvme1")] {
             let mut path = path.clone();
             path.name = name.into();
@@ -206,7 +205,7 @@ pub(super) mod cases {
         machine
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         vec![
             fires("SW-NVME-001", nvme, |m| m.nvme().state = fact("resetting".into(), "state"))
                 .error(),

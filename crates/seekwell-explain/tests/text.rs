@@ -1,8 +1,8 @@
 //! A machine diagnosed from the text someone pasted into a page or a mail.
 #![allow(clippy::print_stderr)]
 
+use seekwell_explain::{Observed, findings};
 use seekwell_inspect::log::{Source, read};
-use seekwell_inspect::rules::{RuleInput, findings};
 use seekwell_inspect::text::{inspections, parse_lspci};
 use seekwell_inspect::{Finding, Inspection, Severity};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ SATA AHCI Controller [8086:2824] (rev 02) (prog-if 01 [AHCI 1.0])
 ";
 
 fn judged(inspection: &Inspection) -> Vec<Finding> {
-    findings(&RuleInput::new(inspection))
+    findings(&Observed::new(inspection))
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_link_held_at_its_lowest_speed_is_diagnosed_from_one_line_of_a_log() {
     let report = read(Source::Stream("dmesg.txt", &mut log), None).unwrap();
     let mut inspection = inspections("lspci.txt", AHCI, None).remove(0);
     inspection.device = None;
-    let input = RuleInput { inspection: &inspection, log: Some(&report), earlier: None };
+    let input = Observed { inspection: &inspection, log: Some(&report), earlier: None };
     let found: Vec<_> =
         findings(&input).into_iter().filter(|f| f.severity == Severity::Error).collect();
     assert_eq!(found.len(), 1, "{found:#?}");

@@ -1,10 +1,9 @@
 //! SCSI devices: their state, their counters, their timeouts, and virtual drives of RAID
 //! controllers.
 
-use super::look::{solid_state, text};
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::model::Device;
+use crate::look::{solid_state, text};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::{Device, Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -91,7 +90,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn offline(input: &RuleInput<'_>) -> Vec<Found> {
+fn offline(input: &Observed<'_>) -> Vec<Found> {
     input.each_scsi(|d, scsi| {
         let state = scsi.state.as_ref().filter(|s| s.value != "running")?;
         let passing = ["quiesce", "blocked", "created", "created-blocked"];
@@ -105,10 +104,10 @@ fn offline(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 fn growth(
-    input: &RuleInput<'_>,
+    input: &Observed<'_>,
     device: &Device,
-    counter: impl Fn(&Device) -> Option<crate::Fact<u64>>,
-) -> Option<(u64, crate::Fact<u64>)> {
+    counter: impl Fn(&Device) -> Option<Fact<u64>>,
+) -> Option<(u64, Fact<u64>)> {
     let now = counter(device)?;
     let then = counter(input.before(device)?)?;
     // A smaller number is a device that was found again and counts from the start.
@@ -116,7 +115,7 @@ fn growth(
     Some((grew, now))
 }
 
-fn timeouts_grew(input: &RuleInput<'_>) -> Vec<Found> {
+fn timeouts_grew(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let (grew, now) =
             growth(input, d, |d| d.detail.scsi.as_ref()?.counters.as_ref()?.timeouts.clone())?;
@@ -125,7 +124,7 @@ fn timeouts_grew(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn errors_grew(input: &RuleInput<'_>) -> Vec<Found> {
+fn errors_grew(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let (grew, now) =
             growth(input, d, |d| Some(d.detail.scsi.as_ref()?.counters.as_ref()?.errors.clone()))?;
@@ -139,7 +138,7 @@ fn errors_grew(input: &RuleInput<'_>) -> Vec<Found> {
 /// The kernel's own is 30; below this a disk at work is taken for a dead one.
 const SHORTEST_S: u64 = 10;
 
-fn short_timeout(input: &RuleInput<'_>) -> Vec<Found> {
+fn short_timeout(input: &Observed<'_>) -> Vec<Found> {
     input.each_scsi(|d, scsi| {
         let timeout = scsi.timeout_s.as_ref().filter(|t| t.value < SHORTEST_S)?;
         let title = format!("{}: commands may take {} s only", d.name, timeout.value);
@@ -151,7 +150,7 @@ fn short_timeout(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn not_trimmed(input: &RuleInput<'_>) -> Vec<Found> {
+fn not_trimmed(input: &Observed<'_>) -> Vec<Found> {
     input.each_scsi(|d, scsi| {
         let mode = scsi.provisioning_mode.as_ref()?;
         let off = ["full", "disabled"].contains(&mode.value.as_str());
@@ -165,7 +164,7 @@ fn not_trimmed(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn virtual_drive(input: &RuleInput<'_>) -> Vec<Found> {
+fn virtual_drive(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let class = d.detail.raid_controller()?.clone();
         let title = format!("{}: a RAID controller's virtual drive", d.name);
@@ -177,7 +176,7 @@ fn virtual_drive(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn writes_through(input: &RuleInput<'_>) -> Vec<Found> {
+fn writes_through(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let class = d.detail.raid_controller()?.clone();
         let cache = d.queue.write_cache.as_ref().filter(|c| c.value == "write through")?;
@@ -191,8 +190,8 @@ fn writes_through(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sas, sata_ssd, usb};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sas, sata_ssd, usb};
 
     fn raid(m: &mut Machine) {
         m.controller().class = fact(0x010400, "class");
@@ -214,7 +213,7 @@ pub(super) mod cases {
         }
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let state =
             |word: &'static str| move |m: &mut Machine| m.scsi().state = fact(word.into(), "state");
         vec![

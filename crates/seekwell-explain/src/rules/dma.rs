@@ -1,9 +1,9 @@
 //! The transfer mode of an ATA disk: DMA off, lowered, or never as good as it could be.
 
-use super::look::{replug, text};
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::AtaFacts;
+use crate::look::{replug, text};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::Severity;
+use seekwell_inspect::facts::AtaFacts;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -84,7 +84,7 @@ fn is_pio(ata: &AtaFacts) -> bool {
     text(&ata.transfer_mode).starts_with("XFER_PIO")
 }
 
-fn pio(input: &RuleInput<'_>) -> Vec<Found> {
+fn pio(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let mode = ata.transfer_mode.as_ref().filter(|_| is_pio(ata))?;
         let found = Found::new(Severity::Error, format!("{}: DMA is off", d.name))
@@ -95,7 +95,7 @@ fn pio(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn slowed(input: &RuleInput<'_>) -> Vec<Found> {
+fn slowed(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let times = ata.speed_downs.as_ref().filter(|n| n.value > 0)?;
         let title = format!("{}: the kernel lowered its transfer mode after errors", d.name);
@@ -115,7 +115,7 @@ fn rank(mode: &str) -> Option<u8> {
     ultra.or_else(|| number("XFER_MW_DMA_"))
 }
 
-fn below_best(input: &RuleInput<'_>) -> Vec<Found> {
+fn below_best(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let id = d.detail.identify.as_ref()?;
         let mode = ata.transfer_mode.as_ref()?;
@@ -139,7 +139,7 @@ fn below_best(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn generic_driver(input: &RuleInput<'_>) -> Vec<Found> {
+fn generic_driver(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let driver = d.driver.as_ref()?;
         if !["ata_generic", "pata_legacy"].contains(&driver.value.as_str()) {
@@ -154,7 +154,7 @@ fn generic_driver(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn forty_wires(input: &RuleInput<'_>) -> Vec<Found> {
+fn forty_wires(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let id = d.detail.identify.as_ref()?;
         let faster = id.value.udma.0.is_some_and(|n| n > 2);
@@ -175,12 +175,12 @@ fn forty_wires(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, fact, fires, quiet, sata_hdd};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, fact, fires, quiet, sata_hdd};
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let mode = |word: &'static str| {
-            move |c: &mut super::super::testing::Machine| {
+            move |c: &mut crate::testing::machine::Machine| {
                 c.ata().transfer_mode = fact(word.into(), "dev1.0/xfer_mode");
             }
         };

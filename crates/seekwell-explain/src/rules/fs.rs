@@ -1,10 +1,9 @@
 //! File systems and how they are mounted: on the target, and on every disk below it.
 
-use super::look::filesystems;
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::Ext4Facts;
-use crate::model::Filesystem;
+use crate::look::filesystems;
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::facts::Ext4Facts;
+use seekwell_inspect::{Filesystem, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -142,7 +141,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn each(input: &RuleInput<'_>, rule: impl Fn(&Filesystem) -> Option<Found>) -> Vec<Found> {
+fn each(input: &Observed<'_>, rule: impl Fn(&Filesystem) -> Option<Found>) -> Vec<Found> {
     filesystems(input.inspection).into_iter().filter_map(rule).collect()
 }
 
@@ -166,7 +165,7 @@ fn found(fs: &Filesystem, severity: Severity, words: &str, option: &str) -> Foun
         .seen(format!("{} mounted with {option}", kind(fs)), &fs.options.from)
 }
 
-fn no_barriers(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_barriers(input: &Observed<'_>) -> Vec<Found> {
     let words = "flushes are switched off";
     each(input, |fs| {
         let on = match kind(fs) {
@@ -178,7 +177,7 @@ fn no_barriers(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn sync_mount(input: &RuleInput<'_>) -> Vec<Found> {
+fn sync_mount(input: &Observed<'_>) -> Vec<Found> {
     each(input, |fs| {
         let removable = ["vfat", "exfat", "msdos", "iso9660"].contains(&kind(fs));
         if removable || fs.read_only {
@@ -189,7 +188,7 @@ fn sync_mount(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn access_times(input: &RuleInput<'_>) -> Vec<Found> {
+fn access_times(input: &Observed<'_>) -> Vec<Found> {
     const LOCAL: [&str; 6] = ["ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs"];
     each(input, |fs| {
         if fs.read_only || !LOCAL.contains(&kind(fs)) {
@@ -205,22 +204,22 @@ fn access_times(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn shut_down(input: &RuleInput<'_>) -> Vec<Found> {
+fn shut_down(input: &Observed<'_>) -> Vec<Found> {
     let words = "the file system was shut down";
     each(input, |fs| with_option(fs, &["emergency_ro", "shutdown"], Severity::Error, words))
 }
 
-fn writeback_data(input: &RuleInput<'_>) -> Vec<Found> {
+fn writeback_data(input: &Observed<'_>) -> Vec<Found> {
     let words = "data may be older than the metadata that points to it";
     each(input, |fs| with_option(fs, &["data=writeback"], Severity::Warning, words))
 }
 
-fn journal_data(input: &RuleInput<'_>) -> Vec<Found> {
+fn journal_data(input: &Observed<'_>) -> Vec<Found> {
     let words = "all data is written twice";
     each(input, |fs| with_option(fs, &["data=journal"], Severity::Info, words))
 }
 
-fn online_discard(input: &RuleInput<'_>) -> Vec<Found> {
+fn online_discard(input: &Observed<'_>) -> Vec<Found> {
     let trims: Vec<_> = input
         .devices()
         .into_iter()
@@ -235,17 +234,17 @@ fn online_discard(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn no_delayed_allocation(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_delayed_allocation(input: &Observed<'_>) -> Vec<Found> {
     let words = "delayed allocation is off";
     each(input, |fs| with_option(fs, &["nodelalloc"], Severity::Info, words))
 }
 
-fn no_replay(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_replay(input: &Observed<'_>) -> Vec<Found> {
     let words = "mounted without replaying its journal";
     each(input, |fs| with_option(fs, &["norecovery", "noload"], Severity::Warning, words))
 }
 
-fn rare_commits(input: &RuleInput<'_>) -> Vec<Found> {
+fn rare_commits(input: &Observed<'_>) -> Vec<Found> {
     each(input, |fs| {
         let commit = fs.options.value.iter().find(|o| o.starts_with("commit="))?;
         let seconds: u64 = commit.strip_prefix("commit=")?.parse().ok()?;
@@ -255,7 +254,7 @@ fn rare_commits(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 /// Each ext4 once, however many disks it is seen from.
-fn each_ext4(input: &RuleInput<'_>, rule: impl Fn(&Ext4Facts) -> Option<Found>) -> Vec<Found> {
+fn each_ext4(input: &Observed<'_>, rule: impl Fn(&Ext4Facts) -> Option<Found>) -> Vec<Found> {
     let mut all: Vec<&Ext4Facts> = Vec::new();
     for fs in input.devices().into_iter().flat_map(|d| &d.detail.ext4) {
         if all.iter().all(|known| known.device != fs.device) {
@@ -265,7 +264,7 @@ fn each_ext4(input: &RuleInput<'_>, rule: impl Fn(&Ext4Facts) -> Option<Found>) 
     all.into_iter().filter_map(rule).collect()
 }
 
-fn recorded_errors(input: &RuleInput<'_>) -> Vec<Found> {
+fn recorded_errors(input: &Observed<'_>) -> Vec<Found> {
     each_ext4(input, |fs| {
         let count = fs.error_count.as_ref().filter(|c| c.value > 0)?;
         let last = fs.last_error_at.as_ref().map(|at| format!(", the last at {}", at.value));
@@ -287,7 +286,7 @@ fn recorded_errors(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn made_read_only(input: &RuleInput<'_>) -> Vec<Found> {
+fn made_read_only(input: &Observed<'_>) -> Vec<Found> {
     each_ext4(input, |fs| {
         let refused = fs.read_only.as_ref().filter(|ro| ro.value)?;
         let asked = fs.mounted_writable.as_ref().filter(|rw| rw.value)?;
@@ -301,10 +300,10 @@ fn made_read_only(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd};
-    use crate::Fact;
-    use crate::facts::Ext4Facts;
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd};
+    use seekwell_inspect::Fact;
+    use seekwell_inspect::facts::Ext4Facts;
 
     fn option(word: &'static str) -> impl Fn(&mut Machine) {
         move |m| m.option(word)
@@ -334,7 +333,7 @@ pub(super) mod cases {
         }
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         let unqueued = |m: &mut Machine| m.ata().trim = fact("unqueued".into(), "trim");
         vec![
             fires("SW-FS-001", sata_hdd, option("nobarrier")).error(),

@@ -1,9 +1,9 @@
 //! The drive on an ATA port: its error history, its own settings, its identity.
 
-use super::look::{bytes, flag, solid_state, text};
-use super::{Found, Rule, RuleInput};
-use crate::Severity;
-use crate::facts::{AtaError, AtaErrorClass, AtaFacts};
+use crate::look::{bytes, flag, solid_state, text};
+use crate::{Found, Observed, Rule};
+use seekwell_inspect::Severity;
+use seekwell_inspect::facts::{AtaError, AtaErrorClass, AtaFacts};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -143,7 +143,7 @@ fn when(errors: &[&AtaError]) -> String {
     }
 }
 
-fn ring(input: &RuleInput<'_>) -> Vec<Found> {
+fn ring(input: &Observed<'_>) -> Vec<Found> {
     use AtaErrorClass::{Bus, HostBus, HostStateMachine, NoDevice, Timeout};
     input.each_ata(|d, ata| {
         let found = errors(ata, &[Bus, HostBus, HostStateMachine, NoDevice, Timeout]);
@@ -164,7 +164,7 @@ fn ring(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn media(input: &RuleInput<'_>) -> Vec<Found> {
+fn media(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let found = errors(ata, &[AtaErrorClass::Media]);
         let from = &ata.errors.as_ref()?.from;
@@ -174,7 +174,7 @@ fn media(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn forced(input: &RuleInput<'_>) -> Vec<Found> {
+fn forced(input: &Observed<'_>) -> Vec<Found> {
     let any = input.devices().into_iter().any(|d| d.detail.ata.is_some());
     let words = ["libata.force=", "libata.dma=", "libata.noacpi=", "libata.ignore_hpa="];
     let found = words.iter().find_map(|w| input.boot_option(w)).filter(|_| any);
@@ -185,7 +185,7 @@ fn forced(input: &RuleInput<'_>) -> Vec<Found> {
     found.into_iter().collect()
 }
 
-fn locked(input: &RuleInput<'_>) -> Vec<Found> {
+fn locked(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         let security = id.value.security;
         (security.enabled && security.locked).then(|| {
@@ -195,7 +195,7 @@ fn locked(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn smart_off(input: &RuleInput<'_>) -> Vec<Found> {
+fn smart_off(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         (id.value.smart == (true, false)).then(|| {
             Found::new(Severity::Info, format!("{}: SMART is switched off", d.name))
@@ -205,7 +205,7 @@ fn smart_off(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn parks(input: &RuleInput<'_>) -> Vec<Found> {
+fn parks(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         let level = id.value.apm_level.filter(|level| *level < 128)?;
         if solid_state(&d.detail) != Some(false) {
@@ -220,7 +220,7 @@ fn parks(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn no_look_ahead(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_look_ahead(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         (id.value.look_ahead == (true, false)).then(|| {
             Found::new(Severity::Warning, format!("{}: the drive's look-ahead is off", d.name))
@@ -230,7 +230,7 @@ fn no_look_ahead(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn no_trim(input: &RuleInput<'_>) -> Vec<Found> {
+fn no_trim(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         let most = d.detail.queue.discard_max_hardware_bytes.as_ref()?;
         if !id.value.trim || most.value != 0 || flag(&d.detail.read_only, true) {
@@ -247,7 +247,7 @@ fn no_trim(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn checksum(input: &RuleInput<'_>) -> Vec<Found> {
+fn checksum(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         (id.value.checksum == Some(false)).then(|| {
             Found::new(Severity::Warning, format!("{}: IDENTIFY data is garbled", d.name))
@@ -256,7 +256,7 @@ fn checksum(input: &RuleInput<'_>) -> Vec<Found> {
     })
 }
 
-fn shared_port(input: &RuleInput<'_>) -> Vec<Found> {
+fn shared_port(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let speed = ata.link_speed.as_ref()?;
         let folder = speed.from.rsplit('/').nth(1)?;
@@ -270,9 +270,9 @@ fn shared_port(input: &RuleInput<'_>) -> Vec<Found> {
 }
 
 #[cfg(test)]
-pub(super) mod cases {
-    use super::super::testing::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd, usb};
-    use crate::facts::{AtaError, AtaErrorClass, Security};
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd, usb};
+    use seekwell_inspect::facts::{AtaError, AtaErrorClass, Security};
 
     fn ring(classes: &'static [AtaErrorClass]) -> impl Fn(&mut Machine) {
         move |m| {
@@ -281,7 +281,7 @@ pub(super) mod cases {
         }
     }
 
-    pub(in super::super) fn all() -> Vec<Case> {
+    pub(crate) fn all() -> Vec<Case> {
         use AtaErrorClass::{Bus, Device, Media, Timeout, Unknown};
         vec![
             fires("SW-ATA-001", sata_hdd, ring(&[Timeout])).warning(),

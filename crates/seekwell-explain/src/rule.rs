@@ -1,0 +1,106 @@
+//! A rule, its page of documentation and what it found.
+
+use crate::Observed;
+use seekwell_inspect::{Evidence, Fact, Finding, Severity};
+use std::fmt::Display;
+
+/// One rule with its page of documentation.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// The identifier of its findings, stable for ever: `SW-LINK-001`.
+    pub id: &'static str,
+    /// What it looks for, in a few words.
+    pub about: &'static str,
+    /// What the finding means.
+    pub means: &'static str,
+    /// How it is known: which facts, which threshold, which traps were avoided.
+    pub known: &'static str,
+    /// Why it matters, with a measured or published figure where there is one.
+    pub why: &'static str,
+    /// How to fix it.
+    pub fix: &'static str,
+    /// What this program's `tune` can change about it.
+    pub tune: Option<&'static str>,
+    pub(crate) apply: fn(&Observed<'_>) -> Vec<Found>,
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rule").field("id", &self.id).field("about", &self.about).finish()
+    }
+}
+
+/// What a rule found on one device; the rest of the finding is the rule's.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) severity: Severity,
+    pub(crate) title: String,
+    pub(crate) evidence: Vec<Evidence>,
+    /// An exact command or setting; `None` takes the rule's own words.
+    pub(crate) remedy: Option<String>,
+}
+
+impl Rule {
+    /// The findings of this rule, in the order of the devices.
+    pub fn findings(&self, input: &Observed<'_>) -> Vec<Finding> {
+        let found = (self.apply)(input).into_iter();
+        found
+            .map(|f| {
+                debug_assert!(!f.evidence.is_empty(), "{} needs evidence", self.id);
+                Finding {
+                    id: self.id.to_owned(),
+                    severity: f.severity,
+                    title: f.title,
+                    evidence: f.evidence,
+                    why: self.why.to_owned(),
+                    remedy: f.remedy.unwrap_or_else(|| self.fix.to_owned()),
+                    tune: self.tune.map(str::to_owned),
+                }
+            })
+            .collect()
+    }
+
+    /// The page of documentation as plain text.
+    pub fn page(&self) -> String {
+        let mut page = format!("{}: {}\n", self.id, self.about);
+        let parts = [
+            ("What it means", Some(self.means)),
+            ("How it is known", Some(self.known)),
+            ("Why it matters", Some(self.why)),
+            ("What to do", Some(self.fix)),
+            ("What tune can do", self.tune.or(Some("Nothing: this is not a runtime setting."))),
+        ];
+        for (title, text) in parts {
+            page += &format!("\n{title}\n  {}\n", text.unwrap_or_default());
+        }
+        page
+    }
+}
+
+impl Found {
+    pub(crate) fn new(severity: Severity, title: impl Into<String>) -> Self {
+        Self { severity, title: title.into(), evidence: Vec::new(), remedy: None }
+    }
+
+    pub(crate) fn seen(mut self, seen: impl Into<String>, from: impl Into<String>) -> Self {
+        self.evidence.push(Evidence { seen: seen.into(), from: from.into() });
+        self
+    }
+
+    /// A fact under its name.
+    pub(crate) fn fact<T: Display>(self, what: &str, fact: &Fact<T>) -> Self {
+        self.seen(format!("{what}: {}", fact.value), &fact.from)
+    }
+
+    pub(crate) fn facts<T: Display>(self, what: &str, fact: Option<&Fact<T>>) -> Self {
+        match fact {
+            Some(fact) => self.fact(what, fact),
+            None => self,
+        }
+    }
+
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}
