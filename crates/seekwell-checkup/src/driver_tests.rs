@@ -186,11 +186,11 @@ fn an_io_error_marks_its_repeat_and_the_rest_goes_on() {
 
 #[test]
 fn when_the_device_is_gone_the_rest_is_skipped_with_that_reason() {
-    let nodev = Failure { kind: FailureKind::Errno { errno: ENODEV }, ..eio() };
+    let nodev = Failure { kind: FailureKind::Errno { errno: 19 }, ..eio() };
     let path = "/dev/sdb".to_owned();
     let ways = [
-        Fault::Error(ExecuteError::DeviceGone { errno: ENODEV }),
-        Fault::Error(ExecuteError::OpenFailed { path, errno: ENXIO }),
+        Fault::Error(ExecuteError::DeviceGone { errno: 19 }),
+        Fault::Error(ExecuteError::OpenFailed { path, errno: 6 }),
         Fault::Error(ExecuteError::Io(nodev)),
         Fault::Ends(Stopped::Failed, Some(nodev)),
     ];

@@ -5,7 +5,7 @@
 
 use crate::slow::slowdown;
 use seekwell_io::histogram::Histogram;
-use seekwell_io::measurement::{Failure, FailureKind, Measurement, OpMeasurement, Stopped};
+use seekwell_io::measurement::{Measurement, OpMeasurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_runs::{DeviceCount, Latency, OpSummary, Repeat, RepeatDetail, Spread};
@@ -79,20 +79,6 @@ pub fn metrics(repeats: &[Repeat]) -> BTreeMap<String, Spread> {
     everywhere.filter_map(|(name, v)| Some((name, Spread::of(&v)?))).collect()
 }
 
-/// What an errno means, in the system's words.
-pub fn errno_text(errno: i32) -> String {
-    std::io::Error::from_raw_os_error(errno).to_string()
-}
-
-/// A failure as a sentence: what was to be done, where, and how it failed.
-pub fn failure_text(f: &Failure) -> String {
-    let how = match f.kind {
-        FailureKind::Errno { errno } => errno_text(errno),
-        FailureKind::Short { moved } => format!("only {moved} bytes were moved"),
-    };
-    format!("{} of {} bytes at offset {}: {how}", f.op.name(), f.len, f.offset)
-}
-
 fn op_summary(op: &OpMeasurement, elapsed: Nanos) -> OpSummary {
     let per_s = |n: u64| if elapsed.0 == 0 { 0.0 } else { n as f64 / elapsed.as_secs_f64() };
     OpSummary {
@@ -132,7 +118,7 @@ pub fn latency(h: &Histogram) -> Option<Latency> {
 fn invalid(m: &Measurement) -> Option<String> {
     if let Some(f) = &m.first_failure {
         let more = if m.failed > 1 { format!(" ({} failed)", m.failed) } else { String::new() };
-        return Some(format!("{}{more}", failure_text(f)));
+        return Some(format!("{f}{more}"));
     }
     let given_up = if m.abandoned > 0 {
         format!("; {} requests never came back", m.abandoned)
@@ -222,6 +208,8 @@ fn times(out: &mut Vec<(String, f64)>, prefix: &str, l: &Latency) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekwell_io::measurement::{Failure, FailureKind};
+
     /// `n` requests of `op`, each of `service` nanoseconds, in `ms` milliseconds.
     fn measured(op: Op, n: u64, service: u64, ms: u64) -> Measurement {
         let mut m = Measurement::new(Nanos::from_millis(100));

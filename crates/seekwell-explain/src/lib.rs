@@ -11,14 +11,16 @@ mod rule;
 mod rules;
 #[cfg(test)]
 mod testing;
+mod words;
 
 pub use observed::Observed;
 pub use rule::Rule;
 pub use rules::log::incidents;
 
-pub(crate) use rule::Found;
+pub(crate) use rule::{Check, Found};
 
 use seekwell_inspect::Finding;
+use std::cmp::Reverse;
 
 /// All rules in the order of their themes.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
@@ -30,10 +32,11 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     rules().find(|r| r.id.eq_ignore_ascii_case(id.trim()))
 }
 
-/// All findings, the worst first; those equally bad by identifier. The same observations give the
-/// same findings in the same order.
+/// All findings, the worst first; of those equally bad, what a run showed before what the facts
+/// tell, by identifier. The same observations give the same findings in the same order.
 pub fn findings(input: &Observed<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = rules().flat_map(|rule| rule.findings(input)).collect();
-    found.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.id.cmp(&b.id)));
-    found
+    let found = rules().flat_map(|rule| rule.findings(input).into_iter().map(move |f| (rule, f)));
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|(rule, f)| (Reverse(f.severity), !rule.needs_run(), rule.id));
+    found.into_iter().map(|(_, finding)| finding).collect()
 }

@@ -1,8 +1,22 @@
-//! Reading facts, and wording what was seen.
+//! Reading facts and phases.
 
 use crate::observed::walk;
 use seekwell_inspect::facts::Detail;
 use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Inspection};
+use seekwell_runs::{Medium, Phase, Spread};
+
+/// Under this share of the bytes reaching the device, a number is a cache's.
+pub(crate) const HONEST_SHARE: f64 = 0.9;
+/// No rotating disk answers a random read of a large region in less: half a turn at 15,000 rpm
+/// alone is 2 ms.
+pub(crate) const FASTEST_ROTATING_NS: f64 = 1e6;
+/// No healthy flash needs longer for a random read of 4 KiB at depth 1; the slowest cards and
+/// sticks need about 2 ms.
+pub(crate) const SLOWEST_FLASH_NS: f64 = 3e6;
+/// The phase that shows what one random read costs.
+pub(crate) const ONE_READ: &str = "rand-read-4k-d1";
+/// The phase that reads the page cache on purpose.
+pub(crate) const CACHED_READ: &str = "cached-read";
 
 /// The text of a fact; empty where there is none.
 pub(crate) fn text(fact: &Option<Fact<String>>) -> &str {
@@ -30,11 +44,6 @@ pub(crate) fn generation(number: u8) -> u64 {
     15 << (u64::from(number.clamp(1, 3)) - 1)
 }
 
-/// Tenths of a gigabit a second as people write it.
-pub(crate) fn in_gbps(tenths: u64) -> String {
-    format!("{}.{} Gbps", tenths / 10, tenths % 10)
-}
-
 /// What the drive says of its medium: `Some(true)` for solid state.
 pub(crate) fn solid_state(detail: &Detail) -> Option<bool> {
     let identify = detail.identify.as_ref().and_then(|i| i.value.rotation_rpm).map(u64::from);
@@ -42,41 +51,11 @@ pub(crate) fn solid_state(detail: &Detail) -> Option<bool> {
     identify.or(scsi).map(|rpm| rpm == 1)
 }
 
-/// Bytes with a binary unit.
-pub(crate) fn bytes(n: u64) -> String {
-    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match units.iter().find(|(size, _)| n >= *size) {
-        Some((size, unit)) if n.is_multiple_of(*size) => format!("{} {unit}", n / size),
-        Some((size, unit)) => format!("{:.1} {unit}", n as f64 / *size as f64),
-        None => format!("{n} B"),
-    }
-}
-
 /// The whole disk's name of a device: settings of a queue are the disk's.
 pub(crate) fn disk_name(device: &Device) -> &str {
     match device.kind {
         DeviceKind::Partition => device.below.first().map_or(&device.name, |d| &d.name),
         _ => &device.name,
-    }
-}
-
-/// The command that writes a setting of a disk's queue.
-pub(crate) fn set_queue(device: &Device, setting: &str, value: &str) -> String {
-    format!("echo {value} | sudo tee /sys/block/{}/queue/{setting}", disk_name(device))
-}
-
-/// The commands that have the kernel forget a disk and find it again, which clears what error
-/// handling left behind.
-pub(crate) fn replug(device: &Device) -> String {
-    let host = device.detail.scsi.as_ref().and_then(|s| s.address.split(':').next());
-    match host.filter(|h| !h.is_empty()) {
-        Some(host) => format!(
-            "with the disk unmounted and out of every array: \
-             echo 1 | sudo tee /sys/block/{}/device/delete; \
-             echo '- - -' | sudo tee /sys/class/scsi_host/host{host}/scan",
-            device.name
-        ),
-        None => "restart the machine".to_owned(),
     }
 }
 
@@ -92,4 +71,27 @@ pub(crate) fn filesystems(inspection: &Inspection) -> Vec<&Filesystem> {
         }
     }
     out
+}
+
+/// Whether a phase went past the page cache and its bytes came from the device, as far as is known.
+pub(crate) fn is_honest(phase: &Phase) -> bool {
+    phase.workload.drawn().is_some_and(|w| w.direct)
+        && phase.median("device_share").is_none_or(|s| s >= HONEST_SHARE)
+}
+
+/// Requests a second of a phase, of whatever operation it is about: reads where it reads, else
+/// writes.
+pub(crate) fn main_rate(phase: &Phase) -> Option<(&'static str, Spread)> {
+    let of = |name| Some((name, phase.metrics.get(name).copied()?));
+    of("read.requests_per_s").or_else(|| of("write.requests_per_s"))
+}
+
+/// Size of the medium and whether it could be driven past the page cache.
+pub(crate) fn medium_size(medium: &Medium) -> Option<(u64, bool)> {
+    match medium {
+        Medium::TemporaryFile { size_bytes, direct, .. }
+        | Medium::ReadOnly { size_bytes, direct }
+        | Medium::Destroyed { size_bytes, direct, .. } => Some((*size_bytes, *direct)),
+        Medium::Null | Medium::Machine { .. } => None,
+    }
 }

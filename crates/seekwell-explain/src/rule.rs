@@ -21,7 +21,16 @@ pub struct Rule {
     pub fix: &'static str,
     /// What this program's `tune` can change about it.
     pub tune: Option<&'static str>,
-    pub(crate) apply: fn(&Observed<'_>) -> Vec<Found>,
+    pub(crate) check: Check,
+}
+
+/// How a rule looks, which also says what it needs.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    /// At facts and the kernel log: a finding of each device.
+    Facts(fn(&Observed<'_>) -> Vec<Found>),
+    /// At a run, and the facts beside it: one finding of all its phases.
+    Run(fn(&Observed<'_>) -> Option<Found>),
 }
 
 impl std::fmt::Debug for Rule {
@@ -36,6 +45,8 @@ pub(crate) struct Found {
     pub(crate) severity: Severity,
     pub(crate) title: String,
     pub(crate) evidence: Vec<Evidence>,
+    /// Why it matters in this case; `None` takes the rule's own words.
+    pub(crate) why: Option<String>,
     /// An exact command or setting; `None` takes the rule's own words.
     pub(crate) remedy: Option<String>,
 }
@@ -43,8 +54,13 @@ pub(crate) struct Found {
 impl Rule {
     /// The findings of this rule, in the order of the devices.
     pub fn findings(&self, input: &Observed<'_>) -> Vec<Finding> {
-        let found = (self.apply)(input).into_iter();
+        let found = match self.check {
+            Check::Facts(find) if input.has_facts() => find(input),
+            Check::Run(find) if input.phases.is_some() => find(input).into_iter().collect(),
+            Check::Facts(_) | Check::Run(_) => Vec::new(),
+        };
         found
+            .into_iter()
             .map(|f| {
                 debug_assert!(!f.evidence.is_empty(), "{} needs evidence", self.id);
                 Finding {
@@ -52,12 +68,17 @@ impl Rule {
                     severity: f.severity,
                     title: f.title,
                     evidence: f.evidence,
-                    why: self.why.to_owned(),
+                    why: f.why.unwrap_or_else(|| self.why.to_owned()),
                     remedy: f.remedy.unwrap_or_else(|| self.fix.to_owned()),
                     tune: self.tune.map(str::to_owned),
                 }
             })
             .collect()
+    }
+
+    /// Whether it looks at a run and not at facts alone.
+    pub fn needs_run(&self) -> bool {
+        matches!(self.check, Check::Run(_))
     }
 
     /// The page of documentation as plain text.
@@ -79,7 +100,7 @@ impl Rule {
 
 impl Found {
     pub(crate) fn new(severity: Severity, title: impl Into<String>) -> Self {
-        Self { severity, title: title.into(), evidence: Vec::new(), remedy: None }
+        Self { severity, title: title.into(), evidence: Vec::new(), why: None, remedy: None }
     }
 
     pub(crate) fn seen(mut self, seen: impl Into<String>, from: impl Into<String>) -> Self {
@@ -97,6 +118,16 @@ impl Found {
             Some(fact) => self.fact(what, fact),
             None => self,
         }
+    }
+
+    pub(crate) fn evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    pub(crate) fn why(mut self, why: impl Into<String>) -> Self {
+        self.why = Some(why.into());
+        self
     }
 
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {

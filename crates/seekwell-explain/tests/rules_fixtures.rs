@@ -219,7 +219,7 @@ fn from_log(corpus: &Path, log: &Path, fixture: &str) -> Vec<Finding> {
     let target = all_disks(&snapshot).into_iter().next().unwrap();
     let inspection = inspect(&snapshot, &target);
     let report = read(Source::File(log.to_path_buf()), Some(&snapshot)).unwrap();
-    let input = Observed { inspection: &inspection, log: Some(&report), earlier: None };
+    let input = Observed { log: Some(&report), ..Observed::new(&inspection) };
     let all = findings(&input).into_iter();
     all.filter(|f| f.id.starts_with("SW-LOG") && f.severity >= Severity::Warning).collect()
 }
@@ -282,7 +282,7 @@ fn from_folder(folder: &Path) -> (String, Vec<Finding>) {
     let inspection = saved::inspections(&bundle).into_iter().next();
     let disk = inspection.as_ref().map(|i| i.target.clone()).unwrap_or_default();
     let inspection = inspection.unwrap_or_else(Inspection::null);
-    let input = Observed { inspection: &inspection, log: log.as_ref(), earlier: None };
+    let input = Observed { log: log.as_ref(), ..Observed::new(&inspection) };
     let all = findings(&input).into_iter().filter(|f| f.severity >= Severity::Warning);
     (disk, all.collect())
 }

@@ -108,7 +108,7 @@ fn a_link_held_at_its_lowest_speed_is_diagnosed_from_one_line_of_a_log() {
     let report = read(Source::Stream("dmesg.txt", &mut log), None).unwrap();
     let mut inspection = inspections("lspci.txt", AHCI, None).remove(0);
     inspection.device = None;
-    let input = Observed { inspection: &inspection, log: Some(&report), earlier: None };
+    let input = Observed { log: Some(&report), ..Observed::new(&inspection) };
     let found: Vec<_> =
         findings(&input).into_iter().filter(|f| f.severity == Severity::Error).collect();
     assert_eq!(found.len(), 1, "{found:#?}");

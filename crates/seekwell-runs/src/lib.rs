@@ -13,6 +13,7 @@ mod id;
 mod index;
 mod place;
 pub mod read;
+pub mod reason;
 mod store;
 mod study;
 mod work;

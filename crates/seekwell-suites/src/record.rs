@@ -2,10 +2,10 @@
 
 use crate::frame::{Step, StepResult};
 use crate::suite::{Settings, Suite};
-use seekwell_checkup::driver::NOT_REACHED;
 use seekwell_checkup::{detail, metrics, summarize, too_short};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
+use seekwell_runs::reason::NOT_REACHED;
 use seekwell_runs::{DeviceCount, Phase, Repeat, RepeatDetail, SuiteStep, Work};
 use std::collections::BTreeMap;
 

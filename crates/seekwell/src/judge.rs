@@ -33,7 +33,7 @@ pub fn judge(inspection: Inspection, log: Option<&LogReport>, before: &[Inspecti
         _ => false,
     };
     let earlier = before.iter().find(same);
-    let input = Observed { inspection: &inspection, log, earlier };
+    let input = Observed { log, earlier, ..Observed::new(&inspection) };
     let findings = findings(&input);
     let incidents = incidents(&input).into_iter().cloned().collect();
     Judged { inspection, findings, incidents }

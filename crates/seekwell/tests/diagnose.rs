@@ -229,8 +229,6 @@ fn every_rule_has_a_page_in_both_forms() {
     assert!(ids.len() >= 60, "{} rules", ids.len());
     let lower = run(home.path(), &["inspect", "--explain", "sw-ahci-001"]);
     assert!(lower.out.starts_with("SW-AHCI-001: "), "letter case does not matter");
-    let measured = run(home.path(), &["inspect", "--explain", "SW-QUEUE-001"]);
-    assert!(measured.out.contains("seekwell checkup"), "{}", measured.out);
 }
 
 #[test]

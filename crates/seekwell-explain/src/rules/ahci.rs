@@ -1,7 +1,7 @@
 //! The mode of the SATA controller: IDE, AHCI or RAID, and what it can do.
 
 use crate::look::is;
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::PciFunction;
 use seekwell_inspect::{Device, Severity};
 
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
               RAM disk: echo ahci | sudo tee -a /etc/initramfs-tools/modules && sudo \
               update-initramfs -u",
         tune: None,
-        apply: ide_mode,
+        check: Check::Facts(ide_mode),
     },
     Rule {
         id: "SW-AHCI-002",
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
               (DragonFly BSD, 2011).",
         fix: "connect the disk to another controller; in a virtual machine choose another disk bus",
         tune: None,
-        apply: no_sncq,
+        check: Check::Facts(no_sncq),
     },
     Rule {
         id: "SW-AHCI-003",
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "switch the SATA mode from RAID (RST) to AHCI in the firmware setup; a Windows on the \
               same disk needs its AHCI driver enabled first",
         tune: None,
-        apply: remapped,
+        check: Check::Facts(remapped),
     },
     Rule {
         id: "SW-AHCI-004",
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
               and NVMe drives may be hidden by this mode.",
         fix: "set the SATA mode to AHCI unless a firmware array is in use",
         tune: None,
-        apply: raid_mode,
+        check: Check::Facts(raid_mode),
     },
     Rule {
         id: "SW-AHCI-005",
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
               complete on one CPU.",
         fix: "look for pci=nomsi on the kernel's command line and for a firmware update",
         tune: None,
-        apply: line_interrupt,
+        check: Check::Facts(line_interrupt),
     },
     Rule {
         id: "SW-AHCI-006",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The drive's queue is never full; beyond about 16 commands a hard disk gains little.",
         fix: "nothing, unless the disk has to serve many clients: then use another controller",
         tune: None,
-        apply: few_slots,
+        check: Check::Facts(few_slots),
     },
 ];
 

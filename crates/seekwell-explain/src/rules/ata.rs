@@ -1,7 +1,8 @@
 //! The drive on an ATA port: its error history, its own settings, its identity.
 
-use crate::look::{bytes, flag, solid_state, text};
-use crate::{Found, Observed, Rule};
+use crate::look::{flag, solid_state, text};
+use crate::words::bytes;
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
 use seekwell_inspect::facts::{AtaError, AtaErrorClass, AtaFacts};
 
@@ -19,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "replace the cable and the power connector first, then try another port; if link \
               power management is on, set it to max_performance and see whether the errors stop",
         tune: Some("Set link_power_management_policy to max_performance on trial."),
-        apply: ring,
+        check: Check::Facts(ring),
     },
     Rule {
         id: "SW-ATA-002",
@@ -31,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "copy what matters now; sudo smartctl -a on the disk (attributes 5, 197, 198), then \
               replace the drive, or rewrite the sector if 197 stays at one",
         tune: None,
-        apply: media,
+        check: Check::Facts(media),
     },
     Rule {
         id: "SW-ATA-003",
@@ -44,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "remove the word from GRUB_CMDLINE_LINUX in /etc/default/grub, run sudo update-grub \
               and restart, unless its reason is known",
         tune: None,
-        apply: forced,
+        check: Check::Facts(forced),
     },
     Rule {
         id: "SW-ATA-004",
@@ -56,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "unlock it with sudo hdparm --user-master u --security-unlock PASSWORD on the disk, \
               or in the firmware setup that set the password",
         tune: None,
-        apply: locked,
+        check: Check::Facts(locked),
     },
     Rule {
         id: "SW-ATA-005",
@@ -66,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A failing drive gives no warning.",
         fix: "sudo smartctl -s on on the disk",
         tune: None,
-        apply: smart_off,
+        check: Check::Facts(smart_off),
     },
     Rule {
         id: "SW-ATA-006",
@@ -78,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
               and every start wears the drive.",
         fix: "sudo hdparm -B 254 on the disk, and in /etc/hdparm.conf to keep it",
         tune: None,
-        apply: parks,
+        check: Check::Facts(parks),
     },
     Rule {
         id: "SW-ATA-007",
@@ -88,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Sequential reads in small requests pay a rotation each.",
         fix: "sudo hdparm -A 1 on the disk",
         tune: None,
-        apply: no_look_ahead,
+        check: Check::Facts(no_look_ahead),
     },
     Rule {
         id: "SW-ATA-008",
@@ -101,7 +102,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "connect the drive to a SATA port of the board; behind a USB bridge that passes UNMAP \
               on, set provisioning_mode to unmap",
         tune: None,
-        apply: no_trim,
+        check: Check::Facts(no_trim),
     },
     Rule {
         id: "SW-ATA-009",
@@ -112,7 +113,7 @@ pub(super) const RULES: &[Rule] = &[
               drive's firmware is broken; nothing else read from these words can be trusted.",
         fix: "change the cable or the bridge; look for a firmware update of the drive",
         tune: None,
-        apply: checksum,
+        check: Check::Facts(checksum),
     },
     Rule {
         id: "SW-ATA-010",
@@ -123,7 +124,7 @@ pub(super) const RULES: &[Rule] = &[
               FIS-based switching only one of them has commands under way at a time.",
         fix: "give disks that have to be fast a port of their own",
         tune: None,
-        apply: shared_port,
+        check: Check::Facts(shared_port),
     },
 ];
 

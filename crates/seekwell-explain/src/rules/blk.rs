@@ -1,7 +1,8 @@
 //! The block layer's settings of a device.
 
-use crate::look::{bytes, is, set_queue, solid_state};
-use crate::{Found, Observed, Rule};
+use crate::look::{is, solid_state};
+use crate::words::{bytes, set_queue};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, DeviceKind, Severity};
 
 pub(super) const RULES: &[Rule] = &[
@@ -16,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "look for a switch or jumper; sudo smartctl -a for the drive's state; if the kernel \
               alone was told so: sudo blockdev --setrw on the device",
         tune: None,
-        apply: read_only,
+        check: Check::Facts(read_only),
     },
     Rule {
         id: "SW-BLK-002",
@@ -26,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Each piece costs a command, which is seen at high sequential rates.",
         fix: "echo a larger value into queue/max_sectors_kb",
         tune: Some("Raise max_sectors_kb on trial."),
-        apply: small_requests,
+        check: Check::Facts(small_requests),
     },
     Rule {
         id: "SW-BLK-003",
@@ -36,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A hard disk gets many small commands where one would do, each with its overhead.",
         fix: "echo 0 into queue/nomerges",
         tune: Some("Set nomerges."),
-        apply: no_merges,
+        check: Check::Facts(no_merges),
     },
     Rule {
         id: "SW-BLK-004",
@@ -48,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
               leave TRIM off.",
         fix: "echo 0 into queue/rotational, and a udev rule to keep it",
         tune: Some("Set rotational."),
-        apply: taken_for_rotating,
+        check: Check::Facts(taken_for_rotating),
     },
     Rule {
         id: "SW-BLK-005",
@@ -58,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "fstrim and discard do nothing; a solid-state drive slows down as it fills.",
         fix: "echo the value of discard_max_hw_bytes into queue/discard_max_bytes",
         tune: Some("Set discard_max_bytes."),
-        apply: discards_off,
+        check: Check::Facts(discards_off),
     },
     Rule {
         id: "SW-BLK-006",
@@ -70,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A reordered write is refused by the disk with an error.",
         fix: "echo mq-deadline into queue/scheduler",
         tune: Some("Set the scheduler."),
-        apply: zoned_reordered,
+        check: Check::Facts(zoned_reordered),
     },
     Rule {
         id: "SW-BLK-007",
@@ -81,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
               33553920 or 65535 blocks.",
         fix: "ignore it: align partitions to 1 MiB, and give mkfs its stride and stripe by hand",
         tune: None,
-        apply: odd_optimum,
+        check: Check::Facts(odd_optimum),
     },
     Rule {
         id: "SW-BLK-008",
@@ -92,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Data is kept twice in memory and copied twice.",
         fix: "sudo losetup --direct-io=on on the device, where the file system below allows it",
         tune: None,
-        apply: loop_cached,
+        check: Check::Facts(loop_cached),
     },
     Rule {
         id: "SW-BLK-009",
@@ -102,7 +103,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Error handling resets the disk and lowers its speed although nothing is broken.",
         fix: "echo 30000 into queue/io_timeout",
         tune: Some("Set io_timeout."),
-        apply: short_timeout,
+        check: Check::Facts(short_timeout),
     },
 ];
 

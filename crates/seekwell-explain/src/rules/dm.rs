@@ -1,7 +1,7 @@
 //! Device mapper.
 
 use crate::look::text;
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{DeviceKind, Severity};
 
 pub(super) const RULES: &[Rule] = &[
@@ -13,7 +13,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Every program that touches it hangs.",
         fix: "sudo dmsetup resume on the device, once it is known who suspended it",
         tune: None,
-        apply: suspended,
+        check: Check::Facts(suspended),
     },
     Rule {
         id: "SW-DM-002",
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The next failure makes it unreachable, and its rate is that of one path.",
         fix: "sudo multipath -ll shows the missing path",
         tune: None,
-        apply: one_path,
+        check: Check::Facts(one_path),
     },
     Rule {
         id: "SW-DM-003",
@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "All its requests fail; what was below it was probably unplugged.",
         fix: "sudo dmsetup table shows the missing device; attach it again or remove the mapping",
         tune: None,
-        apply: groundless,
+        check: Check::Facts(groundless),
     },
 ];
 

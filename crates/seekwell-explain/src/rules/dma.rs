@@ -1,7 +1,8 @@
 //! The transfer mode of an ATA disk: DMA off, lowered, or never as good as it could be.
 
-use crate::look::{replug, text};
-use crate::{Found, Observed, Rule};
+use crate::look::text;
+use crate::words::replug;
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
 use seekwell_inspect::facts::AtaFacts;
 
@@ -22,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
               line, a driver that is not the controller's own (ata_generic), errors in the kernel \
               log (journalctl -k | grep -i 'limiting speed'), or the mode in the firmware setup",
         tune: None,
-        apply: pio,
+        check: Check::Facts(pio),
     },
     Rule {
         id: "SW-DMA-002",
@@ -36,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "replace the cable or move the disk to another port, then detach and rescan it or \
               restart; only that clears it",
         tune: None,
-        apply: slowed,
+        check: Check::Facts(slowed),
     },
     Rule {
         id: "SW-DMA-003",
@@ -49,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "an 80-wire cable, or a controller with a faster mode; in a virtual machine attach \
               the disk as virtio or SATA instead of IDE",
         tune: None,
-        apply: below_best,
+        check: Check::Facts(below_best),
     },
     Rule {
         id: "SW-DMA-004",
@@ -63,7 +64,7 @@ pub(super) const RULES: &[Rule] = &[
               /etc/initramfs-tools/modules and run sudo update-initramfs -u, or remove \
               all_generic_ide from the kernel's command line",
         tune: None,
-        apply: generic_driver,
+        check: Check::Facts(generic_driver),
     },
     Rule {
         id: "SW-DMA-005",
@@ -76,7 +77,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "use an 80-wire cable with the disk at its end; if it is one, tell the kernel with \
               libata.force=80c",
         tune: None,
-        apply: forty_wires,
+        check: Check::Facts(forty_wires),
     },
 ];
 

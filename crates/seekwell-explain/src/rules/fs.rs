@@ -1,7 +1,7 @@
 //! File systems and how they are mounted: on the target, and on every disk below it.
 
 use crate::look::filesystems;
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::Ext4Facts;
 use seekwell_inspect::{Filesystem, Severity};
 
@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "sudo mount -o remount,barrier on the mount point (barrier=1 of ext4), and take the \
               option out of /etc/fstab",
         tune: None,
-        apply: no_barriers,
+        check: Check::Facts(no_barriers),
     },
     Rule {
         id: "SW-FS-002",
@@ -28,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Writes run at the rate of single commits: some tens to some thousands a second.",
         fix: "sudo mount -o remount,async on the mount point, and take sync out of /etc/fstab",
         tune: None,
-        apply: sync_mount,
+        check: Check::Facts(sync_mount),
     },
     Rule {
         id: "SW-FS-003",
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Reading files causes writes; a tree walk rewrites every inode.",
         fix: "sudo mount -o remount,relatime on the mount point",
         tune: None,
-        apply: access_times,
+        check: Check::Facts(access_times),
     },
     Rule {
         id: "SW-FS-004",
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Nothing can be written and nothing that was not yet written will be.",
         fix: "find the cause in the kernel log, unmount, repair (fsck, xfs_repair) and mount again",
         tune: None,
-        apply: shut_down,
+        check: Check::Facts(shut_down),
     },
     Rule {
         id: "SW-FS-005",
@@ -59,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "After a crash files can contain old data of other files.",
         fix: "mount with data=ordered, which is the default",
         tune: None,
-        apply: writeback_data,
+        check: Check::Facts(writeback_data),
     },
     Rule {
         id: "SW-FS-006",
@@ -69,7 +69,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Sequential writes run at half the disk's rate; commits of small files can be faster.",
         fix: "mount with data=ordered unless small synchronous writes are the point",
         tune: None,
-        apply: journal_data,
+        check: Check::Facts(journal_data),
     },
     Rule {
         id: "SW-FS-007",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "mount without discard and let fstrim.timer do it: sudo systemctl enable --now \
               fstrim.timer",
         tune: None,
-        apply: online_discard,
+        check: Check::Facts(online_discard),
     },
     Rule {
         id: "SW-FS-008",
@@ -92,7 +92,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Files grow in pieces: more fragments and smaller requests.",
         fix: "mount without nodelalloc",
         tune: None,
-        apply: no_delayed_allocation,
+        check: Check::Facts(no_delayed_allocation),
     },
     Rule {
         id: "SW-FS-009",
@@ -102,7 +102,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Files may be missing or half written; writing to it would make it worse.",
         fix: "unmount it and mount it without the option, from a copy if the disk is failing",
         tune: None,
-        apply: no_replay,
+        check: Check::Facts(no_replay),
     },
     Rule {
         id: "SW-FS-010",
@@ -113,7 +113,7 @@ pub(super) const RULES: &[Rule] = &[
               fsync.",
         fix: "mount with a smaller commit=, 5 is the default of ext4 and 30 of btrfs",
         tune: None,
-        apply: rare_commits,
+        check: Check::Facts(rare_commits),
     },
     Rule {
         id: "SW-FS-011",
@@ -126,7 +126,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "look at the disk first (other findings, smartctl), save what matters, then unmount \
               it and run e2fsck -f on the device, which also sets the count back",
         tune: None,
-        apply: recorded_errors,
+        check: Check::Facts(recorded_errors),
     },
     Rule {
         id: "SW-FS-012",
@@ -137,7 +137,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Programs that write fail; what was written last may be lost.",
         fix: "find the cause in the kernel log, unmount, e2fsck -f on the device, mount again",
         tune: None,
-        apply: made_read_only,
+        check: Check::Facts(made_read_only),
     },
 ];
 

@@ -1,7 +1,8 @@
 //! The SATA link: its speed against what both sides can do, its limits, its power saving.
 
-use crate::look::{gbps, generation, in_gbps, is, replug, solid_state};
-use crate::{Found, Observed, Rule};
+use crate::look::{gbps, generation, is, solid_state};
+use crate::words::{in_gbps, replug};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::AtaErrorClass;
 use seekwell_inspect::{Fact, Severity};
 
@@ -18,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "replace the cable, reseat it or use another port or backplane slot; then detach and \
               rescan the disk or restart",
         tune: None,
-        apply: slow_link,
+        check: Check::Facts(slow_link),
     },
     Rule {
         id: "SW-LINK-002",
@@ -33,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "if error handling set it, replace the cable and detach and rescan the disk; if it \
               was set at boot, remove libata.force or the firmware setting",
         tune: None,
-        apply: limited,
+        check: Check::Facts(limited),
     },
     Rule {
         id: "SW-LINK-003",
@@ -44,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The slower of the two sets the pace, and the port's figure is what tools show.",
         fix: "look for an adapter between port and drive and connect the drive directly",
         tune: None,
-        apply: disagree,
+        check: Check::Facts(disagree),
     },
     Rule {
         id: "SW-LINK-004",
@@ -56,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
               the system shows it.",
         fix: "check the cable or backplane between adapter and drive, and what the adapter can do",
         tune: None,
-        apply: behind_adapter,
+        check: Check::Facts(behind_adapter),
     },
     Rule {
         id: "SW-LINK-005",
@@ -67,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A solid-state drive delivers 500 MB/s on 6 Gbps and under 280 on 3 Gbps.",
         fix: "move the drive to a 6 Gbps port; boards often have two of them among slower ones",
         tune: None,
-        apply: slow_port,
+        check: Check::Facts(slow_port),
     },
     Rule {
         id: "SW-LINK-006",
@@ -80,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "echo med_power_with_dipm into link_power_management_policy, and remove the setting \
               that put min_power there (TLP SATA_LINKPWR, powertop --auto-tune, tuned)",
         tune: Some("Set link_power_management_policy on trial and take it back."),
-        apply: min_power,
+        check: Check::Facts(min_power),
     },
     Rule {
         id: "SW-LINK-007",
@@ -91,7 +92,7 @@ pub(super) const RULES: &[Rule] = &[
               seconds each time.",
         fix: "set link_power_management_policy to max_performance and see whether the errors stop",
         tune: Some("Set link_power_management_policy to max_performance on trial."),
-        apply: errors_under_lpm,
+        check: Check::Facts(errors_under_lpm),
     },
     Rule {
         id: "SW-LINK-008",
@@ -103,7 +104,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Requests are split into pieces of 128 KiB, which costs some sequential rate.",
         fix: "connect the drive without the bridge",
         tune: None,
-        apply: bridge_limits,
+        check: Check::Facts(bridge_limits),
     },
 ];
 

@@ -6,7 +6,7 @@
 //! or by a name on this disk's way. Without a device (a log alone) all of them are.
 
 use crate::look::text;
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::log::{Incident, Stamp, State};
 use seekwell_inspect::{Device, Severity};
 
@@ -22,7 +22,7 @@ macro_rules! rule {
             why: $why,
             fix: $fix,
             tune: None,
-            apply: $apply,
+            check: Check::Facts($apply),
         }
     };
 }

@@ -1,7 +1,8 @@
 //! Software RAID.
 
-use crate::look::{bytes, solid_state, text};
-use crate::{Found, Observed, Rule};
+use crate::look::{solid_state, text};
+use crate::words::bytes;
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::MdFacts;
 use seekwell_inspect::{Device, Severity};
 
@@ -15,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
               computes missing data for every read of it.",
         fix: "cat /proc/mdstat names the member; replace the disk and sudo mdadm --add it",
         tune: None,
-        apply: degraded,
+        check: Check::Facts(degraded),
     },
     Rule {
         id: "SW-MD-002",
@@ -26,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
               by half and more.",
         fix: "wait for it (cat /proc/mdstat), or slow it: sysctl dev.raid.speed_limit_max",
         tune: Some("Lower sync_speed_max for a time."),
-        apply: synchronising,
+        check: Check::Facts(synchronising),
     },
     Rule {
         id: "SW-MD-003",
@@ -38,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "run a check again: echo check | sudo tee into md/sync_action; look at the members' \
               SMART",
         tune: None,
-        apply: mismatches,
+        check: Check::Facts(mismatches),
     },
     Rule {
         id: "SW-MD-004",
@@ -49,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "sudo mdadm --grow --bitmap=internal on the array; a bitmap chunk of 64 MiB or more \
               keeps its cost low",
         tune: None,
-        apply: no_bitmap,
+        check: Check::Facts(no_bitmap),
     },
     Rule {
         id: "SW-MD-005",
@@ -60,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Requests fail or wait.",
         fix: "sudo mdadm --detail shows why; sudo mdadm --readwrite or --run on the array",
         tune: None,
-        apply: not_writable,
+        check: Check::Facts(not_writable),
     },
     Rule {
         id: "SW-MD-006",
@@ -71,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
               gather them; memory used is 4 KiB times members times stripes.",
         fix: "echo 4096 into md/stripe_cache_size",
         tune: Some("Set stripe_cache_size on trial and measure."),
-        apply: small_stripe_cache,
+        check: Check::Facts(small_stripe_cache),
     },
     Rule {
         id: "SW-MD-007",
@@ -81,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Writes of a mirror finish with its slowest member. Reads can prefer the fast one.",
         fix: "set the slow member to write-mostly: echo writemostly into md/dev-*/state",
         tune: None,
-        apply: mixed_members,
+        check: Check::Facts(mixed_members),
     },
     Rule {
         id: "SW-MD-008",
@@ -91,7 +92,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "When it fails two members are gone at once, and it seeks between them meanwhile.",
         fix: "move one member to a disk of its own",
         tune: None,
-        apply: same_disk,
+        check: Check::Facts(same_disk),
     },
 ];
 

@@ -1,6 +1,6 @@
 //! Cards and eMMC: wear and queueing.
 
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::MmcFacts;
 use seekwell_inspect::{Device, Severity};
 
@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "back it up and plan the replacement of the board or module; reduce writes (logs, \
               swap)",
         tune: None,
-        apply: worn,
+        check: Check::Facts(worn),
     },
     Rule {
         id: "SW-MMC-002",
@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "When none is left the device goes read-only.",
         fix: "back it up and replace it",
         tune: None,
-        apply: reserve,
+        check: Check::Facts(reserve),
     },
     Rule {
         id: "SW-MMC-003",
@@ -35,7 +35,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Random access stays at the rate of depth one.",
         fix: "a newer kernel, or a host controller with a command queue engine",
         tune: None,
-        apply: no_queue,
+        check: Check::Facts(no_queue),
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use super::log::says_ncq_off;
 use crate::look::text;
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::AtaErrorClass;
 use seekwell_inspect::{Device, Severity};
 
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
         tune: Some(
             "Raise queue_depth on trial, unless the kernel switched queueing off after errors.",
         ),
-        apply: unused,
+        check: Check::Facts(unused),
     },
     Rule {
         id: "SW-NCQ-002",
@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "fix the DMA mode (SW-DMA-001); do not write queue_depth: a value lowered now cannot \
               be raised again",
         tune: None,
-        apply: lies_without_dma,
+        check: Check::Facts(lies_without_dma),
     },
     Rule {
         id: "SW-NCQ-003",
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
               then detach and rescan the disk or restart. Writing another queue_depth would \
               switch queueing on again without the cause being gone",
         tune: None,
-        apply: probably_off,
+        check: Check::Facts(probably_off),
     },
     Rule {
         id: "SW-NCQ-004",
@@ -64,7 +64,7 @@ pub(super) const RULES: &[Rule] = &[
               gains with 32.",
         fix: "echo 32 into device/queue_depth of the disk",
         tune: Some("Raise queue_depth."),
-        apply: shallow,
+        check: Check::Facts(shallow),
     },
     Rule {
         id: "SW-NCQ-005",
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         why: PUBLISHED,
         fix: "nothing: a property of the drive",
         tune: None,
-        apply: incapable,
+        check: Check::Facts(incapable),
     },
 ];
 

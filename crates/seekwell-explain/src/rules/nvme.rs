@@ -1,7 +1,7 @@
 //! NVMe controllers: their state, their queues, their paths, their temperature.
 
 use crate::look::{is, text};
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::NvmeFacts;
 use seekwell_inspect::{Device, DeviceKind, Fact, Severity};
 
@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
               start with nvme_core.default_ps_max_latency_us=0 pcie_aspm=off on the kernel's \
               command line",
         tune: None,
-        apply: not_live,
+        check: Check::Facts(not_live),
     },
     Rule {
         id: "SW-NVME-002",
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "check MSI-X vectors and nvme.poll_queues/write_queues; many small drives have no \
               more",
         tune: None,
-        apply: few_queues,
+        check: Check::Facts(few_queues),
     },
     Rule {
         id: "SW-NVME-003",
@@ -40,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "One CPU takes all completions of all CPUs; latency and rate suffer by a factor.",
         fix: "remove pci=nomsi from the kernel's command line; look for a firmware update",
         tune: None,
-        apply: line_interrupt,
+        check: Check::Facts(line_interrupt),
     },
     Rule {
         id: "SW-NVME-004",
@@ -51,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The next failure makes the disk unreachable.",
         fix: "sudo nvme list-subsys shows the paths; bring the missing controller back",
         tune: None,
-        apply: last_path,
+        check: Check::Facts(last_path),
     },
     Rule {
         id: "SW-NVME-005",
@@ -62,7 +62,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Two paths carry up to twice as much with round-robin or queue-depth.",
         fix: "echo round-robin into iopolicy of the NVMe subsystem",
         tune: Some("Set iopolicy on trial."),
-        apply: idle_path,
+        check: Check::Facts(idle_path),
     },
     Rule {
         id: "SW-NVME-006",
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
               switches off.",
         fix: "give it a heat sink or air; compare its rate when cool",
         tune: None,
-        apply: hot,
+        check: Check::Facts(hot),
     },
 ];
 

@@ -1,6 +1,6 @@
 //! PCI Express: links below what both sides can do, slots below the drive, errors on the way.
 
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::{PciFunction, PcieLink};
 use seekwell_inspect::{Device, Fact, Severity};
 
@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "reseat the card or drive, clean its contacts, try another slot; in the firmware \
               setup look at lane bifurcation of the slot",
         tune: None,
-        apply: narrow,
+        check: Check::Facts(narrow),
     },
     Rule {
         id: "SW-PCIE-002",
@@ -28,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
               and look for a forced generation in the firmware setup; a riser or cable may not \
               carry it",
         tune: None,
-        apply: slow,
+        check: Check::Facts(slow),
     },
     Rule {
         id: "SW-PCIE-003",
@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "One lane of 8 GT/s carries 985 MB/s of a drive that could deliver 3.5 GB/s.",
         fix: "move the drive to a slot with four lanes, best one of the processor",
         tune: None,
-        apply: narrow_slot,
+        check: Check::Facts(narrow_slot),
     },
     Rule {
         id: "SW-PCIE-004",
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
               requests do not notice.",
         fix: "nothing, unless the board has a faster slot",
         tune: None,
-        apply: old_slot,
+        check: Check::Facts(old_slot),
     },
     Rule {
         id: "SW-PCIE-005",
@@ -60,7 +60,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The drive never exceeds the slowest link on its way.",
         fix: "move the drive to a slot that is not behind this bridge",
         tune: None,
-        apply: bottleneck,
+        check: Check::Facts(bottleneck),
     },
     Rule {
         id: "SW-PCIE-006",
@@ -71,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "reseat the card, try another slot, force a lower generation in the firmware setup; \
               sudo dmesg | grep -i aer names the kind",
         tune: None,
-        apply: uncorrected,
+        check: Check::Facts(uncorrected),
     },
     Rule {
         id: "SW-PCIE-007",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Each repair costs little, but a link at its margin soon has errors it cannot repair.",
         fix: "reseat the card, replace the riser or cable, or force a lower generation",
         tune: None,
-        apply: corrected,
+        check: Check::Facts(corrected),
     },
 ];
 

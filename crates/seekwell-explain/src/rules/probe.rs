@@ -1,6 +1,6 @@
 //! What the pass-through probe proves: the kernel's own flags, which no file shows.
 
-use crate::{Found, Rule};
+use crate::{Check, Found, Rule};
 use seekwell_inspect::probe::{Answer, Probe};
 use seekwell_inspect::{Device, Severity};
 
@@ -19,7 +19,9 @@ pub(super) const RULES: &[Rule] = &[
               cause; then detach and rescan the disk or restart. Writing another queue_depth \
               would switch queueing on again without the cause being gone",
         tune: None,
-        apply: |i| i.each(|d| refused(d, |p| p.ncq, "READ FPDMA QUEUED", queues(d), "queueing")),
+        check: Check::Facts(|i| {
+            i.each(|d| refused(d, |p| p.ncq, "READ FPDMA QUEUED", queues(d), "queueing"))
+        }),
     },
     Rule {
         id: "SW-DMA-006",
@@ -31,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "remove libata.dma=0 or libata.force=…pio… from the kernel's command line; else find \
               the errors that made the kernel give DMA up, then detach and rescan the disk",
         tune: None,
-        apply: |i| i.each(|d| refused(d, |p| p.dma, "READ DMA EXT", true, "DMA")),
+        check: Check::Facts(|i| i.each(|d| refused(d, |p| p.dma, "READ DMA EXT", true, "DMA"))),
     },
 ];
 

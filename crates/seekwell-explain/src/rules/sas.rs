@@ -1,6 +1,6 @@
 //! SAS phys: rates and errors of the links to a disk.
 
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::SasPhy;
 use seekwell_inspect::{Fact, Severity};
 
@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "3 Gbit carry 300 MB/s, 6 Gbit 600, 12 Gbit 1200.",
         fix: "check cable and backplane slot; sudo smartctl -x on the disk shows its own phys",
         tune: None,
-        apply: slow,
+        check: Check::Facts(slow),
     },
     Rule {
         id: "SW-SAS-002",
@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Everything on the link shares the lower rate.",
         fix: "echo the hardware's rate into maximum_linkrate of the phy",
         tune: None,
-        apply: limited,
+        check: Check::Facts(limited),
     },
     Rule {
         id: "SW-SAS-003",
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Garbled frames are sent again, which stalls the disk; many of them make it drop out.",
         fix: "replace the cable, reseat the disk, look at the backplane",
         tune: None,
-        apply: errors,
+        check: Check::Facts(errors),
     },
     Rule {
         id: "SW-SAS-004",
@@ -47,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A wide port loses that lane's rate, and its redundancy.",
         fix: "echo 1 into enable of the phy, if it was not switched off on purpose",
         tune: None,
-        apply: disabled,
+        check: Check::Facts(disabled),
     },
 ];
 

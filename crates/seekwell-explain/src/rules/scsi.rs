@@ -2,7 +2,7 @@
 //! controllers.
 
 use crate::look::{solid_state, text};
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "find the cause in the kernel log first; then echo running into device/state, or \
               detach and rescan the disk",
         tune: None,
-        apply: offline,
+        check: Check::Facts(offline),
     },
     Rule {
         id: "SW-SCSI-002",
@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
               error handling that may lower its speed for good.",
         fix: "look at the kernel log; check cable, power and firmware",
         tune: None,
-        apply: timeouts_grew,
+        check: Check::Facts(timeouts_grew),
     },
     Rule {
         id: "SW-SCSI-003",
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Failed reads and writes reach the programs above.",
         fix: "look at the kernel log for the commands; sudo smartctl -a on the disk",
         tune: None,
-        apply: errors_grew,
+        check: Check::Facts(errors_grew),
     },
     Rule {
         id: "SW-SCSI-004",
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
               then resets it, lowers its speed and may drop it although nothing is broken.",
         fix: "echo 30 into device/timeout of the disk",
         tune: Some("Set device/timeout."),
-        apply: short_timeout,
+        check: Check::Facts(short_timeout),
     },
     Rule {
         id: "SW-SCSI-005",
@@ -60,7 +60,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "if the bridge is known to pass UNMAP on: echo unmap into \
               scsi_disk/*/provisioning_mode",
         tune: Some("Nothing by itself: a bridge that lies about UNMAP loses data."),
-        apply: not_trimmed,
+        check: Check::Facts(not_trimmed),
     },
     Rule {
         id: "SW-RAID-001",
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "look with the maker's tool (storcli, perccli, ssacli) at the cache policy, the \
               battery and the disks; sudo smartctl -d megaraid,N on the disk",
         tune: None,
-        apply: virtual_drive,
+        check: Check::Facts(virtual_drive),
     },
     Rule {
         id: "SW-RAID-002",
@@ -86,7 +86,7 @@ pub(super) const RULES: &[Rule] = &[
               well.",
         fix: "look with the maker's tool at the current cache policy and the battery's state",
         tune: None,
-        apply: writes_through,
+        check: Check::Facts(writes_through),
     },
 ];
 

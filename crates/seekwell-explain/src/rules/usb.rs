@@ -1,7 +1,7 @@
 //! USB disks: the protocol, the port, the power.
 
 use crate::look::is;
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::facts::UsbFacts;
 use seekwell_inspect::{Device, Severity};
 
@@ -20,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
               /etc/modprobe.d, and for the module: sudo modprobe uas; then plug the disk in \
               again. A bridge on the kernel's own list is there for a reason",
         tune: None,
-        apply: uas_unused,
+        check: Check::Facts(uas_unused),
     },
     Rule {
         id: "SW-USB-002",
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "480 Mb/s carry about 40 MB/s; USB 3 at 5 Gb/s carries 400.",
         fix: "use a blue or SS port and a cable with nine wires, without a USB 2 hub between",
         tune: None,
-        apply: slow_port,
+        check: Check::Facts(slow_port),
     },
     Rule {
         id: "SW-USB-003",
@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "another cable or port; load the driver of the high-speed controller (ehci_pci, \
               xhci_pci)",
         tune: None,
-        apply: crawling,
+        check: Check::Facts(crawling),
     },
     Rule {
         id: "SW-USB-004",
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "There is no queue: random access is at the rate of depth one whatever is asked.",
         fix: "a case with a UAS bridge for a solid-state drive; for sequential use nothing",
         tune: Some("Raise device/max_sectors for sequential rate."),
-        apply: bulk_only,
+        check: Check::Facts(bulk_only),
     },
     Rule {
         id: "SW-USB-005",
@@ -63,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
               bridges drop off the bus instead.",
         fix: "echo on into power/control of the USB device",
         tune: Some("Set power/control to on."),
-        apply: suspends,
+        check: Check::Facts(suspends),
     },
     Rule {
         id: "SW-USB-006",
@@ -73,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Everything behind that hub shares 40 MB/s.",
         fix: "plug the disk into the machine itself or a USB 3 hub",
         tune: None,
-        apply: slow_hub,
+        check: Check::Facts(slow_hub),
     },
     Rule {
         id: "SW-USB-007",
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
               devices, also after the device was replaced by one of the same kind.",
         fix: "remove it unless its reason is known",
         tune: None,
-        apply: quirks,
+        check: Check::Facts(quirks),
     },
 ];
 

@@ -1,7 +1,7 @@
 //! How the kernel writes dirty memory back, which every disk of the machine feels.
 
-use crate::look::bytes;
-use crate::{Found, Observed, Rule};
+use crate::words::bytes;
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "sudo sysctl vm.dirty_bytes=1073741824 vm.dirty_background_bytes=268435456, and a \
               file in /etc/sysctl.d to keep it; for one slow disk set max_bytes of its bdi",
         tune: Some("Set vm.dirty_bytes and vm.dirty_background_bytes, for the whole machine."),
-        apply: much_dirty,
+        check: Check::Facts(much_dirty),
     },
     Rule {
         id: "SW-VM-002",
@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Data stays in memory until memory runs short; a crash loses hours of work.",
         fix: "sudo sysctl vm.dirty_writeback_centisecs=500",
         tune: Some("Set vm.dirty_writeback_centisecs."),
-        apply: never_written,
+        check: Check::Facts(never_written),
     },
     Rule {
         id: "SW-VM-003",
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
               written in bursts.",
         fix: "sudo sysctl vm.dirty_expire_centisecs=3000",
         tune: Some("Set vm.dirty_expire_centisecs."),
-        apply: long_kept,
+        check: Check::Facts(long_kept),
     },
     Rule {
         id: "SW-VM-004",
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
               is gained on a solid-state drive.",
         fix: "sudo sysctl vm.laptop_mode=0",
         tune: Some("Set vm.laptop_mode."),
-        apply: laptop_mode,
+        check: Check::Facts(laptop_mode),
     },
 ];
 

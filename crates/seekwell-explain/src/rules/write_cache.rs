@@ -2,7 +2,7 @@
 //! and what the drive does.
 
 use crate::look::text;
-use crate::{Found, Observed, Rule};
+use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
@@ -18,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "echo 'write back' into queue/write_cache and scsi_disk/*/cache_type of the disk, or \
               switch the drive's cache off with sudo hdparm -W 0",
         tune: Some("Set write_cache back to write back: this only makes the disk safer."),
-        apply: unsafe_belief,
+        check: Check::Facts(unsafe_belief),
     },
     Rule {
         id: "SW-WC-002",
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "nothing has to be done; a rescan (echo 1 into device/rescan) brings the belief in \
               line",
         tune: None,
-        apply: needless_flushes,
+        check: Check::Facts(needless_flushes),
     },
     Rule {
         id: "SW-WC-003",
@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
               second. It is the safe setting for software that never flushes.",
         fix: "sudo hdparm -W 1 on the disk, where file system and database flush (barriers on)",
         tune: Some("Switch the drive's write cache on and off on trial (volatile)."),
-        apply: cache_off,
+        check: Check::Facts(cache_off),
     },
     Rule {
         id: "SW-WC-004",
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "One of them is wrong, and it decides whether flushes are sent.",
         fix: "write the true value into scsi_disk/*/cache_type; it sets both",
         tune: None,
-        apply: beliefs_differ,
+        check: Check::Facts(beliefs_differ),
     },
     Rule {
         id: "SW-WC-005",
@@ -64,7 +64,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Data that was reported safe may be lost when the cable is pulled.",
         fix: "do not keep databases on it; eject before unplugging",
         tune: None,
-        apply: silent_bridge,
+        check: Check::Facts(silent_bridge),
     },
 ];
 

@@ -108,9 +108,9 @@ impl Machine {
 
     fn findings(&self) -> Vec<Finding> {
         findings(&Observed {
-            inspection: &self.inspection,
             log: self.log.as_ref(),
             earlier: self.earlier.as_ref(),
+            ..Observed::new(&self.inspection)
         })
     }
 }

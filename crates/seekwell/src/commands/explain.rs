@@ -24,24 +24,10 @@ pub fn run(id: &str, context: &Context) -> Ended {
         }
         return Ok(Exit::Done);
     }
-    let measured = seekwell_checkup::explain::RULES.iter().copied().flatten();
-    if let Some(rule) = measured.clone().find(|r| r.id.eq_ignore_ascii_case(id)) {
-        let from = "It follows from measurements: seekwell checkup shows the evidence, why it \
-                    matters and what to do.";
-        if context.json {
-            context.print_json(
-                &json!({"schema": "seekwell/rule/1", "id": rule.id, "about": rule.about}),
-            )?;
-        } else {
-            let page = format!("{}: {}\n\n{from}\n", rule.id, rule.about);
-            context.print(&seekwell_report::prose(&page, context.width))?;
-        }
-        return Ok(Exit::Done);
-    }
     // SW-LINK of SW-LINK-9; a bare SW would name them all.
     let parts: Vec<&str> = id.split('-').collect();
     let theme = parts.get(..2).map(|theme| theme.join("-").to_ascii_uppercase() + "-");
-    let known = seekwell_explain::rules().map(|r| r.id).chain(measured.map(|r| r.id));
+    let known = seekwell_explain::rules().map(|r| r.id);
     let near = known.filter(|k| theme.as_ref().is_some_and(|theme| k.starts_with(theme.as_str())));
     let near = near.map(str::to_owned).collect();
     Err(CommandError::NoSuchRule { id: id.to_owned(), near })

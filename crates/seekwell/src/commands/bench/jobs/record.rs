@@ -10,7 +10,6 @@ use super::steady;
 use crate::commands::replay::{fidelity as in_document, judged};
 use crate::executor::EngineKind;
 use seekwell_access::OutputFile;
-use seekwell_checkup::driver::NOT_REACHED;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{FailureKind, Measurement, Stopped};
@@ -20,6 +19,7 @@ use seekwell_jobs::job::{Job, JobFile as Parsed, Kind};
 use seekwell_jobs::play::data::Bad;
 use seekwell_jobs::play::source::Cut;
 use seekwell_jobs::play::source::failure::{MISMATCH, is_ignored};
+use seekwell_runs::reason::NOT_REACHED;
 use seekwell_runs::{
     Detail, DeviceCount, JobFile, JobWork, Mismatch, Phase, Repeat, RepeatDetail, Work,
 };

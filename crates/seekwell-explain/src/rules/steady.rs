@@ -1,23 +1,30 @@
 //! A device whose rate does not settle.
 
-use super::look::{evidence, finding, per_s, percent};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Finding, Severity};
+use crate::words::{evidence, per_s, percent};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 use seekwell_runs::{SteadyOutcome, Study};
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: UNSTEADY, about: "steady state not reached", apply: unsteady }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: UNSTEADY,
+    about: "no steady state was reached",
+    means: "--steady was asked for and the rate never settled.",
+    known: "In 25 rounds no five in a row were within 20 % of their mean with a trend of at \
+            most 10 % (SNIA Solid State Storage Performance Test Specification 2.0.2, 2.1.24).",
+    why: "a rate that still moves depends on when it is measured; the median over these rounds \
+          is a number of this hour and not of the disk, and no comparison with it means \
+          anything",
+    fix: "precondition the region (--precondition), use longer rounds (--runtime=60s), and \
+          look for other load and for heat",
+    tune: None,
+    check: Check::Run(unsteady),
+}];
 const UNSTEADY: &str = "SW-STEADY-001";
 
 /// Rounds of the window the rule looks at.
 const WINDOW: usize = 5;
 
-/// SW-STEADY-001: the rate never settled.
-///
-/// Condition: `--steady` was asked for, and in 25 rounds no five in a row were within 20 % of their
-/// mean with a trend of at most 10 % (SNIA Solid State Storage Performance Test Specification
-/// 2.0.2, 2.1.24).
-fn unsteady(input: &ExplainInput<'_>) -> Option<Finding> {
+fn unsteady(input: &Observed<'_>) -> Option<Found> {
     let Some(Study::Steady(steady)) = input.study else { return None };
     if steady.outcome != Some(SteadyOutcome::NotReached) {
         return None;
@@ -41,21 +48,20 @@ fn unsteady(input: &ExplainInput<'_>) -> Option<Finding> {
     } else {
         "write the region twice before (--precondition), and give it longer rounds (--runtime=60s)"
     };
-    Some(finding(
-        UNSTEADY,
-        Severity::Warning,
-        format!("the rate did not settle in {} rounds", rounds.len()),
-        vec![evidence(seen, &steady.phase)],
-        "a rate that still moves depends on when it is measured; the median over these rounds is a \
-         number of this hour and not of the disk, and no comparison with it means anything",
-        remedy,
-    ))
+    Some(
+        Found::new(
+            Severity::Warning,
+            format!("the rate did not settle in {} rounds", rounds.len()),
+        )
+        .evidence([evidence(seen, &steady.phase)])
+        .remedy(remedy),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Case;
     use super::*;
+    use crate::testing::checkup::Case;
     use seekwell_runs::Steady;
 
     fn after(outcome: Option<SteadyOutcome>, preconditioned: bool) -> Case {

@@ -1,16 +1,47 @@
 //! Too little memory or space for the test.
 
-use super::look::{bytes, evidence, fact_bytes, finding, medium_size, quote};
-use super::{ExplainInput, Rule};
-use crate::summary::errno_text;
-use seekwell_inspect::{Finding, Severity};
-use seekwell_io::measurement::FailureKind;
+use crate::look::medium_size;
+use crate::words::{bytes, evidence, fact_bytes, quote};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 use seekwell_runs::Medium;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: SPACE, about: "too little space for the test", apply: space },
-    Rule { id: MEMORY, about: "too little memory for the test", apply: memory },
-    Rule { id: FILLED, about: "the file system filled up during the run", apply: filled },
+    Rule {
+        id: SPACE,
+        about: "the test region is too small",
+        means: "Less data was measured than planned, or little enough to fit into the drive's own \
+                cache.",
+        known: "The temporary file is smaller than the level of the checkup asks for, because 10 % \
+                and 1 GiB of the file system stay free; or the region is under 64 MiB.",
+        why: "a small region fits into the drive's own cache and needs only short seeks, so that \
+              the disk looks faster than it is",
+        fix: "free some space, or name a directory on a file system with more",
+        tune: None,
+        check: Check::Run(space),
+    },
+    Rule {
+        id: MEMORY,
+        about: "too little memory for the test",
+        means: "The machine had next to no memory left while it was being measured.",
+        known: "Under 256 MiB of memory available when the run began.",
+        why: "with so little memory the kernel itself reads and writes the disk while it is \
+              measured (dropping pages, swapping), and the page cache test measures the disk",
+        fix: "end what is not needed (ps -eo rss,comm --sort=-rss | head) and measure again",
+        tune: None,
+        check: Check::Run(memory),
+    },
+    Rule {
+        id: FILLED,
+        about: "the file system filled up during the run",
+        means: "A write failed for lack of space. This is not a fault of the disk.",
+        known: "A request failed with ENOSPC or EDQUOT.",
+        why: "phases that write have no numbers; something else took the space meanwhile, or a \
+              quota or a thin volume ended it",
+        fix: "look at df -h, at quotas (quota -s) and, on a thin volume, at lvs -o+data_percent",
+        tune: None,
+        check: Check::Run(filled),
+    },
 ];
 const SPACE: &str = "SW-ROOM-001";
 const MEMORY: &str = "SW-ROOM-002";
@@ -22,20 +53,8 @@ const DRIVE_CACHE_BYTES: u64 = 64 << 20;
 /// Buffers, rings and the working set of a small system; below it the kernel writes out and drops
 /// pages while the disk is being measured.
 const MEMORY_NEEDED_BYTES: u64 = 256 << 20;
-const ENOSPC: i32 = 28;
-const EDQUOT: i32 = 122;
 
-/// Whether an errno says that there is no room, which is no fault of the disk.
-pub fn says_full(errno: i32) -> bool {
-    matches!(errno, ENOSPC | EDQUOT)
-}
-
-/// SW-ROOM-001: the measured region is smaller than it should be.
-///
-/// Condition: the temporary file is smaller than the level asks for, because 10 % and 1 GiB of the
-/// file system stay free (information, a warning under a quarter of it); or what was measured on a
-/// disk is under 64 MiB and fits into the drive's own cache (warning).
-fn space(input: &ExplainInput<'_>) -> Option<Finding> {
+fn space(input: &Observed<'_>) -> Option<Found> {
     let medium = input.medium?;
     let (size, _) = medium_size(medium)?;
     let is_file = matches!(medium, Medium::TemporaryFile { .. });
@@ -64,48 +83,37 @@ fn space(input: &ExplainInput<'_>) -> Option<Finding> {
         "measure the whole disk, or compare these numbers only with others of the same region"
             .into()
     };
-    Some(finding(
-        SPACE,
-        if severe { Severity::Warning } else { Severity::Info },
-        format!("Only {} could be measured", bytes(size)),
-        proof,
-        "a small region fits into the drive's own cache and needs only short seeks, so that the \
-         disk looks faster than it is",
-        remedy,
-    ))
+    Some(
+        Found::new(
+            if severe { Severity::Warning } else { Severity::Info },
+            format!("Only {} could be measured", bytes(size)),
+        )
+        .evidence(proof)
+        .remedy(remedy),
+    )
 }
 
-/// SW-ROOM-002: the machine has next to no memory left.
-///
-/// Condition: under 256 MiB available for new work.
-fn memory(input: &ExplainInput<'_>) -> Option<Finding> {
+fn memory(input: &Observed<'_>) -> Option<Found> {
     let host = &input.inspection.host;
     let low = |m: &&seekwell_inspect::Fact<u64>| m.value < MEMORY_NEEDED_BYTES;
     let available = host.memory_available_bytes.as_ref().filter(low)?;
     let mut proof = vec![fact_bytes("memory available", available)];
     proof.extend(host.memory_bytes.as_ref().map(|m| fact_bytes("memory", m)));
-    Some(finding(
-        MEMORY,
-        Severity::Warning,
-        format!("Only {} of memory are available", bytes(available.value)),
-        proof,
-        "with so little memory the kernel itself reads and writes the disk while it is measured \
-         (dropping pages, swapping), and the page cache test measures the disk",
-        "end what is not needed (ps -eo rss,comm --sort=-rss | head) and measure again",
-    ))
+    Some(
+        Found::new(
+            Severity::Warning,
+            format!("Only {} of memory are available", bytes(available.value)),
+        )
+        .evidence(proof),
+    )
 }
 
-/// SW-ROOM-003: a write failed because the file system or the quota was full.
-///
-/// Condition: a repeat failed with `ENOSPC` or `EDQUOT`. No fault of the disk, so not SW-IO-001.
-fn filled(input: &ExplainInput<'_>) -> Option<Finding> {
-    let failures = input.phases.iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
+fn filled(input: &Observed<'_>) -> Option<Found> {
+    let failures = input.phases().iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
     let mut proof: Vec<_> = failures
-        .filter_map(|(p, r)| match r.failure?.kind {
-            FailureKind::Errno { errno } if says_full(errno) => {
-                Some(evidence(errno_text(errno), &p.name))
-            }
-            _ => None,
+        .filter_map(|(p, r)| {
+            let kind = r.failure?.kind;
+            kind.is_no_space().then(|| evidence(kind.to_string(), &p.name))
         })
         .collect();
     proof.dedup();
@@ -116,21 +124,20 @@ fn filled(input: &ExplainInput<'_>) -> Option<Finding> {
     let mount = fs.map_or(".", |f| f.mount_point.value.as_str());
     let available = fs.and_then(|f| f.available_bytes.as_ref());
     proof.extend(available.map(|a| fact_bytes("free at the start", a)));
-    Some(finding(
-        FILLED,
-        Severity::Warning,
-        "The file system filled up during the run".into(),
-        proof,
-        "phases that write have no numbers; something else took the space meanwhile, or a quota or \
-         a thin volume ended it",
-        format!("df -h {}; quota -s; and on a thin volume lvs -o+data_percent", quote(mount)),
-    ))
+    Some(
+        Found::new(Severity::Warning, "The file system filled up during the run")
+            .evidence(proof)
+            .remedy(format!(
+                "df -h {}; quota -s; and on a thin volume lvs -o+data_percent",
+                quote(mount)
+            )),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
 
     fn file(size_bytes: u64) -> impl FnOnce(&mut Case) {
         move |c| {
@@ -177,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_full_file_system_is_no_fault_of_the_disk() {
-        let full = Case::nvme().with(|c| c.fail("seq-write-1m", ENOSPC));
+        let full = Case::nvme().with(|c| c.fail("seq-write-1m", 28));
         let f = full.finding(FILLED);
         assert!(f.evidence[0].seen.contains("No space left"), "{f:?}");
         full.quiet("SW-IO-001");

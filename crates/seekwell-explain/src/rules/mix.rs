@@ -1,11 +1,23 @@
 //! Reads beside writes.
 
-use super::look::{evidence, fact, finding, is_honest, ns, set_queue};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Device, Finding, Severity};
+use crate::look::is_honest;
+use crate::words::{evidence, fact, ns, set_queue};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{Device, Severity};
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: STARVED, about: "reads starve beside writes", apply: starved }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: STARVED,
+    about: "reads starve beside writes",
+    means: "Reads take far longer once 30 % of the requests are writes.",
+    known: "At depth 32, past the page cache: mean read latency at least 3 times that of reads \
+            alone and at least 0.5 ms, or the 99th percentile at least 10 times and at least 5 \
+            ms. A fair mix costs 1.2 to 2.5 times the mean and 3 to 6 times the tail.",
+    why: "a program waits for its reads but rarely for its writes; when writes go first, a \
+          backup or a database checkpoint makes everything else feel stuck",
+    fix: "use an I/O scheduler that gives reads precedence: mq-deadline, kyber or bfq",
+    tune: None,
+    check: Check::Run(starved),
+}];
 const STARVED: &str = "SW-MIX-001";
 const MIX: &str = "mix-70-30-4k-d32";
 const ALONE: &str = "rand-read-4k-d32";
@@ -19,12 +31,7 @@ const P99_TIMES: f64 = 10.0;
 const MEAN_FLOOR_NS: f64 = 0.5e6;
 const P99_FLOOR_NS: f64 = 5e6;
 
-/// SW-MIX-001: reads take far longer once 30 % of the requests are writes.
-///
-/// Condition, at the same depth of 32 and both past the page cache: mean read latency at least 3
-/// times that of reads alone and at least 0.5 ms, or the 99th percentile at least 10 times and at
-/// least 5 ms.
-fn starved(input: &ExplainInput<'_>) -> Option<Finding> {
+fn starved(input: &Observed<'_>) -> Option<Found> {
     let mix = input.phase(MIX).filter(|p| is_honest(p))?;
     let alone = input.phase(ALONE).filter(|p| is_honest(p))?;
     let worse = |metric: &str, times: f64, floor: f64| {
@@ -49,15 +56,11 @@ fn starved(input: &ExplainInput<'_>) -> Option<Finding> {
     }
     let disk = input.disk();
     proof.extend(disk.and_then(|d| d.queue.scheduler.as_ref()).map(|s| fact("scheduler", s)));
-    Some(finding(
-        STARVED,
-        Severity::Warning,
-        "Reads starve beside writes".into(),
-        proof,
-        "a program waits for its reads but rarely for its writes; when writes go first, a backup \
-         or a database checkpoint makes everything else feel stuck",
-        remedy(disk),
-    ))
+    Some(
+        Found::new(Severity::Warning, "Reads starve beside writes")
+            .evidence(proof)
+            .remedy(remedy(disk)),
+    )
 }
 
 fn remedy(disk: Option<&Device>) -> String {
@@ -85,8 +88,8 @@ fn remedy(disk: Option<&Device>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Case;
     use super::*;
+    use crate::testing::checkup::Case;
 
     #[test]
     fn reads_three_times_slower_beside_writes_are_a_finding() {

@@ -1,12 +1,43 @@
 //! What one commit costs: too little to be honest, or too much to work with.
 
-use super::look::{evidence, fact, finding, ns, quote};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Device, Evidence, Finding, Severity};
+use crate::words::{evidence, fact, ns, quote};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{Device, Evidence, Severity};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: TOO_FAST, about: "commits too fast to be honest", apply: too_fast },
-    Rule { id: TOO_SLOW, about: "commits are very slow", apply: too_slow },
+    Rule {
+        id: TOO_FAST,
+        about: "commits are too fast to be durable",
+        means: "A write followed by a flush completes sooner than the medium could have stored it, \
+                or the file system is mounted without barriers. Either a protected cache holds the \
+                data, or flushes are ignored.",
+        known: "Median of writing 4 KiB and flushing, on a single disk: under 1 ms on a rotating \
+                disk (half a turn takes 2 ms at 15,000 rpm), under 20 µs on flash (two PCIe round \
+                trips; 5 µs where the kernel sends no flush), under 100 µs on a virtual disk. \
+                Memory, loop devices, network disks and RAID controllers with their own cache are \
+                not judged.",
+        why: "what a database calls committed is lost with the power unless a battery or \
+              capacitors protect the cache; a missing barrier can damage the file system as well",
+        fix: "find out whether the drive, controller or host protects its cache; if not, switch \
+              the volatile cache off, or mount with barriers",
+        tune: None,
+        check: Check::Run(too_fast),
+    },
+    Rule {
+        id: TOO_SLOW,
+        about: "commits are very slow",
+        means: "Making one small write durable takes far longer than this kind of disk needs.",
+        known: "Median of writing 4 KiB and flushing: over 20 ms on flash or a virtual disk, over \
+                100 ms on anything else. Consumer flash needs 0.5 to 5 ms; a rotating disk under a \
+                journal two to four turns.",
+        why: "databases, mail servers, package managers and virtual machines wait for every \
+              commit; this many a second is all they can make, however fast reads and writes are \
+              otherwise",
+        fix: "look for other writers (iostat -x 1) and disk errors (smartctl -a); keep logs that \
+              commit often on a drive with power-loss protection",
+        tune: None,
+        check: Check::Run(too_slow),
+    },
 ];
 const TOO_FAST: &str = "SW-COMMIT-001";
 const TOO_SLOW: &str = "SW-COMMIT-002";
@@ -36,20 +67,13 @@ const SLOW_OTHER_NS: f64 = 100e6;
 const RAID_DRIVERS: [&str; 8] =
     ["megaraid_sas", "aacraid", "hpsa", "smartpqi", "arcmsr", "3w-9xxx", "3w-sas", "cciss"];
 
-fn commit_ns(input: &ExplainInput<'_>) -> Option<f64> {
+fn commit_ns(input: &Observed<'_>) -> Option<f64> {
     let phase = input.phase(COMMIT)?;
     let of = |metric| phase.median(metric);
     of("flush.response_ns_p50").or_else(|| of("flush.response_ns_mean"))
 }
 
-/// SW-COMMIT-001: a write and a flush come back sooner than the medium can have kept anything.
-///
-/// Condition: one disk below the target, not memory, a loop device, a network or a RAID controller
-/// with its own protected cache; median commit under 1 ms on a rotating disk (error), under 20 µs
-/// on flash (5 µs where the kernel believes the cache is not volatile and sends no flush; warning),
-/// under 100 µs on a virtual disk, whose host may ignore flushes (information). Or, whatever the
-/// time, a file system mounted so that it never sends a flush (`nobarrier`, `barrier=0`; error).
-fn too_fast(input: &ExplainInput<'_>) -> Option<Finding> {
+fn too_fast(input: &Observed<'_>) -> Option<Found> {
     let commit = commit_ns(input)?;
     if let Some(option) = no_barrier(input) {
         return Some(without_barriers(input, commit, option));
@@ -102,7 +126,7 @@ fn too_fast(input: &ExplainInput<'_>) -> Option<Finding> {
         Severity::Info => format!("{}: whether commits are kept is up to the host", disk.name),
         _ => format!("{}: commits are too fast to be honest", disk.name),
     };
-    Some(finding(TOO_FAST, severity, title, proof, why, remedy))
+    Some(Found::new(severity, title).evidence(proof).why(why).remedy(remedy))
 }
 
 fn remedy(disk: &Device, is_virtual: bool, through: bool) -> String {
@@ -132,7 +156,7 @@ fn remedy(disk: &Device, is_virtual: bool, through: bool) -> String {
     )
 }
 
-fn no_barrier(input: &ExplainInput<'_>) -> Option<Evidence> {
+fn no_barrier(input: &Observed<'_>) -> Option<Evidence> {
     let fs = input.inspection.filesystem.as_ref()?;
     input.disk()?;
     let off = |o: &&String| matches!(o.as_str(), "nobarrier" | "barrier=0");
@@ -140,27 +164,24 @@ fn no_barrier(input: &ExplainInput<'_>) -> Option<Evidence> {
     Some(evidence(format!("mounted with the option {option}"), &fs.options.from))
 }
 
-fn without_barriers(input: &ExplainInput<'_>, commit: f64, option: Evidence) -> Finding {
+fn without_barriers(input: &Observed<'_>, commit: f64, option: Evidence) -> Found {
     let fs = input.inspection.filesystem.as_ref();
     let mount = fs.map_or("/", |f| f.mount_point.value.as_str());
     let ext = fs.is_some_and(|f| f.fstype.value.starts_with("ext"));
     let on = if ext { "barrier=1" } else { "barrier" };
-    finding(
-        TOO_FAST,
+    Found::new(
         Severity::Error,
         format!("{mount} is mounted so that commits never reach the disk's medium"),
-        vec![option, evidence(format!("write 4 KiB and flush, median: {}", ns(commit)), COMMIT)],
+    )
+    .evidence([option, evidence(format!("write 4 KiB and flush, median: {}", ns(commit)), COMMIT)])
+    .why(
         "without barriers the file system never tells the disk to empty its write cache; a power \
          failure can lose what was committed and damage the file system itself",
-        format!("sudo mount -o remount,{on} {}, and the same in /etc/fstab", quote(mount)),
     )
+    .remedy(format!("sudo mount -o remount,{on} {}, and the same in /etc/fstab", quote(mount)))
 }
 
-/// SW-COMMIT-002: a commit takes very long.
-///
-/// Condition: median of write and flush above 20 ms on flash or a virtual disk, above 100 ms on
-/// anything else (a rotating disk under a journal, several disks, a network).
-fn too_slow(input: &ExplainInput<'_>) -> Option<Finding> {
+fn too_slow(input: &Observed<'_>) -> Option<Found> {
     let commit = commit_ns(input)?;
     let disk = input.disk();
     let quick = disk
@@ -195,21 +216,17 @@ fn too_slow(input: &ExplainInput<'_>) -> Option<Finding> {
                 .into()
         }
     };
-    Some(finding(
-        TOO_SLOW,
-        Severity::Warning,
-        format!("One commit takes {}", ns(commit)),
-        proof,
-        "databases, mail servers, package managers and virtual machines wait for every commit; \
-         this many a second is all they can make, however fast reads and writes are otherwise",
-        remedy,
-    ))
+    Some(
+        Found::new(Severity::Warning, format!("One commit takes {}", ns(commit)))
+            .evidence(proof)
+            .remedy(remedy),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
 
     fn at(case: Case, ns: f64) -> Case {
         case.with(|c| c.set(COMMIT, "flush.response_ns_p50", ns))

@@ -1,12 +1,41 @@
 //! Where requests meet the disk's physical blocks.
 
-use super::look::{bytes, evidence, fact_bytes, finding, is_honest, ns, per_s};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Device, DeviceKind, Finding, Severity};
+use crate::look::is_honest;
+use crate::words::{bytes, evidence, fact_bytes, ns, per_s};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{Device, DeviceKind, Severity};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: UNALIGNED, about: "partition or device unaligned", apply: unaligned },
-    Rule { id: SMALL, about: "one block costs more than 4 KiB", apply: small_blocks },
+    Rule {
+        id: UNALIGNED,
+        about: "a device is not aligned to physical blocks",
+        means: "A partition or mapped device begins in the middle of one of the disk's physical \
+                blocks.",
+        known: "alignment_offset, which the kernel computes from the start of the partition and \
+                the disk's physical block size, is not 0. A whole disk below a partition is not \
+                judged: some begin off a block on purpose, and an aligned partition makes up for \
+                it.",
+        why: "every 4 KiB write then touches two physical blocks, and the disk reads both before \
+              it can write them: small writes cost twice as much or more",
+        fix: "back the data up, then recreate the partition at a multiple of 1 MiB",
+        tune: None,
+        check: Check::Run(unaligned),
+    },
+    Rule {
+        id: SMALL,
+        about: "requests below 4 KiB are slower than 4 KiB",
+        means: "The disk works in blocks of 4096 bytes and emulates smaller ones at a measurable \
+                cost.",
+        known: "Reading one logical block at depth 1 takes at least 1.2 times as long as reading 4 \
+                KiB, or the rate at depth 32 is at most 1/1.2 of it, with no overlap between \
+                repeats. That a disk offers 512-byte blocks is harmless by itself; here it was \
+                measured to cost.",
+        why: "the disk handles 4096 bytes at a time and merely imitates smaller blocks; a small \
+              read is cut out of a large one, and a small write needs a read first",
+        fix: "use block sizes of 4096 bytes or more in file systems, databases and virtual disks",
+        tune: None,
+        check: Check::Run(small_blocks),
+    },
 ];
 const UNALIGNED: &str = "SW-ALIGN-001";
 const SMALL: &str = "SW-ALIGN-002";
@@ -14,13 +43,7 @@ const SMALL: &str = "SW-ALIGN-002";
 /// A fifth slower is far outside what repeats on a quiet disk differ by.
 const SLOWER: f64 = 1.2;
 
-/// SW-ALIGN-001: a device under the target begins in the middle of a physical block.
-///
-/// Condition: `alignment_offset` of the target's own device, or of a partition or mapped device
-/// under it, is not 0. The kernel computes it from the start of the partition and what the disk
-/// says of its physical blocks. A whole disk below is not judged: some begin in the middle of a
-/// physical block on purpose, and a partition that makes up for it is aligned.
-fn unaligned(input: &ExplainInput<'_>) -> Option<Finding> {
+fn unaligned(input: &Observed<'_>) -> Option<Found> {
     let off = |d: &Device| d.queue.alignment_offset_bytes.clone().filter(|a| a.value != 0);
     let below_top = input.devices().into_iter().skip(1).filter(|d| d.kind != DeviceKind::Disk);
     let devices = input.inspection.device.iter().chain(below_top);
@@ -42,24 +65,17 @@ fn unaligned(input: &ExplainInput<'_>) -> Option<Finding> {
         ),
         _ => format!("save the data, then set up {} again from a multiple of 1 MiB on", first.name),
     };
-    Some(finding(
-        UNALIGNED,
-        Severity::Warning,
-        format!("{} is not aligned to its disk's physical blocks", first.name),
-        proof,
-        "every 4 KiB write then touches two physical blocks, and the disk reads both before it can \
-         write them: small writes cost twice as much or more",
-        remedy,
-    ))
+    Some(
+        Found::new(
+            Severity::Warning,
+            format!("{} is not aligned to its disk's physical blocks", first.name),
+        )
+        .evidence(proof)
+        .remedy(remedy),
+    )
 }
 
-/// SW-ALIGN-002: reading one logical block costs more than reading 4 KiB.
-///
-/// Condition, both past the page cache: mean latency of one block at depth 1 at least 1.2 times
-/// that of 4 KiB, or the rate at depth 32 at most 1/1.2 of it, and in either case no repeat of the
-/// one as good as any repeat of the other. That a disk of 4096-byte blocks offers 512-byte ones is
-/// usual and harmless by itself; here it was measured to cost.
-fn small_blocks(input: &ExplainInput<'_>) -> Option<Finding> {
+fn small_blocks(input: &Observed<'_>) -> Option<Found> {
     let both = |depth: u32, metric: &str| {
         let of = |kind: &str| {
             let phase = input.phase(&format!("rand-read-{kind}-d{depth}"))?;
@@ -105,21 +121,17 @@ fn small_blocks(input: &ExplainInput<'_>) -> Option<Finding> {
                 .into()
         }
     };
-    Some(finding(
-        SMALL,
-        Severity::Warning,
-        "Requests smaller than 4 KiB are slower than 4 KiB".into(),
-        proof,
-        "the disk handles 4096 bytes at a time and merely imitates smaller blocks; a small read is \
-         cut out of a large one, and a small write needs a read first",
-        remedy,
-    ))
+    Some(
+        Found::new(Severity::Warning, "Requests smaller than 4 KiB are slower than 4 KiB")
+            .evidence(proof)
+            .remedy(remedy),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
 
     #[test]
     fn an_unaligned_partition_is_found_with_its_offset_and_number() {

@@ -1,25 +1,30 @@
 //! Whether the kernel's belief about rotation can be true.
 
-use super::look::{
-    FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, evidence, fact, finding, ns, set_queue,
-};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Finding, Severity};
+use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS};
+use crate::words::{evidence, fact, ns, set_queue};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: FLAG, about: "rotational flag contradicts the latencies", apply: flag }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: FLAG,
+    about: "the rotational flag contradicts the latencies",
+    means: "The kernel takes a flash drive for a rotating disk, or the reverse.",
+    known: "Median of a random 4 KiB read at depth 1 that reached the device: under 1 ms on a \
+            disk marked as rotating (half a turn takes at least 2 ms), over a region too large \
+            for a drive's cache; or over 3 ms on one marked as flash. On virtual disks, often \
+            marked wrongly, it is informational.",
+    why: "file systems, schedulers and databases go by this flag; a disk that is slow against \
+          it may also be failing or short of power",
+    fix: "write the true value into queue/rotational",
+    tune: None,
+    check: Check::Run(flag),
+}];
 const FLAG: &str = "SW-ROT-001";
 
 /// No rotating disk has a cache as large as this, so reads from such a region show its mechanics.
 const BEYOND_CACHE_BYTES: u64 = 512 << 20;
 
-/// SW-ROT-001: the disk is marked as rotating and is not, or the other way round.
-///
-/// Condition, from random 4 KiB reads at depth 1 that reached the device: marked as rotating with a
-/// median under 1 ms (half a turn alone takes 2 ms and more) over a region no drive could cache, or
-/// marked as not rotating with a median over 3 ms. Virtual disks are often marked as rotating
-/// whatever they lie on, so for them it is information, and the size of the region does not matter.
-fn flag(input: &ExplainInput<'_>) -> Option<Finding> {
+fn flag(input: &Observed<'_>) -> Option<Found> {
     let disk = input.disk()?;
     let rotational = disk.queue.rotational.as_ref()?;
     let read = input.one_read_ns()?;
@@ -54,13 +59,13 @@ fn flag(input: &ExplainInput<'_>) -> Option<Finding> {
     proof.extend(host);
     proof.extend(disk.model.as_ref().map(|m| fact("model", m)));
     let remedy = set_queue(disk, "rotational", right);
-    Some(finding(FLAG, severity, title, proof, why, remedy))
+    Some(Found::new(severity, title).evidence(proof).why(why).remedy(remedy))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
 
     fn marked(case: Case, rotating: bool) -> Case {
         case.with_disk(|d| d.queue.rotational = fact(rotating, "/sys/q/rotational"))

@@ -1,11 +1,21 @@
 //! A file system with next to no room left.
 
-use super::look::{bytes, evidence, finding, percent, quote};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Finding, Severity};
+use crate::words::{bytes, evidence, percent, quote};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: FULL, about: "device nearly full", apply: nearly_full }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: FULL,
+    about: "the file system is nearly full",
+    means: "Less than a tenth of the file system is left.",
+    known: "Available over total space is under 10 %, on a file system that can be written. \
+            Images that are full by nature (squashfs, ISO 9660) are not judged.",
+    why: "flash needs free blocks to erase ahead, allocators need room to keep files together, \
+          and copy-on-write file systems slow down from 80 to 90 % on",
+    fix: "free some space; on flash, give it back to the drive with fstrim",
+    tune: None,
+    check: Check::Run(nearly_full),
+}];
 const FULL: &str = "SW-FULL-001";
 
 /// Flash needs free blocks to erase ahead, and allocators room to keep files together; ext4 itself
@@ -15,10 +25,7 @@ const COPY_ON_WRITE: [&str; 4] = ["btrfs", "zfs", "bcachefs", "f2fs"];
 /// File systems that are full by nature.
 const IMAGES: [&str; 5] = ["squashfs", "erofs", "iso9660", "udf", "cramfs"];
 
-/// SW-FULL-001: less than a tenth of the file system is left to a user.
-///
-/// Condition: available over size under 10 %, on a file system that can be written.
-fn nearly_full(input: &ExplainInput<'_>) -> Option<Finding> {
+fn nearly_full(input: &Observed<'_>) -> Option<Found> {
     let fs = input.inspection.filesystem.as_ref()?;
     let fstype = fs.fstype.value.as_str();
     let (size, left) = (fs.size_bytes.as_ref()?, fs.available_bytes.as_ref()?);
@@ -65,13 +72,13 @@ fn nearly_full(input: &ExplainInput<'_>) -> Option<Finding> {
         clean
     };
     let title = format!("{mount} is nearly full: {} left", percent(share));
-    Some(finding(FULL, Severity::Warning, title, seen, why, remedy))
+    Some(Found::new(Severity::Warning, title).evidence(seen).why(why).remedy(remedy))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
     use seekwell_inspect::Filesystem;
 
     fn on(case: Case, change: impl FnOnce(&mut Filesystem)) -> Case {

@@ -1,11 +1,25 @@
 //! Whether the kernel reads far enough ahead to keep the disk streaming.
 
-use super::look::{bytes, bytes_per_s, evidence, fact_bytes, finding, ns, set};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{DeviceKind, Finding, Severity};
+use crate::words::{bytes, bytes_per_s, evidence, fact_bytes, ns, set};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{DeviceKind, Severity};
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: SMALL, about: "read-ahead too small for the sequential gap", apply: too_small }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: SMALL,
+    about: "read-ahead is too small for the disk's rate",
+    means: "Buffered sequential reads get far less than the disk delivers, because too little \
+            is read ahead.",
+    known: "The data that must be in flight to keep the disk busy, sequential rate times the \
+            latency of one random read, is more than four times the read-ahead, on a disk that \
+            does not rotate; or read-ahead is off, on any disk. Both numbers were measured \
+            past the page cache.",
+    why: "programs that read files through the page cache have only the read-ahead under way; \
+          while it is on its way the disk idles, and copying, backup and scans get a fraction \
+          of the rate",
+    fix: "write the size in KiB into queue/read_ahead_kb of the device",
+    tune: None,
+    check: Check::Run(too_small),
+}];
 const SMALL: &str = "SW-RA-001";
 const SEQUENTIAL: &str = "seq-read-1m";
 
@@ -16,22 +30,14 @@ const TIMES: f64 = 4.0;
 /// Larger windows waste memory on every file that is read once.
 const LARGEST: u64 = 16 << 20;
 
-/// SW-RA-001: a program that reads a file from start to end gets far less than the disk gives.
-///
-/// The gap is what must be under way for the disk never to idle: rate × latency, here the measured
-/// sequential rate past the page cache times the median of one random read at depth 1. Condition:
-/// four times the read-ahead is less than the gap, on a disk that does not rotate (a rotating
-/// disk's random latency is its seek, which a stream does not pay; its own read-ahead bridges the
-/// rest); or read-ahead is off altogether, on any disk. Both numbers must have come from the
-/// device.
-fn too_small(input: &ExplainInput<'_>) -> Option<Finding> {
+fn too_small(input: &Observed<'_>) -> Option<Found> {
     let disk = input.disk()?;
     let top = input.devices().into_iter().find(|d| d.kind != DeviceKind::Partition)?;
     let ahead = top.queue.read_ahead_bytes.as_ref()?;
     let rate = input.honest(SEQUENTIAL, "read.rate_bytes_per_s")?;
     let latency = input.one_read_ns()?;
     let streams = input.rotates(disk) == Some(false)
-        || (input.virtual_evidence(disk).is_some() && latency <= super::look::SLOWEST_FLASH_NS);
+        || (input.virtual_evidence(disk).is_some() && latency <= crate::look::SLOWEST_FLASH_NS);
     let gap = rate * latency / 1e9;
     if ahead.value != 0 && !(streams && TIMES * (ahead.value as f64) < gap) {
         return None;
@@ -42,27 +48,26 @@ fn too_small(input: &ExplainInput<'_>) -> Option<Finding> {
     let mut proof = vec![
         fact_bytes("read-ahead", ahead),
         evidence(format!("sequential rate past the page cache: {}", bytes_per_s(rate)), SEQUENTIAL),
-        evidence(format!("one random read: {}", ns(latency)), super::look::ONE_READ),
+        evidence(format!("one random read: {}", ns(latency)), crate::look::ONE_READ),
     ];
     if streams {
         let seen = format!("rate × latency: {} must be under way", bytes(gap as u64));
-        proof.push(evidence(seen, format!("{SEQUENTIAL}, {}", super::look::ONE_READ)));
+        proof.push(evidence(seen, format!("{SEQUENTIAL}, {}", crate::look::ONE_READ)));
     }
-    Some(finding(
-        SMALL,
-        if ahead.value == 0 { Severity::Warning } else { Severity::Info },
-        format!("{}: read-ahead is too small for its rate", top.name),
-        proof,
-        "programs that read files through the page cache have only the read-ahead under way; while \
-         it is on its way the disk idles, and copying, backup and scans get a fraction of the rate",
-        set(&(right >> 10).to_string(), &path),
-    ))
+    Some(
+        Found::new(
+            if ahead.value == 0 { Severity::Warning } else { Severity::Info },
+            format!("{}: read-ahead is too small for its rate", top.name),
+        )
+        .evidence(proof)
+        .remedy(set(&(right >> 10).to_string(), &path)),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
 
     fn ahead(case: Case, n: u64) -> Case {
         case.with_disk(|d| d.queue.read_ahead_bytes = fact(n, "/sys/q/read_ahead_kb"))

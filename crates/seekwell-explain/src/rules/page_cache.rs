@@ -1,48 +1,81 @@
 //! Numbers that are a cache's and not the disk's.
 
-use super::look::{
-    CACHED_READ, HONEST_SHARE, bytes, evidence, fact, finding, measure_device, medium_size,
-    percent, set,
-};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{DeviceKind, Finding, Severity};
+use crate::look::{CACHED_READ, HONEST_SHARE, medium_size};
+use crate::words::{bytes, evidence, fact, measure_device, percent, set};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{DeviceKind, Severity};
 use seekwell_runs::Work;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: FROM_CACHE, about: "the number came from a cache", apply: from_cache },
-    Rule { id: BUFFERED, about: "O_DIRECT refused", apply: buffered },
-    Rule { id: BLIND, about: "the device does not count its I/O", apply: blind },
+    Rule {
+        id: FROM_CACHE,
+        about: "numbers came from a cache",
+        means: "The device moved fewer bytes than were requested, so something above it answered: \
+                the page cache, a compressing file system, or a file system in memory.",
+        known: "In a phase that should reach the device, its own I/O counters grew by under 90 % \
+                of the bytes requested (a cold run gives 95 % and more, a warm one 50 % and less); \
+                or the target is on tmpfs or ramfs. The cached-read phase and suites are not \
+                judged.",
+        why: "requests that a cache answers are faster than the disk; those numbers describe \
+              memory and must not be compared with a disk's",
+        fix: "measure the device itself, read-only: sudo seekwell checkup /dev/DISK",
+        tune: None,
+        check: Check::Run(from_cache),
+    },
+    Rule {
+        id: BUFFERED,
+        about: "O_DIRECT was refused",
+        means: "The file system does not allow direct I/O here, so every number includes the page \
+                cache.",
+        known: "Opening the test file with O_DIRECT failed. Suites, which are meant to use the \
+                page cache, and file systems in memory (SW-CACHE-001) are not judged.",
+        why: "reads may be answered from memory and writes return before the disk has them, so \
+              rates are too high and latencies too low by an amount that depends on free memory",
+        fix: "measure a directory on a file system that supports O_DIRECT, or the device itself, \
+              read-only",
+        tune: None,
+        check: Check::Run(buffered),
+    },
+    Rule {
+        id: BLIND,
+        about: "the device does not count its I/O",
+        means: "I/O accounting is switched off, so cached numbers cannot be told from the disk's.",
+        known: "queue/iostats of a device below the target is 0.",
+        why: "seekwell compares what it asked for with what the device counted; iostat, sar and \
+              every monitoring agent are blind here too",
+        fix: "echo 1 into queue/iostats of the device; accounting costs a few nanoseconds a \
+              request",
+        tune: None,
+        check: Check::Run(blind),
+    },
 ];
 const FROM_CACHE: &str = "SW-CACHE-001";
 const BUFFERED: &str = "SW-CACHE-002";
 const BLIND: &str = "SW-STATS-001";
 
-/// SW-CACHE-001: the device moved less than was asked for, so something nearer answered.
-///
-/// Condition: in any phase but the one that reads the page cache on purpose, the device counted
-/// under 90 % of the bytes the program moved (a cold run gives 95 % and more, a warm one 50 % and
-/// less); or the target is a file system in memory. Steps of a suite are left out: many of them are
-/// of the cache by their definition, and each says in its own notes what served it.
-fn from_cache(input: &ExplainInput<'_>) -> Option<Finding> {
+fn from_cache(input: &Observed<'_>) -> Option<Found> {
     let fs = input.inspection.filesystem.as_ref();
     let in_memory = fs.filter(|f| matches!(f.fstype.value.as_str(), "tmpfs" | "ramfs"));
     if let Some(fs) = in_memory {
-        return Some(finding(
-            FROM_CACHE,
-            Severity::Warning,
-            format!("{} is memory and not a disk", fs.mount_point.value),
-            vec![fact("file system", &fs.fstype)],
-            "every number here is the memory's and the processor's; it says nothing about any \
+        return Some(
+            Found::new(
+                Severity::Warning,
+                format!("{} is memory and not a disk", fs.mount_point.value),
+            )
+            .evidence([fact("file system", &fs.fstype)])
+            .why(
+                "every number here is the memory's and the processor's; it says nothing about any \
              disk, and what is written is lost at the next start",
-            "name a directory on the disk that is meant; findmnt --real lists them",
-        ));
+            )
+            .remedy("name a directory on the disk that is meant; findmnt --real lists them"),
+        );
     }
     let low = |p: &&seekwell_runs::Phase| {
         let on_purpose = p.name == CACHED_READ || matches!(p.workload, Work::Suite(_));
         !on_purpose && p.median("device_share").is_some_and(|s| s < HONEST_SHARE)
     };
     let proof: Vec<_> = input
-        .phases
+        .phases()
         .iter()
         .filter(low)
         .map(|p| {
@@ -54,23 +87,12 @@ fn from_cache(input: &ExplainInput<'_>) -> Option<Finding> {
     if proof.is_empty() {
         return None;
     }
-    Some(finding(
-        FROM_CACHE,
-        Severity::Warning,
-        "Some numbers came from a cache and not from the disk".into(),
-        proof,
-        "requests that a cache answers (or that a file system compressed away) are faster than the \
-         disk; those numbers describe memory and must not be compared with a disk's",
-        format!("measure the device itself, read only: {}", measure_device(input)),
-    ))
+    Some(Found::new(Severity::Warning, "Some numbers came from a cache and not from the disk").evidence(proof).why("requests that a cache answers (or that a file system compressed away) are faster than the \
+         disk; those numbers describe memory and must not be compared with a disk's").remedy(format!("measure the device itself, read only: {}", measure_device(input))))
 }
 
-/// SW-CACHE-002: the file system did not let the program past the page cache.
-///
-/// Condition: the medium was opened without `O_DIRECT`, and is not a file system in memory, of
-/// which SW-CACHE-001 speaks. Suites go through the page cache because they are meant to.
-fn buffered(input: &ExplainInput<'_>) -> Option<Finding> {
-    if input.phases.iter().any(|p| matches!(p.workload, Work::Suite(_))) {
+fn buffered(input: &Observed<'_>) -> Option<Found> {
+    if input.phases().iter().any(|p| matches!(p.workload, Work::Suite(_))) {
         return None;
     }
     let (size, direct) = medium_size(input.medium?)?;
@@ -101,23 +123,14 @@ fn buffered(input: &ExplainInput<'_>) -> Option<Finding> {
         }
         _ => format!("measure the device itself, read only: {}", measure_device(input)),
     };
-    Some(finding(
-        BUFFERED,
-        Severity::Warning,
-        "All numbers include the page cache: O_DIRECT was refused".into(),
-        proof,
-        "reads may be answered from memory and writes return before the disk has them, so rates \
-         are too high and latencies too low by an amount that depends on free memory",
-        remedy,
-    ))
+    Some(
+        Found::new(Severity::Warning, "All numbers include the page cache: O_DIRECT was refused")
+            .evidence(proof)
+            .remedy(remedy),
+    )
 }
 
-/// SW-STATS-001: a device under the target does not count its I/O, so that numbers from a cache
-/// cannot be told from the disk's.
-///
-/// Condition: `queue/iostats` of a device under the target is 0. It costs a few nanoseconds a
-/// request to have it on.
-fn blind(input: &ExplainInput<'_>) -> Option<Finding> {
+fn blind(input: &Observed<'_>) -> Option<Found> {
     let devices = input.devices().into_iter().filter(|d| d.kind != DeviceKind::Partition);
     let off = |d: &&seekwell_inspect::Device| d.queue.iostats.as_ref().is_some_and(|s| !s.value);
     let off: Vec<_> = devices.filter(off).collect();
@@ -126,21 +139,17 @@ fn blind(input: &ExplainInput<'_>) -> Option<Finding> {
         .iter()
         .filter_map(|d| d.queue.iostats.as_ref().map(|s| (d, s)))
         .map(|(d, s)| evidence(format!("{} does not count its I/O (iostats 0)", d.name), &s.from));
-    Some(finding(
-        BLIND,
-        Severity::Info,
-        "It cannot be checked whether the numbers came from a cache".into(),
-        proof.collect(),
-        "seekwell compares what it asked for with what the device counted; iostat, sar and every \
-         monitoring agent are blind here too",
-        set("1", &format!("/sys/block/{}/queue/iostats", first.name)),
-    ))
+    Some(
+        Found::new(Severity::Info, "It cannot be checked whether the numbers came from a cache")
+            .evidence(proof)
+            .remedy(set("1", &format!("/sys/block/{}/queue/iostats", first.name))),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
     use seekwell_runs::{Medium, SuiteStep};
     use std::collections::BTreeMap;
 

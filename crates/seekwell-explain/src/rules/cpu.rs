@@ -1,24 +1,30 @@
 //! Whether the processor and not the disk was the limit.
 
-use super::look::{CACHED_READ, evidence, fact, finding, main_rate, ns, per_s, percent, quote};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Finding, Severity};
+use crate::look::{CACHED_READ, main_rate};
+use crate::words::{evidence, fact, ns, per_s, percent, quote};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: LIMIT, about: "the limit is the CPU and not the disk", apply: limit }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: LIMIT,
+    about: "the CPU was the limit, not the disk",
+    means: "At the highest rate the threads that issue requests had no CPU time left.",
+    known: "In the phase with the most requests a second, the issuing threads used at least 90 \
+            % of the CPU time they could have had. The cached-read phase is not judged.",
+    why: "with its issuing threads busy all the time, the disk was never asked for more; its \
+          own limit lies above this number",
+    fix: "measure with more threads: seekwell bench --numjobs=4",
+    tune: None,
+    check: Check::Run(limit),
+}];
 const LIMIT: &str = "SW-CPU-001";
 
 /// An issuing thread that waits for the device at all uses less; the rest is interrupts and the
 /// scheduler's ticks.
 const BUSY: f64 = 0.9;
 
-/// SW-CPU-001: at the highest rate the issuing threads had no time left.
-///
-/// Condition: in the phase with the most requests a second, the page cache test excepted, the
-/// issuing threads used at least 90 % of the CPU time they could have had (one CPU each, as far as
-/// there are CPUs). The disk may be able to do more.
-fn limit(input: &ExplainInput<'_>) -> Option<Finding> {
-    let rated = input.phases.iter().filter(|p| p.name != CACHED_READ);
+fn limit(input: &Observed<'_>) -> Option<Found> {
+    let rated = input.phases().iter().filter(|p| p.name != CACHED_READ);
     let (phase, rate) = rated
         .filter_map(|p| Some((p, main_rate(p)?.1.median)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -38,25 +44,17 @@ fn limit(input: &ExplainInput<'_>) -> Option<Finding> {
         proof.push(evidence(seen, "the null target"));
     }
     proof.extend(input.inspection.host.cpus.as_ref().map(|c| fact("CPUs", c)));
-    Some(finding(
-        LIMIT,
-        Severity::Info,
-        "The highest rate is the processor's limit and not the disk's".into(),
-        proof,
-        "with its issuing threads busy all the time, the disk was never asked for more; its own \
-         limit lies above this number",
-        format!(
+    Some(Found::new(Severity::Info, "The highest rate is the processor's limit and not the disk's").evidence(proof).remedy(format!(
             "measure with more threads: seekwell bench --on {} --rw=randread --bs=4k --iodepth=64 \
              --numjobs=4 --runtime=10s",
             quote(&input.inspection.target)
-        ),
-    ))
+        )))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
 
     fn busy(case: Case, percent: f64) -> Case {
         case.with(|c| c.set("rand-read-4k-d256", "cpu_percent", percent))

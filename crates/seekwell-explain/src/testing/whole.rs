@@ -1,8 +1,8 @@
 //! Plan, engine, driver, summary and rules together, on a disk that exists on a virtual clock only.
 
-use crate::driver::{ExecuteError, Execution, Executor, Outcome, run};
-use crate::explain::testing::Case;
-use crate::plan::{Level, Plan, PlanInputs, PlanMedium};
+use super::checkup::Case;
+use seekwell_checkup::driver::{ExecuteError, Execution, Executor, Outcome, run};
+use seekwell_checkup::plan::{Level, Plan, PlanInputs, PlanMedium};
 use seekwell_inspect::Severity;
 use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{self, Control, EngineError};

@@ -1,24 +1,32 @@
 //! A device that slows down while it is measured.
 
-use super::look::{evidence, finding, ns, per_s, percent};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Finding, Severity};
+use crate::words::{evidence, ns, per_s, percent};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 use seekwell_io::workload::Pattern;
 use seekwell_runs::Phase;
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: SLOWS, about: "slows down within a run", apply: slows_down }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: SLOWS,
+    about: "the disk slowed down during a run",
+    means: "The rate fell within one run and did not recover.",
+    known: "Change points in the rate of a valid repeat: a fall of at least 30 %, as good as \
+            certain, that lasts to the end of the run. Sequential I/O on rotating disks, whose \
+            inner tracks are slower, is not judged. It is a warning where less than half the \
+            rate is left.",
+    why: "a write cache or fast flash that filled up, throttling from heat, or the used-up \
+          credits of a cloud disk; the mean over both states is the rate of neither",
+    fix: "measure until the rate is steady (bench --steady, with --precondition for writes) \
+          and watch the temperature",
+    tune: None,
+    check: Check::Run(slows_down),
+}];
 const SLOWS: &str = "SW-SLOW-001";
 
 /// Under this share of its first rate the disk is another disk.
 const HALF: f64 = 0.5;
 
-/// SW-SLOW-001: the rate fell within a run and stayed low.
-///
-/// Condition: [`crate::slow::slowdown`] of a valid repeat, so by 30 % at least and as good as
-/// certain. Not for sequential requests on a rotating disk, whose inner tracks hold less. A warning
-/// where less than half of the rate is left, else information.
-fn slows_down(input: &ExplainInput<'_>) -> Option<Finding> {
+fn slows_down(input: &Observed<'_>) -> Option<Found> {
     let rotates = input.disk().and_then(|d| input.rotates(d)) == Some(true);
     let inner_tracks = |phase: &Phase| {
         let drawn = phase.workload.drawn();
@@ -27,7 +35,7 @@ fn slows_down(input: &ExplainInput<'_>) -> Option<Finding> {
     let mut proof = Vec::new();
     let mut worst = 1.0_f64;
     let mut writes = false;
-    for phase in input.phases.iter().filter(|p| !inner_tracks(p)) {
+    for phase in input.phases().iter().filter(|p| !inner_tracks(p)) {
         let valid = phase.repeats.iter().enumerate().filter(|(_, r)| r.invalid.is_none());
         for (i, fall) in valid.filter_map(|(i, r)| Some((i, r.slowdown?))) {
             let share = fall.after_per_s / fall.before_per_s;
@@ -63,13 +71,13 @@ fn slows_down(input: &ExplainInput<'_>) -> Option<Finding> {
     };
     let severity = if worst < HALF { Severity::Warning } else { Severity::Info };
     let title = format!("it slowed down to {} of its rate within a run", percent(worst));
-    Some(finding(SLOWS, severity, title, proof, why, remedy))
+    Some(Found::new(severity, title).evidence(proof).why(why).remedy(remedy))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Case;
     use super::*;
+    use crate::testing::checkup::Case;
     use seekwell_runs::Slowdown;
 
     fn falls(case: Case, phase: &str, after_per_s: f64) -> Case {

@@ -1,20 +1,27 @@
 //! How requests were issued.
 
-use super::look::{evidence, finding};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Finding, Severity};
+use crate::words::evidence;
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: THREADS, about: "io_uring is forbidden", apply: no_io_uring }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: THREADS,
+    about: "io_uring could not be used",
+    means: "A pool of threads issued the requests instead of io_uring.",
+    known: "The engine is the thread pool, and it says why io_uring was not available: the \
+            sysctl kernel.io_uring_disabled, a seccomp filter, the limit on locked memory or \
+            an old kernel.",
+    why: "a thread for every outstanding request costs several times the CPU time, so that the \
+          highest rates and the shortest latencies are the pool's and not the disk's",
+    fix: "allow io_uring: sudo sysctl kernel.io_uring_disabled=0, or a container profile that \
+          permits its system calls",
+    tune: None,
+    check: Check::Run(no_io_uring),
+}];
 const THREADS: &str = "SW-ENGINE-001";
 const SYSCTL: &str = "/proc/sys/kernel/io_uring_disabled";
 
-/// SW-ENGINE-001: a pool of threads was used because io_uring could not be.
-///
-/// Condition: the engine is not io_uring and says why. Threads cost several microseconds of CPU a
-/// request and a switch for each, so rates above some 100,000 a second are theirs and not the
-/// disk's.
-fn no_io_uring(input: &ExplainInput<'_>) -> Option<Finding> {
+fn no_io_uring(input: &Observed<'_>) -> Option<Found> {
     let engine = input.engine.filter(|e| e.name == "threads")?;
     let notice = engine.notice.as_deref()?;
     let mut proof = vec![evidence(format!("engine threads: {notice}"), "io_uring_setup(2)")];
@@ -40,21 +47,20 @@ fn no_io_uring(input: &ExplainInput<'_>) -> Option<Finding> {
              /proc/self/status; io_uring needs Linux 5.1 or later: uname -r"
         ),
     };
-    Some(finding(
-        THREADS,
-        Severity::Info,
-        "io_uring could not be used; a pool of threads measured instead".into(),
-        proof,
-        "a thread for every outstanding request costs several times the CPU time, so that the \
-         highest rates and the shortest latencies are the pool's and not the disk's",
-        remedy,
-    ))
+    Some(
+        Found::new(
+            Severity::Info,
+            "io_uring could not be used; a pool of threads measured instead",
+        )
+        .evidence(proof)
+        .remedy(remedy),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
     use seekwell_runs::Engine;
 
     fn threads(notice: Option<&str>) -> Case {

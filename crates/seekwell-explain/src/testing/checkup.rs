@@ -1,7 +1,7 @@
 //! Builders: a checkup of a healthy disk of each kind, to be spoiled by one test at a time.
 
-use super::{ExplainInput, explain};
-use crate::plan::{Level, Plan, PlanInputs, PlanMedium};
+use crate::{Observed, findings};
+use seekwell_checkup::plan::{Level, Plan, PlanInputs, PlanMedium};
 use seekwell_inspect::{
     Device, DeviceKind, Fact, Filesystem, Finding, Host, Inspection, Queue, TargetKind,
 };
@@ -158,21 +158,21 @@ impl Case {
         }
     }
 
-    pub fn input(&self) -> ExplainInput<'_> {
-        ExplainInput {
-            inspection: &self.inspection,
-            phases: &self.phases,
+    pub fn input(&self) -> Observed<'_> {
+        Observed {
+            phases: Some(&self.phases),
             preconditioned: self.preconditioned,
             study: self.study.as_ref(),
             medium: self.medium.as_ref(),
             engine: self.engine.as_ref(),
             wanted_bytes: self.wanted_bytes,
             io_uring_disabled: self.io_uring_disabled.as_ref(),
+            ..Observed::new(&self.inspection)
         }
     }
 
     pub fn explain(&self) -> Vec<Finding> {
-        let found = explain(&self.input());
+        let found = findings(&self.input());
         for f in &found {
             assert!(!f.evidence.is_empty(), "{} has no evidence", f.id);
             assert!(f.evidence.iter().all(|e| !e.seen.is_empty() && !e.from.is_empty()), "{f:?}");

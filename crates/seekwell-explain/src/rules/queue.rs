@@ -1,13 +1,42 @@
 //! Command queueing: is it offered, and does it do anything.
 
-use super::look::{evidence, fact, finding, per_s, percent};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Device, Evidence, Finding, Severity};
+use crate::words::{evidence, fact, per_s, percent};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{Device, Evidence, Severity};
 use seekwell_runs::Phase;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: UNUSED, about: "depth buys nothing on a device that should queue", apply: unused },
-    Rule { id: NOT_OFFERED, about: "the driver gives one command at a time", apply: not_offered },
+    Rule {
+        id: UNUSED,
+        about: "more requests at once do not raise the rate",
+        means: "The device is said to take many commands at once but serves them no faster than \
+                one at a time: queueing is not in effect.",
+        known: "The best rate of random 4 KiB reads at any depth is under 1.3 times that at depth \
+                1 (1.1 on a rotating disk), with at least depth 8 measured and the CPU not the \
+                limit. queue_depth in sysfs cannot show this: it keeps its value after the kernel \
+                has given up on queueing. On a virtual disk, where a host limit has the same \
+                effect, the finding is informational.",
+        why: "a device that queues should serve several times as many small reads as with one \
+              outstanding; programs that keep several requests outstanding wait in line instead",
+        fix: "look in the kernel log for errors after which queueing was switched off, fix their \
+              cause, and detach and rescan the disk or reboot",
+        tune: None,
+        check: Check::Run(unused),
+    },
+    Rule {
+        id: NOT_OFFERED,
+        about: "the driver sends one command at a time",
+        means: "A SATA disk is driven at queue depth 1, without native command queueing.",
+        known: "The transport is SATA and the queue depth is exactly 1. SATA disks since about \
+                2005 take 32 commands, so the controller is in IDE mode (ata_piix), NCQ is \
+                switched off, or the disk is very old. Virtual disks are not judged.",
+        why: "a SATA disk can take 32 commands and serve them in the order that suits it; one at a \
+              time, every other request waits and the link idles in between",
+        fix: "set the SATA mode to AHCI in the firmware setup; under AHCI, look for the reason in \
+              the kernel log and raise queue_depth to 31",
+        tune: None,
+        check: Check::Run(not_offered),
+    },
 ];
 const UNUSED: &str = "SW-QUEUE-001";
 const NOT_OFFERED: &str = "SW-QUEUE-002";
@@ -24,16 +53,7 @@ const DEEP_ENOUGH: u32 = 8;
 /// Where the CPU is this busy, depth buys nothing for another reason.
 const CPU_BUSY: f64 = 0.9;
 
-/// SW-QUEUE-001: more requests outstanding do not raise the rate, though the device is said to
-/// queue.
-///
-/// Condition: transport SATA, SAS, SCSI, NVMe or virtio; a queue depth above 1 (or several hardware
-/// queues); the best rate of random 4 KiB reads at any depth under 1.3 times that at depth 1 (1.1
-/// on a rotating disk); a depth of 8 or more measured; the CPU not the limit. `queue_depth` in
-/// sysfs says what the driver was told at the start and stays the same when the kernel has given up
-/// on queueing, which is why only a measurement shows it. A virtual disk may be held back by its
-/// host's limit, so there it is information.
-fn unused(input: &ExplainInput<'_>) -> Option<Finding> {
+fn unused(input: &Observed<'_>) -> Option<Found> {
     let disk = input.disk().filter(|d| speaks(d, &["sata", "sas", "scsi", "nvme", "virtio"]))?;
     let offered = offered(disk)?;
     let curve = input.curve();
@@ -64,18 +84,16 @@ fn unused(input: &ExplainInput<'_>) -> Option<Finding> {
     let remedy = remedy(disk, host.is_some());
     proof.extend(host);
     proof.extend(disk.driver.as_ref().map(|d| fact("driver", d)));
-    Some(finding(
-        UNUSED,
-        severity,
-        format!("{}: more requests at once do not make it faster", disk.name),
-        proof,
-        format!(
-            "a device that takes many commands at once should serve at least {needed} times as \
+    Some(
+        Found::new(severity, format!("{}: more requests at once do not make it faster", disk.name))
+            .evidence(proof)
+            .why(format!(
+                "a device that takes many commands at once should serve at least {needed} times as \
              many small reads as with one; this one behaves as if its command tags were not used, \
              and every program that keeps several requests outstanding waits in line"
-        ),
-        remedy,
-    ))
+            ))
+            .remedy(remedy),
+    )
 }
 
 fn offered(disk: &Device) -> Option<Evidence> {
@@ -116,13 +134,7 @@ fn remedy(disk: &Device, is_virtual: bool) -> String {
     }
 }
 
-/// SW-QUEUE-002: a SATA disk gets one command at a time.
-///
-/// Condition: transport SATA and a queue depth of exactly 1. Every SATA disk since about 2005
-/// queues 32 commands, so 1 means that the controller is driven in its IDE-compatible mode
-/// (`ata_piix`), that NCQ was switched off, or that the disk is very old. Virtual disks are not
-/// judged: nothing is gained by an emulated queue.
-fn not_offered(input: &ExplainInput<'_>) -> Option<Finding> {
+fn not_offered(input: &Observed<'_>) -> Option<Found> {
     let disk = input.disk().filter(|d| speaks(d, &["sata"]))?;
     let depth = disk.queue.queue_depth.as_ref().filter(|d| d.value == 1)?;
     if input.virtual_evidence(disk).is_some() {
@@ -147,21 +159,20 @@ fn not_offered(input: &ExplainInput<'_>) -> Option<Finding> {
          image holds the driver: lsinitramfs /boot/initrd.img-$(uname -r) | grep ahci"
             .into()
     };
-    Some(finding(
-        NOT_OFFERED,
-        Severity::Warning,
-        format!("{name}: the driver gives the disk one command at a time"),
-        proof,
-        "a SATA disk can take 32 commands and serve them in the order that suits it; one at a \
-         time, every other request waits and the link idles in between",
-        remedy,
-    ))
+    Some(
+        Found::new(
+            Severity::Warning,
+            format!("{name}: the driver gives the disk one command at a time"),
+        )
+        .evidence(proof)
+        .remedy(remedy),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
 
     fn flat(c: &mut Case, gain: f64) {
         let one = c.phase_mut("rand-read-4k-d1").median("read.requests_per_s").expect("d1");

@@ -1,11 +1,25 @@
 //! Whether the I/O scheduler suits the kind of device.
 
-use super::look::{ONE_READ, evidence, fact, finding, ns, per_s, set_queue};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Finding, Severity};
+use crate::look::ONE_READ;
+use crate::words::{evidence, fact, ns, per_s, set_queue};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: UNFIT, about: "scheduler unfit for the device kind", apply: unfit }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: UNFIT,
+    about: "the I/O scheduler does not suit the disk",
+    means: "A fast NVMe drive has a scheduler that costs it part of its rate, or a rotating \
+            disk has none.",
+    known: "An NVMe drive reaches 100,000 random reads a second under a scheduler other than \
+            none (a warning for bfq, by far the most expensive); or a directly attached disk \
+            that rotates, by flag and latency, has none. Disks behind RAID controllers are not \
+            judged.",
+    why: "a scheduler costs CPU time on every request, which only disks with seeks pay back; \
+          without one, a rotating disk does not save seeks and writes can starve reads",
+    fix: "use none on fast NVMe drives and mq-deadline on rotating disks",
+    tune: None,
+    check: Check::Run(unfit),
+}];
 const UNFIT: &str = "SW-SCHED-001";
 
 /// From here on a scheduler's lock and ordering cost a share of the rate that can be measured;
@@ -14,12 +28,7 @@ const FAST: f64 = 100e3;
 /// Controllers that order requests themselves: `none` above them is right.
 const OWN_ORDER: [&str; 6] = ["megaraid_sas", "aacraid", "hpsa", "smartpqi", "arcmsr", "mpi3mr"];
 
-/// SW-SCHED-001: a scheduler that costs more than it gives, or none where one is needed.
-///
-/// Condition: an NVMe disk that reaches 100,000 random reads a second with any scheduler but `none`
-/// (a warning for bfq, whose cost is by far the largest, information for the others); or a disk
-/// that rotates, by flag and by latency, directly attached, with `none`.
-fn unfit(input: &ExplainInput<'_>) -> Option<Finding> {
+fn unfit(input: &Observed<'_>) -> Option<Found> {
     let disk = input.disk()?;
     let scheduler = disk.queue.scheduler.as_ref()?;
     let driver = disk.driver.as_ref().map_or("", |d| d.value.as_str());
@@ -34,15 +43,8 @@ fn unfit(input: &ExplainInput<'_>) -> Option<Finding> {
         && *rate >= FAST
     {
         let bfq = scheduler.value == "bfq";
-        return Some(finding(
-            UNFIT,
-            if bfq { Severity::Warning } else { Severity::Info },
-            format!("{name}: the scheduler {} costs a fast disk some of its rate", scheduler.value),
-            vec![fact("scheduler", scheduler), evidence(per_s(*rate), &phase.name)],
-            "an NVMe disk has a queue for every CPU and no seeks to spare; a scheduler puts all \
-             requests through one ordered list again, which costs CPU time on every one of them",
-            set_queue(disk, "scheduler", "none"),
-        ));
+        return Some(Found::new(if bfq { Severity::Warning } else { Severity::Info }, format!("{name}: the scheduler {} costs a fast disk some of its rate", scheduler.value)).evidence([fact("scheduler", scheduler), evidence(per_s(*rate), &phase.name)]).why("an NVMe disk has a queue for every CPU and no seeks to spare; a scheduler puts all \
+             requests through one ordered list again, which costs CPU time on every one of them").remedy(set_queue(disk, "scheduler", "none")));
     }
     if scheduler.value != "none" || input.rotates(disk) != Some(true) || OWN_ORDER.contains(&driver)
     {
@@ -53,21 +55,14 @@ fn unfit(input: &ExplainInput<'_>) -> Option<Finding> {
     if let Some(read) = input.one_read_ns() {
         proof.push(evidence(format!("one random read of 4 KiB, median: {}", ns(read)), ONE_READ));
     }
-    Some(finding(
-        UNFIT,
-        Severity::Warning,
-        format!("{name} rotates and has no scheduler"),
-        proof,
-        "without a scheduler requests reach the disk in the order they come, seeks are not spared, \
-         and nothing keeps a stream of writes from starving reads",
-        set_queue(disk, "scheduler", "mq-deadline"),
-    ))
+    Some(Found::new(Severity::Warning, format!("{name} rotates and has no scheduler")).evidence(proof).why("without a scheduler requests reach the disk in the order they come, seeks are not spared, \
+         and nothing keeps a stream of writes from starving reads").remedy(set_queue(disk, "scheduler", "mq-deadline")))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Case, fact};
     use super::*;
+    use crate::testing::checkup::{Case, fact};
     use seekwell_inspect::Device;
 
     fn scheduler(name: &str) -> impl FnOnce(&mut Device) {

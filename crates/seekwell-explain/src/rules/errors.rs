@@ -1,18 +1,51 @@
 //! Requests that failed, and devices that stopped answering or went away.
 
-use super::look::{evidence, finding};
-use super::room::says_full;
-use super::{ExplainInput, Rule};
-use crate::driver::{DEVICE_GONE, DEVICE_STALLED, says_gone};
-use crate::summary::failure_text;
-use seekwell_inspect::{Evidence, Finding, Severity};
-use seekwell_io::measurement::{Failure, FailureKind, Stopped};
+use crate::words::evidence;
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{Evidence, Severity};
+use seekwell_io::measurement::{Failure, Stopped};
 use seekwell_runs::Phase;
+use seekwell_runs::reason::{DEVICE_GONE, DEVICE_STALLED};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: FAILED, about: "I/O errors", apply: failed },
-    Rule { id: STALLED, about: "the device stopped answering", apply: stalled },
-    Rule { id: GONE, about: "the device went away", apply: gone },
+    Rule {
+        id: FAILED,
+        about: "requests failed",
+        means: "The kernel returned an error for a request, or moved fewer bytes than asked.",
+        known: "A repeat has a failed or short request. One is enough: a healthy disk fails none. \
+                A full file system (SW-ROOM-003) and a device that went away (SW-IO-003) are told \
+                apart by errno.",
+        why: "a disk that fails requests is losing data now or will soon; numbers of the phases \
+              concerned are left out",
+        fix: "copy the data off first; then look at the kernel log and at smartctl -a, and check \
+              cable and power",
+        tune: None,
+        check: Check::Run(failed),
+    },
+    Rule {
+        id: STALLED,
+        about: "the device stopped answering",
+        means: "Requests were outstanding and none completed for longer than the engine waits.",
+        known: "A repeat ended because nothing completed within the engine's limit.",
+        why: "the kernel waits for a lost command, often 30 s, and resets the link or the device; \
+              every program that touches the disk hangs meanwhile",
+        fix: "look at the kernel log for timeouts and resets, then at smartctl -a; check cable and \
+              power",
+        tune: None,
+        check: Check::Run(stalled),
+    },
+    Rule {
+        id: GONE,
+        about: "the device disappeared during the run",
+        means: "The kernel removed the device while it was being measured.",
+        known: "A request failed with ENODEV or ENXIO, a repeat could not open the device, or \
+                phases were skipped for that reason.",
+        why: "a disk that vanishes has lost its power, its cable or its firmware's mind; what was \
+              not yet written is lost",
+        fix: "look at the kernel log for the reason; check power, cable and, for USB, the hub",
+        tune: None,
+        check: Check::Run(gone),
+    },
 ];
 const FAILED: &str = "SW-IO-001";
 const STALLED: &str = "SW-IO-002";
@@ -20,45 +53,34 @@ const GONE: &str = "SW-IO-003";
 /// More rows say nothing new.
 const MOST: usize = 8;
 
-/// SW-IO-001: a request failed.
-///
-/// Condition: any repeat has a failed or short request, other than for want of room (SW-ROOM-003)
-/// or because the device went away (SW-IO-003). A disk does not fail requests: one is enough.
-fn failed(input: &ExplainInput<'_>) -> Option<Finding> {
-    let of_the_disk = |f: &Failure| match f.kind {
-        FailureKind::Errno { errno } => !says_full(errno) && !says_gone(errno),
-        FailureKind::Short { .. } => true,
-    };
+fn failed(input: &Observed<'_>) -> Option<Found> {
+    let of_the_disk = |f: &Failure| !f.kind.is_no_space() && !f.kind.is_device_gone();
     let failures = failures(input).filter(|(_, f, _)| of_the_disk(f));
     let all: Vec<_> = failures.collect();
     let total: u64 = all.iter().map(|(_, _, n)| n).sum();
     let proof = all.iter().take(MOST).map(|(p, f, n)| {
         let more = if *n > 1 { format!(" ({n} such requests)") } else { String::new() };
-        evidence(format!("{}{more}", failure_text(f)), &p.name)
+        evidence(format!("{f}{more}"), &p.name)
     });
     let proof: Vec<_> = proof.collect();
     if proof.is_empty() {
         return None;
     }
-    Some(finding(
-        FAILED,
-        Severity::Error,
-        match total {
-            1 => "A request failed".into(),
-            n => format!("{n} requests failed"),
-        },
-        proof,
-        "a disk that fails requests is losing data now or will soon; numbers of the phases \
-         concerned are left out",
-        format!("save the data first; then {}", look_at(input)),
-    ))
+    Some(
+        Found::new(
+            Severity::Error,
+            match total {
+                1 => "A request failed".into(),
+                n => format!("{n} requests failed"),
+            },
+        )
+        .evidence(proof)
+        .remedy(format!("save the data first; then {}", look_at(input))),
+    )
 }
 
-/// SW-IO-002: nothing came back from the device for too long.
-///
-/// Condition: a repeat ended because nothing completed within the engine's limit.
-fn stalled(input: &ExplainInput<'_>) -> Option<Finding> {
-    let repeats = input.phases.iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
+fn stalled(input: &Observed<'_>) -> Option<Found> {
+    let repeats = input.phases().iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
     let mut proof: Vec<Evidence> = repeats
         .filter(|(_, r)| r.stopped == Stopped::Stalled)
         .map(|(p, r)| {
@@ -70,32 +92,24 @@ fn stalled(input: &ExplainInput<'_>) -> Option<Finding> {
     if proof.is_empty() {
         return None;
     }
-    Some(finding(
-        STALLED,
-        Severity::Error,
-        "The device stopped answering".into(),
-        proof,
-        "the kernel waits for a lost command, often 30 s, and resets the link or the device; every \
-         program that touches the disk hangs meanwhile",
-        look_at(input),
-    ))
+    Some(
+        Found::new(Severity::Error, "The device stopped answering")
+            .evidence(proof)
+            .remedy(look_at(input)),
+    )
 }
 
-/// SW-IO-003: the device went away during the run.
-///
-/// Condition: a request failed with `ENODEV` or `ENXIO`, a repeat could not begin because the
-/// device could not be found, or phases were left out for that reason.
-fn gone(input: &ExplainInput<'_>) -> Option<Finding> {
+fn gone(input: &Observed<'_>) -> Option<Found> {
     let mut proof: Vec<Evidence> = failures(input)
-        .filter(|(_, f, _)| matches!(f.kind, FailureKind::Errno { errno } if says_gone(errno)))
-        .map(|(p, f, _)| evidence(failure_text(&f), &p.name))
+        .filter(|(_, f, _)| f.kind.is_device_gone())
+        .map(|(p, f, _)| evidence(f.to_string(), &p.name))
         .collect();
-    let repeats = input.phases.iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
+    let repeats = input.phases().iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
     proof.extend(repeats.filter_map(|(p, r)| {
         let why = r.invalid.as_deref().filter(|why| why.starts_with(DEVICE_GONE))?;
         Some(evidence(why, &p.name))
     }));
-    let left_out = input.phases.iter().filter(|p| p.skipped.as_deref() == Some(DEVICE_GONE));
+    let left_out = input.phases().iter().filter(|p| p.skipped.as_deref() == Some(DEVICE_GONE));
     let names: Vec<_> = left_out.map(|p| p.name.as_str()).collect();
     if !names.is_empty() {
         let seen = format!("{} phases could not be run: {DEVICE_GONE}", names.len());
@@ -104,23 +118,19 @@ fn gone(input: &ExplainInput<'_>) -> Option<Finding> {
     if proof.is_empty() {
         return None;
     }
-    Some(finding(
-        GONE,
-        Severity::Error,
-        "The device went away during the run".into(),
-        proof,
-        "a disk that vanishes has lost its power, its cable or its firmware's mind; what was not \
-         yet written is lost",
-        look_at(input),
-    ))
+    Some(
+        Found::new(Severity::Error, "The device went away during the run")
+            .evidence(proof)
+            .remedy(look_at(input)),
+    )
 }
 
-fn failures<'a>(input: &ExplainInput<'a>) -> impl Iterator<Item = (&'a Phase, Failure, u64)> {
-    let repeats = input.phases.iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
+fn failures<'a>(input: &Observed<'a>) -> impl Iterator<Item = (&'a Phase, Failure, u64)> {
+    let repeats = input.phases().iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
     repeats.filter_map(|(p, r)| Some((p, r.failure?, r.failed.max(1))))
 }
 
-fn look_at(input: &ExplainInput<'_>) -> String {
+fn look_at(input: &Observed<'_>) -> String {
     let log = "sudo dmesg --level=err,warn | tail -50";
     match input.disk() {
         Some(d) => {
@@ -132,9 +142,9 @@ fn look_at(input: &ExplainInput<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Case;
     use super::*;
-    use crate::driver::ExecuteError;
+    use crate::testing::checkup::Case;
+    use seekwell_checkup::ExecuteError;
 
     #[test]
     fn one_failed_request_is_an_error_with_its_place() {

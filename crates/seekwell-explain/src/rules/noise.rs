@@ -1,11 +1,24 @@
 //! Whether repeats agree well enough to be trusted.
 
-use super::look::{CACHED_READ, evidence, finding, main_rate, percent};
-use super::{ExplainInput, Rule};
-use seekwell_inspect::{Finding, Severity};
+use crate::look::{CACHED_READ, main_rate};
+use crate::words::{evidence, percent};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { id: NOISY, about: "results too noisy to trust", apply: noisy }];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: NOISY,
+    about: "repeats differ too much",
+    means: "The same phase gave a different rate each time.",
+    known: "(largest - smallest) / median of a phase's rate is over 25 % in two or more \
+            repeats. It is a warning where one phase exceeds 50 % or every third phase is \
+            affected. Three repeats on a rotating disk differ by a tenth from chance alone.",
+    why: "when repeats differ this much, a difference to another disk or setting of the same \
+          size means nothing; usually something else uses the disk or the processor meanwhile",
+    fix: "see what else is running (sudo iotop -oPa, iostat -x 1), then seekwell checkup \
+          --thorough",
+    tune: None,
+    check: Check::Run(noisy),
+}];
 const NOISY: &str = "SW-NOISE-001";
 
 /// (largest − smallest) / median. Three repeats of a rotating disk's 35 random reads differ by
@@ -14,14 +27,9 @@ const SPREAD: f64 = 0.25;
 /// Beyond this the median itself could be anything.
 const WILD: f64 = 0.5;
 
-/// SW-NOISE-001: repeats of the same phase differ too much.
-///
-/// Condition: the rate of any phase spreads by more than 25 % of its median over two or more
-/// repeats. One finding lists all such phases; it is a warning where one spreads by more than 50 %
-/// or every third phase spreads, and information otherwise. The page cache test counts as the
-/// others do.
-fn noisy(input: &ExplainInput<'_>) -> Option<Finding> {
-    let measured: Vec<_> = input.phases.iter().filter_map(|p| Some((p, main_rate(p)?.1))).collect();
+fn noisy(input: &Observed<'_>) -> Option<Found> {
+    let measured: Vec<_> =
+        input.phases().iter().filter_map(|p| Some((p, main_rate(p)?.1))).collect();
     let spread: Vec<_> =
         measured.iter().filter(|(_, s)| s.n >= 2 && s.relative() > SPREAD).collect();
     let worst = spread.iter().map(|(_, s)| s.relative()).max_by(f64::total_cmp)?;
@@ -34,21 +42,23 @@ fn noisy(input: &ExplainInput<'_>) -> Option<Finding> {
     });
     let cpu_only = spread.iter().all(|(p, _)| p.name == CACHED_READ);
     let wild = worst > WILD || spread.len() * 3 > measured.len();
-    Some(finding(
-        NOISY,
-        if wild && !cpu_only { Severity::Warning } else { Severity::Info },
-        format!("{} of {} phases gave different numbers each time", spread.len(), measured.len()),
-        proof.collect(),
-        "when repeats differ this much, a difference to another disk or setting of the same size \
-         means nothing; usually something else uses the disk or the processor meanwhile",
-        "see what else is running (sudo iotop -oPa, iostat -x 1), then seekwell checkup --thorough",
-    ))
+    Some(
+        Found::new(
+            if wild && !cpu_only { Severity::Warning } else { Severity::Info },
+            format!(
+                "{} of {} phases gave different numbers each time",
+                spread.len(),
+                measured.len()
+            ),
+        )
+        .evidence(proof),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Case;
     use super::*;
+    use crate::testing::checkup::Case;
 
     fn spread(case: Case, phase: &str, low: f64, high: f64) -> Case {
         case.with(|c| c.spread(phase, "read.requests_per_s", 100.0, low, high))
