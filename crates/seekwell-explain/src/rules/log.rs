@@ -7,7 +7,8 @@
 
 use crate::look::text;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::log::{Incident, Stamp, State};
+use seekwell_inspect::log::catalogue::entry;
+use seekwell_inspect::log::{Incident, KernelEvent as E, Stamp, State};
 use seekwell_inspect::{Device, Severity};
 
 /// The rules' fixed parts: what they are known by is always the kernel's own line.
@@ -140,7 +141,7 @@ pub(super) const RULES: &[Rule] = &[
         "The kernel compared the rate of the device with that of the slots above it.",
         "The drive never exceeds the slowest link on its way.",
         "move the card to another slot; the line names the culprit",
-        |i| entries(i, &["KL-052"])
+        |i| entries(i, &[E::PcieBandwidth])
     ),
     rule!(
         "SW-LOG-012",
@@ -148,7 +149,7 @@ pub(super) const RULES: &[Rule] = &[
         "A function or port of PCI Express had errors.",
         "Corrected errors cost little but announce others; uncorrected ones are lost commands.",
         "reseat the card, replace riser or cable, force a lower generation in the firmware setup",
-        |i| entries(i, &["KL-053", "KL-054", "KL-055", "KL-067"])
+        |i| entries(i, &[E::PcieCorrected, E::PcieUncorrected, E::PcieNotReady, E::IommuFault])
     ),
     rule!(
         "SW-LOG-013",
@@ -156,7 +157,7 @@ pub(super) const RULES: &[Rule] = &[
         "The device finished commands and the kernel was not interrupted.",
         "Each command then waits for a timeout or a poll, up to 30 seconds.",
         "look at the interrupt's routing: MSI, firmware, IOMMU; in IDE mode switch to AHCI",
-        |i| entries(i, &["KL-017", "KL-045", "KL-065"])
+        |i| entries(i, &[E::AtaLostInterrupt, E::NvmePolled, E::InterruptDisabled])
     ),
     rule!(
         "SW-LOG-014",
@@ -164,7 +165,7 @@ pub(super) const RULES: &[Rule] = &[
         "The bridge hung, lost power, or runs on a slower port than it could.",
         "Every reset loses the commands under way for seconds; often the supply is too weak.",
         "check the power supply and cable first, then the case's firmware, then usb-storage.quirks",
-        |i| entries(i, &["KL-056", "KL-058"])
+        |i| entries(i, &[E::UsbReset, E::UsbSlow])
     ),
     rule!(
         "SW-LOG-015",
@@ -195,7 +196,7 @@ pub(super) const RULES: &[Rule] = &[
         "Programs stand still; the cause is usually a disk in error handling, or too much dirty \
          data before a slow one.",
         "look at the incidents before it and at vm.dirty_bytes",
-        |i| entries(i, &["KL-066"])
+        |i| entries(i, &[E::TaskBlocked])
     ),
     rule!(
         "SW-LOG-018",
@@ -217,31 +218,78 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-const MEDIA: &[&str] = &["KL-007", "KL-036", "KL-051"];
-const LOST: &[&str] = &["KL-042"];
-const NOISE: &[&str] = &["KL-008", "KL-009", "KL-010", "KL-011"];
-const FAILED: &[&str] = &[
-    "KL-004", "KL-005", "KL-006", "KL-012", "KL-013", "KL-014", "KL-015", "KL-016", "KL-035",
-    "KL-038", "KL-040", "KL-041", "KL-043", "KL-044", "KL-046", "KL-047", "KL-048",
+const MEDIA: &[E] = &[E::AtaMediaError, E::ScsiMediaError, E::NvmeError];
+const LOST: &[E] = &[E::BufferError];
+const NOISE: &[E] = &[E::InterfaceCrc, E::LinkNoise, E::LinkLost, E::InterfaceFatal];
+const FAILED: &[E] = &[
+    E::AtaException,
+    E::QueuedCommandFailed,
+    E::CommandFailed,
+    E::LinkReset,
+    E::SlowToRespond,
+    E::ResetFailed,
+    E::AtaDisabled,
+    E::IdentifyTimeout,
+    E::ScsiCommandFailed,
+    E::ScsiOffline,
+    E::IoError,
+    E::BlockError,
+    E::NvmeTimeout,
+    E::NvmeReset,
+    E::NvmeDown,
+    E::NvmeRemoved,
+    E::NvmeNoQueues,
 ];
 /// What other rules say from the device tree: said here of a log alone.
-const KNOWN_BY_FACTS: &[&str] = &[
-    "KL-018", "KL-019", "KL-020", "KL-021", "KL-022", "KL-024", "KL-026", "KL-027", "KL-031",
-    "KL-032", "KL-057",
+const KNOWN_BY_FACTS: &[E] = &[
+    E::ConfiguredForPio,
+    E::FortyWireCable,
+    E::DmaBlocked,
+    E::BridgeLimits,
+    E::NcqNotUsed,
+    E::ForcedSetting,
+    E::RemappedNvme,
+    E::ControllerQuirk,
+    E::SataAsIde,
+    E::WriteProtected,
+    E::UasIgnored,
 ];
 /// What has a rule of its own by an entry or by the state it leaves.
-const TOLD: &[&[&str]] = &[
+const TOLD: &[&[E]] = &[
     MEDIA,
     LOST,
     NOISE,
     FAILED,
     &[
-        "KL-001", "KL-002", "KL-003", "KL-052", "KL-053", "KL-054", "KL-055", "KL-067", "KL-017",
-        "KL-045", "KL-065", "KL-056", "KL-058", "KL-060", "KL-061", "KL-063", "KL-066",
+        E::SataSpeedLimited,
+        E::TransferModeLowered,
+        E::NcqDisabled,
+        E::PcieBandwidth,
+        E::PcieCorrected,
+        E::PcieUncorrected,
+        E::PcieNotReady,
+        E::IommuFault,
+        E::AtaLostInterrupt,
+        E::NvmePolled,
+        E::InterruptDisabled,
+        E::UsbReset,
+        E::UsbSlow,
+        E::BarriersDisabled,
+        E::FilesystemStopped,
+        E::ArrayMemberLost,
+        E::TaskBlocked,
     ],
 ];
 /// Ordinary at plug-in, whatever the word it is printed with.
-const ORDINARY: &[&str] = &["KL-021", "KL-024", "KL-025", "KL-034", "KL-037", "KL-039", "KL-050"];
+const ORDINARY: &[E] = &[
+    E::BridgeLimits,
+    E::ForcedSetting,
+    E::LpmBroken,
+    E::WriteCacheReport,
+    E::ScsiReset,
+    E::NotReady,
+    E::HostMemoryBuffer,
+];
 
 /// The incidents of this target; all of a log without one.
 pub fn incidents<'a>(input: &Observed<'a>) -> Vec<&'a Incident> {
@@ -335,36 +383,30 @@ pub(super) fn says_ncq_off(input: &Observed<'_>, disk: &str) -> bool {
 }
 
 /// One finding of each incident that has one of these entries.
-fn entries(input: &Observed<'_>, wanted: &[&str]) -> Vec<Found> {
-    let of = |incident: &&&Incident| wanted.iter().any(|w| incident.counts.contains_key(*w));
+fn entries(input: &Observed<'_>, wanted: &[E]) -> Vec<Found> {
+    let of = |incident: &&&Incident| wanted.iter().any(|w| incident.counts.contains_key(w));
     let mine = incidents(input);
     let found_of = |i: &&Incident| {
         // What the leading entry means describes the whole; of another entry its own words do.
-        let entry = wanted.iter().find(|w| i.counts.contains_key(**w));
-        let entry = entry.and_then(|id| seekwell_inspect::log::catalogue::entry(id));
-        let leading = wanted.contains(&i.id.as_str());
-        let words = match entry.filter(|_| !leading) {
-            Some(entry) => entry.meaning,
-            None => i.meaning.as_str(),
+        let leading = wanted.contains(&i.id);
+        let other = wanted.iter().filter(|_| !leading).find(|w| i.counts.contains_key(w));
+        let Some(other) = other.map(|event| entry(*event)) else {
+            return found(input, i, i.severity, i.meaning.trim_end_matches('.'));
         };
-        let mut found = found(input, i, i.severity, words.trim_end_matches('.'));
-        if let Some(entry) = entry.filter(|_| !leading) {
-            found = found.remedy(entry.remedy);
-        }
-        found
+        found(input, i, i.severity, other.meaning.trim_end_matches('.')).remedy(other.remedy)
     };
     mine.iter().filter(of).map(found_of).collect()
 }
 
 fn other(input: &Observed<'_>) -> Vec<Found> {
     let alone = input.devices().is_empty();
-    let is_told = |id: &str| {
-        TOLD.iter().any(|group| group.contains(&id)) || (!alone && KNOWN_BY_FACTS.contains(&id))
+    let is_told = |id: &E| {
+        TOLD.iter().any(|group| group.contains(id)) || (!alone && KNOWN_BY_FACTS.contains(id))
     };
     let mine = incidents(input);
-    let rest = mine.iter().filter(|i| !i.counts.keys().any(|id| is_told(id)));
+    let rest = mine.iter().filter(|i| !i.counts.keys().any(&is_told));
     rest.map(|i| {
-        let severity = if ORDINARY.contains(&i.id.as_str()) { Severity::Info } else { i.severity };
+        let severity = if ORDINARY.contains(&i.id) { Severity::Info } else { i.severity };
         found(input, i, severity, i.meaning.trim_end_matches('.'))
     })
     .collect()
