@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     why: "a program waits for its reads but rarely for its writes; when writes go first, a \
           backup or a database checkpoint makes everything else feel stuck",
     fix: "use an I/O scheduler that gives reads precedence: mq-deadline, kyber or bfq",
-    tune: None,
+    tune: Some("Set the scheduler."),
     check: Check::Run(starved),
 }];
 const STARVED: &str = "SW-MIX-001";

@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
               every monitoring agent are blind here too",
         fix: "echo 1 into queue/iostats of the device; accounting costs a few nanoseconds a \
               request",
-        tune: None,
+        tune: Some("Set iostats."),
         check: Check::Run(blind),
     },
 ];

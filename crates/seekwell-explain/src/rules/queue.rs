@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
               time, every other request waits and the link idles in between",
         fix: "set the SATA mode to AHCI in the firmware setup; under AHCI, look for the reason in \
               the kernel log and raise queue_depth to 31",
-        tune: None,
+        tune: Some("Raise queue_depth on trial, where the driver allows it."),
         check: Check::Run(not_offered),
     },
 ];

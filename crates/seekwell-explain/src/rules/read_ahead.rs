@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
           while it is on its way the disk idles, and copying, backup and scans get a fraction \
           of the rate",
     fix: "write the size in KiB into queue/read_ahead_kb of the device",
-    tune: None,
+    tune: Some("Set read_ahead_kb."),
     check: Check::Run(too_small),
 }];
 const SMALL: &str = "SW-RA-001";

@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     why: "file systems, schedulers and databases go by this flag; a disk that is slow against \
           it may also be failing or short of power",
     fix: "write the true value into queue/rotational",
-    tune: None,
+    tune: Some("Set rotational."),
     check: Check::Run(flag),
 }];
 const FLAG: &str = "SW-ROT-001";

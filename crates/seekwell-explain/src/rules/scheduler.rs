@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     why: "a scheduler costs CPU time on every request, which only disks with seeks pay back; \
           without one, a rotating disk does not save seeks and writes can starve reads",
     fix: "use none on fast NVMe drives and mq-deadline on rotating disks",
-    tune: None,
+    tune: Some("Set the scheduler."),
     check: Check::Run(unfit),
 }];
 const UNFIT: &str = "SW-SCHED-001";
