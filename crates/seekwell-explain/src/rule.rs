@@ -85,17 +85,25 @@ impl Rule {
     pub fn page(&self) -> String {
         let mut page = format!("{}: {}\n", self.id, self.about);
         let parts = [
-            ("What it means", Some(self.means)),
-            ("How it is known", Some(self.known)),
-            ("Why it matters", Some(self.why)),
-            ("What to do", Some(self.fix)),
-            ("What tune can do", self.tune.or(Some("Nothing: this is not a runtime setting."))),
+            ("What it means", self.means),
+            ("How it is known", self.known),
+            ("Why it matters", &sentence(self.why)),
+            ("What to do", self.fix),
+            ("What tune can do", self.tune.unwrap_or("Nothing: this is not a runtime setting.")),
         ];
         for (title, text) in parts {
-            page += &format!("\n{title}\n  {}\n", text.unwrap_or_default());
+            page += &format!("\n{title}\n  {text}\n");
         }
         page
     }
+}
+
+/// A clause of a finding as a sentence of its own.
+fn sentence(clause: &str) -> String {
+    let mut rest = clause.chars();
+    let first = rest.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let stop = if clause.ends_with('.') { "" } else { "." };
+    format!("{first}{}{stop}", rest.as_str())
 }
 
 impl Found {

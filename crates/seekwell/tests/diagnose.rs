@@ -227,6 +227,9 @@ fn every_rule_has_a_page_in_both_forms() {
         ids.insert(rule.id);
     }
     assert!(ids.len() >= 60, "{} rules", ids.len());
+    let list = run(home.path(), &["inspect", "--explain"]);
+    let listed = list.out.lines().filter_map(|line| line.split_whitespace().next());
+    assert_eq!((list.status, listed.collect::<BTreeSet<_>>()), (0, ids), "{}", list.err);
     let lower = run(home.path(), &["inspect", "--explain", "sw-ahci-001"]);
     assert!(lower.out.starts_with("SW-AHCI-001: "), "letter case does not matter");
 }

@@ -298,14 +298,17 @@ pub struct Inspect {
     #[arg(long, conflicts_with = "from")]
     pub probe: bool,
     /// Explain a finding: what it means, how it is known, why it matters, what to do
+    ///
+    /// Without ID, list all findings that inspect and every command that measures can report.
     #[arg(
         long,
         value_name = "ID",
+        num_args = 0..=1,
         conflicts_with_all = [
             "targets", "verbose", "save", "from", "mask", "log", "lsmod", "probe", "watch",
         ]
     )]
-    pub explain: Option<String>,
+    pub explain: Option<Option<String>>,
     /// Stay, and say in one line each what is plugged in or out and what goes wrong
     ///
     /// First says at which controllers a disk can be plugged in while the machine runs. With

@@ -1,13 +1,27 @@
-//! `seekwell inspect --explain ID`: the page of a finding.
+//! `seekwell inspect --explain [ID]`: the page of a finding, or a list of all.
 
 use crate::Ended;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
+use seekwell_explain::{rule, rules};
 use serde_json::json;
 
-pub fn run(id: &str, context: &Context) -> Ended {
+/// All findings with a line each.
+pub fn list(context: &Context) -> Ended {
+    if context.json {
+        let rules: Vec<_> = rules().map(|r| json!({"id": r.id, "about": r.about})).collect();
+        context.print_json(&json!({"schema": "seekwell/rules/1", "rules": rules}))?;
+    } else {
+        let lines: String = rules().map(|r| format!("{:<15}{}\n", r.id, r.about)).collect();
+        context.print(&lines)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The page of one finding.
+pub fn page(id: &str, context: &Context) -> Ended {
     let id = id.trim();
-    if let Some(rule) = seekwell_explain::rule(id) {
+    if let Some(rule) = rule(id) {
         if context.json {
             context.print_json(&json!({
                 "schema": "seekwell/rule/1",
@@ -27,7 +41,7 @@ pub fn run(id: &str, context: &Context) -> Ended {
     // SW-LINK of SW-LINK-9; a bare SW would name them all.
     let parts: Vec<&str> = id.split('-').collect();
     let theme = parts.get(..2).map(|theme| theme.join("-").to_ascii_uppercase() + "-");
-    let known = seekwell_explain::rules().map(|r| r.id);
+    let known = rules().map(|r| r.id);
     let near = known.filter(|k| theme.as_ref().is_some_and(|theme| k.starts_with(theme.as_str())));
     let near = near.map(str::to_owned).collect();
     Err(CommandError::NoSuchRule { id: id.to_owned(), near })
