@@ -3,7 +3,7 @@
 use crate::observed::walk;
 use seekwell_inspect::facts::Detail;
 use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Inspection};
-use seekwell_runs::{Medium, Phase, Spread};
+use seekwell_runs::{Medium, Phase, PhaseId, Spread};
 
 /// Under this share of the bytes reaching the device, a number is a cache's.
 pub(crate) const HONEST_SHARE: f64 = 0.9;
@@ -14,9 +14,7 @@ pub(crate) const FASTEST_ROTATING_NS: f64 = 1e6;
 /// sticks need about 2 ms.
 pub(crate) const SLOWEST_FLASH_NS: f64 = 3e6;
 /// The phase that shows what one random read costs.
-pub(crate) const ONE_READ: &str = "rand-read-4k-d1";
-/// The phase that reads the page cache on purpose.
-pub(crate) const CACHED_READ: &str = "cached-read";
+pub(crate) const ONE_READ: PhaseId = PhaseId::RandomRead(1);
 
 /// The text of a fact; empty where there is none.
 pub(crate) fn text(fact: &Option<Fact<String>>) -> &str {

@@ -6,7 +6,7 @@ use crate::words::evidence;
 use seekwell_inspect::facts::{AtaFacts, IdentifyData, ScsiFacts};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection, TargetKind};
-use seekwell_runs::{Engine, Medium, Phase, Study};
+use seekwell_runs::{Engine, Medium, Phase, PhaseId, Study};
 
 /// Everything the rules may look at.
 #[derive(Debug, Clone, Copy)]
@@ -143,13 +143,13 @@ impl<'a> Observed<'a> {
         self.phases.is_none() || !matches!(kind, TargetKind::Null | TargetKind::Machine)
     }
 
-    /// The phase of this name, if it is there.
-    pub(crate) fn phase(&self, name: &str) -> Option<&'a Phase> {
-        self.phases().iter().find(|p| p.name == name)
+    /// This phase of the checkup, if it was run.
+    pub(crate) fn phase(&self, id: PhaseId) -> Option<&'a Phase> {
+        self.phases().iter().find(|p| p.is(id))
     }
 
     /// The median of a metric of a phase whose numbers are the device's and not a cache's.
-    pub(crate) fn honest(&self, phase: &str, metric: &str) -> Option<f64> {
+    pub(crate) fn honest(&self, phase: PhaseId, metric: &str) -> Option<f64> {
         let phase = self.phase(phase).filter(|p| is_honest(p))?;
         phase.median(metric)
     }
@@ -207,8 +207,8 @@ impl<'a> Observed<'a> {
     /// Random 4 KiB reads by depth, honest ones only: depth, phase, median rate.
     pub(crate) fn curve(&self) -> Vec<(u32, &'a Phase, f64)> {
         let one = |p: &'a Phase| {
-            let depth = p.name.strip_prefix("rand-read-4k-d")?.parse().ok()?;
-            is_honest(p).then_some(())?;
+            let depth = p.workload.drawn()?.pace.depth();
+            (p.is(PhaseId::RandomRead(depth)) && is_honest(p)).then_some(())?;
             Some((depth, p, p.median("read.requests_per_s").filter(|r| *r > 0.0)?))
         };
         let mut out: Vec<_> = self.phases().iter().filter_map(one).collect();

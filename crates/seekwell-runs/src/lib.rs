@@ -11,6 +11,7 @@ mod document;
 mod error;
 mod id;
 mod index;
+mod phase;
 mod place;
 pub mod read;
 pub mod reason;
@@ -25,6 +26,7 @@ pub use document::{
 };
 pub use error::StoreError;
 pub use id::is_id;
+pub use phase::PhaseId;
 pub use place::default_dir;
 pub use store::{Entry, Filter, Listing, State, Store};
 pub use study::{

@@ -4,6 +4,7 @@ use crate::look::is_honest;
 use crate::words::{bytes, evidence, fact_bytes, ns, per_s};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, DeviceKind, Severity};
+use seekwell_runs::PhaseId;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -77,11 +78,11 @@ fn unaligned(input: &Observed<'_>) -> Option<Found> {
 
 fn small_blocks(input: &Observed<'_>) -> Option<Found> {
     let both = |depth: u32, metric: &str| {
-        let of = |kind: &str| {
-            let phase = input.phase(&format!("rand-read-{kind}-d{depth}"))?;
+        let of = |id| {
+            let phase = input.phase(id)?;
             is_honest(phase).then(|| phase.metrics.get(metric).copied())?
         };
-        Some((of("block")?, of("4k")?))
+        Some((of(PhaseId::BlockRead(depth))?, of(PhaseId::RandomRead(depth))?))
     };
     let mut proof = Vec::new();
     if let Some((block, four)) = both(1, "read.latency_ns_mean")
@@ -89,18 +90,18 @@ fn small_blocks(input: &Observed<'_>) -> Option<Found> {
         && block.low > four.high
     {
         let seen = format!("one block, depth 1, mean: {}", ns(block.median));
-        proof.push(evidence(seen, "rand-read-block-d1"));
+        proof.push(evidence(seen, PhaseId::BlockRead(1)));
         let seen = format!("4 KiB, depth 1, mean: {}", ns(four.median));
-        proof.push(evidence(seen, "rand-read-4k-d1"));
+        proof.push(evidence(seen, PhaseId::RandomRead(1)));
     }
     if let Some((block, four)) = both(32, "read.requests_per_s")
         && block.median * SLOWER <= four.median
         && block.high < four.low
     {
         let seen = format!("one block, depth 32: {}", per_s(block.median));
-        proof.push(evidence(seen, "rand-read-block-d32"));
+        proof.push(evidence(seen, PhaseId::BlockRead(32)));
         let seen = format!("4 KiB, depth 32: {}", per_s(four.median));
-        proof.push(evidence(seen, "rand-read-4k-d32"));
+        proof.push(evidence(seen, PhaseId::RandomRead(32)));
     }
     if proof.is_empty() {
         return None;

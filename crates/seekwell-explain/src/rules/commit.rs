@@ -3,6 +3,7 @@
 use crate::words::{evidence, fact, ns, quote};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Evidence, Severity};
+use seekwell_runs::PhaseId;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -41,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 const TOO_FAST: &str = "SW-COMMIT-001";
 const TOO_SLOW: &str = "SW-COMMIT-002";
-const COMMIT: &str = "commit-4k";
+const COMMIT: PhaseId = PhaseId::Commit;
 
 /// A block can be made durable on a rotating disk only when it passes under the head: half a turn,
 /// 2 ms at 15,000 rpm and 4.2 ms at 7,200, on average. A median of under 1 ms means that most
@@ -195,9 +196,9 @@ fn too_slow(input: &Observed<'_>) -> Option<Found> {
         COMMIT,
     )];
     let write = "write.latency_ns_mean";
-    if let Some(write) = input.phase("rand-write-4k-d1").and_then(|p| p.median(write)) {
+    if let Some(write) = input.phase(PhaseId::RandomWrite(1)).and_then(|p| p.median(write)) {
         let seen = format!("the same write without a flush, mean: {}", ns(write));
-        proof.push(evidence(seen, "rand-write-4k-d1"));
+        proof.push(evidence(seen, PhaseId::RandomWrite(1)));
     }
     let cache = disk.and_then(|d| d.queue.write_cache.as_ref());
     proof.extend(cache.map(|b| fact("the kernel takes the write cache for", b)));

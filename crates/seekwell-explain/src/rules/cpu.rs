@@ -1,9 +1,10 @@
 //! Whether the processor and not the disk was the limit.
 
-use crate::look::{CACHED_READ, main_rate};
+use crate::look::main_rate;
 use crate::words::{evidence, fact, ns, per_s, percent, quote};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
+use seekwell_runs::PhaseId;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: LIMIT,
@@ -24,7 +25,7 @@ const LIMIT: &str = "SW-CPU-001";
 const BUSY: f64 = 0.9;
 
 fn limit(input: &Observed<'_>) -> Option<Found> {
-    let rated = input.phases().iter().filter(|p| p.name != CACHED_READ);
+    let rated = input.phases().iter().filter(|p| !p.is(PhaseId::CachedRead));
     let (phase, rate) = rated
         .filter_map(|p| Some((p, main_rate(p)?.1.median)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -73,7 +74,7 @@ mod tests {
     fn a_busy_thread_elsewhere_or_a_busy_page_cache_test_is_none() {
         let elsewhere = |c: &mut Case| c.set("rand-read-4k-d1", "cpu_percent", 99.0);
         Case::nvme().with(elsewhere).quiet(LIMIT);
-        assert_eq!(Case::nvme().phase_mut(CACHED_READ).median("cpu_percent"), Some(99.0));
+        assert_eq!(Case::nvme().phase_mut(PhaseId::CachedRead).median("cpu_percent"), Some(99.0));
         busy(Case::nvme(), 85.0).quiet(LIMIT);
     }
 

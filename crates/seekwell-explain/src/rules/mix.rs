@@ -4,6 +4,7 @@ use crate::look::is_honest;
 use crate::words::{evidence, fact, ns, set_queue};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Severity};
+use seekwell_runs::PhaseId;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: STARVED,
@@ -19,8 +20,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
     check: Check::Run(starved),
 }];
 const STARVED: &str = "SW-MIX-001";
-const MIX: &str = "mix-70-30-4k-d32";
-const ALONE: &str = "rand-read-4k-d32";
+const MIX: PhaseId = PhaseId::Mix;
+const ALONE: PhaseId = PhaseId::RandomRead(32);
 
 /// At the same total depth a fair mix costs reads what the writes take of the device: 1.2 to 2
 /// times on flash, up to 2.5 on a rotating disk.

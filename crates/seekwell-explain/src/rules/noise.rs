@@ -1,9 +1,10 @@
 //! Whether repeats agree well enough to be trusted.
 
-use crate::look::{CACHED_READ, main_rate};
+use crate::look::main_rate;
 use crate::words::{evidence, percent};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
+use seekwell_runs::PhaseId;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: NOISY,
@@ -40,7 +41,7 @@ fn noisy(input: &Observed<'_>) -> Option<Found> {
             &p.name,
         )
     });
-    let cpu_only = spread.iter().all(|(p, _)| p.name == CACHED_READ);
+    let cpu_only = spread.iter().all(|(p, _)| p.is(PhaseId::CachedRead));
     let wild = worst > WILD || spread.len() * 3 > measured.len();
     Some(
         Found::new(

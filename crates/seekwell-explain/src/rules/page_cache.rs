@@ -1,10 +1,10 @@
 //! Numbers that are a cache's and not the disk's.
 
-use crate::look::{CACHED_READ, HONEST_SHARE, medium_size};
+use crate::look::{HONEST_SHARE, medium_size};
 use crate::words::{bytes, evidence, fact, measure_device, percent, set};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{DeviceKind, Severity};
-use seekwell_runs::Work;
+use seekwell_runs::{PhaseId, Work};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -71,7 +71,7 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
         );
     }
     let low = |p: &&seekwell_runs::Phase| {
-        let on_purpose = p.name == CACHED_READ || matches!(p.workload, Work::Suite(_));
+        let on_purpose = p.is(PhaseId::CachedRead) || matches!(p.workload, Work::Suite(_));
         !on_purpose && p.median("device_share").is_some_and(|s| s < HONEST_SHARE)
     };
     let proof: Vec<_> = input
@@ -183,7 +183,7 @@ mod tests {
     fn nine_tenths_and_the_page_cache_test_itself_are_in_order() {
         let case = Case::nvme().with(|c| c.set("rand-read-4k-d8", "device_share", 0.91));
         case.quiet(FROM_CACHE);
-        assert_eq!(Case::nvme().phase_mut(CACHED_READ).median("device_share"), Some(0.0));
+        assert_eq!(Case::nvme().phase_mut(PhaseId::CachedRead).median("device_share"), Some(0.0));
     }
 
     #[test]

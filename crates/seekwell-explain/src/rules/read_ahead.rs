@@ -3,6 +3,7 @@
 use crate::words::{bytes, bytes_per_s, evidence, fact_bytes, ns, set};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{DeviceKind, Severity};
+use seekwell_runs::PhaseId;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: SMALL,
@@ -21,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     check: Check::Run(too_small),
 }];
 const SMALL: &str = "SW-RA-001";
-const SEQUENTIAL: &str = "seq-read-1m";
+const SEQUENTIAL: PhaseId = PhaseId::SequentialRead;
 
 /// By how much the gap must exceed the read-ahead. The kernel starts the next window while the last
 /// is being used, so up to twice is bridged, and latency under a stream is below that of a random

@@ -206,26 +206,35 @@ impl Case {
         self
     }
 
-    pub fn drawn(&mut self, name: &str) -> &mut Workload {
+    pub fn drawn(&mut self, name: impl Into<String>) -> &mut Workload {
         self.phase_mut(name).workload.drawn_mut().expect("checkup draws its requests")
     }
 
-    pub fn phase_mut(&mut self, name: &str) -> &mut Phase {
-        self.phases.iter_mut().find(|p| p.name == name).expect(name)
+    pub fn phase_mut(&mut self, name: impl Into<String>) -> &mut Phase {
+        let name = name.into();
+        self.phases.iter_mut().find(|p| p.name == name).expect(&name)
     }
 
-    pub fn set(&mut self, phase: &str, metric: &str, value: f64) {
+    pub fn set(&mut self, phase: impl Into<String>, metric: &str, value: f64) {
         self.spread(phase, metric, value, value, value);
     }
 
-    pub fn spread(&mut self, phase: &str, metric: &str, median: f64, low: f64, high: f64) {
+    pub fn spread(
+        &mut self,
+        phase: impl Into<String>,
+        metric: &str,
+        median: f64,
+        low: f64,
+        high: f64,
+    ) {
         let spread = Spread { median, low, high, n: 3 };
         self.phase_mut(phase).metrics.insert(metric.into(), spread);
     }
 
     /// Scales a metric of every phase whose name begins so.
-    pub fn scale(&mut self, prefix: &str, metric: &str, factor: f64) {
-        for p in self.phases.iter_mut().filter(|p| p.name.starts_with(prefix)) {
+    pub fn scale(&mut self, prefix: impl Into<String>, metric: &str, factor: f64) {
+        let prefix = prefix.into();
+        for p in self.phases.iter_mut().filter(|p| p.name.starts_with(&prefix)) {
             if let Some(s) = p.metrics.get_mut(metric) {
                 *s = Spread {
                     median: s.median * factor,
