@@ -10,8 +10,7 @@ use crate::summary::{detail, metrics, summarize};
 use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped, is_device_gone};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Workload, WorkloadError};
-use seekwell_runs::reason::{DEVICE_GONE, DEVICE_STALLED, INTERRUPTED, NOT_REACHED};
-use seekwell_runs::{Detail, DeviceCount, Phase, Repeat};
+use seekwell_runs::{Detail, DeviceCount, Invalid, Phase, Repeat, Skipped};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -164,7 +163,7 @@ pub fn run(
             }
         }
     }
-    driver.finish(NOT_REACHED)
+    driver.finish(Skipped::NotReached)
 }
 
 /// What one execution means for the rest.
@@ -196,7 +195,7 @@ impl<'a> Driver<'a> {
             name: spec.name.clone(),
             title: spec.title.clone(),
             workload: spec.workload.clone().into(),
-            skipped: Some(spec.skipped.clone().unwrap_or_else(|| NOT_REACHED.into())),
+            skipped: Some(spec.skipped.clone().map_or(Skipped::NotReached, Skipped::Because)),
             repeats: Vec::new(),
             metrics: BTreeMap::new(),
         };
@@ -260,7 +259,7 @@ impl<'a> Driver<'a> {
         self.left[index] = 0;
         let phase = &mut self.outcome.phases[index];
         if phase.repeats.is_empty() {
-            phase.skipped = Some(reason);
+            phase.skipped = Some(Skipped::Because(reason));
         }
     }
 
@@ -341,10 +340,10 @@ impl<'a> Driver<'a> {
             failure,
             failed: u64::from(failure.is_some()),
             invalid: Some(match error {
-                E::OpenFailed { errno, .. } if after == After::Gone => {
-                    E::DeviceGone { errno: *errno }.to_string()
+                E::OpenFailed { errno, .. } | E::DeviceGone { errno } if after == After::Gone => {
+                    Invalid::device_gone(Some(&FailureKind::Errno { errno: *errno }))
                 }
-                _ => error.to_string(),
+                _ => Invalid::Because(error.to_string()),
             }),
             ..Repeat::new(workload.seed, stopped)
         };
@@ -361,26 +360,26 @@ impl<'a> Driver<'a> {
 
     /// Why the run ends here, or nothing where it goes on. A target that stalled once may have had
     /// a reason; each further stall costs as long again, so the second ends the run.
-    fn end_reason(&mut self, after: After) -> Option<&'static str> {
+    fn end_reason(&mut self, after: After) -> Option<Skipped> {
         match after {
             After::GoOn | After::DropPhase => None,
             After::Stalled => {
                 self.stalls += 1;
-                (self.stalls > 1).then_some(DEVICE_STALLED)
+                (self.stalls > 1).then_some(Skipped::DeviceStalled)
             }
-            After::Gone => Some(DEVICE_GONE),
+            After::Gone => Some(Skipped::DeviceGone),
             After::Interrupted => {
                 self.outcome.interrupted = true;
-                Some(INTERRUPTED)
+                Some(Skipped::Interrupted)
             }
         }
     }
 
-    fn finish(mut self, reason: &str) -> Outcome {
+    fn finish(mut self, reason: Skipped) -> Outcome {
         let phases = self.outcome.phases.iter_mut();
         for ((phase, dropped), spec) in phases.zip(&self.dropped).zip(&self.plan.phases) {
             if phase.repeats.is_empty() && !dropped {
-                phase.skipped = Some(reason.into());
+                phase.skipped = Some(reason.clone());
             }
             if spec.rounds == Rounds::UntilSteady {
                 steady::keep_window(phase);

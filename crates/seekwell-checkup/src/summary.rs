@@ -8,7 +8,7 @@ use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{Measurement, OpMeasurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{DeviceCount, Latency, OpSummary, Repeat, RepeatDetail, Spread};
+use seekwell_runs::{DeviceCount, Invalid, Latency, OpSummary, Repeat, RepeatDetail, Spread};
 use std::collections::BTreeMap;
 
 /// A rate is not given for a run shorter than this: timer ticks, a full write cache and the start
@@ -115,7 +115,12 @@ pub fn latency(h: &Histogram) -> Option<Latency> {
     })
 }
 
-fn invalid(m: &Measurement) -> Option<String> {
+fn invalid(m: &Measurement) -> Option<Invalid> {
+    failed(m).map(Invalid::Because).or_else(|| too_short(m.elapsed))
+}
+
+/// What went wrong with a run, however long it was.
+fn failed(m: &Measurement) -> Option<String> {
     if let Some(f) = &m.first_failure {
         let more = if m.failed > 1 { format!(" ({} failed)", m.failed) } else { String::new() };
         return Some(format!("{f}{more}"));
@@ -140,19 +145,17 @@ fn invalid(m: &Measurement) -> Option<String> {
     if m.requests() == 0 {
         return Some(format!("nothing completed in {}", m.elapsed));
     }
-    too_short(m.elapsed)
+    None
 }
 
 /// Why no rate is taken from a run that took so long, if it was too short for one.
-pub fn too_short(elapsed: Nanos) -> Option<String> {
-    (elapsed < SHORTEST_RATE)
-        .then(|| format!("too short: {elapsed} measured, {SHORTEST_RATE} needed for a rate"))
+pub fn too_short(elapsed: Nanos) -> Option<Invalid> {
+    (elapsed < SHORTEST_RATE).then(|| Invalid::too_short(elapsed, SHORTEST_RATE))
 }
 
 /// Whether nothing is wrong with a repeat but that it was too short for a rate.
 pub fn is_only_short(repeat: &Repeat) -> bool {
-    let short = too_short(repeat.elapsed_ns);
-    short.is_some() && repeat.invalid == short
+    matches!(repeat.invalid, Some(Invalid::TooShort(_)))
 }
 
 fn numbers(r: &Repeat) -> Vec<(String, f64)> {
@@ -296,7 +299,7 @@ mod tests {
         };
         assert_eq!(why(Stopped::Interrupted, 0, 9).as_deref(), Some("interrupted"));
         let stalled = why(Stopped::Stalled, 2, 9).expect("marked");
-        assert_eq!(stalled, "the target stopped answering; 2 requests never came back");
+        assert_eq!(&*stalled, "the target stopped answering; 2 requests never came back");
         assert_eq!(why(Stopped::Finished, 0, 0).as_deref(), Some("nothing completed in 1.00 s"));
         assert_eq!(why(Stopped::Finished, 0, 9), None);
     }

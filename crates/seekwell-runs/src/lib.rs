@@ -14,7 +14,7 @@ mod index;
 mod phase;
 mod place;
 pub mod read;
-pub mod reason;
+mod reason;
 mod store;
 mod study;
 mod work;
@@ -28,6 +28,7 @@ pub use error::StoreError;
 pub use id::is_id;
 pub use phase::PhaseId;
 pub use place::default_dir;
+pub use reason::{Invalid, Skipped};
 pub use store::{Entry, Filter, Listing, State, Store};
 pub use study::{
     Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,

@@ -4,8 +4,7 @@ use crate::words::evidence;
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Evidence, Severity};
 use seekwell_io::measurement::{Failure, Stopped};
-use seekwell_runs::Phase;
-use seekwell_runs::reason::{DEVICE_GONE, DEVICE_STALLED};
+use seekwell_runs::{Invalid, Phase, Skipped};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -84,7 +83,7 @@ fn stalled(input: &Observed<'_>) -> Option<Found> {
     let mut proof: Vec<Evidence> = repeats
         .filter(|(_, r)| r.stopped == Stopped::Stalled)
         .map(|(p, r)| {
-            let seen = r.invalid.clone().unwrap_or_else(|| DEVICE_STALLED.into());
+            let seen = r.invalid.as_deref().unwrap_or(&Skipped::DeviceStalled);
             evidence(seen, &p.name)
         })
         .collect();
@@ -106,13 +105,13 @@ fn gone(input: &Observed<'_>) -> Option<Found> {
         .collect();
     let repeats = input.phases().iter().flat_map(|p| p.repeats.iter().map(move |r| (p, r)));
     proof.extend(repeats.filter_map(|(p, r)| {
-        let why = r.invalid.as_deref().filter(|why| why.starts_with(DEVICE_GONE))?;
-        Some(evidence(why, &p.name))
+        let Some(Invalid::DeviceGone(how)) = &r.invalid else { return None };
+        Some(evidence(how, &p.name))
     }));
-    let left_out = input.phases().iter().filter(|p| p.skipped.as_deref() == Some(DEVICE_GONE));
+    let left_out = input.phases().iter().filter(|p| p.skipped == Some(Skipped::DeviceGone));
     let names: Vec<_> = left_out.map(|p| p.name.as_str()).collect();
     if !names.is_empty() {
-        let seen = format!("{} phases could not be run: {DEVICE_GONE}", names.len());
+        let seen = format!("{} phases could not be run: {}", names.len(), Skipped::DeviceGone);
         proof.push(evidence(seen, names.join(", ")));
     }
     if proof.is_empty() {
@@ -144,7 +143,6 @@ fn look_at(input: &Observed<'_>) -> String {
 mod tests {
     use super::*;
     use crate::testing::checkup::Case;
-    use seekwell_checkup::ExecuteError;
 
     #[test]
     fn one_failed_request_is_an_error_with_its_place() {
@@ -177,7 +175,7 @@ mod tests {
                 let phase = c.phase_mut(name);
                 phase.repeats.clear();
                 phase.metrics.clear();
-                phase.skipped = Some(DEVICE_GONE.into());
+                phase.skipped = Some(Skipped::DeviceGone);
             }
         });
         let f = case.finding(GONE);
@@ -188,9 +186,8 @@ mod tests {
 
     #[test]
     fn a_device_that_went_away_before_the_very_last_execution_is_found_as_well() {
-        let gone = ExecuteError::DeviceGone { errno: 19 };
         let f = Case::nvme().with(|c| {
-            c.phase_mut("commit-4k").repeats[2].invalid = Some(gone.to_string());
+            c.phase_mut("commit-4k").repeats[2].invalid = Some(Invalid::device_gone(None));
         });
         let f = f.finding(GONE);
         assert_eq!(f.evidence.len(), 1);

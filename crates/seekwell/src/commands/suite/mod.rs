@@ -13,7 +13,6 @@ use crate::target::is_modelled;
 use seekwell_inspect::{Target, TargetKind, inspect};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
-use seekwell_runs::reason::{INTERRUPTED, NOT_REACHED};
 use seekwell_runs::{Kind, Medium, Status};
 use seekwell_suites::{Level, Round, Settings, Suite, SuiteError, find, record};
 use seekwell_sys::{DevId, path_text, text_path};
@@ -157,13 +156,13 @@ impl Whole<'_> {
             }
             Err(SuiteError::Interrupted) => {
                 let not_run = phases.iter_mut().filter(|p| p.repeats.is_empty());
-                not_run.for_each(|phase| phase.skipped = Some(INTERRUPTED.into()));
+                not_run.for_each(|phase| phase.skipped = Some(seekwell_runs::Skipped::Interrupted));
             }
             Err(error) => {
                 let why = error.to_string();
                 record::keep_failure(&mut phases[index], &why, Stopped::Failed, seed);
                 let not_run = phases.iter_mut().filter(|p| p.repeats.is_empty());
-                not_run.for_each(|phase| phase.skipped = Some(NOT_REACHED.into()));
+                not_run.for_each(|phase| phase.skipped = Some(seekwell_runs::Skipped::NotReached));
             }
         }
         session.save();

@@ -34,7 +34,6 @@ use seekwell_io::clock::Clock;
 use seekwell_jobs::job::{EngineKind, JobFile};
 use seekwell_jobs::{Surroundings, layout as known_layout, parse_files};
 use seekwell_machine::Model;
-use seekwell_runs::reason::INTERRUPTED;
 use seekwell_runs::{Kind, Medium};
 use seekwell_sys::path_text;
 use stage::{Run, stages};
@@ -273,7 +272,7 @@ impl Whole<'_> {
         session.widen();
         for phase in &mut session.document.phases {
             if phase.repeats.is_empty() && self.context.control.stop.load(Relaxed) {
-                phase.skipped = Some(INTERRUPTED.into());
+                phase.skipped = Some(seekwell_runs::Skipped::Interrupted);
             }
         }
         logged
