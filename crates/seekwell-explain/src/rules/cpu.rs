@@ -45,11 +45,15 @@ fn limit(input: &Observed<'_>) -> Option<Found> {
         proof.push(evidence(seen, "the null target"));
     }
     proof.extend(input.inspection.host.cpus.as_ref().map(|c| fact("CPUs", c)));
-    Some(Found::new(Severity::Info, "The highest rate is the processor's limit and not the disk's").evidence(proof).remedy(format!(
-            "measure with more threads: seekwell bench --on {} --rw=randread --bs=4k --iodepth=64 \
-             --numjobs=4 --runtime=10s",
-            quote(&input.inspection.target)
-        )))
+    Some(
+        Found::new(Severity::Info, "The highest rate is the processor's limit and not the disk's")
+            .evidence(proof)
+            .remedy(format!(
+                "measure with more threads: seekwell bench --on {} --rw=randread \
+             --bs=4k --iodepth=64 --numjobs=4 --runtime=10s",
+                quote(&input.inspection.target)
+            )),
+    )
 }
 
 #[cfg(test)]

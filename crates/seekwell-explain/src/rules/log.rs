@@ -427,7 +427,7 @@ fn incomplete(input: &Observed<'_>) -> Vec<Found> {
 
 #[cfg(test)]
 pub(crate) mod cases {
-    use crate::testing::machine::{Case, Machine, fires, nvme, quiet, sata_hdd};
+    use crate::testing::machine::{Case, Machine, fires, mirror, nvme, quiet, sata_hdd, usb};
     use seekwell_inspect::log::{Source, Stamp, read};
 
     /// Gives the machine a kernel log of these lines, a second apart.
@@ -540,7 +540,7 @@ pub(crate) mod cases {
                 "nvme 0000:01:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), \
                  type=Transaction Layer, (Requester ID)",
             ])),
-            fires("SW-LOG-014", crate::testing::machine::usb, log(&[
+            fires("SW-LOG-014", usb, log(&[
                 "sd 0:0:0:0: [sda] tag#20 uas_eh_abort_handler 0 uas-tag 1 inflight: CMD IN",
             ]))
             .error(),
@@ -549,7 +549,7 @@ pub(crate) mod cases {
             ])),
             fires("SW-LOG-015", sata_hdd, log(&["EXT4-fs (sda): barriers disabled"])).error(),
             quiet("SW-LOG-015", sata_hdd, log(&["EXT4-fs (sda): mounted filesystem"])),
-            fires("SW-LOG-016", crate::testing::machine::mirror, log(&[
+            fires("SW-LOG-016", mirror, log(&[
                 "md/raid1:md0: Disk failure on sdb, disabling device.",
             ]))
             .error(),

@@ -87,8 +87,16 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
     if proof.is_empty() {
         return None;
     }
-    Some(Found::new(Severity::Warning, "Some numbers came from a cache and not from the disk").evidence(proof).why("requests that a cache answers (or that a file system compressed away) are faster than the \
-         disk; those numbers describe memory and must not be compared with a disk's").remedy(format!("measure the device itself, read only: {}", measure_device(input))))
+    Some(
+        Found::new(Severity::Warning, "Some numbers came from a cache and not from the disk")
+            .evidence(proof)
+            .why(
+                "requests that a cache answers (or that a file system compressed away) \
+             are faster than the disk; those numbers describe memory and must not \
+             be compared with a disk's",
+            )
+            .remedy(format!("measure the device itself, read only: {}", measure_device(input))),
+    )
 }
 
 fn buffered(input: &Observed<'_>) -> Option<Found> {

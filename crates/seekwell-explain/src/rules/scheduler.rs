@@ -43,8 +43,22 @@ fn unfit(input: &Observed<'_>) -> Option<Found> {
         && *rate >= FAST
     {
         let bfq = scheduler.value == "bfq";
-        return Some(Found::new(if bfq { Severity::Warning } else { Severity::Info }, format!("{name}: the scheduler {} costs a fast disk some of its rate", scheduler.value)).evidence([fact("scheduler", scheduler), evidence(per_s(*rate), &phase.name)]).why("an NVMe disk has a queue for every CPU and no seeks to spare; a scheduler puts all \
-             requests through one ordered list again, which costs CPU time on every one of them").remedy(set_queue(disk, "scheduler", "none")));
+        return Some(
+            Found::new(
+                if bfq { Severity::Warning } else { Severity::Info },
+                format!(
+                    "{name}: the scheduler {} costs a fast disk some of its rate",
+                    scheduler.value
+                ),
+            )
+            .evidence([fact("scheduler", scheduler), evidence(per_s(*rate), &phase.name)])
+            .why(
+                "an NVMe disk has a queue for every CPU and no seeks to spare; a \
+             scheduler puts all requests through one ordered list again, which \
+             costs CPU time on every one of them",
+            )
+            .remedy(set_queue(disk, "scheduler", "none")),
+        );
     }
     if scheduler.value != "none" || input.rotates(disk) != Some(true) || OWN_ORDER.contains(&driver)
     {
@@ -55,8 +69,16 @@ fn unfit(input: &Observed<'_>) -> Option<Found> {
     if let Some(read) = input.one_read_ns() {
         proof.push(evidence(format!("one random read of 4 KiB, median: {}", ns(read)), ONE_READ));
     }
-    Some(Found::new(Severity::Warning, format!("{name} rotates and has no scheduler")).evidence(proof).why("without a scheduler requests reach the disk in the order they come, seeks are not spared, \
-         and nothing keeps a stream of writes from starving reads").remedy(set_queue(disk, "scheduler", "mq-deadline")))
+    Some(
+        Found::new(Severity::Warning, format!("{name} rotates and has no scheduler"))
+            .evidence(proof)
+            .why(
+                "without a scheduler requests reach the disk in the order they come, \
+             seeks are not spared, and nothing keeps a stream of writes from \
+             starving reads",
+            )
+            .remedy(set_queue(disk, "scheduler", "mq-deadline")),
+    )
 }
 
 #[cfg(test)]
