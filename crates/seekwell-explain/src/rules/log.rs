@@ -521,7 +521,12 @@ pub(crate) mod cases {
         ] {
             all.extend(pair(id, mine, other));
         }
-        all.extend([
+        all.extend(alone());
+        all
+    }
+
+    fn alone() -> Vec<Case> {
+        vec![
             fires("SW-LOG-011", nvme, log(&[
                 "pci 0000:01:00.0: 7.876 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe \
                  x1 link at 0000:00:1b.0 (capable of 31.504 Gb/s with 8.0 GT/s PCIe x4 link)",
@@ -574,7 +579,6 @@ pub(crate) mod cases {
             })
             .info(),
             quiet("SW-LOG-019", sata_hdd, log(&[])),
-        ]);
-        all
+        ]
     }
 }
