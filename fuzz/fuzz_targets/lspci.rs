@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seekwell_inspect::rules::{RuleInput, findings};
+use seekwell_explain::{Observed, findings};
 use seekwell_inspect::text::{inspections, parse_lsmod, parse_lspci};
 
 fuzz_target!(|data: &[u8]| {
@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     }
     assert!(parse_lsmod(lsmod).len() <= lsmod.lines().count());
     for inspection in inspections("text", lspci, Some(lsmod)) {
-        for finding in findings(&RuleInput::new(&inspection)) {
+        for finding in findings(&Observed::new(&inspection)) {
             assert!(!finding.evidence.is_empty(), "{} needs evidence", finding.id);
         }
     }

@@ -6,31 +6,13 @@
 
 use crate::plan::{PhaseSpec, Plan, Rise, Rounds};
 use crate::steady;
-use crate::summary::{detail, errno_text, failure_text, metrics, summarize};
-use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped};
+use crate::summary::{detail, metrics, summarize};
+use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped, is_device_gone};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Workload, WorkloadError};
-use seekwell_runs::{Detail, DeviceCount, Phase, Repeat};
+use seekwell_runs::{Detail, DeviceCount, Invalid, Phase, Repeat, Skipped};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Reason of phases that were not run because the device vanished; a repeat that could not begin
-/// for that reason begins with it.
-pub const DEVICE_GONE: &str = "the device is gone";
-/// Reason of phases that were not run because the target had stopped answering twice.
-pub const DEVICE_STALLED: &str = "the device stopped answering";
-/// Reason of phases that were not reached before the run was interrupted.
-pub const INTERRUPTED: &str = "interrupted before it was run";
-/// Reason of phases that have not been reached; what a killed run leaves behind.
-pub const NOT_REACHED: &str = "not reached";
-
-const ENXIO: i32 = 6;
-const ENODEV: i32 = 19;
-
-/// Whether an errno says that the device itself is no longer there.
-pub const fn says_gone(errno: i32) -> bool {
-    matches!(errno, ENXIO | ENODEV)
-}
 
 /// What executes workloads: the real engine, a model, or a fake.
 pub trait Executor {
@@ -71,13 +53,13 @@ pub enum ExecuteError {
     #[error("interrupted")]
     Interrupted,
     /// The device is no longer there.
-    #[error("the device is gone: {}", errno_text(*errno))]
+    #[error("the device is gone: {}", FailureKind::Errno { errno: *errno })]
     DeviceGone {
         /// How the kernel said so.
         errno: i32,
     },
     /// A request failed before anything was measured.
-    #[error("{}", failure_text(.0))]
+    #[error("{0}")]
     Io(Failure),
     /// Nothing completed for too long.
     #[error("nothing completed for {waited}, with {outstanding} requests outstanding")]
@@ -88,7 +70,7 @@ pub enum ExecuteError {
         outstanding: u64,
     },
     /// The target could not be opened.
-    #[error("cannot open {path}: {}", errno_text(*errno))]
+    #[error("cannot open {path}: {}", FailureKind::Errno { errno: *errno })]
     OpenFailed {
         /// The target.
         path: String,
@@ -96,7 +78,7 @@ pub enum ExecuteError {
         errno: i32,
     },
     /// The engine could not be set up.
-    #[error("cannot {step}: {}", errno_text(*errno))]
+    #[error("cannot {step}: {}", FailureKind::Errno { errno: *errno })]
     Engine {
         /// What it was doing: `set up a ring`, `register buffers`.
         step: &'static str,
@@ -181,7 +163,7 @@ pub fn run(
             }
         }
     }
-    driver.finish(NOT_REACHED)
+    driver.finish(Skipped::NotReached)
 }
 
 /// What one execution means for the rest.
@@ -213,7 +195,7 @@ impl<'a> Driver<'a> {
             name: spec.name.clone(),
             title: spec.title.clone(),
             workload: spec.workload.clone().into(),
-            skipped: Some(spec.skipped.clone().unwrap_or_else(|| NOT_REACHED.into())),
+            skipped: Some(spec.skipped.clone().map_or(Skipped::NotReached, Skipped::Because)),
             repeats: Vec::new(),
             metrics: BTreeMap::new(),
         };
@@ -277,7 +259,7 @@ impl<'a> Driver<'a> {
         self.left[index] = 0;
         let phase = &mut self.outcome.phases[index];
         if phase.repeats.is_empty() {
-            phase.skipped = Some(reason);
+            phase.skipped = Some(Skipped::Because(reason));
         }
     }
 
@@ -329,7 +311,7 @@ impl<'a> Driver<'a> {
         let stopped = m.stopped;
         self.push(index, summarize(m, execution.device, workload.seed));
         match (failure.map(|f| f.kind), stopped) {
-            (Some(FailureKind::Errno { errno }), _) if says_gone(errno) => After::Gone,
+            (Some(kind), _) if kind.is_device_gone() => After::Gone,
             (_, Stopped::Interrupted) => After::Interrupted,
             (_, Stopped::Stalled) => After::Stalled,
             _ => After::GoOn,
@@ -341,11 +323,11 @@ impl<'a> Driver<'a> {
         let (stopped, failure, after) = match error {
             E::Interrupted => return After::Interrupted,
             E::DeviceGone { .. } => (Stopped::Failed, None, After::Gone),
-            E::OpenFailed { errno, .. } if says_gone(*errno) => {
+            E::OpenFailed { errno, .. } if is_device_gone(*errno) => {
                 (Stopped::Failed, None, After::Gone)
             }
             E::Io(failure) => {
-                let gone = matches!(failure.kind, FailureKind::Errno { errno } if says_gone(errno));
+                let gone = failure.kind.is_device_gone();
                 (Stopped::Failed, Some(*failure), if gone { After::Gone } else { After::GoOn })
             }
             E::Stalled { .. } => (Stopped::Stalled, None, After::Stalled),
@@ -358,10 +340,10 @@ impl<'a> Driver<'a> {
             failure,
             failed: u64::from(failure.is_some()),
             invalid: Some(match error {
-                E::OpenFailed { errno, .. } if after == After::Gone => {
-                    E::DeviceGone { errno: *errno }.to_string()
+                E::OpenFailed { errno, .. } | E::DeviceGone { errno } if after == After::Gone => {
+                    Invalid::device_gone(Some(&FailureKind::Errno { errno: *errno }))
                 }
-                _ => error.to_string(),
+                _ => Invalid::Because(error.to_string()),
             }),
             ..Repeat::new(workload.seed, stopped)
         };
@@ -378,26 +360,26 @@ impl<'a> Driver<'a> {
 
     /// Why the run ends here, or nothing where it goes on. A target that stalled once may have had
     /// a reason; each further stall costs as long again, so the second ends the run.
-    fn end_reason(&mut self, after: After) -> Option<&'static str> {
+    fn end_reason(&mut self, after: After) -> Option<Skipped> {
         match after {
             After::GoOn | After::DropPhase => None,
             After::Stalled => {
                 self.stalls += 1;
-                (self.stalls > 1).then_some(DEVICE_STALLED)
+                (self.stalls > 1).then_some(Skipped::DeviceStalled)
             }
-            After::Gone => Some(DEVICE_GONE),
+            After::Gone => Some(Skipped::DeviceGone),
             After::Interrupted => {
                 self.outcome.interrupted = true;
-                Some(INTERRUPTED)
+                Some(Skipped::Interrupted)
             }
         }
     }
 
-    fn finish(mut self, reason: &str) -> Outcome {
+    fn finish(mut self, reason: Skipped) -> Outcome {
         let phases = self.outcome.phases.iter_mut();
         for ((phase, dropped), spec) in phases.zip(&self.dropped).zip(&self.plan.phases) {
             if phase.repeats.is_empty() && !dropped {
-                phase.skipped = Some(reason.into());
+                phase.skipped = Some(reason.clone());
             }
             if spec.rounds == Rounds::UntilSteady {
                 steady::keep_window(phase);

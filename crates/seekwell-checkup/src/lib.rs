@@ -1,21 +1,17 @@
-//! The checkup: which workloads are run in which order, what is kept of them, and what follows.
+//! The checkup: which workloads are run in which order, and what is kept of them.
 //!
 //! Nothing here touches a disk. A [`plan`] is data; the [`driver`] runs it on anything that can
-//! execute a workload; [`summary`] turns measurements into the numbers of the run document; and
-//! [`mod@explain`] derives findings from facts and numbers. So all of it is tested without
-//! hardware, and `seekwell bench` uses the same driver and the same summary.
+//! execute a workload; and [`summary`] turns measurements into the numbers of the run document. So
+//! all of it is tested without hardware, and `seekwell bench` uses the same driver and the same
+//! summary.
 
 pub mod driver;
-pub mod explain;
 pub mod limit;
 pub mod plan;
 pub mod slow;
 pub mod steady;
 pub mod summary;
-#[cfg(test)]
-mod tests;
 
 pub use driver::{ExecuteError, Execution, Executor, Observer, Outcome, Progress, run};
-pub use explain::{ExplainInput, Rule, explain};
 pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds};
 pub use summary::{SHORTEST_RATE, detail, is_only_short, latency, metrics, summarize, too_short};

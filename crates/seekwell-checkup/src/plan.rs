@@ -6,6 +6,7 @@
 
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
+use seekwell_runs::PhaseId;
 use serde::{Deserialize, Serialize};
 
 /// How long a checkup may take.
@@ -279,8 +280,8 @@ fn candidates(inputs: &PlanInputs) -> Vec<Candidate> {
     let random = |reads, bytes, depth| base(Pattern::Random, reads, bytes, depth);
     let sequential = |reads, bytes, depth| base(Pattern::Sequential, reads, bytes, depth);
     let mut out = Vec::new();
-    let mut add = |rank, group, name: &str, title: String, workload| {
-        let spec = PhaseSpec::new(name, title, group, workload, 0);
+    let mut add = |rank, group, id: PhaseId, title: String, workload| {
+        let spec = PhaseSpec::new(id, title, group, workload, 0);
         out.push(Candidate { rank, spec });
     };
 
@@ -288,38 +289,35 @@ fn candidates(inputs: &PlanInputs) -> Vec<Candidate> {
     cached.direct = false;
     cached.region_bytes = CACHED_BYTES.min(inputs.region_bytes);
     let title = "cached read 1 MiB, depth 1 (page cache, as hdparm -T)";
-    add(9, Group::Cached, "cached-read", title.into(), cached);
+    add(9, Group::Cached, PhaseId::CachedRead, title.into(), cached);
     let d = SEQUENTIAL_DEPTH;
     let title = format!("sequential read 1 MiB, depth {d}");
-    add(3, Group::Sequential, "seq-read-1m", title, sequential(100, MIB, d));
+    add(3, Group::Sequential, PhaseId::SequentialRead, title, sequential(100, MIB, d));
     let ranks = [(1, 1), (2, 14), (4, 11), (8, 10), (16, 13), (32, 2), (64, 16), (128, 17)];
     for (depth, rank) in ranks.into_iter().chain([(256, 18)]) {
         let title = format!("random read 4 KiB, depth {depth}");
-        let name = format!("rand-read-4k-d{depth}");
-        add(rank, Group::Curve, &name, title, random(100, KIB4, depth));
+        add(rank, Group::Curve, PhaseId::RandomRead(depth), title, random(100, KIB4, depth));
     }
     let block = inputs.logical_block_bytes;
     for (depth, rank) in [(1, 12), (32, 15)] {
         let title = format!("random read of one block ({block} bytes), depth {depth}");
-        let name = format!("rand-read-block-d{depth}");
-        add(rank, Group::Block, &name, title, random(100, block, depth));
+        add(rank, Group::Block, PhaseId::BlockRead(depth), title, random(100, block, depth));
     }
     let title = format!("sequential write 1 MiB, depth {d}");
-    add(6, Group::Sequential, "seq-write-1m", title, sequential(0, MIB, d));
+    add(6, Group::Sequential, PhaseId::SequentialWrite, title, sequential(0, MIB, d));
     for (depth, rank) in [(1, 5), (32, 8)] {
         let title = format!("random write 4 KiB, depth {depth}");
-        let name = format!("rand-write-4k-d{depth}");
-        add(rank, Group::Write, &name, title, random(0, KIB4, depth));
+        add(rank, Group::Write, PhaseId::RandomWrite(depth), title, random(0, KIB4, depth));
     }
     let title = "70 % reads, 30 % writes, random 4 KiB, depth 32".into();
-    add(7, Group::Mix, "mix-70-30-4k-d32", title, random(70, KIB4, 32));
+    add(7, Group::Mix, PhaseId::Mix, title, random(70, KIB4, 32));
     let mut commit = sequential(0, KIB4, 1);
     commit.flush_every = 1;
     let title = "commit: write 4 KiB and flush, depth 1".into();
-    add(4, Group::Commit, "commit-4k", title, commit);
+    add(4, Group::Commit, PhaseId::Commit, title, commit);
 
     for depth in [64, 128, 256] {
-        let name = |d: u32| format!("rand-read-4k-d{d}");
+        let name = |d: u32| PhaseId::RandomRead(d).to_string();
         if let Some(c) = out.iter_mut().find(|c| c.spec.name == name(depth)) {
             let (from, to) = (name(depth / 4), name(depth / 2));
             c.spec.only_if = Some(Rise { from, to, factor: RISE });

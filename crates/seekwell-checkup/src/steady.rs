@@ -3,19 +3,16 @@
 //! 25 rounds at most. A round is a repeat of the phase.
 
 use crate::summary::metrics;
-use seekwell_runs::{Phase, Repeat, Steady, SteadyOutcome};
+use seekwell_runs::{Invalid, Phase, Repeat, Steady, SteadyOutcome};
 use seekwell_stats::Rounds;
 use seekwell_stats::steady::rounds;
 
 /// The most rounds there are.
 pub const ROUNDS: u32 = 25;
 
-/// Why a round is left out of the numbers: it came before those that were steady.
-pub const BEFORE: &str = "before the steady state";
-
 /// Reads and writes a second of one round; nothing of one that gave no number.
 fn rate(round: &Repeat) -> Option<f64> {
-    if round.invalid.as_deref().is_some_and(|why| why != BEFORE) {
+    if round.invalid.as_ref().is_some_and(|why| *why != Invalid::BeforeSteady) {
         return None;
     }
     let moved = ["read", "write"].iter().filter_map(|op| round.ops.get(*op));
@@ -36,7 +33,7 @@ pub fn is_over(phase: &Phase) -> bool {
 pub(crate) fn keep_window(phase: &mut Phase) {
     let Rounds::Steady { window, .. } = rounds(&rates(phase)) else { return };
     let valid = phase.repeats.iter_mut().filter(|round| round.invalid.is_none());
-    valid.take(window.start).for_each(|round| round.invalid = Some(BEFORE.into()));
+    valid.take(window.start).for_each(|round| round.invalid = Some(Invalid::BeforeSteady));
     phase.metrics = metrics(&phase.repeats);
 }
 

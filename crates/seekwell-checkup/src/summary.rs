@@ -5,10 +5,10 @@
 
 use crate::slow::slowdown;
 use seekwell_io::histogram::Histogram;
-use seekwell_io::measurement::{Failure, FailureKind, Measurement, OpMeasurement, Stopped};
+use seekwell_io::measurement::{Measurement, OpMeasurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{DeviceCount, Latency, OpSummary, Repeat, RepeatDetail, Spread};
+use seekwell_runs::{DeviceCount, Invalid, Latency, OpSummary, Repeat, RepeatDetail, Spread};
 use std::collections::BTreeMap;
 
 /// A rate is not given for a run shorter than this: timer ticks, a full write cache and the start
@@ -79,20 +79,6 @@ pub fn metrics(repeats: &[Repeat]) -> BTreeMap<String, Spread> {
     everywhere.filter_map(|(name, v)| Some((name, Spread::of(&v)?))).collect()
 }
 
-/// What an errno means, in the system's words.
-pub fn errno_text(errno: i32) -> String {
-    std::io::Error::from_raw_os_error(errno).to_string()
-}
-
-/// A failure as a sentence: what was to be done, where, and how it failed.
-pub fn failure_text(f: &Failure) -> String {
-    let how = match f.kind {
-        FailureKind::Errno { errno } => errno_text(errno),
-        FailureKind::Short { moved } => format!("only {moved} bytes were moved"),
-    };
-    format!("{} of {} bytes at offset {}: {how}", f.op.name(), f.len, f.offset)
-}
-
 fn op_summary(op: &OpMeasurement, elapsed: Nanos) -> OpSummary {
     let per_s = |n: u64| if elapsed.0 == 0 { 0.0 } else { n as f64 / elapsed.as_secs_f64() };
     OpSummary {
@@ -129,10 +115,15 @@ pub fn latency(h: &Histogram) -> Option<Latency> {
     })
 }
 
-fn invalid(m: &Measurement) -> Option<String> {
+fn invalid(m: &Measurement) -> Option<Invalid> {
+    failed(m).map(Invalid::Because).or_else(|| too_short(m.elapsed))
+}
+
+/// What went wrong with a run, however long it was.
+fn failed(m: &Measurement) -> Option<String> {
     if let Some(f) = &m.first_failure {
         let more = if m.failed > 1 { format!(" ({} failed)", m.failed) } else { String::new() };
-        return Some(format!("{}{more}", failure_text(f)));
+        return Some(format!("{f}{more}"));
     }
     let given_up = if m.abandoned > 0 {
         format!("; {} requests never came back", m.abandoned)
@@ -154,19 +145,17 @@ fn invalid(m: &Measurement) -> Option<String> {
     if m.requests() == 0 {
         return Some(format!("nothing completed in {}", m.elapsed));
     }
-    too_short(m.elapsed)
+    None
 }
 
 /// Why no rate is taken from a run that took so long, if it was too short for one.
-pub fn too_short(elapsed: Nanos) -> Option<String> {
-    (elapsed < SHORTEST_RATE)
-        .then(|| format!("too short: {elapsed} measured, {SHORTEST_RATE} needed for a rate"))
+pub fn too_short(elapsed: Nanos) -> Option<Invalid> {
+    (elapsed < SHORTEST_RATE).then(|| Invalid::too_short(elapsed, SHORTEST_RATE))
 }
 
 /// Whether nothing is wrong with a repeat but that it was too short for a rate.
 pub fn is_only_short(repeat: &Repeat) -> bool {
-    let short = too_short(repeat.elapsed_ns);
-    short.is_some() && repeat.invalid == short
+    matches!(repeat.invalid, Some(Invalid::TooShort(_)))
 }
 
 fn numbers(r: &Repeat) -> Vec<(String, f64)> {
@@ -222,6 +211,8 @@ fn times(out: &mut Vec<(String, f64)>, prefix: &str, l: &Latency) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekwell_io::measurement::{Failure, FailureKind};
+
     /// `n` requests of `op`, each of `service` nanoseconds, in `ms` milliseconds.
     fn measured(op: Op, n: u64, service: u64, ms: u64) -> Measurement {
         let mut m = Measurement::new(Nanos::from_millis(100));
@@ -308,7 +299,7 @@ mod tests {
         };
         assert_eq!(why(Stopped::Interrupted, 0, 9).as_deref(), Some("interrupted"));
         let stalled = why(Stopped::Stalled, 2, 9).expect("marked");
-        assert_eq!(stalled, "the target stopped answering; 2 requests never came back");
+        assert_eq!(&*stalled, "the target stopped answering; 2 requests never came back");
         assert_eq!(why(Stopped::Finished, 0, 0).as_deref(), Some("nothing completed in 1.00 s"));
         assert_eq!(why(Stopped::Finished, 0, 9), None);
     }

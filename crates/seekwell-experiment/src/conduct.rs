@@ -186,7 +186,7 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
             run.elapsed_ns = m.elapsed;
             run.failed = m.failed;
             run.course = course(&m.series, m.elapsed);
-            run.invalid.clone_from(&repeat.invalid);
+            run.invalid = repeat.invalid.as_ref().map(ToString::to_string);
             run.values = metrics(&[repeat]).into_iter().map(|(n, s)| (n, s.median)).collect();
         }
     }

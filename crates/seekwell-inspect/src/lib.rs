@@ -4,8 +4,8 @@
 //! gives the same answer for a live machine, a snapshot of one and a fake. One file per concern:
 //! the machine (`host`), the mount a path is on (`mount`), the devices below it (`stack`), and of
 //! each device its queue (`queue`), its identity (`identity/`) and its way to the CPU (`attach/`).
-//! What else the kernel knows of a device is in [`facts`]; what follows from all of it in
-//! [`rules`]; [`text`] makes the same facts of what `lspci` printed.
+//! What else the kernel knows of a device is in [`facts`]; [`text`]
+//! makes the same facts of what `lspci` printed.
 
 mod attach;
 pub mod diff;
@@ -22,7 +22,6 @@ mod notes;
 pub mod probe;
 mod queue;
 mod reader;
-pub mod rules;
 pub mod saved;
 mod stack;
 mod target;

@@ -295,30 +295,29 @@ const LINES: &[(&str, &str, &str)] = &[
 #[test]
 fn every_entry_knows_its_line_and_no_line_that_only_looks_like_it() {
     for (id, line, miss) in LINES {
-        let found = classify(line).map(|(entry, _)| entry.id);
+        let found = classify(line).map(|(entry, _)| entry.id.as_str());
         assert_eq!(found, Some(*id), "{line}");
-        assert_ne!(classify(miss).map(|(entry, _)| entry.id), Some(*id), "{miss}");
+        assert_ne!(classify(miss).map(|(entry, _)| entry.id.as_str()), Some(*id), "{miss}");
         // A message that only quotes it is another message.
         let quoted = format!("(systemd) {line}");
-        assert_ne!(classify(&quoted).map(|(entry, _)| entry.id), Some(*id), "{quoted}");
+        assert_ne!(classify(&quoted).map(|(entry, _)| entry.id.as_str()), Some(*id), "{quoted}");
     }
     let sampled: BTreeSet<&str> = LINES.iter().map(|(id, _, _)| *id).collect();
-    let known: BTreeSet<&str> = entries().map(|e| e.id).collect();
+    let known: BTreeSet<&str> = entries().map(|e| e.id.as_str()).collect();
     assert_eq!(sampled, known);
 }
 
 #[test]
 fn the_catalogue_has_seventy_entries_with_everything_said() {
-    let ids: Vec<&str> = entries().map(|e| e.id).collect();
+    let ids: Vec<&str> = entries().map(|e| e.id.as_str()).collect();
     let expected: Vec<String> = (1..=70).map(|n| format!("KL-{n:03}")).collect();
     assert_eq!(ids, expected);
     for e in entries() {
         assert!(!e.forms.is_empty() && !e.remedy.is_empty(), "{}", e.id);
         assert!(e.meaning.ends_with('.') && e.printed_at.contains(['.', ':']), "{}", e.id);
         assert!(e.level() >= Level::Info && !e.seen.kernels().is_empty(), "{}", e.id);
-        assert_eq!(entry(e.id).map(|found| found.id), Some(e.id));
+        assert_eq!(entry(e.id).id, e.id);
     }
-    assert!(entry("KL-071").is_none());
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn every_fault_gives_its_incident_with_count_times_and_state_and_no_other() {
         let found = serious(&report);
         let expected = all.iter().filter(|f| f.folder == name).count();
         assert_eq!(found.len(), expected, "{name}: {found:#?}");
-        let incident = found.iter().find(|i| i.id == fault.id);
+        let incident = found.iter().find(|i| i.id.as_str() == fault.id);
         let incident = incident.unwrap_or_else(|| panic!("{name}: {found:#?}"));
         assert_eq!(incident.subject.as_deref(), Some(fault.subject), "{name}");
         assert_eq!(incident.disk.as_deref(), fault.disk, "{name}");
@@ -197,7 +197,7 @@ fn the_text_of_dmesg_says_the_same_as_the_records_of_the_ring_buffer() {
         let folder = root.join("fault").join(fault.folder);
         let (a, b) = (report(&folder, "kmsg.txt", None), report(&folder, "dmesg.txt", None));
         let told = |r: &LogReport| {
-            let of = |i: &Incident| (i.id.clone(), i.subject.clone(), i.disk.clone(), i.first);
+            let of = |i: &Incident| (i.id, i.subject.clone(), i.disk.clone(), i.first);
             let more = |i: &Incident| (i.last, i.counts.clone(), i.states.clone(), i.recovered);
             r.incidents.iter().map(|i| (of(i), more(i))).collect::<Vec<_>>()
         };

@@ -4,6 +4,7 @@ use crate::histogram::Histogram;
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Everything measured about one operation.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -132,6 +133,40 @@ pub enum FailureKind {
         /// Bytes moved.
         moved: u32,
     },
+}
+
+impl FailureKind {
+    /// Whether the device itself is no longer there.
+    pub const fn is_device_gone(self) -> bool {
+        matches!(self, Self::Errno { errno } if is_device_gone(errno))
+    }
+
+    /// Whether the file system or a quota is full, which is no fault of the disk.
+    pub const fn is_no_space(self) -> bool {
+        matches!(self, Self::Errno { errno: libc::ENOSPC | libc::EDQUOT })
+    }
+}
+
+/// Whether an errno says that the device itself is no longer there.
+pub const fn is_device_gone(errno: i32) -> bool {
+    matches!(errno, libc::ENXIO | libc::ENODEV)
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Errno { errno } => std::io::Error::from_raw_os_error(*errno).fmt(f),
+            Self::Short { moved } => write!(f, "only {moved} bytes were moved"),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    /// What was to be done, where, and how it failed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { op, offset, len, kind } = self;
+        write!(f, "{} of {len} bytes at offset {offset}: {kind}", op.name())
+    }
 }
 
 /// Why a run ended.

@@ -1,7 +1,7 @@
 //! From what inspection saw to what is wrong: the kernel log and the rules.
 
+use seekwell_explain::{Observed, findings, incidents};
 use seekwell_inspect::log::{Incident, LogReport, Source, read};
-use seekwell_inspect::rules::{RuleInput, findings, incidents};
 use seekwell_inspect::{Finding, Inspection, Missing};
 use seekwell_sys::{KMSG, View};
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub fn judge(inspection: Inspection, log: Option<&LogReport>, before: &[Inspecti
         _ => false,
     };
     let earlier = before.iter().find(same);
-    let input = RuleInput { inspection: &inspection, log, earlier };
+    let input = Observed { log, earlier, ..Observed::new(&inspection) };
     let findings = findings(&input);
     let incidents = incidents(&input).into_iter().cloned().collect();
     Judged { inspection, findings, incidents }

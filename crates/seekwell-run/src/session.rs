@@ -2,13 +2,12 @@
 //! share.
 
 use crate::executor::{RealExecutor, engine_cost_ns, pick};
-use crate::judge::{judge, live_log};
+use crate::judge::live_log;
 use crate::medium::Ready;
 use crate::{Host, RunError, Watcher};
 use jiff::Timestamp;
-use seekwell_checkup::{
-    ExplainInput, Observer, Outcome, Plan, Progress, explain, is_only_short, run,
-};
+use seekwell_checkup::{Observer, Outcome, Plan, Progress, is_only_short, run};
+use seekwell_explain::{Observed, findings};
 use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine as Issuer;
@@ -163,28 +162,22 @@ impl<'a, W: Watcher> Session<'a, W> {
         self.document.status = if interrupted { Status::Interrupted } else { Status::Complete };
         self.document.invalid = invalid(&self.document);
         let disabled = io_uring_disabled(self.host.view);
-        let mut findings = explain(&ExplainInput {
-            inspection: &self.document.inspection,
-            phases: &self.document.phases,
+        // The kernel log is read after measuring, which may have added to it. It tells nothing of a
+        // model, nor of a target without a disk.
+        let no_disk = self.document.modelled || self.document.inspection.kind == TargetKind::Null;
+        let missing = &mut self.document.inspection.missing;
+        let log = if no_disk { None } else { live_log(self.host.view, missing) };
+        self.document.findings = findings(&Observed {
+            log: log.as_ref(),
+            phases: Some(&self.document.phases),
             preconditioned: self.document.preconditioning.is_some(),
             study: self.document.study.as_ref(),
             medium: self.document.medium.as_ref(),
             engine: Some(&self.document.engine),
             wanted_bytes: wanted,
             io_uring_disabled: disabled.as_ref(),
+            ..Observed::new(&self.document.inspection)
         });
-        // What the facts and the kernel log alone tell, read after measuring: it may have added to
-        // it. They tell nothing of a model, nor of a target without a disk.
-        if self.document.modelled || self.document.inspection.kind == TargetKind::Null {
-            self.document.findings = findings;
-            return;
-        }
-        let missing = &mut self.document.inspection.missing;
-        let log = live_log(self.host.view, missing);
-        let judged = judge(self.document.inspection.clone(), log.as_ref(), &[]);
-        findings.extend(judged.findings);
-        findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
-        self.document.findings = findings;
     }
 
     /// Gives the figures of a fitted machine the ranges that its error allows; `load` says of a

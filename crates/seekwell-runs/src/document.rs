@@ -4,6 +4,7 @@
 //! Histograms and series are large, so they are kept beside the document in a [`Detail`] and joined
 //! by the phase's name and the repeat's number.
 
+use crate::reason::{Invalid, Skipped};
 use crate::study::{Preconditioning, Slowdown, Study};
 use crate::work::{Fidelity, Mismatch, SteadyState, Work};
 use seekwell_inspect::{Finding, Inspection};
@@ -181,7 +182,7 @@ pub struct Phase {
     /// What it did; repeats differ in the seed only.
     pub workload: Work,
     /// Why it was not run, where it was not.
-    pub skipped: Option<String>,
+    pub skipped: Option<Skipped>,
     /// The runs.
     pub repeats: Vec<Repeat>,
     /// One number per metric, over the valid repeats. Names carry the unit and, for operations,
@@ -298,7 +299,7 @@ pub struct Repeat {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Why this repeat is left out of the metrics.
-    pub invalid: Option<String>,
+    pub invalid: Option<Invalid>,
 }
 
 impl Repeat {

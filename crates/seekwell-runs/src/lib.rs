@@ -11,8 +11,10 @@ mod document;
 mod error;
 mod id;
 mod index;
+mod phase;
 mod place;
 pub mod read;
+mod reason;
 mod store;
 mod study;
 mod work;
@@ -24,7 +26,9 @@ pub use document::{
 };
 pub use error::StoreError;
 pub use id::is_id;
+pub use phase::PhaseId;
 pub use place::default_dir;
+pub use reason::{Invalid, Skipped};
 pub use store::{Entry, Filter, Listing, State, Store};
 pub use study::{
     Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,

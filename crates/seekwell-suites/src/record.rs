@@ -2,11 +2,10 @@
 
 use crate::frame::{Step, StepResult};
 use crate::suite::{Settings, Suite};
-use seekwell_checkup::driver::NOT_REACHED;
 use seekwell_checkup::{detail, metrics, summarize, too_short};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
-use seekwell_runs::{DeviceCount, Phase, Repeat, RepeatDetail, SuiteStep, Work};
+use seekwell_runs::{DeviceCount, Phase, Repeat, RepeatDetail, Skipped, SuiteStep, Work};
 use std::collections::BTreeMap;
 
 /// A phase that has not been run.
@@ -20,7 +19,7 @@ pub fn phase(suite: &Suite, step: &Step, settings: &Settings) -> Phase {
             tunables: settings.values.clone(),
             primary: step.primary.clone(),
         }),
-        skipped: Some(NOT_REACHED.into()),
+        skipped: Some(Skipped::NotReached),
         repeats: Vec::new(),
         metrics: BTreeMap::new(),
     }

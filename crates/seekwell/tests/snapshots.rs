@@ -275,6 +275,7 @@ fn every_key_of_a_document_that_is_printed_stands_on_the_page() {
     };
     add(&["inspect", "--json"]);
     add(&["inspect", "--json", text(home.path())]);
+    add(&["inspect", "--json", "--explain"]);
     add(&["inspect", "--json", "--explain", "SW-AHCI-001"]);
     add(&["diff", "--json", "-", "-"]);
     if let Some(corpus) = corpus() {

@@ -2,7 +2,7 @@
 
 use crate::driver::{ExecuteError, Execution, Executor, run};
 use crate::plan::{Group, PhaseSpec, Plan, Rounds};
-use crate::steady::{BEFORE, ROUNDS, conclude};
+use crate::steady::{ROUNDS, conclude};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
@@ -47,7 +47,11 @@ fn rounds(per_s: impl Fn(usize) -> u64) -> (Phase, Vec<u64>) {
 fn rounds_end_with_the_fifth_steady_one_and_those_before_do_not_count() {
     let (phase, seeds) = rounds(|i| if i < 3 { 4000 - 1000 * i as u64 } else { 1000 });
     assert_eq!(seeds.len(), 8);
-    let before = phase.repeats.iter().filter(|r| r.invalid.as_deref() == Some(BEFORE)).count();
+    let before = phase
+        .repeats
+        .iter()
+        .filter(|r| r.invalid == Some(seekwell_runs::Invalid::BeforeSteady))
+        .count();
     assert_eq!(before, 3);
     let spread = phase.metrics["write.requests_per_s"];
     assert_eq!((spread.median, spread.n), (1000.0, 5));

@@ -23,7 +23,8 @@ pub fn values(run: &RunDocument) -> RunValues {
     let (mut left_out, mut skipped) = (Vec::new(), BTreeMap::<&str, Vec<&str>>::new());
     let mut groups = Vec::new();
     for phase in &run.phases {
-        let invalid = || phase.repeats.iter().find_map(|r| r.invalid.clone());
+        let invalid =
+            || phase.repeats.iter().find_map(|r| r.invalid.as_ref().map(ToString::to_string));
         if let Some(why) = &phase.skipped {
             skipped.entry(why).or_default().push(&phase.name);
         } else if phase.metrics.is_empty() {

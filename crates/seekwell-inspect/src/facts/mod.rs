@@ -28,7 +28,6 @@ pub use nvme::NvmeFacts;
 pub use pci::{AerCounts, PciFunction, PcieLink, ide_words};
 pub use queue::QueueFacts;
 pub use sas::SasPhy;
-pub(crate) use sas::rate as sas_rate;
 pub use scsi::{IoCounters, ScsiFacts};
 pub use usb::UsbFacts;
 pub use vm::VmFacts;

@@ -39,12 +39,6 @@ impl SasPhy {
     }
 }
 
-/// `12.0 Gbit` as tenths of a gigabit a second.
-pub(crate) fn rate(words: &str) -> Option<u64> {
-    let number: f64 = words.strip_suffix(" Gbit")?.parse().ok()?;
-    (number > 0.0 && number < 1000.0).then_some((number * 10.0) as u64)
-}
-
 /// The phys of every port and of the end device on the way.
 pub(super) fn read(r: &mut Reader<'_>, stations: &[PathBuf]) -> Vec<SasPhy> {
     let ports = stations.iter().rev().filter(|s| {

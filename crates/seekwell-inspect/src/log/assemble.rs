@@ -2,6 +2,7 @@
 
 use super::catalogue::{self, Entry, Family, Hit, Level};
 use super::draft::{Draft, same};
+use super::event::KernelEvent as E;
 use super::facts::{self, LogFacts, Probe};
 use super::incident::{Incident, MappedBy, State};
 use super::learn::port_of;
@@ -161,7 +162,7 @@ impl Assembler {
         };
         // It was not ready when it was found, and is now.
         for draft in self.drafts.iter_mut().rev().take(LOOK_BACK) {
-            if draft.lead.2.id == "KL-039" && draft.incident.disk.as_deref() == Some(disk) {
+            if draft.lead.2.id == E::NotReady && draft.incident.disk.as_deref() == Some(disk) {
                 draft.answered(record.time);
             }
         }
@@ -220,7 +221,8 @@ impl Assembler {
     fn line(&mut self, mut hit: Hit<'_>, record: &Record, line: &str) {
         let (entry, time) = (hit.entry, record.time);
         let subject = self.subject(entry, &hit.held, record.device.as_deref());
-        if let Some(device) = subject.as_deref().filter(|s| entry.id == "KL-069" && made(s))
+        if let Some(device) =
+            subject.as_deref().filter(|s| entry.id == E::CapacityChanged && made(s))
             && hit.held.get(Hole::Num, 0) == Some("0")
         {
             self.made_anew(device);
@@ -265,14 +267,14 @@ impl Assembler {
     /// Whose line it is: what it names, else what the kernel tagged it with.
     fn subject(&self, entry: &Entry, held: &Holes<'_>, tag: Option<&str>) -> Option<String> {
         match entry.id {
-            "KL-065" => held.get(Hole::Num, 0).map(|n| format!("irq {n}")),
-            "KL-067" => held.subject().map(|s| match s.split(':').count() {
+            E::InterruptDisabled => held.get(Hole::Num, 0).map(|n| format!("irq {n}")),
+            E::IommuFault => held.subject().map(|s| match s.split(':').count() {
                 2 => format!("0000:{s}"),
                 _ => s.to_owned(),
             }),
             _ => match held.subject() {
                 Some(subject) => Some(subject.to_owned()),
-                None if entry.id == "KL-007" => self.last_ata.clone(),
+                None if entry.id == E::AtaMediaError => self.last_ata.clone(),
                 None => tag
                     .and_then(|t| t.strip_prefix('+')?.split_once(':'))
                     .filter(|(bus, _)| ["scsi", "pci", "usb"].contains(bus))
@@ -289,35 +291,35 @@ impl Assembler {
         let applies = match entry.id {
             _ if entry.family == Family::Statement => false,
             // An empty port is no loss; one that had a link is.
-            "KL-028" => {
+            E::LinkDown => {
                 let had = |p: &super::AtaPort| {
                     self.facts.devices.iter().any(|d| port_of(&d.name) == p.name)
                 };
                 port().is_some_and(had)
             }
             // The kernel says so too when it is told to let a disk go.
-            "KL-015" if !line.contains("giving up") => {
+            E::AtaDisabled if !line.contains("giving up") => {
                 let failing = |d: &Draft| {
                     let theirs = d.incident.subject.as_deref().unwrap_or_default();
                     d.family == Family::Errors && !d.quiet && same(theirs, subject)
                 };
                 self.drafts.iter().rev().take(LOOK_BACK).any(failing)
             }
-            "KL-031" => {
+            E::SataAsIde => {
                 let ide = |d: &str| d == "ata_piix" || d == "ata_generic";
                 self.names.driver(subject).is_some_and(ide)
             }
-            "KL-069" => held.get(Hole::Num, 0) != Some("0") && !made(subject),
+            E::CapacityChanged => held.get(Hole::Num, 0) != Some("0") && !made(subject),
             _ => true,
         };
         // Drives for discs, and cards, are made for it.
         let slow = |d: &&super::AtaDevice| {
             d.name == subject && matches!(d.standard.as_deref(), Some("ATAPI" | "CFA"))
         };
-        let meant = entry.id == "KL-018" && self.facts.devices.iter().any(|d| slow(&d));
+        let meant = entry.id == E::ConfiguredForPio && self.facts.devices.iter().any(|d| slow(&d));
         // Every USB device is reset now and then: only a disk's resets are trouble.
         let known = || self.names.disk_of(subject).0.is_some();
-        let harmless = entry.id == "KL-056" && line.starts_with("usb ") && !known();
+        let harmless = entry.id == E::UsbReset && line.starts_with("usb ") && !known();
         applies.then_some(if harmless || meant { Level::Info } else { *level })
     }
 
@@ -347,7 +349,10 @@ impl Assembler {
     /// For an I/O error of a disk nothing ties to a port: the one port that was in error handling
     /// in the same second is it.
     fn find_by_time(&mut self, entry: &Entry, disk: Option<&str>) -> Option<usize> {
-        if !matches!(entry.id, "KL-035" | "KL-036" | "KL-040" | "KL-041" | "KL-042") {
+        if !matches!(
+            entry.id,
+            E::ScsiCommandFailed | E::ScsiMediaError | E::IoError | E::BlockError | E::BufferError
+        ) {
             return None;
         }
         let (disk, now) = (disk?, self.now?);
@@ -374,7 +379,7 @@ impl Assembler {
 
     fn start(&mut self, hit: &Hit<'_>, time: Stamp, subject: Option<&str>) -> Option<usize> {
         // The success of an abort is no incident by itself.
-        if hit.entry.id == "KL-043" && hit.level == Level::Info {
+        if hit.entry.id == E::NvmeTimeout && hit.level == Level::Info {
             return None;
         }
         if self.drafts.len() >= MOST {

@@ -1,6 +1,7 @@
 //! One incident being put together from its lines.
 
 use super::catalogue::{Entry, Family, Hit, Level};
+use super::event::KernelEvent as E;
 use super::incident::{Incident, MappedBy, State};
 use super::record::Stamp;
 use super::{clean, map, states};
@@ -30,7 +31,7 @@ impl Draft {
     pub fn new(hit: &Hit<'_>, time: Stamp, subject: Option<&str>, boot: u32) -> Self {
         let (entry, level) = (hit.entry, hit.level);
         let incident = Incident {
-            id: entry.id.to_owned(),
+            id: entry.id,
             counts: BTreeMap::new(),
             meaning: String::new(),
             remedy: String::new(),
@@ -62,7 +63,7 @@ impl Draft {
     ) {
         let (entry, level) = (hit.entry, hit.level);
         let incident = &mut self.incident;
-        let lines = incident.counts.entry(entry.id.to_owned()).or_default();
+        let lines = incident.counts.entry(entry.id).or_default();
         *lines += 1;
         let fresh = *lines == 1;
         if fresh && incident.samples.len() < SAMPLES || incident.samples.len() < SAMPLES / 2 {
@@ -80,7 +81,7 @@ impl Draft {
         {
             incident.subject = Some(new.to_owned());
         }
-        if entry.id == "KL-043" && level == Level::Info {
+        if entry.id == E::NvmeTimeout && level == Level::Info {
             if line.ends_with(" 0x0") {
                 self.answered(time);
             }
@@ -92,7 +93,10 @@ impl Draft {
             self.lead = rank;
         }
         // What callers are told comes last, after the device answered.
-        if !matches!(entry.id, "KL-035" | "KL-036" | "KL-040" | "KL-041" | "KL-042") {
+        if !matches!(
+            entry.id,
+            E::ScsiCommandFailed | E::ScsiMediaError | E::IoError | E::BlockError | E::BufferError
+        ) {
             self.quiet = false;
             self.incident.recovered = None;
         }
@@ -118,13 +122,13 @@ impl Draft {
         let mut incident = self.incident;
         let (mut level, _, entry) = self.lead;
         incident.count = self.forms.values().copied().max().unwrap_or(1);
-        let once = entry.id == "KL-037" && incident.count < 2;
-        let attached = entry.id == "KL-039" && incident.recovered.is_some();
-        if once || attached || (entry.id == "KL-021" && virtual_machine) {
+        let once = entry.id == E::ScsiReset && incident.count < 2;
+        let attached = entry.id == E::NotReady && incident.recovered.is_some();
+        if once || attached || (entry.id == E::BridgeLimits && virtual_machine) {
             level = Level::Info;
         }
         (incident.severity, incident.critical) = level.severity();
-        entry.id.clone_into(&mut incident.id);
+        incident.id = entry.id;
         entry.meaning.clone_into(&mut incident.meaning);
         entry.remedy.clone_into(&mut incident.remedy);
         if let (Some(first), Some(last)) = (incident.first.order(), incident.last.order())

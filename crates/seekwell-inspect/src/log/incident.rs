@@ -4,6 +4,7 @@
 //! lines that belong together, whose they are, how often and when it happened, and what the kernel
 //! left switched off afterwards.
 
+use super::event::KernelEvent;
 use super::record::Stamp;
 use crate::Severity;
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Incident {
     /// The catalogue entry that says most about it, `KL-003`; see [`super::catalogue::entry`].
-    pub id: String,
+    pub id: KernelEvent,
     /// Every catalogue entry among its lines with how many lines of it there were.
-    pub counts: BTreeMap<String, u64>,
+    pub counts: BTreeMap<KernelEvent, u64>,
     /// What it means, in a sentence: the meaning of the leading entry.
     pub meaning: String,
     /// What to do: the remedy of the leading entry.

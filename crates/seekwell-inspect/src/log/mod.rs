@@ -11,6 +11,7 @@ pub mod catalogue;
 
 mod assemble;
 mod draft;
+mod event;
 mod facts;
 mod incident;
 mod learn;
@@ -22,6 +23,7 @@ mod stamp;
 mod states;
 mod stream;
 
+pub use event::KernelEvent;
 pub use facts::{AhciBanner, AtaDevice, AtaPort, Link, LogFacts, Ncq, Queues};
 pub use incident::{Incident, MappedBy, State};
 pub use record::{Record, Stamp};

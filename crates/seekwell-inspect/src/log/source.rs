@@ -268,7 +268,7 @@ mod tests {
             "_SOURCE_MONOTONIC_TIMESTAMP":"7","__REALTIME_TIMESTAMP":"8"}"#;
         let script = format!("echo '{}'", entry.replace('\n', ""));
         let report = shell(&script, Duration::from_secs(10)).expect("a report");
-        assert_eq!(report.incidents[0].id, "KL-003");
+        assert_eq!(report.incidents[0].id.as_str(), "KL-003");
         assert_eq!(report.incidents[0].first, Stamp { boot_us: Some(7), wall_us: Some(8) });
     }
 

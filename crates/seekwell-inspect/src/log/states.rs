@@ -1,30 +1,33 @@
 //! What a line says that the kernel switched off, and how much a line says of an incident.
 
+use super::event::KernelEvent as E;
 use super::incident::State;
 use super::matcher::{Hole, Holes};
 
 /// The state a line of this entry leaves its device in.
-pub(crate) fn after(id: &str, held: &Holes<'_>, line: &str) -> Option<State> {
+pub(crate) fn after(id: E, held: &Holes<'_>, line: &str) -> Option<State> {
     let device = || held.get(Hole::Dev, 0).unwrap_or_default().to_owned();
     Some(match id {
-        "KL-001" => State::LinkLimited { speed: format!("{} Gbps", held.get(Hole::Num, 0)?) },
-        "KL-002" => mode(held.get(Hole::Word, 0)?),
-        "KL-003" => State::NcqOff,
-        "KL-015" => State::Disabled,
-        "KL-018" => mode(line.rsplit(' ').next().unwrap_or("PIO")),
-        "KL-028" => State::LinkDown,
-        "KL-032" => State::WriteProtected,
-        "KL-038" => State::Offline,
-        "KL-047" | "KL-048" => State::ControllerGone,
-        "KL-057" => State::UasOff,
-        "KL-060" => State::FlushesOff { device: device() },
-        "KL-061" if stopped(line) => {
+        E::SataSpeedLimited => {
+            State::LinkLimited { speed: format!("{} Gbps", held.get(Hole::Num, 0)?) }
+        }
+        E::TransferModeLowered => mode(held.get(Hole::Word, 0)?),
+        E::NcqDisabled => State::NcqOff,
+        E::AtaDisabled => State::Disabled,
+        E::ConfiguredForPio => mode(line.rsplit(' ').next().unwrap_or("PIO")),
+        E::LinkDown => State::LinkDown,
+        E::WriteProtected => State::WriteProtected,
+        E::ScsiOffline => State::Offline,
+        E::NvmeRemoved | E::NvmeNoQueues => State::ControllerGone,
+        E::UasIgnored => State::UasOff,
+        E::BarriersDisabled => State::FlushesOff { device: device() },
+        E::FilesystemStopped if stopped(line) => {
             State::FilesystemStopped { device: journal(&device()).to_owned() }
         }
-        "KL-063" => {
+        E::ArrayMemberLost => {
             State::ArrayDegraded { array: held.get(Hole::Word, 1).unwrap_or_default().to_owned() }
         }
-        "KL-065" => State::InterruptOff { irq: held.get(Hole::Num, 0)?.parse().ok()? },
+        E::InterruptDisabled => State::InterruptOff { irq: held.get(Hole::Num, 0)?.parse().ok()? },
         _ => return None,
     })
 }
@@ -53,13 +56,21 @@ pub(crate) fn journal(device: &str) -> &str {
 
 /// How much an entry says of an incident among others as bad: what the kernel switched off says
 /// most, then the cause, then that something failed at all.
-pub(crate) fn weight(id: &str) -> u8 {
+pub(crate) fn weight(id: E) -> u8 {
     match id {
-        "KL-001" | "KL-002" | "KL-003" | "KL-018" => 4,
-        "KL-007" | "KL-015" | "KL-038" | "KL-046" | "KL-047" => 3,
-        "KL-008" | "KL-009" | "KL-010" | "KL-011" | "KL-014" | "KL-016" | "KL-017" | "KL-041"
-        | "KL-051" | "KL-056" => 2,
-        "KL-004" | "KL-012" | "KL-035" | "KL-040" => 0,
+        E::SataSpeedLimited | E::TransferModeLowered | E::NcqDisabled | E::ConfiguredForPio => 4,
+        E::AtaMediaError | E::AtaDisabled | E::ScsiOffline | E::NvmeDown | E::NvmeRemoved => 3,
+        E::InterfaceCrc
+        | E::LinkNoise
+        | E::LinkLost
+        | E::InterfaceFatal
+        | E::ResetFailed
+        | E::IdentifyTimeout
+        | E::AtaLostInterrupt
+        | E::BlockError
+        | E::NvmeError
+        | E::UsbReset => 2,
+        E::AtaException | E::LinkReset | E::ScsiCommandFailed | E::IoError => 0,
         _ => 1,
     }
 }

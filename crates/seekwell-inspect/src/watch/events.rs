@@ -2,6 +2,7 @@
 
 use super::uevent::{Action, Uevent};
 use crate::Severity;
+use crate::log::KernelEvent;
 use crate::log::Record;
 use crate::log::catalogue::{Level, classify};
 use crate::reader::{Reader, clean};
@@ -67,7 +68,7 @@ pub struct Event {
     pub transport: Option<String>,
     /// The entry of the catalogue of log messages, `KL-003`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    pub id: Option<KernelEvent>,
     /// How bad an incident is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
@@ -231,7 +232,7 @@ fn look(view: &dyn View, dir: &Path) -> Seen {
 /// Messages told a moment ago.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
-    told: BTreeMap<(String, String), (Instant, u64, Event)>,
+    told: BTreeMap<(KernelEvent, String), (Instant, u64, Event)>,
 }
 
 impl Repeats {
@@ -243,14 +244,14 @@ impl Repeats {
             return None;
         }
         let subject = subject(&record.text);
-        let key = (entry.id.to_owned(), subject.clone().unwrap_or_default());
+        let key = (entry.id, subject.clone().unwrap_or_default());
         if let Some((_, count, _)) = self.told.get_mut(&key) {
             *count += 1;
             return None;
         }
         let mut event = Event::new(EventKind::Incident, Source::Log, entry.meaning);
         event.device = subject;
-        event.id = Some(entry.id.to_owned());
+        event.id = Some(entry.id);
         event.severity = Some(level.severity().0);
         event.from = Some(clean(&record.text));
         if self.told.len() < MAX_REMEMBERED {

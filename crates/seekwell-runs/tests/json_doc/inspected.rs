@@ -6,7 +6,7 @@ use seekwell_inspect::facts::{
     IoCounters, MapperFacts, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, SasPhy,
     ScsiFacts, UsbFacts, VmFacts,
 };
-use seekwell_inspect::log::{Incident, MappedBy, Stamp, State};
+use seekwell_inspect::log::{Incident, KernelEvent, MappedBy, Stamp, State};
 use seekwell_inspect::probe::{Answer, Power, Probe};
 use seekwell_inspect::watch::{Able, Event, EventKind, HotPlug, HotPlugPort, Source};
 use seekwell_inspect::{Evidence, Fact, Filesystem, Finding, Severity};
@@ -76,8 +76,8 @@ fn incident() -> Incident {
     let stamp = Stamp { boot_us: Some(1), wall_us: Some(1) };
     let device = words("sda1");
     Incident {
-        id: words("KL-001"),
-        counts: BTreeMap::from([(words("KL-001"), 1)]),
+        id: KernelEvent::SataSpeedLimited,
+        counts: BTreeMap::from([(KernelEvent::SataSpeedLimited, 1)]),
         meaning: words("the link is held"),
         remedy: words("replace the cable"),
         subject: Some(words("ata2.00")),
@@ -110,7 +110,7 @@ fn event() -> Event {
         model: Some(words("ST250DM000")),
         size_bytes: Some(1),
         transport: Some(words("sata")),
-        id: Some(words("KL-001")),
+        id: Some(KernelEvent::SataSpeedLimited),
         severity: Some(Severity::Error),
         count: Some(1),
         from: Some(words("/sys/x")),

@@ -286,14 +286,17 @@ pub struct Inspect {
     #[arg(long, conflicts_with = "from")]
     pub probe: bool,
     /// Explain a finding: what it means, how it is known, why it matters, what to do
+    ///
+    /// Without ID, list all findings that inspect and every command that measures can report.
     #[arg(
         long,
         value_name = "ID",
+        num_args = 0..=1,
         conflicts_with_all = [
             "targets", "verbose", "save", "from", "mask", "log", "lsmod", "probe", "watch",
         ]
     )]
-    pub explain: Option<String>,
+    pub explain: Option<Option<String>>,
     /// Watch: print one line per event, such as hot plug or an I/O error
     ///
     /// Starts with the controllers that support hot plug. With --json, one JSON document per line.

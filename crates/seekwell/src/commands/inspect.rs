@@ -34,7 +34,10 @@ pub fn targets(paths: &[PathBuf], context: &Context) -> Result<Vec<Target>, Insp
 
 pub fn run(args: &Inspect, context: &Context) -> Ended {
     if let Some(id) = &args.explain {
-        return super::explain::run(id, context);
+        return match id {
+            Some(id) => super::explain::page(id, context),
+            None => super::explain::list(context),
+        };
     }
     if args.watch {
         return super::watch::run(context);

@@ -119,7 +119,7 @@ fn sentence(event: &Event) -> String {
             _ => "note",
         };
         text = format!("{level}: {text}");
-        about.extend(event.id.clone());
+        about.extend(event.id.map(|id| id.to_string()));
         about.extend(event.count.map(|n| format!("{n} more of it")));
     }
     if about.is_empty() { text } else { format!("{text} ({})", about.join(", ")) }

@@ -10,6 +10,7 @@ mod nvme;
 mod platform;
 mod scsi;
 
+use super::event::KernelEvent;
 use super::matcher::{Holes, PatternSet};
 use crate::Severity;
 use serde::Serialize;
@@ -80,8 +81,8 @@ impl Seen {
 /// One thing the kernel can say.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Entry {
-    /// Stable identifier: `KL-001`.
-    pub id: &'static str,
+    /// What it is; its identifier is stable.
+    pub id: KernelEvent,
     /// How the lines that are it look, each with how bad it is: literal text and typed holes in
     /// `<…>` such as `<ata>`, `<dev>`, `<num>`. Compared from the start of the message; text
     /// behind the end is free.
@@ -110,9 +111,9 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     [ata::ENTRIES, scsi::ENTRIES, nvme::ENTRIES, platform::ENTRIES].into_iter().flatten()
 }
 
-/// The entry with this identifier.
-pub fn entry(id: &str) -> Option<&'static Entry> {
-    entries().find(|e| e.id == id)
+/// The entry of an event.
+pub fn entry(id: KernelEvent) -> &'static Entry {
+    entries().find(|e| e.id == id).expect("every event has an entry")
 }
 
 /// The entry a message is, with how bad this form of it is. Where two fit, the more special one is
@@ -161,10 +162,10 @@ pub(crate) fn look_up(message: &str) -> Option<Hit<'_>> {
 
 /// Writes entries as rows.
 macro_rules! table {
-    ($($id:literal $family:ident $seen:ident $at:literal
+    ($($id:ident $family:ident $seen:ident $at:literal
        [$($level:ident $form:literal),+ $(,)?] $meaning:literal; $remedy:literal)*) => {
         &[$(Entry {
-            id: $id,
+            id: crate::log::KernelEvent::$id,
             forms: &[$((Level::$level, $form)),+],
             meaning: $meaning,
             remedy: $remedy,

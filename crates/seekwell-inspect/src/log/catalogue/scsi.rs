@@ -3,54 +3,54 @@
 use super::{Entry, Family, Level, Seen, table};
 
 pub(super) const ENTRIES: &[Entry] = table! {
-    "KL-032" Alone Lab "sd.c:2714"
+    WriteProtected Alone Lab "sd.c:2714"
         [Error "sd <hctl>: [<dev>] Write Protect is on"]
         "The medium takes no writes.";
         "Switch or jumper; an SSD or card at the end of its life does this too."
-    "KL-033" Alone Source "sd.c:2883"
+    CacheUnknown Alone Source "sd.c:2883"
         [Warning "sd <hctl>: [<dev>] Asking for cache data failed",
          Warning "sd <hctl>: [<dev>] Assuming drive cache: write through"]
         "The device does not tell whether it caches writes, so the kernel sends it no flushes.";
         "Do not trust it with a database; if it is known to cache, say so: write \"write back\" to \
          scsi_disk/*/cache_type"
-    "KL-034" Statement Lab "sd.c:2866"
+    WriteCacheReport Statement Lab "sd.c:2866"
         [Info "sd <hctl>: [<dev>] Write cache: <word>, read cache: <word>, doesn't support DPO"]
         "The write cache as found, without forced unit access: such writes cost a flush.";
         "Nothing: normal."
-    "KL-035" Errors Lab "scsi_lib.c:687"
+    ScsiCommandFailed Errors Lab "scsi_lib.c:687"
         [Error "sd <hctl>: [<dev>] <*>FAILED Result: hostbyte=<word>",
          Error "sd <hctl>: <*>timing out command, waited <num>s"]
         "The SCSI layer gave a command up.";
         "hostbyte says who failed: DID_TIME_OUT and DID_NO_CONNECT the way to it, DID_OK the \
          device, whose reason is in the sense lines."
-    "KL-036" Errors Lab "scsi_logging.c:275"
+    ScsiMediaError Errors Lab "scsi_logging.c:275"
         [Critical "sd <hctl>: [<dev>] <*>Sense Key : Medium Error",
          Critical "sd <hctl>: [<dev>] <*>Add. Sense: Unrecovered read error",
          Critical "sd <hctl>: [<dev>] <*>Add. Sense: Write error"]
         "The device could not read or write a sector.";
         "Save the data and replace the device; look at its error counters first."
-    "KL-037" Alone Lab "scsi_error.c:514"
+    ScsiReset Alone Lab "scsi_error.c:514"
         [Warning "sd <hctl>: Power-on or device reset occurred",
          Warning "sd <hctl>: [<dev>] <*>Power-on or device reset occurred"]
         "The device restarted.";
         "Once when it is attached is normal; again and again means power, backplane or firmware."
-    "KL-038" Errors Source "scsi_error.c:1816"
+    ScsiOffline Errors Source "scsi_error.c:1816"
         [Critical "<word> <hctl>: Device offlined - not ready after error recovery",
          Critical "<word> <hctl>: [<dev>] <*>rejecting I/O to offline device",
          Critical "<word> <hctl>: rejecting I/O to offline device"]
         "The SCSI layer took the disk out; every request to it fails.";
         "Find the cause; only then write running to the device's state file in sysfs."
-    "KL-039" Alone Lab "sd.c:2253"
+    NotReady Alone Lab "sd.c:2253"
         [Warning "sd <hctl>: [<dev>] Unit Not Ready", Info "sd <hctl>: [<dev>] Spinning up disk"]
         "The disk was not ready when it was found.";
         "Normal while it spins up; otherwise the controller or the disk has a fault."
-    "KL-040" Errors Lab "blk-mq.c:799"
+    IoError Errors Lab "blk-mq.c:799"
         [Error "I/O error, dev <dev>, sector <num>",
          Error "<word>: I/O error, dev <dev>, sector <num>"]
         "A request failed, and its caller was told so.";
         "Look at the lines before it for the cause; find the file that owns the sector before \
          writing over it."
-    "KL-041" Errors Lab "blk-core.c"
+    BlockError Errors Lab "blk-core.c"
         [Critical "critical medium error, dev <dev>",
          Critical "<word>: critical medium error, dev <dev>",
          Error "critical target error, dev <dev>", Error "<word>: critical target error, dev <dev>",
@@ -65,7 +65,7 @@ pub(super) const ENTRIES: &[Entry] = table! {
         "A request failed, and its class names the reason: medium, target, transport, time.";
         "Medium: save the data and replace the device. Transport and timeout: cable, power, path. \
          Target: the device refused the command."
-    "KL-042" Errors Lab "fs/buffer.c:130"
+    BufferError Errors Lab "fs/buffer.c:130"
         [Critical "Buffer I/O error on dev <dev>, logical block <num>, lost <word> page write",
          Error "Buffer I/O error on dev <dev>, logical block <num>",
          Error "Buffer I/O error on device <dev>, logical block <num>",

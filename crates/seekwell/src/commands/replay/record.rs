@@ -5,12 +5,11 @@ use super::play::{PlayError, Played};
 use super::{Surveyed, tags};
 use crate::cli::replay::{Fit, Mode, Replay, Times};
 use crate::session::Session;
-use seekwell_checkup::driver::{DEVICE_GONE, INTERRUPTED, NOT_REACHED};
 use seekwell_checkup::{detail, latency, metrics, summarize};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{Fidelity, Phase, Repeat, Replay as Replayed, ReplayMode, Work};
+use seekwell_runs::{Fidelity, Invalid, Phase, Repeat, Replay as Replayed, ReplayMode, Work};
 use seekwell_sys::path_text;
 use seekwell_trace::replay::{Skipped, Verdict};
 use std::collections::BTreeMap;
@@ -68,7 +67,7 @@ pub fn phase(lane: &Lane, args: &Replay, surveyed: &Surveyed) -> Phase {
             .into(),
             writes: lane.writes,
         }),
-        skipped: Some(NOT_REACHED.into()),
+        skipped: Some(seekwell_runs::Skipped::NotReached),
         repeats: Vec::new(),
         metrics: BTreeMap::new(),
     }
@@ -108,9 +107,10 @@ pub fn keep(
                 }
                 repeat_of(lane, played, seed, if lanes.len() > 1 { share } else { 1.0 })
             }
-            Err(error) => {
-                Repeat { invalid: Some(error.to_string()), ..Repeat::new(seed, Stopped::Failed) }
-            }
+            Err(error) => Repeat {
+                invalid: Some(error.to_string().into()),
+                ..Repeat::new(seed, Stopped::Failed)
+            },
         };
         let phase = &mut session.document.phases[i];
         phase.skipped = None;
@@ -125,12 +125,12 @@ fn repeat_of(lane: &Lane, played: &Played, seed: u64, cpu_share: f64) -> Repeat 
     (repeat.cpu_user_ns, repeat.cpu_system_ns) =
         (part(repeat.cpu_user_ns), part(repeat.cpu_system_ns));
     if played.gone {
-        repeat.invalid = Some(DEVICE_GONE.into());
+        repeat.invalid = Some(Invalid::device_gone(None));
     }
     let skipped = match &played.skipped {
         Ok(skipped) => *skipped,
         Err(error) => {
-            repeat.invalid = Some(error.to_string());
+            repeat.invalid = Some(error.to_string().into());
             Skipped::default()
         }
     };
@@ -142,7 +142,7 @@ fn repeat_of(lane: &Lane, played: &Played, seed: u64, cpu_share: f64) -> Repeat 
 }
 
 /// Why latencies say nothing about a target, where the program was late.
-pub fn judged(fidelity: &seekwell_trace::replay::Fidelity, target: &str) -> Option<String> {
+pub fn judged(fidelity: &seekwell_trace::replay::Fidelity, target: &str) -> Option<Invalid> {
     (fidelity.verdict() == Verdict::ProgramLate).then(|| {
         format!(
             "the program was late: {} of {} requests were handed over more than {} after their \
@@ -151,6 +151,7 @@ pub fn judged(fidelity: &seekwell_trace::replay::Fidelity, target: &str) -> Opti
             fidelity.lateness.count(),
             fidelity.bound,
         )
+        .into()
     })
 }
 
@@ -189,7 +190,7 @@ pub fn is_hopeless(phase: &Phase) -> bool {
 pub fn close(session: &mut Session<'_>, interrupted: bool) {
     if interrupted {
         for phase in session.document.phases.iter_mut().filter(|p| p.repeats.is_empty()) {
-            phase.skipped = Some(INTERRUPTED.into());
+            phase.skipped = Some(seekwell_runs::Skipped::Interrupted);
         }
     }
 }

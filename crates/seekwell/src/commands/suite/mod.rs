@@ -9,7 +9,6 @@ use crate::context::Context;
 use crate::exit::CommandError;
 use crate::progress::{Line, seconds};
 use crate::session::{self, RunOptions, Session};
-use seekwell_checkup::driver::{INTERRUPTED, NOT_REACHED};
 use seekwell_inspect::{Target, TargetKind, inspect};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::target::Engine;
@@ -158,13 +157,13 @@ impl Whole<'_> {
             }
             Err(SuiteError::Interrupted) => {
                 let not_run = phases.iter_mut().filter(|p| p.repeats.is_empty());
-                not_run.for_each(|phase| phase.skipped = Some(INTERRUPTED.into()));
+                not_run.for_each(|phase| phase.skipped = Some(seekwell_runs::Skipped::Interrupted));
             }
             Err(error) => {
                 let why = error.to_string();
                 record::keep_failure(&mut phases[index], &why, Stopped::Failed, seed);
                 let not_run = phases.iter_mut().filter(|p| p.repeats.is_empty());
-                not_run.for_each(|phase| phase.skipped = Some(NOT_REACHED.into()));
+                not_run.for_each(|phase| phase.skipped = Some(seekwell_runs::Skipped::NotReached));
             }
         }
         session.save();

@@ -133,7 +133,7 @@ fn one(
     }
     let repeat = summarize(&execution.measurement, execution.device, workload.seed);
     if let Some(why) = repeat.invalid {
-        return Err(CommandError::NotMeasured { why });
+        return Err(CommandError::NotMeasured { why: why.to_string() });
     }
     Ok(metrics(&[repeat]).into_iter().map(|(name, spread)| (name, spread.median)).collect())
 }

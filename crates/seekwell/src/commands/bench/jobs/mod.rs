@@ -27,7 +27,6 @@ use media::Media;
 use modelled::Modelled;
 use record::{Given, Naming, Phases};
 use seekwell_access::Consent;
-use seekwell_checkup::driver::INTERRUPTED;
 use seekwell_inspect::Inspection;
 use seekwell_io::clock::Clock;
 use seekwell_jobs::job::{EngineKind, Job, JobFile};
@@ -277,7 +276,7 @@ impl Whole<'_> {
         });
         for phase in &mut session.document.phases {
             if phase.repeats.is_empty() && self.context.control.stop.load(Relaxed) {
-                phase.skipped = Some(INTERRUPTED.into());
+                phase.skipped = Some(seekwell_runs::Skipped::Interrupted);
             }
         }
         logged

@@ -9,7 +9,6 @@ use super::stage::MemberError;
 use super::steady;
 use crate::commands::replay::{fidelity as in_document, judged};
 use seekwell_access::OutputFile;
-use seekwell_checkup::driver::NOT_REACHED;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{FailureKind, Measurement, Stopped};
@@ -152,7 +151,7 @@ impl Naming<'_> {
                 files,
                 warnings: if reads_back { Vec::new() } else { warnings },
             })),
-            skipped: Some(NOT_REACHED.into()),
+            skipped: Some(seekwell_runs::Skipped::NotReached),
             repeats: Vec::new(),
             metrics: BTreeMap::new(),
         }
@@ -247,7 +246,7 @@ pub fn repeats(naming: &Naming<'_>, phases: &Phases, given: &Given<'_>) -> (Kept
                 };
                 differ(&of, played, to);
             }
-            Err(error) => kept.repeat.invalid = Some(error.to_string()),
+            Err(error) => kept.repeat.invalid = Some(error.to_string().into()),
         }
     }
     (kept, back)
@@ -260,7 +259,7 @@ fn replayed(naming: &Naming<'_>, given: &Given<'_>, repeat: &mut Repeat) {
     let mut sum: Option<(Fidelity, Skipped)> = None;
     for (member, ended) in ended {
         if let Some(error) = &ended.error {
-            repeat.invalid = Some(error.to_string());
+            repeat.invalid = Some(error.to_string().into());
         }
         match &mut sum {
             None => sum = Some((ended.fidelity.clone(), ended.skipped)),
@@ -328,7 +327,8 @@ impl Kept {
     pub fn keep(self, phase: &mut Phase, details: &mut Detail, percentiles: &[f64]) {
         let Self { mut repeat, sum } = self;
         let Some(sum) = sum else {
-            phase.skipped = repeat.invalid.or_else(|| Some("there was nothing to do".into()));
+            let why = repeat.invalid.as_deref().unwrap_or("there was nothing to do");
+            phase.skipped = Some(why.into());
             return;
         };
         let number = phase.repeats.len() as u32;
@@ -380,7 +380,7 @@ fn tolerate(job: &Job, measured: &Measurement, repeat: &mut Repeat) {
     let is_mismatch = first.kind == FailureKind::Errno { errno: MISMATCH };
     if measured.stopped == Stopped::Finished && !is_mismatch {
         if !is_ignored(&job.errors, &first) {
-            let why = repeat.invalid.take().unwrap_or_default();
+            let why = repeat.invalid.take().map(|why| why.to_string()).unwrap_or_default();
             repeat.notes.push(format!("requests failed and are in none of the figures: {why}"));
         }
         let mut clean = measured.clone();
@@ -394,12 +394,14 @@ fn notes(played: &Played, repeat: &mut Repeat) {
     match played.cut {
         Some(Cut::Slow(slow)) => {
             let (op, unit, found, needed) = (slow.op.name(), slow.unit, slow.found, slow.needed);
-            repeat.invalid = Some(format!(
-                "too slow: {op} {found} {unit}, and at least {needed} were asked for"
-            ));
+            repeat.invalid = Some(
+                format!("too slow: {op} {found} {unit}, and at least {needed} were asked for")
+                    .into(),
+            );
         }
         Some(Cut::Late { op, took }) => {
-            repeat.invalid = Some(format!("a {} took {took}, longer than max_latency", op.name()));
+            repeat.invalid =
+                Some(format!("a {} took {took}, longer than max_latency", op.name()).into());
         }
         None => {}
     }
@@ -429,7 +431,7 @@ fn notes(played: &Played, repeat: &mut Repeat) {
         }
         Some(Err(errno)) => {
             let why = std::io::Error::from(errno);
-            repeat.invalid = Some(format!("syncing at the end failed: {why}"));
+            repeat.invalid = Some(format!("syncing at the end failed: {why}").into());
         }
         None => {}
     }
@@ -450,10 +452,13 @@ fn differ(of: &Of<'_>, played: &Played, repeat: &mut Repeat) {
             1 => "1 block does not verify".to_owned(),
             n => format!("{n} blocks do not verify"),
         };
-        repeat.invalid = Some(format!(
-            "{blocks}; {} of the one at byte {} of {}{at} is {}, expected {}",
-            first.what, first.offset, first.path, first.found, first.expected
-        ));
+        repeat.invalid = Some(
+            format!(
+                "{blocks}; {} of the one at byte {} of {}{at} is {}, expected {}",
+                first.what, first.offset, first.path, first.found, first.expected
+            )
+            .into(),
+        );
     }
     let room = seekwell_jobs::play::data::KEPT.saturating_sub(repeat.mismatches.len());
     repeat.mismatches.extend(found.into_iter().take(room));

@@ -1,0 +1,231 @@
+//! Everything the rules may look at.
+
+use crate::Found;
+use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, is_honest, text};
+use crate::words::evidence;
+use seekwell_inspect::facts::{AtaFacts, IdentifyData, ScsiFacts};
+use seekwell_inspect::log::LogReport;
+use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection, TargetKind};
+use seekwell_runs::{Engine, Medium, Phase, PhaseId, Study};
+
+/// Everything the rules may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed<'a> {
+    /// The target as it is.
+    pub inspection: &'a Inspection,
+    /// The kernel log, where it could be read.
+    pub log: Option<&'a LogReport>,
+    /// The same target some time before: error counters are judged by what they grew.
+    pub earlier: Option<&'a Inspection>,
+    /// The phases of a run with their metrics; `None` where nothing was to be measured.
+    pub phases: Option<&'a [Phase]>,
+    /// Whether the device was written twice over before the run.
+    pub preconditioned: bool,
+    /// The question the run was to answer, beyond its numbers.
+    pub study: Option<&'a Study>,
+    /// What the data lay in, where anything was measured.
+    pub medium: Option<&'a Medium>,
+    /// How requests were issued, where any were.
+    pub engine: Option<&'a Engine>,
+    /// The size the temporary file should have had, in bytes.
+    pub wanted_bytes: Option<u64>,
+    /// The value of `kernel.io_uring_disabled`, where it could be read.
+    pub io_uring_disabled: Option<&'a Fact<u64>>,
+}
+
+impl<'a> Observed<'a> {
+    /// An inspection alone.
+    pub fn new(inspection: &'a Inspection) -> Self {
+        Self {
+            inspection,
+            log: None,
+            earlier: None,
+            phases: None,
+            preconditioned: false,
+            study: None,
+            medium: None,
+            engine: None,
+            wanted_bytes: None,
+            io_uring_disabled: None,
+        }
+    }
+}
+
+impl<'a> Observed<'a> {
+    /// The target's device and everything below it, each name once.
+    pub(crate) fn devices(&self) -> Vec<&'a Device> {
+        let mut out = Vec::new();
+        self.inspection.device.iter().for_each(|d| walk(d, &mut out));
+        out
+    }
+
+    /// A finding of each device.
+    pub(crate) fn each(&self, rule: impl Fn(&'a Device) -> Option<Found>) -> Vec<Found> {
+        self.devices().into_iter().filter_map(rule).collect()
+    }
+
+    /// A finding of each ATA disk on a libata port.
+    pub(crate) fn each_ata(
+        &self,
+        rule: impl Fn(&'a Device, &'a AtaFacts) -> Option<Found>,
+    ) -> Vec<Found> {
+        self.each(|d| rule(d, d.detail.ata.as_ref().filter(|a| !is_atapi(a))?))
+    }
+
+    /// A finding of each drive with IDENTIFY data, wherever it is attached.
+    pub(crate) fn each_drive(
+        &self,
+        rule: impl Fn(&'a Device, &'a Fact<IdentifyData>) -> Option<Found>,
+    ) -> Vec<Found> {
+        self.each(|d| rule(d, d.detail.identify.as_ref()?))
+    }
+
+    /// A finding of each SCSI disk.
+    pub(crate) fn each_scsi(
+        &self,
+        rule: impl Fn(&'a Device, &'a ScsiFacts) -> Option<Found>,
+    ) -> Vec<Found> {
+        self.each(|d| rule(d, d.detail.scsi.as_ref()?))
+    }
+
+    /// The same device in the earlier inspection: same serial number, or same name where neither
+    /// gives one.
+    pub(crate) fn before(&self, device: &Device) -> Option<&'a Device> {
+        let all = Self::new(self.earlier?).devices();
+        let serial = |d: &Device| d.serial.as_ref().map(|s| s.value.clone());
+        let wanted = serial(device);
+        let same = |d: &&&Device| serial(d) == wanted;
+        let named = all.iter().filter(same).find(|d| d.name == device.name);
+        named.or_else(|| all.iter().find(same).filter(|_| wanted.is_some())).copied()
+    }
+
+    /// Whether a device is a virtual machine's, whose figures are what the host pretends.
+    pub(crate) fn is_virtual(&self, device: &Device) -> bool {
+        let model = text(&device.model);
+        self.inspection.host.virtualization.is_some()
+            || ["QEMU", "VMware", "VBOX", "Virtual"].iter().any(|m| model.contains(m))
+            || device.detail.pci.iter().any(|f| {
+                let board = text(&f.subsystem);
+                ["1af4:", "15ad:", "80ee:", "1b36:"].iter().any(|v| board.starts_with(v))
+            })
+    }
+
+    /// A word of the kernel's command line that starts with `prefix`.
+    pub(crate) fn boot_option(&self, prefix: &str) -> Option<Fact<String>> {
+        let line = self.inspection.host.vm.command_line.as_ref()?;
+        let word = line.value.split_whitespace().find(|w| w.starts_with(prefix))?;
+        Some(Fact::new(word.to_owned(), line.from.clone()))
+    }
+}
+
+pub(crate) fn walk<'a>(device: &'a Device, out: &mut Vec<&'a Device>) {
+    if out.iter().all(|d| d.name != device.name) {
+        out.push(device);
+    }
+    device.below.iter().for_each(|d| walk(d, out));
+}
+
+fn is_atapi(ata: &AtaFacts) -> bool {
+    ata.class.as_ref().is_some_and(|c| c.value != "ata")
+}
+
+/// A run, and the disk it was on.
+impl<'a> Observed<'a> {
+    /// The phases of the run, if there was one.
+    pub(crate) fn phases(&self) -> &'a [Phase] {
+        self.phases.unwrap_or_default()
+    }
+
+    /// Whether the facts are about what was measured: below a model and the null target there is no
+    /// disk.
+    pub(crate) fn has_facts(&self) -> bool {
+        let kind = self.inspection.kind;
+        self.phases.is_none() || !matches!(kind, TargetKind::Null | TargetKind::Machine)
+    }
+
+    /// This phase of the checkup, if it was run.
+    pub(crate) fn phase(&self, id: PhaseId) -> Option<&'a Phase> {
+        self.phases().iter().find(|p| p.is(id))
+    }
+
+    /// The median of a metric of a phase whose numbers are the device's and not a cache's.
+    pub(crate) fn honest(&self, phase: PhaseId, metric: &str) -> Option<f64> {
+        let phase = self.phase(phase).filter(|p| is_honest(p))?;
+        phase.median(metric)
+    }
+
+    /// How long one random read takes, in nanoseconds, where it came from the device.
+    pub(crate) fn one_read_ns(&self) -> Option<f64> {
+        let of = |metric| self.honest(ONE_READ, metric);
+        of("read.latency_ns_p50").or_else(|| of("read.latency_ns_mean"))
+    }
+
+    /// The one disk under the target, reached through partitions and mapped devices only. `None`
+    /// where there are several, or where a loop device, memory or a network lies between.
+    pub(crate) fn disk(&self) -> Option<&'a Device> {
+        use DeviceKind as K;
+        let mut at = self.inspection.device.as_ref()?;
+        loop {
+            match (at.kind, at.below.as_slice()) {
+                (K::MultipathHead, _) | (K::Disk, []) => return Some(at),
+                (K::Partition | K::DeviceMapper | K::Md | K::Disk, [below]) => at = below,
+                _ => return None,
+            }
+        }
+    }
+
+    /// How it is known that a disk is a virtual machine's, where it is: its latencies and its cache
+    /// are the host's affair.
+    pub(crate) fn virtual_evidence(&self, disk: &Device) -> Option<Evidence> {
+        if let Some(hypervisor) = &self.inspection.host.virtualization {
+            let seen = format!("a virtual machine under {}", hypervisor.value);
+            return Some(evidence(seen, &hypervisor.from));
+        }
+        let is = |fact: &Option<Fact<String>>, names: &[&str]| {
+            let f = fact.as_ref()?;
+            names.iter().any(|n| f.value.to_lowercase().contains(n)).then(|| f.clone())
+        };
+        let known = is(&disk.transport, &["virtio"])
+            .or_else(|| is(&disk.driver, &["virtio", "xen", "vmw", "hv_storvsc", "storvsc"]))
+            .or_else(|| is(&disk.model, &["qemu", "vbox", "vmware", "virtual disk"]))?;
+        Some(evidence(format!("a virtual disk ({})", known.value), &known.from))
+    }
+
+    /// Whether a physical disk rotates, where flag and latencies do not contradict each other.
+    pub(crate) fn rotates(&self, disk: &Device) -> Option<bool> {
+        if self.virtual_evidence(disk).is_some() {
+            return None;
+        }
+        let flag = disk.queue.rotational.as_ref()?.value;
+        match self.one_read_ns() {
+            Some(ns) if flag && ns < FASTEST_ROTATING_NS => None,
+            Some(ns) if !flag && ns > SLOWEST_FLASH_NS => None,
+            _ => Some(flag),
+        }
+    }
+
+    /// Random 4 KiB reads by depth, honest ones only: depth, phase, median rate.
+    pub(crate) fn curve(&self) -> Vec<(u32, &'a Phase, f64)> {
+        let one = |p: &'a Phase| {
+            let depth = p.workload.drawn()?.pace.depth();
+            (p.is(PhaseId::RandomRead(depth)) && is_honest(p)).then_some(())?;
+            Some((depth, p, p.median("read.requests_per_s").filter(|r| *r > 0.0)?))
+        };
+        let mut out: Vec<_> = self.phases().iter().filter_map(one).collect();
+        out.sort_by_key(|(depth, ..)| *depth);
+        out
+    }
+
+    /// CPU used in a phase as a share of what its issuing threads could use: 1 is all of it. A pool
+    /// uses a thread per outstanding request, as far as there are CPUs.
+    pub(crate) fn cpu_share(&self, phase: &Phase) -> Option<f64> {
+        let workload = phase.workload.drawn()?;
+        let threads = f64::from(workload.threads.max(1));
+        let cpus = self.inspection.host.cpus.as_ref().map_or(1.0, |c| c.value.max(1) as f64);
+        let issuing = match self.engine {
+            Some(e) if e.name == "threads" => threads * f64::from(workload.pace.depth()),
+            _ => threads,
+        };
+        Some(phase.median("cpu_percent")? / (100.0 * issuing.min(cpus).max(1.0)))
+    }
+}

@@ -1,0 +1,145 @@
+//! A rule, its page of documentation and what it found.
+
+use crate::Observed;
+use seekwell_inspect::{Evidence, Fact, Finding, Severity};
+use std::fmt::Display;
+
+/// One rule with its page of documentation.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// The identifier of its findings, stable for ever: `SW-LINK-001`.
+    pub id: &'static str,
+    /// What it looks for, in a few words.
+    pub about: &'static str,
+    /// What the finding means.
+    pub means: &'static str,
+    /// How it is known: which facts, which threshold, which traps were avoided.
+    pub known: &'static str,
+    /// Why it matters, with a measured or published figure where there is one.
+    pub why: &'static str,
+    /// How to fix it.
+    pub fix: &'static str,
+    /// What this program's `tune` can change about it.
+    pub tune: Option<&'static str>,
+    pub(crate) check: Check,
+}
+
+/// How a rule looks, which also says what it needs.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    /// At facts and the kernel log: a finding of each device.
+    Facts(fn(&Observed<'_>) -> Vec<Found>),
+    /// At a run, and the facts beside it: one finding of all its phases.
+    Run(fn(&Observed<'_>) -> Option<Found>),
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rule").field("id", &self.id).field("about", &self.about).finish()
+    }
+}
+
+/// What a rule found on one device; the rest of the finding is the rule's.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) severity: Severity,
+    pub(crate) title: String,
+    pub(crate) evidence: Vec<Evidence>,
+    /// Why it matters in this case; `None` takes the rule's own words.
+    pub(crate) why: Option<String>,
+    /// An exact command or setting; `None` takes the rule's own words.
+    pub(crate) remedy: Option<String>,
+}
+
+impl Rule {
+    /// The findings of this rule, in the order of the devices.
+    pub fn findings(&self, input: &Observed<'_>) -> Vec<Finding> {
+        let found = match self.check {
+            Check::Facts(find) if input.has_facts() => find(input),
+            Check::Run(find) if input.phases.is_some() => find(input).into_iter().collect(),
+            Check::Facts(_) | Check::Run(_) => Vec::new(),
+        };
+        found
+            .into_iter()
+            .map(|f| {
+                debug_assert!(!f.evidence.is_empty(), "{} needs evidence", self.id);
+                Finding {
+                    id: self.id.to_owned(),
+                    severity: f.severity,
+                    title: f.title,
+                    evidence: f.evidence,
+                    why: f.why.unwrap_or_else(|| self.why.to_owned()),
+                    remedy: f.remedy.unwrap_or_else(|| self.fix.to_owned()),
+                    tune: self.tune.map(str::to_owned),
+                }
+            })
+            .collect()
+    }
+
+    /// Whether it looks at a run and not at facts alone.
+    pub fn needs_run(&self) -> bool {
+        matches!(self.check, Check::Run(_))
+    }
+
+    /// The page of documentation as plain text.
+    pub fn page(&self) -> String {
+        let mut page = format!("{}: {}\n", self.id, self.about);
+        let parts = [
+            ("What it means", self.means),
+            ("How it is known", self.known),
+            ("Why it matters", &sentence(self.why)),
+            ("What to do", self.fix),
+            ("What tune can do", self.tune.unwrap_or("Nothing: this is not a runtime setting.")),
+        ];
+        for (title, text) in parts {
+            page += &format!("\n{title}\n  {text}\n");
+        }
+        page
+    }
+}
+
+/// A clause of a finding as a sentence of its own.
+fn sentence(clause: &str) -> String {
+    let mut rest = clause.chars();
+    let first = rest.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let stop = if clause.ends_with('.') { "" } else { "." };
+    format!("{first}{}{stop}", rest.as_str())
+}
+
+impl Found {
+    pub(crate) fn new(severity: Severity, title: impl Into<String>) -> Self {
+        Self { severity, title: title.into(), evidence: Vec::new(), why: None, remedy: None }
+    }
+
+    pub(crate) fn seen(mut self, seen: impl Into<String>, from: impl Into<String>) -> Self {
+        self.evidence.push(Evidence { seen: seen.into(), from: from.into() });
+        self
+    }
+
+    /// A fact under its name.
+    pub(crate) fn fact<T: Display>(self, what: &str, fact: &Fact<T>) -> Self {
+        self.seen(format!("{what}: {}", fact.value), &fact.from)
+    }
+
+    pub(crate) fn facts<T: Display>(self, what: &str, fact: Option<&Fact<T>>) -> Self {
+        match fact {
+            Some(fact) => self.fact(what, fact),
+            None => self,
+        }
+    }
+
+    pub(crate) fn evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    pub(crate) fn why(mut self, why: impl Into<String>) -> Self {
+        self.why = Some(why.into());
+        self
+    }
+
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}

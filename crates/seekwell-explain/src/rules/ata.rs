@@ -1,0 +1,326 @@
+//! The drive on an ATA port: its error history, its own settings, its identity.
+
+use crate::look::{flag, solid_state, text};
+use crate::words::bytes;
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
+use seekwell_inspect::facts::{AtaError, AtaErrorClass, AtaFacts};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "SW-ATA-001",
+        about: "libata's error ring has time-outs or link errors",
+        means: "The kernel had to recover this device from commands that were not answered or \
+                were garbled on the way.",
+        known: "/sys/class/ata_device/*/ering keeps the last 32 errors with their times; nothing \
+                else shows them. The entry of class unknown that probing leaves is not counted.",
+        why: "Each recovery stalls the disk for seconds (30 s until a time-out, up to a minute of \
+              resets), and a handful of them makes the kernel switch off queueing and lower the \
+              speed for good.",
+        fix: "replace the cable and the power connector first, then try another port; if link \
+              power management is on, set it to max_performance and see whether the errors stop",
+        tune: Some("Set link_power_management_policy to max_performance on trial."),
+        check: Check::Facts(ring),
+    },
+    Rule {
+        id: "SW-ATA-002",
+        about: "libata's error ring has media errors",
+        means: "The drive reported sectors that it could not read.",
+        known: "An entry of class MediaError in the error ring; a cable fault is never filed so.",
+        why: "The data in these sectors is lost unless there is another copy, and a drive that \
+              starts to lose sectors usually loses more.",
+        fix: "copy what matters now; sudo smartctl -a on the disk (attributes 5, 197, 198), then \
+              replace the drive, or rewrite the sector if 197 stays at one",
+        tune: None,
+        check: Check::Facts(media),
+    },
+    Rule {
+        id: "SW-ATA-003",
+        about: "libata was told at boot to force a mode",
+        means: "Someone set libata.force or libata.dma on the kernel's command line. It holds for \
+                every start and often outlives its reason.",
+        known: "The word stands in /proc/cmdline.",
+        why: "The parameter limits speed, queueing or DMA of a port whatever hangs on it; a new \
+              disk inherits the workaround of the old one.",
+        fix: "remove the word from GRUB_CMDLINE_LINUX in /etc/default/grub, run sudo update-grub \
+              and restart, unless its reason is known",
+        tune: None,
+        check: Check::Facts(forced),
+    },
+    Rule {
+        id: "SW-ATA-004",
+        about: "the drive is locked by a password",
+        means: "The drive's security feature set is enabled and locked: it refuses to read or \
+                write until it is given its password.",
+        known: "IDENTIFY word 128, bits 1 and 2.",
+        why: "Every read ends in an I/O error that looks like a broken disk.",
+        fix: "unlock it with sudo hdparm --user-master u --security-unlock PASSWORD on the disk, \
+              or in the firmware setup that set the password",
+        tune: None,
+        check: Check::Facts(locked),
+    },
+    Rule {
+        id: "SW-ATA-005",
+        about: "SMART is switched off in the drive",
+        means: "The drive can keep its health record and was told not to.",
+        known: "IDENTIFY word 82 bit 0 is set and word 85 bit 0 is clear.",
+        why: "A failing drive gives no warning.",
+        fix: "sudo smartctl -s on on the disk",
+        tune: None,
+        check: Check::Facts(smart_off),
+    },
+    Rule {
+        id: "SW-ATA-006",
+        about: "the drive may stop its motor or park its heads while idle",
+        means: "Advanced power management is on at a level that permits standby.",
+        known: "IDENTIFY word 86 bit 3 is set and the level in word 91 is below 128; only of \
+                drives that rotate.",
+        why: "The next access after a pause waits for the motor, seconds instead of milliseconds, \
+              and every start wears the drive.",
+        fix: "sudo hdparm -B 254 on the disk, and in /etc/hdparm.conf to keep it",
+        tune: None,
+        check: Check::Facts(parks),
+    },
+    Rule {
+        id: "SW-ATA-007",
+        about: "the drive's read look-ahead is off",
+        means: "The drive does not read on into its own cache.",
+        known: "IDENTIFY word 82 bit 6 is set and word 85 bit 6 is clear.",
+        why: "Sequential reads in small requests pay a rotation each.",
+        fix: "sudo hdparm -A 1 on the disk",
+        tune: None,
+        check: Check::Facts(no_look_ahead),
+    },
+    Rule {
+        id: "SW-ATA-008",
+        about: "the drive can TRIM and the kernel does not",
+        means: "The drive offers TRIM, but the device takes no discards: a bridge, a controller \
+                or a quirk stands between.",
+        known: "IDENTIFY word 169 bit 0 is set, discard_max_hw_bytes is 0.",
+        why: "Without TRIM a solid-state drive copies data that nobody needs any more; its writes \
+              slow down as it fills and it wears faster.",
+        fix: "connect the drive to a SATA port of the board; behind a USB bridge that passes UNMAP \
+              on, set provisioning_mode to unmap",
+        tune: None,
+        check: Check::Facts(no_trim),
+    },
+    Rule {
+        id: "SW-ATA-009",
+        about: "IDENTIFY data fails its checksum",
+        means: "What the drive says of itself is garbled or was changed on the way.",
+        known: "Word 255 claims a checksum and the bytes do not add up to 0.",
+        why: "A bridge or link that garbles 512 bytes of identity garbles data as well, or the \
+              drive's firmware is broken; nothing else read from these words can be trusted.",
+        fix: "change the cable or the bridge; look for a firmware update of the drive",
+        tune: None,
+        check: Check::Facts(checksum),
+    },
+    Rule {
+        id: "SW-ATA-010",
+        about: "the disk is behind a SATA port multiplier or one port is shared",
+        means: "Several disks share one link.",
+        known: "The link's name has a part after a dot in libata's numbering.",
+        why: "All of them together get one link's bandwidth, at most 600 MB/s; and without \
+              FIS-based switching only one of them has commands under way at a time.",
+        fix: "give disks that have to be fast a port of their own",
+        tune: None,
+        check: Check::Facts(shared_port),
+    },
+];
+
+fn errors<'a>(ata: &'a AtaFacts, classes: &[AtaErrorClass]) -> Vec<&'a AtaError> {
+    let all = ata.errors.iter().flat_map(|f| &f.value);
+    all.filter(|e| classes.contains(&e.class)).collect()
+}
+
+fn when(errors: &[&AtaError]) -> String {
+    let times: Vec<f64> = errors.iter().filter_map(|e| e.at_s).collect();
+    let first = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let last = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    match times.len() {
+        0 => String::new(),
+        1 => format!(", {last:.0} s after boot"),
+        _ => format!(", {first:.0} s to {last:.0} s after boot"),
+    }
+}
+
+fn ring(input: &Observed<'_>) -> Vec<Found> {
+    use AtaErrorClass::{Bus, HostBus, HostStateMachine, NoDevice, Timeout};
+    input.each_ata(|d, ata| {
+        let found = errors(ata, &[Bus, HostBus, HostStateMachine, NoDevice, Timeout]);
+        let from = &ata.errors.as_ref()?.from;
+        if found.is_empty() {
+            return None;
+        }
+        // From the fourth on the kernel takes its measures.
+        let severity = if found.len() > 3 { Severity::Error } else { Severity::Warning };
+        let timeouts = found.iter().filter(|e| e.class == Timeout).count();
+        let seen = format!("{} errors, {timeouts} of them time-outs{}", found.len(), when(&found));
+        let title = format!("{}: commands were lost on the way to the drive", d.name);
+        Some(
+            Found::new(severity, title)
+                .seen(seen, from)
+                .facts("link power management", ata.lpm_policy.as_ref()),
+        )
+    })
+}
+
+fn media(input: &Observed<'_>) -> Vec<Found> {
+    input.each_ata(|d, ata| {
+        let found = errors(ata, &[AtaErrorClass::Media]);
+        let from = &ata.errors.as_ref()?.from;
+        let seen = format!("{} media errors{}", found.len(), when(&found));
+        let title = format!("{}: the drive could not read some sectors", d.name);
+        (!found.is_empty()).then(|| Found::new(Severity::Error, title).seen(seen, from))
+    })
+}
+
+fn forced(input: &Observed<'_>) -> Vec<Found> {
+    let any = input.devices().into_iter().any(|d| d.detail.ata.is_some());
+    let words = ["libata.force=", "libata.dma=", "libata.noacpi=", "libata.ignore_hpa="];
+    let found = words.iter().find_map(|w| input.boot_option(w)).filter(|_| any);
+    let found = found.map(|word| {
+        Found::new(Severity::Info, "libata was told at boot to force a mode")
+            .fact("kernel command line", &word)
+    });
+    found.into_iter().collect()
+}
+
+fn locked(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        let security = id.value.security;
+        (security.enabled && security.locked).then(|| {
+            Found::new(Severity::Error, format!("{}: locked by a password", d.name))
+                .seen("security enabled and locked (word 128)", &id.from)
+        })
+    })
+}
+
+fn smart_off(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        (id.value.smart == (true, false)).then(|| {
+            Found::new(Severity::Info, format!("{}: SMART is switched off", d.name))
+                .seen("supported (word 82), not enabled (word 85)", &id.from)
+                .remedy(format!("sudo smartctl -s on /dev/{}", d.name))
+        })
+    })
+}
+
+fn parks(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        let level = id.value.apm_level.filter(|level| *level < 128)?;
+        if solid_state(&d.detail) != Some(false) {
+            return None;
+        }
+        let title = format!("{}: power management may stop the motor", d.name);
+        Some(
+            Found::new(Severity::Info, title)
+                .seen(format!("advanced power management level {level}"), &id.from)
+                .remedy(format!("sudo hdparm -B 254 /dev/{}", d.name)),
+        )
+    })
+}
+
+fn no_look_ahead(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        (id.value.look_ahead == (true, false)).then(|| {
+            Found::new(Severity::Warning, format!("{}: the drive's look-ahead is off", d.name))
+                .seen("look-ahead supported, not enabled (words 82 and 85)", &id.from)
+                .remedy(format!("sudo hdparm -A 1 /dev/{}", d.name))
+        })
+    })
+}
+
+fn no_trim(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        let most = d.detail.queue.discard_max_hardware_bytes.as_ref()?;
+        if !id.value.trim || most.value != 0 || flag(&d.detail.read_only, true) {
+            return None;
+        }
+        let title = format!("{}: the drive can TRIM and the kernel does not", d.name);
+        let mode = d.detail.scsi.as_ref().and_then(|s| s.provisioning_mode.as_ref());
+        Some(
+            Found::new(Severity::Warning, title)
+                .seen("the drive offers TRIM (word 169)", &id.from)
+                .seen(format!("largest discard: {}", bytes(most.value)), &most.from)
+                .facts("provisioning mode", mode),
+        )
+    })
+}
+
+fn checksum(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        (id.value.checksum == Some(false)).then(|| {
+            Found::new(Severity::Warning, format!("{}: IDENTIFY data is garbled", d.name))
+                .seen("the checksum in word 255 is wrong", &id.from)
+        })
+    })
+}
+
+fn shared_port(input: &Observed<'_>) -> Vec<Found> {
+    input.each_ata(|d, ata| {
+        let speed = ata.link_speed.as_ref()?;
+        let folder = speed.from.rsplit('/').nth(1)?;
+        let multiplied = folder.starts_with("link") && folder.contains('.');
+        multiplied.then(|| {
+            Found::new(Severity::Info, format!("{}: shares its port with other disks", d.name))
+                .seen(format!("link {folder} of {}: {}", ata.port, speed.value), &speed.from)
+                .facts("driver", d.driver.as_ref().filter(|_| !text(&d.driver).is_empty()))
+        })
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sata_hdd, sata_ssd, usb};
+    use seekwell_inspect::facts::{AtaError, AtaErrorClass, Security};
+
+    fn ring(classes: &'static [AtaErrorClass]) -> impl Fn(&mut Machine) {
+        move |m| {
+            let entry = |class: &AtaErrorClass| AtaError { at_s: Some(61.0), class: *class };
+            m.ata().errors = fact(classes.iter().map(entry).collect(), "dev1.0/ering");
+        }
+    }
+
+    pub(crate) fn all() -> Vec<Case> {
+        use AtaErrorClass::{Bus, Device, Media, Timeout, Unknown};
+        vec![
+            fires("SW-ATA-001", sata_hdd, ring(&[Timeout])).warning(),
+            fires("SW-ATA-001", sata_hdd, ring(&[Timeout, Bus, Timeout, Timeout])).error(),
+            quiet("SW-ATA-001", sata_hdd, ring(&[Unknown])),
+            quiet("SW-ATA-001", sata_hdd, ring(&[Device])),
+            fires("SW-ATA-002", sata_hdd, ring(&[Media, Unknown])).error(),
+            quiet("SW-ATA-002", sata_hdd, ring(&[Timeout, Unknown])),
+            fires("SW-ATA-003", sata_hdd, |m| m.command_line("ro libata.force=1:1.5")).info(),
+            quiet("SW-ATA-003", usb, |m| m.command_line("ro libata.force=1:1.5")),
+            fires("SW-ATA-004", sata_hdd, |m| {
+                m.id().security = Security { enabled: true, locked: true, frozen: false };
+            })
+            .error(),
+            quiet("SW-ATA-004", sata_hdd, |m| {
+                m.id().security = Security { enabled: false, locked: false, frozen: true };
+            }),
+            fires("SW-ATA-005", sata_hdd, |m| m.id().smart = (true, false)).info(),
+            quiet("SW-ATA-005", sata_hdd, |m| m.id().smart = (false, false)),
+            fires("SW-ATA-006", sata_hdd, |m| m.id().apm_level = Some(127)).info(),
+            quiet("SW-ATA-006", sata_ssd, |m| m.id().apm_level = Some(1)),
+            fires("SW-ATA-007", sata_hdd, |m| m.id().look_ahead = (true, false)).warning(),
+            quiet("SW-ATA-007", sata_hdd, |m| m.id().look_ahead = (false, false)),
+            fires("SW-ATA-008", sata_ssd, |m| {
+                m.detail().queue.discard_max_hardware_bytes = fact(0, "discard_max_hw_bytes");
+            })
+            .warning(),
+            quiet("SW-ATA-008", sata_ssd, |m| m.detail().queue.discard_max_hardware_bytes = None),
+            fires("SW-ATA-009", sata_hdd, |m| m.id().checksum = Some(false)).warning(),
+            quiet("SW-ATA-009", sata_hdd, |m| m.id().checksum = None),
+            fires("SW-ATA-010", sata_hdd, |m| {
+                m.ata().link_speed = fact("3.0 Gbps".into(), "/sys/ata_link/link1.2/sata_spd");
+                m.id().link_max = Some("3.0 Gbps".into());
+            })
+            .info(),
+            quiet("SW-ATA-010", sata_hdd, |m| {
+                m.ata().link_speed = fact("6.0 Gbps".into(), "/sys/ata_link/link1/sata_spd");
+            }),
+        ]
+    }
+}

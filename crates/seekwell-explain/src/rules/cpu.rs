@@ -1,0 +1,93 @@
+//! Whether the processor and not the disk was the limit.
+
+use crate::look::main_rate;
+use crate::words::{evidence, fact, ns, per_s, percent, quote};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::Severity;
+use seekwell_runs::PhaseId;
+
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: LIMIT,
+    about: "the CPU was the limit, not the disk",
+    means: "At the highest rate the threads that issue requests had no CPU time left.",
+    known: "In the phase with the most requests a second, the issuing threads used at least 90 \
+            % of the CPU time they could have had. The cached-read phase is not judged.",
+    why: "with its issuing threads busy all the time, the disk was never asked for more; its \
+          own limit lies above this number",
+    fix: "measure with more threads: seekwell bench --numjobs=4",
+    tune: None,
+    check: Check::Run(limit),
+}];
+const LIMIT: &str = "SW-CPU-001";
+
+/// An issuing thread that waits for the device at all uses less; the rest is interrupts and the
+/// scheduler's ticks.
+const BUSY: f64 = 0.9;
+
+fn limit(input: &Observed<'_>) -> Option<Found> {
+    let rated = input.phases().iter().filter(|p| !p.is(PhaseId::CachedRead));
+    let (phase, rate) = rated
+        .filter_map(|p| Some((p, main_rate(p)?.1.median)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let share = input.cpu_share(phase).filter(|s| *s >= BUSY)?;
+    let mut proof = vec![
+        evidence(format!("the highest rate: {}", per_s(rate)), &phase.name),
+        evidence(
+            format!("{} of the CPU time its issuing threads could use", percent(share)),
+            &phase.name,
+        ),
+    ];
+    if let Some(cost) = phase.median("cpu_ns_per_request") {
+        proof.push(evidence(format!("CPU time for each request: {}", ns(cost)), &phase.name));
+    }
+    if let Some(cost) = input.engine.and_then(|e| e.cost_ns_per_request) {
+        let seen = format!("of it seekwell's own: {}", ns(cost));
+        proof.push(evidence(seen, "the null target"));
+    }
+    proof.extend(input.inspection.host.cpus.as_ref().map(|c| fact("CPUs", c)));
+    Some(
+        Found::new(Severity::Info, "The highest rate is the processor's limit and not the disk's")
+            .evidence(proof)
+            .remedy(format!(
+                "measure with more threads: seekwell bench --on {} --rw=randread \
+             --bs=4k --iodepth=64 --numjobs=4 --runtime=10s",
+                quote(&input.inspection.target)
+            )),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::checkup::{Case, fact};
+
+    fn busy(case: Case, percent: f64) -> Case {
+        case.with(|c| c.set("rand-read-4k-d256", "cpu_percent", percent))
+    }
+
+    #[test]
+    fn a_busy_thread_at_the_highest_rate_is_a_finding() {
+        let f = busy(Case::nvme(), 97.0).finding(LIMIT);
+        assert!(f.evidence[0].seen.contains("530 k requests/s"), "{f:?}");
+        assert!(f.evidence[1].seen.starts_with("97 % "), "{f:?}");
+        assert!(f.evidence.iter().any(|e| e.seen.contains("seekwell's own: 120 ns")), "{f:?}");
+        assert!(f.remedy.contains("--on /srv "), "{f:?}");
+    }
+
+    #[test]
+    fn a_busy_thread_elsewhere_or_a_busy_page_cache_test_is_none() {
+        let elsewhere = |c: &mut Case| c.set("rand-read-4k-d1", "cpu_percent", 99.0);
+        Case::nvme().with(elsewhere).quiet(LIMIT);
+        assert_eq!(Case::nvme().phase_mut(PhaseId::CachedRead).median("cpu_percent"), Some(99.0));
+        busy(Case::nvme(), 85.0).quiet(LIMIT);
+    }
+
+    #[test]
+    fn a_pool_of_threads_may_use_more_than_one_cpu() {
+        let pool = |c: &mut Case| c.engine.as_mut().expect("an engine").name = "threads".into();
+        busy(Case::nvme(), 400.0).with(pool).quiet(LIMIT);
+        busy(Case::nvme(), 780.0).with(pool).finding(LIMIT);
+        let two = |c: &mut Case| c.inspection.host.cpus = fact(2, "/proc/cpuinfo");
+        busy(Case::nvme(), 190.0).with(pool).with(two).finding(LIMIT);
+    }
+}

@@ -1,0 +1,297 @@
+//! Software RAID.
+
+use crate::look::{solid_state, text};
+use crate::words::bytes;
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::facts::MdFacts;
+use seekwell_inspect::{Device, Severity};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "SW-MD-001",
+        about: "the array is degraded",
+        means: "A member is missing or failed.",
+        known: "md/degraded is above 0, or a member's state is faulty.",
+        why: "Depending on the level the next failure loses everything, and an array with parity \
+              computes missing data for every read of it.",
+        fix: "cat /proc/mdstat names the member; replace the disk and sudo mdadm --add it",
+        tune: None,
+        check: Check::Facts(degraded),
+    },
+    Rule {
+        id: "SW-MD-002",
+        about: "the array is synchronising",
+        means: "The kernel rebuilds, checks or reshapes the array now.",
+        known: "sync_action is not idle.",
+        why: "It reads and writes all members from end to end: everything measured now is lower, \
+              by half and more.",
+        fix: "wait for it (cat /proc/mdstat), or slow it: sysctl dev.raid.speed_limit_max",
+        tune: Some("Lower sync_speed_max for a time."),
+        check: Check::Facts(synchronising),
+    },
+    Rule {
+        id: "SW-MD-003",
+        about: "copies of the array differ",
+        means: "The last check found sectors whose copies or parity do not agree.",
+        known: "mismatch_cnt is above 0 while nothing is synchronising. Mirrors that hold swap or \
+                memory-mapped files may differ harmlessly, so for them it is information.",
+        why: "With parity it means that a rebuild would write wrong data.",
+        fix: "run a check again: echo check | sudo tee into md/sync_action; look at the members' \
+              SMART",
+        tune: None,
+        check: Check::Facts(mismatches),
+    },
+    Rule {
+        id: "SW-MD-004",
+        about: "a large array keeps no write-intent bitmap",
+        means: "After a crash the whole array has to be synchronised.",
+        known: "consistency_policy is resync, of a redundant array over 100 GiB.",
+        why: "Hours of reduced rate and redundancy after each crash instead of seconds.",
+        fix: "sudo mdadm --grow --bitmap=internal on the array; a bitmap chunk of 64 MiB or more \
+              keeps its cost low",
+        tune: None,
+        check: Check::Facts(no_bitmap),
+    },
+    Rule {
+        id: "SW-MD-005",
+        about: "the array is not writable",
+        means: "The array is inactive, failed or read-only.",
+        known: "array_state is inactive, readonly, broken or suspended. read-auto becomes writable \
+                by itself at the first write.",
+        why: "Requests fail or wait.",
+        fix: "sudo mdadm --detail shows why; sudo mdadm --readwrite or --run on the array",
+        tune: None,
+        check: Check::Facts(not_writable),
+    },
+    Rule {
+        id: "SW-MD-006",
+        about: "the stripe cache is at its small default",
+        means: "The array keeps 256 stripes in memory to gather full stripes of writes.",
+        known: "stripe_cache_size is 256 of level 4, 5 or 6.",
+        why: "Sequential writes that do not fill a stripe have to read it first. 4096 and more \
+              gather them; memory used is 4 KiB times members times stripes.",
+        fix: "echo 4096 into md/stripe_cache_size",
+        tune: Some("Set stripe_cache_size on trial and measure."),
+        check: Check::Facts(small_stripe_cache),
+    },
+    Rule {
+        id: "SW-MD-007",
+        about: "members of an array differ in kind",
+        means: "Rotating and solid-state disks are in one array.",
+        known: "What the members say of their rotation (IDENTIFY word 217, VPD page B1h).",
+        why: "Writes of a mirror finish with its slowest member. Reads can prefer the fast one.",
+        fix: "set the slow member to write-mostly: echo writemostly into md/dev-*/state",
+        tune: None,
+        check: Check::Facts(mixed_members),
+    },
+    Rule {
+        id: "SW-MD-008",
+        about: "two members of an array are on the same disk",
+        means: "One disk holds two members.",
+        known: "Two partitions below the array have the same disk.",
+        why: "When it fails two members are gone at once, and it seeks between them meanwhile.",
+        fix: "move one member to a disk of its own",
+        tune: None,
+        check: Check::Facts(same_disk),
+    },
+];
+
+fn each(input: &Observed<'_>, rule: impl Fn(&Device, &MdFacts) -> Option<Found>) -> Vec<Found> {
+    input.each(|d| rule(d, d.detail.md.as_ref()?))
+}
+
+fn degraded(input: &Observed<'_>) -> Vec<Found> {
+    each(input, |d, md| {
+        let missing = md.degraded.as_ref().filter(|n| n.value > 0);
+        let faulty = md.members.iter().find(|(_, state)| state.value.contains("faulty"));
+        if missing.is_none() && faulty.is_none() {
+            return None;
+        }
+        let title = format!("{}: the array is degraded", d.name);
+        let mut found = Found::new(Severity::Error, title)
+            .facts("missing members", missing)
+            .facts("level", md.level.as_ref());
+        if let Some((name, state)) = faulty {
+            found = found.seen(format!("{name}: {}", state.value), &state.from);
+        }
+        Some(found)
+    })
+}
+
+fn synchronising(input: &Observed<'_>) -> Vec<Found> {
+    each(input, |d, md| {
+        let idle = ["idle", "frozen"];
+        let action = md.sync_action.as_ref().filter(|a| !idle.contains(&a.value.as_str()))?;
+        let title = format!("{}: the array runs a {}", d.name, action.value);
+        Some(
+            Found::new(Severity::Warning, title)
+                .fact("action", action)
+                .facts("sectors done", md.sync_completed.as_ref()),
+        )
+    })
+}
+
+fn mismatches(input: &Observed<'_>) -> Vec<Found> {
+    each(input, |d, md| {
+        let count = md.mismatches.as_ref().filter(|n| n.value > 0)?;
+        let level = md.level.as_ref()?;
+        if md.sync_action.as_ref().is_some_and(|a| a.value != "idle") {
+            return None;
+        }
+        let parity = ["raid4", "raid5", "raid6"].contains(&level.value.as_str());
+        let severity = if parity { Severity::Error } else { Severity::Info };
+        Some(
+            Found::new(severity, format!("{}: its copies differ", d.name))
+                .fact("different sectors", count)
+                .fact("level", level),
+        )
+    })
+}
+
+/// Below this a whole synchronisation takes minutes.
+const LARGE: u64 = 100 << 30;
+
+fn no_bitmap(input: &Observed<'_>) -> Vec<Found> {
+    each(input, |d, md| {
+        let policy = md.consistency_policy.as_ref().filter(|p| p.value == "resync")?;
+        let size = d.size_bytes.as_ref().filter(|s| s.value > LARGE)?;
+        Some(
+            Found::new(Severity::Warning, format!("{}: no write-intent bitmap", d.name))
+                .fact("consistency policy", policy)
+                .seen(format!("size {}", bytes(size.value)), &size.from)
+                .remedy(format!("sudo mdadm --grow --bitmap=internal /dev/{}", d.name)),
+        )
+    })
+}
+
+fn not_writable(input: &Observed<'_>) -> Vec<Found> {
+    each(input, |d, md| {
+        let state = md.array_state.as_ref()?;
+        let severity = match state.value.as_str() {
+            "inactive" | "broken" | "clear" => Severity::Error,
+            "readonly" | "suspended" => Severity::Warning,
+            _ => return None,
+        };
+        let title = format!("{}: the array is {}", d.name, state.value);
+        Some(Found::new(severity, title).fact("state", state))
+    })
+}
+
+fn small_stripe_cache(input: &Observed<'_>) -> Vec<Found> {
+    each(input, |d, md| {
+        let cache = md.stripe_cache.as_ref().filter(|n| n.value <= 256)?;
+        Some(
+            Found::new(Severity::Info, format!("{}: a small stripe cache", d.name))
+                .fact("stripes", cache)
+                .remedy(format!("echo 4096 | sudo tee {}", cache.from)),
+        )
+    })
+}
+
+/// The disks below a device.
+fn disks<'d>(device: &'d Device, out: &mut Vec<&'d Device>) {
+    match device.below.is_empty() {
+        true => out.push(device),
+        false => device.below.iter().for_each(|d| disks(d, out)),
+    }
+}
+
+fn mixed_members(input: &Observed<'_>) -> Vec<Found> {
+    each(input, |d, md| {
+        let level = md.level.as_ref()?;
+        let mut all = Vec::new();
+        disks(d, &mut all);
+        let of = |flash: bool| {
+            all.iter().find(|m| solid_state(&m.detail) == Some(flash)).map(|m| m.name.clone())
+        };
+        let (flash, rotating) = (of(true)?, of(false)?);
+        let title = format!("{}: members differ in kind", d.name);
+        Some(
+            Found::new(Severity::Info, title)
+                .fact("level", level)
+                .seen(format!("{rotating} rotates, {flash} does not"), &level.from),
+        )
+    })
+}
+
+fn same_disk(input: &Observed<'_>) -> Vec<Found> {
+    each(input, |d, md| {
+        let level = md.level.as_ref().filter(|l| l.value != "linear")?;
+        let whole: Vec<&str> = d
+            .below
+            .iter()
+            .map(|m| m.below.first().map_or(m.name.as_str(), |disk| disk.name.as_str()))
+            .collect();
+        let twice = whole.iter().find(|n| whole.iter().filter(|o| o == n).count() > 1)?;
+        let severity = if text(&md.level) == "raid0" { Severity::Warning } else { Severity::Error };
+        Some(
+            Found::new(severity, format!("{}: two members are on {twice}", d.name))
+                .fact("level", level)
+                .seen(format!("members are on {}", whole.join(", ")), &level.from),
+        )
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, mirror, quiet};
+    use seekwell_inspect::DeviceKind;
+    use seekwell_inspect::Fact;
+
+    fn level(word: &'static str) -> impl Fn(&mut Machine) {
+        move |m| m.md().level = fact(word.into(), "level")
+    }
+
+    /// Makes every member a partition of the disk that `of` names.
+    fn partitions(of: fn(usize) -> usize) -> impl Fn(&mut Machine) {
+        move |m| {
+            let disks = m.disk().below.clone();
+            for (at, member) in m.disk().below.iter_mut().enumerate() {
+                member.kind = DeviceKind::Partition;
+                member.name = format!("{}{}", disks[of(at)].name, at + 1);
+                member.below = vec![disks[of(at)].clone()];
+            }
+        }
+    }
+
+    pub(crate) fn all() -> Vec<Case> {
+        let mismatch = |m: &mut Machine| m.md().mismatches = fact(128, "mismatch_cnt");
+        let action = |word: &'static str| {
+            move |m: &mut Machine| m.md().sync_action = fact(word.into(), "sync_action")
+        };
+        let state = |word: &'static str| {
+            move |m: &mut Machine| m.md().array_state = fact(word.into(), "array_state")
+        };
+        let resync = |m: &mut Machine| m.md().consistency_policy = fact("resync".into(), "policy");
+        vec![
+            fires("SW-MD-001", mirror, |m| m.md().degraded = fact(1, "degraded")).error(),
+            fires("SW-MD-001", mirror, |m| {
+                m.md().members[1].1 = Fact::new("faulty".into(), "dev-sdb/state");
+            })
+            .error(),
+            quiet("SW-MD-001", mirror, |m| m.md().degraded = None),
+            fires("SW-MD-002", mirror, action("recover")).warning(),
+            quiet("SW-MD-002", mirror, action("frozen")),
+            fires("SW-MD-003", mirror, mismatch).info(),
+            fires("SW-MD-003", mirror, mismatch).and(level("raid6")).error(),
+            quiet("SW-MD-003", mirror, mismatch).and(action("check")),
+            fires("SW-MD-004", mirror, resync).warning(),
+            quiet("SW-MD-004", mirror, resync).and(|m| m.disk().size_bytes = fact(1 << 30, "size")),
+            fires("SW-MD-005", mirror, state("readonly")).warning(),
+            fires("SW-MD-005", mirror, state("inactive")).error(),
+            quiet("SW-MD-005", mirror, state("read-auto")),
+            fires("SW-MD-006", mirror, |m| m.md().stripe_cache = fact(256, "s")).info(),
+            quiet("SW-MD-006", mirror, |m| m.md().stripe_cache = fact(4096, "s")),
+            fires("SW-MD-007", mirror, |m| {
+                let id = m.disk().below[1].detail.identify.as_mut().unwrap();
+                id.value.rotation_rpm = Some(1);
+                m.disk().below[1].queue.rotational = fact(false, "rotational");
+            })
+            .info(),
+            quiet("SW-MD-007", mirror, |m| m.disk().below[1].detail.identify = None),
+            fires("SW-MD-008", mirror, partitions(|_| 0)).error(),
+            fires("SW-MD-008", mirror, partitions(|_| 0)).and(level("raid0")).warning(),
+            quiet("SW-MD-008", mirror, partitions(|at| at)),
+        ]
+    }
+}

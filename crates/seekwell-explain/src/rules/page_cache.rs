@@ -1,0 +1,238 @@
+//! Numbers that are a cache's and not the disk's.
+
+use crate::look::{HONEST_SHARE, medium_size};
+use crate::words::{bytes, evidence, fact, measure_device, percent, set};
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{DeviceKind, Severity};
+use seekwell_runs::{PhaseId, Work};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: FROM_CACHE,
+        about: "numbers came from a cache",
+        means: "The device moved fewer bytes than were requested, so something above it answered: \
+                the page cache, a compressing file system, or a file system in memory.",
+        known: "In a phase that should reach the device, its own I/O counters grew by under 90 % \
+                of the bytes requested (a cold run gives 95 % and more, a warm one 50 % and less); \
+                or the target is on tmpfs or ramfs. The cached-read phase and suites are not \
+                judged.",
+        why: "requests that a cache answers are faster than the disk; those numbers describe \
+              memory and must not be compared with a disk's",
+        fix: "measure the device itself, read-only: sudo seekwell checkup /dev/DISK",
+        tune: None,
+        check: Check::Run(from_cache),
+    },
+    Rule {
+        id: BUFFERED,
+        about: "O_DIRECT was refused",
+        means: "The file system does not allow direct I/O here, so every number includes the page \
+                cache.",
+        known: "Opening the test file with O_DIRECT failed. Suites, which are meant to use the \
+                page cache, and file systems in memory (SW-CACHE-001) are not judged.",
+        why: "reads may be answered from memory and writes return before the disk has them, so \
+              rates are too high and latencies too low by an amount that depends on free memory",
+        fix: "measure a directory on a file system that supports O_DIRECT, or the device itself, \
+              read-only",
+        tune: None,
+        check: Check::Run(buffered),
+    },
+    Rule {
+        id: BLIND,
+        about: "the device does not count its I/O",
+        means: "I/O accounting is switched off, so cached numbers cannot be told from the disk's.",
+        known: "queue/iostats of a device below the target is 0.",
+        why: "seekwell compares what it asked for with what the device counted; iostat, sar and \
+              every monitoring agent are blind here too",
+        fix: "echo 1 into queue/iostats of the device; accounting costs a few nanoseconds a \
+              request",
+        tune: Some("Set iostats."),
+        check: Check::Run(blind),
+    },
+];
+const FROM_CACHE: &str = "SW-CACHE-001";
+const BUFFERED: &str = "SW-CACHE-002";
+const BLIND: &str = "SW-STATS-001";
+
+fn from_cache(input: &Observed<'_>) -> Option<Found> {
+    let fs = input.inspection.filesystem.as_ref();
+    let in_memory = fs.filter(|f| matches!(f.fstype.value.as_str(), "tmpfs" | "ramfs"));
+    if let Some(fs) = in_memory {
+        return Some(
+            Found::new(
+                Severity::Warning,
+                format!("{} is memory and not a disk", fs.mount_point.value),
+            )
+            .evidence([fact("file system", &fs.fstype)])
+            .why(
+                "every number here is the memory's and the processor's; it says nothing about any \
+             disk, and what is written is lost at the next start",
+            )
+            .remedy("name a directory on the disk that is meant; findmnt --real lists them"),
+        );
+    }
+    let low = |p: &&seekwell_runs::Phase| {
+        let on_purpose = p.is(PhaseId::CachedRead) || matches!(p.workload, Work::Suite(_));
+        !on_purpose && p.median("device_share").is_some_and(|s| s < HONEST_SHARE)
+    };
+    let proof: Vec<_> = input
+        .phases()
+        .iter()
+        .filter(low)
+        .map(|p| {
+            let share = p.median("device_share").unwrap_or(0.0);
+            let seen = format!("{} of the bytes asked for reached the device", percent(share));
+            evidence(seen, &p.name)
+        })
+        .collect();
+    if proof.is_empty() {
+        return None;
+    }
+    Some(
+        Found::new(Severity::Warning, "Some numbers came from a cache and not from the disk")
+            .evidence(proof)
+            .why(
+                "requests that a cache answers (or that a file system compressed away) \
+             are faster than the disk; those numbers describe memory and must not \
+             be compared with a disk's",
+            )
+            .remedy(format!("measure the device itself, read only: {}", measure_device(input))),
+    )
+}
+
+fn buffered(input: &Observed<'_>) -> Option<Found> {
+    if input.phases().iter().any(|p| matches!(p.workload, Work::Suite(_))) {
+        return None;
+    }
+    let (size, direct) = medium_size(input.medium?)?;
+    let fs = input.inspection.filesystem.as_ref();
+    if direct || fs.is_some_and(|f| matches!(f.fstype.value.as_str(), "tmpfs" | "ramfs")) {
+        return None;
+    }
+    let opened = evidence("O_DIRECT was refused; requests went through the page cache", "open(2)");
+    let mut proof = vec![opened];
+    proof.extend(fs.map(|f| fact("file system", &f.fstype)));
+    let memory = input.inspection.host.memory_bytes.as_ref();
+    if let Some(memory) = memory.filter(|m| m.value > size) {
+        let seen =
+            format!("the measured {} fit into the memory's {}", bytes(size), bytes(memory.value));
+        proof.push(evidence(seen, &memory.from));
+    }
+    let remedy = match fs.map(|f| f.fstype.value.as_str()) {
+        Some("overlay") => "measure a directory that is mounted from the host into the container: \
+                            docker run -v /srv:/srv …, then seekwell checkup /srv"
+            .into(),
+        Some("zfs") => "direct I/O needs OpenZFS 2.3 with the property direct=standard: \
+                        zfs get direct; or measure the pool's disks, read only"
+            .into(),
+        Some(fs) if fs.starts_with("fuse") => {
+            "measure the directory the FUSE file system keeps its data in, or mount it with \
+             -o direct_io"
+                .into()
+        }
+        _ => format!("measure the device itself, read only: {}", measure_device(input)),
+    };
+    Some(
+        Found::new(Severity::Warning, "All numbers include the page cache: O_DIRECT was refused")
+            .evidence(proof)
+            .remedy(remedy),
+    )
+}
+
+fn blind(input: &Observed<'_>) -> Option<Found> {
+    let devices = input.devices().into_iter().filter(|d| d.kind != DeviceKind::Partition);
+    let off = |d: &&seekwell_inspect::Device| d.queue.iostats.as_ref().is_some_and(|s| !s.value);
+    let off: Vec<_> = devices.filter(off).collect();
+    let first = off.first()?;
+    let proof = off
+        .iter()
+        .filter_map(|d| d.queue.iostats.as_ref().map(|s| (d, s)))
+        .map(|(d, s)| evidence(format!("{} does not count its I/O (iostats 0)", d.name), &s.from));
+    Some(
+        Found::new(Severity::Info, "It cannot be checked whether the numbers came from a cache")
+            .evidence(proof)
+            .remedy(set("1", &format!("/sys/block/{}/queue/iostats", first.name))),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::checkup::{Case, fact};
+    use seekwell_runs::{Medium, SuiteStep};
+    use std::collections::BTreeMap;
+
+    fn fstype(case: Case, name: &str) -> Case {
+        case.with(|c| {
+            c.inspection.filesystem.as_mut().expect("a file system").fstype.value = name.into();
+        })
+    }
+
+    fn refused(case: Case) -> Case {
+        case.with(|c| {
+            c.medium = Some(Medium::TemporaryFile {
+                directory: "/srv".into(),
+                size_bytes: 1 << 30,
+                direct: false,
+            });
+        })
+    }
+
+    #[test]
+    fn a_phase_of_which_the_device_saw_half_came_from_a_cache() {
+        let f = Case::nvme().with(|c| c.set("rand-read-4k-d8", "device_share", 0.46));
+        let f = f.finding(FROM_CACHE);
+        assert_eq!(f.evidence.len(), 1, "only the phase it is true of");
+        assert_eq!(f.evidence[0].from, "rand-read-4k-d8");
+        assert!(f.remedy.ends_with("sudo seekwell checkup /dev/nvme0n1p1"), "{f:?}");
+        assert!(f.evidence[0].seen.starts_with("46 % "), "{f:?}");
+    }
+
+    #[test]
+    fn nine_tenths_and_the_page_cache_test_itself_are_in_order() {
+        let case = Case::nvme().with(|c| c.set("rand-read-4k-d8", "device_share", 0.91));
+        case.quiet(FROM_CACHE);
+        assert_eq!(Case::nvme().phase_mut(PhaseId::CachedRead).median("device_share"), Some(0.0));
+    }
+
+    #[test]
+    fn a_step_of_a_suite_that_the_cache_serves_is_no_finding() {
+        let case = Case::nvme().with(|c| {
+            c.set("rand-read-4k-d8", "device_share", 0.0);
+            c.phase_mut("rand-read-4k-d8").workload = Work::Suite(SuiteStep {
+                suite: "web".into(),
+                step: "warm-c2".into(),
+                tunables: BTreeMap::new(),
+                primary: "pages_per_s".into(),
+            });
+        });
+        let case = refused(case);
+        case.quiet(FROM_CACHE);
+        case.quiet(BUFFERED);
+    }
+
+    #[test]
+    fn a_file_system_in_memory_is_named_for_what_it_is() {
+        let case = refused(fstype(Case::nvme(), "tmpfs")).with(|c| c.inspection.device = None);
+        let f = case.finding(FROM_CACHE);
+        assert!(f.title.contains("/srv is memory"), "{f:?}");
+        case.quiet(BUFFERED);
+    }
+
+    #[test]
+    fn refused_o_direct_is_a_finding_with_a_remedy_for_the_file_system() {
+        let f = refused(Case::nvme()).finding(BUFFERED);
+        assert!(f.evidence.iter().any(|e| e.seen.contains("1 GiB fit into the memory's 16 GiB")));
+        let f = refused(fstype(Case::nvme(), "overlay")).finding(BUFFERED);
+        assert!(f.remedy.contains("docker run -v"), "{f:?}");
+        Case::nvme().quiet(BUFFERED);
+    }
+
+    #[test]
+    fn a_device_that_does_not_count_blinds_the_check() {
+        let off = |c: Case| c.with_disk(|d| d.queue.iostats = fact(false, "/sys/q/iostats"));
+        let f = off(Case::sata_ssd()).finding(BLIND);
+        assert_eq!(f.remedy, "echo 1 | sudo tee /sys/block/sda/queue/iostats");
+        assert_eq!(f.evidence[0].from, "/sys/q/iostats");
+        Case::sata_ssd().quiet(BLIND);
+    }
+}

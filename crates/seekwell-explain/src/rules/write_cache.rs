@@ -1,0 +1,184 @@
+//! The write cache by three views: what the block layer believes, what the disk driver believes
+//! and what the drive does.
+
+use crate::look::text;
+use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::{Device, Severity};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "SW-WC-001",
+        about: "the drive caches writes and the kernel sends no flushes",
+        means: "The block layer believes that a finished write is on the medium; the drive keeps \
+                it in its cache. fsync returns before the data is safe.",
+        known: "queue/write_cache (or the SCSI disk driver's cache_type) says write through, and \
+                IDENTIFY words 82 and 85, bit 5, say that the drive's cache is on.",
+        why: "After a power loss everything in the drive's cache is gone, and databases and file \
+              systems are damaged that did everything right.",
+        fix: "echo 'write back' into queue/write_cache and scsi_disk/*/cache_type of the disk, or \
+              switch the drive's cache off with sudo hdparm -W 0",
+        tune: Some("Set write_cache back to write back: this only makes the disk safer."),
+        check: Check::Facts(unsafe_belief),
+    },
+    Rule {
+        id: "SW-WC-002",
+        about: "the kernel sends flushes that the drive does not need",
+        means: "The block layer believes in a volatile write cache that the drive has switched \
+                off.",
+        known: "queue/write_cache says write back, IDENTIFY word 85 bit 5 is clear.",
+        why: "Flushes to a drive without a cache cost a command each and no safety; harmless.",
+        fix: "nothing has to be done; a rescan (echo 1 into device/rescan) brings the belief in \
+              line",
+        tune: None,
+        check: Check::Facts(needless_flushes),
+    },
+    Rule {
+        id: "SW-WC-003",
+        about: "the drive's write cache is off",
+        means: "Every write waits for the medium.",
+        known: "IDENTIFY word 82 bit 5 is set and word 85 bit 5 is clear.",
+        why: "A hard disk at 7200 rpm then does one small sequential write per rotation, 120 a \
+              second. It is the safe setting for software that never flushes.",
+        fix: "sudo hdparm -W 1 on the disk, where file system and database flush (barriers on)",
+        tune: Some("Switch the drive's write cache on and off on trial (volatile)."),
+        check: Check::Facts(cache_off),
+    },
+    Rule {
+        id: "SW-WC-004",
+        about: "block layer and disk driver disagree about the write cache",
+        means: "Two parts of the kernel hold different beliefs, as after a write to only one of \
+                them.",
+        known: "queue/write_cache against scsi_disk/*/cache_type.",
+        why: "One of them is wrong, and it decides whether flushes are sent.",
+        fix: "write the true value into scsi_disk/*/cache_type; it sets both",
+        tune: None,
+        check: Check::Facts(beliefs_differ),
+    },
+    Rule {
+        id: "SW-WC-005",
+        about: "a solid-state drive behind USB claims to have no write cache",
+        means: "The bridge did not say that the drive caches, so no flushes are sent. Nearly every \
+                solid-state drive has a volatile cache.",
+        known: "cache_type is write through on a USB disk of solid state; the bridge passes no \
+                IDENTIFY data on to check it.",
+        why: "Data that was reported safe may be lost when the cable is pulled.",
+        fix: "do not keep databases on it; eject before unplugging",
+        tune: None,
+        check: Check::Facts(silent_bridge),
+    },
+];
+
+fn driver_belief(device: &Device) -> &str {
+    device.detail.scsi.as_ref().map_or("", |s| text(&s.cache_type))
+}
+
+fn unsafe_belief(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        let belief = d.queue.write_cache.as_ref()?;
+        if belief.value != "write through" || id.value.write_cache != (true, true) {
+            return None;
+        }
+        let driver = d.detail.scsi.as_ref().and_then(|s| s.cache_type.as_ref());
+        let name = &d.name;
+        let title = format!("{name}: the drive caches writes and is never told to flush");
+        Some(
+            Found::new(Severity::Error, title)
+                .fact("the block layer says", belief)
+                .facts("the disk driver says", driver)
+                .seen("the drive says: write cache on (word 85)", &id.from)
+                .remedy(format!(
+                    "echo 'write back' | sudo tee /sys/block/{name}/queue/write_cache"
+                )),
+        )
+    })
+}
+
+fn needless_flushes(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        let belief = d.queue.write_cache.as_ref().filter(|b| b.value == "write back")?;
+        (id.value.write_cache == (true, false)).then(|| {
+            let title = format!("{}: flushes are sent to a drive without a cache", d.name);
+            Found::new(Severity::Info, title)
+                .fact("the block layer says", belief)
+                .seen("the drive says: write cache off (word 85)", &id.from)
+        })
+    })
+}
+
+fn cache_off(input: &Observed<'_>) -> Vec<Found> {
+    input.each_drive(|d, id| {
+        (id.value.write_cache == (true, false)).then(|| {
+            Found::new(Severity::Info, format!("{}: the drive's write cache is off", d.name))
+                .seen("write cache supported, not enabled (words 82 and 85)", &id.from)
+                .remedy(format!("sudo hdparm -W 1 /dev/{}", d.name))
+        })
+    })
+}
+
+fn beliefs_differ(input: &Observed<'_>) -> Vec<Found> {
+    input.each_scsi(|d, scsi| {
+        let block = d.queue.write_cache.as_ref()?;
+        let driver = scsi.cache_type.as_ref()?;
+        let back = |words: &str| words.starts_with("write back");
+        // Where the drive itself is cached and never flushed, that is said instead.
+        let said =
+            d.detail.identify.as_ref().is_some_and(|i| {
+                i.value.write_cache == (true, true) && block.value == "write through"
+            });
+        if said || back(&block.value) == back(driver_belief(d)) {
+            return None;
+        }
+        let title = format!("{}: the kernel is of two minds about the write cache", d.name);
+        Some(
+            Found::new(Severity::Warning, title)
+                .fact("the block layer says", block)
+                .fact("the disk driver says", driver),
+        )
+    })
+}
+
+fn silent_bridge(input: &Observed<'_>) -> Vec<Found> {
+    input.each_scsi(|d, scsi| {
+        d.detail.usb.as_ref()?;
+        let cache = scsi.cache_type.as_ref().filter(|c| c.value == "write through")?;
+        let flash = d.queue.rotational.as_ref().filter(|r| !r.value)?;
+        if d.detail.identify.is_some() || input.is_virtual(d) {
+            return None;
+        }
+        let title = format!("{}: its USB bridge tells of no write cache", d.name);
+        Some(Found::new(Severity::Info, title).fact("cache type", cache).fact("rotational", flash))
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod cases {
+    use crate::testing::machine::{Case, Machine, fact, fires, quiet, sas, sata_hdd, usb};
+
+    pub(crate) fn all() -> Vec<Case> {
+        let block = |word: &'static str| {
+            move |m: &mut Machine| m.disk().queue.write_cache = fact(word.into(), "write_cache")
+        };
+        let driver = |word: &'static str| {
+            move |m: &mut Machine| m.scsi().cache_type = fact(word.into(), "cache_type")
+        };
+        vec![
+            fires("SW-WC-001", sata_hdd, block("write through")).error(),
+            quiet("SW-WC-001", sata_hdd, block("write through"))
+                .and(|m| m.id().write_cache = (true, false)),
+            quiet("SW-WC-001", sata_hdd, block("write through"))
+                .and(|m| m.id().write_cache = (false, false)),
+            fires("SW-WC-002", sata_hdd, |m| m.id().write_cache = (true, false)).info(),
+            quiet("SW-WC-002", sata_hdd, |m| m.id().write_cache = (true, false))
+                .and(block("write through")),
+            fires("SW-WC-003", sata_hdd, |m| m.id().write_cache = (true, false)).info(),
+            quiet("SW-WC-003", sata_hdd, |m| m.id().write_cache = (false, false)),
+            fires("SW-WC-004", sas, block("write through")).warning(),
+            fires("SW-WC-004", sata_hdd, driver("write through")).warning(),
+            quiet("SW-WC-004", sata_hdd, block("write through")).and(driver("write through")),
+            quiet("SW-WC-004", sas, driver("write back, no read (daft)")),
+            fires("SW-WC-005", usb, driver("write through")).and(block("write through")).info(),
+            quiet("SW-WC-005", usb, driver("write through"))
+                .and(|m| m.disk().queue.rotational = fact(true, "rotational")),
+        ]
+    }
+}
