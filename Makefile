@@ -35,7 +35,7 @@ test: compiler test-tools
 	else \
 	  echo "skipped: the page's own tests need Node" >&2; \
 	fi
-	$(CARGO) test --workspace -- --show-output 2>&1 | tee $(TARGET)/tests.log
+	$(CARGO) test --workspace --no-fail-fast -- --show-output 2>&1 | tee $(TARGET)/tests.log
 	@skipped=$$(grep '^skipped: ' $(TARGET)/tests.log | sort | uniq -c || true); \
 	if [ -n "$$skipped" ]; then printf 'skipped, because of what this machine lacks:\n%s\n' "$$skipped"; fi
 
