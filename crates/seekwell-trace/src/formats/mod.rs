@@ -152,8 +152,8 @@ pub fn open_input(input: Input, format: &Format) -> Opened {
     Ok(Box::new(Ordered::new(open(input)?)))
 }
 
-/// Begins an output. Nothing appears under its name before [`Sink::finish`]; `force` allows
-/// replacing a file that is there.
+/// Begins an output. Nothing appears under its name before it is finished; `force` allows replacing
+/// a file that is there.
 ///
 /// # Errors
 /// [`TraceError::Output`]; [`TraceError::Inexpressible`] where the format is only read.

@@ -14,7 +14,7 @@ pub(super) struct Entry {
     pub last_write: u64,
     pub reads: u32,
     pub writes: u32,
-    /// Place in the order of last use; kept by [`Lru`].
+    /// Place in the order of last use; kept by `Lru`.
     pub place: u32,
     pub wrote: bool,
 }
