@@ -8,7 +8,7 @@ fn program() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_xtask")).parent().unwrap();
     let target = folder.parent().unwrap();
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "seekwell", "--target-dir"])
+        .args(["build", "--quiet", "--workspace", "--bin", "seekwell", "--target-dir"])
         .arg(target)
         .status()
         .unwrap();
