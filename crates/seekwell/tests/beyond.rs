@@ -241,7 +241,7 @@ fn nothing_is_preconditioned_that_may_not_be_written() {
     std::fs::write(&file, vec![7; 1 << 20]).unwrap();
     let on = format!("--on={}", file.display());
     let ran = run(home.path(), &["bench", &on, "--precondition", "--runtime=600ms"]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert_eq!(ran.status, 3, "{}", ran.err);
     assert!(std::fs::read(&file).unwrap().iter().all(|byte| *byte == 7));
 }
 
