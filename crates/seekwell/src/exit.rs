@@ -89,9 +89,6 @@ impl From<Exit> for ExitCode {
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The target is not there or not something to inspect.
-    #[error(transparent)]
-    Inspect(#[from] InspectError),
     /// The snapshot cannot be read.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
@@ -121,18 +118,6 @@ pub enum CommandError {
     /// Nothing can be watched.
     #[error(transparent)]
     Watch(#[from] WatchError),
-    /// The target cannot be opened.
-    #[error(transparent)]
-    Access(#[from] AccessError),
-    /// The device may not be overwritten.
-    #[error(transparent)]
-    Refusal(Box<Refusal>),
-    /// The workload makes no sense.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// The engine does not run here.
-    #[error(transparent)]
-    Target(#[from] TargetError),
     /// No finding has this identifier.
     #[error("no finding is called {id:?}{}", if near.is_empty() {
         "; they look like SW-LINK-001".to_owned()
@@ -145,9 +130,6 @@ pub enum CommandError {
         /// Identifiers of the same theme.
         near: Vec<String>,
     },
-    /// The description of a modelled machine is wrong.
-    #[error(transparent)]
-    Describe(Box<DescribeError>),
     /// Published figures cannot be modelled.
     #[error(transparent)]
     Reproduce(#[from] ReproduceError),
@@ -320,11 +302,18 @@ pub enum CommandError {
     },
 }
 
-impl From<Refusal> for CommandError {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refusal(Box::new(refusal))
-    }
+/// What a run can fail of is that also outside a run.
+macro_rules! as_of_a_run {
+    ($($error:ty),*) => {
+        $(impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                Self::Run(error.into())
+            }
+        })*
+    };
 }
+
+as_of_a_run!(InspectError, AccessError, Refusal, WorkloadError, TargetError, DescribeError);
 
 impl From<JobRunError> for CommandError {
     fn from(error: JobRunError) -> Self {
@@ -338,12 +327,6 @@ impl From<LayoutError> for CommandError {
             LayoutError::Job(error) => error.into(),
             LayoutError::Access(error) => error.into(),
         }
-    }
-}
-
-impl From<DescribeError> for CommandError {
-    fn from(error: DescribeError) -> Self {
-        Self::Describe(Box::new(error))
     }
 }
 
@@ -365,9 +348,7 @@ impl CommandError {
             | Self::NoInspection { .. }
             | Self::Arm(_)
             | Self::Metric(_)
-            | Self::Workload(_)
             | Self::NoSuchRule { .. }
-            | Self::Describe(_)
             | Self::SuiteOnModel { .. }
             | Self::Import(_)
             | Self::NoServiceTimes { .. }
@@ -381,9 +362,7 @@ impl CommandError {
             | Self::NothingToWrite(_)
             | Self::Token
             | Self::NoTraceFormat { .. } => Exit::Usage,
-            Self::Refusal(_)
-            | Self::Watch(_)
-            | Self::Target(_)
+            Self::Watch(_)
             | Self::Signals(_)
             | Self::Probe(_)
             | Self::Report(_)
@@ -396,7 +375,6 @@ impl CommandError {
             Self::Fit(_) | Self::Limit(_) | Self::NotMeasured { .. } => Exit::Invalid,
             Self::Run(error) if error.is_interrupted() => Exit::Interrupted,
             Self::Run(error) => usage(error.is_usage()),
-            Self::Inspect(error) => usage(error.is_usage()),
             Self::Store(error) => usage(error.is_usage()),
             Self::Source(error) => usage(error.is_usage()),
             Self::Trend(error) => usage(error.is_usage()),
@@ -412,7 +390,6 @@ impl CommandError {
             Self::Experiment(error) if error.is_invalid() => Exit::Invalid,
             Self::Experiment(error) => usage(error.is_usage()),
             Self::Suite(SuiteError::Interrupted)
-            | Self::Access(AccessError::Stopped { .. })
             | Self::Reproduce(ReproduceError::Interrupted)
             | Self::Trace(TraceError::Interrupted)
             | Self::Execute(ExecuteError::Interrupted) => Exit::Interrupted,
@@ -420,7 +397,6 @@ impl CommandError {
             Self::Suite(error) => usage(error.is_usage()),
             Self::Reproduce(_) => Exit::Refused,
             Self::Trace(error) => usage(error.is_usage()),
-            Self::Access(error) => usage(error.is_usage()),
             Self::Execute(ExecuteError::Workload(_)) => Exit::Usage,
             Self::Execute(ExecuteError::OpenFailed { .. } | ExecuteError::Engine { .. }) => {
                 Exit::Refused
