@@ -28,7 +28,7 @@ pub enum HolderKind {
 pub struct Holder {
     /// The kernel's name, `dm-0`.
     pub name: String,
-    /// The name people know, `vg0-root`; the kernel's where there is no other.
+    /// The device-mapper name, `vg0-root`; the kernel's name where there is none.
     pub label: String,
     /// What it is.
     pub kind: HolderKind,

@@ -121,7 +121,7 @@ pub(crate) fn word(kind: FileType) -> &'static str {
 }
 
 /// Switches a descriptor to direct requests and finds the smallest block that works by reading
-/// one. None, and the descriptor as it was, when the file system refuses. The flags are set anew,
+/// one. None, and the descriptor as it was, when the file system refuses. The flags are replaced,
 /// so `O_NONBLOCK` is gone either way.
 pub(crate) fn make_direct(file: &OwnedFd, smallest: u32) -> Result<Option<u32>, Errno> {
     if rustix::fs::fcntl_setfl(file, OFlags::DIRECT).is_ok() {

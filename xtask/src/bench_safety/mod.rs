@@ -119,13 +119,14 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 fn how(seed: u64, lost: &[String]) -> String {
     let mut how = format!(
-        "Made by `cargo xtask bench-safety --seed {seed}`. A refusal passes when the exit status \
-         is 3, nothing is on standard output, and every byte of every device and image involved is \
-         as it was; a kill (SIGKILL at a random moment) when the user's files are intact, the \
-         settings come back, the next command works and leaves nothing of the killed one behind; a \
-         fault or a hostile file when the program ends in time with a documented exit status; a \
-         request when it is answered without a file that was not asked for, and the server lives \
-         on."
+        "Made by `cargo xtask bench-safety --seed {seed}`. A refusal passes when the exit \
+         status is 3 (or 2, for what is no device), nothing is on standard output, and every \
+         byte of every device and image involved is as it was; a kill (SIGKILL at a random \
+         moment) when the user's files are intact, the settings come back, the next command \
+         works (its figures may be invalid on a busy machine, exit status 4) and leaves nothing \
+         of the killed one behind; a fault or a hostile file when the program ends in time with \
+         a documented exit status; a request when it is answered without a file that was not \
+         asked for, and the server lives on."
     );
     if !lost.is_empty() {
         how += &format!("\n\nLost:\n\n- {}", lost.join("\n- "));
