@@ -18,6 +18,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A raw device that passed every check and is held exclusively until this is dropped. All that is
 /// on it may be overwritten.
@@ -101,16 +102,16 @@ pub fn open_for_destruction(
         return Err(Refusal::ReadOnlyDevice { target: path.to_path_buf(), device });
     }
     serial_is_right(view, path, &family, consent.serial)?;
-    in_use::check(view, path, &family)?;
+    once_free(|| in_use::check(view, path, &family))?;
     let look = open(path, dev, OFlags::RDONLY | OFlags::NONBLOCK)
         .map_err(|e| e.refusal(path, "opened for reading"))?;
     let look = File::from(look);
     is_nobodys(view, path, &family, &look, consent)?;
 
-    let (fd, direct) = open_exclusively(view, path, &family)?;
+    let (fd, direct) = once_free(|| open_exclusively(view, path, &family))?;
     // Asked again, now that nobody else can claim it.
     let family = Family::of(view, path, dev)?;
-    in_use::check(view, path, &family)?;
+    once_free(|| in_use::check(view, path, &family))?;
     let accepted = is_nobodys(view, path, &family, &look, consent)?;
     let failed = |errno| Refusal::io(path, "measured", errno);
     let device = WritableDevice {
@@ -129,6 +130,25 @@ pub fn open_for_destruction(
             .map_err(|source| Refusal::Failed { target: path.to_path_buf(), step, source })?;
     }
     Ok(device)
+}
+
+/// How long another process may hold the device before it counts as its user.
+const PASSING: Duration = Duration::from_secs(1);
+
+/// Asks again while another process has the device open: `losetup --find`, udev and blkid open
+/// every device in passing, and the kernel takes down the ring of a killed process after its death.
+fn once_free<T>(mut ask: impl FnMut() -> Result<T, Refusal>) -> Result<T, Refusal> {
+    let begun = Instant::now();
+    loop {
+        match ask() {
+            Err(Refusal::OpenForWriting { .. } | Refusal::Busy { .. })
+                if begun.elapsed() < PASSING =>
+            {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            answer => return answer,
+        }
+    }
 }
 
 fn block_number(path: &Path) -> Result<DevId, Refusal> {

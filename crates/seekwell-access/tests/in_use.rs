@@ -390,6 +390,20 @@ fn a_device_that_another_process_can_write_to_is_refused_and_one_that_is_read_is
 }
 
 #[test]
+fn a_device_that_another_process_opens_in_passing_is_waited_for() {
+    let _alone = alone();
+    let Some(disk) = Loop::new(16 * MIB) else { return };
+    let Some(holder) = holding(&disk.node, "<>") else { return };
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            drop(holder);
+        });
+        opened(&Live::system(), &disk.node, disk.serial());
+    });
+}
+
+#[test]
 fn where_the_descriptors_of_others_may_not_be_seen_the_device_is_refused() {
     let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };

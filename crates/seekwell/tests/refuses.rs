@@ -29,20 +29,6 @@ fn write_to(home: &Path, device: &str, serial: &str) -> Ran {
     run(home, &args)
 }
 
-/// The same after another run, whose ring the kernel may still be taking down.
-fn write_again(home: &Path, disk: &Loop) -> Ran {
-    let again = || write_to(home, &disk.device, disk.backing.to_str().unwrap());
-    let mut ran = again();
-    for _ in 0..20 {
-        if !ran.err.contains("EBUSY") {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        ran = again();
-    }
-    ran
-}
-
 /// Asserts a refusal: status 3, the words, nothing on standard output, the device as it was.
 fn refused(disk: &Loop, device: &str, words: &[&str]) {
     let home = home();
@@ -130,10 +116,10 @@ fn data_without_a_signature_is_written_only_after_it_was_accepted() {
     fs::write(&disk.backing, &image).unwrap();
     refused(&disk, &disk.device, &["unknown data", "first at byte 8192", "wipefs"]);
     let home = home();
-    let ran = write_to(home.path(), &disk.device, disk.backing.to_str().unwrap());
+    let serial = disk.backing.to_str().unwrap();
+    let ran = write_to(home.path(), &disk.device, serial);
     let fingerprint = ran.err.split("--accept-data ").nth(1).unwrap()[..8].to_owned();
     let accepting = |fingerprint: &str| {
-        let serial = disk.backing.to_str().unwrap();
         let target = ["bench", "--rw=randrw", "--runtime=600ms", "--on", &disk.device];
         let consent = ["--destroy", serial, "--accept-data", fingerprint];
         run(home.path(), &[&target[..], &consent[..]].concat())
@@ -147,7 +133,7 @@ fn data_without_a_signature_is_written_only_after_it_was_accepted() {
     let ran = accepting(&fingerprint);
     assert_eq!(ran.status, 0, "{}", ran.err);
     // What it wrote itself is in nobody's way, and the old data is gone.
-    let ran = write_again(home.path(), &disk);
+    let ran = write_to(home.path(), &disk.device, serial);
     assert_eq!(ran.status, 0, "{}", ran.err);
 }
 
@@ -167,7 +153,7 @@ fn a_device_that_a_killed_run_wrote_to_is_written_again() {
     common::wait_for("a write", std::time::Duration::from_secs(30), written);
     child.kill().unwrap();
     child.wait().unwrap();
-    let ran = write_again(home.path(), &disk);
+    let ran = write_to(home.path(), &disk.device, serial);
     assert_eq!(ran.status, 0, "{}", ran.err);
 }
 

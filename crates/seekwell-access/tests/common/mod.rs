@@ -63,7 +63,7 @@ pub fn destroy(view: &dyn View, node: &Path, serial: &str) -> Result<WritableDev
     open_for_destruction(view, node, Consent { serial, accepted: &[] })
 }
 
-/// Opens a device that has to open, waiting while somebody else has a short look at it.
+/// Opens a device that has to open.
 pub fn opened(view: &dyn View, node: &Path, serial: &str) -> WritableDevice {
     opened_although(view, node, serial, &[])
 }
@@ -75,16 +75,8 @@ pub fn opened_although(
     serial: &str,
     accepted: &[Fingerprint],
 ) -> WritableDevice {
-    let attempt = || open_for_destruction(view, node, Consent { serial, accepted });
-    let mut last = attempt();
-    for _ in 0..100 {
-        if !matches!(last, Err(Refusal::Busy { .. } | Refusal::OpenForWriting { .. })) {
-            break;
-        }
-        thread::sleep(Duration::from_millis(50));
-        last = attempt();
-    }
-    last.unwrap_or_else(|refusal| panic!("{refusal}"))
+    open_for_destruction(view, node, Consent { serial, accepted })
+        .unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
 /// How many pages of a file are in the page cache.
