@@ -6,6 +6,7 @@
 
 mod error;
 mod executor;
+mod fitting;
 mod judge;
 mod medium;
 mod session;
@@ -14,6 +15,7 @@ mod watcher;
 
 pub use error::RunError;
 pub use executor::{RealExecutor, Source, dispatcher, pick, share};
+pub use fitting::fit;
 pub use judge::{Judged, judge, live_log};
 pub use medium::{Ready, SMALLEST, Wanted, machine, prepare, sweep};
 pub use session::{Ending, Purpose, Session};
