@@ -1,6 +1,6 @@
 //! What the kernel has stacked on a device: device-mapper, MD, bcache.
 
-use crate::device::Member;
+use crate::member::Member;
 use seekwell_sys::{View, ViewError};
 use std::fmt;
 

@@ -3,9 +3,10 @@
 //! Whatever cannot be answered counts as in use: a guard that fails open is not one.
 
 use crate::Refusal;
-use crate::device::{Family, Member, backing_file, block_device_at};
+use crate::device::{Family, backing_file, block_device_at};
 use crate::holders::holders_of;
 use crate::loops::{FileId, Shown, shown_by};
+use crate::member::Member;
 use crate::mounted::mounts_of;
 use crate::opened_by::{Access, opened_by};
 use rustix::io::Errno;

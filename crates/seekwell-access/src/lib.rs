@@ -20,6 +20,7 @@ mod identity;
 mod in_use;
 mod labels;
 mod loops;
+mod member;
 mod mounted;
 mod opened_by;
 mod output;

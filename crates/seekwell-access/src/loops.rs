@@ -4,7 +4,7 @@
 //! mount namespace; one file has many names. None of that matters to the kernel.
 
 use crate::Refusal;
-use crate::device::Member;
+use crate::member::Member;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use seekwell_sys::{DevId, View};

@@ -1,6 +1,7 @@
 //! Options that were accepted and can make no difference to their job, each with the reason.
 
 use crate::job::{Amount, Blocks, Contents, Distribution, EngineKind, Job, Kind, Warning};
+use seekwell_io::workload::Law;
 
 /// Options, when they make no difference, and why.
 struct Rule {
@@ -120,7 +121,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         options: &["norandommap"],
-        idle: |job| job.random.distribution != Distribution::Uniform && !off(job, "norandommap"),
+        idle: |job| {
+            job.random.distribution != Distribution::Law(Law::Uniform) && !off(job, "norandommap")
+        },
         why: "a distribution that is not even never keeps to blocks not yet used",
     },
     Rule {

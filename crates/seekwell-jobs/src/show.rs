@@ -3,6 +3,7 @@
 use crate::job::{Access, Blocks, By, Distribution, Engine, Job, JobFile, Kind, Replay};
 use crate::layout::{Bound, FileUse, Found, JobLayout, Traffic};
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::Law;
 use std::fmt::Write as _;
 
 /// Files of one job that are written out; the others are summed up.
@@ -168,11 +169,14 @@ fn ends(job: &Job) -> String {
 /// Where random requests go.
 fn offsets(job: &Job) -> String {
     let law = match &job.random.distribution {
-        Distribution::Uniform => "anywhere with equal chance".to_owned(),
-        Distribution::Zipf { theta, .. } => format!("by Zipf's law, theta {theta}"),
-        Distribution::Pareto { power, .. } => format!("by Pareto's law, power {power}"),
-        Distribution::Normal { deviation, .. } => format!("around a middle, ±{deviation} %"),
-        Distribution::Zoned(_) => "by zones".to_owned(),
+        Distribution::Law(Law::Uniform) => "anywhere with equal chance".to_owned(),
+        Distribution::Law(Law::Zipf { theta, .. }) => format!("by Zipf's law, theta {theta}"),
+        Distribution::Law(Law::Pareto { power, .. }) => format!("by Pareto's law, power {power}"),
+        Distribution::Law(Law::Normal { deviation, .. }) => {
+            let percent = (deviation * 1e11).round() / 1e9;
+            format!("around a middle, ±{percent} %")
+        }
+        Distribution::Law(Law::Zoned(_)) | Distribution::Zoned(_) => "by zones".to_owned(),
         Distribution::Sequence { blocks, .. } => format!("in a given order of {}", blocks.len()),
     };
     if job.random.once_each { format!("{law}, each block once") } else { law }

@@ -15,6 +15,7 @@ pub mod controller;
 pub mod describe;
 pub mod disksim;
 pub mod driver;
+mod file_line;
 pub mod fit;
 pub mod flow;
 pub mod hdd;
@@ -36,6 +37,7 @@ mod wire;
 #[cfg(test)]
 mod fake;
 
+pub use file_line::FileLine;
 pub use limits::OutOfRange;
 pub use machine::Machine;
 pub use model::{AnyPart, ChainLink, HostParams, ImportError, Imported, Misfit, Model, import};

@@ -1,7 +1,13 @@
 //! Why a suite could not be run, or had to be given up.
 
+use crate::blog::error::BlogError;
+use crate::sqlite::error::SqliteError;
+use crate::web::error::WebError;
 use rustix::io::Errno;
 use seekwell_access::AccessError;
+use seekwell_io::engine::EngineError;
+use seekwell_trace::error::TraceError;
+use seekwell_trace::replay::FitError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -103,16 +109,16 @@ pub enum SuiteError {
     },
     /// A database is not what it has to be.
     #[error(transparent)]
-    Sqlite(#[from] crate::sqlite::SqliteError),
+    Sqlite(#[from] SqliteError),
     /// Pages do not come as they have to.
     #[error(transparent)]
-    Web(#[from] crate::web::WebError),
+    Web(#[from] WebError),
     /// The blogs on disk are not those that were written.
     #[error(transparent)]
-    Blog(#[from] crate::blog::BlogError),
+    Blog(#[from] BlogError),
     /// A trace was not played to its end.
     #[error(transparent)]
-    StorageMark(#[from] crate::storagemark::StorageMarkError),
+    StorageMark(#[from] StorageMarkError),
     /// No thread or process could be started.
     #[error("starting a thread failed")]
     Thread,
@@ -143,7 +149,7 @@ impl SuiteError {
                 | Self::BadValue { .. }
                 | Self::WrongTarget { .. }
                 | Self::TooSmall { .. }
-                | Self::Web(crate::web::WebError::Address { .. })
+                | Self::Web(WebError::Address { .. })
         )
     }
 
@@ -156,6 +162,26 @@ impl SuiteError {
             _ => false,
         }
     }
+}
+
+/// Why a trace of `storagemark` was not played to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageMarkError {
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A trace cannot be put on so small a file.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// Requests cannot be issued.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A request failed, or none completed for long.
+    #[error("the replay ended early: {why}")]
+    Ended {
+        /// What happened.
+        why: String,
+    },
 }
 
 /// The kernel says "no space" for both; blocks that are free mean that it was the inodes.

@@ -2,18 +2,18 @@
 //! time.
 
 use crate::error::{Describe, SuiteError};
-use crate::frame::{Run, Stage, StepResult};
+use crate::frame::{Stage, StepResult};
 use std::path::PathBuf;
 
 /// A step whose stage is a new folder of this name, gone when the step ends.
 pub fn each_time(
     name: String,
     run: impl Fn(&Stage<'_>) -> Result<StepResult, SuiteError> + 'static,
-) -> Run {
-    Box::new(move |stage| {
+) -> impl Fn(&Stage<'_>) -> Result<StepResult, SuiteError> {
+    move |stage| {
         let folder = Folder::make(stage.path.join(&name))?;
         run(&Stage { path: &folder.0, ..*stage })
-    })
+    }
 }
 
 struct Folder(PathBuf);

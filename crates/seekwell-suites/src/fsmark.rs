@@ -3,7 +3,8 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, any, through_cache};
+use crate::suite::Values::{Bytes, Count, OneOf};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, any, through_cache};
 use crate::work::{Buffer, Crew, create, open, together, write_all};
 use rustix::fs::{Mode, OFlags};
 use seekwell_io::clock::Clock;
@@ -33,42 +34,17 @@ pub static SUITE: Suite = Suite {
              defaults as the Phoronix Test Suite runs it",
     on: On::Directory,
     tunables: &[
-        Tunable {
-            name: "files",
-            what: "files of each thread",
-            values: Values::Count(1, 100_000_000),
-            default: ["200", "1000"],
-        },
-        Tunable {
-            name: "size",
-            what: "size of each file",
-            values: Values::Bytes(0, 1 << 40),
-            default: ["256k", "1m"],
-        },
-        Tunable {
-            name: "directories",
-            what: "directories the files lie in",
-            values: Values::Count(1, 100_000),
-            default: ["1", "1"],
-        },
-        Tunable {
-            name: "threads",
-            what: "threads",
-            values: Values::Count(1, 1024),
-            default: ["1", "1"],
-        },
-        Tunable {
-            name: "sync",
-            what: "sync method, as fs_mark numbers them",
-            values: Values::OneOf(&METHODS),
-            default: ["1", "1"],
-        },
-        Tunable {
-            name: "runtime",
-            what: "milliseconds to last at least; more rounds of files are made until then",
-            values: Values::Count(0, 3_600_000),
-            default: ["1000", "1000"],
-        },
+        Tunable::new("files", "files of each thread", Count(1, 100_000_000), ["200", "1000"]),
+        Tunable::new("size", "size of each file", Bytes(0, 1 << 40), ["256k", "1m"]),
+        Tunable::new("directories", "directories the files lie in", Count(1, 100_000), ["1", "1"]),
+        Tunable::new("threads", "threads", Count(1, 1024), ["1", "1"]),
+        Tunable::new("sync", "sync method, as fs_mark numbers them", OneOf(&METHODS), ["1", "1"]),
+        Tunable::new(
+            "runtime",
+            "milliseconds to last at least; more rounds of files are made until then",
+            Count(0, 3_600_000),
+            ["1000", "1000"],
+        ),
     ],
     check: any,
     needs,
@@ -101,13 +77,9 @@ fn steps(settings: &Settings) -> Vec<Step> {
         sync: settings.number("sync") as u8,
         runtime: Nanos::from_millis(settings.number("runtime")),
     };
-    vec![Step {
-        name: "create".into(),
-        title: format!("files of {} made and synced", crate::suite::human(job.size)),
-        primary: "files_per_s".into(),
-        expected: Nanos::from_millis(job.files * u64::from(job.threads) * 5).max(job.runtime),
-        run: Box::new(move |stage| run(stage, job)),
-    }]
+    let title = format!("files of {} made and synced", crate::suite::human(job.size));
+    let expected = Nanos::from_millis(job.files * u64::from(job.threads) * 5).max(job.runtime);
+    vec![Step::new("create", title, "files_per_s", expected, move |stage| run(stage, job))]
 }
 
 /// What the calls took.

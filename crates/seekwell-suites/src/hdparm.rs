@@ -7,8 +7,9 @@
 //! here the cache is dropped again and reading goes on from the start, until the time is over.
 
 use crate::error::{Describe, SuiteError};
-use crate::frame::{Run, Stage, Step, StepResult};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, any, through_cache};
+use crate::frame::{Stage, Step, StepResult};
+use crate::suite::Values::{Bytes, Count};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, any, through_cache};
 use crate::work::{Buffer, create, settle, write_all};
 use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
 use seekwell_checkup::SHORTEST_RATE;
@@ -38,30 +39,30 @@ pub static SUITE: Suite = Suite {
     source: "hdparm 9.65, -T and -t",
     on: On::Anything,
     tunables: &[
-        Tunable {
-            name: "cached",
-            what: "milliseconds of cached reads",
-            values: Values::Count(500, 600_000),
-            default: ["700", "2000"],
-        },
-        Tunable {
-            name: "device",
-            what: "milliseconds of device reads",
-            values: Values::Count(500, 600_000),
-            default: ["1000", "3000"],
-        },
-        Tunable {
-            name: "settle",
-            what: "milliseconds without anything to do before each of them",
-            values: Values::Count(0, 600_000),
-            default: ["0", "3000"],
-        },
-        Tunable {
-            name: "size",
-            what: "size of the temporary file, on a directory",
-            values: Values::Bytes(CHUNK as u64, 1 << 40),
-            default: ["64m", "1g"],
-        },
+        Tunable::new(
+            "cached",
+            "milliseconds of cached reads",
+            Count(500, 600_000),
+            ["700", "2000"],
+        ),
+        Tunable::new(
+            "device",
+            "milliseconds of device reads",
+            Count(500, 600_000),
+            ["1000", "3000"],
+        ),
+        Tunable::new(
+            "settle",
+            "milliseconds without anything to do before each of them",
+            Count(0, 600_000),
+            ["0", "3000"],
+        ),
+        Tunable::new(
+            "size",
+            "size of the temporary file, on a directory",
+            Bytes(CHUNK as u64, 1 << 40),
+            ["64m", "1g"],
+        ),
     ],
     check: any,
     needs: |settings| Needs { bytes: settings.number("size"), files: 1 },
@@ -73,26 +74,14 @@ fn steps(settings: &Settings) -> Vec<Step> {
     let [cached, device] = ["cached", "device"].map(|n| Nanos::from_millis(settings.number(n)));
     let settle = Nanos::from_millis(settings.number("settle"));
     let size = settings.number("size");
-    let step = |name: &str, title: &str, expected: Nanos, run: Run| Step {
-        name: name.into(),
-        title: title.into(),
-        primary: "read_bytes_per_s".into(),
-        expected,
-        run,
+    let step = |name, title, limit: Nanos, time: fn(&Stage<'_>, u64, Nanos) -> _| {
+        Step::new(name, title, "read_bytes_per_s", settle + limit, move |stage| {
+            quiet(stage, settle).and_then(|()| time(stage, size, limit))
+        })
     };
     vec![
-        step(
-            "cached",
-            "cached reads (-T)",
-            settle + cached,
-            Box::new(move |s| quiet(s, settle).and_then(|()| time_cached(s, size, cached))),
-        ),
-        step(
-            "device",
-            "device reads (-t)",
-            settle + device,
-            Box::new(move |s| quiet(s, settle).and_then(|()| time_device(s, size, device))),
-        ),
+        step("cached", "cached reads (-T)", cached, time_cached),
+        step("device", "device reads (-t)", device, time_device),
     ]
 }
 

@@ -17,6 +17,7 @@ mod memory;
 #[cfg(test)]
 mod places;
 pub mod record;
+mod round;
 pub mod sqlite;
 pub mod storagemark;
 pub mod suite;
@@ -27,7 +28,8 @@ pub mod web;
 mod work;
 
 pub use error::SuiteError;
-pub use frame::{Meter, Round, Stage, Step, StepResult};
+pub use frame::{Meter, Stage, Step, StepResult};
+pub use round::Round;
 pub use suite::{Level, Needs, On, Settings, Suite, Tunable, Values};
 
 /// All suites, in the order they are listed.

@@ -2,13 +2,14 @@
 //! as that test did: no recorded times, as many requests outstanding as there were, and the
 //! requests a second that come of it.
 
-use crate::error::{Describe, SuiteError};
+use crate::error::{Describe, StorageMarkError, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
-use crate::suite::{Level, Needs, On, Settings, Suite, Tunable, Values, any};
-use crate::work::{Buffer, create, open, settle, write_all};
+use crate::suite::Values::{Bytes, Count};
+use crate::suite::{Level, Needs, On, Settings, Suite, Tunable, any};
+use crate::work::{Buffer, LEAST, create, open, settle, write_all};
 use rustix::fs::OFlags;
 use seekwell_io::dispatch::Unlimited;
-use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
+use seekwell_io::engine::{Bounds, Control, run_source};
 use seekwell_io::measurement::{Failure, FailureKind, Measurement};
 use seekwell_io::request::Op;
 use seekwell_io::target::{Target, Threads, Uring};
@@ -16,7 +17,7 @@ use seekwell_io::units::Nanos;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::record::Record;
 use seekwell_trace::replay::{
-    Closed, DeviceSurvey, Feed, Fidelity, Fit, FitError, Moment, Picked, Placing, Survey, survey,
+    Closed, DeviceSurvey, Feed, Fidelity, Fit, Moment, Picked, Placing, Survey, survey,
 };
 use seekwell_trace::source::{About, Source, Tables};
 use seekwell_trace::store;
@@ -25,26 +26,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
-
-/// What can go wrong beyond what any suite meets.
-#[derive(Debug, thiserror::Error)]
-pub enum StorageMarkError {
-    /// A trace cannot be read.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// A trace cannot be put on so small a file.
-    #[error(transparent)]
-    Fit(#[from] FitError),
-    /// Requests cannot be issued.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// A request failed, or none completed for long.
-    #[error("the replay ended early: {why}")]
-    Ended {
-        /// What happened.
-        why: String,
-    },
-}
 
 /// A trace that ships.
 struct Shipped {
@@ -87,18 +68,18 @@ pub static SUITE: Suite = Suite {
     source: "StorageMark 2004 of Tweakers (IPEAK trace and playback); traces recorded anew",
     on: On::Directory,
     tunables: &[
-        Tunable {
-            name: "size",
-            what: "size of the file; addresses shrink evenly to one that is smaller than recorded",
-            values: Values::Bytes(16 << 20, 1 << 40),
-            default: ["256m", "3g"],
-        },
-        Tunable {
-            name: "requests",
-            what: "at most so many requests of each trace",
-            values: Values::Count(1, 1 << 32),
-            default: ["3000", "4294967296"],
-        },
+        Tunable::new(
+            "size",
+            "size of the file; addresses shrink evenly to one that is smaller than recorded",
+            Bytes(16 << 20, 1 << 40),
+            ["256m", "3g"],
+        ),
+        Tunable::new(
+            "requests",
+            "at most so many requests of each trace",
+            Count(1, 1 << 32),
+            ["3000", "4294967296"],
+        ),
     ],
     check: any,
     needs: |s| Needs { bytes: s.number("size") + LARGEST, files: 2 },
@@ -108,8 +89,6 @@ pub static SUITE: Suite = Suite {
 
 /// Most bytes of a trace that ships.
 const LARGEST: u64 = 4_000_000;
-/// A trace that is over sooner is played again; a little more than the 0.5 s a figure needs.
-const LEAST: Nanos = Nanos::from_millis(600);
 /// Most requests outstanding.
 const DEPTH: u32 = 256;
 /// Reads and writes longer than this are split.
@@ -135,12 +114,9 @@ fn steps(settings: &Settings) -> Vec<Step> {
         requests: settings.number("requests"),
         expected: Nanos::from_millis(expected),
     };
-    let step = |trace: &'static Shipped| Step {
-        name: trace.name.into(),
-        title: trace.title.into(),
-        primary: "requests_per_s".into(),
-        expected: job.expected,
-        run: Box::new(move |stage| run(stage, trace, job)),
+    let step = |trace: &'static Shipped| {
+        let run = move |stage: &Stage<'_>| run(stage, trace, job);
+        Step::new(trace.name, trace.title, "requests_per_s", job.expected, run)
     };
     TRACES.iter().map(step).collect()
 }

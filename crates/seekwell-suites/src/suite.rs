@@ -71,6 +71,18 @@ pub struct Tunable {
     pub default: [&'static str; 2],
 }
 
+impl Tunable {
+    /// What is typed, what it is, what it can be, and the defaults of both forms.
+    pub const fn new(
+        name: &'static str,
+        what: &'static str,
+        values: Values,
+        default: [&'static str; 2],
+    ) -> Self {
+        Self { name, what, values, default }
+    }
+}
+
 /// What a tunable can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {

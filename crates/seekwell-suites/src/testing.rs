@@ -2,7 +2,8 @@
 #![allow(clippy::print_stderr)]
 
 use crate::error::SuiteError;
-use crate::frame::{Round, StepResult};
+use crate::frame::StepResult;
+use crate::round::Round;
 use crate::suite::{Level, Settings, Suite};
 use seekwell_access::AccessError;
 use std::path::{Path, PathBuf};

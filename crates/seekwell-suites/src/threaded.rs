@@ -4,7 +4,8 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, told_direct};
+use crate::suite::Values::{Bytes, Count, OneOf};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, told_direct};
 use crate::work::{Buffer, Crew, create, open, settle, together};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,42 +28,27 @@ pub static SUITE: Suite = Suite {
     source: "tiobench 0.4 (threaded I/O bench); sizes as the Phoronix Test Suite runs it",
     on: On::Directory,
     tunables: &[
-        Tunable {
-            name: "threads",
-            what: "threads, each with a file",
-            values: Values::Count(1, 1024),
-            default: ["4", "32"],
-        },
-        Tunable {
-            name: "size",
-            what: "size of each file",
-            values: Values::Bytes(1 << 16, 1 << 40),
-            default: ["64m", "64m"],
-        },
-        Tunable {
-            name: "block",
-            what: "size of each request",
-            values: Values::Bytes(512, 1 << 26),
-            default: ["4k", "4k"],
-        },
-        Tunable {
-            name: "random",
-            what: "random requests of each thread",
-            values: Values::Count(1, 1 << 32),
-            default: ["4000", "4000"],
-        },
-        Tunable {
-            name: "cache",
-            what: "the page cache: dropped before each step, kept, or passed by (O_DIRECT)",
-            values: Values::OneOf(&["drop", "keep", "direct"]),
-            default: ["drop", "drop"],
-        },
-        Tunable {
-            name: "runtime",
-            what: "milliseconds a step lasts at least; it is repeated until then",
-            values: Values::Count(0, 3_600_000),
-            default: ["1000", "1000"],
-        },
+        Tunable::new("threads", "threads, each with a file", Count(1, 1024), ["4", "32"]),
+        Tunable::new("size", "size of each file", Bytes(1 << 16, 1 << 40), ["64m", "64m"]),
+        Tunable::new("block", "size of each request", Bytes(512, 1 << 26), ["4k", "4k"]),
+        Tunable::new(
+            "random",
+            "random requests of each thread",
+            Count(1, 1 << 32),
+            ["4000", "4000"],
+        ),
+        Tunable::new(
+            "cache",
+            "the page cache: dropped before each step, kept, or passed by (O_DIRECT)",
+            OneOf(&["drop", "keep", "direct"]),
+            ["drop", "drop"],
+        ),
+        Tunable::new(
+            "runtime",
+            "milliseconds a step lasts at least; it is repeated until then",
+            Count(0, 3_600_000),
+            ["1000", "1000"],
+        ),
     ],
     check,
     needs: |s| Needs { bytes: s.number("threads") * s.number("size"), files: s.number("threads") },
@@ -119,12 +105,11 @@ fn steps(settings: &Settings) -> Vec<Step> {
         ("sequential-read", "sequential read", Op::Read, false),
         ("random-read", "random read", Op::Read, true),
     ];
-    let step = |(name, title, op, random): (&str, &str, Op, bool)| Step {
-        name: name.into(),
-        title: format!("{title}, {} threads", job.threads),
-        primary: format!("{}_bytes_per_s", op.name()),
-        expected: job.runtime.max(Nanos::from_millis(2_000)),
-        run: Box::new(move |stage| run(stage, job, op, random)),
+    let step = |(name, title, op, random): (&str, &str, Op, bool)| {
+        let title = format!("{title}, {} threads", job.threads);
+        let primary = format!("{}_bytes_per_s", op.name());
+        let expected = job.runtime.max(Nanos::from_millis(2_000));
+        Step::new(name, title, primary, expected, move |stage| run(stage, job, op, random))
     };
     kinds.into_iter().map(step).collect()
 }

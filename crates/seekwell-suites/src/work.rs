@@ -4,11 +4,14 @@
 use crate::error::{Describe, SuiteError};
 use crate::frame::Stage;
 use rustix::fs::{Advice, Mode, OFlags};
+use seekwell_io::units::Nanos;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+/// No figure from less; a little more than the 0.5 s that are needed.
+pub const LEAST: Nanos = Nanos::from_millis(600);
 /// Blocks of data begin at a multiple of this, so that direct requests are possible.
 const ALIGN: usize = 4096;
 

@@ -18,13 +18,11 @@
 //! entry.
 
 use crate::entry;
-use crate::snapshot::{Filler, MAX_HELD, Snapshot, SnapshotError, bytes, malformed};
+use crate::filler::{FORMAT, Filler, MAX_HELD, SnapshotError, bytes, malformed};
+use crate::snapshot::Snapshot;
 use crate::tree::Node;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-/// The first line of the file, and the version of what follows.
-pub const FORMAT: &str = "seekwell/snapshot/1";
 
 /// The most fields of a header.
 const MAX_FIELDS: usize = 10_000;
@@ -86,7 +84,7 @@ impl Bundle {
             return Err(SnapshotError::NoHeader { file: file.to_owned(), found });
         }
         let mut bundle = Self::default();
-        let mut filler = Filler::new(&mut bundle.snapshot, file).within(most);
+        let mut filler = Filler::new(bundle.snapshot.tree_mut(), file).within(most);
         let mut open: Option<(usize, PathBuf, Vec<u8>)> = None;
         for (number, line) in lines {
             if let Some(content) = line.strip_prefix('|') {

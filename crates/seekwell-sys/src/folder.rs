@@ -4,8 +4,8 @@
 //! Such a folder comes from elsewhere, and a link in it may point anywhere. It is therefore read
 //! into memory first, without following a link, and only then looked at.
 
+use crate::filler::{LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_HELD, SnapshotError, bytes};
 use crate::kmsg::KMSG;
-use crate::snapshot::{LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_HELD, Snapshot, SnapshotError, bytes};
 use crate::tree::{Node, Tree};
 use crate::view::View;
 use rustix::fs::OFlags;
@@ -37,7 +37,7 @@ pub(crate) fn is_one(folder: &Path) -> bool {
 }
 
 /// Reads a report's folder.
-pub(crate) fn read(folder: &Path) -> Result<Snapshot, SnapshotError> {
+pub(crate) fn read(folder: &Path) -> Result<Tree, SnapshotError> {
     let mut copy = Copy { tree: Tree::default(), held: 0 };
     for name in COPIED {
         let from = folder.join(name);
@@ -46,24 +46,24 @@ pub(crate) fn read(folder: &Path) -> Result<Snapshot, SnapshotError> {
             copy.directory(&from, &Path::new("/").join(name))?;
         }
     }
-    let mut snapshot = Snapshot::from(copy.tree);
+    let mut tree = copy.tree;
     for name in LOGS {
         if let Some(log) = beside(folder, name)? {
-            snapshot.put_file(Path::new(KMSG), log);
+            tree.put(Path::new(KMSG), Node::File(log));
             break;
         }
     }
     let modules = Path::new("/proc/modules");
-    for name in MODULES.iter().filter(|_| !snapshot.exists(modules)) {
+    for name in MODULES.iter().filter(|_| !tree.exists(modules)) {
         if let Some(text) = beside(folder, name)? {
-            snapshot.put_file(modules, modules_of(&String::from_utf8_lossy(&text)));
+            tree.put(modules, Node::File(modules_of(&String::from_utf8_lossy(&text)).into_bytes()));
             break;
         }
     }
     if let Some(text) = lspci(folder)? {
-        snapshot.put_file(Path::new(LSPCI), text);
+        tree.put(Path::new(LSPCI), Node::File(text));
     }
-    Ok(snapshot)
+    Ok(tree)
 }
 
 /// The longest of what `lspci` printed: it is printed as a tree, in short and at length.
@@ -166,6 +166,7 @@ fn content(path: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snapshot::Snapshot;
     use std::os::unix::fs::symlink;
 
     #[test]

@@ -8,6 +8,7 @@ mod bundle;
 mod cgroup;
 mod entry;
 pub mod fake;
+mod filler;
 mod folder;
 mod kmsg;
 mod live;
@@ -27,8 +28,12 @@ mod usb;
 mod view;
 mod whole;
 
-pub use bundle::{Bundle, FORMAT};
+pub use bundle::Bundle;
 pub use cgroup::{MemoryCgroup, Version};
+pub use filler::{
+    FORMAT, LISTING, LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS,
+    SnapshotError,
+};
 pub use kmsg::{KMSG, KmsgReader, KmsgRecord, read_kmsg};
 pub use live::Live;
 pub use mask::Mask;
@@ -38,10 +43,7 @@ pub use path_text::{path_text, text_path};
 pub use patient::Patient;
 pub use privilege::{sudo, sudo_if_denied};
 pub use recording::Recording;
-pub use snapshot::{
-    LISTING, LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS, Snapshot,
-    SnapshotError,
-};
+pub use snapshot::Snapshot;
 pub use stat::DiskCounters;
 pub use usb::usb_device;
 pub use view::{MAX_BYTES, View, ViewError};

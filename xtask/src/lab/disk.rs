@@ -1,8 +1,20 @@
 //! The disks of a scenario: the image behind each, and how it is plugged in, as QEMU's arguments.
 
-use super::scenario::Board;
 use serde::Deserialize;
 use std::path::Path;
+
+/// A board QEMU knows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Board {
+    /// i440FX and PIIX, 1996.
+    Pc,
+    /// Q35 and ICH9, 2009.
+    #[default]
+    Q35,
+    /// No PCI: virtio over MMIO.
+    Microvm,
+}
 
 /// A disk of the guest.
 #[derive(Debug, Clone, Deserialize)]

@@ -1,10 +1,10 @@
 //! A running guest: QEMU in software emulation, its monitor, and the serial line on which the guest
 //! does what it is told. It ends with the value that stands for it, however that ends.
 
-use super::disk::{self, Disk};
+use super::disk::{self, Board, Disk};
 use super::image;
 use super::parts::{Parts, Without};
-use super::scenario::{Board, Scenario};
+use super::scenario::Scenario;
 use crate::Failure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,7 +1,7 @@
 //! What a scenario file says: a machine, what is plugged in, what breaks and when, and what the
 //! program must see there.
 
-use super::disk::{self, Disk, On};
+use super::disk::{self, Board, Disk, On};
 use crate::{Failure, root};
 use serde::Deserialize;
 use serde_json::Value;
@@ -82,19 +82,6 @@ fn memory() -> u32 {
 
 /// The name of the first machine.
 pub const SAME: &str = "same";
-
-/// A board QEMU knows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Board {
-    /// i440FX and PIIX, 1996.
-    Pc,
-    /// Q35 and ICH9, 2009.
-    #[default]
-    Q35,
-    /// No PCI: virtio over MMIO.
-    Microvm,
-}
 
 /// A tool that the guest needs besides busybox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

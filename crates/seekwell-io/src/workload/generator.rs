@@ -1,14 +1,11 @@
 //! From a workload to its requests, for one thread.
 
-use super::{Next, Pace, Pattern, SizeShare, Source, Workload};
+use super::draw::{below, exponential};
+use super::{Law, Next, Pace, Pattern, SizeShare, Source, Spread, Workload};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
-use rand_core::{RngCore, SeedableRng};
-use rand_distr::{Distribution, Zipf};
+use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-/// A prime larger than any number of blocks, to scatter Zipf ranks over the region one to one.
-pub(super) const SCATTER: u64 = 18_446_744_073_709_551_557;
 
 /// Draws requests. Equal workload, thread and times asked give equal requests, on any machine.
 #[derive(Debug)]
@@ -17,7 +14,6 @@ pub struct Generator {
     place: Place,
     start: u64,
     align: u64,
-    blocks: u64,
     region_end: u64,
     read_percent: u8,
     sizes: Vec<SizeShare>,
@@ -32,8 +28,7 @@ pub struct Generator {
 #[derive(Debug)]
 enum Place {
     Sequential { next: u64 },
-    Random,
-    Zipf(Zipf<f64>),
+    Drawn(Spread),
 }
 
 #[derive(Debug)]
@@ -58,11 +53,10 @@ impl Generator {
                 let share = blocks / u64::from(workload.threads) * u64::from(thread);
                 Place::Sequential { next: start + share * align }
             }
-            Pattern::Random => Place::Random,
-            Pattern::Zipf { theta } => match Zipf::new(blocks as f64, theta) {
-                Ok(zipf) => Place::Zipf(zipf),
-                Err(_) => Place::Random,
-            },
+            Pattern::Random => Place::Drawn(Spread::new(&Law::Uniform, blocks)),
+            Pattern::Zipf { theta } => {
+                Place::Drawn(Spread::new(&Law::Zipf { theta, centre: None }, blocks))
+            }
         };
         let arrivals = match workload.pace {
             Pace::Closed { .. } => None,
@@ -76,7 +70,6 @@ impl Generator {
             place,
             start,
             align,
-            blocks,
             region_end,
             read_percent: workload.read_percent,
             weight_sum: workload.sizes.iter().map(|s| u64::from(s.weight)).sum(),
@@ -125,12 +118,7 @@ impl Generator {
                 *next += u64::from(len).next_multiple_of(self.align);
                 at
             }
-            Place::Random => self.start + below(&mut self.rng, self.blocks) * self.align,
-            Place::Zipf(zipf) => {
-                let rank = (zipf.sample(&mut self.rng) as u64).clamp(1, self.blocks);
-                let block = (u128::from(rank) * u128::from(SCATTER)) % u128::from(self.blocks);
-                self.start + block as u64 * self.align
-            }
+            Place::Drawn(spread) => self.start + spread.draw(&mut self.rng) * self.align,
         }
     }
 }
@@ -191,17 +179,6 @@ impl Arrivals {
     }
 
     fn gap(&self, rng: &mut Xoshiro256PlusPlus) -> f64 {
-        if !self.poisson {
-            return self.mean_gap_ns;
-        }
-        // In (0, 1], so that the logarithm is finite.
-        let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-        -uniform.ln() * self.mean_gap_ns
+        if self.poisson { exponential(rng) * self.mean_gap_ns } else { self.mean_gap_ns }
     }
-}
-
-/// Uniform below `n` by multiplication; the bias is under n/2⁶⁴.
-#[inline]
-pub(super) fn below(rng: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
-    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
 }

@@ -5,6 +5,7 @@
 //! [`Source`]; the requests of a trace are another.
 
 mod cover;
+mod draw;
 mod generator;
 mod permutation;
 mod spread;
@@ -13,6 +14,7 @@ mod tests;
 mod together;
 
 pub use cover::{Cover, Drawn};
+pub use draw::{below, exponential};
 pub use generator::Generator;
 pub use permutation::Permutation;
 pub use spread::{Law, Spread, Zone};

@@ -1,9 +1,11 @@
 //! Which of many blocks the next request goes to, where blocks may repeat.
 
-use super::generator::{SCATTER, below};
-use rand_core::RngCore;
+use super::draw::{below, uniform};
 use rand_distr::{Distribution, Normal, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A prime larger than any number of blocks, to scatter ranks over the region one to one.
+const SCATTER: u64 = 18_446_744_073_709_551_557;
 
 /// How blocks are preferred.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,11 +142,6 @@ impl Spread {
         }
         (at.max(0.0) as u64).min(self.blocks - 1)
     }
-}
-
-/// In [0, 1).
-fn uniform(rng: &mut Xoshiro256PlusPlus) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::job::{
 };
 use crate::value::{self, Bare};
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::Law;
 
 /// fio's default skew of Zipf's law.
 const ZIPF: f64 = 1.1;
@@ -26,7 +27,7 @@ pub(super) fn random(
         ("lfsr", RandomGenerator::Lfsr),
     ];
     let distribution = distribution(asked)?;
-    let uniform = distribution == Distribution::Uniform;
+    let uniform = distribution == Distribution::Law(Law::Uniform);
     let own = |align: u64, blocks: &Blocks| align == u64::from(blocks.min());
     // fio keeps no map either where offsets are not multiples of the smallest block.
     let aligned = own(align.read, &blocks.read)
@@ -47,7 +48,9 @@ pub(super) fn random(
 /// `random_distribution`: a word, its parameter and, after another colon, its centre.
 fn distribution(asked: &Asked<'_>) -> Result<Distribution, JobError> {
     let moving = asked.count("random_sequence_stride", 0, 0)? > 0;
-    let Some(given) = asked.given("random_distribution") else { return Ok(Distribution::Uniform) };
+    let Some(given) = asked.given("random_distribution") else {
+        return Ok(Distribution::Law(Law::Uniform));
+    };
     let text = given.value.trim();
     let (word, rest) = text.split_once(':').unwrap_or((text, ""));
     let bad = |needed: &str| asked.bad(given, needed.to_owned());
@@ -66,26 +69,26 @@ fn distribution(asked: &Asked<'_>) -> Result<Distribution, JobError> {
     let mut parameters = rest.split(':').filter(|p| !p.is_empty()).map(value::float);
     let first = parameters.next().transpose().map_err(bad)?;
     let centre = parameters.next().transpose().map_err(bad)?;
-    let centre = centre.map(|share| 100.0 * share);
-    if parameters.next().is_some() || centre.is_some_and(|c| !(0.0..=100.0).contains(&c)) {
+    if parameters.next().is_some() || centre.is_some_and(|c| !(0.0..=1.0).contains(&c)) {
         return Err(bad("a parameter and, after another colon, a centre from 0 to 1"));
     }
+    // Rounded as percent are: the offsets that a seed gives stay the same.
+    let centre = centre.map(|share| 100.0 * share / 100.0);
     let (theta, power) = (first.unwrap_or(ZIPF), first.unwrap_or(PARETO));
     let deviation = first.unwrap_or(0.0);
-    match word {
-        "random" => Ok(Distribution::Uniform),
-        "zipf" if theta > 0.0 && theta <= 10.0 && theta != 1.0 => {
-            Ok(Distribution::Zipf { theta, centre })
-        }
-        "zipf" => Err(bad("zipf:THETA, above 0, at most 10, and not 1")),
-        "pareto" if power > 0.0 && power < 1.0 => Ok(Distribution::Pareto { power, centre }),
-        "pareto" => Err(bad("pareto:POWER, above 0 and below 1")),
+    let law = match word {
+        "random" => Law::Uniform,
+        "zipf" if theta > 0.0 && theta <= 10.0 && theta != 1.0 => Law::Zipf { theta, centre },
+        "zipf" => return Err(bad("zipf:THETA, above 0, at most 10, and not 1")),
+        "pareto" if power > 0.0 && power < 1.0 => Law::Pareto { power, centre },
+        "pareto" => return Err(bad("pareto:POWER, above 0 and below 1")),
         "normal" | "gauss" if (0.0..100.0).contains(&deviation) => {
-            Ok(Distribution::Normal { deviation, centre })
+            Law::Normal { deviation: deviation / 100.0, centre: centre.unwrap_or(0.5) }
         }
-        "normal" | "gauss" => Err(bad("normal:DEVIATION, from 0 and below 100")),
-        _ => Err(bad("random, zipf, pareto, normal, zoned, zoned_abs or sequence")),
-    }
+        "normal" | "gauss" => return Err(bad("normal:DEVIATION, from 0 and below 100")),
+        _ => return Err(bad("random, zipf, pareto, normal, zoned, zoned_abs or sequence")),
+    };
+    Ok(Distribution::Law(law))
 }
 
 /// Bounds a second.

@@ -2,6 +2,7 @@
 
 use super::By;
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::Law;
 
 /// One zone of a zoned distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,29 +18,8 @@ pub struct Zone {
 /// Where random requests go.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Distribution {
-    /// Anywhere with equal chance.
-    Uniform,
-    /// Rank k with probability proportional to 1/k^theta.
-    Zipf {
-        /// The skew.
-        theta: f64,
-        /// Where the most used block is, of 100 of the region; none scatters the ranks.
-        centre: Option<f64>,
-    },
-    /// Pareto's law.
-    Pareto {
-        /// The power, above 0 and below 1.
-        power: f64,
-        /// Where the most used block is, of 100 of the region; none scatters the ranks.
-        centre: Option<f64>,
-    },
-    /// A bell.
-    Normal {
-        /// Standard deviation, of 100 of the region.
-        deviation: f64,
-        /// Its middle, of 100 of the region; none is the region's middle.
-        centre: Option<f64>,
-    },
+    /// By a law over the whole region.
+    Law(Law),
     /// Zones one after the other from the start of the region, each with its share of requests.
     Zoned(By<Vec<Zone>>),
     /// These blocks of the region in this order, over and over.

@@ -6,6 +6,7 @@ use crate::job::{
     ThinkAt,
 };
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::Law;
 
 #[test]
 fn a_job_without_options_is_fios_default() {
@@ -75,9 +76,12 @@ fn only_an_even_draw_of_aligned_blocks_keeps_to_unused_ones() {
 fn distributions_have_their_parameters_and_defaults() {
     let law =
         |text: &str| job(&format!("rw=randread random_distribution={text}")).random.distribution;
-    assert_eq!(law("zipf:1.2:0.25"), Distribution::Zipf { theta: 1.2, centre: Some(25.0) });
-    assert_eq!(law("pareto"), Distribution::Pareto { power: 0.2, centre: None });
-    assert_eq!(law("normal:10"), Distribution::Normal { deviation: 10.0, centre: None });
+    assert_eq!(
+        law("zipf:1.2:0.25"),
+        Distribution::Law(Law::Zipf { theta: 1.2, centre: Some(0.25) })
+    );
+    assert_eq!(law("pareto"), Distribution::Law(Law::Pareto { power: 0.2, centre: None }));
+    assert_eq!(law("normal:10"), Distribution::Law(Law::Normal { deviation: 0.1, centre: 0.5 }));
     assert_eq!(
         law("sequence:2,0,1"),
         Distribution::Sequence { blocks: vec![2, 0, 1], moving: false }

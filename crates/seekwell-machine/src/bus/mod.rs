@@ -24,7 +24,8 @@ pub use shared::{BusUse, OnShared, SharedLine};
 use crate::limits::OutOfRange;
 use crate::part::Part;
 use crate::wire::{Attached, Way, Wire};
-use round::{Clocks, Round};
+use params::Clocks;
+use round::Round;
 use seekwell_io::units::Nanos;
 
 const PICOS_PER_NANO: u64 = 1000;

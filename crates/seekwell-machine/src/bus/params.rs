@@ -1,9 +1,11 @@
 //! What a bus is, and who else is on it.
 
-use super::round::Clocks;
 use crate::limits::{OutOfRange, within};
 use crate::wire::Way;
 use serde::{Deserialize, Serialize};
+
+/// Clocks of a bus.
+pub(super) type Clocks = u32;
 
 /// Width, clock and protocol of a bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,10 +1,7 @@
 //! One burst of an adapter and the turns that others take before its next.
 
-use super::params::PciParams;
+use super::params::{Clocks, PciParams};
 use crate::wire::Way;
-
-/// Clocks of a bus.
-pub type Clocks = u32;
 
 /// Another master's use of the bus.
 #[derive(Debug, Clone, Copy)]

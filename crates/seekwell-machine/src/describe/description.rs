@@ -1,7 +1,8 @@
 //! A whole description: a file, the parts it names, and what somebody wants to be different.
 
-use super::error::{DescribeError, Place, Problem};
+use super::error::{DescribeError, Problem};
 use super::node::{Node, Origin, Source, Value, join};
+use crate::file_line::FileLine;
 use seekwell_sys::nearest;
 
 /// The key that names a part whose keys hold where a table has none of its own.
@@ -29,7 +30,7 @@ pub struct Parameter {
     /// What its author has to say of it.
     pub note: Option<String>,
     /// Where it was written.
-    pub place: Place,
+    pub place: FileLine,
 }
 
 /// A description whose parts are all in place.
@@ -56,7 +57,7 @@ impl Description {
     /// [`DescribeError`] where the key leads through something that is no table. Whether it means
     /// anything is seen when the machine is built.
     pub fn set(&mut self, key: &str, value: &str, parts: &dyn Parts) -> Result<(), DescribeError> {
-        let place = Place { file: format!("--set {key}={value}").into(), line: 1 };
+        let place = FileLine { file: format!("--set {key}={value}").into(), line: 1 };
         let refused = || DescribeError::new(place.clone(), key, Problem::LeadsNowhere);
         let keys: Vec<&str> = key.split('.').collect();
         if keys.iter().any(|key| key.is_empty()) {
@@ -111,7 +112,7 @@ impl Description {
 }
 
 /// A value typed on the command line.
-fn literal(text: &str, place: &Place) -> Node {
+fn literal(text: &str, place: &FileLine) -> Node {
     let parsed = Node::parse(&place.file, &format!("value = {text}\n")).ok();
     match parsed {
         Some(Node { value, .. }) if !matches!(value, Value::Table(_)) => {

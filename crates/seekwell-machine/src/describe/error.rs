@@ -1,29 +1,13 @@
 //! What is wrong with a description, with the place to mend.
 
-use std::fmt;
-use std::sync::Arc;
-
-/// A line of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The file's name as it was given.
-    pub file: Arc<str>,
-    /// Counted from 1.
-    pub line: u32,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
+use crate::file_line::FileLine;
 
 /// A description that cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{place}: {}{problem}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
 pub struct DescribeError {
     /// Where.
-    pub place: Place,
+    pub place: FileLine,
     /// Which key, dotted from the top; empty for the file as a whole.
     pub key: String,
     /// What is wrong.
@@ -32,7 +16,7 @@ pub struct DescribeError {
 
 impl DescribeError {
     /// A problem with a key at a place.
-    pub fn new(place: Place, key: &str, problem: Problem) -> Self {
+    pub fn new(place: FileLine, key: &str, problem: Problem) -> Self {
         Self { place, key: key.to_owned(), problem }
     }
 }

@@ -10,6 +10,6 @@ mod read;
 mod tests;
 
 pub use description::{Description, Parameter, Parts};
-pub use error::{DescribeError, Place, Problem};
+pub use error::{DescribeError, Problem};
 pub use node::{Node, Origin, Source, Value};
 pub use read::read;

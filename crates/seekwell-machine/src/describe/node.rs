@@ -7,7 +7,8 @@
 //! command_us = { value = 250, from = "fitted", on = ["R0 sequential input, block"] }
 //! ```
 
-use super::error::{DescribeError, Place, Problem};
+use super::error::{DescribeError, Problem};
+use crate::file_line::FileLine;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use toml::Spanned;
@@ -80,7 +81,7 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// File and line.
-    pub place: Place,
+    pub place: FileLine,
     /// The value.
     pub value: Value,
     /// Where it is from, as far as that is said; tables have none of their own.
@@ -124,7 +125,7 @@ impl Node {
     }
 
     /// A table without keys.
-    pub const fn empty(place: Place) -> Self {
+    pub const fn empty(place: FileLine) -> Self {
         Self { place, value: Value::Table(Vec::new()), origin: None, note: None }
     }
 
@@ -211,15 +212,15 @@ struct Reader {
 }
 
 impl Reader {
-    fn place(&self, offset: usize) -> Place {
+    fn place(&self, offset: usize) -> FileLine {
         let line = self.lines.partition_point(|start| *start <= offset) as u32;
-        Place { file: Arc::clone(&self.file), line: line.max(1) }
+        FileLine { file: Arc::clone(&self.file), line: line.max(1) }
     }
 
     fn table(
         &self,
         table: &DeTable<'_>,
-        place: Place,
+        place: FileLine,
         path: &str,
         depth: usize,
     ) -> Result<Node, DescribeError> {

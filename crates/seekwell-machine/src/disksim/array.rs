@@ -1,6 +1,6 @@
 //! What of a file's devices one description can say.
 
-use super::drive::SMART;
+use super::drive::{SMART, is_smart};
 use super::error::DisksimError;
 use super::keys::{Keys, unsupported, whole};
 use super::system::{Striping, striping};
@@ -66,10 +66,7 @@ pub fn beside(document: &Document, drives: usize) -> Vec<String> {
         left.push(format!("devices = {all}, of which {drives} are described"));
     }
     for controller in document.components("disksim_ctlr") {
-        let smart = document.block_of(controller).is_some_and(|block| {
-            block.get("type").is_some_and(|kind| kind.value == Value::Number(SMART))
-        });
-        if smart {
+        if document.block_of(controller).is_some_and(is_smart) {
             left.push(format!("type = {SMART} of {controller}, its queue and its cache"));
         }
     }

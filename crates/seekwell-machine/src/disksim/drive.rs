@@ -149,7 +149,7 @@ pub(super) fn above<'d>(document: &'d Document, name: &str) -> Vec<&'d Block> {
             "disksim_bus" => blocks.push(block),
             "disksim_ctlr" => {
                 blocks.push(block);
-                if block.get("type").is_some_and(|kind| kind.value == Value::Number(SMART)) {
+                if is_smart(block) {
                     break;
                 }
             }
@@ -157,6 +157,12 @@ pub(super) fn above<'d>(document: &'d Document, name: &str) -> Vec<&'d Block> {
         }
     }
     blocks
+}
+
+/// Whether a block is a controller with a queue of its own.
+pub(super) fn is_smart(block: &Block) -> bool {
+    block.kind == "disksim_ctlr"
+        && block.get("type").is_some_and(|kind| kind.value == Value::Number(SMART))
 }
 
 /// A sector crosses as fast as the slowest of disk, buses and controllers lets it.

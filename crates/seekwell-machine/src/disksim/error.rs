@@ -1,6 +1,6 @@
 //! Why parameter files could not be used.
 
-use super::tree::Place;
+use crate::file_line::FileLine;
 use crate::hdd::ParamsError;
 use crate::limits::OutOfRange;
 
@@ -15,13 +15,13 @@ pub enum DisksimError {
         /// What the system said.
         why: String,
         /// Where it is named.
-        from: Option<Place>,
+        from: Option<FileLine>,
     },
     /// Something else stands where something was expected.
     #[error("{place}: expected {expected}, found {found}")]
     Expected {
         /// Where.
-        place: Place,
+        place: FileLine,
         /// What was expected.
         expected: &'static str,
         /// What is there.
@@ -31,7 +31,7 @@ pub enum DisksimError {
     #[error("{place}: more than {most} {what}")]
     TooMany {
         /// Where.
-        place: Place,
+        place: FileLine,
         /// Of what.
         what: &'static str,
         /// How many there may be.
@@ -41,7 +41,7 @@ pub enum DisksimError {
     #[error("{place}: {file} is being read already")]
     Cycle {
         /// Where.
-        place: Place,
+        place: FileLine,
         /// The file.
         file: String,
     },
@@ -49,7 +49,7 @@ pub enum DisksimError {
     #[error("{place}: {block} has no “{key}”")]
     Missing {
         /// Where the block begins.
-        place: Place,
+        place: FileLine,
         /// What the block describes.
         block: String,
         /// The key.
@@ -59,7 +59,7 @@ pub enum DisksimError {
     #[error("{place}: {key} = {value} is not supported")]
     Unsupported {
         /// Where.
-        place: Place,
+        place: FileLine,
         /// The key.
         key: String,
         /// The choice.
@@ -90,12 +90,6 @@ pub enum DisksimError {
 }
 
 /// Where a file is named, as the end of a sentence.
-fn named(from: Option<&Place>) -> String {
+fn named(from: Option<&FileLine>) -> String {
     from.map_or_else(String::new, |place| format!(" (named at {place})"))
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
 }

@@ -23,7 +23,7 @@ pub use array::{DescribedArray, array, beside};
 pub use drive::{Drive, drive};
 pub use error::DisksimError;
 pub use system::{Outcome, System, system};
-pub use tree::{Block, Document, Instance, Node, Parameter, Place, Value};
+pub use tree::{Block, Document, Instance, Node, Parameter, Value};
 
 use parse::Files;
 

@@ -3,7 +3,8 @@
 use super::error::DisksimError;
 use super::keys::{Keys, list, numbers, unsupported, whole, wrong};
 use super::parse::Files;
-use super::tree::{Block, Parameter, Place, Value};
+use super::tree::{Block, Parameter, Value};
+use crate::file_line::FileLine;
 use crate::hdd::{Layout, SeekCurve, Sparing, SurfaceOrder, Zone};
 use seekwell_io::units::Nanos;
 
@@ -199,7 +200,7 @@ fn table(text: &str, name: &str) -> Result<Vec<(u32, f64)>, DisksimError> {
         let time = fields.next().and_then(|field| field.parse::<f64>().ok());
         let (Some(distance), Some(time)) = (distance, time.filter(|time| time.is_finite())) else {
             return Err(DisksimError::Expected {
-                place: Place { file: name.into(), line: index as u32 + 1 },
+                place: FileLine { file: name.into(), line: index as u32 + 1 },
                 expected: "a distance in cylinders and a time in milliseconds",
                 found: line.to_owned(),
             });

@@ -11,8 +11,9 @@
 //! A key is all words before its `=`; `#` begins a comment that ends with the line.
 
 use super::error::DisksimError;
-use super::tree::{Block, Document, Instance, Node, Parameter, Place, Value};
-use std::rc::Rc;
+use super::tree::{Block, Document, Instance, Node, Parameter, Value};
+use crate::file_line::FileLine;
+use std::sync::Arc;
 
 /// The deepest nesting of blocks, lists and files.
 const MAX_DEPTH: u32 = 32;
@@ -53,7 +54,7 @@ impl<'a> Files<'a> {
     }
 
     /// The text of a file. One that is not where it is said to be may lie beside the first.
-    pub fn text(&mut self, file: &str, from: Option<&Place>) -> Result<String, DisksimError> {
+    pub fn text(&mut self, file: &str, from: Option<&FileLine>) -> Result<String, DisksimError> {
         let beside = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let text = (self.read)(file).or_else(|why| {
             if beside == file { Err(why) } else { (self.read)(beside).map_err(|_| why) }
@@ -65,14 +66,14 @@ impl<'a> Files<'a> {
         })?;
         self.bytes += text.len() as u64;
         if self.bytes > MAX_BYTES {
-            let place = Place { file: file.into(), line: 1 };
+            let place = FileLine { file: file.into(), line: 1 };
             return Err(DisksimError::TooMany { place, what: "bytes", most: MAX_BYTES });
         }
         Ok(text)
     }
 
-    fn enter(&mut self, file: &str, from: Option<&Place>) -> Result<String, DisksimError> {
-        let here = || from.cloned().unwrap_or(Place { file: file.into(), line: 1 });
+    fn enter(&mut self, file: &str, from: Option<&FileLine>) -> Result<String, DisksimError> {
+        let here = || from.cloned().unwrap_or(FileLine { file: file.into(), line: 1 });
         if self.open.iter().any(|open| open == file) {
             return Err(DisksimError::Cycle { place: here(), file: file.to_owned() });
         }
@@ -90,7 +91,7 @@ impl<'a> Files<'a> {
 pub(super) fn file(
     files: &mut Files<'_>,
     name: &str,
-    from: Option<&Place>,
+    from: Option<&FileLine>,
     document: &mut Document,
 ) -> Result<(), DisksimError> {
     let text = files.enter(name, from)?;
@@ -102,7 +103,7 @@ pub(super) fn file(
 
 struct Parser<'t> {
     rest: &'t str,
-    file: Rc<str>,
+    file: Arc<str>,
     line: u32,
     depth: u32,
     token: Token,
@@ -118,8 +119,8 @@ impl<'t> Parser<'t> {
         parser
     }
 
-    fn place(&self) -> Place {
-        Place { file: Rc::clone(&self.file), line: self.at }
+    fn place(&self) -> FileLine {
+        FileLine { file: Arc::clone(&self.file), line: self.at }
     }
 
     /// Goes on to the next token and gives the one that was.
@@ -246,7 +247,7 @@ impl<'t> Parser<'t> {
         files: &mut Files<'_>,
         kind: String,
         name: String,
-        place: Place,
+        place: FileLine,
     ) -> Result<Block, DisksimError> {
         self.descend()?;
         self.mark('{', "“{”")?;
@@ -305,12 +306,12 @@ impl<'t> Parser<'t> {
         &mut self,
         files: &mut Files<'_>,
         name: &str,
-        place: &Place,
+        place: &FileLine,
     ) -> Result<Value, DisksimError> {
         let mut inner = Document::default();
         file(files, name, Some(place), &mut inner)?;
         inner.blocks.into_iter().next().map(Value::Block).ok_or_else(|| DisksimError::Expected {
-            place: Place { file: name.into(), line: 1 },
+            place: FileLine { file: name.into(), line: 1 },
             expected: "a block",
             found: "none".to_owned(),
         })

@@ -1,7 +1,7 @@
 //! What a parameter file says, as blocks of keys and values.
 
 use super::error::DisksimError;
-use std::rc::Rc;
+use crate::file_line::FileLine;
 
 /// Everything a file and those it names say.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,15 +34,6 @@ pub struct Node {
     pub children: Vec<Self>,
 }
 
-/// A place in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The file, as it was named.
-    pub file: Rc<str>,
-    /// The line, from 1.
-    pub line: u32,
-}
-
 /// Keys and values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
@@ -51,7 +42,7 @@ pub struct Block {
     /// Its name; empty where it has none, being the value of a key.
     pub name: String,
     /// Where it begins.
-    pub place: Place,
+    pub place: FileLine,
     /// Its parameters, in order.
     pub parameters: Vec<Parameter>,
 }
@@ -64,7 +55,7 @@ pub struct Parameter {
     /// The value.
     pub value: Value,
     /// Where the key is.
-    pub place: Place,
+    pub place: FileLine,
 }
 
 /// A value.

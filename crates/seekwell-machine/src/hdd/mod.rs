@@ -14,6 +14,7 @@
 
 mod buffer;
 mod cache;
+mod error;
 mod layout;
 mod mechanics;
 mod order;
@@ -27,9 +28,10 @@ mod layout_tests;
 #[cfg(test)]
 mod tests;
 
+pub use error::ParamsError;
 pub use params::{
-    After, Cache, Interface, Layout, MAX_CYLINDERS, Overhead, Params, ParamsError, Queue,
-    ReadAhead, Sparing, SurfaceOrder, WriteBuffer, Zone,
+    After, Cache, Interface, Layout, MAX_CYLINDERS, Overhead, Params, Queue, ReadAhead, Sparing,
+    SurfaceOrder, WriteBuffer, Zone,
 };
 pub use seek::SeekCurve;
 

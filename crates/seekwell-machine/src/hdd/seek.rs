@@ -1,6 +1,6 @@
 //! Time of a seek by its distance.
 
-use super::params::ParamsError;
+use super::error::ParamsError;
 use serde::{Deserialize, Serialize};
 
 /// Time of a seek, in milliseconds, by its distance in cylinders. A seek of no distance takes none.

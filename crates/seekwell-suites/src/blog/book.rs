@@ -4,6 +4,7 @@
 //! one. Files are made under another name and renamed, so that a reader sees a file whole or not
 //! at all.
 
+use super::error::BlogError;
 use crate::error::{Describe, SuiteError};
 use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
@@ -62,29 +63,6 @@ impl Kind {
 
 /// What a blog takes at most: as many files of each kind as it may have, each as large as can be.
 pub const MOST_BYTES: u64 = MOST_FILES as u64 * (32_768 + 65_536 + 12_288);
-
-/// The blogs on disk differ from those that were written.
-#[derive(Debug, thiserror::Error)]
-pub enum BlogError {
-    /// A file that nobody can see unfinished has a size that no file has.
-    #[error("{} was read as {bytes} bytes, which was never written", .path.display())]
-    Torn {
-        /// The file.
-        path: PathBuf,
-        /// What came.
-        bytes: u64,
-    },
-    /// What a blog holds is not what was written to it.
-    #[error("{} holds {found} where {expected} were written", .path.display())]
-    Differs {
-        /// The blog's folder.
-        path: PathBuf,
-        /// Files and bytes by the book.
-        expected: String,
-        /// Files and bytes on disk.
-        found: String,
-    },
-}
 
 /// One blog.
 #[derive(Debug)]

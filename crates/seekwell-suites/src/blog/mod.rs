@@ -5,16 +5,19 @@
 //! no longer do, reads and writes meet at the disk. Where that happens is shown.
 
 mod book;
+pub(crate) mod error;
 mod people;
 
-pub use book::{BlogError, Kind};
+pub use book::Kind;
+pub use error::BlogError;
 
 use crate::error::SuiteError;
 use crate::folder;
 use crate::frame::{Stage, Step, StepResult};
 use crate::limit::{Watch, Workers};
 use crate::memory::usable_bytes;
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, through_cache};
+use crate::suite::Values::{Bytes, Count};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, through_cache};
 use book::{Book, MOST_BYTES};
 use people::{Counters, Done, Person, Role, Scene};
 use seekwell_io::request::Op;
@@ -34,55 +37,30 @@ pub static SUITE: Suite = Suite {
     source: "blogbench by Frank Denis: its threads, files, sizes and scores",
     on: On::Directory,
     tunables: &[
-        Tunable {
-            name: "intervals",
-            what: "how many intervals",
-            values: Values::Count(1, 1000),
-            default: ["10", "30"],
-        },
-        Tunable {
-            name: "seconds",
-            what: "length of an interval",
-            values: Values::Count(1, 600),
-            default: ["1", "10"],
-        },
-        Tunable {
-            name: "writers",
-            what: "threads that write blogs",
-            values: Values::Count(1, 64),
-            default: ["3", "3"],
-        },
-        Tunable {
-            name: "rewriters",
-            what: "threads that change articles and pictures",
-            values: Values::Count(0, 64),
-            default: ["1", "1"],
-        },
-        Tunable {
-            name: "commenters",
-            what: "threads that write comments",
-            values: Values::Count(0, 64),
-            default: ["5", "5"],
-        },
-        Tunable {
-            name: "readers",
-            what: "threads that read",
-            values: Values::Count(0, 1000),
-            default: ["20", "100"],
-        },
-        Tunable {
-            name: "size",
-            what: "room for the blogs; more than the memory, to see the cache blow out",
-            values: Values::Bytes(64 << 20, 1 << 44),
-            default: ["512m", "16g"],
-        },
-        Tunable {
-            name: "read-chunk",
-            what: "bytes a reader asks for at a time; blogbench's code asks for 8, the size of a \
-                   pointer, where it means 64 KiB",
-            values: Values::Bytes(1, 1 << 20),
-            default: ["64k", "64k"],
-        },
+        Tunable::new("intervals", "how many intervals", Count(1, 1000), ["10", "30"]),
+        Tunable::new("seconds", "length of an interval", Count(1, 600), ["1", "10"]),
+        Tunable::new("writers", "threads that write blogs", Count(1, 64), ["3", "3"]),
+        Tunable::new(
+            "rewriters",
+            "threads that change articles and pictures",
+            Count(0, 64),
+            ["1", "1"],
+        ),
+        Tunable::new("commenters", "threads that write comments", Count(0, 64), ["5", "5"]),
+        Tunable::new("readers", "threads that read", Count(0, 1000), ["20", "100"]),
+        Tunable::new(
+            "size",
+            "room for the blogs; more than the memory, to see the cache blow out",
+            Bytes(64 << 20, 1 << 44),
+            ["512m", "16g"],
+        ),
+        Tunable::new(
+            "read-chunk",
+            "bytes a reader asks for at a time; blogbench's code asks for 8, the size of a \
+             pointer, where it means 64 KiB",
+            Bytes(1, 1 << 20),
+            ["64k", "64k"],
+        ),
     ],
     check,
     needs,
@@ -140,14 +118,10 @@ fn steps(settings: &Settings) -> Vec<Step> {
         room_bytes: settings.number("size") - reserve(settings),
         read_bytes: settings.number("read-chunk") as usize,
     };
-    vec![Step {
-        name: "grow".into(),
-        title: "blogs that grow and are read".into(),
-        primary: if cast.people[3].1 > 0 { "blogs_read_per_s" } else { "blogs_written_per_s" }
-            .into(),
-        expected: (cast.interval * cast.intervals).into(),
-        run: folder::each_time("blogs".into(), move |stage| grow(stage, &cast)),
-    }]
+    let primary = if cast.people[3].1 > 0 { "blogs_read_per_s" } else { "blogs_written_per_s" };
+    let expected = (cast.interval * cast.intervals).into();
+    let run = folder::each_time("blogs".into(), move |stage| grow(stage, &cast));
+    vec![Step::new("grow", "blogs that grow and are read", primary, expected, run)]
 }
 
 /// What was counted up to the end of an interval.

@@ -1,11 +1,10 @@
 //! The six tests of large files, one file for each copy.
 
-use super::LEAST;
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, StepResult};
 use crate::memory::usable_bytes;
 use crate::suite::Settings;
-use crate::work::{Buffer, Crew, create, open, settle, together, write_all};
+use crate::work::{Buffer, Crew, LEAST, create, open, settle, together, write_all};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{OFlags, SeekFrom};

@@ -15,18 +15,17 @@ pub mod csv;
 mod tree;
 
 use crate::error::SuiteError;
-use crate::frame::{Run, Stage, Step, StepResult};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, told_direct};
+use crate::frame::{Stage, Step, StepResult};
+use crate::suite::Values::{Bytes, Count, OneOf};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, told_direct};
 use blocks::Blocks;
 use seekwell_io::units::Nanos;
 use std::cell::RefCell;
 use std::rc::Rc;
-use tree::{Order, Trees};
+use tree::{FILES_UNIT, Order, Trees};
 
-/// No figure from less; a little more than the 0.5 s that are needed.
-const LEAST: Nanos = Nanos::from_millis(600);
-/// bonnie++ counts files in units of this.
-const FILES_UNIT: u64 = 1024;
+/// About what a step takes.
+const EXPECTED: Nanos = Nanos::from_millis(2_000);
 
 /// The suite.
 pub static SUITE: Suite = Suite {
@@ -40,91 +39,71 @@ pub static SUITE: Suite = Suite {
     source: "bonnie++ 2.00a",
     on: On::Directory,
     tunables: &[
-        Tunable {
-            name: "size",
-            what: "size of the large file (-s)",
-            values: Values::Bytes(1 << 20, 1 << 50),
-            default: ["256m", "4g"],
-        },
-        Tunable {
-            name: "chunk",
-            what: "size of a block, a power of two (-s SIZE:CHUNK)",
-            values: Values::Bytes(256, 1 << 20),
-            default: ["8k", "8k"],
-        },
-        Tunable {
-            name: "char_size",
-            what: "how much of it is done by character (-f)",
-            values: Values::Bytes(1 << 13, 1 << 40),
-            default: ["4m", "20m"],
-        },
-        Tunable {
-            name: "seeks",
-            what: "random seeks, at the least",
-            values: Values::Count(1, 1 << 32),
-            default: ["8192", "8192"],
-        },
-        Tunable {
-            name: "seekers",
-            what: "threads that seek",
-            values: Values::Count(1, 1024),
-            default: ["5", "5"],
-        },
-        Tunable {
-            name: "files",
-            what: "number of small files, in units of 1024 (-n)",
-            values: Values::Count(1, 100_000),
-            default: ["16", "128"],
-        },
-        Tunable {
-            name: "max_size",
-            what: "size of the largest small file",
-            values: Values::Bytes(0, 1 << 30),
-            default: ["0", "0"],
-        },
-        Tunable {
-            name: "min_size",
-            what: "size of the smallest small file",
-            values: Values::Bytes(0, 1 << 30),
-            default: ["0", "0"],
-        },
-        Tunable {
-            name: "directories",
-            what: "directories the small files lie in",
-            values: Values::Count(1, 99_999),
-            default: ["1", "1"],
-        },
-        Tunable {
-            name: "file_chunk",
-            what: "size of a block of a small file",
-            values: Values::Bytes(256, 1 << 20),
-            default: ["8k", "8k"],
-        },
-        Tunable {
-            name: "kind",
-            what: "what the small files are: files, or links to one (-n N:-1 and -n N:-2)",
-            values: Values::OneOf(&["files", "hard-links", "symlinks"]),
-            default: ["files", "files"],
-        },
-        Tunable {
-            name: "sync",
-            what: "when output is synced: at the end of a test, or after each write, creation and \
-                   removal (-b)",
-            values: Values::OneOf(&["end", "each"]),
-            default: ["end", "end"],
-        },
-        Tunable {
-            name: "concurrency",
-            what: "copies of every test at once (-c)",
-            values: Values::Count(1, 1024),
-            default: ["1", "1"],
-        },
-        Tunable {
-            name: "cache",
-            what: "the page cache: dropped before steps that read, kept, or passed by (-D)",
-            values: Values::OneOf(&["drop", "keep", "direct"]),
-            default: ["drop", "drop"],
-        },
+        Tunable::new(
+            "size",
+            "size of the large file (-s)",
+            Bytes(1 << 20, 1 << 50),
+            ["256m", "4g"],
+        ),
+        Tunable::new(
+            "chunk",
+            "size of a block, a power of two (-s SIZE:CHUNK)",
+            Bytes(256, 1 << 20),
+            ["8k", "8k"],
+        ),
+        Tunable::new(
+            "char_size",
+            "how much of it is done by character (-f)",
+            Bytes(1 << 13, 1 << 40),
+            ["4m", "20m"],
+        ),
+        Tunable::new("seeks", "random seeks, at the least", Count(1, 1 << 32), ["8192", "8192"]),
+        Tunable::new("seekers", "threads that seek", Count(1, 1024), ["5", "5"]),
+        Tunable::new(
+            "files",
+            "number of small files, in units of 1024 (-n)",
+            Count(1, 100_000),
+            ["16", "128"],
+        ),
+        Tunable::new("max_size", "size of the largest small file", Bytes(0, 1 << 30), ["0", "0"]),
+        Tunable::new("min_size", "size of the smallest small file", Bytes(0, 1 << 30), ["0", "0"]),
+        Tunable::new(
+            "directories",
+            "directories the small files lie in",
+            Count(1, 99_999),
+            ["1", "1"],
+        ),
+        Tunable::new(
+            "file_chunk",
+            "size of a block of a small file",
+            Bytes(256, 1 << 20),
+            ["8k", "8k"],
+        ),
+        Tunable::new(
+            "kind",
+            "what the small files are: files, or links to one (-n N:-1 and -n N:-2)",
+            OneOf(&["files", "hard-links", "symlinks"]),
+            ["files", "files"],
+        ),
+        Tunable::new(
+            "sync",
+            "when output is synced: at the end of a test, or after each write, creation and \
+             removal (-b)",
+            OneOf(&["end", "each"]),
+            ["end", "end"],
+        ),
+        Tunable::new(
+            "concurrency",
+            "copies of every test at once (-c)",
+            Count(1, 1024),
+            ["1", "1"],
+        ),
+        Tunable::new(
+            "cache",
+            "the page cache: dropped before steps that read, kept, or passed by (-D)",
+            OneOf(&["drop", "keep", "direct"]),
+            ["drop", "drop"],
+        ),
     ],
     check,
     needs,
@@ -176,50 +155,36 @@ fn needs(settings: &Settings) -> Needs {
 
 fn steps(settings: &Settings) -> Vec<Step> {
     let blocks = Blocks::new(settings);
-    let mut all = vec![
-        step("putc", "sequential output, per character", "rate_bytes_per_s", move |stage| {
-            blocks.put_chars(stage)
-        }),
-        step("put_block", "sequential output, block", "rate_bytes_per_s", move |stage| {
-            blocks.put_blocks(stage)
-        }),
-        step("rewrite", "rewrite", "rate_bytes_per_s", move |stage| blocks.rewrite(stage)),
-        step("getc", "sequential input, per character", "rate_bytes_per_s", move |stage| {
-            blocks.get_chars(stage)
-        }),
-        step("get_block", "sequential input, block", "rate_bytes_per_s", move |stage| {
-            blocks.get_blocks(stage)
-        }),
-        step("seeks", "random seeks", "seeks_per_s", move |stage| blocks.seek(stage)),
+    type OnBlocks = fn(Blocks, &Stage<'_>) -> Result<StepResult, SuiteError>;
+    let of_blocks: [(&str, &str, &str, OnBlocks); 6] = [
+        ("putc", "sequential output, per character", "rate_bytes_per_s", Blocks::put_chars),
+        ("put_block", "sequential output, block", "rate_bytes_per_s", Blocks::put_blocks),
+        ("rewrite", "rewrite", "rate_bytes_per_s", Blocks::rewrite),
+        ("getc", "sequential input, per character", "rate_bytes_per_s", Blocks::get_chars),
+        ("get_block", "sequential input, block", "rate_bytes_per_s", Blocks::get_blocks),
+        ("seeks", "random seeks", "seeks_per_s", Blocks::seek),
     ];
+    let on_blocks = |(name, title, primary, work): (&str, &str, &str, OnBlocks)| {
+        Step::new(name, title, primary, EXPECTED, move |stage| work(blocks, stage))
+    };
+    let mut all: Vec<_> = of_blocks.into_iter().map(on_blocks).collect();
     let trees = Rc::new(RefCell::new(Trees::new(settings)));
-    type Do = fn(&mut Trees, &Stage<'_>, Order) -> Result<StepResult, SuiteError>;
+    type OnTrees = fn(&mut Trees, &Stage<'_>, Order) -> Result<StepResult, SuiteError>;
+    let verbs: [(&str, &str, OnTrees); 3] = [
+        ("create", "create", Trees::create),
+        ("stat", "read (stat)", Trees::look),
+        ("del", "delete", Trees::delete),
+    ];
     for (prefix, word, order) in
         [("seq", "sequential", Order::Names), ("ran", "random", Order::Random)]
     {
-        let verbs: [(&str, &str, Do); 3] = [
-            ("create", "create", Trees::create),
-            ("stat", "read (stat)", Trees::look),
-            ("del", "delete", Trees::delete),
-        ];
         for (verb, title, work) in verbs {
             let trees = Rc::clone(&trees);
             let (name, title) = (format!("{prefix}_{verb}"), format!("{word} {title}"));
-            all.push(step(&name, &title, "files_per_s", move |stage| {
+            all.push(Step::new(name, title, "files_per_s", EXPECTED, move |stage| {
                 work(&mut trees.borrow_mut(), stage, order)
             }));
         }
     }
     all
-}
-
-fn step(
-    name: &str,
-    title: &str,
-    primary: &str,
-    run: impl FnMut(&Stage<'_>) -> Result<StepResult, SuiteError> + 'static,
-) -> Step {
-    let run: Run = Box::new(run);
-    let (name, title, primary) = (name.into(), title.into(), primary.into());
-    Step { name, title, primary, expected: Nanos::from_millis(2_000), run }
 }

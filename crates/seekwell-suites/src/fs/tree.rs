@@ -1,10 +1,9 @@
 //! The six tests of small files, one tree for each copy.
 
-use super::{FILES_UNIT, LEAST};
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, StepResult};
 use crate::suite::Settings;
-use crate::work::{Buffer, Crew, create, together, write_all};
+use crate::work::{Buffer, Crew, LEAST, create, together, write_all};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags};
@@ -15,6 +14,9 @@ use std::ffi::CString;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+
+/// bonnie++ counts files in units of this.
+pub(super) const FILES_UNIT: u64 = 1024;
 
 /// Letters and digits that make names differ in length, 12 at most.
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -1,10 +1,11 @@
 //! A database of our own: created new, in the journal mode that was asked for, with every commit
 //! synced.
 
+use super::error::SqliteError;
+use super::journal::Journal;
 use crate::error::SuiteError;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::io::Errno;
-use std::fmt;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,84 +13,6 @@ use std::time::Duration;
 
 /// How long a connection waits for another to finish its transaction.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How SQLite makes a transaction atomic (<https://sqlite.org/pragma.html#pragma_journal_mode>).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Journal {
-    /// A rollback journal that is deleted at each commit: SQLite's default.
-    Delete,
-    /// A rollback journal that is cut to nothing at each commit.
-    Truncate,
-    /// A rollback journal whose head is overwritten at each commit.
-    Persist,
-    /// A write-ahead log.
-    Wal,
-}
-
-impl Journal {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Delete, Self::Truncate, Self::Persist, Self::Wal];
-
-    /// Its name in SQL and in the names of steps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Delete => "delete",
-            Self::Truncate => "truncate",
-            Self::Persist => "persist",
-            Self::Wal => "wal",
-        }
-    }
-}
-
-impl fmt::Display for Journal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// What can be wrong with a database that its file system is not to blame for.
-#[derive(Debug, thiserror::Error)]
-pub enum SqliteError {
-    /// A file of this name is there; it is somebody's and stays as it is.
-    #[error("there is already a file {}; it is left as it is", .path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
-    /// SQLite refused the journal mode, as it does with a write-ahead log on a network file system.
-    #[error("SQLite keeps its journal in mode {got} where {wanted} was asked for")]
-    Journal {
-        /// Asked for.
-        wanted: Journal,
-        /// Its answer.
-        got: String,
-    },
-    /// A statement failed.
-    #[error("SQLite failed at {what}: {source}")]
-    Statement {
-        /// What it was for.
-        what: &'static str,
-        /// Its own words.
-        source: rusqlite::Error,
-    },
-    /// The database does not hold what was committed to it.
-    #[error("{what}: {found} in the database where {expected} were committed")]
-    Lost {
-        /// What was counted.
-        what: &'static str,
-        /// What should be there.
-        expected: i64,
-        /// What is there.
-        found: i64,
-    },
-}
-
-impl SqliteError {
-    /// Whether something failed while it was measured.
-    pub const fn is_invalid(&self) -> bool {
-        matches!(self, Self::Statement { .. } | Self::Lost { .. })
-    }
-}
 
 /// A database file and how connections to it are set up.
 #[derive(Debug, Clone)]

@@ -6,7 +6,8 @@
 //! parsed here too, statement by statement, so that the work is the same.
 
 use super::crew::{self, Enough, Tally, Took, Worker};
-use super::database::{Database, Journal, expect, number};
+use super::database::{Database, expect, number};
+use super::journal::Journal;
 use crate::error::SuiteError;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -5,12 +5,16 @@
 
 mod crew;
 mod database;
+pub(crate) mod error;
 mod insert;
+mod journal;
 mod update;
 
 pub use crew::{Enough, Tally};
-pub use database::{Database, Journal, SqliteError};
+pub use database::Database;
+pub use error::SqliteError;
 pub use insert::{Insertions, Statements, TABLE};
+pub use journal::Journal;
 pub use update::Updates;
 
 use crate::error::SuiteError;
@@ -18,7 +22,8 @@ use crate::folder;
 use crate::frame::{Step, StepResult};
 use crate::limit::{Watch, Workers};
 use crate::lists;
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, through_cache};
+use crate::suite::Values::{Count, OneOf, Text};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, through_cache};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::time::Duration;
@@ -34,48 +39,43 @@ pub static SUITE: Suite = Suite {
     source: "Phoronix Test Suite, pts/sqlite; PostgreSQL's pgbench, script tpcb-like",
     on: On::Directory,
     tunables: &[
-        Tunable {
-            name: "insertions",
-            what: "insertions by each thread; 0: as many as fit into the time",
-            values: Values::Count(0, 10_000_000),
-            default: ["0", "12500"],
-        },
-        Tunable {
-            name: "seconds",
-            what: "time of a step that is not bounded by a number",
-            values: Values::Count(1, 3600),
-            default: ["2", "30"],
-        },
-        Tunable {
-            name: "journals",
-            what: "journal modes, a list; the first with every number of threads",
-            values: Values::Text,
-            default: ["delete,truncate,wal", "delete,truncate,persist,wal"],
-        },
-        Tunable {
-            name: "threads",
-            what: "threads that insert, a list; the first with every journal mode",
-            values: Values::Text,
-            default: ["1,2,4", "1,2,4,8"],
-        },
-        Tunable {
-            name: "database",
-            what: "whether each thread inserts into its own database, or all into one",
-            values: Values::OneOf(&["own", "shared"]),
-            default: ["own", "own"],
-        },
-        Tunable {
-            name: "clients",
-            what: "connections of the update mix, a list",
-            values: Values::Text,
-            default: ["1,4", "1,4"],
-        },
-        Tunable {
-            name: "scale",
-            what: "pgbench's scale factor: 100,000 accounts each; 0: no update mix",
-            values: Values::Count(0, 1000),
-            default: ["1", "10"],
-        },
+        Tunable::new(
+            "insertions",
+            "insertions by each thread; 0: as many as fit into the time",
+            Count(0, 10_000_000),
+            ["0", "12500"],
+        ),
+        Tunable::new(
+            "seconds",
+            "time of a step that is not bounded by a number",
+            Count(1, 3600),
+            ["2", "30"],
+        ),
+        Tunable::new(
+            "journals",
+            "journal modes, a list; the first with every number of threads",
+            Text,
+            ["delete,truncate,wal", "delete,truncate,persist,wal"],
+        ),
+        Tunable::new(
+            "threads",
+            "threads that insert, a list; the first with every journal mode",
+            Text,
+            ["1,2,4", "1,2,4,8"],
+        ),
+        Tunable::new(
+            "database",
+            "whether each thread inserts into its own database, or all into one",
+            OneOf(&["own", "shared"]),
+            ["own", "own"],
+        ),
+        Tunable::new("clients", "connections of the update mix, a list", Text, ["1,4", "1,4"]),
+        Tunable::new(
+            "scale",
+            "pgbench's scale factor: 100,000 accounts each; 0: no update mix",
+            Count(0, 1000),
+            ["1", "10"],
+        ),
     ],
     check: |settings| Chosen::of(settings).map(drop),
     needs,
@@ -162,52 +162,44 @@ fn insertions(settings: &Settings, journal: Journal, threads: u32) -> Step {
     };
     let expected = time.unwrap_or_else(|| Duration::from_millis(number));
     let name = format!("insert-{journal}-t{threads}");
-    Step {
-        name: name.clone(),
-        title: format!("insertions, journal {journal}, {}{whose}", plural(threads, "thread")),
-        primary: "insertions_per_s".into(),
-        expected: expected.into(),
-        run: folder::each_time(name, move |stage| {
-            let what = Insertions { journal, threads, shared, enough, seed: stage.seed };
-            let databases = insert::prepare(stage.path, &what)?;
-            let watch = Watch::begin(stage, Workers::Own(u64::from(threads)));
-            let tally = insert::run(&databases, &what, stage.stop, stage.progress)?;
-            let mut result = measured(watch, &tally);
-            result.rate("insertions_per_s", tally.transaction.count());
-            result.latency("commit_latency", &tally.commit);
-            result.set("insertions_count", tally.transaction.count() as f64);
-            if counted.is_some() {
-                result.set("insertions_time_ns", tally.elapsed.0 as f64);
-            }
-            insert::check(&databases, &tally)?;
-            Ok(result)
-        }),
-    }
+    let title = format!("insertions, journal {journal}, {}{whose}", plural(threads, "thread"));
+    let run = folder::each_time(name.clone(), move |stage| {
+        let what = Insertions { journal, threads, shared, enough, seed: stage.seed };
+        let databases = insert::prepare(stage.path, &what)?;
+        let watch = Watch::begin(stage, Workers::Own(u64::from(threads)));
+        let tally = insert::run(&databases, &what, stage.stop, stage.progress)?;
+        let mut result = measured(watch, &tally);
+        result.rate("insertions_per_s", tally.transaction.count());
+        result.latency("commit_latency", &tally.commit);
+        result.set("insertions_count", tally.transaction.count() as f64);
+        if counted.is_some() {
+            result.set("insertions_time_ns", tally.elapsed.0 as f64);
+        }
+        insert::check(&databases, &tally)?;
+        Ok(result)
+    });
+    Step::new(name, title, "insertions_per_s", expected.into(), run)
 }
 
 fn updates(settings: &Settings, journal: Journal, clients: u32) -> Step {
     let (time, scale) = (timed(settings), settings.number("scale") as u32);
     let enough = Enough { transactions: None, time: Some(time) };
     let name = format!("update-{journal}-c{clients}");
-    Step {
-        name: name.clone(),
-        title: format!("update mix, journal {journal}, {}", plural(clients, "client")),
-        primary: "transactions_per_s".into(),
-        expected: time.into(),
-        run: folder::each_time(name, move |stage| {
-            let what = Updates { journal, clients, scale, enough, seed: stage.seed };
-            let database = update::prepare(stage.path, &what)?;
-            let watch = Watch::begin(stage, Workers::Own(u64::from(clients)));
-            let tally = update::run(&database, &what, stage.stop, stage.progress)?;
-            let mut result = measured(watch, &tally);
-            result.rate("transactions_per_s", tally.transaction.count());
-            result.latency("transaction_latency", &tally.transaction);
-            result.latency("commit_latency", &tally.commit);
-            result.set("transactions_count", tally.transaction.count() as f64);
-            update::check(&database, &tally)?;
-            Ok(result)
-        }),
-    }
+    let title = format!("update mix, journal {journal}, {}", plural(clients, "client"));
+    let run = folder::each_time(name.clone(), move |stage| {
+        let what = Updates { journal, clients, scale, enough, seed: stage.seed };
+        let database = update::prepare(stage.path, &what)?;
+        let watch = Watch::begin(stage, Workers::Own(u64::from(clients)));
+        let tally = update::run(&database, &what, stage.stop, stage.progress)?;
+        let mut result = measured(watch, &tally);
+        result.rate("transactions_per_s", tally.transaction.count());
+        result.latency("transaction_latency", &tally.transaction);
+        result.latency("commit_latency", &tally.commit);
+        result.set("transactions_count", tally.transaction.count() as f64);
+        update::check(&database, &tally)?;
+        Ok(result)
+    });
+    Step::new(name, title, "transactions_per_s", time.into(), run)
 }
 
 /// Ends measuring. A commit counts as a flush: it is what makes data durable.

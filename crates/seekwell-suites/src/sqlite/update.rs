@@ -7,7 +7,8 @@
 //! because in SQLite two readers that both want to write can only wait for each other.
 
 use super::crew::{self, Enough, Tally, Took, Worker};
-use super::database::{Database, Journal, expect, number};
+use super::database::{Database, expect, number};
+use super::journal::Journal;
 use crate::error::SuiteError;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

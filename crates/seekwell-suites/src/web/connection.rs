@@ -1,7 +1,7 @@
 //! One connection of the load, moved on by what the kernel says it is ready for.
 
-use super::client::{Page, Site};
 use super::error::WebError;
+use super::site::{Page, Site};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, connect, recv, send};

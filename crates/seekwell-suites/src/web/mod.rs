@@ -7,20 +7,23 @@
 
 mod client;
 mod connection;
-mod error;
+pub(crate) mod error;
 mod server;
+mod site;
 mod tree;
 
-pub use client::{Load, Page, Served, Site, load};
+pub use client::{Load, Served, load};
 pub use error::WebError;
 pub use server::Server;
+pub use site::{Page, Site};
 pub use tree::{Sizes, Tree};
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::limit::{Watch, Workers};
 use crate::lists;
-use crate::suite::{Needs, On, Settings, Suite, Tunable, Values, through_cache};
+use crate::suite::Values::{Bytes, Count, OneOf, Text};
+use crate::suite::{Needs, On, Settings, Suite, Tunable, through_cache};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
@@ -49,61 +52,41 @@ pub static SUITE: Suite = Suite {
     source: "ApacheBench (closed loop, HTTP/1.0); the web server load of Tweakers' StorageMark",
     on: On::Directory,
     tunables: &[
-        Tunable {
-            name: "pages",
-            what: "how many pages",
-            values: Values::Count(1, 500_000),
-            default: ["1000", "20000"],
-        },
-        Tunable {
-            name: "smallest",
-            what: "size of the smallest page",
-            values: Values::Bytes(1, 1 << 30),
-            default: ["4k", "4k"],
-        },
-        Tunable {
-            name: "largest",
-            what: "size of the largest page; every power of two between is equally likely",
-            values: Values::Bytes(1, 1 << 30),
-            default: ["256k", "256k"],
-        },
-        Tunable {
-            name: "cache",
-            what: "the state of the page cache, a list",
-            values: Values::Text,
-            default: ["warm,cold", "warm,cold"],
-        },
-        Tunable {
-            name: "concurrency",
-            what: "connections at a time, a list",
-            values: Values::Text,
-            default: ["2,20", "2,20"],
-        },
-        Tunable {
-            name: "keep-alive",
-            what: "whether connections are kept from page to page",
-            values: Values::OneOf(&["off", "on"]),
-            default: ["off", "off"],
-        },
-        Tunable {
-            name: "read",
-            what: "how much is read from a connection at a time; ApacheBench reads 8k",
-            values: Values::Bytes(512, 1 << 20),
-            default: ["64k", "64k"],
-        },
-        Tunable {
-            name: "seconds",
-            what: "time of each step",
-            values: Values::Count(1, 3600),
-            default: ["3", "30"],
-        },
-        Tunable {
-            name: "server",
-            what: "address under which another server serves the target directory: \
-                   http://HOST[:PORT][/FOLDER]; embedded: the program's own",
-            values: Values::Text,
-            default: ["embedded", "embedded"],
-        },
+        Tunable::new("pages", "how many pages", Count(1, 500_000), ["1000", "20000"]),
+        Tunable::new("smallest", "size of the smallest page", Bytes(1, 1 << 30), ["4k", "4k"]),
+        Tunable::new(
+            "largest",
+            "size of the largest page; every power of two between is equally likely",
+            Bytes(1, 1 << 30),
+            ["256k", "256k"],
+        ),
+        Tunable::new(
+            "cache",
+            "the state of the page cache, a list",
+            Text,
+            ["warm,cold", "warm,cold"],
+        ),
+        Tunable::new("concurrency", "connections at a time, a list", Text, ["2,20", "2,20"]),
+        Tunable::new(
+            "keep-alive",
+            "whether connections are kept from page to page",
+            OneOf(&["off", "on"]),
+            ["off", "off"],
+        ),
+        Tunable::new(
+            "read",
+            "how much is read from a connection at a time; ApacheBench reads 8k",
+            Bytes(512, 1 << 20),
+            ["64k", "64k"],
+        ),
+        Tunable::new("seconds", "time of each step", Count(1, 3600), ["3", "30"]),
+        Tunable::new(
+            "server",
+            "address under which another server serves the target directory: \
+             http://HOST[:PORT][/FOLDER]; embedded: the program's own",
+            Text,
+            ["embedded", "embedded"],
+        ),
     ],
     check,
     needs,
@@ -183,13 +166,11 @@ fn steps(settings: &Settings) -> Vec<Step> {
             Cache::Warm => ("warm", "from the page cache"),
             Cache::Cold => ("cold", "from the disk"),
         };
-        Step {
-            name: format!("{name}-c{concurrency}"),
-            title: format!("pages {state}, {concurrency} at a time"),
-            primary: "pages_per_s".into(),
-            expected: time.into(),
-            run: Box::new(move |stage| shared.run(stage, cache, &load)),
-        }
+        let (name, title) =
+            (format!("{name}-c{concurrency}"), format!("pages {state}, {concurrency} at a time"));
+        Step::new(name, title, "pages_per_s", time.into(), move |stage| {
+            shared.run(stage, cache, &load)
+        })
     };
     caches.into_iter().flat_map(each).map(step).collect()
 }

@@ -1,7 +1,7 @@
 //! Where values that name one disk or machine are known to stand.
 
 use super::{Mask, identify};
-use crate::snapshot::LSPCI;
+use crate::filler::LSPCI;
 use crate::tree::{Node, Tree};
 use std::path::Path;
 

@@ -2,16 +2,9 @@
 
 use super::walk::Walk;
 use crate::job::{Blocks, By, Kind, Service, ServiceOrder};
-use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
-use seekwell_io::workload::{Law, Spread};
-
-/// Uniform below `n` by multiplication; the bias is under n/2⁶⁴.
-#[inline]
-pub fn below(rng: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
-    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
-}
+use seekwell_io::workload::{Law, Spread, below};
 
 /// The value of a triple for a kind of request; flushes have none and count as reads.
 #[inline]

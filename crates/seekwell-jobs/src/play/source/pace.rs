@@ -2,10 +2,10 @@
 
 use super::draw::{of, of_mut};
 use crate::job::{By, Job, Process, ThinkAt, Thinktime};
-use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::exponential;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -62,9 +62,7 @@ impl Pacer {
         let Some(limit) = of_mut(&mut self.limits, op) else { return };
         let mut gap = limit.ns_per_request + limit.ns_per_byte * f64::from(len);
         if limit.poisson {
-            // In (0, 1], so that the logarithm is finite.
-            let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-            gap *= -uniform.ln();
+            gap *= exponential(rng);
         }
         if let Some(due) = &mut limit.due_ns {
             *due += gap;

@@ -1,10 +1,10 @@
 //! Where in one file the next request goes.
 
-use super::draw::{below, of, of_mut};
+use super::draw::{of, of_mut};
 use crate::job::{By, Distribution, Job, Strided};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
-use seekwell_io::workload::{Cover, Law, Spread, Zone};
+use seekwell_io::workload::{Cover, Law, Spread, Zone, below};
 
 /// The part of a file that a clone uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,7 +285,7 @@ pub fn covers(job: &Job) -> bool {
     let (made, shortest) = (job.makes(), u64::from(job.min_block()));
     let aligned = made.iter().zip(job.align_bytes.iter());
     job.random.once_each
-        && job.random.distribution == Distribution::Uniform
+        && job.random.distribution == Distribution::Law(Law::Uniform)
         && job.strided.is_none()
         && !job.unaligned
         && aligned.into_iter().all(|(made, align)| !made || *align >= shortest)
@@ -304,16 +304,9 @@ fn spreads(job: &Job, region: Region, align: By<u64>) -> By<Spread> {
 }
 
 fn law(distribution: &Distribution, op: Op, region: Region, align: u64) -> Law {
-    let share = |centre: Option<f64>| centre.map(|c| c / 100.0);
     match distribution {
-        Distribution::Uniform | Distribution::Sequence { .. } => Law::Uniform,
-        Distribution::Zipf { theta, centre } => Law::Zipf { theta: *theta, centre: share(*centre) },
-        Distribution::Pareto { power, centre } => {
-            Law::Pareto { power: *power, centre: share(*centre) }
-        }
-        Distribution::Normal { deviation, centre } => {
-            Law::Normal { deviation: deviation / 100.0, centre: share(*centre).unwrap_or(0.5) }
-        }
+        Distribution::Law(law) => law.clone(),
+        Distribution::Sequence { .. } => Law::Uniform,
         Distribution::Zoned(zones) => {
             let mut first = 0;
             let zone = |zone: &crate::job::Zone| {

@@ -1,6 +1,5 @@
 //! Controllers with a queue and a cache of their own, and what the driver sees of the devices.
 
-use super::super::drive::SMART;
 use super::super::error::DisksimError;
 use super::super::keys::{Keys, number, numbers, unsupported, whole};
 use super::super::tree::{Block, Document, Parameter, Value};
@@ -176,10 +175,4 @@ fn scheme(parameter: &Parameter) -> Result<WriteScheme, DisksimError> {
         3 => Ok(WriteScheme::Back),
         _ => Err(unsupported(parameter)),
     }
-}
-
-/// Whether a block is a controller with a queue of its own.
-pub(super) fn is_smart(block: &Block) -> bool {
-    block.kind == "disksim_ctlr"
-        && block.get("type").is_some_and(|kind| kind.value == Value::Number(SMART))
 }

@@ -1,10 +1,9 @@
 //! The devices of a file: what each is, and on which buses.
 
-use super::super::drive::{SMART, above, drive};
+use super::super::drive::{SMART, above, drive, is_smart};
 use super::super::error::DisksimError;
 use super::super::keys::{Keys, number, unsupported, whole, wrong};
 use super::super::tree::{Block, Document, Node, Value};
-use super::controllers::is_smart;
 use crate::bus::BusUse;
 use crate::hdd::{self, After, Hdd, Interface};
 use crate::model::AnyPart;

@@ -1,0 +1,26 @@
+//! What can be wrong with the blogs on disk.
+
+use std::path::PathBuf;
+
+/// The blogs on disk differ from those that were written.
+#[derive(Debug, thiserror::Error)]
+pub enum BlogError {
+    /// A file that nobody can see unfinished has a size that no file has.
+    #[error("{} was read as {bytes} bytes, which was never written", .path.display())]
+    Torn {
+        /// The file.
+        path: PathBuf,
+        /// What came.
+        bytes: u64,
+    },
+    /// What a blog holds is not what was written to it.
+    #[error("{} holds {found} where {expected} were written", .path.display())]
+    Differs {
+        /// The blog's folder.
+        path: PathBuf,
+        /// Files and bytes by the book.
+        expected: String,
+        /// Files and bytes on disk.
+        found: String,
+    },
+}
