@@ -174,3 +174,12 @@ pub enum Rank {
     /// Shown on request.
     Detail,
 }
+
+/// The most runs of a side that are compared, the newest: the exact test grows with the fourth
+/// power of their number.
+pub const MOST_RUNS: usize = 50;
+
+/// That only the newest runs are compared.
+pub(crate) fn only_newest(all: usize) -> String {
+    format!("only the newest {MOST_RUNS} of {all} runs are compared")
+}

@@ -107,3 +107,20 @@ fn seed(base: u64, index: u32) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     (z ^ (z >> 31)) >> 11
 }
+
+/// What is known beforehand of how long an experiment takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// Standard deviation of a block's log ratio.
+    pub sd: f64,
+    /// Blocks it will take.
+    pub blocks: u32,
+    /// Seconds it will take.
+    pub seconds: f64,
+    /// More blocks would be needed than are ever made.
+    pub beyond_cap: bool,
+    /// The noise was measured under the same workload.
+    pub same_workload: bool,
+    /// The A/A experiment that measured it.
+    pub from: String,
+}

@@ -2,11 +2,10 @@
 //! and what follows. It is also the state from which an experiment goes on.
 
 use crate::arm::ArmSpec;
-use crate::conclude::{Claim, Conclusion};
+use crate::conclusion::{Claim, Conclusion};
 use crate::condition::Condition;
-use crate::design::{Design, Slot};
-use crate::noise::Forecast;
-use crate::rig::{NotRestored, Region};
+use crate::design::{Design, Forecast, Slot};
+use crate::rig::{Applied, NotRestored, Region};
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
 use seekwell_runs::Tool;
@@ -98,17 +97,6 @@ pub struct Session {
     pub before: Inspection,
     /// The target after its last run, everything put back; absent when it was killed.
     pub after: Option<Inspection>,
-}
-
-/// A setting that was applied for a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
-    /// The key.
-    pub key: String,
-    /// What it was before.
-    pub was: String,
-    /// What was read back after it was set.
-    pub is: String,
 }
 
 /// One run.

@@ -5,7 +5,7 @@
 #![allow(clippy::print_stderr)]
 
 use seekwell_explain::{Observed, findings};
-use seekwell_inspect::log::{Source, read};
+use seekwell_inspect::log::{LogSource, read};
 use seekwell_inspect::{Finding, Inspection, Severity, all_disks, inspect, saved};
 use seekwell_sys::Snapshot;
 use seekwell_sys::fake::Fake;
@@ -218,7 +218,7 @@ fn from_log(corpus: &Path, log: &Path, fixture: &str) -> Vec<Finding> {
     let snapshot = open(&corpus.join(fixture));
     let target = all_disks(&snapshot).into_iter().next().unwrap();
     let inspection = inspect(&snapshot, &target);
-    let report = read(Source::File(log.to_path_buf()), Some(&snapshot)).unwrap();
+    let report = read(LogSource::File(log.to_path_buf()), Some(&snapshot)).unwrap();
     let input = Observed { log: Some(&report), ..Observed::new(&inspection) };
     let all = findings(&input).into_iter();
     all.filter(|f| f.id.starts_with("SW-LOG") && f.severity >= Severity::Warning).collect()

@@ -2,7 +2,7 @@
 #![allow(clippy::print_stderr)]
 
 use seekwell_explain::{Observed, findings};
-use seekwell_inspect::log::{Source, read};
+use seekwell_inspect::log::{LogSource, read};
 use seekwell_inspect::text::{inspections, parse_lspci};
 use seekwell_inspect::{Finding, Inspection, Severity};
 use std::path::PathBuf;
@@ -105,7 +105,7 @@ fn a_drive_on_too_few_lanes_is_diagnosed_from_text() {
 #[test]
 fn a_link_held_at_its_lowest_speed_is_diagnosed_from_one_line_of_a_log() {
     let mut log = "[  100.000000] ata2.00: limiting SATA link speed to 1.5 Gbps\n".as_bytes();
-    let report = read(Source::Stream("dmesg.txt", &mut log), None).unwrap();
+    let report = read(LogSource::Stream("dmesg.txt", &mut log), None).unwrap();
     let mut inspection = inspections("lspci.txt", AHCI, None).remove(0);
     inspection.device = None;
     let input = Observed { log: Some(&report), ..Observed::new(&inspection) };

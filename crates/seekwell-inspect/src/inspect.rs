@@ -2,7 +2,8 @@
 
 use crate::find;
 use crate::host;
-use crate::model::{Device, Inspection, TargetKind};
+use crate::inspection::{Device, Inspection};
+use crate::model::TargetKind;
 use crate::mount;
 use crate::notes;
 use crate::reader::{Need, Reader, show};

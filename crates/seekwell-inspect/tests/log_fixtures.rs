@@ -3,7 +3,7 @@
 #![allow(clippy::print_stderr)]
 
 use seekwell_inspect::Severity;
-use seekwell_inspect::log::{Incident, LogReport, MappedBy, Ncq, Source, State, read};
+use seekwell_inspect::log::{DeviceState, Incident, LogReport, LogSource, MappedBy, Ncq, read};
 use seekwell_sys::{Snapshot, View};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ fn fixtures() -> Option<PathBuf> {
 
 fn report(folder: &Path, file: &str, view: Option<&dyn View>) -> LogReport {
     let path = folder.join(file);
-    read(Source::File(path.clone()), view).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    read(LogSource::File(path.clone()), view).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 fn serious(report: &LogReport) -> Vec<&Incident> {
@@ -38,19 +38,19 @@ struct Fault {
     last: u64,
     critical: bool,
     recovered: bool,
-    states: Vec<State>,
+    states: Vec<DeviceState>,
 }
 
-fn dma(mode: &str) -> State {
-    State::DmaMode { mode: mode.to_owned() }
+fn dma(mode: &str) -> DeviceState {
+    DeviceState::DmaMode { mode: mode.to_owned() }
 }
 
-fn pio(mode: &str) -> State {
-    State::Pio { mode: mode.to_owned() }
+fn pio(mode: &str) -> DeviceState {
+    DeviceState::Pio { mode: mode.to_owned() }
 }
 
 fn faults() -> Vec<Fault> {
-    let fault = |folder, id, subject, count, (first, last), states: Vec<State>| Fault {
+    let fault = |folder, id, subject, count, (first, last), states: Vec<DeviceState>| Fault {
         folder,
         id,
         subject,
@@ -66,14 +66,21 @@ fn faults() -> Vec<Fault> {
     vec![
         // Times and counts are those of the logs; the numbers of errors also those of the error
         // ring and the time-out counters in sysfs-after.txt.
-        fault("ahci-readerror", "KL-003", ata, 12, (8_307_210, 8_770_665), vec![State::NcqOff]),
+        fault(
+            "ahci-readerror",
+            "KL-003",
+            ata,
+            12,
+            (8_307_210, 8_770_665),
+            vec![DeviceState::NcqOff],
+        ),
         fault(
             "ahci-timeout",
             "KL-003",
             ata,
             12,
             (10_628_275, 56_423_218),
-            vec![State::NcqOff, dma("UDMA/33")],
+            vec![DeviceState::NcqOff, dma("UDMA/33")],
         ),
         fault(
             "ahci-ncqoff",
@@ -81,7 +88,7 @@ fn faults() -> Vec<Fault> {
             ata,
             6,
             (10_042_641, 31_981_034),
-            vec![State::NcqOff, dma("UDMA/66")],
+            vec![DeviceState::NcqOff, dma("UDMA/66")],
         ),
         fault("piix-readerror", "KL-002", ata, 12, (8_171_667, 8_767_633), vec![dma("MWDMA1")]),
         fault("piix-timeout", "KL-002", ata, 12, (9_703_488, 55_669_142), vec![pio("PIO0")]),
@@ -93,7 +100,7 @@ fn faults() -> Vec<Fault> {
                 ata,
                 6,
                 (7_156_904, 7_411_908),
-                vec![State::NcqOff],
+                vec![DeviceState::NcqOff],
             )
         },
         Fault {
@@ -220,14 +227,15 @@ fn the_device_tree_ties_what_the_log_alone_does_not() {
     let stick = Snapshot::open(&root.join("usb-uas")).expect("the fixture loads");
     let lines = "usb 2-1: reset SuperSpeed USB device number 2 using xhci_hcd\n\
                  usb 2-2: reset SuperSpeed USB device number 3 using xhci_hcd\n";
-    let resets = read(Source::Stream("a test", &mut lines.as_bytes()), Some(&stick));
+    let resets = read(LogSource::Stream("a test", &mut lines.as_bytes()), Some(&stick));
     let resets = resets.expect("read").incidents;
     assert_eq!((resets[0].disk.as_deref(), resets[0].severity), (Some("sda"), Severity::Warning));
     assert_eq!((resets[1].disk.as_deref(), resets[1].severity), (None, Severity::Info));
     let two = Snapshot::open(&root.join("ahci-2disks-hdd+ssd")).expect("the fixture loads");
     let lines = "ata2.00: NCQ disabled due to excessive errors\nata7.00: NCQ disabled due to \
                  excessive errors\n";
-    let report = read(Source::Stream("a test", &mut lines.as_bytes()), Some(&two)).expect("read");
+    let report =
+        read(LogSource::Stream("a test", &mut lines.as_bytes()), Some(&two)).expect("read");
     let disks: Vec<Option<&str>> = report.incidents.iter().map(|i| i.disk.as_deref()).collect();
     assert_eq!(disks, [Some("sdb"), None]);
 }

@@ -6,14 +6,14 @@ use crate::judge::live_log;
 use crate::medium::Ready;
 use crate::{Host, RunError, Watcher};
 use jiff::Timestamp;
-use seekwell_checkup::{Observer, Outcome, Plan, Progress, is_only_short, run};
+use seekwell_checkup::{Observer, Plan, Progress, Results, is_only_short, run};
 use seekwell_explain::{Observed, findings};
 use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine as Issuer;
 use seekwell_io::units::Nanos;
 use seekwell_runs::{
-    Detail, Engine, Kind, Medium, Phase, RunDocument, Status, Store, Tool, Work, Writer,
+    Detail, Engine, Medium, Phase, RunDocument, RunKind, Status, Store, Tool, Work, Writer,
 };
 use seekwell_sys::View;
 use std::path::Path;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// What a session is for.
 pub struct Purpose {
     /// The command.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The user's name for this configuration.
     pub label: Option<String>,
     /// Where the run is kept, if it is.
@@ -202,7 +202,7 @@ impl<'a, W: Watcher> Session<'a, W> {
         }
     }
 
-    fn take(&mut self, outcome: &Outcome) {
+    fn take(&mut self, outcome: &Results) {
         self.document.phases.truncate(self.before.0);
         self.document.phases.extend_from_slice(&outcome.phases);
         self.widen(|_, phase| match &phase.workload {
@@ -243,7 +243,7 @@ impl<W: Watcher> Observer for Session<'_, W> {
         self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
     }
 
-    fn finished(&mut self, at: &Progress<'_>, so_far: &Outcome) {
+    fn finished(&mut self, at: &Progress<'_>, so_far: &Results) {
         self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
         self.take(so_far);
         self.save();

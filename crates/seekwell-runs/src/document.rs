@@ -4,6 +4,7 @@
 //! Histograms and series are large, so they are kept beside the document in a [`Detail`] and joined
 //! by the phase's name and the repeat's number.
 
+use crate::latency::Latency;
 use crate::reason::{Invalid, Skipped};
 use crate::study::{Preconditioning, Slowdown, Study};
 use crate::work::{Fidelity, Mismatch, SteadyState, Work};
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 /// The command that made a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum RunKind {
     /// `seekwell checkup`.
     Checkup,
     /// `seekwell bench`.
@@ -25,7 +26,7 @@ pub enum Kind {
     Replay,
 }
 
-impl Kind {
+impl RunKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Checkup, Self::Bench, Self::Replay];
 }
@@ -127,7 +128,7 @@ pub struct RunDocument {
     /// Sortable identifier: `20261120-231502-checkup-5f3a`.
     pub id: String,
     /// The command.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// How far it came.
     pub status: Status,
     /// The user's name for this configuration.
@@ -342,28 +343,6 @@ pub struct OpSummary {
     pub latency: Latency,
     /// Response time: wanted to complete; only where requests were wanted at a time.
     pub response: Option<Latency>,
-}
-
-/// A latency distribution in numbers. A percentile is absent where too few requests were made for
-/// it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Latency {
-    /// Shortest.
-    pub ns_min: u64,
-    /// Mean.
-    pub ns_mean: f64,
-    /// Median.
-    pub ns_p50: Option<u64>,
-    /// 90 %.
-    pub ns_p90: Option<u64>,
-    /// 99 %.
-    pub ns_p99: Option<u64>,
-    /// 99.9 %.
-    pub ns_p99_9: Option<u64>,
-    /// 99.99 %.
-    pub ns_p99_99: Option<u64>,
-    /// Longest.
-    pub ns_max: u64,
 }
 
 /// What `/sys/block/*/stat` counted during a run.

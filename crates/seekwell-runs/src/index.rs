@@ -11,7 +11,7 @@
 
 use crate::document::{RunDocument, Spread};
 use crate::error::StoreError;
-use crate::{bundle, id, read};
+use crate::{id, read};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 use rustix::fs::{FlockOperation, flock};
 use seekwell_access::open_private;
@@ -238,7 +238,7 @@ fn scan(store: &Path) -> BTreeMap<String, Stamp> {
     entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok().filter(|name| id::is_id(name))?;
-            let meta = fs::metadata(entry.path().join(bundle::RUN)).ok()?;
+            let meta = fs::metadata(entry.path().join(read::RUN)).ok()?;
             let stamp = Stamp {
                 inode: meta.ino() as i64,
                 size: meta.size() as i64,
@@ -295,7 +295,7 @@ pub(crate) fn check_id(dir: &Path, id: &str, run: &RunDocument) -> Result<(), St
         return Ok(());
     }
     Err(StoreError::Invalid {
-        path: PathBuf::from(dir).join(bundle::RUN),
+        path: PathBuf::from(dir).join(read::RUN),
         field: "id",
         found: format!("{:?}", run.id),
         needed: "the name of its folder",

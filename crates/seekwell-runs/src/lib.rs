@@ -11,6 +11,7 @@ mod document;
 mod error;
 mod id;
 mod index;
+mod latency;
 mod phase;
 mod place;
 pub mod read;
@@ -21,15 +22,16 @@ mod work;
 
 pub use bundle::Writer;
 pub use document::{
-    Detail, DeviceCount, Engine, Kind, Latency, Medium, OpSummary, Phase, Repeat, RepeatDetail,
-    RunDocument, Spread, Status, Tool,
+    Detail, DeviceCount, Engine, Medium, OpSummary, Phase, Repeat, RepeatDetail, RunDocument,
+    RunKind, Spread, Status, Tool,
 };
 pub use error::StoreError;
 pub use id::is_id;
+pub use latency::Latency;
 pub use phase::PhaseId;
 pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
-pub use store::{Entry, Filter, Listing, State, Store};
+pub use store::{Filter, Listing, RunEntry, RunState, Store};
 pub use study::{
     Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,
     Trial,

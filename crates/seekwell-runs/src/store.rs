@@ -1,7 +1,7 @@
 //! All kept runs: making, finding, listing and removing them.
 
 use crate::bundle::{self, Writer};
-use crate::document::{Detail, Kind, RunDocument, Spread, Status};
+use crate::document::{Detail, RunDocument, RunKind, Spread, Status};
 use crate::error::StoreError;
 use crate::{id, index, read};
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ pub struct Store {
 
 /// How a kept run stands: its [`Status`], but a `running` one that nobody is writing was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum RunState {
     /// A living process is measuring.
     Running,
     /// Whoever was measuring is gone; finished phases are kept.
@@ -28,7 +28,7 @@ pub enum State {
     Failed,
 }
 
-impl State {
+impl RunState {
     /// The name shown to people and in documents.
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,9 +60,9 @@ impl Status {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only those this command made.
-    pub kind: Option<Kind>,
+    pub kind: Option<RunKind>,
     /// Only those that stand like this.
-    pub state: Option<State>,
+    pub state: Option<RunState>,
     /// Only those with exactly this label.
     pub label: Option<String>,
     /// Only those whose target, or whose disk's model or serial number, contains this text;
@@ -74,13 +74,13 @@ pub struct Filter {
 
 /// A kept run in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct RunEntry {
     /// Its id.
     pub id: String,
     /// The command that made it.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// How it stands.
-    pub state: State,
+    pub state: RunState,
     /// The user's name for the configuration.
     pub label: Option<String>,
     /// True where the target was a model.
@@ -109,7 +109,7 @@ pub struct Entry {
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The runs, newest first.
-    pub runs: Vec<Entry>,
+    pub runs: Vec<RunEntry>,
     /// Bundles that are there and cannot be read, by id, and why. The filter does not apply to
     /// them.
     pub unreadable: Vec<(String, StoreError)>,
@@ -131,7 +131,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Io`] when the folder cannot be made or written to.
-    pub fn create(&self, kind: Kind, now: Timestamp) -> Result<Writer, StoreError> {
+    pub fn create(&self, kind: RunKind, now: Timestamp) -> Result<Writer, StoreError> {
         bundle::sweep(&self.dir);
         Writer::create(&self.dir, kind, now)
     }
@@ -145,7 +145,7 @@ impl Store {
     pub fn find(&self, name: &str) -> Result<PathBuf, StoreError> {
         if name.contains('/') {
             let path = Path::new(name);
-            return Ok(if path.file_name().is_some_and(|f| f == bundle::RUN) {
+            return Ok(if path.file_name().is_some_and(|f| f == read::RUN) {
                 path.parent().unwrap_or(Path::new("")).to_path_buf()
             } else {
                 path.to_path_buf()
@@ -194,13 +194,13 @@ impl Store {
     }
 
     /// How the run in this folder stands.
-    pub fn state(dir: &Path, status: Status) -> State {
+    pub fn state(dir: &Path, status: Status) -> RunState {
         match status {
-            Status::Running if bundle::is_being_written(dir) => State::Running,
-            Status::Running => State::Killed,
-            Status::Complete => State::Complete,
-            Status::Interrupted => State::Interrupted,
-            Status::Failed => State::Failed,
+            Status::Running if bundle::is_being_written(dir) => RunState::Running,
+            Status::Running => RunState::Killed,
+            Status::Complete => RunState::Complete,
+            Status::Interrupted => RunState::Interrupted,
+            Status::Failed => RunState::Failed,
         }
     }
 
@@ -216,11 +216,11 @@ impl Store {
         Ok(Listing { runs, unreadable })
     }
 
-    fn entry(&self, row: index::Row) -> Option<Entry> {
-        let kind = Kind::ALL.into_iter().find(|k| k.name() == row.kind)?;
+    fn entry(&self, row: index::Row) -> Option<RunEntry> {
+        let kind = RunKind::ALL.into_iter().find(|k| k.name() == row.kind)?;
         let status = Status::ALL.into_iter().find(|s| s.name() == row.status)?;
         let path = self.dir.join(&row.id);
-        Some(Entry {
+        Some(RunEntry {
             id: row.id,
             kind,
             state: Self::state(&path, status),
@@ -277,7 +277,7 @@ impl Store {
 }
 
 impl Filter {
-    fn admits(&self, entry: &Entry) -> bool {
+    fn admits(&self, entry: &RunEntry) -> bool {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
         self.kind.is_none_or(|kind| kind == entry.kind)
             && self.state.is_none_or(|state| state == entry.state)

@@ -1,7 +1,7 @@
 //! What a phase did: requests drawn from a workload, a trace that was played back, one step of a
 //! suite, or jobs of a fio job file.
 
-use crate::document::Latency;
+use crate::latency::Latency;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use crate::signals;
 use seekwell_inspect::Inspection;
 use seekwell_io::target::{Engine, TargetError};
 use seekwell_run::Purpose;
-use seekwell_runs::{Detail, Kind, RunDocument, Tool};
+use seekwell_runs::{Detail, RunDocument, RunKind, Tool};
 use std::sync::Arc;
 
 /// A run whose progress is a line.
@@ -19,7 +19,7 @@ pub type Finished = (RunDocument, Detail, Exit);
 /// What a command wants a run for.
 pub struct RunOptions<'a> {
     /// The command.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The user's name for this configuration.
     pub label: Option<&'a str>,
     /// Keep the run.

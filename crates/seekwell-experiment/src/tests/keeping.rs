@@ -1,12 +1,12 @@
 //! What is kept, found, shown and learned.
 
 use super::*;
-use crate::{Noise, Place, Rw, check_metric, default_metric, forecast, text};
+use crate::{ExperimentStore, Noise, Rw, check_metric, default_metric, forecast, text};
 use jiff::Timestamp;
 
-fn place() -> (tempfile::TempDir, Place) {
+fn place() -> (tempfile::TempDir, ExperimentStore) {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::beside(&dir.path().join("runs"));
+    let place = ExperimentStore::beside(&dir.path().join("runs"));
     (dir, place)
 }
 
@@ -14,7 +14,7 @@ fn now() -> Timestamp {
     "2026-11-20T23:15:02Z".parse().unwrap()
 }
 
-fn kept(place: &Place, status: Status) -> String {
+fn kept(place: &ExperimentStore, status: Status) -> String {
     let mut folder = place.create(now()).unwrap();
     let mut document = document(1);
     document.id = folder.id().to_owned();
@@ -25,7 +25,9 @@ fn kept(place: &Place, status: Status) -> String {
 
 #[test]
 fn experiments_lie_beside_the_runs_and_never_beside_a_folder_a_person_named() {
-    let dir = |runs: &str| Place::beside(std::path::Path::new(runs)).dir().display().to_string();
+    let dir = |runs: &str| {
+        ExperimentStore::beside(std::path::Path::new(runs)).dir().display().to_string()
+    };
     assert_eq!(dir("/d/seekwell/runs"), "/d/seekwell/experiments");
     assert_eq!(dir("/tmp/mine"), "/tmp/mine/experiments");
 }

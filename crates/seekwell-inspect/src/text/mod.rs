@@ -11,7 +11,8 @@ pub use lsmod::{Module, parse_lsmod};
 pub use lspci::{PciRegion, PciText, parse_lspci};
 
 use crate::facts::Detail;
-use crate::model::{Device, DeviceKind, Fact, Hop, Host, Inspection, Queue, TargetKind};
+use crate::inspection::{Device, Host, Inspection};
+use crate::model::{DeviceKind, Fact, Hop, Queue, TargetKind};
 
 /// One inspection of each storage controller in the text of `lspci -vvnn`, in its order. `lsmod`
 /// tells the driver where `lspci` does not. `name` is what the text is called in evidence.

@@ -5,13 +5,15 @@
 //! [`hot_plug`] tells beforehand at which controllers, and at which of their ports, a disk can be
 //! plugged in while the machine runs.
 
+mod able;
 mod events;
 mod hotplug;
 mod ports;
 mod uevent;
 
-pub use events::{Event, EventKind, Source};
-pub use hotplug::{Able, HotPlug, HotPlugPort, hot_plug};
+pub use able::{Able, HotPlug, HotPlugPort};
+pub use events::{Event, EventKind, EventSource};
+pub use hotplug::hot_plug;
 pub use uevent::{Action, MAX_UEVENT, Uevent, UeventError, parse};
 
 use events::{Known, Repeats};
@@ -119,7 +121,7 @@ impl<'v> Watch<'v> {
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(Errno::INTR) => continue,
                 Err(Errno::NOBUFS) => {
-                    events.push(Event::lost(Source::Devices));
+                    events.push(Event::lost(EventSource::Devices));
                     continue;
                 }
                 Err(errno) => return Err(WatchError::Wait(errno.into())),
@@ -130,7 +132,7 @@ impl<'v> Watch<'v> {
                 continue;
             }
             let Some(message) = self.buffer.get(..read) else {
-                events.push(Event::lost(Source::Devices));
+                events.push(Event::lost(EventSource::Devices));
                 continue;
             };
             // What is no event of a device is nobody's.
@@ -144,7 +146,7 @@ impl<'v> Watch<'v> {
         let Ok(log) = &mut self.log else { return Ok(()) };
         while let Some(record) = log.next_record().map_err(WatchError::Wait)? {
             match record {
-                KmsgRecord::Lost => events.push(Event::lost(Source::Log)),
+                KmsgRecord::Lost => events.push(Event::lost(EventSource::Log)),
                 KmsgRecord::Text(line) => {
                     events.extend(self.repeats.record(&line, Instant::now()));
                 }

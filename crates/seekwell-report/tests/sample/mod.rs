@@ -11,7 +11,7 @@ use phases::{Made, Noise};
 use seekwell_inspect::{Evidence, Finding, Inspection, Severity};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
-use seekwell_runs::{Detail, Engine, Kind, Medium, Phase, RunDocument, Status, Tool};
+use seekwell_runs::{Detail, Engine, Medium, Phase, RunDocument, RunKind, Status, Tool};
 
 const GIB: u64 = 1 << 30;
 
@@ -25,7 +25,7 @@ fn document(inspection: Inspection, made: Vec<(Phase, Detail)>) -> (RunDocument,
     let document = RunDocument {
         schema: RunDocument::SCHEMA.into(),
         id: "20261120-231502-checkup-5f3a".into(),
-        kind: Kind::Checkup,
+        kind: RunKind::Checkup,
         status: Status::Complete,
         label: None,
         modelled: false,
@@ -166,7 +166,7 @@ pub fn array() -> (RunDocument, Detail) {
     }
     let (mut document, detail) = document(machines::mirror(), made);
     document.id = "20261120-234410-bench-09c1".into();
-    document.kind = Kind::Bench;
+    document.kind = RunKind::Bench;
     document.label = Some("mirror, modelled".into());
     document.modelled = true;
     (document, detail)

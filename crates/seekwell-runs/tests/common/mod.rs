@@ -10,9 +10,9 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::{
-    Detail, DeviceCount, Engine, Fidelity, JobFile, JobWork, Kind, Latency, Limit, LimitOutcome,
-    Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Repeat, RepeatDetail, Replay,
-    ReplayMode, RunDocument, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Study,
+    Detail, DeviceCount, Engine, Fidelity, JobFile, JobWork, Latency, Limit, LimitOutcome, Medium,
+    Mismatch, OpSummary, Phase, Point, Preconditioning, Repeat, RepeatDetail, Replay, ReplayMode,
+    RunDocument, RunKind, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Study,
     SuiteStep, Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
@@ -179,7 +179,7 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
     let run = RunDocument {
         schema: RunDocument::SCHEMA.into(),
         id: id.into(),
-        kind: Kind::Checkup,
+        kind: RunKind::Checkup,
         status: Status::Running,
         label: Some("before".into()),
         modelled: false,

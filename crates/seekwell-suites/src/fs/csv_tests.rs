@@ -4,7 +4,7 @@ use crate::{find, record};
 use seekwell_inspect::Inspection;
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{Engine, Kind, Status, Tool};
+use seekwell_runs::{Engine, RunKind, Status, Tool};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -30,7 +30,7 @@ fn document(set: &[(&str, &str)]) -> RunDocument {
     RunDocument {
         schema: RunDocument::SCHEMA.into(),
         id: "x".into(),
-        kind: Kind::Bench,
+        kind: RunKind::Bench,
         status: Status::Complete,
         label: Some("one, two".into()),
         modelled: false,

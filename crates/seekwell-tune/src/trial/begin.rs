@@ -303,7 +303,7 @@ fn recent_error(disk: &Disk, view: &dyn View) -> Option<String> {
 
 /// Whether the kernel's log says that it switched command queueing off on this disk.
 fn ncq_off(view: &dyn View, disk: &Disk) -> bool {
-    use seekwell_inspect::log::{Collector, State};
+    use seekwell_inspect::log::{Collector, DeviceState};
     if disk.ata_port.is_none() {
         return false;
     }
@@ -313,5 +313,5 @@ fn ncq_off(view: &dyn View, disk: &Disk) -> bool {
     collector.push(&log);
     let ours = |name: &Option<String>| name.as_deref() == Some(disk.identity.name.as_str());
     let report = collector.report("the kernel log");
-    report.incidents.iter().any(|i| ours(&i.disk) && i.states.contains(&State::NcqOff))
+    report.incidents.iter().any(|i| ours(&i.disk) && i.states.contains(&DeviceState::NcqOff))
 }

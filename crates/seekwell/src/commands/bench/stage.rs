@@ -15,7 +15,7 @@ use seekwell_io::workload::{Pattern, Workload};
 use seekwell_run::RealExecutor;
 use seekwell_run::look;
 use seekwell_run::{Ready, Wanted, prepare};
-use seekwell_runs::{Kind, Preconditioning};
+use seekwell_runs::{Preconditioning, RunKind};
 use std::path::Path;
 
 const GIB: u64 = 1 << 30;
@@ -51,7 +51,7 @@ impl<'a> Stage<'a> {
         let on = args.on.as_deref().unwrap_or(Path::new("."));
         let inspection = look(&context.view, on)?;
         let asked = RunOptions {
-            kind: Kind::Bench,
+            kind: RunKind::Bench,
             label: args.label.as_deref(),
             keep: !args.no_keep,
             engine: args.workload.engine,

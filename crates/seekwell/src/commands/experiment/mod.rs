@@ -18,9 +18,9 @@ use rig::{Machine, Parts};
 use seekwell_access::{Consent, Fingerprint, OutputFile};
 use seekwell_compare::Claim as Compared;
 use seekwell_experiment::{
-    ArmSpec, Claim, Decision, Design, Document, Folder, Forecast, Next, Noise, Observer, Place,
-    Region, Shape, Standing, Status, begin, better, check_metric, conduct, default_margin,
-    default_metric, forecast, identity, next, text,
+    ArmSpec, Claim, Decision, Design, Document, ExperimentStore, Folder, Forecast, Next, Noise,
+    Observer, Region, Shape, Standing, Status, begin, better, check_metric, conduct,
+    default_margin, default_metric, forecast, identity, next, text,
 };
 use seekwell_inspect::Inspection;
 use seekwell_io::target::Engine;
@@ -77,7 +77,7 @@ fn begin_new(args: &Experiment, page: Option<OutputFile>, context: &Context) -> 
         }
     }
     let inspection = look(&context.view, &target)?;
-    let place = Place::beside(context.store()?.dir());
+    let place = ExperimentStore::beside(context.store()?.dir());
     let noise = noise(context, &place);
     let identity = identity(&inspection);
     let forecast = forecast(&noise, &identity, &design, &a.options, &b.options);
@@ -130,7 +130,7 @@ fn begin_new(args: &Experiment, page: Option<OutputFile>, context: &Context) -> 
 }
 
 fn resume(name: Option<&str>, page: Option<OutputFile>, context: &Context) -> Ended {
-    let place = Place::beside(context.store()?.dir());
+    let place = ExperimentStore::beside(context.store()?.dir());
     let (folder, mut document) = place.open(name)?;
     if next(&document)? == Next::Nothing && document.conclusion.is_some() {
         return show(context, page, &document);
@@ -148,7 +148,7 @@ fn finish(
     mut document: Document,
     mut machine: Machine,
     mut folder: Folder,
-    place: &Place,
+    place: &ExperimentStore,
     page: Option<OutputFile>,
     context: &Context,
     line: Line,
@@ -343,7 +343,7 @@ fn setter(document: &Document, resumed: bool) -> Result<Option<Setter>, CommandE
 }
 
 /// The noise floors; none, with a word, where they cannot be read.
-fn noise(context: &Context, place: &Place) -> Noise {
+fn noise(context: &Context, place: &ExperimentStore) -> Noise {
     place.noise().unwrap_or_else(|error| {
         context.note(&format!("what is known of the machine's noise is not used: {error}"));
         Noise::default()

@@ -23,7 +23,7 @@ use play::Stage;
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::engine::Control;
 use seekwell_io::units::Nanos;
-use seekwell_runs::Kind;
+use seekwell_runs::RunKind;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::record::Record;
@@ -52,7 +52,7 @@ pub fn run(args: &Replay, context: &Context) -> Ended {
     say(args, &surveyed, &lanes, context);
 
     let options = RunOptions {
-        kind: Kind::Replay,
+        kind: RunKind::Replay,
         label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: args.engine,

@@ -14,7 +14,7 @@ use seekwell_io::measurement::Stopped;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_run::is_modelled;
-use seekwell_runs::{Kind, Medium, Status};
+use seekwell_runs::{Medium, RunKind, Status};
 use seekwell_suites::{Level, Round, Settings, Suite, SuiteError, find, record};
 use seekwell_sys::{DevId, path_text, text_path};
 use std::fs::File;
@@ -53,7 +53,7 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     // Whatever is wrong with the target is said before a run is kept.
     drop(whole.round(0)?);
     let options = RunOptions {
-        kind: Kind::Bench,
+        kind: RunKind::Bench,
         label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: Engine::Auto,

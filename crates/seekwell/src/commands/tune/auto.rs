@@ -20,8 +20,8 @@ use crate::progress::Line;
 use document::{Confirmed, Document, Outcome, Screened};
 use jiff::Timestamp;
 use seekwell_experiment::{
-    ArmSpec, Claim, Design, Document as Experiment, ExperimentError, Keeper, Options, Place,
-    Setting, Shape, Status, begin, better, conduct, default_margin, identity,
+    ArmSpec, Claim, Design, Document as Experiment, ExperimentError, ExperimentStore, Keeper,
+    Options, Setting, Shape, Status, begin, better, conduct, default_margin, identity,
 };
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
@@ -78,7 +78,7 @@ pub fn run(args: &Auto, context: &Context, view: &dyn View) -> Ended {
         options,
     };
     heed_signals(context)?;
-    let place = Place::beside(context.store()?.dir());
+    let place = ExperimentStore::beside(context.store()?.dir());
     let document = search.whole(&disk, wanted, &place)?;
     let exit = document.outcome.exit();
     show(context, &document, || text::result(&document), exit)
@@ -133,7 +133,7 @@ impl Search<'_> {
         &self,
         disk: &Disk,
         wanted: Vec<Candidate>,
-        place: &Place,
+        place: &ExperimentStore,
     ) -> Result<Document, CommandError> {
         let metric = self.metric();
         let mut document = Document {
@@ -346,7 +346,7 @@ impl Search<'_> {
         document: &mut Document,
         winner: usize,
         mut machine: Machine,
-        place: &Place,
+        place: &ExperimentStore,
         line: Line,
     ) -> Result<(), CommandError> {
         let (key, value) =

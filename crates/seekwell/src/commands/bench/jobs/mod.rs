@@ -33,7 +33,7 @@ use seekwell_jobs::job::{EngineKind, Job, JobFile};
 use seekwell_jobs::{Surroundings, layout as known_layout, parse_files};
 use seekwell_machine::Model;
 use seekwell_run::{RunError, is_modelled, look, machine, model};
-use seekwell_runs::{Kind, Medium};
+use seekwell_runs::{Medium, RunKind};
 use seekwell_sys::path_text;
 use stage::{Run, stages};
 use std::collections::BTreeSet;
@@ -74,7 +74,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         _ => inspected(&layout, context)?,
     };
     let options = RunOptions {
-        kind: Kind::Bench,
+        kind: RunKind::Bench,
         label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: args.workload.engine,
