@@ -413,3 +413,6 @@ impl CommandError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
