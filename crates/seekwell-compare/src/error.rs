@@ -1,7 +1,7 @@
 //! What can go wrong, with the data a person needs to act.
 
 use seekwell_runs::StoreError;
-use seekwell_sys::is_wrong_file;
+use seekwell_sys::{Class, classify};
 use std::io;
 use std::path::PathBuf;
 
@@ -93,16 +93,12 @@ pub enum SourceError {
     },
 }
 
-impl SourceError {
-    /// Whether naming something else would help.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Store(error) => error.is_usage(),
-            Self::Io { source, .. } => is_wrong_file(source),
-            _ => true,
-        }
-    }
-}
+classify!(SourceError {
+    Usage: NotFound, TooMany, Format, SeveralConfigurations, NoSuchConfiguration, MixedKinds,
+        NoneComplete, Empty;
+    | Self::Store(error) => error.class(),
+    | Self::Io { source, .. } => Class::of_file(source),
+});
 
 /// Why the contents of a file cannot be read.
 #[derive(Debug, thiserror::Error)]

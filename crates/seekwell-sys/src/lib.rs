@@ -6,6 +6,7 @@
 
 mod bundle;
 mod cgroup;
+mod class;
 mod entry;
 pub mod fake;
 mod folder;
@@ -29,6 +30,7 @@ mod whole;
 
 pub use bundle::{Bundle, FORMAT};
 pub use cgroup::{MemoryCgroup, Version};
+pub use class::{Class, Classified};
 pub use kmsg::{KMSG, KmsgReader, KmsgRecord, read_kmsg};
 pub use live::Live;
 pub use mask::Mask;

@@ -16,6 +16,8 @@
 //! from anybody: they only ever fill a tree in memory, whose size is bounded.
 
 use crate::bundle::FORMAT;
+use crate::class::Class;
+use crate::classify;
 use crate::entry;
 use crate::kmsg::KMSG;
 use crate::tree::{Node, Tree, view_of_its_tree};
@@ -75,6 +77,11 @@ pub enum SnapshotError {
         limit: usize,
     },
 }
+
+classify!(SnapshotError {
+    Usage: NotOne, NoHeader, Malformed, TooMuch;
+    | Self::Unreadable { source, .. } => Class::of_file(source),
+});
 
 /// The name of a snapshot folder's listing.
 pub const LISTING: &str = "sysfs.txt";

@@ -17,6 +17,7 @@ use crate::document::{
 use crate::model::{Better, Rank, Side};
 use crate::sources::only_newest;
 use seekwell_stats::{Design, METHOD, Margin};
+use seekwell_sys::classify;
 
 /// The most runs of a side that are compared, the newest: the exact test grows with the fourth
 /// power of their number.
@@ -100,6 +101,11 @@ pub enum CompareError {
         metric: String,
     },
 }
+
+classify!(CompareError {
+    Usage: OneSide, DifferentWorkloads, MixedWorkloads, NothingInCommon, NoSuchMetric, NoPrimary,
+        NotJudged;
+});
 
 fn list(differences: &[FieldDifference]) -> String {
     let value = |v: &Option<String>| v.clone().unwrap_or_else(|| "not set".into());

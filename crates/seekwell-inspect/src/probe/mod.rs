@@ -15,7 +15,7 @@ mod tests;
 
 pub use sgio::SgIo;
 
-use seekwell_sys::sudo;
+use seekwell_sys::{classify, sudo};
 use serde::{Deserialize, Serialize};
 
 /// One sector.
@@ -62,6 +62,10 @@ pub enum ProbeError {
         errno: i32,
     },
 }
+
+classify!(ProbeError {
+    Refused: Open, Denied, NotScsi;
+});
 
 /// Whether a kind of command is issued right now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! What is wrong with a description, with the place to mend.
 
+use seekwell_sys::classify;
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub struct DescribeError {
     /// What is wrong.
     pub problem: Problem,
 }
+
+classify!(DescribeError: Usage);
 
 impl DescribeError {
     /// A problem with a key at a place.

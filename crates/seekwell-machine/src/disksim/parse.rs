@@ -12,7 +12,7 @@
 
 use super::error::DisksimError;
 use super::tree::{Block, Document, Instance, Node, Parameter, Place, Value};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The deepest nesting of blocks, lists and files.
 const MAX_DEPTH: u32 = 32;
@@ -102,7 +102,7 @@ pub(super) fn file(
 
 struct Parser<'t> {
     rest: &'t str,
-    file: Rc<str>,
+    file: Arc<str>,
     line: u32,
     depth: u32,
     token: Token,
@@ -119,7 +119,7 @@ impl<'t> Parser<'t> {
     }
 
     fn place(&self) -> Place {
-        Place { file: Rc::clone(&self.file), line: self.at }
+        Place { file: Arc::clone(&self.file), line: self.at }
     }
 
     /// Goes on to the next token and gives the one that was.

@@ -1,7 +1,7 @@
 //! What a parameter file says, as blocks of keys and values.
 
 use super::error::DisksimError;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Everything a file and those it names say.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Node {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file, as it was named.
-    pub file: Rc<str>,
+    pub file: Arc<str>,
     /// The line, from 1.
     pub line: u32,
 }

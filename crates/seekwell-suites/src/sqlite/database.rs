@@ -4,6 +4,7 @@
 use crate::error::SuiteError;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::io::Errno;
+use seekwell_sys::classify;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -84,12 +85,10 @@ pub enum SqliteError {
     },
 }
 
-impl SqliteError {
-    /// Whether something failed while it was measured.
-    pub const fn is_invalid(&self) -> bool {
-        matches!(self, Self::Statement { .. } | Self::Lost { .. })
-    }
-}
+classify!(SqliteError {
+    Refused: Exists, Journal;
+    Invalid: Statement, Lost;
+});
 
 /// A database file and how connections to it are set up.
 #[derive(Debug, Clone)]

@@ -1,16 +1,38 @@
 use super::*;
+use crate::commands::bench::jobs::JobRunError;
+use crate::commands::bench::limit::LimitError;
+use crate::commands::bench::sweep::SweepError;
+use crate::commands::experiment::arms::ArmError;
+use crate::commands::replay::ReplayError;
 use io::ErrorKind::{BrokenPipe, NotFound, PermissionDenied, StorageFull};
-use seekwell_access::OutputError as FileError;
-use seekwell_inspect::NotATarget;
+use seekwell_access::{AccessError, OutputError as FileError, Refusal};
+use seekwell_checkup::ExecuteError;
+use seekwell_compare::{CompareError, SourceError, TrendError};
+use seekwell_experiment::{ExperimentError, UnknownMetric};
+use seekwell_inspect::log::LogError;
+use seekwell_inspect::probe::ProbeError;
+use seekwell_inspect::saved::SavedError;
+use seekwell_inspect::watch::WatchError;
+use seekwell_inspect::{InspectError, NotATarget};
 use seekwell_io::measurement::{Failure, FailureKind};
 use seekwell_io::request::Op;
+use seekwell_io::target::TargetError;
 use seekwell_io::units::Nanos;
+use seekwell_io::workload::WorkloadError;
 use seekwell_jobs::JobError;
+use seekwell_jobs::output::OutputError;
+use seekwell_machine::fit::FitError;
+use seekwell_report::ReportError;
+use seekwell_reproduce::ReproduceError;
+use seekwell_run::RunError;
 use seekwell_runs::StoreError;
+use seekwell_suites::SuiteError;
 use seekwell_suites::sqlite::SqliteError;
 use seekwell_suites::web::WebError;
+use seekwell_sys::SnapshotError;
 use seekwell_trace::capture::CaptureError;
-use seekwell_trace::error::At;
+use seekwell_trace::error::{At, TraceError};
+use seekwell_tune::TuneError;
 use seekwell_tune::apply::WriteError;
 use seekwell_tune::journal::{Damage, JournalError};
 use seekwell_tune::setting::{RequestError, SettingError};
@@ -94,8 +116,6 @@ fn what_is_wrong_in_the_command_line_is_usage() {
             JobRunError::NothingToDestroy.into(),
             JobRunError::from(JobError::NoJob { file: text() }).into(),
             JobRunError::from(JobError::Read { file: text(), source: missing() }).into(),
-            LayoutError::from(JobRunError::NoPattern { job: text() }).into(),
-            LayoutError::from(AccessError::Missing { path: path() }).into(),
         ],
     );
     ends(
@@ -196,7 +216,8 @@ fn what_spoils_a_measurement_makes_it_invalid() {
         4,
         [
             FitError::NoCurve { found: Vec::new() }.into(),
-            LimitError::TooSlow { metric: seekwell_checkup::limit::Metric::Mean, per_s: 1.0 }.into(),
+            LimitError::TooSlow { metric: seekwell_checkup::limit::Metric::Mean, per_s: 1.0 }
+                .into(),
             ExperimentError::NotRebooted { wanted: text() }.into(),
             ExperimentError::NotInMode { wanted: text(), other: text() }.into(),
             SuiteError::Io { what: "reading", path: path(), source: missing() }.into(),
@@ -232,7 +253,6 @@ fn what_was_stopped_is_interrupted() {
         [
             stopped().into(),
             RunError::from(stopped()).into(),
-            LayoutError::from(stopped()).into(),
             SuiteError::Interrupted.into(),
             ReproduceError::Interrupted.into(),
             TraceError::Interrupted.into(),
