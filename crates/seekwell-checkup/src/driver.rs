@@ -11,6 +11,7 @@ use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped, is_de
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Workload, WorkloadError};
 use seekwell_runs::{Detail, DeviceCount, Invalid, Phase, Repeat, Skipped};
+use seekwell_sys::classify;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,6 +90,13 @@ pub enum ExecuteError {
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }
+
+classify!(ExecuteError {
+    Refused: OpenFailed, Engine;
+    Invalid: DeviceGone, Io, Stalled;
+    Interrupted: Interrupted;
+    | Self::Workload(error) => error.class(),
+});
 
 /// Where a run stands: handed to the observer before and after each execution.
 #[derive(Debug, Clone, Copy)]

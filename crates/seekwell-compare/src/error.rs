@@ -2,7 +2,7 @@
 
 use crate::document::FieldDifference;
 use seekwell_runs::StoreError;
-use seekwell_sys::is_wrong_file;
+use seekwell_sys::{Class, classify};
 use std::io;
 use std::path::PathBuf;
 
@@ -94,16 +94,12 @@ pub enum SourceError {
     },
 }
 
-impl SourceError {
-    /// Whether naming something else would help.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Store(error) => error.is_usage(),
-            Self::Io { source, .. } => is_wrong_file(source),
-            _ => true,
-        }
-    }
-}
+classify!(SourceError {
+    Usage: NotFound, TooMany, Format, SeveralConfigurations, NoSuchConfiguration, MixedKinds,
+        NoneComplete, Empty;
+    | Self::Store(error) => error.class(),
+    | Self::Io { source, .. } => Class::of_file(source),
+});
 
 /// Why the contents of a file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -276,6 +272,11 @@ pub enum CompareError {
         metric: String,
     },
 }
+
+classify!(CompareError {
+    Usage: OneSide, DifferentWorkloads, MixedWorkloads, NothingInCommon, NoSuchMetric, NoPrimary,
+        NotJudged;
+});
 
 fn list(differences: &[FieldDifference]) -> String {
     let value = |v: &Option<String>| v.clone().unwrap_or_else(|| "not set".into());

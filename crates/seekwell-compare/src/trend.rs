@@ -9,6 +9,7 @@ use crate::model::{Better, RunValues, Side, SourceKind, Unit, Value};
 use crate::sources::kept_run;
 use seekwell_runs::{Filter, RunEntry, RunState, Store, StoreError};
 use seekwell_stats::{ChangeRule, METHOD, change_points};
+use seekwell_sys::classify;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -128,19 +129,14 @@ pub enum TrendError {
     Source(#[from] SourceError),
 }
 
+classify!(TrendError {
+    Usage: NoSuchMetric, SeveralPhases;
+    | Self::Source(error) => error.class(),
+});
+
 impl From<StoreError> for TrendError {
     fn from(error: StoreError) -> Self {
         Self::Source(error.into())
-    }
-}
-
-impl TrendError {
-    /// Whether naming something else would help.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Source(error) => error.is_usage(),
-            _ => true,
-        }
     }
 }
 

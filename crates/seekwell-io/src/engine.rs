@@ -7,6 +7,7 @@ use crate::request::{Completion, Op, Request, Tagged};
 use crate::target::{Target, TargetError, Until};
 use crate::units::Nanos;
 use crate::workload::{Generator, Next, Source, Workload, WorkloadError};
+use seekwell_sys::classify;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -74,6 +75,12 @@ pub enum EngineError {
     #[error("starting a measuring thread failed")]
     Thread,
 }
+
+classify!(EngineError {
+    Refused: Thread;
+    | Self::Workload(error) => error.class(),
+    | Self::Target(error) => error.class(),
+});
 
 /// Runs one thread's share of a workload to its end.
 ///

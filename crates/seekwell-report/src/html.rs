@@ -28,6 +28,7 @@ use flate2::write::GzEncoder;
 use seekwell_compare::Comparison;
 use seekwell_experiment::Document as Experiment;
 use seekwell_runs::{Detail, RunDocument};
+use seekwell_sys::classify;
 use seekwell_trace::stats::{Drawing, TraceStats};
 use serde::Serialize;
 use std::io;
@@ -61,6 +62,10 @@ pub enum ReportError {
         marker: &'static str,
     },
 }
+
+classify!(ReportError {
+    Refused: NoRuns, Json, Compress, Template;
+});
 
 /// What the page gets of one run: the document, and what all reports say of it alike.
 #[derive(Serialize)]

@@ -6,7 +6,7 @@ use seekwell_io::target::TargetError;
 use seekwell_io::workload::WorkloadError;
 use seekwell_machine::describe::DescribeError;
 use seekwell_runs::StoreError;
-use seekwell_sys::is_wrong_file;
+use seekwell_sys::{Class, classify};
 use std::io;
 use std::path::PathBuf;
 
@@ -97,33 +97,16 @@ pub enum RunError {
     },
 }
 
-impl RunError {
-    /// Whether other words on the command line would help; otherwise the system or the safety
-    /// rules stand in the way.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Workload(_)
-            | Self::Describe(_)
-            | Self::NoMachine { .. }
-            | Self::NoParameters { .. }
-            | Self::LargerThanMachine { .. }
-            | Self::NothingToDestroy { .. } => true,
-            Self::Refusal(_)
-            | Self::Target(_)
-            | Self::RingRefused { .. }
-            | Self::WouldWrite { .. } => false,
-            Self::Inspect(error) => error.is_usage(),
-            Self::Access(error) => error.is_usage(),
-            Self::Store(error) => error.is_usage(),
-            Self::Read { source, .. } => is_wrong_file(source),
-        }
-    }
-
-    /// Whether it was given up because the caller asked for it.
-    pub const fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Access(AccessError::Stopped { .. }))
-    }
-}
+classify!(RunError {
+    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, NothingToDestroy;
+    Refused: Refusal, RingRefused, WouldWrite;
+    | Self::Inspect(error) => error.class(),
+    | Self::Access(error) => error.class(),
+    | Self::Workload(error) => error.class(),
+    | Self::Target(error) => error.class(),
+    | Self::Store(error) => error.class(),
+    | Self::Read { source, .. } => Class::of_file(source),
+});
 
 impl From<Refusal> for RunError {
     fn from(refusal: Refusal) -> Self {

@@ -4,6 +4,7 @@ mod common;
 
 use jiff::Timestamp;
 use seekwell_runs::{Filter, RunKind, RunState, Status, Store, StoreError, Writer};
+use seekwell_sys::{Class, Classified};
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -85,7 +86,7 @@ fn an_ambiguous_prefix_names_the_candidates_and_a_wrong_one_the_nearest() {
     let error = store.load("20261120-100001").unwrap_err();
     assert!(matches!(&error, StoreError::NotFound { nearest, .. } if nearest[0] == first));
     assert!(error.to_string().contains(&first), "{error}");
-    assert!(error.is_usage());
+    assert_eq!(error.class(), Class::Usage);
     let (_guard, empty) = self::store();
     assert!(matches!(empty.load("last"), Err(StoreError::NotFound { .. })));
     assert!(empty.list(&Filter::default()).unwrap().runs.is_empty());

@@ -24,7 +24,7 @@ use crate::apply::{Change, Difference, Limits, Original, Outcome};
 use crate::disk::{Identity, Machine};
 use crate::guard::Reason;
 use rustix::fs::FlockOperation;
-use seekwell_sys::{MAX_TEXT, read_file, sudo_if_denied};
+use seekwell_sys::{MAX_TEXT, classify, read_file, sudo_if_denied};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -78,6 +78,11 @@ pub enum JournalError {
         version: u32,
     },
 }
+
+classify!(JournalError {
+    Refused: Io, Version;
+    Incomplete: Damaged;
+});
 
 /// Why a journal without a valid first line has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

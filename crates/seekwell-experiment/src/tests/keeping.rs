@@ -3,6 +3,7 @@
 use super::*;
 use crate::{ExperimentStore, Noise, Rw, check_metric, default_metric, forecast, text};
 use jiff::Timestamp;
+use seekwell_sys::{Class, Classified};
 
 fn place() -> (tempfile::TempDir, ExperimentStore) {
     let dir = tempfile::tempdir().unwrap();
@@ -63,7 +64,7 @@ fn an_experiment_is_found_by_id_beginning_end_file_and_as_the_newest_that_can_go
     assert_eq!(place.open(file.to_str()).unwrap().1.id, done);
     assert_eq!(place.open(None).unwrap().1.id, open);
     let error = place.open(Some("nope")).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains(&open), "{error}");
+    assert!(error.class() == Class::Usage && error.to_string().contains(&open), "{error}");
     let both = place.open(Some("20261120")).unwrap_err();
     assert!(matches!(both, ExperimentError::Ambiguous { .. }), "{both}");
 }

@@ -5,7 +5,7 @@ use super::stamp::Stamp;
 use super::stream::Collector;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, Timespec, clock_gettime};
-use seekwell_sys::{KMSG, KmsgReader, KmsgRecord, View};
+use seekwell_sys::{Class, KMSG, KmsgReader, KmsgRecord, View, classify};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -69,6 +69,11 @@ pub enum LogError {
         source: io::Error,
     },
 }
+
+classify!(LogError {
+    Refused: Denied, Unreadable, Stream;
+    | Self::File { source, .. } => Class::of_file(source),
+});
 
 /// Reads a kernel log. `view` is the device tree of the machine it is of, or `None` when there is
 /// none; without it, disks are known only from what the log itself says.

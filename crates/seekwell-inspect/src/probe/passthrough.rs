@@ -1,6 +1,6 @@
 //! Sending ATA commands through the SCSI layer.
 
-use seekwell_sys::sudo;
+use seekwell_sys::{classify, sudo};
 
 /// How one command ended: the SCSI status and whatever sense data came with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,3 +43,7 @@ pub enum ProbeError {
         errno: i32,
     },
 }
+
+classify!(ProbeError {
+    Refused: Open, Denied, NotScsi;
+});

@@ -21,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
-use seekwell_sys::{KMSG, KmsgReader, KmsgRecord, View};
+use seekwell_sys::{KMSG, KmsgReader, KmsgRecord, View, classify};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -42,6 +42,10 @@ pub enum WatchError {
     #[error("waiting for events failed: {0}")]
     Wait(io::Error),
 }
+
+classify!(WatchError {
+    Refused: Socket, Wait;
+});
 
 /// Waits for events.
 pub struct Watch<'v> {

@@ -20,6 +20,7 @@ pub use uring::Uring;
 use crate::engine::process_cpu;
 use crate::request::{Completion, Tagged};
 use crate::units::Nanos;
+use seekwell_sys::classify;
 use serde::{Deserialize, Serialize};
 
 /// How requests are issued to a real target.
@@ -133,6 +134,10 @@ pub enum TargetError {
         errno: i32,
     },
 }
+
+classify!(TargetError {
+    Refused: RingRefused, Setup, Io;
+});
 
 /// An errno in words.
 fn describe(errno: i32) -> std::io::Error {

@@ -20,7 +20,7 @@ pub use request::{Request, RequestError, parse};
 pub use values::{ValueProblem, Values};
 
 use crate::disk::Disk;
-use seekwell_sys::{View, sudo};
+use seekwell_sys::{View, classify, sudo};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -216,15 +216,10 @@ pub enum SettingError {
     Classic(#[from] hdparm::Refused),
 }
 
-impl SettingError {
-    /// Whether what was typed is wrong, not what it met.
-    pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Unknown { .. } | Self::Value { .. } | Self::Twice { .. } | Self::Request(_)
-        )
-    }
-}
+classify!(SettingError {
+    Usage: Unknown, Value, Twice, Request;
+    Refused: Absent, ReadOnly, Denied, NotReversible, Classic;
+});
 
 /// Every setting there is.
 pub fn registry() -> impl Iterator<Item = &'static Setting> {

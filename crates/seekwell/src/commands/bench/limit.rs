@@ -16,6 +16,7 @@ use seekwell_experiment::Options;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pace, Workload};
 use seekwell_runs::{Limit, LimitOutcome, Phase, Study, Trial};
+use seekwell_sys::classify;
 
 /// Repeats that confirm a rate, where none are asked for.
 const CONFIRMING: u32 = 3;
@@ -37,6 +38,10 @@ pub enum LimitError {
         per_s: f64,
     },
 }
+
+classify!(LimitError {
+    Invalid: TooSlow;
+});
 
 /// Searches for the limit.
 pub fn run(args: &Bench, base: &Options, bound: Bound, context: &Context) -> Ended {

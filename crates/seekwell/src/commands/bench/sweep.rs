@@ -16,6 +16,7 @@ use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_run::{is_modelled, pick};
 use seekwell_runs::{Point, Study, Sweep};
+use seekwell_sys::classify;
 
 /// The most points of one sweep: more do not fit on a screen or into an afternoon.
 const MOST_POINTS: u64 = 256;
@@ -67,6 +68,10 @@ pub enum SweepError {
         time: Option<Nanos>,
     },
 }
+
+classify!(SweepError {
+    Usage: Unreadable, Range, NoEngine, Same, Twice, TooMany;
+});
 
 /// One option and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]

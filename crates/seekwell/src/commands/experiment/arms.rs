@@ -10,7 +10,7 @@ use seekwell_experiment::{ArmSpec, Options, Rw, Setting};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_run::is_modelled;
-use seekwell_sys::nearest;
+use seekwell_sys::{classify, nearest};
 use seekwell_tune::setting::{Risk, registry};
 
 /// Requests a plain NCQ drive takes: the pool of tags where no number is given.
@@ -162,6 +162,10 @@ pub enum ArmError {
         why: String,
     },
 }
+
+classify!(ArmError {
+    Usage: NoValue, Unknown, Value, Twice, Same, NoDisk;
+});
 
 /// The two arms.
 pub fn arms(args: &Experiment) -> Result<(ArmSpec, ArmSpec), ArmError> {

@@ -1,6 +1,7 @@
 //! Why a trace cannot be played as was asked.
 
 use seekwell_report::units::capacity;
+use seekwell_sys::classify;
 use seekwell_trace::replay::FitError;
 use std::path::PathBuf;
 
@@ -82,22 +83,10 @@ pub enum ReplayError {
     },
 }
 
-impl ReplayError {
-    /// Whether other options would help, rather than more rights over the target.
-    pub const fn is_usage(&self) -> bool {
-        match self {
-            Self::NoReads { .. } => false,
-            Self::Empty { .. }
-            | Self::SeveralDevices { .. }
-            | Self::NoSuchDevice { .. }
-            | Self::MappedTwice { .. }
-            | Self::Destroy { .. }
-            | Self::NoTimes { .. }
-            | Self::NoCompletions { .. }
-            | Self::Fit { .. } => true,
-        }
-    }
-}
+classify!(ReplayError {
+    Usage: Empty, SeveralDevices, NoSuchDevice, MappedTwice, Destroy, NoTimes, NoCompletions, Fit;
+    Refused: NoReads;
+});
 
 /// At most a dozen names.
 fn shown(names: &[String]) -> String {

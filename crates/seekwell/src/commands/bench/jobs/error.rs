@@ -2,7 +2,7 @@
 
 use seekwell_jobs::JobError;
 use seekwell_jobs::job::Origin;
-use seekwell_sys::is_wrong_file;
+use seekwell_sys::classify;
 use seekwell_trace::error::TraceError;
 use std::path::PathBuf;
 
@@ -253,42 +253,17 @@ pub enum JobRunError {
     },
 }
 
+classify!(JobRunError {
+    Usage: NothingToDestroy, NotAllowed, NoSize, TooSmall, NoRoom, Unaligned, Interval, NoPattern,
+        EmptyTrace, NoPlaceForTrace, AgainstTrace, WithTrace, NotHere, NobodyToWaitFor,
+        TooLargeForMachine, TooFar;
+    Refused: WouldOverwrite, WouldDestroy, TooManyFiles, TooMuchToRemember;
+    | Self::File(error) => error.class(),
+    | Self::Trace { source, .. } => source.class(),
+});
+
 impl From<JobError> for JobRunError {
     fn from(error: JobError) -> Self {
         Self::File(Box::new(error))
-    }
-}
-
-impl JobRunError {
-    /// Whether the job file or the command line is wrong, rather than the system or the safety
-    /// rules standing in the way.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::File(error) => match &**error {
-                JobError::Read { source, .. } => is_wrong_file(source),
-                _ => true,
-            },
-            Self::Trace { source, .. } => source.is_usage(),
-            Self::WouldOverwrite { .. }
-            | Self::WouldDestroy { .. }
-            | Self::TooManyFiles { .. }
-            | Self::TooMuchToRemember { .. } => false,
-            Self::NothingToDestroy
-            | Self::NotAllowed { .. }
-            | Self::NoSize { .. }
-            | Self::TooSmall { .. }
-            | Self::NoRoom { .. }
-            | Self::Unaligned { .. }
-            | Self::Interval { .. }
-            | Self::NoPattern { .. }
-            | Self::EmptyTrace { .. }
-            | Self::NoPlaceForTrace { .. }
-            | Self::AgainstTrace { .. }
-            | Self::WithTrace { .. }
-            | Self::NotHere { .. }
-            | Self::NobodyToWaitFor { .. }
-            | Self::TooLargeForMachine { .. }
-            | Self::TooFar { .. } => true,
-        }
     }
 }

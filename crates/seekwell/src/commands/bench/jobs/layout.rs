@@ -7,6 +7,7 @@ use seekwell_access::AccessError;
 use seekwell_jobs::job::{Amount, EngineKind, Fallocate, Job};
 use seekwell_jobs::layout::{look as found, paths};
 use seekwell_jobs::play::source::walk::Region;
+use seekwell_sys::classify;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -279,6 +280,11 @@ pub enum LayoutError {
     #[error(transparent)]
     Access(#[from] AccessError),
 }
+
+classify!(LayoutError {
+    | Self::Job(error) => error.class(),
+    | Self::Access(error) => error.class(),
+});
 
 /// What a clone uses of one file; none for all there is.
 fn file_bytes(job: &Job, clone: u32, index: u64, count: u64) -> Option<Amount> {

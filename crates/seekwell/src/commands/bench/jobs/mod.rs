@@ -14,7 +14,6 @@ mod steady;
 mod trace;
 
 pub use error::JobRunError;
-pub use layout::LayoutError;
 
 use crate::Ended;
 use crate::cli::Bench;
