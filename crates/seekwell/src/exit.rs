@@ -4,7 +4,6 @@ use crate::commands::bench::jobs::{JobRunError, LayoutError};
 use crate::commands::bench::limit::LimitError;
 use crate::commands::bench::sweep::SweepError;
 use crate::commands::experiment::arms::ArmError;
-use crate::commands::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_checkup::ExecuteError;
 use seekwell_compare::{CompareError, SourceError, TrendError};
@@ -22,6 +21,7 @@ use seekwell_machine::describe::DescribeError;
 use seekwell_machine::fit::FitError;
 use seekwell_report::ReportError;
 use seekwell_reproduce::ReproduceError;
+use seekwell_run::replay::ReplayError;
 use seekwell_run::{Ending, RunError};
 use seekwell_runs::StoreError;
 use seekwell_suites::SuiteError;
@@ -240,7 +240,7 @@ pub enum CommandError {
     },
     /// A target cannot be measured.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(RunError),
     /// A kept run cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -314,6 +314,16 @@ macro_rules! as_of_a_run {
 }
 
 as_of_a_run!(InspectError, AccessError, Refusal, WorkloadError, TargetError, DescribeError);
+
+impl From<RunError> for CommandError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Trace(error) => Self::Trace(error),
+            RunError::Replay(error) => Self::Replay(error),
+            error => Self::Run(error),
+        }
+    }
+}
 
 impl From<JobRunError> for CommandError {
     fn from(error: JobRunError) -> Self {
