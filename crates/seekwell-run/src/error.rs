@@ -1,5 +1,6 @@
 //! Why something cannot be measured.
 
+use crate::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_inspect::InspectError;
 use seekwell_io::target::TargetError;
@@ -7,6 +8,7 @@ use seekwell_io::workload::WorkloadError;
 use seekwell_machine::describe::DescribeError;
 use seekwell_runs::StoreError;
 use seekwell_sys::{Class, classify};
+use seekwell_trace::error::TraceError;
 use std::io;
 use std::path::PathBuf;
 
@@ -75,6 +77,12 @@ pub enum RunError {
         /// What there is.
         capacity: u64,
     },
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A trace cannot be replayed as was asked.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// A raw device or a user's file would be written, and was not given to be destroyed.
     #[error(
         "{} is a {what} of yours, and this workload writes: only a block device that is named with \
@@ -105,6 +113,8 @@ classify!(RunError {
     | Self::Workload(error) => error.class(),
     | Self::Target(error) => error.class(),
     | Self::Store(error) => error.class(),
+    | Self::Trace(error) => error.class(),
+    | Self::Replay(error) => error.class(),
     | Self::Read { source, .. } => Class::of_file(source),
 });
 

@@ -184,21 +184,14 @@ impl RealExecutor {
             (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
             (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
         };
-        let (depth, bytes) = (workload.pace.depth(), workload.max_bytes());
-        let seed = |thread: u32| workload.seed ^ u64::from(thread);
-        let Some(file) = file else {
-            return self.with(workload, |_| Ok(Null::new()));
+        let issue = Issue {
+            engine: self.engine,
+            depth: workload.pace.depth(),
+            bytes: workload.max_bytes(),
+            flushes: workload.flush_every > 0,
+            seed: workload.seed,
         };
-        let plain = match self.engine {
-            Engine::Auto => depth == 1 && (workload.flush_every > 0 || Uring::hands_over(file)),
-            Engine::IoUring => false,
-            Engine::Threads => true,
-        };
-        if plain {
-            self.with(workload, |t| Threads::new(file, depth, bytes, seed(t)))
-        } else {
-            self.with(workload, |t| Uring::new(file, depth, bytes, seed(t)))
-        }
+        issue.on(file, Drawn { executor: self, workload })
     }
 
     /// All threads of a workload on one machine, on its own clock.
@@ -216,20 +209,6 @@ impl RealExecutor {
         measured
     }
 
-    fn with<T: Target>(
-        &self,
-        workload: &Workload,
-        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
-    ) -> Result<Measurement, EngineError> {
-        match self.tags {
-            None => self.dispatched(workload, open, Unlimited::default),
-            Some((TagPolicy::Shared, tags)) => {
-                self.dispatched(workload, open, || SharedTags::new(tags))
-            }
-            Some((policy, tags)) => self.dispatched(workload, open, || policy.over(tags)),
-        }
-    }
-
     fn dispatched<T: Target, D: Dispatcher>(
         &self,
         workload: &Workload,
@@ -237,6 +216,73 @@ impl RealExecutor {
         dispatcher: impl Fn() -> D + Sync,
     ) -> Result<Measurement, EngineError> {
         run_threads(workload, |thread| Ok((open(thread)?, dispatcher())), &self.control)
+    }
+}
+
+/// A workload's requests, on whatever its target is.
+struct Drawn<'a> {
+    executor: &'a RealExecutor,
+    workload: &'a Workload,
+}
+
+impl OnTarget for Drawn<'_> {
+    type Output = Result<Measurement, EngineError>;
+
+    fn on<T: Target>(
+        self,
+        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
+    ) -> Result<Measurement, EngineError> {
+        let Self { executor, workload } = self;
+        match executor.tags {
+            None => executor.dispatched(workload, open, Unlimited::default),
+            Some((TagPolicy::Shared, tags)) => {
+                executor.dispatched(workload, open, || SharedTags::new(tags))
+            }
+            Some((policy, tags)) => executor.dispatched(workload, open, || policy.over(tags)),
+        }
+    }
+}
+
+/// What is done with a target, whatever its type is.
+pub trait OnTarget {
+    /// What it gives.
+    type Output;
+
+    /// Does it. `open` sets up the target of one thread.
+    fn on<T: Target>(self, open: impl Fn(u32) -> Result<T, TargetError> + Sync) -> Self::Output;
+}
+
+/// How requests are issued to a file.
+pub struct Issue {
+    /// The engine that was chosen.
+    pub engine: Engine,
+    /// Requests each thread keeps outstanding.
+    pub depth: u32,
+    /// The longest request.
+    pub bytes: u32,
+    /// Whether flushes are among them.
+    pub flushes: bool,
+    /// Of what writes hold.
+    pub seed: u64,
+}
+
+impl Issue {
+    /// Sets up the target for a file, or the null target, and does `work` with it. This is the one
+    /// place where an engine is chosen.
+    pub fn on<W: OnTarget>(&self, file: Option<BorrowedFd<'_>>, work: W) -> W::Output {
+        let Self { engine, depth, bytes, flushes, seed } = *self;
+        let seed = |thread: u32| seed ^ u64::from(thread);
+        let Some(file) = file else { return work.on(|_| Ok(Null::new())) };
+        let plain = match engine {
+            Engine::Auto => depth == 1 && (flushes || Uring::hands_over(file)),
+            Engine::IoUring => false,
+            Engine::Threads => true,
+        };
+        if plain {
+            work.on(|t| Threads::new(file, depth, bytes, seed(t)))
+        } else {
+            work.on(|t| Uring::new(file, depth, bytes, seed(t)))
+        }
     }
 }
 

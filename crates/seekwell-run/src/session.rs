@@ -46,6 +46,9 @@ pub enum Ending {
     NotKept,
 }
 
+/// A finished run, and how it went.
+pub type Finished = (RunDocument, Detail, Ending);
+
 /// A run in the making.
 pub struct Session<'a, W> {
     host: Host<'a>,
@@ -224,7 +227,7 @@ impl<'a, W: Watcher> Session<'a, W> {
     }
 
     /// Ends: the document is final, and saved where it is kept.
-    pub fn end(mut self) -> (RunDocument, Detail, Ending) {
+    pub fn end(mut self) -> Finished {
         self.document.ended_at = Some(Timestamp::now().to_string());
         self.save();
         self.line.clear();

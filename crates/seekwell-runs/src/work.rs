@@ -58,6 +58,17 @@ pub enum ReplayMode {
     Dependent,
 }
 
+impl ReplayMode {
+    /// Its word in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timed => "timed",
+            Self::Depth => "depth",
+            Self::Dependent => "dependent",
+        }
+    }
+}
+
 /// How a trace was played back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay {

@@ -51,18 +51,43 @@ pub fn begin_with<'a>(
     options: RunOptions<'_>,
     inspection: Inspection,
 ) -> Result<Session<'a>, CommandError> {
-    signals::watch(Arc::clone(&context.control)).map_err(|e| TargetError::Setup {
-        what: "installing signal handlers",
-        errno: e.raw_os_error().unwrap_or(0),
-    })?;
-    let purpose = Purpose {
+    heed_signals(context)?;
+    Ok(Session::begin(context.host(), line, purpose(context, options)?, inspection)?)
+}
+
+/// What a library function needs that begins the run itself; signals are heeded from here on.
+///
+/// # Errors
+/// When signals cannot be watched, or there is no place to keep runs.
+pub fn begin_command(
+    context: &Context,
+    options: RunOptions<'_>,
+) -> Result<(Line, Purpose), CommandError> {
+    heed_signals(context)?;
+    let line = Line::new(context.progress, Arc::clone(&context.control));
+    Ok((line, purpose(context, options)?))
+}
+
+fn purpose(context: &Context, options: RunOptions<'_>) -> Result<Purpose, CommandError> {
+    Ok(Purpose {
         kind: options.kind,
         label: options.label.map(str::to_owned),
         keep: if options.keep { Some(context.store()?) } else { None },
         engine: options.engine,
         tool: tool(),
-    };
-    Ok(Session::begin(context.host(), line, purpose, inspection)?)
+    })
+}
+
+/// From here on a signal asks the command to stop.
+///
+/// # Errors
+/// When the handlers cannot be installed.
+pub fn heed_signals(context: &Context) -> Result<(), CommandError> {
+    let watched = signals::watch(Arc::clone(&context.control));
+    Ok(watched.map_err(|e| TargetError::Setup {
+        what: "installing signal handlers",
+        errno: e.raw_os_error().unwrap_or(0),
+    })?)
 }
 
 /// Ends a run.

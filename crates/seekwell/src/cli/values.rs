@@ -30,10 +30,21 @@ pub enum ValueError {
     },
 }
 
+/// One of a few values by its name, each with a line of help.
+pub fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [(T, &'static str); N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let values = all.map(|(value, what)| PossibleValue::new(name(value)).help(what));
+    PossibleValuesParser::new(values).map(move |text| {
+        let found = all.iter().find(|(value, _)| name(*value) == text);
+        found.expect("one of the names").0
+    })
+}
+
 /// How requests are issued.
 pub fn engine() -> impl TypedValueParser<Value = Engine> {
-    let values = Engine::ALL.map(|(engine, what)| PossibleValue::new(engine.name()).help(what));
-    PossibleValuesParser::new(values).map(|name| Engine::named(&name).expect("one of the names"))
+    one_of(Engine::ALL, Engine::name)
 }
 
 /// Direction and order of requests.

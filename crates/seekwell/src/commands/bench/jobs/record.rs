@@ -7,7 +7,6 @@ use super::media::Media;
 use super::member::{Played, engine_name};
 use super::stage::MemberError;
 use super::steady;
-use crate::commands::replay::{fidelity as in_document, judged};
 use seekwell_access::OutputFile;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
 use seekwell_io::histogram::Histogram;
@@ -19,6 +18,7 @@ use seekwell_jobs::job::{Job, JobFile as Parsed, Kind};
 use seekwell_jobs::play::data::Bad;
 use seekwell_jobs::play::source::Cut;
 use seekwell_jobs::play::source::failure::{MISMATCH, is_ignored};
+use seekwell_run::replay::{fidelity as in_document, judged};
 use seekwell_runs::{
     Detail, DeviceCount, JobFile, JobWork, Mismatch, Phase, Repeat, RepeatDetail, Work,
 };

@@ -1,6 +1,5 @@
 //! Why a trace cannot be played as was asked.
 
-use seekwell_report::units::capacity;
 use seekwell_sys::classify;
 use seekwell_trace::replay::FitError;
 use std::path::PathBuf;
@@ -25,15 +24,15 @@ pub enum ReplayError {
     },
     /// Several recorded devices and one target.
     #[error(
-        "the trace is of {} devices ({}): play one with --device NAME, or each on a target of its \
-         own with --map NAME=TARGET for each", names.len(), shown(names)
+        "the trace has {} devices ({}): replay one with --device NAME, or several with --map \
+         NAME=TARGET for each", names.len(), shown(names)
     )]
     SeveralDevices {
         /// Those with requests.
         names: Vec<String>,
     },
     /// No such recorded device.
-    #[error("no device of the trace is called {name:?}; there are {}", shown(names))]
+    #[error("the trace has no device {name:?}; it has {}", shown(names))]
     NoSuchDevice {
         /// As it was typed.
         name: String,
@@ -74,7 +73,7 @@ pub enum ReplayError {
         instead: &'static str,
     },
     /// It does not fit on the target.
-    #[error("{}", too_large(.source, path))]
+    #[error("{}: {source}{}", path.display(), fitting(source))]
     Fit {
         /// Both sizes.
         source: FitError,
@@ -88,24 +87,21 @@ classify!(ReplayError {
     Refused: NoReads;
 });
 
-/// At most a dozen names.
+/// At most a dozen names, without what a terminal would act on.
 fn shown(names: &[String]) -> String {
-    let mut out = names.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
+    let first = names.iter().take(12).map(|name| name.escape_debug().to_string());
+    let mut out = first.collect::<Vec<_>>().join(", ");
     if names.len() > 12 {
         out += ", …";
     }
-    seekwell_report::clean(&out)
+    out
 }
 
-fn too_large(error: &FitError, path: &std::path::Path) -> String {
-    let path = path.display();
+const fn fitting(error: &FitError) -> &'static str {
     match error {
-        FitError::TooLarge { trace_bytes, target_bytes } => format!(
-            "the trace reaches to byte {trace_bytes} ({}), {path} holds {target_bytes} ({}): --fit \
-             modulo wraps addresses around, --fit scale shrinks them evenly",
-            capacity(*trace_bytes),
-            capacity(*target_bytes)
-        ),
-        FitError::Tiny { .. } => format!("{path}: {error}"),
+        FitError::TooLarge { .. } => {
+            "; --fit modulo wraps addresses around, --fit scale shrinks them evenly"
+        }
+        FitError::Tiny { .. } => "",
     }
 }

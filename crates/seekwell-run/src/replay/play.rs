@@ -1,25 +1,23 @@
 //! One round: every lane on a thread of its own, all against one base time.
 
+use super::ReplayOptions;
 use super::lanes::Lane;
-use super::{moment, tags};
-use crate::cli::replay::{Mode, Replay};
-use crate::context::Context;
-use crate::progress::Line;
+use crate::executor::{Issue, OnTarget, dispatcher, share};
+use crate::{Host, Source, Watcher};
 use seekwell_io::clock::Clock;
-use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, EngineError, run_source, sharpen_timers};
 use seekwell_io::measurement::Measurement;
-use seekwell_io::target::Engine;
-use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
+use seekwell_io::request::Op;
+use seekwell_io::target::{Engine, Target, TargetError};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload;
-use seekwell_run::{Source, share};
-use seekwell_runs::DeviceCount;
+use seekwell_runs::{DeviceCount, ReplayMode};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::replay::{Closed, Dependent, Feed, Fidelity, Picked, Skipped, Timed};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Barrier, OnceLock};
 use std::time::Duration;
 
@@ -35,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// What a round needs.
 pub struct Stage<'a> {
     /// As was asked.
-    pub args: &'a Replay,
+    pub options: &'a ReplayOptions,
     /// What is played where.
     pub lanes: &'a [Lane],
     /// Time of the trace's first request.
@@ -45,7 +43,25 @@ pub struct Stage<'a> {
     /// How requests are issued.
     pub engine: Engine,
     /// Signals and the system.
-    pub context: &'a Context,
+    pub host: Host<'a>,
+}
+
+/// One lane, on whatever its target is.
+struct OneLane<'a> {
+    stage: &'a Stage<'a>,
+    lane: &'a Lane,
+    gate: &'a Gate,
+}
+
+impl OnTarget for OneLane<'_> {
+    type Output = Result<Played, PlayError>;
+
+    fn on<T: Target>(
+        self,
+        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
+    ) -> Result<Played, PlayError> {
+        self.stage.on(self.lane, self.gate, || open(0))
+    }
 }
 
 /// What one lane gave.
@@ -101,21 +117,27 @@ impl Gate {
 
 impl Stage<'_> {
     /// Plays all lanes once; results in their order.
-    pub fn round(&self, round: u32, line: &Line) -> Vec<Result<Played, PlayError>> {
+    pub fn round(&self, round: u32, watcher: &impl Watcher) -> Vec<Result<Played, PlayError>> {
         let gate = Gate {
             barrier: Barrier::new(self.lanes.len()),
             is_broken: AtomicBool::new(false),
             base: OnceLock::new(),
         };
         std::thread::scope(|scope| {
+            // Nothing is sent: the channel closes when the last lane has ended.
+            let (playing, ended) = channel::<()>();
             let start = |lane| {
-                let gate = &gate;
-                scope.spawn(move || self.play(lane, gate, round))
+                let (gate, playing) = (&gate, playing.clone());
+                scope.spawn(move || {
+                    let played = self.play(lane, gate, round);
+                    drop(playing);
+                    played
+                })
             };
             let threads: Vec<_> = self.lanes.iter().map(start).collect();
-            if self.context.progress {
-                self.watch(&gate, round, line, || threads.iter().all(|t| t.is_finished()));
-            }
+            drop(playing);
+            let goes_on = || ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout);
+            self.watch(&gate, round, watcher, goes_on);
             let ended = threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or(Err(PlayError::Engine(EngineError::Thread))));
@@ -124,8 +146,8 @@ impl Stage<'_> {
     }
 
     /// Shows how far it is until it is over.
-    fn watch(&self, gate: &Gate, round: u32, line: &Line, is_over: impl Fn() -> bool) {
-        let (clock, control) = (Clock::real(), &self.context.control);
+    fn watch(&self, gate: &Gate, round: u32, watcher: &impl Watcher, goes_on: impl Fn() -> bool) {
+        let (clock, control) = (Clock::real(), self.host.control);
         let wanted: u64 = self
             .lanes
             .iter()
@@ -133,19 +155,15 @@ impl Stage<'_> {
             .sum();
         let before = control.requests.load(Relaxed);
         let begun = clock.now();
-        let rounds = match self.args.repeats {
+        let rounds = match self.options.repeats {
             1 => String::new(),
             repeats => format!(" · round {} of {repeats}", round + 1),
         };
-        let lasts = self.span.as_secs_f64() / self.args.speed;
-        let mut looks = 0u32;
-        while !is_over() {
-            // Looked at often at first, so that a short replay is not kept waiting.
-            std::thread::sleep(if looks < 40 { LOOK / 25 } else { LOOK });
-            looks += 1;
+        let lasts = self.span.as_secs_f64() / self.options.speed;
+        while goes_on() {
             let now = clock.now();
             let done = control.requests.load(Relaxed) - before;
-            let share = if self.args.mode == Mode::Timed {
+            let share = if self.options.mode == ReplayMode::Timed {
                 let since = gate.base.get().map_or(0.0, |base| now.since(*base).as_secs_f64());
                 since / lasts.max(1e-9)
             } else {
@@ -155,23 +173,27 @@ impl Stage<'_> {
             let spent = now.since(begun).as_secs_f64();
             let left = if share > 0.0 { spent / share - spent } else { lasts };
             let what = format!("replaying{rounds} · {done} requests · {left:.0} s left");
-            line.part(&what, (share * 1e6) as u64, 1_000_000);
+            watcher.part(&what, (share * 1e6) as u64, 1_000_000);
         }
     }
 
     fn play(&self, lane: &Lane, gate: &Gate, round: u32) -> Result<Played, PlayError> {
         sharpen_timers();
-        let (depth, bytes, seed) = (lane.depth, lane.longest_bytes, u64::from(round));
-        match &lane.source {
-            Source::Null => self.on(lane, gate, || Ok(Null::new())),
-            Source::Modelled(model) => self.on(lane, gate, || Ok(model.build(seed))),
-            Source::Opened { opened, .. } if self.engine != Engine::Threads => {
-                self.on(lane, gate, || Uring::new(opened.as_fd(), depth, bytes, seed))
-            }
-            Source::Opened { opened, .. } => {
-                self.on(lane, gate, || Threads::new(opened.as_fd(), depth, bytes, seed))
-            }
-        }
+        let work = OneLane { stage: self, lane, gate };
+        let seed = u64::from(round);
+        let file = match &lane.source {
+            Source::Modelled(model) => return work.on(|_| Ok(model.build(seed))),
+            Source::Opened { opened, .. } => Some(opened.as_fd()),
+            Source::Null => None,
+        };
+        let issue = Issue {
+            engine: self.engine,
+            depth: lane.depth,
+            bytes: lane.longest_bytes,
+            flushes: lane.writes && lane.survey.requests[Op::Flush as usize] > 0,
+            seed,
+        };
+        issue.on(file, work)
     }
 
     fn on<T: Target>(
@@ -183,7 +205,7 @@ impl Stage<'_> {
         let set_up = || {
             let target = open().map_err(EngineError::from)?;
             let mut feed = Feed::start(
-                formats::open_file(&self.args.trace, self.args.from)?,
+                formats::open_file(&self.options.trace, self.options.from)?,
                 self.picked(lane),
             );
             // What decoding takes until the first request is there delays none.
@@ -195,7 +217,7 @@ impl Stage<'_> {
             // A model has a clock of its own.
             base = target.now() + LEAD;
         }
-        let view = &self.context.view;
+        let view = self.host.view;
         let before = lane.source.counters(view);
         let (measurement, feed, fidelity) = self.run(lane, feed, base, &mut target)?;
         drop(target);
@@ -212,23 +234,23 @@ impl Stage<'_> {
         base: Nanos,
         target: &mut T,
     ) -> Result<(Measurement, Feed, Fidelity), EngineError> {
-        let tags = tags(self.args).map_or(lane.depth, |(_, tags)| tags.min(lane.depth));
-        let fidelity = Fidelity::new(tags, self.args.late);
-        let speed = self.args.speed;
-        Ok(match self.args.mode {
-            Mode::Timed => {
+        let tags = self.options.tags.map_or(lane.depth, |(_, tags)| tags.min(lane.depth));
+        let fidelity = Fidelity::new(tags, self.options.late);
+        let speed = self.options.speed;
+        Ok(match self.options.mode {
+            ReplayMode::Timed => {
                 let mut source = Timed::new(feed, base, speed, fidelity);
                 let measured = self.drive(lane, &mut source, base, target)?;
                 let (feed, fidelity) = source.finish();
                 (measured, feed, fidelity)
             }
-            Mode::Depth => {
-                let mut source = Closed::new(feed, self.args.depth, fidelity);
+            ReplayMode::Depth => {
+                let mut source = Closed::new(feed, self.options.depth, fidelity);
                 let measured = self.drive(lane, &mut source, base, target)?;
                 let (feed, fidelity) = source.finish();
                 (measured, feed, fidelity)
             }
-            Mode::Dependent => {
+            ReplayMode::Dependent => {
                 let mut source = Dependent::new(feed, base, speed, fidelity);
                 let measured = self.drive(lane, &mut source, base, target)?;
                 let (feed, fidelity) = source.finish();
@@ -244,7 +266,7 @@ impl Stage<'_> {
         base: Nanos,
         target: &mut T,
     ) -> Result<Measurement, EngineError> {
-        let is_timed = self.args.mode != Mode::Depth;
+        let is_timed = self.options.mode != ReplayMode::Depth;
         let model = match &lane.source {
             Source::Modelled(model) => Some(model),
             Source::Null | Source::Opened { .. } => None,
@@ -256,13 +278,8 @@ impl Stage<'_> {
             runtime: Nanos::ZERO,
             spin: if is_timed && model.is_none() { self.spin() } else { Nanos::ZERO },
         };
-        let control = &self.context.control;
-        match tags(self.args).or_else(|| model.and_then(|m| m.tags())) {
-            None => run_source(source, bounds, target, &mut Unlimited::default(), control),
-            Some((policy, tags)) => {
-                run_source(source, bounds, target, &mut policy.over(tags), control)
-            }
-        }
+        let mut dispatcher = dispatcher(self.options.tags.or_else(|| model.and_then(|m| m.tags())));
+        run_source(source, bounds, target, &mut dispatcher, self.host.control)
     }
 
     /// Watching the clock is for threads that have a processor each; others would be in the way.
@@ -274,13 +291,13 @@ impl Stage<'_> {
     fn picked(&self, lane: &Lane) -> Picked {
         Picked {
             device: lane.device,
-            moment: moment(self.args),
+            moment: self.options.moment,
             first: self.first,
             writes: lane.writes,
             placing: lane.placing,
             longest_bytes: lane.longest_bytes,
-            untimed: self.args.mode == Mode::Depth,
-            dependencies: self.args.mode == Mode::Dependent,
+            untimed: self.options.mode == ReplayMode::Depth,
+            dependencies: self.options.mode == ReplayMode::Dependent,
             device_shift: None,
         }
     }

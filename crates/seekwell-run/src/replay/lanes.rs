@@ -1,17 +1,12 @@
 //! Which recorded device is played on which target, and how its requests are placed there.
 
-use super::{ReplayError, Surveyed};
-use crate::cli::replay::{Fit as FitChoice, Replay};
-use crate::context::Context;
-use crate::exit::CommandError;
-use crate::progress::Line;
+use super::{ReplayError, ReplayOptions, Surveyed, Targets};
+use crate::medium::{SMALLEST, Wanted, prepare as open};
+use crate::{Host, RunError, Source, Watcher, look};
 use seekwell_access::{Consent, FsSpace, plan_size};
 use seekwell_inspect::{Inspection, TargetKind};
-use seekwell_run::Source;
-use seekwell_run::look;
-use seekwell_run::{SMALLEST, Wanted, prepare as open};
 use seekwell_runs::Medium;
-use seekwell_trace::replay::{DeviceSurvey, Fit, Placing};
+use seekwell_trace::replay::{DeviceSurvey, Placing};
 use std::path::{Path, PathBuf};
 
 /// Requests outstanding at most, where nothing else is asked for.
@@ -61,13 +56,13 @@ struct Pair {
 /// # Errors
 /// [`ReplayError`], and whatever the rules of access refuse.
 pub fn prepare(
-    args: &Replay,
+    options: &ReplayOptions,
     surveyed: &Surveyed,
-    context: &Context,
-    line: &Line,
-) -> Result<Vec<Lane>, CommandError> {
-    let mut pairs = pairs(args, surveyed)?;
-    match args.destroy.as_slice() {
+    host: Host<'_>,
+    watcher: &impl Watcher,
+) -> Result<Vec<Lane>, RunError> {
+    let mut pairs = pairs(&options.targets, surveyed)?;
+    match options.destroy.as_slice() {
         [] => {}
         given if given.len() == pairs.len() => {
             for (pair, serial) in pairs.iter_mut().zip(given) {
@@ -79,10 +74,10 @@ pub fn prepare(
             return Err(ReplayError::Destroy { given, targets }.into());
         }
     }
-    pairs.into_iter().map(|pair| lane(pair, args, context, line)).collect()
+    pairs.into_iter().map(|pair| lane(pair, options, host, watcher)).collect()
 }
 
-fn pairs(args: &Replay, surveyed: &Surveyed) -> Result<Vec<Pair>, ReplayError> {
+fn pairs(targets: &Targets, surveyed: &Surveyed) -> Result<Vec<Pair>, ReplayError> {
     let devices = &surveyed.survey.devices;
     let name = |i: usize| {
         let known = surveyed.tables.devices.get(i).map(|d| d.name.clone());
@@ -102,16 +97,19 @@ fn pairs(args: &Replay, surveyed: &Surveyed) -> Result<Vec<Pair>, ReplayError> {
             destroy: None,
         })
     };
-    let Some(on) = &args.on else {
-        let twice = args.map.iter().enumerate().find(|(i, (recorded, _))| {
-            args.map[..*i].iter().any(|(earlier, _)| earlier == recorded)
-        });
-        if let Some((_, (name, _))) = twice {
-            return Err(ReplayError::MappedTwice { name: name.clone() });
+    let (on, device) = match targets {
+        Targets::One { on, device } => (on, device),
+        Targets::Mapped(map) => {
+            let twice = map.iter().enumerate().find(|(i, (recorded, _))| {
+                map[..*i].iter().any(|(earlier, _)| earlier == recorded)
+            });
+            if let Some((_, (name, _))) = twice {
+                return Err(ReplayError::MappedTwice { name: name.clone() });
+            }
+            return map.iter().map(|(recorded, path)| pair(recorded, path)).collect();
         }
-        return args.map.iter().map(|(recorded, path)| pair(recorded, path)).collect();
     };
-    match (&args.device, played.as_slice()) {
+    match (device, played.as_slice()) {
         (Some(recorded), _) => Ok(vec![pair(recorded, on)?]),
         (None, [index]) => Ok(vec![Pair {
             device: None,
@@ -124,28 +122,35 @@ fn pairs(args: &Replay, surveyed: &Surveyed) -> Result<Vec<Pair>, ReplayError> {
     }
 }
 
-fn lane(pair: Pair, args: &Replay, context: &Context, line: &Line) -> Result<Lane, CommandError> {
+fn lane(
+    pair: Pair,
+    options: &ReplayOptions,
+    host: Host<'_>,
+    watcher: &impl Watcher,
+) -> Result<Lane, RunError> {
     let Pair { device, recorded, survey, path, destroy } = pair;
-    let inspection = look(&context.view, &path)?;
+    let inspection = look(host.view, &path)?;
     let end = survey.end_bytes.max(1);
-    let fit = fit(args.fit);
     let refused = |source| ReplayError::Fit { source, path: path.clone() };
-    let placed =
-        |block, bytes| Placing::new(fit, block, end, survey.longest_bytes, bytes).map_err(refused);
+    let placed = |block, bytes| {
+        Placing::new(options.fit, block, end, survey.longest_bytes, bytes).map_err(refused)
+    };
     if inspection.kind == TargetKind::Directory {
         // Refused before anything is laid out.
         let space = FsSpace::of(&path)?;
-        placed(1, plan_size(args.size.unwrap_or(end.max(SMALLEST)), SMALLEST, &space)?)?;
+        placed(1, plan_size(options.size_bytes.unwrap_or(end.max(SMALLEST)), SMALLEST, &space)?)?;
     }
     let wanted = Wanted {
         inspection: &inspection,
-        size_bytes: args.size.or((inspection.kind == TargetKind::Null).then_some(end)),
+        size_bytes: options.size_bytes.or((inspection.kind == TargetKind::Null).then_some(end)),
         default_bytes: end.max(SMALLEST),
-        destroy: destroy.as_deref().map(|serial| Consent { serial, accepted: &args.accept_data }),
+        destroy: destroy
+            .as_deref()
+            .map(|serial| Consent { serial, accepted: &options.accept_data }),
         writes: false,
-        set: &args.set,
+        set: &options.set,
     };
-    let ready = open(&wanted, context.host(), line)?;
+    let ready = open(&wanted, host, watcher)?;
     let writes = match &ready.source {
         Source::Null | Source::Modelled(_) => true,
         Source::Opened { opened, .. } => opened.writable(),
@@ -155,7 +160,7 @@ fn lane(pair: Pair, args: &Replay, context: &Context, line: &Line) -> Result<Lan
     }
     let block = ready.inputs.logical_block_bytes;
     let placing = placed(block, ready.inputs.region_bytes)?;
-    let (depth, longest_bytes) = bounds(survey.longest_bytes, block, args.depth);
+    let (depth, longest_bytes) = bounds(survey.longest_bytes, block, options.depth);
     Ok(Lane {
         device,
         recorded,
@@ -181,15 +186,6 @@ pub fn bounds(longest: u32, block: u32, depth: Option<u32>) -> (u32, u32) {
     match depth {
         Some(depth) => (depth, whole(longest.min(BUFFERS / depth / 4096 * 4096))),
         None => ((BUFFERS / longest.next_multiple_of(4096)).clamp(1, DEPTH), longest),
-    }
-}
-
-/// The choice in the library's words.
-pub const fn fit(choice: FitChoice) -> Fit {
-    match choice {
-        FitChoice::Fail => Fit::Fail,
-        FitChoice::Modulo => Fit::Modulo,
-        FitChoice::Scale => Fit::Scale,
     }
 }
 

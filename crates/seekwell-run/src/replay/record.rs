@@ -2,9 +2,8 @@
 
 use super::lanes::Lane;
 use super::play::{PlayError, Played};
-use super::{Surveyed, tags};
-use crate::cli::replay::{Fit, Mode, Replay, Times};
-use crate::session::Session;
+use super::{ReplayOptions, Surveyed, Targets};
+use crate::{Session, Watcher};
 use seekwell_checkup::{detail, latency, metrics, summarize};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
@@ -15,35 +14,34 @@ use seekwell_trace::replay::{Skipped, Verdict};
 use std::collections::BTreeMap;
 
 /// A phase that has not been run.
-pub fn phase(lane: &Lane, args: &Replay, surveyed: &Surveyed) -> Phase {
-    let file = args.trace.file_name().unwrap_or(args.trace.as_os_str()).to_string_lossy();
-    let (mode, how) = match args.mode {
-        Mode::Timed => (ReplayMode::Timed, "at its recorded times".to_owned()),
-        Mode::Depth => match args.depth {
-            Some(depth) => (ReplayMode::Depth, format!("at depth {depth}")),
-            None => (ReplayMode::Depth, "at its recorded depth".to_owned()),
-        },
-        Mode::Dependent => (ReplayMode::Dependent, "as its programs waited".to_owned()),
+pub fn phase(lane: &Lane, options: &ReplayOptions, surveyed: &Surveyed) -> Phase {
+    let file = options.trace.file_name().unwrap_or(options.trace.as_os_str()).to_string_lossy();
+    let by_depth = options.mode == ReplayMode::Depth;
+    let how = match (options.mode, options.depth) {
+        (ReplayMode::Timed, _) => "at its recorded times".to_owned(),
+        (ReplayMode::Depth, Some(depth)) => format!("at depth {depth}"),
+        (ReplayMode::Depth, None) => "at its recorded depth".to_owned(),
+        (ReplayMode::Dependent, _) => "as its programs waited".to_owned(),
     };
     let named = |n: &String| (format!("-{}", slug(n)), format!(" of {n} in"));
     let (tail, of) = lane.recorded.as_ref().map(named).unwrap_or_default();
-    let how = match args.on {
-        Some(_) => how,
-        None => format!("on {} {how}", lane.path.display()),
+    let how = match options.targets {
+        Targets::One { .. } => how,
+        Targets::Mapped(_) => format!("on {} {how}", lane.path.display()),
     };
-    let (tail, mut how) = match tags(args) {
+    let (tail, mut how) = match options.tags {
         None => (tail, how),
         Some((policy, tags)) => (
             format!("{tail}-{}-{tags}", policy.name()),
             format!("{how}, {tags} tags {}", policy.name()),
         ),
     };
-    if args.speed.to_bits() != 1.0f64.to_bits() && args.mode != Mode::Depth {
-        how += &format!(", {} times as fast", args.speed);
+    if options.speed.to_bits() != 1.0f64.to_bits() && !by_depth {
+        how += &format!(", {} times as fast", options.speed);
     }
     let requests = Op::ALL.into_iter().zip(lane.survey.requests).filter(|(_, n)| *n > 0);
     Phase {
-        name: format!("replay-{}-{}{tail}", slug(&file), mode_name(args.mode)),
+        name: format!("replay-{}-{}{tail}", slug(&file), options.mode.name()),
         title: format!("replay{of} {file} {how}"),
         workload: Work::Replayed(Replayed {
             trace: file.into_owned(),
@@ -52,32 +50,19 @@ pub fn phase(lane: &Lane, args: &Replay, surveyed: &Surveyed) -> Phase {
             recorded_device: lane.recorded.clone(),
             requests: requests.map(|(op, n)| (op.name().to_owned(), n)).collect(),
             span_ns: surveyed.survey.span(),
-            mode,
-            times: if args.times == Times::Queue { "queue" } else { "issue" }.into(),
-            speed: args.speed,
+            mode: options.mode,
+            times: options.moment.name().into(),
+            speed: options.speed,
             depth: lane.depth,
-            recorded_depth: args.mode == Mode::Depth && args.depth.is_none(),
-            tags: tags(args).map(|(_, tags)| tags),
-            tag_policy: tags(args).map(|(policy, _)| policy.name().to_owned()),
-            fit: match args.fit {
-                Fit::Fail => "fail",
-                Fit::Modulo => "modulo",
-                Fit::Scale => "scale",
-            }
-            .into(),
+            recorded_depth: by_depth && options.depth.is_none(),
+            tags: options.tags.map(|(_, tags)| tags),
+            tag_policy: options.tags.map(|(policy, _)| policy.name().to_owned()),
+            fit: options.fit.name().into(),
             writes: lane.writes,
         }),
         skipped: Some(seekwell_runs::Skipped::NotReached),
         repeats: Vec::new(),
         metrics: BTreeMap::new(),
-    }
-}
-
-const fn mode_name(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Timed => "timed",
-        Mode::Depth => "depth",
-        Mode::Dependent => "dependent",
     }
 }
 
@@ -88,8 +73,8 @@ fn slug(name: &str) -> String {
 }
 
 /// Adds what a round gave to the document.
-pub fn keep(
-    session: &mut Session<'_>,
+pub fn keep<W: Watcher>(
+    session: &mut Session<'_, W>,
     lanes: &[Lane],
     played: &[Result<Played, PlayError>],
     seed: u64,
@@ -187,7 +172,7 @@ pub fn is_hopeless(phase: &Phase) -> bool {
 }
 
 /// Says of phases that gave nothing why not.
-pub fn close(session: &mut Session<'_>, interrupted: bool) {
+pub fn close<W: Watcher>(session: &mut Session<'_, W>, interrupted: bool) {
     if interrupted {
         for phase in session.document.phases.iter_mut().filter(|p| p.repeats.is_empty()) {
             phase.skipped = Some(seekwell_runs::Skipped::Interrupted);
