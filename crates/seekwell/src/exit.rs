@@ -1,13 +1,10 @@
 //! How a command ends: its status, and the one place where errors become sentences.
 
 use crate::commands::bench::jobs::{JobRunError, LayoutError};
-use crate::commands::bench::limit::LimitError;
-use crate::commands::bench::sweep::SweepError;
-use crate::commands::experiment::arms::ArmError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_checkup::ExecuteError;
 use seekwell_compare::{CompareError, SourceError, TrendError};
-use seekwell_experiment::{ExperimentError, UnknownMetric};
+use seekwell_experiment::{ArmError, ExperimentError, SweepError, UnknownMetric};
 use seekwell_inspect::InspectError;
 use seekwell_inspect::log::LogError;
 use seekwell_inspect::probe::ProbeError;
@@ -21,6 +18,7 @@ use seekwell_machine::describe::DescribeError;
 use seekwell_machine::fit::FitError;
 use seekwell_report::ReportError;
 use seekwell_reproduce::ReproduceError;
+use seekwell_run::bench::LimitError;
 use seekwell_run::replay::ReplayError;
 use seekwell_run::{Ending, RunError};
 use seekwell_runs::StoreError;
@@ -320,6 +318,14 @@ impl From<RunError> for CommandError {
         match error {
             RunError::Trace(error) => Self::Trace(error),
             RunError::Replay(error) => Self::Replay(error),
+            RunError::Arm(error) => Self::Arm(error),
+            RunError::Sweep(error) => Self::Sweep(error),
+            RunError::Limit(error) => Self::Limit(error),
+            RunError::Execute(error) => Self::Execute(error),
+            RunError::NotMeasured { why } => Self::NotMeasured { why },
+            RunError::Suite(error) => Self::Suite(error),
+            RunError::Experiment(error) => Self::Experiment(error),
+            RunError::Tune(error) => Self::Tune(error),
             error => Self::Run(error),
         }
     }
