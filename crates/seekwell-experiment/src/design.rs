@@ -1,8 +1,10 @@
 //! The design of an experiment: which arm runs when, and how many blocks.
 
+use crate::metric::{better, default_margin};
 use seekwell_io::units::Nanos;
 use seekwell_stats::{Arm, BLOCKS_DEFAULT, BLOCKS_PILOT, Better, Margin, Order, order};
 use serde::{Deserialize, Serialize};
+use std::hash::{BuildHasher, RandomState};
 
 /// Runs of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +67,27 @@ pub struct Slot {
 impl Design {
     /// Blocks of the pilot, after which the number of blocks is fixed.
     pub const PILOT: u32 = BLOCKS_PILOT;
+
+    /// Blocks of four, as many as the pilot asks for, without pauses; the default margin where none
+    /// is given.
+    pub fn new(metric: String, margin: Option<Margin>, seed: u64) -> Self {
+        Self {
+            better: better(&metric),
+            margin: margin.unwrap_or_else(|| default_margin(&metric)),
+            metric,
+            seed,
+            shape: Shape::Fours,
+            blocks: None,
+            settle_ns: Nanos::ZERO,
+            aa: false,
+            reboot_between: false,
+        }
+    }
+
+    /// A seed that nobody chose: 32 bits, enough for a coin and short enough to be typed again.
+    pub fn fresh_seed() -> u64 {
+        RandomState::new().hash_one(()) & 0xFFFF_FFFF
+    }
 
     /// Order of a block.
     pub fn order(&self, block: u32) -> Order {

@@ -6,6 +6,7 @@ use crate::conclusion::{Claim, Conclusion};
 use crate::condition::Condition;
 use crate::design::{Design, Forecast, Slot};
 use crate::rig::{Applied, NotRestored, Region};
+use jiff::Timestamp;
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
 use seekwell_runs::Tool;
@@ -136,6 +137,36 @@ pub struct Run {
 impl Document {
     /// The schema's name.
     pub const SCHEMA: &str = "seekwell/experiment/1";
+
+    /// An experiment of two arms without any run.
+    pub fn new(tool: Tool, target: String, design: Design, a: ArmSpec, b: ArmSpec) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            id: String::new(),
+            status: Status::Running,
+            started_at: Timestamp::now().to_string(),
+            ended_at: None,
+            tool,
+            command: Vec::new(),
+            target,
+            identity: String::new(),
+            size_bytes: None,
+            destroy: None,
+            design,
+            expect: None,
+            a,
+            b,
+            region: None,
+            forecast: None,
+            planned_blocks: None,
+            sessions: Vec::new(),
+            runs: Vec::new(),
+            discarded: Vec::new(),
+            invalid: None,
+            not_restored: Vec::new(),
+            conclusion: None,
+        }
+    }
 
     /// The arm of this letter.
     pub fn arm(&self, arm: Arm) -> &ArmSpec {

@@ -13,4 +13,5 @@ pub mod measurement;
 pub mod request;
 pub mod target;
 pub mod units;
+pub mod value;
 pub mod workload;

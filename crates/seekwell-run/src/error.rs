@@ -1,14 +1,19 @@
 //! Why something cannot be measured.
 
+use crate::bench::LimitError;
 use crate::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
+use seekwell_checkup::ExecuteError;
+use seekwell_experiment::{ArmError, ExperimentError, SweepError};
 use seekwell_inspect::InspectError;
 use seekwell_io::target::TargetError;
 use seekwell_io::workload::WorkloadError;
 use seekwell_machine::describe::DescribeError;
 use seekwell_runs::StoreError;
+use seekwell_suites::SuiteError;
 use seekwell_sys::{Class, classify};
 use seekwell_trace::error::TraceError;
+use seekwell_tune::TuneError;
 use std::io;
 use std::path::PathBuf;
 
@@ -83,6 +88,33 @@ pub enum RunError {
     /// A trace cannot be replayed as was asked.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// Arms or workloads make no sense.
+    #[error(transparent)]
+    Arm(#[from] ArmError),
+    /// A sweep makes no sense.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// No limit can be searched for.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// Nothing could be measured.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// A run gave no numbers.
+    #[error("the measurement is not valid: {why}")]
+    NotMeasured {
+        /// Why.
+        why: String,
+    },
+    /// A suite cannot be run, or was given up.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    /// An experiment cannot be kept, found or gone on with.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// Settings cannot be tried, kept or put back.
+    #[error(transparent)]
+    Tune(Box<TuneError>),
     /// A raw device or a user's file would be written, and was not given to be destroyed.
     #[error(
         "{} is a {what} of yours, and this workload writes: only a block device that is named with \
@@ -106,8 +138,9 @@ pub enum RunError {
 }
 
 classify!(RunError {
-    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, NothingToDestroy;
+    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, NothingToDestroy, Arm, Sweep;
     Refused: Refusal, RingRefused, WouldWrite;
+    Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),
     | Self::Access(error) => error.class(),
     | Self::Workload(error) => error.class(),
@@ -115,12 +148,23 @@ classify!(RunError {
     | Self::Store(error) => error.class(),
     | Self::Trace(error) => error.class(),
     | Self::Replay(error) => error.class(),
+    | Self::Execute(error) => error.class(),
+    | Self::Suite(error) => error.class(),
+    | Self::Experiment(error) => error.class(),
+    | Self::Tune(error) => error.class(),
+    | Self::Limit(error) => error.class(),
     | Self::Read { source, .. } => Class::of_file(source),
 });
 
 impl From<Refusal> for RunError {
     fn from(refusal: Refusal) -> Self {
         Self::Refusal(Box::new(refusal))
+    }
+}
+
+impl From<TuneError> for RunError {
+    fn from(error: TuneError) -> Self {
+        Self::Tune(Box::new(error))
     }
 }
 

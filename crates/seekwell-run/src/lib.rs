@@ -4,14 +4,18 @@
 //! Nothing here prints or ends the process. A [`Watcher`] is told how it goes; what stops a run
 //! early is the [`Control`](seekwell_io::engine::Control) that the caller's signals set.
 
+pub mod bench;
 mod error;
 mod executor;
+pub mod experiment;
 mod fitting;
 mod judge;
 mod medium;
 pub mod replay;
 mod session;
+pub mod suite;
 mod target;
+pub mod tuning;
 mod watcher;
 
 pub use error::RunError;

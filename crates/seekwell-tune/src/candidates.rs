@@ -9,7 +9,7 @@ use crate::apply::current;
 use crate::disk::Disk;
 use crate::error::TuneError;
 use crate::plan::plan;
-use crate::setting::{Risk, Scope, attributes};
+use crate::setting::{Request, Risk, Scope, SettingError, attributes, find, hdparm, parse};
 use seekwell_sys::View;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,31 @@ pub struct Candidate {
     pub value: String,
     /// The value now.
     pub was: String,
+}
+
+impl Candidate {
+    /// A candidate as it was typed; whether the kernel takes the value is found out by setting it.
+    ///
+    /// # Errors
+    /// [`TuneError`] for a word that is not a setting of this disk, or a value that it cannot have.
+    pub fn parse(view: &dyn View, disk: &Disk, word: &str) -> Result<Self, TuneError> {
+        let mut request = parse(word).map_err(SettingError::from)?;
+        if let Request::Classic(switch) = &request {
+            request = hdparm::translate(switch, disk).map_err(SettingError::from)?;
+        }
+        let Request::Set { key, value } = request else {
+            return Err(TuneError::NoTrial { disk: None });
+        };
+        let attribute = find(view, disk, &key, None)?;
+        let takes = (attribute.setting.values)(view, disk, &attribute.path);
+        let value = takes.check(&value).map_err(|problem| SettingError::Value {
+            key: key.clone(),
+            value: value.clone(),
+            problem,
+        })?;
+        let was = current(&view.text(&attribute.path).unwrap_or_default());
+        Ok(Self { key: attribute.key, value, was })
+    }
 }
 
 /// Proposals that are no question of speed, or act only through the beliefs of others.

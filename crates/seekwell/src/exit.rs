@@ -122,9 +122,6 @@ pub enum CommandError {
     /// A form for other programs holds one run.
     #[error("fio's results are of one run, and {given} were given")]
     OneRun { given: usize },
-    /// A run gave no numbers.
-    #[error("the measurement is not valid: {why}")]
-    NotMeasured { why: String },
     /// The result is no JSON.
     #[error("the result could not be written as JSON: {0}")]
     Json(serde_json::Error),
@@ -168,7 +165,6 @@ impl CommandError {
                 Exit::Command(127)
             }
             Self::NotStarted { .. } => Exit::Command(126),
-            Self::NotMeasured { .. } => Exit::Invalid,
             Self::NoInspection { .. }
             | Self::NoSuchRule { .. }
             | Self::SuiteOnModel { .. }

@@ -37,22 +37,8 @@ pub fn begin<'a>(
     options: RunOptions<'_>,
     inspection: Inspection,
 ) -> Result<Session<'a>, CommandError> {
-    let line = Line::new(context.progress, Arc::clone(&context.control));
-    begin_with(line, context, options, inspection)
-}
-
-/// The same with a line that is shown otherwise.
-///
-/// # Errors
-/// As for [`begin`].
-pub fn begin_with<'a>(
-    line: Line,
-    context: &'a Context,
-    options: RunOptions<'_>,
-    inspection: Inspection,
-) -> Result<Session<'a>, CommandError> {
-    heed_signals(context)?;
-    Ok(Session::begin(context.host(), line, purpose(context, options)?, inspection)?)
+    let (line, purpose) = begin_command(context, options)?;
+    Ok(Session::begin(context.host(), line, purpose, inspection)?)
 }
 
 /// What a library function needs that begins the run itself; signals are heeded from here on.
@@ -63,19 +49,28 @@ pub fn begin_command(
     context: &Context,
     options: RunOptions<'_>,
 ) -> Result<(Line, Purpose), CommandError> {
-    heed_signals(context)?;
     let line = Line::new(context.progress, Arc::clone(&context.control));
-    Ok((line, purpose(context, options)?))
+    begin_command_with(line, context, options)
 }
 
-fn purpose(context: &Context, options: RunOptions<'_>) -> Result<Purpose, CommandError> {
-    Ok(Purpose {
+/// The same with a line that is shown otherwise.
+///
+/// # Errors
+/// As for [`begin_command`].
+pub fn begin_command_with(
+    line: Line,
+    context: &Context,
+    options: RunOptions<'_>,
+) -> Result<(Line, Purpose), CommandError> {
+    heed_signals(context)?;
+    let purpose = Purpose {
         kind: options.kind,
         label: options.label.map(str::to_owned),
         keep: if options.keep { Some(context.store()?) } else { None },
         engine: options.engine,
         tool: tool(),
-    })
+    };
+    Ok((line, purpose))
 }
 
 /// From here on a signal asks the command to stop.

@@ -221,6 +221,15 @@ classify!(SettingError {
     Refused: Absent, ReadOnly, Denied, NotReversible, Classic;
 });
 
+/// Whether a key is a setting's, or one of a family such as `iosched.*`. Whether a disk has it is
+/// known when the disk is looked at.
+pub fn is_key(key: &str) -> bool {
+    registry().any(|s| match s.key.strip_suffix('*') {
+        Some(stem) => key.starts_with(stem) || key == stem.trim_end_matches('.'),
+        None => s.key == key,
+    })
+}
+
 /// Every setting there is.
 pub fn registry() -> impl Iterator<Item = &'static Setting> {
     let families = [

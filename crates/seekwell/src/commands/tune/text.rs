@@ -1,5 +1,9 @@
 //! Documents of `seekwell tune` for people.
 
+use seekwell_experiment::text::command;
+use seekwell_io::units::{Nanos, three_digits};
+use seekwell_run::tuning::Measured;
+use seekwell_stats::signed;
 use seekwell_tune::Plan;
 use seekwell_tune::apply::Difference;
 use seekwell_tune::conflict::Other;
@@ -184,5 +188,29 @@ pub fn plan_text(plan: &Plan, target: &Path) -> String {
         let current = s.current.as_deref().unwrap_or("?");
         let _ = writeln!(out, "  {}  {:width$}  {current}   [{}]", s.risk.letter(), s.key, s.takes);
     }
+    out
+}
+
+/// Both runs of a measured trial.
+pub fn measured_text(measured: &Measured) -> String {
+    let mut out = String::from("One run each, before and under the setting: no verdict\n");
+    let shown = |name: &&String| {
+        let ends = ["requests_per_s", "latency_ns_p50", "latency_ns_p99"];
+        ends.iter().any(|end| name.ends_with(end))
+    };
+    for name in measured.before.keys().filter(shown) {
+        let (before, under) = (measured.before[name], measured.under.get(name));
+        let Some(under) = under else { continue };
+        let value = |x: f64| match name.contains("_ns_") {
+            true => Nanos(x.max(0.0) as u64).to_string(),
+            false => three_digits(x),
+        };
+        let change = match before {
+            b if b > 0.0 => format!("  ({} %)", signed((under / b - 1.0) * 100.0, 1)),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "  {name}  {} → {}{change}", value(before), value(*under));
+    }
+    let _ = writeln!(out, "For a verdict:\n  {}", command(&measured.verdict_command));
     out
 }

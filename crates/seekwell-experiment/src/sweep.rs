@@ -1,21 +1,9 @@
-//! `seekwell bench --sweep`: one phase for each combination of values.
+//! Sweeps: one workload for each combination of values.
 
-use super::stage::Stage;
-use super::{name, title};
-use crate::Ended;
-use crate::cli::Bench;
-use crate::cli::values::size;
-use crate::commands::experiment::arms::{ArmError, set};
-use crate::commands::format;
-use crate::context::Context;
-use crate::progress::seconds;
-use crate::session;
-use seekwell_checkup::{Group, PhaseSpec, Plan};
-use seekwell_experiment::Options;
-use seekwell_io::target::Engine;
-use seekwell_io::units::Nanos;
-use seekwell_run::{is_modelled, pick};
-use seekwell_runs::{Point, Study, Sweep};
+use crate::arm::Options;
+use crate::keys::ArmError;
+use seekwell_io::units::{Nanos, seconds};
+use seekwell_io::value::{clip, size};
 use seekwell_sys::classify;
 
 /// The most points of one sweep: more do not fit on a screen or into an afternoon.
@@ -24,6 +12,9 @@ const MOST_POINTS: u64 = 256;
 /// Why a sweep makes no sense.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SweepError {
+    /// A key or a value that no workload has.
+    #[error(transparent)]
+    Arm(#[from] ArmError),
     /// A word without a key or without values.
     #[error("--sweep {word:?}: write it like iodepth=1..256, rwmixread=0..100:25 or bs=512,4k,64k")]
     Unreadable {
@@ -70,7 +61,7 @@ pub enum SweepError {
 }
 
 classify!(SweepError {
-    Usage: Unreadable, Range, NoEngine, Same, Twice, TooMany;
+    Usage: Arm, Unreadable, Range, NoEngine, Same, Twice, TooMany;
 });
 
 /// One option and its values.
@@ -116,7 +107,7 @@ fn expand(key: &str, part: &str) -> Result<Vec<String>, SweepError> {
         return Ok(all.map(|number| format!("{policy}:{number}")).collect());
     }
     let Some((from, rest)) = part.split_once("..") else { return Ok(vec![part.to_owned()]) };
-    let wrong = || SweepError::Range { key: key.into(), range: part.chars().take(40).collect() };
+    let wrong = || SweepError::Range { key: key.into(), range: clip(part) };
     let number = |text: &str| size(text).map_err(|_| wrong());
     let (to, step) = match rest.split_once(':') {
         Some((to, step)) => (number(to)?, Some(number(step)?)),
@@ -190,9 +181,9 @@ fn options(base: &Options, axes: &[Axis]) -> Result<Vec<(Vec<String>, Options)>,
             match base.tags.filter(|_| plain) {
                 Some(_) => {
                     let policy = base.tag_policy.name();
-                    set(&mut options, &axis.key, &format!("{policy}:{value}"))?;
+                    options.set(&axis.key, &format!("{policy}:{value}"))?;
                 }
-                None => set(&mut options, &axis.key, value)?,
+                None => options.set(&axis.key, value)?,
             }
         }
         Ok((values, options))
@@ -207,74 +198,65 @@ fn rest(axes: &[Axis], values: &[String], options: &Options) -> Vec<(String, Str
     all.filter(|(key, _)| !said.contains(&key.as_str())).collect()
 }
 
-/// Names and titles of the phases of all points.
-fn named(
-    axes: &[Axis],
-    points: &[(Vec<String>, Options)],
-) -> Result<Vec<(String, String)>, SweepError> {
-    let mut all: Vec<(String, String)> = Vec::with_capacity(points.len());
-    for (values, options) in points {
-        let (mut phase, mut words) = (name(options), title(options));
-        for (key, value) in rest(axes, values, options) {
-            phase += &format!("-{key}-{value}");
-            words += &format!(", {key} {value}");
-        }
-        if all.iter().any(|(known, _)| *known == phase) {
-            return Err(SweepError::Same { phase });
-        }
-        all.push((phase, words));
-    }
-    Ok(all)
+/// All points of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// What is swept.
+    pub keys: Vec<String>,
+    /// The points, the first key's values next to each other.
+    pub points: Vec<GridPoint>,
 }
 
-/// Runs a sweep.
-pub fn run(args: &Bench, base: &Options, context: &Context) -> Ended {
-    let each = (base.runtime_ns + base.ramp_ns).0.saturating_mul(u64::from(args.repeats));
-    let time = |points: u64| Some(Nanos(each.saturating_mul(points)));
-    let (axes, count) = axes(&args.beyond.sweep).map_err(|e| match e {
-        SweepError::TooMany { points, .. } => SweepError::TooMany { points, time: time(points) },
-        error => error,
-    })?;
-    if count > MOST_POINTS {
-        return Err(SweepError::TooMany { points: count, time: time(count) }.into());
+/// One point of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridPoint {
+    /// A value for each key.
+    pub values: Vec<String>,
+    /// The workload.
+    pub options: Options,
+    /// The name of its phase.
+    pub phase: String,
+    /// The same in words.
+    pub title: String,
+}
+
+impl Grid {
+    /// Reads what is to be swept: `iodepth=1..256`, `bs=512,4k,64k`. Each point is measured
+    /// `repeats` times.
+    ///
+    /// # Errors
+    /// [`SweepError`] for a word that makes no sense, and for more points than anybody waits for.
+    pub fn parse(words: &[String], base: &Options, repeats: u32) -> Result<Self, SweepError> {
+        let each = base.run_time().0.saturating_mul(u64::from(repeats));
+        let time = |points: u64| Some(Nanos(each.saturating_mul(points)));
+        let (axes, count) = axes(words).map_err(|e| match e {
+            SweepError::TooMany { points, .. } => {
+                SweepError::TooMany { points, time: time(points) }
+            }
+            error => error,
+        })?;
+        if count > MOST_POINTS {
+            return Err(SweepError::TooMany { points: count, time: time(count) });
+        }
+        let mut points: Vec<GridPoint> = Vec::with_capacity(count as usize);
+        for (values, options) in options(base, &axes)? {
+            let (mut phase, mut title) = (options.name(), options.title());
+            for (key, value) in rest(&axes, &values, &options) {
+                phase += &format!("-{key}-{value}");
+                title += &format!(", {key} {value}");
+            }
+            if points.iter().any(|known| known.phase == phase) {
+                return Err(SweepError::Same { phase });
+            }
+            points.push(GridPoint { values, options, phase, title });
+        }
+        Ok(Self { keys: axes.into_iter().map(|axis| axis.key).collect(), points })
     }
-    let points = options(base, &axes)?;
-    let all: Vec<&Options> = points.iter().map(|(_, options)| options).collect();
-    let named = named(&axes, &points)?;
-    let by_engine = axes.iter().any(|axis| axis.key == "engine");
-    if by_engine && args.on.as_deref().is_some_and(is_modelled) {
-        return Err(SweepError::NoEngine.into());
+
+    /// Whether points differ in how requests are issued.
+    pub fn sweeps_engine(&self) -> bool {
+        self.keys.iter().any(|key| key == "engine")
     }
-    if all.iter().any(|options| by_engine && options.engine == Engine::IoUring) {
-        pick(Engine::IoUring, |text| context.note(text))?;
-    }
-    format::check_plots(&args.results, &all)?;
-    let mut stage = Stage::begin(args, context, &all)?;
-    let own = stage.session.engine();
-    let engines = |engine: Engine| match engine {
-        Engine::Auto => own,
-        named => named,
-    };
-    let mut phases = Vec::with_capacity(points.len());
-    let mut study = Sweep { keys: axes.iter().map(|a| a.key.clone()).collect(), points: vec![] };
-    for ((values, options), (phase, words)) in points.iter().zip(named) {
-        stage.executor.issue_phase_by(&phase, engines(options.engine), options.tags());
-        let workload = stage.workload(options, args.seed)?;
-        phases.push(PhaseSpec::new(&phase, words, Group::Custom, workload, args.repeats));
-        study.points.push(Point { phase, values: values.clone() });
-    }
-    let plan = Plan::of(phases, Nanos::ZERO);
-    let clock = if stage.session.document.modelled { " of the model's time" } else { "" };
-    let rounds =
-        if args.repeats > 1 { format!(" × {} repeats", args.repeats) } else { String::new() };
-    let about = seconds(plan.duration());
-    stage.session.line.note(&format!("a sweep of {count} points{rounds}: about {about}{clock}"));
-    stage.session.document.study = Some(Study::Sweep(study));
-    let first = plan.phases[0].workload.clone();
-    let interrupted = (args.beyond.precondition && stage.precondition(&first)?)
-        || stage.session.run(&plan, &mut stage.executor);
-    stage.session.conclude(interrupted, args.workload.size);
-    format::finish(context, &session::end(stage.session), &args.results)
 }
 
 #[cfg(test)]

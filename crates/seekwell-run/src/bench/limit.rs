@@ -1,21 +1,14 @@
-//! `seekwell bench --limit`: the highest rate whose response time keeps a bound.
+//! The highest rate whose response time keeps a bound.
 
+use super::BenchOptions;
 use super::stage::Stage;
-use super::{name, title};
-use crate::Ended;
-use crate::cli::Bench;
-use crate::cli::beyond::Bound;
-use crate::commands::format;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit};
-use crate::progress::seconds;
-use crate::session;
-use seekwell_checkup::limit::{LOWEST, Metric, Search, Step, judge};
+use crate::{RunError, Watcher};
+use seekwell_checkup::limit::{Bound, LOWEST, Metric, Search, Step, judge};
 use seekwell_checkup::{Group, PhaseSpec, Plan};
 use seekwell_experiment::Options;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, seconds};
 use seekwell_io::workload::{Pace, Workload};
-use seekwell_runs::{Limit, LimitOutcome, Phase, Study, Trial};
+use seekwell_runs::{Limit, Phase, Study, Trial};
 use seekwell_sys::classify;
 
 /// Repeats that confirm a rate, where none are asked for.
@@ -43,38 +36,41 @@ classify!(LimitError {
     Invalid: TooSlow;
 });
 
-/// Searches for the limit.
-pub fn run(args: &Bench, base: &Options, bound: Bound, context: &Context) -> Ended {
-    let mut stage = Stage::begin(args, context, &[base])?;
+/// Searches for the limit; gives whether it was interrupted.
+///
+/// # Errors
+/// [`RunError`] when the region cannot be written, or the device is too slow for the bound.
+pub fn search<W: Watcher>(
+    stage: &mut Stage<'_, W>,
+    options: &BenchOptions<'_>,
+    base: &Options,
+    bound: Bound,
+) -> Result<bool, RunError> {
     if base.iodepth == 1 {
         stage.session.line.note(
             "at most one request is outstanding in each thread: --iodepth=32 lets the disk use its \
              queue",
         );
     }
-    let workload = stage.workload(base, args.seed)?;
-    let interrupted = args.beyond.precondition && stage.precondition(&workload)?;
+    let workload = stage.workload(base, options.seed)?;
+    let interrupted = options.precondition && stage.precondition(&workload)?;
     let limit = Limit {
         metric: bound.metric.name().into(),
         bound_ns: bound.most.0,
-        closed_phase: format!("{}-closed", name(base)),
+        closed_phase: format!("{}-closed", base.name()),
         closed_requests_per_s: None,
         trials: Vec::new(),
         outcome: None,
     };
     let mut hunt = Hunt { stage, base, workload, bound, limit };
-    let interrupted = interrupted || hunt.go(args.repeats.max(CONFIRMING))?;
-    let unsettled = hunt.limit.outcome == Some(LimitOutcome::Unsettled);
+    let interrupted = interrupted || hunt.go(options.repeats.max(CONFIRMING))?;
     hunt.keep();
-    hunt.stage.session.conclude(interrupted, args.workload.size);
-    let (document, detail, exit) = session::end(hunt.stage.session);
-    let exit = if unsettled && exit == Exit::Done { Exit::NotShown } else { exit };
-    format::finish(context, &(document, detail, exit), &args.results)
+    Ok(interrupted)
 }
 
 /// A search in progress.
-struct Hunt<'a> {
-    stage: Stage<'a>,
+struct Hunt<'a, 'h, W> {
+    stage: &'a mut Stage<'h, W>,
     base: &'a Options,
     /// The closed loop.
     workload: Workload,
@@ -82,12 +78,12 @@ struct Hunt<'a> {
     limit: Limit,
 }
 
-impl Hunt<'_> {
+impl<W: Watcher> Hunt<'_, '_, W> {
     /// Measures the closed loop, then rate after rate; gives whether it was interrupted.
-    fn go(&mut self, repeats: u32) -> Result<bool, CommandError> {
+    fn go(&mut self, repeats: u32) -> Result<bool, RunError> {
         let metric = self.bound.metric;
         self.keep();
-        let words = format!("{}, closed loop", title(self.base));
+        let words = format!("{}, closed loop", self.base.title());
         let name = self.limit.closed_phase.clone();
         let closed = PhaseSpec::new(name, words, Group::Custom, self.workload.clone(), 1);
         if self.run(closed) {
@@ -134,7 +130,7 @@ impl Hunt<'_> {
 
     /// Says how long it takes where nothing surprising happens.
     fn announce(&self, runs: u32) {
-        let each = self.base.runtime_ns + self.base.ramp_ns;
+        let each = self.base.run_time();
         let about = seconds(Nanos(each.0 * u64::from(runs)));
         let modelled = self.stage.session.document.modelled;
         let clock = if modelled { " of the model's time" } else { "" };
@@ -157,8 +153,8 @@ impl Hunt<'_> {
         trial.runtime_ns = runtime;
         trial.seed = self.workload.seed + 1000 * number;
         let confirmed = if confirms { ", to confirm" } else { "" };
-        let words = format!("{}, {rate:.0} requests/s{confirmed}", title(base));
-        let phase = format!("{}-try-{number}", name(base));
+        let words = format!("{}, {rate:.0} requests/s{confirmed}", base.title());
+        let phase = format!("{}-try-{number}", base.name());
         PhaseSpec::new(phase, words, Group::Custom, trial, repeats)
     }
 

@@ -1,17 +1,11 @@
-//! From `KEY=VALUE` words to the two arms.
+//! From `KEY=VALUE` words to options and arms.
 
-use crate::cli::RateProcess;
-use crate::cli::experiment::Experiment;
-use crate::cli::tune::RiskClass;
-use crate::cli::values::{ValueError, block_size, distribution};
-use crate::cli::workload::Workload;
-use clap::ValueEnum;
-use seekwell_experiment::{ArmSpec, Options, Rw, Setting};
+use crate::arm::{ArmSpec, Options, Rw, Setting};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
-use seekwell_run::is_modelled;
+use seekwell_io::value::{ValueError, block_size, clip, distribution};
 use seekwell_sys::{classify, nearest};
-use seekwell_tune::setting::{Risk, registry};
+use seekwell_tune::setting::{is_key, registry};
 
 /// Requests a plain NCQ drive takes: the pool of tags where no number is given.
 const NCQ_TAGS: u32 = 32;
@@ -38,13 +32,7 @@ static KEYS: [Key; 12] = [
         set: |o, v| put(&mut o.mix_read_percent, number(v, 0, 100).map(|n| n as u8)),
     },
     Key { names: &["rate_iops"], set: |o, v| put(&mut o.rate_iops, rate(v).map(Some)) },
-    Key {
-        names: &["rate_process"],
-        set: |o, v| {
-            let process = RateProcess::from_str(v, true);
-            put(&mut o.poisson, process.map(|p| p == RateProcess::Poisson))
-        },
-    },
+    Key { names: &["rate_process"], set: |o, v| put(&mut o.poisson, is_poisson(v)) },
     Key {
         names: &["random_distribution"],
         set: |o, v| put(&mut o.distribution, said(distribution(v))),
@@ -64,7 +52,7 @@ impl Key {
     fn take(&self, options: &mut Options, value: &str) -> Result<(), ArmError> {
         (self.set)(options, value).map_err(|why| ArmError::Value {
             key: self.names[0],
-            value: value.chars().take(40).collect(),
+            value: clip(value),
             why,
         })
     }
@@ -89,6 +77,14 @@ fn rate(value: &str) -> Result<f64, String> {
     rate.ok_or_else(|| "a rate above 0 is needed".to_owned())
 }
 
+fn is_poisson(value: &str) -> Result<bool, String> {
+    match value.to_ascii_lowercase().as_str() {
+        "linear" => Ok(false),
+        "poisson" => Ok(true),
+        _ => Err("linear or poisson is needed".to_owned()),
+    }
+}
+
 /// No rule, or one over a number of tags: `none`, `8`, `split`, `split:8`.
 fn tags(options: &mut Options, value: &str) -> Result<(), String> {
     let (name, count) = match value.split_once(':') {
@@ -110,7 +106,7 @@ fn tags(options: &mut Options, value: &str) -> Result<(), String> {
 }
 
 /// Why the arms make no experiment.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArmError {
     /// A word without a value.
     #[error("{word:?} is no KEY=VALUE")]
@@ -167,75 +163,27 @@ classify!(ArmError {
     Usage: NoValue, Unknown, Value, Twice, Same, NoDisk;
 });
 
-/// The two arms.
-pub fn arms(args: &Experiment) -> Result<(ArmSpec, ArmSpec), ArmError> {
-    let base = options(&args.workload);
-    let modelled = args.on.as_deref().is_some_and(is_modelled);
-    let allowed = args.allow_risk.map(|class| match class {
-        RiskClass::C => Risk::C.letter(),
-        RiskClass::D => Risk::D.letter(),
-    });
-    let mut a = arm(&base, &args.a, modelled)?;
-    a.allow_risk = allowed;
-    a.command.clone_from(&args.a_cmd);
-    if args.aa {
-        return Ok((a.clone(), a));
-    }
-    let mut b = arm(&base, &args.b, modelled)?;
-    b.command.clone_from(&args.b_cmd);
-    b.allow_risk = allowed;
-    a.mode.clone_from(&args.a_mode);
-    b.mode.clone_from(&args.b_mode);
-    if a == b { Err(ArmError::Same) } else { Ok((a, b)) }
-}
-
-/// A workload in one word: a direction and options, `randread,iodepth=32`; without one,
-/// single random reads of 4 KiB.
-///
-/// # Errors
-/// [`ArmError`] for an option that is none.
-pub fn workload(word: &str) -> Result<Options, ArmError> {
-    let mut options = Options::default();
-    for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let (key, value) = part.split_once('=').unwrap_or(("rw", part));
-        if value == part
-            && let Err(why) = direction(value)
-        {
-            return Err(ArmError::Value { key: "rw", value: part.chars().take(40).collect(), why });
+impl Options {
+    /// A workload in one word: a direction and options, `randread,iodepth=32`; without a direction
+    /// single random reads of 4 KiB.
+    ///
+    /// # Errors
+    /// [`ArmError`] for an unknown option or a value that it does not take.
+    pub fn parse(word: &str) -> Result<Self, ArmError> {
+        let mut options = Self::default();
+        for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (key, value) = part.split_once('=').unwrap_or(("rw", part));
+            options.set(key.trim(), value.trim())?;
         }
-        set(&mut options, key.trim(), value.trim())?;
+        Ok(options)
     }
-    Ok(options)
-}
 
-/// Sets one option by its name.
-///
-/// # Errors
-/// [`ArmError`] for an option that is none, or a value that is none of its.
-pub fn set(options: &mut Options, key: &str, value: &str) -> Result<(), ArmError> {
-    let known = Key::of(key).ok_or_else(|| unknown(key, Key::all_names()))?;
-    known.take(options, value)
-}
-
-/// What the options of the command line say.
-pub fn options(w: &Workload) -> Options {
-    Options {
-        rw: w.rw,
-        block_bytes: w.bs,
-        iodepth: w.iodepth,
-        numjobs: w.numjobs,
-        direct: w.direct == 1,
-        engine: w.engine,
-        tags: w.tags,
-        tag_policy: w.tag_policy,
-        mix_read_percent: w.rwmixread,
-        rate_iops: w.rate_iops,
-        poisson: w.rate_process == RateProcess::Poisson,
-        distribution: w.random_distribution,
-        fsync: w.fsync,
-        offset_bytes: w.offset,
-        runtime_ns: w.runtime,
-        ramp_ns: w.ramp_time,
+    /// Sets one option by its name.
+    ///
+    /// # Errors
+    /// [`ArmError`] for an unknown option or a value that it does not take.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ArmError> {
+        Key::of(key).ok_or_else(|| unknown(key, Key::all_names()))?.take(self, value)
     }
 }
 
@@ -249,48 +197,45 @@ fn engine(word: &str) -> Result<Engine, String> {
     Engine::named(word).ok_or_else(|| format!("one of {} is needed", names()))
 }
 
-/// An arm; what is no option is a setting of a disk, or a parameter of a modelled machine.
-fn arm(base: &Options, words: &[String], modelled: bool) -> Result<ArmSpec, ArmError> {
-    let mut arm = ArmSpec::new(base.clone());
-    let mut seen: Vec<&str> = Vec::new();
-    for word in words {
-        let (key, value) = word
-            .split_once('=')
-            .map(|(key, value)| (key.trim(), value.trim()))
-            .filter(|(key, value)| !key.is_empty() && !value.is_empty())
-            .ok_or_else(|| ArmError::NoValue { word: word.chars().take(80).collect() })?;
-        let option = Key::of(key);
-        let name = option.map_or(key, |option| option.names[0]);
-        if seen.contains(&name) {
-            return Err(ArmError::Twice { key: name.to_owned() });
-        }
-        seen.push(name);
-        match option {
-            Some(option) => option.take(&mut arm.options, value)?,
-            None if modelled || is_setting(key) => {
-                arm.settings.push(Setting { key: key.to_owned(), value: value.to_owned() });
+impl ArmSpec {
+    /// An arm from `KEY=VALUE` words. A key that is not an option is a setting of the disk, or a
+    /// parameter of a modelled machine.
+    ///
+    /// # Errors
+    /// [`ArmError`] for an unknown key, a value that it does not take, or a key given twice.
+    pub fn parse(base: &Options, words: &[String], modelled: bool) -> Result<Self, ArmError> {
+        let mut arm = Self::new(base.clone());
+        let mut seen: Vec<&str> = Vec::new();
+        for word in words {
+            let (key, value) = word
+                .split_once('=')
+                .map(|(key, value)| (key.trim(), value.trim()))
+                .filter(|(key, value)| !key.is_empty() && !value.is_empty())
+                .ok_or_else(|| ArmError::NoValue { word: word.chars().take(80).collect() })?;
+            let option = Key::of(key);
+            let name = option.map_or(key, |option| option.names[0]);
+            if seen.contains(&name) {
+                return Err(ArmError::Twice { key: name.to_owned() });
             }
-            None => {
-                let settings = registry().map(|s| s.key);
-                return Err(unknown(key, Key::all_names().chain(settings)));
+            seen.push(name);
+            match option {
+                Some(option) => option.take(&mut arm.options, value)?,
+                None if modelled || is_key(key) => {
+                    arm.settings.push(Setting { key: key.to_owned(), value: value.to_owned() });
+                }
+                None => {
+                    let settings = registry().map(|s| s.key);
+                    return Err(unknown(key, Key::all_names().chain(settings)));
+                }
             }
         }
+        Ok(arm)
     }
-    Ok(arm)
 }
 
 fn unknown<'a>(key: &str, all: impl Iterator<Item = &'a str>) -> ArmError {
     let near = nearest(key, all).first().map(|near| (*near).to_owned());
     ArmError::Unknown { key: key.to_owned(), near }
-}
-
-/// Whether tune may know it: a key, or one of a family such as `iosched.*`. Whether this disk has
-/// it is told when the disk is looked at.
-fn is_setting(key: &str) -> bool {
-    registry().any(|s| match s.key.strip_suffix('*') {
-        Some(stem) => key.starts_with(stem) || key == stem.trim_end_matches('.'),
-        None => s.key == key,
-    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// What the search came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum AutoOutcome {
     /// The best candidate was confirmed.
     Helps,
     /// No candidate gained enough, or the best did not stand the confirmation.
@@ -80,7 +80,7 @@ pub struct Confirmed {
 
 /// `seekwell/tune-auto/1`.
 #[derive(Debug, Clone, Serialize)]
-pub struct Document {
+pub struct AutoDocument {
     /// `seekwell/tune-auto/1`.
     pub schema: String,
     /// The disk.
@@ -102,14 +102,14 @@ pub struct Document {
     /// What its experiment came to.
     pub confirmation: Option<Confirmed>,
     /// What it came to.
-    pub outcome: Outcome,
+    pub outcome: AutoOutcome,
     /// What could not be put back.
     pub not_restored: Vec<NotRestored>,
     /// The commands that keep what helps, one list of words each.
     pub keep: Option<Vec<Vec<String>>>,
 }
 
-impl Document {
+impl AutoDocument {
     /// The schema's name.
     pub const SCHEMA: &str = "seekwell/tune-auto/1";
 }

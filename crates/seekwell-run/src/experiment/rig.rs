@@ -2,27 +2,23 @@
 
 use super::setter::{Setter, not_applied};
 use super::smart;
-use crate::context::Context;
+use crate::{Host, RealExecutor, is_modelled, look, model};
 use jiff::Timestamp;
 use rustix::io::Errno;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_experiment::{Applied, ArmSpec, Condition, NotRestored, PrepareError, Region, Rig};
 use seekwell_inspect::Inspection;
-use seekwell_io::engine::Control;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
-use seekwell_run::RealExecutor;
-use seekwell_run::{is_modelled, look, model};
 use seekwell_stats::Arm;
-use seekwell_sys::{Live, View, path_text};
+use seekwell_sys::{View, path_text};
 use seekwell_tune::Disk;
 use seekwell_tune::guard::Health;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -32,50 +28,28 @@ const TICK: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_secs(2);
 
 /// This machine.
-pub struct Machine {
-    target: PathBuf,
-    view: Live,
-    control: Arc<Control>,
-    executor: RealExecutor,
-    /// The engine where an arm does not say which.
-    engine: Engine,
-    region: Region,
-    setter: Option<Setter>,
-    /// The command of A, which sets the state that is looked at before and after.
-    baseline: Option<String>,
-    /// The last that was seen, for a target that is gone.
-    seen: Inspection,
-}
-
-/// What a machine is made of.
-pub struct Parts {
+pub struct ThisMachine<'a> {
     /// The target.
-    pub target: PathBuf,
-    /// What executes.
-    pub executor: RealExecutor,
-    /// The engine of arms that do not say which.
-    pub engine: Engine,
+    pub(super) target: PathBuf,
+    /// The running system and the flags that signals set.
+    pub(super) host: Host<'a>,
+    /// Makes the runs.
+    pub(super) executor: RealExecutor,
+    /// The engine where an arm does not name one.
+    pub(super) engine: Engine,
     /// What every run uses.
-    pub region: Region,
-    /// What sets settings, where arms have some.
-    pub setter: Option<Setter>,
-    /// The command of A.
-    pub baseline: Option<String>,
-    /// The target as it was seen.
-    pub seen: Inspection,
+    pub(super) region: Region,
+    /// Applies the arms' settings, where they have some.
+    pub(super) setter: Option<Setter>,
+    /// The command of A, which sets the state that is looked at before and after.
+    pub(super) baseline: Option<String>,
+    /// The target as it was seen last, for one that is gone.
+    pub(super) seen: Inspection,
 }
 
-impl Machine {
-    /// Puts it together.
-    pub fn new(context: &Context, parts: Parts) -> Self {
-        let Parts { target, executor, engine, region, setter, baseline, seen } = parts;
-        let control = Arc::clone(&context.control);
-        let view = Live::system();
-        Self { target, view, control, executor, engine, region, setter, baseline, seen }
-    }
-
+impl ThisMachine<'_> {
     fn stopped(&self) -> bool {
-        self.control.stop.load(Relaxed)
+        self.host.control.stop.load(Relaxed)
     }
 
     /// Runs an arm's command. What it prints is not mixed with the result; the last line of its
@@ -142,7 +116,7 @@ fn last_line(bytes: &[u8]) -> String {
     line.trim().chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
-impl Rig for Machine {
+impl Rig for ThisMachine<'_> {
     fn prepare(&mut self, which: Arm, arm: &ArmSpec) -> Result<Vec<Applied>, PrepareError> {
         let mut applied = Vec::new();
         if let Some(setter) = &mut self.setter {
@@ -187,10 +161,10 @@ impl Rig for Machine {
 
     fn condition(&mut self) -> Condition {
         let on_a_disk = self.target != Path::new("null") && !is_modelled(&self.target);
-        let disk = on_a_disk.then(|| Disk::of(&self.view, &self.target).ok()).flatten();
-        let mut now = Condition::read(&self.view, disk.as_ref().map(|d| d.dir.as_path()));
+        let disk = on_a_disk.then(|| Disk::of(self.host.view, &self.target).ok()).flatten();
+        let mut now = Condition::read(self.host.view, disk.as_ref().map(|d| d.dir.as_path()));
         if let Some(disk) = &disk {
-            let vitals = Health::new(&self.view, disk, Duration::MAX).read(&self.view);
+            let vitals = Health::new(self.host.view, disk, Duration::MAX).read(self.host.view);
             let counts = vitals.errors.into_iter().filter_map(|(what, n)| Some((what, n?)));
             let name = &disk.identity.name;
             let own = smart::counts(disk);
@@ -214,7 +188,7 @@ impl Rig for Machine {
             // inspection shows what is otherwise, and the first run tells why.
             let _ = self.command(Arm::A, line);
         }
-        if let Ok(now) = look(&self.view, &self.target) {
+        if let Ok(now) = look(self.host.view, &self.target) {
             self.seen = now;
         } else {
             // The document says that it was there before; that it is gone is a change.
@@ -225,7 +199,7 @@ impl Rig for Machine {
     }
 
     fn boot_id(&self) -> String {
-        let text = self.view.text(Path::new("/proc/sys/kernel/random/boot_id"));
+        let text = self.host.view.text(Path::new("/proc/sys/kernel/random/boot_id"));
         text.unwrap_or_default().trim().to_owned()
     }
 

@@ -1,12 +1,12 @@
-//! A search for people.
+//! A search for a setting, for people.
 
-use super::document::{Document, Outcome, Screened};
 use seekwell_experiment::text::command;
+use seekwell_run::tuning::{AutoDocument, AutoOutcome, Screened};
 use seekwell_stats::signed;
 use std::fmt::Write as _;
 
 /// The whole result.
-pub fn result(document: &Document) -> String {
+pub fn result(document: &AutoDocument) -> String {
     let mut out = sentence(document);
     out.push('\n');
     for left in &document.not_restored {
@@ -33,34 +33,36 @@ pub fn result(document: &Document) -> String {
     out
 }
 
-fn sentence(document: &Document) -> String {
+fn sentence(document: &AutoDocument) -> String {
     let named = document.winner.map(|i| &document.candidates[i]);
     let named = named.map_or_else(String::new, |c| format!("{}={}", c.key, c.value));
     let found = document.confirmation.as_ref();
     let said = found.map_or_else(String::new, |c| c.sentence.clone());
     let id = found.map_or("", |c| c.experiment.as_str());
     match document.outcome {
-        Outcome::Helps => {
+        AutoOutcome::Helps => {
             format!("{named} helps, confirmed with fresh runs (experiment {id}): {said}.")
         }
-        Outcome::NothingHelps if named.is_empty() => {
+        AutoOutcome::NothingHelps if named.is_empty() => {
             "Nothing here helps: no candidate gained enough to be worth confirming.".to_owned()
         }
-        Outcome::NothingHelps => format!(
+        AutoOutcome::NothingHelps => format!(
             "Nothing here helps: {named} looked best, and fresh runs (experiment {id}) say: {said}."
         ),
-        Outcome::Undecided => {
+        AutoOutcome::Undecided => {
             format!("Undecided: {named} looked best; fresh runs (experiment {id}) say: {said}.")
         }
-        Outcome::Invalid => format!("{named} could not be confirmed (experiment {id}): {said}."),
-        Outcome::NotMeasured => {
+        AutoOutcome::Invalid => {
+            format!("{named} could not be confirmed (experiment {id}): {said}.")
+        }
+        AutoOutcome::NotMeasured => {
             let why = document.candidates.iter().find_map(|c| c.not_tried.as_deref());
             format!("Nothing could be measured: {}.", why.unwrap_or("no run gave a number"))
         }
-        Outcome::NothingToTry => {
+        AutoOutcome::NothingToTry => {
             "Nothing here helps: this disk has no setting to try for this workload.".to_owned()
         }
-        Outcome::Interrupted => "Interrupted; everything was put back.".to_owned(),
+        AutoOutcome::Interrupted => "Interrupted; everything was put back.".to_owned(),
     }
 }
 

@@ -1,64 +1,59 @@
-//! `seekwell bench --suite`: the suites people know, kept and shown as any other run.
+//! A suite's rounds, each step kept as soon as it has ended.
 
-mod list;
-
-use super::format;
-use crate::Ended;
-use crate::cli::Bench;
-use crate::context::Context;
-use crate::exit::CommandError;
-use crate::progress::{Line, seconds};
-use crate::session::{self, RunOptions, Session};
+use crate::{Finished, Host, Purpose, RunError, Session, Watcher, sweep};
 use seekwell_inspect::{Target, TargetKind, inspect};
 use seekwell_io::measurement::Stopped;
-use seekwell_io::target::Engine;
-use seekwell_io::units::Nanos;
-use seekwell_run::is_modelled;
-use seekwell_runs::{Medium, RunKind, Status};
-use seekwell_suites::{Level, Round, Settings, Suite, SuiteError, find, record};
+use seekwell_io::units::{Nanos, seconds};
+use seekwell_runs::{Medium, Status};
+use seekwell_suites::{Round, Settings, Suite, SuiteError, record};
 use seekwell_sys::{DevId, path_text, text_path};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Progress is told at most this often.
 const TICK: Duration = Duration::from_millis(250);
 
-pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
-    if name == "list" {
-        return list::run(context);
-    }
-    let suite = find(name)?;
-    let level = if args.quick { Level::Quick } else { Level::Full };
-    let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: suite.name })?;
-    let settings = Settings::new(suite, level, &args.set)?;
-    format::check(&args.results, Some(suite.name), context)?;
-    if is_modelled(on) {
-        return Err(CommandError::SuiteOnModel { path: on.to_path_buf() });
-    }
-    let inspection = inspect(&context.view, &Target::resolve(&context.view, on)?);
+/// Which suite is run, and how.
+pub struct SuiteOptions<'a> {
+    /// The suite.
+    pub suite: &'static Suite,
+    /// What of it was set.
+    pub settings: Settings,
+    /// Where its files go, or the target that it reads.
+    pub target: &'a Path,
+    /// Rounds.
+    pub repeats: u32,
+    /// Of all that is drawn.
+    pub seed: u64,
+}
+
+/// Runs a suite. What ended it early, where something did, stands beside the run.
+///
+/// # Errors
+/// [`RunError`] for what is wrong before anything is measured.
+pub fn suite<W: Watcher>(
+    host: Host<'_>,
+    watcher: W,
+    purpose: Purpose,
+    options: &SuiteOptions<'_>,
+) -> Result<(Finished, Option<SuiteError>), RunError> {
+    let inspection = inspect(host.view, &Target::resolve(host.view, options.target)?);
     let whole = Whole {
-        suite,
-        settings,
+        options,
+        host,
         target: text_path(&inspection.path),
         is_dir: inspection.kind == TargetKind::Directory,
         device: inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok()),
-        args,
-        context,
     };
     if whole.is_dir {
-        context.sweep(&whole.target);
+        sweep(&whole.target, |text| watcher.note(text));
     }
     // Whatever is wrong with the target is said before a run is kept.
     drop(whole.round(0)?);
-    let options = RunOptions {
-        kind: RunKind::Bench,
-        label: args.label.as_deref(),
-        keep: !args.no_keep,
-        engine: Engine::Auto,
-    };
-    let mut session = session::begin(context, options, inspection)?;
+    let mut session = Session::begin(host, watcher, purpose, inspection)?;
     session.document.engine = seekwell_runs::Engine {
         name: "system calls".into(),
         notice: None,
@@ -72,32 +67,36 @@ pub fn run(name: &str, args: &Bench, context: &Context) -> Ended {
     if failed.is_some() {
         session.document.status = Status::Failed;
     }
-    let exit = format::finish(context, &session::end(session), &args.results)?;
-    failed.map_or(Ok(exit), |error| Err(error.into()))
+    Ok((session.end(), failed))
 }
 
 /// All rounds of a suite.
 struct Whole<'a> {
-    suite: &'static Suite,
-    settings: Settings,
-    target: std::path::PathBuf,
+    options: &'a SuiteOptions<'a>,
+    host: Host<'a>,
+    target: PathBuf,
     is_dir: bool,
     device: Option<DevId>,
-    args: &'a Bench,
-    context: &'a Context,
 }
 
 impl Whole<'_> {
     fn round(&self, number: u32) -> Result<Round, SuiteError> {
         let (target, seed) = (&self.target, self.seed(number));
-        Round::begin(self.suite, &self.settings, target, self.is_dir, self.device, seed)
+        Round::begin(
+            self.options.suite,
+            &self.options.settings,
+            target,
+            self.is_dir,
+            self.device,
+            seed,
+        )
     }
 
     /// What is measured: the suite's own files, or the target itself.
     fn medium(&self) -> Option<Medium> {
-        let direct = (self.suite.direct)(&self.settings);
+        let direct = (self.options.suite.direct)(&self.options.settings);
         if self.is_dir {
-            let size_bytes = (self.suite.needs)(&self.settings).bytes;
+            let size_bytes = (self.options.suite.needs)(&self.options.settings).bytes;
             let directory = path_text(&self.target);
             return Some(Medium::TemporaryFile { directory, size_bytes, direct });
         }
@@ -106,19 +105,21 @@ impl Whole<'_> {
     }
 
     fn seed(&self, number: u32) -> u64 {
-        self.args.seed.wrapping_add(u64::from(number))
+        self.options.seed.wrapping_add(u64::from(number))
     }
 
     /// Runs all rounds, keeping what each step gave as soon as it has given it.
-    fn measure(&self, session: &mut Session<'_>) -> Result<(), SuiteError> {
-        let steps = (self.suite.steps)(&self.settings);
-        let phases = steps.iter().map(|step| record::phase(self.suite, step, &self.settings));
+    fn measure(&self, session: &mut Session<'_, impl Watcher>) -> Result<(), SuiteError> {
+        let steps = (self.options.suite.steps)(&self.options.settings);
+        let phases = steps
+            .iter()
+            .map(|step| record::phase(self.options.suite, step, &self.options.settings));
         session.document.phases = phases.collect();
         let expected: Vec<Nanos> = steps.iter().map(|s| s.expected).collect();
         drop(steps);
         session.save();
-        let mut eta = Eta::new(&expected, self.args.repeats);
-        for number in 0..self.args.repeats {
+        let mut eta = Eta::new(&expected, self.options.repeats);
+        for number in 0..self.options.repeats {
             let mut round = self.round(number)?;
             for (index, planned) in expected.iter().enumerate() {
                 self.step(session, &mut round, (number, index), &eta)?;
@@ -128,9 +129,9 @@ impl Whole<'_> {
         Ok(())
     }
 
-    fn step(
+    fn step<W: Watcher>(
         &self,
-        session: &mut Session<'_>,
+        session: &mut Session<'_, W>,
         round: &mut Round,
         (number, index): (u32, usize),
         eta: &Eta,
@@ -148,7 +149,7 @@ impl Whole<'_> {
                 eta.tell(line, &title, Nanos::from_secs_f64(part));
             }
         };
-        let result = round.run(index, &self.context.control.stop, &progress);
+        let result = round.run(index, &self.host.control.stop, &progress);
         let (phases, seed) = (&mut session.document.phases, self.seed(number));
         match &result {
             Ok(result) => {
@@ -186,12 +187,12 @@ impl Eta {
         Self { began: Instant::now(), whole, done: Nanos::ZERO }
     }
 
-    fn tell(&self, line: &Line, title: &str, part: Nanos) {
+    fn tell(&self, watcher: &impl Watcher, title: &str, part: Nanos) {
         let done = (self.done + part).as_secs_f64();
         let (whole, taken) = (self.whole.as_secs_f64(), self.began.elapsed().as_secs_f64());
         let stretch = if done > 1.0 { (taken / done).max(0.05) } else { 1.0 };
         let left = Nanos::from_secs_f64((whole - done).max(0.0) * stretch);
         let what = format!("{title} · {} left", seconds(left));
-        line.part(&what, (done * 1000.0) as u64, (whole * 1000.0) as u64);
+        watcher.part(&what, (done * 1000.0) as u64, (whole * 1000.0) as u64);
     }
 }

@@ -7,7 +7,7 @@ use seekwell_report::wrap;
 use seekwell_suites::{Suite, Tunable, suites};
 use serde_json::{Value, json};
 
-pub fn run(context: &Context) -> Result<Exit, CommandError> {
+pub fn list(context: &Context) -> Result<Exit, CommandError> {
     let all = suites();
     if context.json {
         let all: Vec<Value> = all.into_iter().map(document).collect();

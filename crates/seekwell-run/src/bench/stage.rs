@@ -1,22 +1,16 @@
 //! What every kind of bench needs before it measures: the session, the medium, and the medium's
 //! state.
 
-use crate::cli::Bench;
-use crate::context::Context;
-use crate::exit::CommandError;
-use crate::progress::Line;
-use crate::session::{self, RunOptions, Session};
-use seekwell_checkup::{ExecuteError, Executor};
+use super::{BenchOptions, Question};
+use crate::{
+    Host, Purpose, Ready, RealExecutor, RunError, Session, Wanted, Watcher, look, prepare,
+};
+use seekwell_checkup::{ExecuteError, Executor, Plan};
 use seekwell_experiment::Options;
-use seekwell_inspect::TargetKind;
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
-use seekwell_run::RealExecutor;
-use seekwell_run::look;
-use seekwell_run::{Ready, Wanted, prepare};
-use seekwell_runs::{Preconditioning, RunKind};
-use std::path::Path;
+use seekwell_runs::Preconditioning;
 
 const GIB: u64 = 1 << 30;
 /// Preconditioning writes so much at once, as the SNIA test specification does.
@@ -27,9 +21,9 @@ const DEPTH: u32 = 32;
 const TIMES: u64 = 2;
 
 /// A session and what it measures on.
-pub struct Stage<'a> {
+pub struct Stage<'a, W> {
     /// The session.
-    pub session: Session<'a>,
+    pub session: Session<'a, W>,
     /// Executes workloads.
     pub executor: RealExecutor,
     /// Bytes in reach from the start of the target.
@@ -38,54 +32,59 @@ pub struct Stage<'a> {
     direct: bool,
 }
 
-impl<'a> Stage<'a> {
-    /// Begins, with a medium that may be written if any of the `options` writes.
+impl<'a, W: Watcher> Stage<'a, W> {
+    /// Begins, with a medium that may be written if any workload writes.
     ///
     /// # Errors
     /// Whatever the target, the safety rules or the kernel refuse.
     pub fn begin(
-        args: &Bench,
-        context: &'a Context,
-        options: &[&Options],
-    ) -> Result<Self, CommandError> {
-        let on = args.on.as_deref().unwrap_or(Path::new("."));
-        let inspection = look(&context.view, on)?;
-        let asked = RunOptions {
-            kind: RunKind::Bench,
-            label: args.label.as_deref(),
-            keep: !args.no_keep,
-            engine: args.workload.engine,
-        };
+        host: Host<'a>,
+        watcher: W,
+        purpose: Purpose,
+        options: &BenchOptions<'_>,
+        question: &Question,
+    ) -> Result<Self, RunError> {
+        let workloads = question.workloads();
+        let inspection = look(host.view, options.target)?;
         // Checked before anything is laid out, with a region that any request fits in.
-        for options in options {
-            options.workload(u64::from(options.block_bytes), true, args.seed).check()?;
+        for workload in &workloads {
+            workload.workload(u64::from(workload.block_bytes), true, options.seed).check()?;
         }
-        let modelled = inspection.kind == TargetKind::Machine;
-        let line = Line::live(args.beyond.progress, context, modelled);
-        let mut session = session::begin_with(line, context, asked, inspection.clone())?;
+        let mut session = Session::begin(host, watcher, purpose, inspection.clone())?;
         let wanted = Wanted {
             inspection: &inspection,
-            size_bytes: args.workload.size,
+            size_bytes: options.size_bytes,
             default_bytes: GIB,
-            destroy: args.destroy.consent(),
-            writes: args.beyond.precondition || options.iter().any(|o| o.writes()),
-            set: &args.set,
+            destroy: options.destroy,
+            writes: options.precondition || workloads.iter().any(|w| w.writes()),
+            set: options.set,
         };
-        let ready: Ready = prepare(&wanted, context.host(), &session.line)?;
+        let ready: Ready = prepare(&wanted, host, &session.line)?;
         let (region_bytes, direct) = (ready.inputs.region_bytes, ready.inputs.direct);
-        let tags = options.first().and_then(|o| o.tags());
+        let tags = workloads.first().and_then(|w| w.tags());
         let mut executor = session.executor(ready, tags);
-        if args.beyond.precondition || args.beyond.steady {
+        if options.precondition || matches!(question, Question::Steady(_)) {
             executor.keep_machine();
         }
         Ok(Self { session, executor, region_bytes, direct })
+    }
+
+    /// Runs a plan, on a preconditioned region where that is asked for; gives whether it was
+    /// interrupted.
+    ///
+    /// # Errors
+    /// As for [`Stage::precondition`].
+    pub fn run(&mut self, plan: &Plan, precondition: bool) -> Result<bool, RunError> {
+        let first = &plan.phases[0].workload;
+        Ok((precondition && self.precondition(first)?)
+            || self.session.run(plan, &mut self.executor))
     }
 
     /// The workload of some options on this target.
     ///
     /// # Errors
     /// When the target has no room for it.
-    pub fn workload(&self, options: &Options, seed: u64) -> Result<Workload, CommandError> {
+    pub fn workload(&self, options: &Options, seed: u64) -> Result<Workload, RunError> {
         let room = self.region_bytes.saturating_sub(options.offset_bytes);
         let workload = options.workload(room, self.direct, seed);
         workload.check()?;
@@ -97,7 +96,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn precondition(&mut self, like: &Workload) -> Result<bool, CommandError> {
+    pub fn precondition(&mut self, like: &Workload) -> Result<bool, RunError> {
         let large = LARGE.max(like.max_bytes());
         let sequential = self.overwrite(like, Pattern::Sequential, large)?;
         let Some((sequential_bytes, sequential_ns)) = sequential else { return Ok(true) };
@@ -116,7 +115,7 @@ impl<'a> Stage<'a> {
         like: &Workload,
         pattern: Pattern,
         bytes: u32,
-    ) -> Result<Option<(u64, Nanos)>, CommandError> {
+    ) -> Result<Option<(u64, Nanos)>, RunError> {
         let bytes = u64::from(bytes).min(like.region_bytes) as u32;
         let mut workload = Workload::closed(pattern, 0, bytes, DEPTH, like.region_bytes);
         workload.offset_bytes = like.offset_bytes;
