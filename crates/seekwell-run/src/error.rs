@@ -1,5 +1,6 @@
 //! Why something cannot be measured.
 
+use crate::jobs::JobRunError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_inspect::InspectError;
 use seekwell_io::target::TargetError;
@@ -87,6 +88,9 @@ pub enum RunError {
         /// What it is.
         what: &'static str,
     },
+    /// Jobs cannot be run as they are.
+    #[error(transparent)]
+    Jobs(Box<JobRunError>),
     /// `--destroy` was given for something that is not a raw device.
     #[error("--destroy is for block devices; {} is a {what}", path.display())]
     NothingToDestroy {
@@ -113,6 +117,7 @@ impl RunError {
             | Self::RingRefused { .. }
             | Self::WouldWrite { .. } => false,
             Self::Inspect(error) => error.is_usage(),
+            Self::Jobs(error) => error.is_usage(),
             Self::Access(error) => error.is_usage(),
             Self::Store(error) => error.is_usage(),
             Self::Read { source, .. } => is_wrong_file(source),
@@ -128,6 +133,12 @@ impl RunError {
 impl From<Refusal> for RunError {
     fn from(refusal: Refusal) -> Self {
         Self::Refusal(Box::new(refusal))
+    }
+}
+
+impl From<JobRunError> for RunError {
+    fn from(error: JobRunError) -> Self {
+        Self::Jobs(Box::new(error))
     }
 }
 

@@ -6,8 +6,10 @@
 
 mod error;
 mod executor;
+pub mod jobs;
 mod judge;
 mod medium;
+pub mod replay_bounds;
 mod session;
 mod target;
 mod watcher;

@@ -1,6 +1,5 @@
 //! How a command ends: its status, and the one place where errors become sentences.
 
-use crate::commands::bench::jobs::{JobRunError, LayoutError};
 use crate::commands::bench::limit::LimitError;
 use crate::commands::bench::sweep::SweepError;
 use crate::commands::experiment::arms::ArmError;
@@ -200,9 +199,6 @@ pub enum CommandError {
         /// Why.
         source: io::Error,
     },
-    /// Jobs cannot be run as they are.
-    #[error(transparent)]
-    Jobs(Box<JobRunError>),
     /// A suite cannot be run, or was given up.
     #[error(transparent)]
     Suite(#[from] SuiteError),
@@ -315,21 +311,6 @@ macro_rules! as_of_a_run {
 
 as_of_a_run!(InspectError, AccessError, Refusal, WorkloadError, TargetError, DescribeError);
 
-impl From<JobRunError> for CommandError {
-    fn from(error: JobRunError) -> Self {
-        Self::Jobs(Box::new(error))
-    }
-}
-
-impl From<LayoutError> for CommandError {
-    fn from(error: LayoutError) -> Self {
-        match error {
-            LayoutError::Job(error) => error.into(),
-            LayoutError::Access(error) => error.into(),
-        }
-    }
-}
-
 impl From<TuneError> for CommandError {
     fn from(error: TuneError) -> Self {
         Self::Tune(Box::new(error))
@@ -379,7 +360,6 @@ impl CommandError {
             Self::Source(error) => usage(error.is_usage()),
             Self::Trend(error) => usage(error.is_usage()),
             Self::Replay(error) => usage(error.is_usage()),
-            Self::Jobs(error) => usage(error.is_usage()),
             Self::Snapshot(SnapshotError::Unreadable { source, .. })
             | Self::Log(LogError::File { source, .. })
             | Self::Read { source, .. } => usage(is_wrong_file(source)),

@@ -7,19 +7,11 @@ use crate::exit::CommandError;
 use crate::progress::Line;
 use seekwell_access::{Consent, FsSpace, plan_size};
 use seekwell_inspect::{Inspection, TargetKind};
-use seekwell_run::Source;
-use seekwell_run::look;
-use seekwell_run::{SMALLEST, Wanted, prepare as open};
+use seekwell_run::replay_bounds::bounds;
+use seekwell_run::{SMALLEST, Source, Wanted, look, prepare as open};
 use seekwell_runs::Medium;
 use seekwell_trace::replay::{DeviceSurvey, Fit, Placing};
 use std::path::{Path, PathBuf};
-
-/// Requests outstanding at most, where nothing else is asked for.
-pub const DEPTH: u32 = 256;
-/// Longer requests are split.
-const LONGEST: u32 = 4 << 20;
-/// Buffers of one target take no more.
-const BUFFERS: u32 = 256 << 20;
 
 /// One recorded device on one target.
 pub struct Lane {
@@ -171,46 +163,11 @@ fn lane(pair: Pair, args: &Replay, context: &Context, line: &Line) -> Result<Lan
     })
 }
 
-/// How many requests may be outstanding, and how long each may be, so that buffers stay small.
-/// Placing may make a request longer by a block at each end.
-pub fn bounds(longest: u32, block: u32, depth: Option<u32>) -> (u32, u32) {
-    let block = block.max(1);
-    let whole = |bytes: u32| (bytes / block * block).max(block);
-    let needed = longest.min(LONGEST).saturating_add(2 * block - 1);
-    let longest = whole(needed.min(LONGEST));
-    match depth {
-        Some(depth) => (depth, whole(longest.min(BUFFERS / depth / 4096 * 4096))),
-        None => ((BUFFERS / longest.next_multiple_of(4096)).clamp(1, DEPTH), longest),
-    }
-}
-
 /// The choice in the library's words.
 pub const fn fit(choice: FitChoice) -> Fit {
     match choice {
         FitChoice::Fail => Fit::Fail,
         FitChoice::Modulo => Fit::Modulo,
         FitChoice::Scale => Fit::Scale,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bounds;
-
-    #[test]
-    fn buffers_stay_below_a_quarter_of_a_gigabyte_whatever_is_asked_for() {
-        for longest in [1, 512, 4096, 65_536, 1 << 20, (4 << 20) + 1, u32::MAX] {
-            for block in [1, 512, 4096] {
-                for depth in [None, Some(1), Some(256), Some(4096)] {
-                    let (tags, bytes) = bounds(longest, block, depth);
-                    let taken = u64::from(tags) * u64::from(bytes.next_multiple_of(4096));
-                    assert!(taken <= 256 << 20, "{longest} {block} {depth:?}: {tags} x {bytes}");
-                    assert!(bytes % block == 0 && bytes > 0);
-                    assert!(depth.is_none_or(|depth| depth == tags));
-                }
-            }
-        }
-        assert_eq!(bounds(4096, 512, None), (256, 4608));
-        assert_eq!(bounds(4 << 20, 512, None).0, 64);
     }
 }

@@ -6,9 +6,6 @@ mod play;
 mod record;
 
 pub use error::ReplayError;
-pub use lanes::bounds;
-pub use play::SPIN;
-pub use record::{fidelity, judged};
 
 use super::show;
 use crate::Ended;
@@ -23,6 +20,7 @@ use play::Stage;
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::engine::Control;
 use seekwell_io::units::Nanos;
+use seekwell_run::replay_bounds::DEPTH;
 use seekwell_runs::Kind;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
@@ -186,7 +184,7 @@ fn say(args: &Replay, surveyed: &Surveyed, lanes: &[Lane], context: &Context) {
                 lane.path.display()
             ));
         }
-        if args.depth.is_none() && lane.depth < lanes::DEPTH {
+        if args.depth.is_none() && lane.depth < DEPTH {
             context.note(&format!(
                 "at most {} requests are outstanding on {}, for each may be {} KiB long",
                 lane.depth,

@@ -13,6 +13,7 @@ use seekwell_io::target::Engine;
 use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload;
+use seekwell_run::replay_bounds::SPIN;
 use seekwell_run::{Source, share};
 use seekwell_runs::DeviceCount;
 use seekwell_trace::error::TraceError;
@@ -27,8 +28,6 @@ use std::time::Duration;
 const LEAD: Nanos = Nanos::from_millis(20);
 /// Measuring begins this much before the first request is due, so that none is missed.
 const EARLY: Nanos = Nanos::from_millis(1);
-/// A request that is wanted within this time is watched for and not slept for.
-pub const SPIN: Nanos = Nanos::from_micros(60);
 /// Between two looks at how far it is.
 const LOOK: Duration = Duration::from_millis(250);
 

@@ -5,13 +5,14 @@ use super::play::{PlayError, Played};
 use super::{Surveyed, tags};
 use crate::cli::replay::{Fit, Mode, Replay, Times};
 use crate::session::Session;
-use seekwell_checkup::{detail, latency, metrics, summarize};
+use seekwell_checkup::{detail, metrics, summarize};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{Fidelity, Invalid, Phase, Repeat, Replay as Replayed, ReplayMode, Work};
+use seekwell_run::replay_bounds::{fidelity, judged};
+use seekwell_runs::{Invalid, Phase, Repeat, Replay as Replayed, ReplayMode, Work};
 use seekwell_sys::path_text;
-use seekwell_trace::replay::{Skipped, Verdict};
+use seekwell_trace::replay::Skipped;
 use std::collections::BTreeMap;
 
 /// A phase that has not been run.
@@ -139,45 +140,6 @@ fn repeat_of(lane: &Lane, played: &Played, seed: u64, cpu_share: f64) -> Repeat 
     }
     repeat.fidelity = Some(fidelity(&played.fidelity, &skipped));
     repeat
-}
-
-/// Why latencies say nothing about a target, where the program was late.
-pub fn judged(fidelity: &seekwell_trace::replay::Fidelity, target: &str) -> Option<Invalid> {
-    (fidelity.verdict() == Verdict::ProgramLate).then(|| {
-        format!(
-            "the program was late: {} of {} requests were handed over more than {} after their \
-             time while {target} had room for them, so their latencies say nothing about it",
-            fidelity.late_program,
-            fidelity.lateness.count(),
-            fidelity.bound,
-        )
-        .into()
-    })
-}
-
-/// How far a replay was from its recording, for the document.
-pub fn fidelity(from: &seekwell_trace::replay::Fidelity, skipped: &Skipped) -> Fidelity {
-    let by_op = Op::ALL.into_iter().zip(skipped.by_op).filter(|(_, n)| *n > 0);
-    let means = from.in_flight_means();
-    Fidelity {
-        verdict: from.verdict().name().into(),
-        late_bound_ns: from.bound,
-        issued: from.issued,
-        lateness: latency(&from.lateness),
-        late_device: from.late_device,
-        late_program: from.late_program,
-        drift_percent: from.drift().map(|d| 100.0 * d),
-        gap_distance: from.gap_distance(),
-        in_flight_recorded: means.map(|m| m.0),
-        in_flight: means.map(|m| m.1),
-        in_flight_error: from.in_flight_error(),
-        reordered: from.reordered,
-        skipped: by_op.map(|(op, n)| (op.name().to_owned(), n)).collect(),
-        skipped_other: skipped.other,
-        altered: skipped.altered,
-        parts: skipped.parts,
-        backwards: skipped.backwards,
-    }
 }
 
 /// Whether another round would give nothing either.
