@@ -1,6 +1,7 @@
 //! Why something cannot be measured.
 
 use crate::bench::LimitError;
+use crate::jobs::JobRunError;
 use crate::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
 use seekwell_checkup::ExecuteError;
@@ -127,6 +128,9 @@ pub enum RunError {
         /// What it is.
         what: &'static str,
     },
+    /// Jobs cannot be run as they are.
+    #[error(transparent)]
+    Jobs(Box<JobRunError>),
     /// `--destroy` was given for something that is not a raw device.
     #[error("--destroy is for block devices; {} is a {what}", path.display())]
     NothingToDestroy {
@@ -153,6 +157,7 @@ classify!(RunError {
     | Self::Experiment(error) => error.class(),
     | Self::Tune(error) => error.class(),
     | Self::Limit(error) => error.class(),
+    | Self::Jobs(error) => error.class(),
     | Self::Read { source, .. } => Class::of_file(source),
 });
 
@@ -171,5 +176,11 @@ impl From<TuneError> for RunError {
 impl From<DescribeError> for RunError {
     fn from(error: DescribeError) -> Self {
         Self::Describe(Box::new(error))
+    }
+}
+
+impl From<JobRunError> for RunError {
+    fn from(error: JobRunError) -> Self {
+        Self::Jobs(Box::new(error))
     }
 }

@@ -9,6 +9,7 @@ mod error;
 mod executor;
 pub mod experiment;
 mod fitting;
+pub mod jobs;
 mod judge;
 mod medium;
 pub mod replay;

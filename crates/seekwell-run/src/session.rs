@@ -155,6 +155,11 @@ impl<'a, W: Watcher> Session<'a, W> {
         outcome.interrupted
     }
 
+    /// What the measurement needs of its process.
+    pub const fn host(&self) -> Host<'a> {
+        self.host
+    }
+
     /// The engine that was chosen.
     pub const fn engine(&self) -> Issuer {
         self.engine

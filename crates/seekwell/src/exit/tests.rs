@@ -1,5 +1,4 @@
 use super::*;
-use crate::commands::bench::jobs::JobRunError;
 use io::ErrorKind::{BrokenPipe, NotFound, PermissionDenied, StorageFull};
 use seekwell_access::{AccessError, OutputError as FileError, Refusal};
 use seekwell_checkup::ExecuteError;
@@ -22,6 +21,7 @@ use seekwell_report::ReportError;
 use seekwell_reproduce::ReproduceError;
 use seekwell_run::RunError;
 use seekwell_run::bench::LimitError;
+use seekwell_run::jobs::JobRunError;
 use seekwell_run::replay::ReplayError;
 use seekwell_runs::StoreError;
 use seekwell_suites::SuiteError;
@@ -288,7 +288,7 @@ fn errors_of_the_command_line_itself_have_statuses_too() {
             CommandError::Output(StorageFull.into()),
         ],
     );
-    ends(4, [CommandError::NotMeasured { why: text() }]);
+    ends(4, [RunError::NotMeasured { why: text() }.into()]);
     ends(0, [CommandError::Output(BrokenPipe.into())]);
     let not_started = |source: io::Error| CommandError::NotStarted { program: text(), source };
     ends(127, [not_started(NotFound.into())]);

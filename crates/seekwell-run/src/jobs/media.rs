@@ -1,10 +1,7 @@
 //! Everything that jobs use, opened under the safety rules before the first of them begins.
 
 use super::error::JobRunError;
-use super::layout::{Layout, Place, There};
-use crate::context::Context;
-use crate::exit::CommandError;
-use crate::progress::Line;
+use crate::{Host, RunError, Watcher, sweep};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seekwell_access::{
@@ -13,6 +10,7 @@ use seekwell_access::{
 };
 use seekwell_inspect::Target;
 use seekwell_jobs::job::{Job, OpenSync};
+use seekwell_jobs::layout::{Layout, Place, There};
 use seekwell_sys::{DevId, DiskCounters, View};
 use std::collections::{BTreeSet, HashMap};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -51,7 +49,7 @@ pub struct Media {
 ///
 /// # Errors
 /// The first reason.
-pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), CommandError> {
+pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), RunError> {
     let mut destroys = false;
     for place in &layout.places {
         let Some(job) = place.written_by.clone() else { continue };
@@ -86,7 +84,7 @@ pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), Comman
 }
 
 /// Each place may be open in two ways.
-fn enough_descriptors(places: u64) -> Result<(), CommandError> {
+fn enough_descriptors(places: u64) -> Result<(), RunError> {
     let needed = places * 2 + OTHER_FILES;
     let now = getrlimit(Resource::Nofile);
     let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= needed);
@@ -109,9 +107,9 @@ fn enough_descriptors(places: u64) -> Result<(), CommandError> {
 pub fn open(
     layout: &Layout,
     destroy: Option<Consent<'_>>,
-    context: &Context,
-    line: &Line,
-) -> Result<Media, CommandError> {
+    host: Host<'_>,
+    line: &impl Watcher,
+) -> Result<Media, RunError> {
     let folders: BTreeSet<&Path> = layout
         .places
         .iter()
@@ -119,17 +117,17 @@ pub fn open(
         .map(|p| folder(&p.path))
         .collect();
     for folder in folders {
-        context.sweep(folder);
+        sweep(folder, |text| line.note(text));
     }
     let mut media = Vec::with_capacity(layout.places.len());
     let mut devices: HashMap<&Path, Option<DevId>> = HashMap::new();
     for place in &layout.places {
-        let opened = one(place, destroy, context, line)?;
+        let opened = one(place, destroy, host, line)?;
         let device = match opened {
             None => None,
             Some(_) => {
                 let target = target_of(place);
-                *devices.entry(target).or_insert_with(|| device_of(target, context))
+                *devices.entry(target).or_insert_with(|| device_of(target, host.view))
             }
         };
         media.push(Medium { opened, device });
@@ -138,30 +136,30 @@ pub fn open(
 }
 
 /// The block device under a path, where it has one.
-fn device_of(path: &Path, context: &Context) -> Option<DevId> {
-    let target = Target::resolve(&context.view, path).ok()?;
-    seekwell_inspect::inspect(&context.view, &target).device?.dev.parse().ok()
+fn device_of(path: &Path, view: &dyn View) -> Option<DevId> {
+    let target = Target::resolve(view, path).ok()?;
+    seekwell_inspect::inspect(view, &target).device?.dev.parse().ok()
 }
 
 fn one(
     place: &Place,
     destroy: Option<Consent<'_>>,
-    context: &Context,
-    line: &Line,
-) -> Result<Option<Opened>, CommandError> {
+    host: Host<'_>,
+    line: &impl Watcher,
+) -> Result<Option<Opened>, RunError> {
     Ok(Some(match (place.there, destroy) {
         (There::Null | There::Modelled, _) => return Ok(None),
         (There::Device, Some(consent)) if place.written_by.is_some() => {
-            Opened::WritableDevice(open_for_destruction(&context.view, &place.path, consent)?)
+            Opened::WritableDevice(open_for_destruction(host.view, &place.path, consent)?)
         }
         (There::Device | There::File, _) => Opened::ReadOnly(open_read_only(&place.path)?),
-        (There::Nothing, _) => Opened::Scratch(lay_out(place, context, line)?),
+        (There::Nothing, _) => Opened::Scratch(lay_out(place, host, line)?),
     }))
 }
 
 /// A temporary file in place of one that is not there: filled where it is read before it was
 /// written, else with room made for it.
-fn lay_out(place: &Place, context: &Context, line: &Line) -> Result<Scratch, CommandError> {
+fn lay_out(place: &Place, host: Host<'_>, line: &impl Watcher) -> Result<Scratch, RunError> {
     let folder = folder(&place.path);
     if !place.is_read {
         return Ok(Scratch::reserve(folder, place.end, place.allocated)?);
@@ -172,7 +170,7 @@ fn lay_out(place: &Place, context: &Context, line: &Line) -> Result<Scratch, Com
         wanted_bytes: place.end,
         minimum_bytes: place.end,
         seed: 1,
-        stop: &context.control.stop,
+        stop: &host.control.stop,
         progress: &mut progress,
     };
     Ok(Scratch::create(folder, fill)?)

@@ -1,9 +1,12 @@
 //! Why jobs cannot be run, in sentences; all of it is known before the first byte is written.
 
+use seekwell_access::OutputError;
 use seekwell_jobs::JobError;
 use seekwell_jobs::job::Origin;
+use seekwell_jobs::layout::LayoutError;
 use seekwell_sys::classify;
 use seekwell_trace::error::TraceError;
+use std::io;
 use std::path::PathBuf;
 
 /// Jobs that cannot be run as they are.
@@ -12,6 +15,9 @@ pub enum JobRunError {
     /// The job file asks for what cannot be.
     #[error(transparent)]
     File(#[from] Box<JobError>),
+    /// The files of jobs cannot be laid out.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
     /// A job would write to a file of the user's.
     #[error(
         "job `{job}` writes to {}, which is there already: a file of yours is only ever read; let \
@@ -39,54 +45,6 @@ pub enum JobRunError {
     /// `--destroy` was given and no job writes to a device.
     #[error("--destroy is given, and no job writes to a block device")]
     NothingToDestroy,
-    /// A job needs a file that it does not allow to be made.
-    #[error("job `{job}`: {} does not exist, and allow_file_create is 0", path.display())]
-    NotAllowed {
-        /// The job.
-        job: String,
-        /// The file.
-        path: PathBuf,
-    },
-    /// Nothing says how large a new file is to be.
-    #[error("job `{job}`: {} does not exist, and neither size nor filesize says how large it is \
-             to be", path.display())]
-    NoSize {
-        /// The job.
-        job: String,
-        /// The file.
-        path: PathBuf,
-    },
-    /// What is there is smaller than the job wants.
-    #[error(
-        "job `{job}` uses bytes {start} to {end} of {}, which has {size}: give a smaller size or \
-         offset", path.display()
-    )]
-    TooSmall {
-        /// The job.
-        job: String,
-        /// The file or device.
-        path: PathBuf,
-        /// First byte wanted.
-        start: u64,
-        /// End of what is wanted.
-        end: u64,
-        /// What there is.
-        size: u64,
-    },
-    /// Not even one request fits.
-    #[error(
-        "job `{job}`: {bytes} bytes of {} are too few for requests of {block}", path.display()
-    )]
-    NoRoom {
-        /// The job.
-        job: String,
-        /// The file or device.
-        path: PathBuf,
-        /// Bytes in reach.
-        bytes: u64,
-        /// The shortest request.
-        block: u32,
-    },
     /// Requests past the page cache have to be whole blocks.
     #[error(
         "job `{job}`: with direct=1, {what} has to be a multiple of {block} bytes on {}; it is \
@@ -230,16 +188,16 @@ pub enum JobRunError {
         /// What `wait_for` names.
         name: String,
     },
-    /// The files of jobs are larger than a modelled machine.
-    #[error(
-        "the files of the jobs take {needed} bytes one after the other, and the machine holds \
-         {capacity}: give smaller sizes"
-    )]
-    TooLargeForMachine {
-        /// Bytes of all files.
-        needed: u64,
-        /// Bytes of the machine.
-        capacity: u64,
+    /// A log file cannot be written.
+    #[error(transparent)]
+    Log(#[from] OutputError),
+    /// The folder of a log cannot be made.
+    #[error("cannot make the folder {}: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
     },
     /// A job needs more than an offset can tell.
     #[error("job `{job}`: {files} files of up to {bytes} bytes are more than can be addressed")]
@@ -253,17 +211,18 @@ pub enum JobRunError {
     },
 }
 
-classify!(JobRunError {
-    Usage: NothingToDestroy, NotAllowed, NoSize, TooSmall, NoRoom, Unaligned, Interval, NoPattern,
-        EmptyTrace, NoPlaceForTrace, AgainstTrace, WithTrace, NotHere, NobodyToWaitFor,
-        TooLargeForMachine, TooFar;
-    Refused: WouldOverwrite, WouldDestroy, TooManyFiles, TooMuchToRemember;
-    | Self::File(error) => error.class(),
-    | Self::Trace { source, .. } => source.class(),
-});
-
 impl From<JobError> for JobRunError {
     fn from(error: JobError) -> Self {
         Self::File(Box::new(error))
     }
 }
+
+classify!(JobRunError {
+    Usage: NothingToDestroy, Unaligned, Interval, NoPattern, EmptyTrace, NoPlaceForTrace,
+        AgainstTrace, WithTrace, NotHere, NobodyToWaitFor, TooFar;
+    Refused: WouldOverwrite, WouldDestroy, TooManyFiles, Folder, TooMuchToRemember;
+    | Self::File(error) => error.class(),
+    | Self::Layout(error) => error.class(),
+    | Self::Log(error) => error.class(),
+    | Self::Trace { source, .. } => source.class(),
+});

@@ -70,7 +70,7 @@ impl JobReplay {
         ends: Arc<AtomicBool>,
     ) -> Result<Self, TraceError> {
         let address = Address::new(trace.files.len());
-        let (end, longest) = (trace.end_bytes(), trace.longest_bytes());
+        let (end, longest) = (trace.end_bytes(), trace.longest_bytes);
         let placing = Placing::new(Fit::Fail, block_bytes, end, longest, address.limit() - 1)
             .expect("what a layout holds can be addressed");
         let picked = Picked {

@@ -1,9 +1,10 @@
 //! One clone from start to end: its target, its requests, reading back what it wrote.
 
-use super::layout::Member;
 use super::logs::{Noted, epoch_ms};
 use super::replay::{Ended, JobReplay};
 use super::stage::MemberError;
+use super::trace::Trace;
+use crate::replay::{SPIN, bounds};
 use rustix::io::Errno;
 use rustix::thread::CpuSet;
 use seekwell_io::dispatch::Unlimited;
@@ -14,6 +15,7 @@ use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Source;
 use seekwell_jobs::job::{EngineKind as Asked, Job, Kind};
+use seekwell_jobs::layout::Member;
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::data::{Bad, Data};
 use seekwell_jobs::play::log::Recorder;
@@ -23,7 +25,6 @@ use seekwell_jobs::play::source::written::Written;
 use seekwell_jobs::play::source::{Cut, JobSource, Setup};
 use seekwell_jobs::play::steady::Steady;
 use seekwell_jobs::play::watched::Watched;
-use seekwell_run::replay::{SPIN, bounds};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -34,6 +35,8 @@ pub struct Part<'a> {
     pub job: &'a Job,
     /// Its number, files and quota.
     pub member: &'a Member,
+    /// The trace it plays in place of drawing requests.
+    pub trace: Option<&'a Arc<Trace>>,
     /// Its files, in the order of its uses; none where requests go nowhere.
     pub files: Vec<Arc<OwnedFd>>,
     /// What its requests have to be whole multiples of, in bytes, where a trace says them.
@@ -156,9 +159,9 @@ pub const fn engine_name(job: &Job, engine: Engine) -> &'static str {
 impl Part<'_> {
     /// The most that one request moves.
     fn longest(&self) -> u32 {
-        match &self.member.trace {
+        match self.trace {
             Some(trace) => {
-                bounds(trace.longest_bytes(), self.block_bytes, Some(self.job.engine.depth)).1
+                bounds(trace.longest_bytes, self.block_bytes, Some(self.job.engine.depth)).1
             }
             None => self.job.max_block().max(1),
         }
@@ -203,7 +206,7 @@ impl Part<'_> {
             }
         };
         let ramp = self.job.timing.ramp;
-        if let Some(trace) = &self.member.trace {
+        if let Some(trace) = self.trace {
             let lengths = (self.block_bytes, self.longest());
             let source =
                 JobReplay::new(self.job, Arc::clone(trace), lengths, Arc::clone(&self.ends));

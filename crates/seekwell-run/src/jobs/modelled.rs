@@ -1,11 +1,13 @@
 //! Jobs on a modelled machine: all clones of a stage take turns on one machine and its own clock,
 //! and each is measured for itself.
 
-use super::layout::{Layout, Member};
 use super::logs::{Noted, recorder};
 use super::member::{Played, Requests};
 use super::replay::JobReplay;
 use super::stage::{MemberError, Outcome, Run, seed};
+use super::trace;
+use crate::dispatcher;
+use crate::replay::bounds as lengths;
 use seekwell_io::engine::{Bounds, run_source};
 use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped};
 use seekwell_io::request::{Completion, Op, Request};
@@ -13,14 +15,13 @@ use seekwell_io::target::Target;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
 use seekwell_jobs::job::{Job, OpenSync};
+use seekwell_jobs::layout::{Layout, Member};
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::log::is_whole;
 use seekwell_jobs::play::source::pace::{Flow, FlowShare};
 use seekwell_jobs::play::source::{Cut, JobSource, Setup};
 use seekwell_jobs::play::watched::Watched;
 use seekwell_machine::{AnyPart, Machine, Model};
-use seekwell_run::dispatcher;
-use seekwell_run::replay::bounds as lengths;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -130,7 +131,7 @@ impl<'m> Modelled<'m> {
         let none = Nanos::ZERO;
         let bounds = Bounds { depth, ramp: none, runtime: none, spin: none };
         let rule = &mut dispatcher(self.model.tags());
-        let whole = run_source(&mut crew, bounds, &mut self.machine, rule, &run.context.control);
+        let whole = run_source(&mut crew, bounds, &mut self.machine, rule, &run.host.control);
         let whole = match whole {
             Ok(whole) => whole,
             Err(error) => {
@@ -164,9 +165,9 @@ impl<'m> Modelled<'m> {
             });
             let seed = seed(job.random.seed.unwrap_or(run.seed), member.job, member.clone);
             let (depth, ramp) = (job.engine.depth, job.timing.ramp);
-            let asks = match &member.trace {
+            let asks = match trace::of(run.traces, run.jobs, member.job, member.clone) {
                 Some(trace) => {
-                    let longest = lengths(trace.longest_bytes(), SECTOR, Some(depth)).1;
+                    let longest = lengths(trace.longest_bytes, SECTOR, Some(depth)).1;
                     let ends = Arc::clone(&ends);
                     let played = JobReplay::new(job, Arc::clone(trace), (SECTOR, longest), ends)?;
                     Asks::Played(Box::new(Watched::new(played, ramp, log, steady)))

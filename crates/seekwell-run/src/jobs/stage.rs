@@ -1,12 +1,11 @@
 //! Jobs that run at the same time: from one `stonewall` to the next.
 
-use super::layout::{Layout, Member};
 use super::logs::recorder;
 use super::media::Media;
 use super::member::{Own, Part, Played, is_called_off};
 use super::record::groups;
-use crate::context::Context;
-use crate::progress::Line;
+use super::trace::{self, Traces};
+use crate::{Host, Watcher};
 use seekwell_access::AccessError;
 use seekwell_io::clock::Clock;
 use seekwell_io::engine::{Control, EngineError, sharpen_timers};
@@ -15,6 +14,7 @@ use seekwell_io::request::Op;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{EngineKind as Asked, ExitWhat, Job};
+use seekwell_jobs::layout::{Layout, Member};
 use seekwell_jobs::play::source::pace::{Flow, FlowShare};
 use seekwell_jobs::play::steady::Steady;
 use seekwell_runs::DeviceCount;
@@ -67,12 +67,14 @@ struct Board {
 pub struct Run<'a> {
     /// The jobs.
     pub jobs: &'a [Job],
+    /// What they play.
+    pub traces: &'a Traces,
     /// Their clones and files.
     pub layout: &'a Layout,
     /// How asynchronous engines are carried out.
     pub engine: Engine,
     /// Signals and the system.
-    pub context: &'a Context,
+    pub host: Host<'a>,
     /// When it began: start delays count from here.
     pub begun: Nanos,
     /// Set when a job's end is to end everything.
@@ -102,7 +104,7 @@ pub fn seed(base: u64, job: usize, clone: u32) -> u64 {
 
 impl Run<'_> {
     /// Runs one stage: what each clone gave, in the order of the layout's members.
-    pub fn stage(&self, stage: &[usize], media: &mut Media, line: &Line) -> Vec<Outcome> {
+    pub fn stage(&self, stage: &[usize], media: &mut Media, line: &impl Watcher) -> Vec<Outcome> {
         let members: Vec<(usize, &Member)> = self
             .layout
             .members
@@ -186,6 +188,7 @@ impl Run<'_> {
         let part = Part {
             job,
             member,
+            trace: trace::of(self.traces, self.jobs, member.job, member.clone),
             files,
             block_bytes: media.block_bytes(member.uses.iter().map(|u| u.place), job),
             engine: self.engine,
@@ -202,7 +205,7 @@ impl Run<'_> {
     fn one(&self, runner: Runner<'_>, board: &Board) -> Result<Played, MemberError> {
         sharpen_timers();
         let Runner { part, own } = runner;
-        let control = &*self.context.control;
+        let control = &*self.host.control;
         let mut called_off = false;
         let mut ticket = Ticket { board, is_ready: false };
         let gate = |ready: Result<(), EngineError>| {
@@ -226,7 +229,7 @@ impl Run<'_> {
 
     /// Waits for the job that this one waits for, and for its start; false when it is called off.
     fn may_begin(&self, part: &Part<'_>, board: &Board) -> bool {
-        let control = &*self.context.control;
+        let control = &*self.host.control;
         if let Some(name) = &part.job.group.wait_for {
             let before = &self.jobs[..part.member.job];
             let waited = before.iter().rposition(|job| job.name == *name);
@@ -261,8 +264,8 @@ impl Run<'_> {
     }
 
     /// Shows how far it is until it is over.
-    fn watch(&self, stage: &[usize], line: &Line, is_over: impl Fn() -> bool) {
-        let (control, clock): (&Control, _) = (&self.context.control, Clock::real());
+    fn watch(&self, stage: &[usize], line: &impl Watcher, is_over: impl Fn() -> bool) {
+        let (control, clock): (&Control, _) = (&self.host.control, Clock::real());
         let names: BTreeSet<&str> = stage.iter().map(|j| self.jobs[*j].name.as_str()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
         let (begun, before) = (clock.now(), control.bytes.load(Relaxed));

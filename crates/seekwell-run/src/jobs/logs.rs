@@ -1,16 +1,15 @@
 //! The log files that jobs ask for: refused beforehand where they cannot be written, and written
 //! once their stage is over.
 
-use super::layout::{Layout, Member};
+use super::Request;
+use super::error::JobRunError;
 use super::stage::Outcome;
-use crate::cli::{Bench, Force};
-use crate::commands::check_output;
-use crate::context::Context;
-use crate::exit::CommandError;
+use crate::sweep;
 use seekwell_access::{OutputFile, folder_of};
 use seekwell_io::clock::Clock;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{Job, Logs};
+use seekwell_jobs::layout::{Layout, Member};
 use seekwell_jobs::output::{LogKind, job_log_paths, write_job_log};
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::log::{MOST, Recorded, Recorder};
@@ -21,12 +20,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Logs that this run wrote: where two stages have the same, it is the last one's.
 pub struct Written {
     paths: BTreeSet<PathBuf>,
-    replace: Force,
+    replace: bool,
 }
 
 impl Written {
     /// None so far.
-    pub const fn none(replace: Force) -> Self {
+    pub const fn none(replace: bool) -> Self {
         Self { paths: BTreeSet::new(), replace }
     }
 }
@@ -46,16 +45,21 @@ pub struct Noted {
 pub fn check(
     jobs: &[Job],
     layout: &Layout,
-    args: &Bench,
-    context: &Context,
-) -> Result<(), CommandError> {
+    request: &Request<'_>,
+    tell: impl Fn(&str),
+) -> Result<(), JobRunError> {
+    let free = |path: &Path| {
+        OutputFile::create(path, request.replace)?;
+        sweep(folder_of(path), &tell);
+        Ok::<_, JobRunError>(())
+    };
     for (number, member) in (1..).zip(&layout.members) {
         for (_, path) in job_log_paths(&jobs[member.job].logs, number) {
-            check_output(&path, args.results.replace, context)?;
+            free(&path)?;
             // Folders of later repeats are made when they are needed.
-            let later = (1..args.repeats).map(|repeat| in_repeat(&path, repeat));
+            let later = (1..request.repeats).map(|repeat| in_repeat(&path, repeat));
             for path in later.filter(|path| folder_of(path).exists()) {
-                check_output(&path, args.results.replace, context)?;
+                free(&path)?;
             }
         }
     }
@@ -88,8 +92,8 @@ pub fn write(
     played: &[Outcome],
     repeat: u32,
     written: &mut Written,
-    context: &Context,
-) -> Result<(), CommandError> {
+    tell: impl Fn(&str),
+) -> Result<(), JobRunError> {
     let mut files: BTreeMap<PathBuf, Vec<(LogKind, &Logs, &Noted)>> = BTreeMap::new();
     for (number, outcome) in played {
         let job = &jobs[layout.members[*number].job];
@@ -98,7 +102,7 @@ pub fn write(
         };
         if let Recorded::Requests { left_out: more @ 1.., .. } = noted.recorded {
             let name = &job.name;
-            context.note(&format!(
+            tell(&format!(
                 "job `{name}`: its logs end before it did: there was no room for {more} requests; \
                  log_avg_msec sums requests up"
             ));
@@ -111,8 +115,8 @@ pub fn write(
         let path = in_repeat(&path, repeat);
         let folder = folder_of(&path);
         std::fs::create_dir_all(folder)
-            .map_err(|source| CommandError::Folder { path: folder.to_owned(), source })?;
-        let force = written.replace.force || !written.paths.insert(path.clone());
+            .map_err(|source| JobRunError::Folder { path: folder.to_owned(), source })?;
+        let force = written.replace || !written.paths.insert(path.clone());
         let output = OutputFile::create(&path, force)?.filled(|out| {
             parts.iter().try_for_each(|(kind, logs, noted)| {
                 let epoch = if logs.unix_epoch { noted.epoch_ms } else { 0 };

@@ -4,7 +4,8 @@
 use super::error::JobRunError;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::{EngineKind, Job, Kind, Replay};
+use seekwell_jobs::job::{By, EngineKind, Job, Kind, Replay};
+use seekwell_jobs::layout::Recorded;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::record::{Flags, Record};
@@ -23,13 +24,21 @@ pub struct Trace {
     /// The recorded devices that are played, by their numbers in the trace.
     devices: Vec<u32>,
     /// The file each of them is played on, and what is asked of it.
-    pub files: Vec<(PathBuf, DeviceSurvey)>,
+    pub files: Vec<Recorded>,
+    /// Its longest read or write, in bytes.
+    pub longest_bytes: u32,
     /// Time of its first request.
     pub first: Nanos,
 }
 
 /// The traces of all jobs, by number of the job and of the trace in its list.
 pub type Traces = BTreeMap<(usize, usize), Arc<Trace>>;
+
+/// The trace that a clone plays, where its job plays any.
+pub fn of<'t>(traces: &'t Traces, jobs: &[Job], job: usize, clone: u32) -> Option<&'t Arc<Trace>> {
+    let files = jobs[job].replay.as_ref()?.files.len();
+    traces.get(&(job, clone as usize % files.max(1)))
+}
 
 /// Looks at every trace; a job is from then on known to read and write as its traces do.
 ///
@@ -39,15 +48,16 @@ pub fn look(jobs: &mut [Job]) -> Result<Traces, JobRunError> {
     let mut traces = Traces::new();
     for (number, job) in jobs.iter_mut().enumerate() {
         let Some(rule) = job.replay.clone() else { continue };
-        let mut all = [0; 4];
+        let mut all = By::all(false);
         for (index, path) in rule.files.iter().enumerate().take(job.clones as usize) {
             let trace = Trace::look(job, &rule, path)?;
-            for (_, file) in &trace.files {
-                all.iter_mut().zip(file.requests).for_each(|(sum, more)| *sum += more);
+            for By { read, write, trim } in trace.files.iter().map(|file| file.makes) {
+                (all.read, all.write, all.trim) =
+                    (all.read | read, all.write | write, all.trim | trim);
             }
             traces.insert((number, index), Arc::new(trace));
         }
-        let [reads, writes, _, discards] = all.map(|requests| requests > 0);
+        let By { read: reads, write: writes, trim: discards } = all;
         let kind = match (reads, writes, discards) {
             (true, false, false) => Kind::Read,
             (false, true, false) => Kind::Write,
@@ -87,30 +97,28 @@ impl Trace {
         let used = |device: &DeviceSurvey| device.total() > 0;
         let devices: Vec<u32> =
             (0..).zip(&found.devices).filter(|(_, d)| used(d)).map(|(n, _)| n).collect();
-        let nothing = |files: &[(PathBuf, DeviceSurvey)]| files.iter().all(|f| f.1.end_bytes == 0);
-        let mut files = Vec::new();
+        let (mut files, mut longest_bytes) = (Vec::new(), 1);
         for device in &devices {
             let name = source.tables().devices.get(*device as usize).map(|d| d.name.as_str());
             let path = place(job, rule, name.unwrap_or_default(), source.about())?;
-            files.push((path, found.devices[*device as usize]));
+            let DeviceSurvey { requests, end_bytes, longest_bytes: longest, .. } =
+                found.devices[*device as usize];
+            let [read, write, _, trim] = requests.map(|requests| requests > 0);
+            files.push(Recorded { path, end_bytes, makes: By { read, write, trim } });
+            longest_bytes = longest.max(longest_bytes);
         }
-        if nothing(&files) {
+        // Flushes alone have no place of their own.
+        if files.iter().all(|file| file.end_bytes == 0) {
             let (at, job, path) = (job.origin.clone(), job.name.clone(), path.to_path_buf());
             return Err(JobRunError::EmptyTrace { at, job, path });
         }
-        // Flushes alone have no place of their own.
-        let path = path.to_path_buf();
-        Ok(Self { path, rule: rule.clone(), devices, files, first: found.first })
-    }
-
-    /// The longest read or write, in bytes.
-    pub fn longest_bytes(&self) -> u32 {
-        self.files.iter().map(|(_, file)| file.longest_bytes).max().unwrap_or(0).max(1)
+        let (path, first) = (path.to_path_buf(), found.first);
+        Ok(Self { path, rule: rule.clone(), devices, files, longest_bytes, first })
     }
 
     /// The first byte that no request reaches, in any file.
     pub fn end_bytes(&self) -> u64 {
-        self.files.iter().map(|(_, file)| file.end_bytes).max().unwrap_or(0).max(1)
+        self.files.iter().map(|file| file.end_bytes).max().unwrap_or(0).max(1)
     }
 
     /// Its requests; their device is the number of the file.

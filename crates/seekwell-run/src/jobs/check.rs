@@ -2,10 +2,10 @@
 //! or once their files are open, and before the first request.
 
 use super::error::JobRunError;
-use super::layout::{Layout, There};
 use super::media::Media;
 use super::record::groups;
 use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
+use seekwell_jobs::layout::{Layout, There};
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::data::header;
 use seekwell_jobs::play::source::walk;

@@ -2,11 +2,11 @@
 //! together, and one for what is read back.
 
 use super::check;
-use super::layout::{Layout, There};
 use super::media::Media;
 use super::member::{Played, engine_name};
 use super::stage::MemberError;
 use super::steady;
+use crate::replay::{fidelity as in_document, judged};
 use seekwell_access::OutputFile;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
 use seekwell_io::histogram::Histogram;
@@ -15,10 +15,10 @@ use seekwell_io::request::Op;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{Job, JobFile as Parsed, Kind};
+use seekwell_jobs::layout::{Layout, There};
 use seekwell_jobs::play::data::Bad;
 use seekwell_jobs::play::source::Cut;
 use seekwell_jobs::play::source::failure::{MISMATCH, is_ignored};
-use seekwell_run::replay::{fidelity as in_document, judged};
 use seekwell_runs::{
     Detail, DeviceCount, JobFile, JobWork, Mismatch, Phase, Repeat, RepeatDetail, Work,
 };
