@@ -9,7 +9,7 @@ use crate::apply::current;
 use crate::disk::Disk;
 use crate::error::TuneError;
 use crate::plan::plan;
-use crate::setting::{Request, Risk, Scope, SettingError, attributes, find, hdparm, parse};
+use crate::setting::{Request, Risk, Scope, SettingError, Values, attributes, find, hdparm, parse};
 use seekwell_sys::View;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,7 @@ pub fn candidates(view: &dyn View, disk: &Disk, load: &Load) -> Result<Vec<Candi
         if setting.scope != Scope::Disk || takes.check(&was).is_err() {
             continue;
         }
-        for value in alternatives(&attribute.key, &was, &text, &takes.to_string(), load) {
+        for value in alternatives(&attribute.key, &was, &text, &takes, load) {
             let known = all.iter().any(|c| c.key == attribute.key && c.value == value);
             let fits = value != was && takes.check(&value).is_ok();
             if !known && fits && (setting.risk)(&value) <= Risk::B {
@@ -107,7 +107,7 @@ const fn matters_read_ahead(load: &Load) -> bool {
 }
 
 /// Values of one setting that could matter under this load. `text` is the attribute as it reads.
-fn alternatives(key: &str, was: &str, text: &str, takes: &str, load: &Load) -> Vec<String> {
+fn alternatives(key: &str, was: &str, text: &str, takes: &Values, load: &Load) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
     let now: u64 = was.parse().unwrap_or(0);
     match key {
@@ -117,10 +117,12 @@ fn alternatives(key: &str, was: &str, text: &str, takes: &str, load: &Load) -> V
         "nr_requests" if load.outstanding > now / 2 => {
             vec![(now / 2).to_string(), (now * 2).to_string()]
         }
-        "queue_depth" if load.outstanding > 1 => {
-            let most = takes.rsplit(' ').next().unwrap_or_default().to_owned();
-            vec!["1".to_owned(), most]
-        }
+        "queue_depth" if load.outstanding > 1 => match takes {
+            Values::Number { least, most: Some(most), .. } => {
+                vec![least.to_string(), most.to_string()]
+            }
+            _ => words(&["1"]),
+        },
         "read_ahead_kb" if matters_read_ahead(load) => words(&["128", "512", "2048"]),
         "rq_affinity" => words(&["0", "1", "2"]),
         "nomerges" if load.sequential => words(&["0"]),

@@ -9,7 +9,7 @@ use seekwell_sys::Live;
 use seekwell_tune::apply::Limits;
 use seekwell_tune::journal::Phase;
 use seekwell_tune::setting::Risk;
-use seekwell_tune::trial::{Standing, Tuner, Wish};
+use seekwell_tune::trial::{TrialRequest, TrialStatus, Tuner};
 use seekwell_tune::{Commanded, Disk, TuneError, default_run_dir};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -80,7 +80,7 @@ impl Setter {
         if settings.is_empty() {
             return Ok(Vec::new());
         }
-        let wish = Wish {
+        let request = TrialRequest {
             words: settings.iter().map(|s| format!("{}={}", s.key, s.value)).collect(),
             time: self.time,
             allow: self.allow,
@@ -91,7 +91,7 @@ impl Setter {
         };
         let asked = Instant::now();
         let begun = loop {
-            match self.tuner().begin(&self.disk, &wish) {
+            match self.tuner().begin(&self.disk, &request) {
                 // The guard of a killed session puts everything back by itself and is about to go.
                 Err(TuneError::Busy { .. }) if asked.elapsed() < LEAVING => {
                     std::thread::sleep(Duration::from_millis(50));
@@ -105,14 +105,15 @@ impl Setter {
     }
 
     /// The trial of this program, or of a session that was killed.
-    fn going_on(&self) -> Result<Option<Standing>, TuneError> {
+    fn going_on(&self) -> Result<Option<TrialStatus>, TuneError> {
         let all = self.tuner().status(Some(&self.disk))?;
         // Others change with a setting, so one key of ours is enough.
-        let ours = |s: &Standing| {
+        let ours = |s: &TrialStatus| {
             s.changed.is_empty() || s.changed.iter().any(|c| self.keys.contains(&c.key))
         };
-        let unsettled =
-            |s: &Standing| matches!(s.phase, Phase::Applying | Phase::Trying | Phase::RollingBack);
+        let unsettled = |s: &TrialStatus| {
+            matches!(s.phase, Phase::Applying | Phase::Trying | Phase::RollingBack)
+        };
         Ok(all.into_iter().find(|s| unsettled(s) && (self.active || ours(s))))
     }
 

@@ -10,7 +10,7 @@ use seekwell_checkup::{ExecuteError, Executor, metrics, summarize};
 use seekwell_experiment::Options;
 use seekwell_io::measurement::Stopped;
 use seekwell_io::workload::Workload;
-use seekwell_tune::trial::{Begun, Tuner, Undone, Wish};
+use seekwell_tune::trial::{Begun, TrialRequest, Tuner, Undone};
 use seekwell_tune::{Disk, TuneError};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct MeasuredTrial<'a> {
     /// The device that may be overwritten.
     pub destroy: Option<Consent<'a>>,
     /// The settings that are tried.
-    pub wish: &'a Wish,
+    pub request: &'a TrialRequest,
 }
 
 /// A trial that was measured, and goes on.
@@ -92,14 +92,14 @@ pub fn measure(
     let (mut executor, workload) = ready(host, watcher, trial)?;
     watcher.doing("measuring as it is");
     let before = one(&mut executor, &workload)?;
-    let begun = tuner.begin(disk, trial.wish)?;
+    let begun = tuner.begin(disk, trial.request)?;
     for blind in &begun.blind {
         watcher.note(blind);
     }
     watcher.doing("measuring under the setting");
     // Other places, for the drive's cache holds those of the first run.
     let again = Workload { seed: workload.seed + 1, ..workload };
-    let under = alive(tuner, disk, trial.wish.time / 4, || one(&mut executor, &again));
+    let under = alive(tuner, disk, trial.request.time / 4, || one(&mut executor, &again));
     watcher.clear();
     let under = match under.and_then(|under| Ok((under, tuner.heartbeat(disk)?))) {
         Ok((under, _)) => under,
@@ -197,7 +197,7 @@ fn put_back(
 fn verdict_command(trial: &MeasuredTrial<'_>) -> Vec<String> {
     let mut words: Vec<String> = ["seekwell", "experiment", "--on"].map(str::to_owned).to_vec();
     words.extend([trial.target.display().to_string(), "--b".to_owned()]);
-    words.extend(trial.wish.words.iter().cloned());
+    words.extend(trial.request.words.iter().cloned());
     let options = trial.workload.words().into_iter();
     words.extend(options.map(|(key, value)| format!("--{key}={value}")));
     words

@@ -1,6 +1,6 @@
 //! Bringing a guard into the world.
 
-use super::protocol::{Report, hear};
+use super::protocol::{Report, receive};
 use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -51,7 +51,7 @@ pub(crate) fn start(
     drop(copy);
     let mut ours = ours;
     ours.set_read_timeout(Some(limit))?;
-    match hear::<Report>(&mut ours) {
+    match receive::<Report>(&mut ours) {
         Ok(report) => {
             // Without this word the guard puts everything back at once.
             let applied = matches!(report, Report::Applied { .. });

@@ -15,7 +15,7 @@ use seekwell_sys::View;
 use seekwell_tune::apply::Limits;
 use seekwell_tune::persist::rules_in;
 use seekwell_tune::setting::Risk;
-use seekwell_tune::trial::{Tuner, Wish};
+use seekwell_tune::trial::{TrialRequest, Tuner};
 use seekwell_tune::{Commanded, Disk, TuneError, default_run_dir, plan};
 use serde_json::json;
 use std::os::fd::AsFd;
@@ -113,7 +113,7 @@ fn show(
 
 fn begin(args: &Try, context: &Context, view: &dyn View) -> Ended {
     let disk = Disk::of(view, &args.target)?;
-    let wish = Wish {
+    let request = TrialRequest {
         words: args.settings.clone(),
         time: Duration::from_nanos(args.time.0),
         allow: args.allow_risk.map_or(Risk::B, RiskClass::risk),
@@ -123,9 +123,9 @@ fn begin(args: &Try, context: &Context, view: &dyn View) -> Ended {
     };
     let tuner = tuner(view, Path::new(""));
     if let Some(word) = &args.measure {
-        return measure(args, word, context, &tuner, &disk, &wish);
+        return measure(args, word, context, &tuner, &disk, &request);
     }
-    let begun = tuner.begin(&disk, &wish)?;
+    let begun = tuner.begin(&disk, &request)?;
     for blind in &begun.blind {
         context.note(blind);
     }
@@ -139,7 +139,7 @@ fn measure(
     context: &Context,
     tuner: &Tuner<'_>,
     disk: &Disk,
-    wish: &Wish,
+    request: &TrialRequest,
 ) -> Ended {
     let workload = workload(word, &args.length)?;
     heed_signals(context)?;
@@ -149,7 +149,7 @@ fn measure(
         workload: &workload,
         size_bytes: args.length.size,
         destroy: args.length.destroy.consent(),
-        wish,
+        request,
     };
     match tuning::measure(context.host(), &line, tuner, disk, &trial)? {
         TrialEnd::Measured(tried) => {

@@ -8,7 +8,7 @@ use seekwell_tune::Plan;
 use seekwell_tune::apply::Difference;
 use seekwell_tune::conflict::Other;
 use seekwell_tune::journal::Phase;
-use seekwell_tune::trial::{Begun, Kept, Standing, Undone};
+use seekwell_tune::trial::{Begun, Kept, TrialStatus, Undone};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -102,42 +102,42 @@ pub fn undone_text(undone: &Undone) -> String {
 }
 
 /// Every trial there is word of.
-pub fn status_text(all: &[Standing], rules: &[PathBuf]) -> String {
+pub fn status_text(all: &[TrialStatus], rules: &[PathBuf]) -> String {
     let mut out = String::new();
     if all.is_empty() {
         out.push_str("Nothing was tried since the last boot.\n");
     }
-    for standing in all {
-        let name = &standing.disk.name;
-        let _ = match (standing.phase, standing.guarded) {
-            (Phase::Trying, true) => match standing.remaining_ms {
+    for trial in all {
+        let name = &trial.disk.name;
+        let _ = match (trial.phase, trial.guarded) {
+            (Phase::Trying, true) => match trial.remaining_ms {
                 Some(left) => writeln!(out, "{name}: on trial, put back in {}", span(left)),
                 None => writeln!(out, "{name}: on trial, and its guard does not answer now"),
             },
             (Phase::Applying | Phase::RollingBack, true) => writeln!(out, "{name}: being changed"),
-            (Phase::Kept, _) if standing.rule.is_some() => {
+            (Phase::Kept, _) if trial.rule.is_some() => {
                 writeln!(out, "{name}: kept, and set again after every boot")
             }
             (Phase::Kept, _) => writeln!(out, "{name}: kept until the next boot"),
-            (Phase::Ended, _) if standing.left.is_empty() => {
+            (Phase::Ended, _) if trial.left.is_empty() => {
                 writeln!(out, "{name}: as it was")
             }
             (Phase::Ended, _) => {
-                writeln!(out, "{name}: not put back: {}", standing.left.join(", "))
+                writeln!(out, "{name}: not put back: {}", trial.left.join(", "))
             }
             (_, false) => writeln!(
                 out,
                 "{name}: cut off, its guard is dead; `seekwell tune undo /dev/{name}` puts it back"
             ),
         };
-        rows(&mut out, &standing.changed);
-        if let Some(reason) = &standing.ended_because {
+        rows(&mut out, &trial.changed);
+        if let Some(reason) = &trial.ended_because {
             let _ = writeln!(out, "  put back because {reason}");
         }
-        for note in &standing.notes {
+        for note in &trial.notes {
             let _ = writeln!(out, "  {note}");
         }
-        other_rows(&mut out, &standing.others);
+        other_rows(&mut out, &trial.others);
     }
     if !rules.is_empty() {
         out.push_str("Set at every boot, by rules of this program:\n");

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A guard that lives answers at once.
-const PATIENCE: Duration = Duration::from_secs(3);
+const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Who is at work on a disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,47 +25,47 @@ impl Tuner<'_> {
     ///
     /// # Errors
     /// [`TuneError::Journal`].
-    pub fn status(&self, disk: Option<&Disk>) -> Result<Vec<Standing>, TuneError> {
+    pub fn status(&self, disk: Option<&Disk>) -> Result<Vec<TrialStatus>, TuneError> {
         let mut all = Vec::new();
-        for place in self.places()? {
-            let Some(story) = place.story()? else { continue };
-            if disk.is_some_and(|d| d.identity.dev != story.begin.disk.dev) {
+        for files in self.all_files()? {
+            let Some(state) = files.state()? else { continue };
+            if disk.is_some_and(|d| d.identity.dev != state.begin.disk.dev) {
                 continue;
             }
-            let guard = if place.lock()?.is_some() {
+            let guard = if files.lock()?.is_some() {
                 Watch::Nobody
             } else {
-                match guard::ask(&place.socket(), Ask::Status, PATIENCE) {
+                match guard::ask(&files.socket(), Ask::Status, STATUS_TIMEOUT) {
                     Ok(Reply::Status { remaining_ms, .. }) => Watch::Waits { remaining_ms },
                     _ => Watch::Busy,
                 }
             };
-            for path in place.earlier().iter().rev() {
+            for path in files.earlier().iter().rev() {
                 if let Some(earlier) = journal::read(path)? {
-                    let earlier = self.standing(&earlier, guard);
-                    all.push(Standing { guarded: false, remaining_ms: None, ..earlier });
+                    let earlier = self.trial_status(&earlier, guard);
+                    all.push(TrialStatus { guarded: false, remaining_ms: None, ..earlier });
                 }
             }
-            all.push(self.standing(&story, guard));
+            all.push(self.trial_status(&state, guard));
         }
         Ok(all)
     }
 
-    fn rivals(&self, story: &Story) -> Vec<Other> {
-        let dev = story.begin.disk.dev.parse().ok();
+    fn rivals(&self, state: &JournalState) -> Vec<Other> {
+        let dev = state.begin.disk.dev.parse().ok();
         let Some(Ok(disk)) = dev.map(|dev| Disk::by_number(self.view, dev)) else {
             return Vec::new();
         };
-        let keys = story.begin.changes.iter().map(|c| c.key.as_str());
+        let keys = state.begin.changes.iter().map(|c| c.key.as_str());
         let found = keys.filter_map(|key| find(self.view, &disk, key, None).ok());
         let mut all: Vec<Other> = found.flat_map(|a| others(self.view, &disk, &a)).collect();
         all.dedup();
         all
     }
 
-    fn standing(&self, story: &Story, guard: Watch) -> Standing {
+    fn trial_status(&self, state: &JournalState, guard: Watch) -> TrialStatus {
         let here = Machine::read(self.view);
-        let was = &story.begin.machine;
+        let was = &state.begin.machine;
         let mut notes = Vec::new();
         let stale = *was != here;
         if was.machine_id != here.machine_id {
@@ -74,36 +74,36 @@ impl Tuner<'_> {
             let gone = "of an earlier boot: what it had set was gone with that";
             notes.push(gone.to_owned());
         }
-        if story.damaged > 0 {
-            notes.push(format!("damaged lines in its journal: {}", story.damaged));
+        if state.damaged > 0 {
+            notes.push(format!("damaged lines in its journal: {}", state.damaged));
         }
-        if story.cut_short {
+        if state.cut_short {
             notes.push("the last line of its journal was cut short".to_owned());
         }
-        let difference = guard::replaced(self.view, &story.begin.disk);
+        let difference = guard::replaced(self.view, &state.begin.disk);
         if let Some(difference) = difference.as_ref().filter(|_| !stale) {
             notes.push(format!("the disk is another one now: {difference}"));
         }
         let look =
-            !stale && difference.is_none() && guard != Watch::Busy && story.phase() != Phase::Ended;
+            !stale && difference.is_none() && guard != Watch::Busy && state.phase() != Phase::Ended;
         let applier = Applier::new(Arc::new(Sysfs::new()), Limits::default());
-        let ours = story.ours();
+        let ours = state.ours();
         let originals: Vec<Original> =
-            story.begin.originals.iter().filter(|o| ours.contains(&o.key)).cloned().collect();
-        let left = story.outcome().map(Outcome::left_keys).unwrap_or_default();
-        Standing {
-            disk: story.begin.disk.clone(),
-            phase: story.phase(),
+            state.begin.originals.iter().filter(|o| ours.contains(&o.key)).cloned().collect();
+        let left = state.outcome().map(RestoreOutcome::left_keys).unwrap_or_default();
+        TrialStatus {
+            disk: state.begin.disk.clone(),
+            phase: state.phase(),
             guarded: guard != Watch::Nobody,
             remaining_ms: match guard {
                 Watch::Waits { remaining_ms } => Some(remaining_ms),
                 Watch::Nobody | Watch::Busy => None,
             },
             changed: if look { applier.differences(&originals) } else { Vec::new() },
-            ended_because: story.reason().map(ToString::to_string),
-            left: if story.phase() == Phase::Ended && !stale { left } else { Vec::new() },
-            rule: story.rule().filter(|r| r.exists()).map(Path::to_path_buf),
-            others: if look { self.rivals(story) } else { Vec::new() },
+            ended_because: state.reason().map(ToString::to_string),
+            left: if state.phase() == Phase::Ended && !stale { left } else { Vec::new() },
+            rule: state.rule().filter(|r| r.exists()).map(Path::to_path_buf),
+            others: if look { self.rivals(state) } else { Vec::new() },
             notes,
         }
     }
