@@ -9,10 +9,9 @@ use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::session::{heed_signals, tool};
 use seekwell_access::OutputFile;
-use seekwell_compare::Claim as Compared;
 use seekwell_experiment::{
-    ArmError, ArmSpec, Claim, Decision, Design, Document, ExperimentStore, Shape, Status,
-    check_metric, default_metric, text,
+    ArmError, ArmSpec, Decision, Design, Document, ExperimentStore, Shape, Status, check_metric,
+    default_metric, text,
 };
 use seekwell_run::{experiment, is_modelled};
 use seekwell_stats::Arm;
@@ -60,7 +59,7 @@ fn asked(args: &Experiment) -> Result<Document, CommandError> {
         command: command(args, design.seed),
         size_bytes: args.workload.size,
         destroy: args.destroy.destroy.clone(),
-        expect: args.expect.map(|e| claim(e.claim)),
+        expect: args.expect.map(|e| e.claim),
         ..Document::new(tool(), target, design, a, b)
     })
 }
@@ -103,14 +102,6 @@ fn design(args: &Experiment, a: &ArmSpec, b: &ArmSpec) -> Result<Design, Command
         reboot_between: args.reboot_between,
         ..Design::new(metric, margin, seed)
     })
-}
-
-const fn claim(compared: Compared) -> Claim {
-    match compared {
-        Compared::Faster => Claim::Faster,
-        Compared::Slower => Claim::Slower,
-        Compared::Equivalent => Claim::Equivalent,
-    }
 }
 
 /// The command line as it was typed, with the seed that was drawn.
