@@ -28,7 +28,7 @@ use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::record::Record;
 use seekwell_trace::replay::{Moment, Survey, survey};
-use seekwell_trace::source::{About, Source, Tables};
+use seekwell_trace::source::{About, Tables, TraceSource};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -102,13 +102,13 @@ fn tags(args: &Replay) -> Option<(TagPolicy, u32)> {
 
 /// A source that ends when the user has had enough.
 struct Heeding<'a> {
-    source: Box<dyn Source + Send>,
+    source: Box<dyn TraceSource + Send>,
     control: &'a Control,
     line: &'a Line,
     read: u64,
 }
 
-impl Source for Heeding<'_> {
+impl TraceSource for Heeding<'_> {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         if self.control.stop.load(Relaxed) {
             return Ok(());

@@ -11,7 +11,7 @@ use seekwell_io::units::Nanos;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Format};
 use seekwell_trace::record::Record;
-use seekwell_trace::source::{Sink, Source, Tables, Written};
+use seekwell_trace::source::{Sink, Tables, TraceSource, Written};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -46,7 +46,7 @@ struct Copied {
 
 /// None where it was interrupted. Nothing is left behind then, nor after an error.
 fn copy(
-    source: &mut dyn Source,
+    source: &mut dyn TraceSource,
     files: &Files,
     to: &'static Format,
     sieve: Option<&mut Sieve<'_>>,
@@ -71,7 +71,7 @@ fn copy(
 
 /// How many requests were read, or none where it was interrupted.
 fn pour(
-    source: &mut dyn Source,
+    source: &mut dyn TraceSource,
     mut batch: Vec<Record>,
     sink: &mut dyn Sink,
     mut sieve: Option<&mut Sieve<'_>>,
