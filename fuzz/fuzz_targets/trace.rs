@@ -7,7 +7,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use seekwell_trace::formats::{self, Format, Input};
-use seekwell_trace::source::Source;
+use seekwell_trace::source::TraceSource;
 use std::io::{Cursor, Write};
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn forgive_libraries() {
     }));
 }
 
-fn drain(mut source: Box<dyn Source + Send>) {
+fn drain(mut source: Box<dyn TraceSource + Send>) {
     let mut records = Vec::new();
     let mut last = None;
     loop {

@@ -40,7 +40,7 @@ pub use mounted::MountedAt;
 pub use opened_by::OpenedBy;
 pub use output::{OutputError, OutputFile, folder_of};
 pub use private::{create_private_dir, create_private_dir_all, make_private, open_private};
-pub use read_only::{Kind, ReadOnly, drop_cache, open_read_only};
+pub use read_only::{OpenedKind, ReadOnly, drop_cache, open_read_only};
 pub use refusal::Refusal;
 pub use scratch::name::{is_left_behind, owned_name};
 pub use scratch::{Fill, Scratch, ScratchDir};

@@ -5,7 +5,7 @@
 //! nothing but a regular file, and that only when told to: as root, an output that simply renamed
 //! would replace `/dev/null` for the whole system.
 
-use crate::scratch::name::{self, Kind};
+use crate::scratch::name::{self, TempKind};
 use crate::scratch::{Named, is_regular};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
@@ -78,7 +78,7 @@ impl OutputFile {
     /// # Errors
     /// [`OutputError`].
     pub fn create(path: &Path, force: bool) -> Result<Self, OutputError> {
-        Self::create_as(path, name::fresh(Kind::File)?.as_ref(), force)
+        Self::create_as(path, name::fresh(TempKind::File)?.as_ref(), force)
     }
 
     /// The same under a name that no sweep removes, `NAME.RANDOM.part`, for data that is worth

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// What was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OpenedKind {
     /// A raw block device.
     BlockDevice {
         /// Its number.
@@ -41,7 +41,7 @@ pub struct ReadOnly {
     /// Whether requests go past the page cache. Where the file system refuses that, they do not.
     pub direct: bool,
     /// What it is.
-    pub kind: Kind,
+    pub kind: OpenedKind,
 }
 
 impl AsFd for ReadOnly {
@@ -70,10 +70,10 @@ pub fn open_read_only(path: &Path) -> Result<ReadOnly, AccessError> {
     }
     let block = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
     let kind = if block {
-        Kind::BlockDevice { dev: DevId::from_raw(stat.st_rdev) }
+        OpenedKind::BlockDevice { dev: DevId::from_raw(stat.st_rdev) }
     } else {
         let fs = rustix::fs::fstatfs(&file).map_err(|e| fail("statfs", e))?;
-        Kind::File {
+        OpenedKind::File {
             file_system: DevId::from_raw(stat.st_dev),
             allocated_bytes: (stat.st_blocks as u64).saturating_mul(512),
             in_memory: crate::space::is_memory(fs.f_type as u32),

@@ -6,7 +6,7 @@
 
 use crate::AccessError;
 use crate::error::uid;
-use crate::scratch::name::{self, Kind};
+use crate::scratch::name::{self, TempKind};
 use crate::scratch::{io, is_regular};
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
@@ -82,8 +82,8 @@ fn sweep_as_seen(view: &dyn View, dir: &Path) -> Result<Vec<Leftover>, AccessErr
         }
         let path = dir.join(name);
         let removed = match kind {
-            Kind::File => unlink(&handle, name, AtFlags::empty(), &path),
-            Kind::Dir => remove_tree(&handle, OsStr::new(name), &path),
+            TempKind::File => unlink(&handle, name, AtFlags::empty(), &path),
+            TempKind::Dir => remove_tree(&handle, OsStr::new(name), &path),
         };
         found.push(match removed.map_err(|errno| io("removing", &path, errno))? {
             None => Leftover::Removed(path),
@@ -96,11 +96,11 @@ fn sweep_as_seen(view: &dyn View, dir: &Path) -> Result<Vec<Leftover>, AccessErr
 
 /// Whether an entry is of the right kind, belongs to this user, and is not locked by a process of
 /// another machine or container.
-fn is_ours(dir: &OwnedFd, name: &str, kind: Kind) -> bool {
+fn is_ours(dir: &OwnedFd, name: &str, kind: TempKind) -> bool {
     let ours = |stat: rustix::fs::Stat| {
         let right = match kind {
-            Kind::File => is_regular(stat.st_mode),
-            Kind::Dir => FileType::from_raw_mode(stat.st_mode) == FileType::Directory,
+            TempKind::File => is_regular(stat.st_mode),
+            TempKind::Dir => FileType::from_raw_mode(stat.st_mode) == FileType::Directory,
         };
         right && stat.st_uid == uid()
     };

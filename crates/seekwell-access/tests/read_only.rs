@@ -4,7 +4,7 @@ mod common;
 
 use common::{Loop, MIB, alone, cached_pages, skip};
 use rustix::io::Errno;
-use seekwell_access::{AccessError, Kind, Opened, open_read_only};
+use seekwell_access::{AccessError, Opened, OpenedKind, open_read_only};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn a_device_is_opened_through_a_link_and_the_kernel_refuses_writes_to_it() {
     assert_eq!(opened.size_bytes, 16 * MIB);
     assert_eq!(opened.logical_block_bytes, 4096);
     assert!(opened.direct);
-    assert!(matches!(opened.kind, Kind::BlockDevice { dev } if dev.major == 7));
+    assert!(matches!(opened.kind, OpenedKind::BlockDevice { dev } if dev.major == 7));
     assert_eq!(rustix::io::pwrite(&opened, &[1; 4096], 0), Err(Errno::BADF));
     let opened = Opened::ReadOnly(opened);
     assert!(!opened.writable());
@@ -46,7 +46,7 @@ fn a_file_is_opened_and_its_blocks_can_be_read() {
     fs::write(file.path(), vec![7; 8192]).unwrap();
     let opened = open_read_only(file.path()).unwrap();
     assert_eq!(opened.size_bytes, 8192);
-    let Kind::File { allocated_bytes, .. } = opened.kind else { panic!("{opened:?}") };
+    let OpenedKind::File { allocated_bytes, .. } = opened.kind else { panic!("{opened:?}") };
     assert!(allocated_bytes >= 8192 || !opened.direct, "{opened:?}");
     let block = opened.logical_block_bytes as usize;
     let mut memory = vec![0u8; block + 4096];
@@ -82,7 +82,8 @@ fn a_dropped_file_is_read_from_the_disk_again() {
     let cached = || cached_pages(file.as_file(), MIB as usize);
     assert!(cached() > 0, "what was just written is in memory");
     seekwell_access::drop_cache(file.as_file()).unwrap();
-    if matches!(open_read_only(file.path()).unwrap().kind, Kind::File { in_memory: true, .. }) {
+    if matches!(open_read_only(file.path()).unwrap().kind, OpenedKind::File { in_memory: true, .. })
+    {
         return skip("the temporary directory is in memory");
     }
     assert_eq!(cached(), 0);
@@ -94,14 +95,14 @@ fn a_file_of_holes_and_a_file_in_memory_can_be_told() {
     let sparse = tempfile::NamedTempFile::new().unwrap();
     sparse.as_file().set_len(64 * MIB).unwrap();
     let opened = open_read_only(sparse.path()).unwrap();
-    let Kind::File { allocated_bytes, .. } = opened.kind else { panic!("{opened:?}") };
+    let OpenedKind::File { allocated_bytes, .. } = opened.kind else { panic!("{opened:?}") };
     assert_eq!((allocated_bytes, opened.size_bytes), (0, 64 * MIB));
     let Ok(memory) = tempfile::NamedTempFile::new_in("/dev/shm") else {
         return skip("no /dev/shm here");
     };
     fs::write(memory.path(), "x").unwrap();
     let opened = open_read_only(memory.path()).unwrap();
-    assert!(matches!(opened.kind, Kind::File { in_memory: true, .. }), "{opened:?}");
+    assert!(matches!(opened.kind, OpenedKind::File { in_memory: true, .. }), "{opened:?}");
 }
 
 #[test]

@@ -419,9 +419,9 @@ impl<'s, S: Source> Loop<'s, S> {
             match completion.result {
                 Ok(moved) if moved == done.request.len || done.request.op == Op::Flush => {
                     bytes += u64::from(moved);
-                    self.book(&done, completion.at);
+                    self.record(&done, completion.at);
                 }
-                Ok(_) if done.request.op == Op::Discard => self.book(&done, completion.at),
+                Ok(_) if done.request.op == Op::Discard => self.record(&done, completion.at),
                 Ok(moved) => self.fail(&done.request, FailureKind::Short { moved }),
                 Err(errno) => self.fail(&done.request, FailureKind::Errno { errno }),
             }
@@ -433,11 +433,11 @@ impl<'s, S: Source> Loop<'s, S> {
     }
 
     #[inline]
-    fn book(&mut self, done: &Outstanding, at: Nanos) {
+    fn record(&mut self, done: &Outstanding, at: Nanos) {
         if !self.measuring || at < self.started {
             return;
         }
-        self.measurement.book(&done.request, done.submitted, at, self.started);
+        self.measurement.record(&done.request, done.submitted, at, self.started);
     }
 
     #[cold]
@@ -445,7 +445,7 @@ impl<'s, S: Source> Loop<'s, S> {
         let failure = Failure { op: request.op, offset: request.offset, len: request.len, kind };
         self.measurement.failed += 1;
         self.measurement.first_failure.get_or_insert(failure);
-        if !self.source.forgives(&failure) {
+        if !self.source.tolerates(&failure) {
             self.end_as(Stopped::Failed);
         }
     }

@@ -228,7 +228,7 @@ impl Measurement {
     /// Counts a request that was handed over at `submitted` and done whole at `at`; measuring began
     /// at `started`.
     #[inline]
-    pub fn book(&mut self, request: &Request, submitted: Nanos, at: Nanos, started: Nanos) {
+    pub fn record(&mut self, request: &Request, submitted: Nanos, at: Nanos, started: Nanos) {
         let (op, len) = (request.op as usize, u64::from(request.len));
         let latency = at.since(submitted);
         let totals = &mut self.ops[op];

@@ -12,22 +12,22 @@ pub struct Serial {
 }
 
 impl Serial {
-    /// How long it was, and is booked to be, at work.
+    /// How long it was, and is reserved to be, at work.
     pub const fn busy(&self) -> Nanos {
         self.busy
     }
 
-    /// Does something of length `span` once everything booked is done, and not before `from`.
+    /// Does something of length `span` once everything reserved is done, and not before `from`.
     /// Returns the beginning.
-    pub fn book(&mut self, from: Nanos, span: Nanos) -> Nanos {
+    pub fn reserve(&mut self, from: Nanos, span: Nanos) -> Nanos {
         let start = from.max(self.free);
         self.free = start + span;
         self.busy += span;
         start
     }
 
-    /// Does something short at `from` without waiting, between the pieces of what is booked;
-    /// whatever is booked from now on comes later by as much. Returns the end of the short thing.
+    /// Does something short at `from` without waiting, between the pieces of what is reserved;
+    /// whatever is reserved from now on comes later by as much. Returns the end of the short thing.
     pub fn slip_in(&mut self, from: Nanos, span: Nanos) -> Nanos {
         self.free = self.free.max(from) + span;
         self.busy += span;

@@ -67,7 +67,7 @@ impl Part for SimpleDisk {
         let sector = if read { self.params.read_sector_ns } else { self.params.write_sector_ns };
         let crossing = u64::from(command.len).div_ceil(SECTOR) * sector;
         let span = Nanos(overhead_ns + access_ns + crossing);
-        let at = self.line.book(now, span) + span;
+        let at = self.line.reserve(now, span) + span;
         self.ends.push_back(Done { tag: command.tag, ready: at, at });
     }
 

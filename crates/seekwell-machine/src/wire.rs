@@ -143,7 +143,7 @@ impl<W: Wire, P: Part> Attached<W, P> {
         &self.part
     }
 
-    /// How long the wire was taken, bookings included.
+    /// How long the wire was taken, reservations included.
     pub fn busy(&self) -> Nanos {
         match &self.line {
             Line::Own(line) => line.busy(),
@@ -167,7 +167,7 @@ impl<W: Wire, P: Part> Attached<W, P> {
                     let whole = self.wire.data(len, Way::In) + status;
                     let unit = self.wire.data(len.min(self.wire.unit()), Way::In);
                     let latest = (done.at + unit + status).since(whole);
-                    let start = self.line.with(|line| line.book(done.ready.max(latest), whole));
+                    let start = self.line.with(|line| line.reserve(done.ready.max(latest), whole));
                     let (ready, at) = (start + unit, start + whole);
                     self.reads.push_back(Done { tag: done.tag, ready, at });
                 }
@@ -200,7 +200,7 @@ impl<W: Wire, P: Part> Part for Attached<W, P> {
         let words = self.wire.command();
         if command.op == Op::Write {
             let whole = words + self.wire.data(command.len, Way::Out);
-            let start = self.line.with(|line| line.book(from, whole));
+            let start = self.line.with(|line| line.reserve(from, whole));
             self.writes.push_back((start + whole, command));
             self.due = self.due.min(start + whole);
         } else {

@@ -8,7 +8,7 @@
 
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
-use seekwell_machine::disksim::{self, Outcome, System};
+use seekwell_machine::disksim::{self, System, SystemTimes};
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ fn made(name: &str) -> Result<System, String> {
 }
 
 /// Sees that the mean of what `runvalid` looks at is within 5 % of what it says.
-fn met(name: &str, theirs_ms: f64, mean_ns: impl Fn(&Outcome) -> f64) {
+fn met(name: &str, theirs_ms: f64, mean_ns: impl Fn(&SystemTimes) -> f64) {
     let system = match made(name) {
         Ok(system) => system,
         Err(file) => return eprintln!("skipped: no {file} for {name}"),
@@ -59,7 +59,7 @@ fn met(name: &str, theirs_ms: f64, mean_ns: impl Fn(&Outcome) -> f64) {
 }
 
 /// What `runvalid` calls the response time of the I/O driver: of accesses to devices.
-fn accesses(outcome: &Outcome) -> f64 {
+fn accesses(outcome: &SystemTimes) -> f64 {
     outcome.accesses.mean_ns()
 }
 

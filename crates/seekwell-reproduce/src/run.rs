@@ -5,7 +5,7 @@ use crate::row::{Drawn, Figure, How, Played, Rate, Row};
 use crate::rows::why_missed;
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
-use seekwell_machine::describe::{DescribeError, Source};
+use seekwell_machine::describe::{DescribeError, Provenance};
 use seekwell_machine::{Model, library};
 use seekwell_sys::classify;
 use seekwell_trace::shipped::Shipped;
@@ -210,10 +210,9 @@ fn models(rows: &[Row]) -> Result<BTreeMap<&'static str, Model>, ReproduceError>
 
 /// Parameters that were fitted on a row.
 fn fitted(model: &Model, id: &str) -> Vec<String> {
-    let on = model
-        .parameters()
-        .iter()
-        .filter(|p| p.origin.source == Source::Fitted && p.origin.on.iter().any(|row| row == id));
+    let on = model.parameters().iter().filter(|p| {
+        p.origin.source == Provenance::Fitted && p.origin.on.iter().any(|row| row == id)
+    });
     on.map(|parameter| parameter.key.clone()).collect()
 }
 

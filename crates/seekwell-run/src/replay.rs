@@ -21,7 +21,7 @@ use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Format};
 use seekwell_trace::record::Record;
 use seekwell_trace::replay::{Fit, Moment, Survey, survey};
-use seekwell_trace::source::{About, Source, Tables};
+use seekwell_trace::source::{About, Tables, TraceSource};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -134,13 +134,13 @@ pub fn replay<W: Watcher>(
 
 /// A source that ends when the user has had enough.
 struct Heeding<'a, W> {
-    source: Box<dyn Source + Send>,
+    source: Box<dyn TraceSource + Send>,
     host: Host<'a>,
     watcher: &'a W,
     read: u64,
 }
 
-impl<W: Watcher> Source for Heeding<'_, W> {
+impl<W: Watcher> TraceSource for Heeding<'_, W> {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         if self.host.control.stop.load(Relaxed) {
             return Ok(());

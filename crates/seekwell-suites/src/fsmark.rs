@@ -5,7 +5,7 @@ use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::suite::Values::{Bytes, Count, OneOf};
 use crate::suite::{Needs, On, Settings, Suite, Tunable, any, through_cache};
-use crate::work::{Buffer, Crew, create, open, together, write_all};
+use crate::work::{Buffer, WorkerGroup, create, open, together, write_all};
 use rustix::fs::{Mode, OFlags};
 use seekwell_io::clock::Clock;
 use seekwell_io::histogram::Histogram;
@@ -111,7 +111,7 @@ fn run(stage: &Stage<'_>, job: Job) -> Result<StepResult, SuiteError> {
         job.runtime,
         |pass| if pass > 0 { remove(stage, job) } else { Ok(()) },
         |_| {
-            let one = |thread, crew: &Crew<'_>| one(stage.path, job, thread, crew);
+            let one = |thread, group: &WorkerGroup<'_>| one(stage.path, job, thread, group);
             let given = together(stage, job.threads, whole, one)?;
             given.iter().for_each(|times| all.merge(times));
             Ok(())
@@ -145,11 +145,11 @@ fn remove(stage: &Stage<'_>, job: Job) -> Result<(), SuiteError> {
 }
 
 /// One thread's files. Method 1 syncs each before it is closed; the others open all again.
-fn one(root: &Path, job: Job, thread: u32, crew: &Crew<'_>) -> Result<Times, SuiteError> {
+fn one(root: &Path, job: Job, thread: u32, group: &WorkerGroup<'_>) -> Result<Times, SuiteError> {
     let (clock, mut times) = (Clock::real(), Times::default());
     let chunk = Buffer::random(IO_BYTES.min(job.size) as usize, u64::from(thread));
     for number in 0..job.files {
-        crew.go_on()?;
+        group.go_on()?;
         let path = file(root, job, thread, number);
         let begin = clock.now();
         let fd = create(&path, OFlags::empty())?;
@@ -169,7 +169,7 @@ fn one(root: &Path, job: Job, thread: u32, crew: &Crew<'_>) -> Result<Times, Sui
         let before = clock.now();
         drop(fd);
         times.close.record(clock.now().since(before));
-        crew.did(1);
+        group.did(1);
     }
     sync_all(root, job, thread, &mut times.sync)?;
     Ok(times)

@@ -19,7 +19,7 @@ use seekwell_trace::record::Record;
 use seekwell_trace::replay::{
     Closed, DeviceSurvey, Feed, Fidelity, Fit, Moment, Picked, Placing, Survey, survey,
 };
-use seekwell_trace::source::{About, Source, Tables};
+use seekwell_trace::source::{About, Tables, TraceSource};
 use seekwell_trace::store;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -208,7 +208,7 @@ impl Unpacked {
         Ok(Self(path))
     }
 
-    fn open(&self, job: Job) -> Result<Box<dyn Source + Send>, SuiteError> {
+    fn open(&self, job: Job) -> Result<Box<dyn TraceSource + Send>, SuiteError> {
         let source = store::open(&self.0).map_err(StorageMarkError::from)?;
         Ok(Box::new(First { source, left: job.requests }))
     }
@@ -223,11 +223,11 @@ impl Drop for Unpacked {
 
 /// The first requests of a trace.
 struct First {
-    source: Box<dyn Source + Send>,
+    source: Box<dyn TraceSource + Send>,
     left: u64,
 }
 
-impl Source for First {
+impl TraceSource for First {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         if self.left == 0 {
             return Ok(());

@@ -6,7 +6,7 @@ use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::suite::Values::{Bytes, Count, OneOf};
 use crate::suite::{Needs, On, Settings, Suite, Tunable, told_direct};
-use crate::work::{Buffer, Crew, create, open, settle, together};
+use crate::work::{Buffer, WorkerGroup, create, open, settle, together};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::OFlags;
@@ -128,9 +128,9 @@ fn run(stage: &Stage<'_>, job: Job, op: Op, random: bool) -> Result<StepResult, 
         },
         |pass| {
             let whole = each * u64::from(job.threads);
-            let given = together(stage, job.threads, whole, |thread, crew| {
+            let given = together(stage, job.threads, whole, |thread, group| {
                 let seed = random.then_some(seed ^ (u64::from(thread) << 16) ^ pass);
-                one(&files[thread as usize], job, op, seed, crew)
+                one(&files[thread as usize], job, op, seed, group)
             })?;
             for (mine, late) in given {
                 times.merge(&mine);
@@ -168,7 +168,7 @@ fn one(
     job: Job,
     op: Op,
     random: Option<u64>,
-    crew: &Crew<'_>,
+    group: &WorkerGroup<'_>,
 ) -> Result<(Histogram, [u64; 2]), SuiteError> {
     let (clock, mut times, mut slow) = (Clock::real(), Histogram::default(), [0; 2]);
     let mut buffer = Buffer::random(job.block, 1);
@@ -177,8 +177,8 @@ fn one(
     let mut before = clock.now();
     for i in 0..count {
         if i % 64 == 0 {
-            crew.go_on()?;
-            crew.did(64.min(count - i));
+            group.go_on()?;
+            group.did(64.min(count - i));
         }
         let block = draw.as_mut().map_or(i, |d| d.next_u64() % job.blocks);
         let at = block * job.block as u64;

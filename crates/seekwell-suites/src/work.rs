@@ -16,14 +16,14 @@ pub const LEAST: Nanos = Nanos::from_millis(600);
 const ALIGN: usize = 4096;
 
 /// Workers of one step: told to stop together, and counted together.
-pub struct Crew<'a> {
+pub struct WorkerGroup<'a> {
     stage: &'a Stage<'a>,
     failed: AtomicBool,
     done: AtomicU64,
     whole: u64,
 }
 
-impl Crew<'_> {
+impl WorkerGroup<'_> {
     /// Whether to go on.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Crew<'_> {
 }
 
 /// Runs `workers` threads that begin together, and gives what each of them gave. `whole` is what
-/// they will count with [`Crew::did`].
+/// they will count with [`WorkerGroup::did`].
 ///
 /// # Errors
 /// The first that is not an interruption; the others are told to stop.
@@ -49,14 +49,14 @@ pub fn together<T: Send>(
     stage: &Stage<'_>,
     workers: u32,
     whole: u64,
-    work: impl Fn(u32, &Crew<'_>) -> Result<T, SuiteError> + Sync,
+    work: impl Fn(u32, &WorkerGroup<'_>) -> Result<T, SuiteError> + Sync,
 ) -> Result<Vec<T>, SuiteError> {
     let (failed, done) = (AtomicBool::new(false), AtomicU64::new(0));
-    let crew = Crew { stage, failed, done, whole };
+    let group = WorkerGroup { stage, failed, done, whole };
     let barrier = Barrier::new(workers as usize);
     let one = |worker: u32| {
         barrier.wait();
-        work(worker, &crew).inspect_err(|_| crew.failed.store(true, Relaxed))
+        work(worker, &group).inspect_err(|_| group.failed.store(true, Relaxed))
     };
     let results: Vec<_> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..workers).map(|w| scope.spawn(move || one(w))).collect();

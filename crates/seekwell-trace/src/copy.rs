@@ -3,7 +3,7 @@
 use crate::error::TraceError;
 use crate::formats::{self, Format};
 use crate::record::Record;
-use crate::source::{Sink, Source, Tables, Written};
+use crate::source::{Sink, Tables, TraceSource, Written};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub struct Copied {
 /// # Errors
 /// What the source finds wrong, or what the format or the file cannot take.
 pub fn copy(
-    source: &mut dyn Source,
+    source: &mut dyn TraceSource,
     output: &Path,
     to: &'static Format,
     replace: bool,
@@ -77,7 +77,7 @@ pub fn copy(
 
 /// How many requests were read; none where the copy was stopped.
 fn pour(
-    source: &mut dyn Source,
+    source: &mut dyn TraceSource,
     mut batch: Vec<Record>,
     sink: &mut dyn Sink,
     sieve: &mut Sieve<'_>,

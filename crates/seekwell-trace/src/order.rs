@@ -7,7 +7,7 @@
 
 use crate::error::TraceError;
 use crate::record::{Record, Stamp};
-use crate::source::{About, BATCH, Source, Tables};
+use crate::source::{About, BATCH, Tables, TraceSource};
 use seekwell_io::units::Nanos;
 
 /// Records held back to be sorted; what is further out of place than this is moved.
@@ -29,7 +29,7 @@ pub struct Ordered<S> {
     failed: Option<TraceError>,
 }
 
-impl<S: Source> Ordered<S> {
+impl<S: TraceSource> Ordered<S> {
     /// Sorts within [`WINDOW`].
     pub fn new(inner: S) -> Self {
         Self::with_window(inner, WINDOW)
@@ -91,7 +91,7 @@ impl<S: Source> Ordered<S> {
     }
 }
 
-impl<S: Source> Source for Ordered<S> {
+impl<S: TraceSource> TraceSource for Ordered<S> {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         self.fill();
         let live = self.held.len() - self.start;
@@ -151,7 +151,7 @@ mod tests {
         step: usize,
     }
 
-    impl Source for Given {
+    impl TraceSource for Given {
         fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
             let n = self.records.len().min(self.step);
             out.extend(self.records.drain(..n));
@@ -180,7 +180,7 @@ mod tests {
         Given { records, about, tables: Tables::default(), step }
     }
 
-    fn all<S: Source>(source: &mut S) -> Vec<Record> {
+    fn all<S: TraceSource>(source: &mut S) -> Vec<Record> {
         let mut out = Vec::new();
         loop {
             let before = out.len();

@@ -2,7 +2,7 @@
 //! results that rest on such traces. `traces/README.md` and the pages it names tell how.
 
 use crate::error::TraceError;
-use crate::source::Source;
+use crate::source::TraceSource;
 use crate::store;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
@@ -54,7 +54,7 @@ impl Shipped {
     ///
     /// # Errors
     /// [`TraceError::Io`] where the kernel gives no memory for it.
-    pub fn open(self) -> Result<Box<dyn Source + Send>, TraceError> {
+    pub fn open(self) -> Result<Box<dyn TraceSource + Send>, TraceError> {
         let failed = |source| TraceError::Io {
             what: "unpacking",
             path: format!("{}.parquet", self.name).into(),

@@ -123,7 +123,7 @@ pub struct Tables {
 ///
 /// Records come in the order of [`Record::arrival`]; a format that does not keep that order is read
 /// through [`crate::order::Ordered`].
-pub trait Source {
+pub trait TraceSource {
     /// Appends up to about [`BATCH`] records. Nothing appended means the end.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ pub trait Source {
 /// # Errors
 /// What the source finds wrong.
 pub fn each_batch(
-    source: &mut (impl Source + ?Sized),
+    source: &mut (impl TraceSource + ?Sized),
     mut each: impl FnMut(&[Record]) -> bool,
 ) -> Result<bool, TraceError> {
     let mut batch = Vec::with_capacity(BATCH);
@@ -159,7 +159,7 @@ pub fn each_batch(
     }
 }
 
-impl<S: Source + ?Sized> Source for Box<S> {
+impl<S: TraceSource + ?Sized> TraceSource for Box<S> {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         (**self).read(out)
     }

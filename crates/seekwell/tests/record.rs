@@ -8,7 +8,7 @@ use common::{Loop, Ran, done, is_root, run, seekwell, signal, skip, tool, wait_f
 use seekwell_io::request::Op;
 use seekwell_trace::formats;
 use seekwell_trace::record::Record;
-use seekwell_trace::source::{About, Source, Tables};
+use seekwell_trace::source::{About, Tables, TraceSource};
 use seekwell_trace::store;
 use std::fs;
 use std::os::unix::fs::FileExt;

@@ -9,7 +9,7 @@ use common::{Loop, Mounted, Ran, done, is_root, seekwell, skip, tool, wait_for};
 use seekwell_io::request::Op;
 use seekwell_trace::formats;
 use seekwell_trace::record::Record;
-use seekwell_trace::source::{Source, Tables};
+use seekwell_trace::source::{Tables, TraceSource};
 use seekwell_trace::store;
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};

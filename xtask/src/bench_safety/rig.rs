@@ -1,6 +1,6 @@
 //! Devices, mounts and processes of the campaign's own, gone after it.
 
-use crate::bench_suites::place::Place;
+use crate::bench_suites::place::SuiteDir;
 use crate::{Failure, process};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -25,7 +25,7 @@ pub struct Rig {
     pub seekwell: PathBuf,
     /// Kept runs, journals, rules, temporary files, images.
     pub home: TempDir,
-    _place: Place,
+    _place: SuiteDir,
     pub quick: bool,
     pub kills: u32,
     random: Xoshiro256PlusPlus,
@@ -43,7 +43,7 @@ impl Rig {
     ) -> Result<Self, Failure> {
         let ours = std::env::temp_dir();
         let root = rustix::process::geteuid().is_root();
-        let place = Place::new(dir.or_else(|| (!root).then_some(&*ours)))?;
+        let place = SuiteDir::new(dir.or_else(|| (!root).then_some(&*ours)))?;
         let home = TempDir::with_prefix_in("safety-", place.dir())?;
         for name in ["rules", "tmp"] {
             fs::create_dir(home.path().join(name))?;

@@ -17,7 +17,7 @@ use crate::bench::{in_turn, program, stop_flag};
 use crate::report::{Page, Row, Unit, Wanted};
 use crate::{Failure, bench, process};
 use clap::ValueEnum;
-use place::Place;
+use place::SuiteDir;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -84,7 +84,7 @@ impl Section {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_flag()?;
     let seekwell = program(args.seekwell.as_deref())?;
-    let place = Place::new(args.dir.as_deref())?;
+    let place = SuiteDir::new(args.dir.as_deref())?;
     let kept = tempfile::tempdir()?;
     let bench = Bench { seekwell, place, kept, rounds: args.rounds, quick: args.quick, stop };
     let mut page = Page::of(&bench.seekwell, "rival")?;
@@ -142,7 +142,7 @@ struct Figure<'a> {
 
 struct Bench {
     seekwell: PathBuf,
-    place: Place,
+    place: SuiteDir,
     /// Runs of a benchmark of the program are not the user's runs.
     kept: tempfile::TempDir,
     rounds: u32,

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 /// Size of the file system: what the largest suite writes, and what has to stay free.
 const BYTES: u64 = 8 << 30;
 
-pub enum Place {
+pub enum SuiteDir {
     User(PathBuf),
     Memory(Ext4),
 }
 
-impl Place {
+impl SuiteDir {
     /// A directory, or a file system of its own where none is named; that takes root.
     pub fn new(dir: Option<&Path>) -> Result<Self, Failure> {
         match dir {

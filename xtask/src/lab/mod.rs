@@ -15,7 +15,7 @@ mod scenario;
 use crate::Failure;
 use crate::bench::stop_flag;
 use parts::{Parts, Without};
-use play::{Outcome, Played};
+use play::{Played, ScenarioResult};
 use scenario::{Scenario, Tool};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
             let skip = |s: &Scenario| Played {
                 name: s.name.clone(),
                 took: Duration::ZERO,
-                outcome: Outcome::Skipped(why.clone()),
+                outcome: ScenarioResult::Skipped(why.clone()),
             };
             return Ok(table(&chosen.iter().map(skip).collect::<Vec<_>>()));
         }
@@ -139,7 +139,7 @@ fn play_all(chosen: &[Scenario], parts: &Parts, stop: &Arc<AtomicBool>, jobs: u3
             let taken = next.lock().unwrap_or_else(|e| e.into_inner()).next();
             let Some((at, scenario)) = taken else { return };
             let played = if stop.load(Ordering::Relaxed) {
-                let outcome = Outcome::Skipped("interrupted".to_owned());
+                let outcome = ScenarioResult::Skipped("interrupted".to_owned());
                 Played { name: scenario.name.clone(), took: Duration::ZERO, outcome }
             } else {
                 play::scenario(scenario, parts, stop)
@@ -158,11 +158,11 @@ fn play_all(chosen: &[Scenario], parts: &Parts, stop: &Arc<AtomicBool>, jobs: u3
     done.into_iter().map(|(_, played)| played).collect()
 }
 
-fn word(outcome: &Outcome) -> &'static str {
+fn word(outcome: &ScenarioResult) -> &'static str {
     match outcome {
-        Outcome::Passed(_) => "passed",
-        Outcome::Failed(_) => "failed",
-        Outcome::Skipped(_) => "skipped",
+        ScenarioResult::Passed(_) => "passed",
+        ScenarioResult::Failed(_) => "failed",
+        ScenarioResult::Skipped(_) => "skipped",
     }
 }
 
@@ -180,13 +180,13 @@ fn table(played: &[Played]) -> ExitCode {
     for p in played {
         let (name, seconds) = (&p.name, p.took.as_secs_f64());
         let rest = match &p.outcome {
-            Outcome::Skipped(why) => format!(": {why}"),
+            ScenarioResult::Skipped(why) => format!(": {why}"),
             _ => String::new(),
         };
         println!("{name:wide$}  {seconds:6.1} s  {}{rest}", word(&p.outcome));
         match &p.outcome {
-            Outcome::Passed(false) => unseen += 1,
-            Outcome::Failed(wrong) => {
+            ScenarioResult::Passed(false) => unseen += 1,
+            ScenarioResult::Failed(wrong) => {
                 wrong.iter().for_each(|w| println!("  {w}"));
                 println!("  log: {}", play::log(name).display());
             }

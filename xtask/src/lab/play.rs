@@ -16,7 +16,7 @@ const BOOT: Duration = Duration::from_secs(100);
 
 /// How a scenario went.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum ScenarioResult {
     /// Everything was as it must be. `false`: findings could not be looked at.
     Passed(bool),
     /// What was not, in sentences.
@@ -30,7 +30,7 @@ pub enum Outcome {
 pub struct Played {
     pub name: String,
     pub took: Duration,
-    pub outcome: Outcome,
+    pub outcome: ScenarioResult,
 }
 
 /// The log of a scenario: console, monitor and steps.
@@ -43,8 +43,8 @@ pub fn scenario(scenario: &Scenario, parts: &Parts, stop: &Arc<AtomicBool>) -> P
     let begin = Instant::now();
     let outcome = match all_steps(scenario, parts, stop) {
         Ok(outcome) => outcome,
-        Err(Without::Machine(why)) => Outcome::Skipped(why),
-        Err(Without::Broken(error)) => Outcome::Failed(vec![error.to_string()]),
+        Err(Without::Machine(why)) => ScenarioResult::Skipped(why),
+        Err(Without::Broken(error)) => ScenarioResult::Failed(vec![error.to_string()]),
     };
     Played { name: scenario.name.clone(), took: begin.elapsed(), outcome }
 }
@@ -53,7 +53,7 @@ fn all_steps(
     scenario: &Scenario,
     parts: &Parts,
     stop: &Arc<AtomicBool>,
-) -> Result<Outcome, Without> {
+) -> Result<ScenarioResult, Without> {
     let mut lab = Lab::begin(scenario, parts, stop)?;
     let (mut wrong, mut with_findings) = (Vec::new(), true);
     'all: for round in 1..=scenario.rounds {
@@ -74,10 +74,10 @@ fn all_steps(
         }
     }
     if wrong.is_empty() {
-        return Ok(Outcome::Passed(with_findings));
+        return Ok(ScenarioResult::Passed(with_findings));
     }
     lab.explain(&wrong)?;
-    Ok(Outcome::Failed(wrong))
+    Ok(ScenarioResult::Failed(wrong))
 }
 
 /// Boots a scenario, does the steps that set it up, and runs a command by hand.

@@ -4,7 +4,7 @@ use super::recorder::{Recorder, signal};
 use super::report::{Ran, Report, Traced};
 use crate::storagemark::confine::Room;
 use crate::storagemark::disk::model;
-use crate::storagemark::place::{EXT4, Layout, Place};
+use crate::storagemark::place::{EXT4, Layout, TestBed};
 use crate::{Failure, bench, process};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -96,7 +96,7 @@ impl Scene {
 pub struct Stage {
     /// Dropped before the device goes.
     _tuned: Knobs,
-    pub place: Place,
+    pub place: TestBed,
     /// Whether a small part is enough.
     pub quick: bool,
     kept: PathBuf,
@@ -115,7 +115,7 @@ impl Stage {
         quick: bool,
     ) -> Result<Self, Failure> {
         scene.hurry()?;
-        let place = Place::new(work, scene.layout()?)?;
+        let place = TestBed::new(work, scene.layout()?)?;
         place.confine.limit(scene.memory())?;
         let mut tuned = Knobs(Vec::new());
         // The device's own depth, before a scheduler has one of its own.

@@ -2,7 +2,7 @@
 
 use super::apache::{Apache, wait_for};
 use super::confine::Room;
-use super::place::Place;
+use super::place::TestBed;
 use crate::{Failure, process};
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ fn filled(text: &str, scale: u32, socket: &str, port: u16) -> String {
 
 impl Database {
     /// Makes an empty one on the scene's disk.
-    pub fn install(place: &Place) -> Result<(), Failure> {
+    pub fn install(place: &TestBed) -> Result<(), Failure> {
         let data = place.root().join("mysql");
         process::text(
             Command::new("mariadb-install-db")
@@ -74,7 +74,7 @@ impl Database {
     }
 
     /// Starts it. `commit` is what a commit waits for: 1 for the disk, 0 for nothing.
-    pub fn start(place: &Place, scale: u32, commit: u32) -> Result<Self, Failure> {
+    pub fn start(place: &TestBed, scale: u32, commit: u32) -> Result<Self, Failure> {
         let data = place.root().join("mysql");
         let socket = place.aside().join("mysql.sock");
         let errors = place.aside().join("mysql.err");
@@ -109,7 +109,7 @@ impl Database {
     }
 
     /// Makes the site's tables and fills them.
-    pub fn fill(&self, place: &Place, scale: u32) -> Result<(), Failure> {
+    pub fn fill(&self, place: &TestBed, scale: u32) -> Result<(), Failure> {
         let file = place.aside().join("schema.sql");
         fs::write(&file, filled(SCHEMA, scale, "", 0))?;
         process::text(self.client().arg("-e").arg(format!("source {}", file.display()))).map(drop)
@@ -146,7 +146,7 @@ impl Drop for Database {
 
 impl Site {
     /// Starts PHP and Apache. Nothing of both is on the scene's disk, and nothing is logged.
-    pub fn start(place: &Place, database: &Database, scale: u32) -> Result<Self, Failure> {
+    pub fn start(place: &TestBed, database: &Database, scale: u32) -> Result<Self, Failure> {
         let pages = place.aside().join("pages");
         fs::create_dir_all(&pages)?;
         let fcgi = place.aside().join("php.sock");

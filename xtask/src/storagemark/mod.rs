@@ -17,7 +17,7 @@ mod web;
 use crate::{Failure, bench, devices, process, root};
 use apache::Apache;
 use database::{Database, Site};
-use place::{EXT4, Layout, Place};
+use place::{EXT4, Layout, TestBed};
 use report::{Report, Traced};
 use seekwell_machine::Model;
 use std::fs;
@@ -58,7 +58,7 @@ struct Scene {
     seekwell: PathBuf,
     scale: u32,
     seconds: u32,
-    place: Place,
+    place: TestBed,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         // The document's NTFS noted each access to a file; strictatime is ext4's way to.
         mount: "strictatime",
     };
-    let place = Place::new(&args.work.canonicalize()?, layout)?;
+    let place = TestBed::new(&args.work.canonicalize()?, layout)?;
     let mut scene = Scene { seekwell, scale, seconds, place, interrupted };
     let mut report = Report::new(scale, seconds, scene.place.confine.version());
     scene.web(&mut report)?;

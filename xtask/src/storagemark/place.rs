@@ -35,7 +35,7 @@ pub struct Layout {
 }
 
 /// The scene's place. Fields are dropped in order: processes first, the folder last.
-pub struct Place {
+pub struct TestBed {
     pub confine: Confine,
     mounted: Option<Mount>,
     device: Loop,
@@ -45,7 +45,7 @@ pub struct Place {
     dir: TempDir,
 }
 
-impl Place {
+impl TestBed {
     /// Makes it below `work`.
     pub fn new(work: &Path, layout: Layout) -> Result<Self, Failure> {
         let Layout { size, model, stretch, mkfs, mount: options } = layout;

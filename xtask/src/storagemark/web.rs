@@ -6,7 +6,7 @@
 //! is for a picture that does not exist and goes to the error log.
 
 use super::apache::Apache;
-use super::place::Place;
+use super::place::TestBed;
 use crate::Failure;
 use std::f64::consts::TAU;
 use std::fs;
@@ -106,7 +106,7 @@ fn weighted(count: u32, missing: Option<u32>, fall: f64, dice: &mut Dice) -> Str
 
 /// Starts the server: pictures at random under `/picture`; access, error and agent logs on the same
 /// disk.
-pub fn serve(place: &Place) -> Result<Apache, Failure> {
+pub fn serve(place: &TestBed) -> Result<Apache, Failure> {
     let (root, aside) = (place.root(), place.aside());
     let logs = root.join("logs");
     fs::create_dir_all(&logs)?;

@@ -3,7 +3,7 @@
 //! It has a name for as long as it is used, so the name says whose it is, it is locked, and the
 //! next start removes what a killed process left, contents and all.
 
-use super::name::{self, Kind};
+use super::name::{self, TempKind};
 use super::{Named, io, open_dir};
 use crate::AccessError;
 use crate::error::uid;
@@ -41,7 +41,7 @@ impl ScratchDir {
         }
         plan_size(needed_bytes, needed_bytes, &space)?;
         enough_inodes(parent, needed_files)?;
-        let name = name::fresh(Kind::Dir)?;
+        let name = name::fresh(TempKind::Dir)?;
         let fail = |errno| match errno {
             Errno::ROFS => AccessError::ReadOnlyFileSystem { dir: parent.to_path_buf() },
             Errno::ACCESS | Errno::PERM => {

@@ -278,7 +278,7 @@ fn make(
             Err(errno) => return Err(fail(errno)),
         }
     }
-    let name = name::fresh(name::Kind::File)?;
+    let name = name::fresh(name::TempKind::File)?;
     let flags = flags | OFlags::CREATE | OFlags::NOFOLLOW;
     let fd = rustix::fs::openat(&handle, &name, flags, mode).map_err(fail)?;
     let named = Named::new(handle, name.into(), &fd).map_err(fail)?;

@@ -17,7 +17,7 @@ pub(crate) struct Owner {
 
 /// Something temporary in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TempKind {
     /// `.seekwell-PID-START-RANDOM.tmp`
     File,
     /// `.seekwell-suite-PID-START-RANDOM`
@@ -40,11 +40,11 @@ pub fn is_left_behind(name: &str) -> bool {
 }
 
 /// A name for a temporary file or directory of this process.
-pub(crate) fn fresh(kind: Kind) -> Result<String, ViewError> {
+pub(crate) fn fresh(kind: TempKind) -> Result<String, ViewError> {
     let middle = middle()?;
     Ok(match kind {
-        Kind::File => format!(".seekwell-{middle}.tmp"),
-        Kind::Dir => format!(".seekwell-suite-{middle}"),
+        TempKind::File => format!(".seekwell-{middle}.tmp"),
+        TempKind::Dir => format!(".seekwell-suite-{middle}"),
     })
 }
 
@@ -64,12 +64,12 @@ pub(crate) fn is_random(text: &[u8]) -> bool {
 }
 
 /// Reads a name back. Only what [`fresh`] can have made is ours.
-pub(crate) fn parse(name: &str) -> Option<(Kind, Owner)> {
+pub(crate) fn parse(name: &str) -> Option<(TempKind, Owner)> {
     if let Some(middle) = name.strip_prefix(".seekwell-suite-") {
-        return Some((Kind::Dir, owner(middle)?));
+        return Some((TempKind::Dir, owner(middle)?));
     }
     let middle = name.strip_prefix(".seekwell-")?.strip_suffix(".tmp")?;
-    Some((Kind::File, owner(middle)?))
+    Some((TempKind::File, owner(middle)?))
 }
 
 fn owner(middle: &str) -> Option<Owner> {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_fresh_name_is_read_back_as_this_process() {
         let view = Live::system();
-        for kind in [Kind::File, Kind::Dir] {
+        for kind in [TempKind::File, TempKind::Dir] {
             let name = fresh(kind).unwrap();
             let (found, owner) = parse(&name).unwrap();
             assert_eq!((found, owner.pid), (kind, std::process::id()));

@@ -11,7 +11,7 @@ mod table;
 
 use seekwell_sys::mark;
 use std::fmt;
-use table::{CLEAR_LVM, CLEAR_MD, CLEAR_ZFS, Place, ROWS, Row};
+use table::{CLEAR_LVM, CLEAR_MD, CLEAR_ZFS, Offsets, ROWS, Row};
 
 /// One thing that was found on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(crate) fn recognise(window: &Window<'_>) -> Vec<Signature> {
     found
 }
 
-fn match_at(window: &Window<'_>, row: &Row, place: Place) -> Option<u64> {
+fn match_at(window: &Window<'_>, row: &Row, place: Offsets) -> Option<u64> {
     place.offsets(window).find(|offset| {
         window.get(*offset, row.magic.len()) == Some(row.magic)
             && !window.is_ours(*offset)

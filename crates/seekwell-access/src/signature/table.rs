@@ -16,13 +16,13 @@ pub(super) const CLEAR_ZFS: &str = "zfs_member";
 pub(super) struct Row {
     pub name: &'static str,
     pub magic: &'static [u8],
-    pub places: &'static [Place],
+    pub places: &'static [Offsets],
     pub check: Option<Check>,
 }
 
 /// One place, or a series of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum Offsets {
     /// Bytes from the start.
     At(u64),
     /// `count` places from `first` on, `step` bytes apart.
@@ -35,7 +35,7 @@ pub(super) enum Place {
     LastBlock,
 }
 
-impl Place {
+impl Offsets {
     /// Its offsets on a device of this size; those that fall before the start are left out.
     pub(super) fn offsets(self, window: &Window<'_>) -> impl Iterator<Item = u64> + use<> {
         let &Window { size_bytes, block_bytes, .. } = window;
@@ -52,49 +52,49 @@ impl Place {
     }
 }
 
-const fn end(align: u64, back: u64) -> Place {
-    Place::FromEnd { align, back, step: 0, count: 1 }
+const fn end(align: u64, back: u64) -> Offsets {
+    Offsets::FromEnd { align, back, step: 0, count: 1 }
 }
 
-const fn row(name: &'static str, magic: &'static [u8], places: &'static [Place]) -> Row {
+const fn row(name: &'static str, magic: &'static [u8], places: &'static [Offsets]) -> Row {
     Row { name, magic, places, check: None }
 }
 
 const fn checked(
     name: &'static str,
     magic: &'static [u8],
-    places: &'static [Place],
+    places: &'static [Offsets],
     check: Check,
 ) -> Row {
     Row { name, magic, places, check: Some(check) }
 }
 
-use Place::{At, LastBlock, SecondBlock, Series};
+use Offsets::{At, LastBlock, SecondBlock, Series};
 
 const KIB: u64 = 1024;
 
 /// The last ten bytes of the first page, for pages of 4 to 64 KiB.
-const PAGE_ENDS: &[Place] = &[At(0xff6), At(0x1ff6), At(0x3ff6), At(0x7ff6), At(0xfff6)];
+const PAGE_ENDS: &[Offsets] = &[At(0xff6), At(0x1ff6), At(0x3ff6), At(0x7ff6), At(0xfff6)];
 
 /// The uberblock arrays of the four labels of 256 KiB, two at each end: 128 slots of 1 KiB.
-const UBERBLOCKS: &[Place] = &[
+const UBERBLOCKS: &[Offsets] = &[
     Series { first: 128 * KIB, step: KIB, count: 128 },
     Series { first: 384 * KIB, step: KIB, count: 128 },
-    Place::FromEnd { align: 256 * KIB, back: 384 * KIB, step: KIB, count: 128 },
-    Place::FromEnd { align: 256 * KIB, back: 128 * KIB, step: KIB, count: 128 },
+    Offsets::FromEnd { align: 256 * KIB, back: 384 * KIB, step: KIB, count: 128 },
+    Offsets::FromEnd { align: 256 * KIB, back: 128 * KIB, step: KIB, count: 128 },
 ];
 
 /// The first descriptor of the volume recognition sequence, behind its type.
-const VOLUME_SEQUENCE: &[Place] = &[At(32 * KIB + 1)];
+const VOLUME_SEQUENCE: &[Offsets] = &[At(32 * KIB + 1)];
 
 /// The magic is 504 bytes into the second sector of one of four places.
-const SYSV: &[Place] = &[At(0x3f8), At(0x27f8), At(0x3ff8), At(0x4bf8)];
+const SYSV: &[Offsets] = &[At(0x3f8), At(0x27f8), At(0x3ff8), At(0x4bf8)];
 
 /// The magic is 1372 bytes into a superblock at 0, 8, 64 or 256 KiB.
-const UFS: &[Place] = &[At(0x55c), At(0x255c), At(0x1055c), At(0x4055c)];
+const UFS: &[Offsets] = &[At(0x55c), At(0x255c), At(0x1055c), At(0x4055c)];
 
 /// Sectors from the end where Promise controllers put their mark.
-const PROMISE: &[Place] = &[
+const PROMISE: &[Offsets] = &[
     end(512, 63 * 512),
     end(512, 255 * 512),
     end(512, 256 * 512),

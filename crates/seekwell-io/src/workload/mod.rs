@@ -53,7 +53,7 @@ pub trait Source {
     fn completed(&mut self, _request: &Request, _submitted: Nanos, _completion: &Completion) {}
 
     /// Whether the run goes on although a request failed; asked after `completed`.
-    fn forgives(&mut self, _failure: &Failure) -> bool {
+    fn tolerates(&mut self, _failure: &Failure) -> bool {
         false
     }
 }

@@ -78,7 +78,7 @@ impl<S: Source> Source for Watched<S> {
         }
     }
 
-    fn forgives(&mut self, failure: &Failure) -> bool {
-        self.source.forgives(failure)
+    fn tolerates(&mut self, failure: &Failure) -> bool {
+        self.source.tolerates(failure)
     }
 }

@@ -76,7 +76,7 @@ impl<P: Part> Array<P> {
         self.members.iter().map(Member::part)
     }
 
-    /// Time that the controller's own processor was at work, bookings included.
+    /// Time that the controller's own processor was at work, reservations included.
     pub const fn busy(&self) -> Nanos {
         self.processor.busy()
     }
@@ -93,7 +93,7 @@ impl<P: Part> Array<P> {
         if rate > 0 && self.plan.changes_parity(&command) {
             cost += (tally.bytes * 1_000_000_000).div_ceil(rate);
         }
-        let start = self.processor.book(now, Nanos(cost));
+        let start = self.processor.reserve(now, Nanos(cost));
         self.rounds.push_back((start + Nanos(cost), job));
     }
 

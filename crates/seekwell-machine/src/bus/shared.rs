@@ -66,7 +66,7 @@ impl<P: Part> OnShared<P> {
     /// Takes the buses for `span`, not before `from`, and says from when on.
     fn take(&self, from: Nanos, span: Nanos) -> Nanos {
         self.lines.iter().fold(from, |from, line| {
-            line.0.lock().unwrap_or_else(PoisonError::into_inner).book(from, span)
+            line.0.lock().unwrap_or_else(PoisonError::into_inner).reserve(from, span)
         })
     }
 

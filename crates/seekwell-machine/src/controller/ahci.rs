@@ -162,7 +162,7 @@ impl<P: Part> Ahci<P> {
             self.active[self.class.get(done.tag) as usize] -= 1;
             let in_handler = self.noticed.back().is_some_and(|last| last.at > done.at);
             let cost = if in_handler { completion } else { self.interrupt + completion };
-            let at = self.host.book(done.at, cost) + cost;
+            let at = self.host.reserve(done.at, cost) + cost;
             self.noticed.push_back(Done { tag: done.tag, ready: at, at });
         }
     }
@@ -179,7 +179,7 @@ impl<P: Part> Part for Ahci<P> {
 
     fn submit(&mut self, command: Command, now: Nanos) {
         let cost = Nanos(u64::from(self.params.issue_ns));
-        let at = self.host.book(now, cost) + cost;
+        let at = self.host.reserve(now, cost) + cost;
         self.class.set(command.tag, self.class(command.op));
         self.waiting.push_back((at, command));
         self.due = self.due.min(self.next_issue());

@@ -4,7 +4,7 @@
 //! and otherwise to the drive, after which it is copied; a write goes to the copy. What only the
 //! copy has goes to the drive when that has had nothing to do for a while.
 
-use crate::driver::{Entry, QueueParams, Station};
+use crate::driver::{QueueParams, QueuedAccess, Station};
 use crate::limits::{OutOfRange, within};
 use crate::part::{Command, Done, Part};
 use crate::serial::{Leaving, Serial};
@@ -139,7 +139,7 @@ impl<P: Part> CacheDevice<P> {
         self.next_owner = owner.wrapping_add(1);
         let (from, to) = range;
         self.purposes.insert(owner, (purpose, from, to));
-        let entry = Entry::new(owner, op, from, to - from, now);
+        let entry = QueuedAccess::new(owner, op, from, to - from, now);
         if on_copy {
             self.copy.add(entry, now);
         } else {
@@ -182,7 +182,7 @@ impl<P: Part> CacheDevice<P> {
     /// The host has what it asked for, after its data crossed.
     fn leave(&mut self, command: Command, (from, to): (u64, u64), now: Nanos) {
         let span = Nanos((to - from) * self.params.sector_ns);
-        let at = self.host.book(now, span) + span;
+        let at = self.host.reserve(now, span) + span;
         self.leaving.end(command.tag, at);
     }
 

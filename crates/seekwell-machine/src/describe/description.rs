@@ -1,7 +1,7 @@
 //! A whole description: a file, the parts it names, and what somebody wants to be different.
 
 use super::error::{DescribeError, Problem};
-use super::node::{Node, Origin, Source, Value, join};
+use super::node::{Node, Origin, Provenance, Value, join};
 use crate::file_line::FileLine;
 use seekwell_sys::nearest;
 
@@ -63,7 +63,7 @@ impl Description {
         if keys.iter().any(|key| key.is_empty()) {
             return Err(refused());
         }
-        let origin = Some(Origin { source: Source::Asked, on: Vec::new() });
+        let origin = Some(Origin { source: Provenance::Asked, on: Vec::new() });
         let mut node = Node { origin, ..literal(value, &place) };
         let (last, tables) = keys.split_last().ok_or_else(refused)?;
         if *last == PART {

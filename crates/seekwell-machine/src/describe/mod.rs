@@ -11,5 +11,5 @@ mod tests;
 
 pub use description::{Description, Parameter, Parts};
 pub use error::{DescribeError, Problem};
-pub use node::{Node, Origin, Source, Value};
+pub use node::{Node, Origin, Provenance, Value};
 pub use read::read;

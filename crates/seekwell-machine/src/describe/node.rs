@@ -22,7 +22,7 @@ const MOST_DEPTH: usize = 16;
 /// Where a parameter's value is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum Provenance {
     /// The maker's own figures, or a standard's.
     Datasheet,
     /// Measured on the thing, here or in a publication.
@@ -35,7 +35,7 @@ pub enum Source {
     Asked,
 }
 
-impl Source {
+impl Provenance {
     /// All that a description may say.
     pub const WRITTEN: [Self; 4] = [Self::Datasheet, Self::Measured, Self::Fitted, Self::Assumed];
 
@@ -55,7 +55,7 @@ impl Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The kind of source.
-    pub source: Source,
+    pub source: Provenance,
     /// The figures it was fitted on; empty for all other sources.
     pub on: Vec<String>,
 }
@@ -299,12 +299,12 @@ fn origin(node: &mut Node, path: &str) -> Result<Option<Origin>, DescribeError> 
     let Some(from) = node.take("from") else { return Ok(None) };
     let path = join(path, "from");
     let Value::Text(word) = &from.value else { return Err(wrong(&from, &path, "text")) };
-    let Some(source) = Source::WRITTEN.into_iter().find(|source| source.name() == word) else {
-        let among = Source::WRITTEN.iter().map(|source| source.name().to_owned()).collect();
+    let Some(source) = Provenance::WRITTEN.into_iter().find(|source| source.name() == word) else {
+        let among = Provenance::WRITTEN.iter().map(|source| source.name().to_owned()).collect();
         let problem = Problem::NotAmong { found: word.clone(), among };
         return Err(DescribeError::new(from.place, &path, problem));
     };
-    if (source == Source::Fitted) == on.is_empty() {
+    if (source == Provenance::Fitted) == on.is_empty() {
         return Err(DescribeError::new(from.place, &path, Problem::FittedOn));
     }
     Ok(Some(Origin { source, on }))

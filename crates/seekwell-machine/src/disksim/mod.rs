@@ -22,7 +22,7 @@ mod tests;
 pub use array::{DescribedArray, array, beside};
 pub use drive::{Drive, drive};
 pub use error::DisksimError;
-pub use system::{Outcome, System, system};
+pub use system::{System, SystemTimes, system};
 pub use tree::{Block, Document, Instance, Node, Parameter, Value};
 
 use parse::Files;

@@ -11,7 +11,7 @@ mod station;
 mod tests;
 
 pub use organisation::{Access, Organisation};
-pub use queue::{Entry, Policy, Queue, QueueParams};
+pub use queue::{Policy, Queue, QueueParams, QueuedAccess};
 pub use station::Station;
 
 use crate::part::Part;
@@ -142,7 +142,7 @@ impl<P: Part> Driver<P> {
             Some(place) => *place = (job, access),
             None => self.owners.push((job, access)),
         }
-        let entry = Entry { urgent, ..Entry::new(owner, op, start, sectors, now) };
+        let entry = QueuedAccess { urgent, ..QueuedAccess::new(owner, op, start, sectors, now) };
         self.devices[device].add(entry, now);
     }
 

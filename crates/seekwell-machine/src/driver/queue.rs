@@ -47,7 +47,7 @@ impl QueueParams {
 
 /// Something that waits for a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct QueuedAccess {
     /// Read or write.
     pub op: Op,
     /// First sector.
@@ -60,7 +60,7 @@ pub struct Entry {
     pub owners: Vec<(u32, Nanos)>,
 }
 
-impl Entry {
+impl QueuedAccess {
     /// One access of one owner.
     pub fn new(owner: u32, op: Op, start: u64, sectors: u64, now: Nanos) -> Self {
         Self { op, start, sectors, urgent: false, owners: vec![(owner, now)] }
@@ -95,7 +95,7 @@ struct Place {
 pub struct Queue {
     params: QueueParams,
     /// In order of arrival.
-    waiting: Vec<Entry>,
+    waiting: Vec<QueuedAccess>,
     places: [Place; 3],
 }
 
@@ -117,7 +117,7 @@ impl Queue {
     }
 
     /// Adds an entry, or joins it to one that it continues or that continues it.
-    pub fn add(&mut self, entry: Entry) {
+    pub fn add(&mut self, entry: QueuedAccess) {
         self.waiting.push(entry);
         let joins =
             |op| if op == Op::Read { self.params.joins_reads } else { self.params.joins_writes };
@@ -133,7 +133,11 @@ impl Queue {
         }
     }
 
-    fn neighbour(&self, index: usize, adjoins: impl Fn(&Entry, &Entry) -> bool) -> Option<usize> {
+    fn neighbour(
+        &self,
+        index: usize,
+        adjoins: impl Fn(&QueuedAccess, &QueuedAccess) -> bool,
+    ) -> Option<usize> {
         let new = &self.waiting[index];
         self.waiting.iter().position(|other| {
             other.op == new.op
@@ -146,7 +150,7 @@ impl Queue {
 
     /// Appends one entry to another that it continues, and says where that is then.
     fn join(&mut self, first: usize, second: usize) -> usize {
-        let Entry { sectors, owners, .. } = self.waiting[second].clone();
+        let QueuedAccess { sectors, owners, .. } = self.waiting[second].clone();
         self.waiting[first].sectors += sectors;
         self.waiting[first].owners.extend(owners);
         self.waiting.remove(second);
@@ -155,14 +159,14 @@ impl Queue {
 
     /// Makes what that owner waits for urgent.
     pub fn raise(&mut self, owner: u32) {
-        let owns = |entry: &&mut Entry| entry.owners.iter().any(|(id, _)| *id == owner);
+        let owns = |entry: &&mut QueuedAccess| entry.owners.iter().any(|(id, _)| *id == owner);
         for entry in self.waiting.iter_mut().filter(owns) {
             entry.urgent = true;
         }
     }
 
     /// What is late counts as urgent where there is such a thing.
-    fn rank(&self, entry: &Entry, now: Nanos) -> Rank {
+    fn rank(&self, entry: &QueuedAccess, now: Nanos) -> Rank {
         let late = self.params.late.is_some_and(|(after, _)| now.since(entry.since()) >= after);
         match self.params.urgent {
             Some(_) if entry.urgent || late => Rank::Urgent,
@@ -172,7 +176,7 @@ impl Queue {
     }
 
     /// Takes the next entry.
-    pub fn take(&mut self, now: Nanos) -> Option<Entry> {
+    pub fn take(&mut self, now: Nanos) -> Option<QueuedAccess> {
         let ranks = [
             (Rank::Urgent, self.params.urgent),
             (Rank::Late, self.params.late.map(|(_, policy)| policy)),
@@ -180,7 +184,7 @@ impl Queue {
         ];
         let (rank, policy, index) = ranks.into_iter().find_map(|(rank, policy)| {
             let policy = policy?;
-            let of = |(_, entry): &(usize, &Entry)| self.rank(entry, now) == rank;
+            let of = |(_, entry): &(usize, &QueuedAccess)| self.rank(entry, now) == rank;
             let place = self.places[rank as usize];
             let index = next(policy, place, self.waiting.iter().enumerate().filter(of))?;
             Some((rank, policy, index))
@@ -199,9 +203,9 @@ impl Queue {
 fn next<'e>(
     policy: Policy,
     place: Place,
-    entries: impl Iterator<Item = (usize, &'e Entry)>,
+    entries: impl Iterator<Item = (usize, &'e QueuedAccess)>,
 ) -> Option<usize> {
-    let key = |entry: &Entry| {
+    let key = |entry: &QueuedAccess| {
         let below = entry.start < place.sector;
         let distance = entry.start.abs_diff(place.sector);
         match policy {

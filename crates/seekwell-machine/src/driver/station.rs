@@ -1,6 +1,6 @@
 //! A device and what waits for it.
 
-use super::queue::{Entry, Queue, QueueParams};
+use super::queue::{Queue, QueueParams, QueuedAccess};
 use crate::part::{Command, Done, Part};
 use seekwell_io::units::Nanos;
 
@@ -13,7 +13,7 @@ pub struct Station<P> {
     part: P,
     queue: Queue,
     /// What is at the device, by tag.
-    inside: Vec<Option<Entry>>,
+    inside: Vec<Option<QueuedAccess>>,
     finished: Vec<Done>,
 }
 
@@ -46,7 +46,7 @@ impl<P: Part> Station<P> {
     }
 
     /// Puts an entry in the queue, and gives the device as much as it is to have.
-    pub fn add(&mut self, entry: Entry, now: Nanos) {
+    pub fn add(&mut self, entry: QueuedAccess, now: Nanos) {
         self.queue.add(entry);
         self.issue(now);
     }
@@ -65,7 +65,7 @@ impl<P: Part> Station<P> {
 
     /// Lets time pass and appends what is done. Nothing new is given to the device before
     /// [`Station::issue`], so that what follows from the ends can stand in the queue first.
-    pub fn advance(&mut self, now: Nanos, ended: &mut Vec<Entry>) {
+    pub fn advance(&mut self, now: Nanos, ended: &mut Vec<QueuedAccess>) {
         self.part.advance(now, &mut self.finished);
         for done in self.finished.drain(..) {
             ended.extend(self.inside[done.tag as usize].take());

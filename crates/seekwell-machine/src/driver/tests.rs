@@ -3,8 +3,8 @@ use crate::array::{Layout, Level, Rotation};
 use crate::fake::FakeDrive;
 use proptest::prelude::*;
 
-fn entry(owner: u32, start: u64, urgent: bool) -> Entry {
-    Entry { urgent, ..Entry::new(owner, Op::Read, start, 8, Nanos(u64::from(owner))) }
+fn entry(owner: u32, start: u64, urgent: bool) -> QueuedAccess {
+    QueuedAccess { urgent, ..QueuedAccess::new(owner, Op::Read, start, 8, Nanos(u64::from(owner))) }
 }
 
 /// The order in which a queue of reads at 50, 10, 90, 60 is emptied after one at 55.

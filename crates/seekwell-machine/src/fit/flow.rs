@@ -9,7 +9,7 @@ use super::observed::{Facts, Observed, Role};
 use super::play::Length;
 use super::text::Text;
 use super::{Candidate, link_table};
-use crate::describe::Source;
+use crate::describe::Provenance;
 use crate::flow::{FlowParams, Law, OpParams};
 
 /// Requests played of each phase.
@@ -177,9 +177,9 @@ impl Candidate for FlowFit<'_> {
             &self.params;
         let curve = self.phases(|role| curve(role).is_some());
         text.table("drive");
-        let known = self.facts.depth.map_or(Source::Assumed, |_| Source::Measured);
-        text.value("kind", "\"flow\"", Source::Assumed);
-        text.value("capacity_bytes", capacity_bytes, Source::Measured);
+        let known = self.facts.depth.map_or(Provenance::Assumed, |_| Provenance::Measured);
+        text.value("kind", "\"flow\"", Provenance::Assumed);
+        text.value("capacity_bytes", capacity_bytes, Provenance::Measured);
         text.value("depth", depth, known);
         let mix = self.phases(|role| role == Role::Mix);
         text.fitted_or_assumed("mixed", format_args!("{mixed:.4}"), &mix);
@@ -189,7 +189,7 @@ impl Candidate for FlowFit<'_> {
         let points = format!("[{}]", points.join(", "));
         let on: Vec<String> = curve.first().cloned().into_iter().collect();
         match variation.is_empty() {
-            true => text.value("variation", points, Source::Assumed),
+            true => text.value("variation", points, Provenance::Assumed),
             false => text.fitted("variation", points, &on),
         }
         self.operation(&mut text, "read", read, &curve);

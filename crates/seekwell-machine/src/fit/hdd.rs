@@ -10,7 +10,7 @@ use super::observed::{Facts, Observed, Role};
 use super::play::{Length, play};
 use super::text::Text;
 use super::{Candidate, link_table};
-use crate::describe::Source;
+use crate::describe::Provenance;
 
 /// Random reads played of each phase.
 const READS: u64 = 1_500;
@@ -202,9 +202,9 @@ impl<'a> HddFit<'a> {
             })
             .collect();
         text.table("drive.layout");
-        text.value("order", "\"reversed-by-cylinder\"", Source::Assumed);
-        text.value("sparing", "\"none\"", Source::Assumed);
-        text.value("sectors", sectors, Source::Measured);
+        text.value("order", "\"reversed-by-cylinder\"", Provenance::Assumed);
+        text.value("sparing", "\"none\"", Provenance::Assumed);
+        text.value("sectors", sectors, Provenance::Measured);
         text.fitted_or_assumed("zones", format_args!("[{}]", zones.join(", ")), &sequential);
     }
 
@@ -228,13 +228,13 @@ impl Candidate for HddFit<'_> {
         link_table(&mut text, self.facts);
         text.table("drive");
         text.word("part", "hdd-common");
-        let said = self.facts.rpm.map_or(Source::Assumed, |_| Source::Measured);
+        let said = self.facts.rpm.map_or(Provenance::Assumed, |_| Provenance::Measured);
         text.value("rpm", format_args!("{:?}", v.rpm), said);
-        text.value("surfaces", self.surfaces(), Source::Assumed);
-        text.value("sector_bytes", self.facts.sector_bytes, Source::Measured);
-        text.value("head_switch_ns", 800_000, Source::Assumed);
+        text.value("surfaces", self.surfaces(), Provenance::Assumed);
+        text.value("sector_bytes", self.facts.sector_bytes, Provenance::Measured);
+        text.value("head_switch_ns", 800_000, Provenance::Assumed);
         text.table("drive.seek.three-point");
-        text.value("one_ms", format_args!("{:?}", one_ms(v.average_ms)), Source::Assumed);
+        text.value("one_ms", format_args!("{:?}", one_ms(v.average_ms)), Provenance::Assumed);
         text.fitted("average_ms", format_args!("{:.4}", v.average_ms), &curve);
         text.fitted("full_ms", format_args!("{:.4}", v.average_ms * 1.9), &curve);
         text.table("drive.overhead");
@@ -246,12 +246,12 @@ impl Candidate for HddFit<'_> {
         text.fitted("ageing_permille", v.ageing, &curve);
         text.table("drive.write");
         text.fitted_or_assumed("write_back", v.write_back, &writes);
-        text.value("extents", 256, Source::Assumed);
-        text.value("extent_sectors", 4096, Source::Assumed);
+        text.value("extents", 256, Provenance::Assumed);
+        text.value("extent_sectors", 4096, Provenance::Assumed);
         text.fitted_or_assumed("destage_overhead_ns", v.destage_ns, &writes);
         text.fitted_or_assumed("flush_overhead_ns", v.flush_ns, &commits);
         text.table("drive.cache");
-        text.value("segment_sectors", 4096, Source::Assumed);
+        text.value("segment_sectors", 4096, Provenance::Assumed);
         self.layout(&mut text);
         text.finish()
     }

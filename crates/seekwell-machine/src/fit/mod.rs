@@ -16,7 +16,7 @@ mod text;
 pub use observed::{Facts, Observed, Role};
 
 use crate::Model;
-use crate::describe::{DescribeError, Source};
+use crate::describe::{DescribeError, Provenance};
 use crate::flow::Law;
 use crate::library::Shelf;
 use crate::link::SataSpeed;
@@ -298,8 +298,8 @@ fn head(facts: &Facts, used: &[&Observed], fitted: &Fitted) -> Text {
     text.fitted("tail_error_percent", format_args!("{:.1}", fitted.tail_error_percent), &on);
     let deepest = used.iter().map(|o| o.depth()).max().unwrap_or(1);
     let wrote = used.iter().filter(|o| o.workload.destroys()).map(|o| o.depth()).max();
-    text.value("depth", deepest, Source::Measured);
-    text.value("write_depth", wrote.unwrap_or(0), Source::Measured);
+    text.value("depth", deepest, Provenance::Measured);
+    text.value("write_depth", wrote.unwrap_or(0), Provenance::Measured);
     text
 }
 
@@ -313,5 +313,5 @@ fn link_table(text: &mut Text, facts: &Facts) {
     };
     text.table("link");
     text.word("part", "sata-6");
-    text.value("speed", format_args!("\"{speed}\""), Source::Measured);
+    text.value("speed", format_args!("\"{speed}\""), Provenance::Measured);
 }

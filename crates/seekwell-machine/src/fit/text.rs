@@ -1,6 +1,6 @@
 //! Descriptions as text, every value with where it is from.
 
-use crate::describe::Source;
+use crate::describe::Provenance;
 use std::fmt::{Display, Write as _};
 use toml::Value;
 
@@ -28,7 +28,7 @@ impl Text {
     }
 
     /// A value with its source.
-    pub fn value(&mut self, key: &str, value: impl Display, source: Source) {
+    pub fn value(&mut self, key: &str, value: impl Display, source: Provenance) {
         self.line(format_args!("{key} = {{ value = {value}, from = \"{}\" }}", source.name()));
     }
 
@@ -42,7 +42,7 @@ impl Text {
     /// The same, or assumed where there was nothing to fit it on.
     pub fn fitted_or_assumed(&mut self, key: &str, value: impl Display, on: &[String]) {
         if on.is_empty() {
-            self.value(key, value, Source::Assumed);
+            self.value(key, value, Provenance::Assumed);
         } else {
             self.fitted(key, value, on);
         }

@@ -39,7 +39,7 @@ use crate::part::{Command, Done, Part};
 use buffer::{Dirty, Room};
 use cache::{Hit, Segments};
 use mechanics::{Cursor, Mechanics, Position};
-use order::{Kind, Waiting};
+use order::{Waiting, WaitsFor};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use read::Ahead;
@@ -144,15 +144,15 @@ impl Hdd {
     }
 
     fn queue(&mut self, next: Waiting) {
-        self.flushes += usize::from(next.kind == Kind::Flush);
-        self.buffered += usize::from(next.kind == Kind::Buffered);
+        self.flushes += usize::from(next.kind == WaitsFor::Flush);
+        self.buffered += usize::from(next.kind == WaitsFor::Buffered);
         self.waiting.push(next);
     }
 
     fn leave_queue(&mut self, index: usize) -> Waiting {
         let next = self.waiting.remove(index);
-        self.flushes -= usize::from(next.kind == Kind::Flush);
-        self.buffered -= usize::from(next.kind == Kind::Buffered);
+        self.flushes -= usize::from(next.kind == WaitsFor::Flush);
+        self.buffered -= usize::from(next.kind == WaitsFor::Buffered);
         next
     }
 
@@ -194,7 +194,7 @@ impl Hdd {
                 Some(index) => {
                     let next = self.leave_queue(index);
                     match next.kind {
-                        Kind::Read => self.read(&next, now, true),
+                        WaitsFor::Read => self.read(&next, now, true),
                         _ => self.write_through(&next, now, true),
                     }
                 }
@@ -210,7 +210,7 @@ impl Hdd {
             return false;
         }
         let found = self.waiting.iter().position(|waiting| {
-            waiting.kind == Kind::Buffered
+            waiting.kind == WaitsFor::Buffered
                 && self.dirty.room(waiting.start, waiting.end) != Room::None
         });
         let Some(index) = found else { return false };
@@ -225,7 +225,7 @@ impl Hdd {
         if self.flushes == 0 || !self.dirty.is_clean() {
             return false;
         }
-        let flush = self.waiting.iter().position(|waiting| waiting.kind == Kind::Flush);
+        let flush = self.waiting.iter().position(|waiting| waiting.kind == WaitsFor::Flush);
         let Some(index) = flush else { return false };
         let next = self.leave_queue(index);
         let at = now + self.params.write.flush_overhead.0;
@@ -263,7 +263,7 @@ impl Hdd {
 
     fn accept_write(&mut self, next: Waiting, now: u64) {
         let idle = self.is_idle(now);
-        if next.kind == Kind::Through {
+        if next.kind == WaitsFor::Through {
             if idle {
                 self.write_through(&next, now, false)
             } else {
@@ -281,13 +281,13 @@ impl Hdd {
         }
     }
 
-    fn kind_of(&self, command: &Command, sectors: u64) -> Kind {
+    fn kind_of(&self, command: &Command, sectors: u64) -> WaitsFor {
         match command.op {
-            Op::Read => Kind::Read,
-            Op::Flush => Kind::Flush,
-            _ if command.durable => Kind::Through,
-            _ if self.params.write.write_back && self.dirty.fits(sectors) => Kind::Buffered,
-            _ => Kind::Through,
+            Op::Read => WaitsFor::Read,
+            Op::Flush => WaitsFor::Flush,
+            _ if command.durable => WaitsFor::Through,
+            _ if self.params.write.write_back && self.dirty.fits(sectors) => WaitsFor::Buffered,
+            _ => WaitsFor::Through,
         }
     }
 
@@ -319,7 +319,7 @@ impl Part for Hdd {
             return;
         }
         let kind = self.kind_of(&command, end.saturating_sub(start));
-        if kind == Kind::Flush {
+        if kind == WaitsFor::Flush {
             if self.dirty.is_clean() {
                 self.finish(command.tag, now + short, now + short);
                 return;
@@ -337,7 +337,7 @@ impl Part for Hdd {
                 phase: self.mechanics.phase(&spot),
             };
             match kind {
-                Kind::Read => self.accept_read(next, now),
+                WaitsFor::Read => self.accept_read(next, now),
                 _ => self.accept_write(next, now),
             }
         }

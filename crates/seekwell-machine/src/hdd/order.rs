@@ -5,7 +5,7 @@ use super::mechanics::Position;
 
 /// What a waiting command waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WaitsFor {
     /// The arm, to read.
     Read,
     /// The arm, to write before it is done.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
     pub tag: u32,
-    pub kind: Kind,
+    pub kind: WaitsFor,
     /// First sector.
     pub start: u64,
     /// The sector after the last.
@@ -35,7 +35,7 @@ pub(super) struct Waiting {
 impl Waiting {
     pub const fn flush(tag: u32, arrived: u64) -> Self {
         let position = Position { cylinder: 0, head: 0 };
-        Self { tag, kind: Kind::Flush, start: 0, end: 0, arrived, position, phase: 0 }
+        Self { tag, kind: WaitsFor::Flush, start: 0, end: 0, arrived, position, phase: 0 }
     }
 
     /// Sectors.
@@ -60,9 +60,9 @@ impl Hdd {
         let mut blocked = false;
         for (index, waiting) in self.waiting.iter().enumerate().take(queue.window as usize) {
             let write = match waiting.kind {
-                Kind::Read => false,
-                Kind::Through => true,
-                Kind::Buffered | Kind::Flush => {
+                WaitsFor::Read => false,
+                WaitsFor::Through => true,
+                WaitsFor::Buffered | WaitsFor::Flush => {
                     blocked = true;
                     continue;
                 }

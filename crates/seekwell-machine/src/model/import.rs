@@ -1,6 +1,6 @@
 //! Drives of DiskSim as descriptions.
 
-use crate::describe::Source;
+use crate::describe::Provenance;
 use crate::disksim::{DisksimError, array, beside, drive, read};
 use seekwell_sys::classify;
 use toml::{Table, Value};
@@ -47,7 +47,7 @@ pub fn import(
     let mut table = Table::try_from(&made.params)?;
     // What such files hold was taken from the drives by their authors.
     table.insert("kind".to_owned(), Value::from("hdd"));
-    table.insert("from".to_owned(), Value::from(Source::Measured.name()));
+    table.insert("from".to_owned(), Value::from(Provenance::Measured.name()));
     let about = format!("Imported from DiskSim's {name}, component {}.", made.name);
     let mut whole = Table::new();
     whole.insert("title".to_owned(), Value::from(made.model));
@@ -55,7 +55,7 @@ pub fn import(
     if let Some(array) = array {
         table.insert("count".to_owned(), Value::from(array.members as i64));
         let mut table = Table::try_from(array.params)?;
-        table.insert("from".to_owned(), Value::from(Source::Assumed.name()));
+        table.insert("from".to_owned(), Value::from(Provenance::Assumed.name()));
         whole.insert("array".to_owned(), Value::from(table));
     }
     whole.insert("drive".to_owned(), Value::from(table));

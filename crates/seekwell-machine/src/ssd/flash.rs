@@ -38,7 +38,7 @@ pub struct PageRead {
 
 /// What a die does beside reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Job {
+pub enum DieWork {
     /// Programs a piece of the log, by its number.
     Program(u64),
     /// Reads pages and programs them again: garbage collection.
@@ -54,7 +54,7 @@ enum State {
     /// The register is occupied until then.
     Sending(Nanos),
     Working {
-        job: Job,
+        job: DieWork,
         /// From then on it can be suspended.
         from: Nanos,
         end: Nanos,
@@ -68,8 +68,8 @@ struct Die {
     event: u64,
     first: u32,
     last: u32,
-    jobs: VecDeque<Job>,
-    suspended: Option<(Job, Nanos)>,
+    jobs: VecDeque<DieWork>,
+    suspended: Option<(DieWork, Nanos)>,
     /// Reads that went before the job that waits or is suspended.
     passed: u32,
 }
@@ -153,7 +153,7 @@ impl Flash {
     }
 
     /// A die gets a job.
-    pub fn work(&mut self, die: u32, job: Job, now: Nanos, events: &mut Events) {
+    pub fn work(&mut self, die: u32, job: DieWork, now: Nanos, events: &mut Events) {
         self.dies[die as usize].jobs.push_back(job);
         self.wake(die, now, events);
     }
@@ -174,7 +174,7 @@ impl Flash {
         }
         let span = transfer(u64::from(read.bytes), self.channel_bytes_per_s);
         let channel = die as usize % self.channels.len();
-        let start = self.channels[channel].book(now, span);
+        let start = self.channels[channel].reserve(now, span);
         it.state = State::Sending(start + span);
         it.event = 0;
         self.wake(die, now, events);
@@ -189,7 +189,13 @@ impl Flash {
     }
 
     /// A die has done a job, which is returned; `None` for a void event.
-    pub fn worked(&mut self, die: u32, event: u64, now: Nanos, events: &mut Events) -> Option<Job> {
+    pub fn worked(
+        &mut self,
+        die: u32,
+        event: u64,
+        now: Nanos,
+        events: &mut Events,
+    ) -> Option<DieWork> {
         let it = &mut self.dies[die as usize];
         let State::Working { job, .. } = it.state else { return None };
         if it.event != event {
@@ -200,7 +206,7 @@ impl Flash {
         Some(job)
     }
 
-    /// How long the channels were, or are booked to be, busy in all.
+    /// How long the channels were, or are reserved to be, busy in all.
     pub fn channels_busy(&self) -> Nanos {
         self.channels.iter().fold(Nanos::ZERO, |sum, channel| sum + channel.busy())
     }
@@ -268,21 +274,21 @@ impl Flash {
         it.event = events.arrange(at + read.sense, Event::Sensed(die));
     }
 
-    fn start(&mut self, die: u32, job: Job, now: Nanos, events: &mut Events) {
+    fn start(&mut self, die: u32, job: DieWork, now: Nanos, events: &mut Events) {
         let times = self.times;
         let channel = die as usize % self.channels.len();
         let channel = &mut self.channels[channel];
         let (from, end) = match job {
-            Job::Program(_) => {
-                let loaded = channel.book(now, times.transfer) + times.transfer;
+            DieWork::Program(_) => {
+                let loaded = channel.reserve(now, times.transfer) + times.transfer;
                 (loaded, loaded + times.program)
             }
-            Job::Move => {
+            DieWork::Move => {
                 let both = times.transfer + times.transfer;
-                let loaded = channel.book(now, both) + both + times.sense;
+                let loaded = channel.reserve(now, both) + both + times.sense;
                 (loaded, loaded + times.program)
             }
-            Job::Erase => (now, now + times.erase),
+            DieWork::Erase => (now, now + times.erase),
         };
         let it = &mut self.dies[die as usize];
         it.state = State::Working { job, from, end };

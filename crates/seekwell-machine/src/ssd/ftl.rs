@@ -41,7 +41,7 @@ const ORDERED: u64 = 2;
 
 /// Where a unit lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Mapping {
     /// Nowhere.
     Unmapped,
     /// Anywhere.
@@ -159,12 +159,12 @@ impl Ftl {
     }
 
     /// Where a unit lies.
-    pub fn place(&self, unit: u64) -> Place {
+    pub fn place(&self, unit: u64) -> Mapping {
         let word = self.states[(unit / WORD) as usize] ^ self.flip;
         match (word >> (2 * (unit % WORD))) & 3 {
-            UNMAPPED => Place::Unmapped,
-            SCATTERED => Place::Scattered,
-            _ => Place::Ordered,
+            UNMAPPED => Mapping::Unmapped,
+            SCATTERED => Mapping::Scattered,
+            _ => Mapping::Ordered,
         }
     }
 

@@ -41,7 +41,7 @@ use ahead::{Ahead, ReadAhead};
 use buffer::Buffer;
 use events::{Event, Events};
 use flash::{Flash, PageRead, Reader};
-use ftl::{Ftl, Place};
+use ftl::{Ftl, Mapping};
 use params::UNIT_BYTES;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -177,7 +177,7 @@ impl Ssd {
         let units = units_of(offset, end);
         let unit_ns = u64::from(firmware.read_unit_ns);
         let command_ns = u64::from(firmware.read_ns);
-        let start = self.processor.book(now, Nanos(command_ns + units * unit_ns));
+        let start = self.processor.reserve(now, Nanos(command_ns + units * unit_ns));
         let mut at = Nanos(start.0 + command_ns);
         let pages = offset / page_bytes..end.div_ceil(page_bytes).max(offset / page_bytes + 1);
         self.actives[index as usize].left = (pages.end - pages.start) as u32;
@@ -203,9 +203,9 @@ impl Ssd {
                 continue;
             }
             match self.ftl.place(unit) {
-                Place::Unmapped => {}
-                Place::Ordered => ordered += bytes,
-                Place::Scattered => {
+                Mapping::Unmapped => {}
+                Mapping::Ordered => ordered += bytes,
+                Mapping::Scattered => {
                     left += 1;
                     self.sense(self.home(unit), unit, Reader::Command(index), bytes, now);
                 }
@@ -248,7 +248,7 @@ impl Ssd {
         let last = (first + self.ahead.pages()).min(self.params.capacity_bytes / page_bytes);
         for page in first..last {
             let unit = page * page_bytes / UNIT;
-            let in_flash = self.ftl.place(unit) == Place::Ordered && !self.buffer.holds(unit);
+            let in_flash = self.ftl.place(unit) == Mapping::Ordered && !self.buffer.holds(unit);
             if in_flash && self.ahead.fetch(page) {
                 let bytes = self.params.page_bytes;
                 self.sense(self.stripe(page), page, Reader::Ahead(page), bytes, now);
@@ -356,7 +356,7 @@ impl Part for Ssd {
             Op::Flush => u64::from(firmware.flush_ns),
             Op::Discard => u64::from(firmware.discard_ns),
         };
-        let start = self.processor.book(now, Nanos(cost));
+        let start = self.processor.reserve(now, Nanos(cost));
         self.steps.push_back((start + Nanos(cost), Step::Whole(index)));
     }
 

@@ -1,8 +1,8 @@
 //! What becomes of written data: from the buffer to the log, and garbage collection along with it.
 
 use super::events::Event;
-use super::flash::{Job, Reader};
-use super::ftl::Place;
+use super::flash::{DieWork, Reader};
+use super::ftl::Mapping;
 use super::params::UNIT_BYTES;
 use super::{Ssd, UNIT};
 use crate::part::Command;
@@ -39,7 +39,7 @@ impl Ssd {
     /// Reads what a write leaves of the first or last unit it touches.
     fn merge(&mut self, first: u64, count: u32, offset: u64, end: u64, now: Nanos) {
         let in_flash =
-            |it: &Self, unit| it.ftl.place(unit) != Place::Unmapped && !it.buffer.holds(unit);
+            |it: &Self, unit| it.ftl.place(unit) != Mapping::Unmapped && !it.buffer.holds(unit);
         let last = first + u64::from(count);
         let (head, tail) = (offset / UNIT, end / UNIT);
         let cut_head = !offset.is_multiple_of(UNIT) && (first..last).contains(&head);
@@ -93,21 +93,21 @@ impl Ssd {
 
     /// Gives a piece of log to the next die, and what garbage collection does meanwhile.
     fn program(&mut self, piece: u64, now: Nanos) {
-        self.work(Job::Program(piece), now);
+        self.work(DieWork::Program(piece), now);
         let units = self.params.program_units();
         self.moves += self.ftl.take_moves(units);
         while self.moves >= u64::from(units) {
             self.moves -= u64::from(units);
-            self.work(Job::Move, now);
+            self.work(DieWork::Move, now);
         }
         for _ in 0..self.ftl.take_erases() {
             for die in 0..self.params.dies() {
-                self.flash.work(die, Job::Erase, now, &mut self.events);
+                self.flash.work(die, DieWork::Erase, now, &mut self.events);
             }
         }
     }
 
-    fn work(&mut self, job: Job, now: Nanos) {
+    fn work(&mut self, job: DieWork, now: Nanos) {
         self.flash.work(self.die, job, now, &mut self.events);
         self.die = (self.die + 1) % self.params.dies();
     }
@@ -115,7 +115,7 @@ impl Ssd {
     /// A die has programmed or erased.
     pub(super) fn worked(&mut self, die: u32, event: u64, now: Nanos) {
         let job = self.flash.worked(die, event, now, &mut self.events);
-        let Some(Job::Program(piece)) = job else { return };
+        let Some(DieWork::Program(piece)) = job else { return };
         self.buffer.programmed(piece);
         while let Some(index) = self.buffer.released() {
             self.events.arrange(now, Event::Done(index));

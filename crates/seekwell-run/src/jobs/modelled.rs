@@ -62,8 +62,8 @@ impl Asks {
     }
 }
 
-/// One clone.
-struct One<'r> {
+/// CloneState clone.
+struct CloneState<'r> {
     job: &'r Job,
     member: &'r Member,
     asks: Asks,
@@ -85,10 +85,10 @@ struct One<'r> {
 type Flight = (usize, Request);
 
 /// All clones of a stage as one source.
-struct Crew<'r> {
+struct Multiplexer<'r> {
     run: &'r Run<'r>,
     bases: &'r [u64],
-    ones: Vec<One<'r>>,
+    ones: Vec<CloneState<'r>>,
     turn: usize,
     flights: Vec<Option<Flight>>,
     free: Vec<u32>,
@@ -116,7 +116,7 @@ impl<'m> Modelled<'m> {
             }
         };
         let depth: u32 = ones.iter().map(|one| one.job.engine.depth).sum();
-        let mut crew = Crew {
+        let mut clones = Multiplexer {
             run,
             bases: &self.bases,
             turn: 0,
@@ -125,13 +125,13 @@ impl<'m> Modelled<'m> {
             ends: ones.iter().map(|one| (one.member.job, Arc::clone(&one.ends))).collect(),
             ones,
         };
-        if crew.ones.is_empty() {
+        if clones.ones.is_empty() {
             return Vec::new();
         }
         let none = Nanos::ZERO;
         let bounds = Bounds { depth, ramp: none, runtime: none, spin: none };
         let rule = &mut dispatcher(self.model.tags());
-        let whole = run_source(&mut crew, bounds, &mut self.machine, rule, &run.host.control);
+        let whole = run_source(&mut clones, bounds, &mut self.machine, rule, &run.host.control);
         let whole = match whole {
             Ok(whole) => whole,
             Err(error) => {
@@ -139,7 +139,7 @@ impl<'m> Modelled<'m> {
                 return numbers.into_iter().map(failed).collect();
             }
         };
-        let ended = crew.ones.into_iter().map(|one| Ok(one.end(&whole)));
+        let ended = clones.ones.into_iter().map(|one| Ok(one.end(&whole)));
         numbers.into_iter().zip(ended).collect()
     }
 
@@ -148,7 +148,7 @@ impl<'m> Modelled<'m> {
         run: &'r Run<'r>,
         stage: &[usize],
         numbers: &[usize],
-    ) -> Result<Vec<One<'r>>, MemberError> {
+    ) -> Result<Vec<CloneState<'r>>, MemberError> {
         let steady = run.steady(stage);
         let mut flows: BTreeMap<u32, Arc<Flow>> = BTreeMap::new();
         let mut ends: BTreeMap<usize, Arc<AtomicBool>> = BTreeMap::new();
@@ -192,7 +192,7 @@ impl<'m> Modelled<'m> {
                 let before = run.jobs[..member.job].iter();
                 before.into_iter().rposition(|job| job.name == *name)
             });
-            ones.push(One {
+            ones.push(CloneState {
                 job,
                 member,
                 asks,
@@ -209,7 +209,7 @@ impl<'m> Modelled<'m> {
     }
 }
 
-impl One<'_> {
+impl CloneState<'_> {
     /// What it asks for next, within its time.
     fn next(&mut self, now: Nanos) -> Next {
         if self.over || self.ends.load(Relaxed) {
@@ -239,7 +239,7 @@ impl One<'_> {
         self.asks.source().completed(request, submitted, completion);
         if is_whole(request, completion) {
             if let Some(started) = self.measures.filter(|started| completion.at >= *started) {
-                self.measurement.book(request, submitted, completion.at, started);
+                self.measurement.record(request, submitted, completion.at, started);
             }
             return;
         }
@@ -250,7 +250,7 @@ impl One<'_> {
         let failure = Failure { op: request.op, offset: request.offset, len: request.len, kind };
         self.measurement.failed += 1;
         self.measurement.first_failure.get_or_insert(failure);
-        if !self.asks.source().forgives(&failure) {
+        if !self.asks.source().tolerates(&failure) {
             self.measurement.stopped = Stopped::Failed;
             self.over = true;
         }
@@ -290,7 +290,7 @@ fn played<S: Requests>(main: Measurement, mut watched: Watched<S>) -> Played {
     }
 }
 
-impl Crew<'_> {
+impl Multiplexer<'_> {
     /// Whether some clone of a job is not over yet.
     fn is_running(&self, job: usize) -> bool {
         self.ones.iter().any(|one| one.member.job == job && !one.has_ended())
@@ -318,13 +318,13 @@ impl Crew<'_> {
     }
 }
 
-impl One<'_> {
+impl CloneState<'_> {
     const fn has_ended(&self) -> bool {
         self.over && self.outstanding == 0
     }
 }
 
-impl Source for Crew<'_> {
+impl Source for Multiplexer<'_> {
     fn next(&mut self, now: Nanos) -> Next {
         let mut earliest: Option<Nanos> = None;
         let mut step = 0;
@@ -377,7 +377,7 @@ impl Source for Crew<'_> {
     }
 
     /// Each clone decides for itself.
-    fn forgives(&mut self, _: &Failure) -> bool {
+    fn tolerates(&mut self, _: &Failure) -> bool {
         true
     }
 }

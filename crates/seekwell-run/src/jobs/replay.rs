@@ -218,7 +218,7 @@ impl Source for JobReplay {
         }
     }
 
-    fn forgives(&mut self, failure: &Failure) -> bool {
-        failure::forgives(&self.errors, failure)
+    fn tolerates(&mut self, failure: &Failure) -> bool {
+        failure::tolerates(&self.errors, failure)
     }
 }

@@ -10,7 +10,7 @@ use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::record::{Flags, Record};
 use seekwell_trace::replay::{DeviceSurvey, Moment, survey};
-use seekwell_trace::source::{About, Source, Tables};
+use seekwell_trace::source::{About, Tables, TraceSource};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl Trace {
     ///
     /// # Errors
     /// When the trace is not there any more.
-    pub fn open(&self) -> Result<Box<dyn Source + Send>, TraceError> {
+    pub fn open(&self) -> Result<Box<dyn TraceSource + Send>, TraceError> {
         let source = formats::open_file(&self.path, None)?;
         let numbers = (0..).zip(&self.devices).map(|(file, device)| (*device, file)).collect();
         Ok(Box::new(Altered { source, rule: self.rule.clone(), devices: Some(numbers) }))
@@ -156,7 +156,7 @@ fn place(job: &Job, rule: &Replay, name: &str, about: &About) -> Result<PathBuf,
 
 /// A trace with what its job leaves out or changes.
 struct Altered {
-    source: Box<dyn Source + Send>,
+    source: Box<dyn TraceSource + Send>,
     rule: Replay,
     /// Numbers of files by number of the device; none before they are known.
     devices: Option<HashMap<u32, u32>>,
@@ -192,7 +192,7 @@ impl Altered {
     }
 }
 
-impl Source for Altered {
+impl TraceSource for Altered {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         let before = out.len();
         loop {

@@ -18,7 +18,7 @@ pub enum BlogError {
     Differs {
         /// The blog's folder.
         path: PathBuf,
-        /// Files and bytes by the book.
+        /// Files and bytes by what was written.
         expected: String,
         /// Files and bytes on disk.
         found: String,

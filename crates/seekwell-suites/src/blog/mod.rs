@@ -4,12 +4,12 @@
 //! course of both: as long as the blogs fit into memory reads cost the disk nothing, and when they
 //! no longer do, reads and writes meet at the disk. Where that happens is shown.
 
-mod book;
 pub(crate) mod error;
 mod people;
+mod store;
 
-pub use book::Kind;
 pub use error::BlogError;
+pub use store::BlogFile;
 
 use crate::error::SuiteError;
 use crate::folder;
@@ -18,12 +18,12 @@ use crate::limit::{Watch, Workers};
 use crate::memory::usable_bytes;
 use crate::suite::Values::{Bytes, Count};
 use crate::suite::{Needs, On, Settings, Suite, Tunable, through_cache};
-use book::{Book, MOST_BYTES};
 use people::{Counters, Done, Person, Role, Scene};
 use seekwell_io::request::Op;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
+use store::{BlogStore, MOST_BYTES};
 
 /// The suite.
 pub static SUITE: Suite = Suite {
@@ -146,12 +146,12 @@ impl Counted {
 }
 
 fn grow(stage: &Stage<'_>, cast: &Cast) -> Result<StepResult, SuiteError> {
-    let book = Book::new(stage.path, cast.room_bytes);
+    let store = BlogStore::new(stage.path, cast.room_bytes);
     let (counters, over) = (Counters::default(), AtomicBool::new(false));
     let threads = cast.people.iter().map(|(_, n)| u64::from(*n)).sum();
     let watch = Watch::begin(stage, Workers::Own(threads));
     let scene = Scene {
-        book: &book,
+        store: &store,
         counters: &counters,
         over: &over,
         began: Instant::now(),
@@ -181,9 +181,9 @@ fn grow(stage: &Stage<'_>, cast: &Cast) -> Result<StepResult, SuiteError> {
     for person in people {
         add(&mut result, person.map_err(|_| SuiteError::Thread)??);
     }
-    book.check()?;
+    store.check()?;
     report(&mut result, cast, &course);
-    remark(&mut result, &course, &book, removed_at);
+    remark(&mut result, &course, &store, removed_at);
     Ok(result)
 }
 
@@ -205,7 +205,7 @@ fn observe(stage: &Stage<'_>, cast: &Cast, scene: &Scene<'_>) -> (Vec<Counted>, 
             thread::sleep((end - elapsed).min(Duration::from_millis(100)));
         }
         course.push(Counted::of(scene.counters));
-        if removed_at.is_none() && scene.book.removed() > 0 {
+        if removed_at.is_none() && scene.store.removed() > 0 {
             removed_at = Some(interval as usize);
         }
     }
@@ -230,13 +230,13 @@ fn report(result: &mut StepResult, cast: &Cast, course: &[Counted]) {
     result.set("read_score_count", all.blogs_read as f64);
     result.set("blogs_written_per_s", all.blogs_written as f64 / seconds);
     result.set("blogs_read_per_s", all.blogs_read as f64 / seconds);
-    for kind in Kind::ALL {
+    for kind in BlogFile::ALL {
         let (name, n) = (kind.name(), kind as usize);
         result.set(format!("{name}_reads_per_s"), all.read[n] as f64 / seconds);
         result.set(format!("{name}_writes_per_s"), all.written[n] as f64 / seconds);
     }
     // What is left at the end, beside what there was at the start.
-    let rates = per_interval(course, cast.interval, |c| c.read[Kind::Article as usize]);
+    let rates = per_interval(course, cast.interval, |c| c.read[BlogFile::Article as usize]);
     let part = rates.len().div_ceil(4);
     let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len().max(1) as f64;
     result.set("article_reads_at_start_per_s", mean(&rates[..part]));
@@ -254,7 +254,12 @@ fn per_interval(
 }
 
 /// Says how it went from interval to interval, and where it broke.
-fn remark(result: &mut StepResult, course: &[Counted], book: &Book, removed_at: Option<usize>) {
+fn remark(
+    result: &mut StepResult,
+    course: &[Counted],
+    store: &BlogStore,
+    removed_at: Option<usize>,
+) {
     let one = Duration::from_secs(1);
     let reads = per_interval(course, one, |c| c.read.iter().sum());
     let writes = per_interval(course, one, |c| c.written.iter().sum());
@@ -275,14 +280,14 @@ fn remark(result: &mut StepResult, course: &[Counted], book: &Book, removed_at: 
         result.notes.push(format!(
             "From interval {at} on the room was used up, and for new blogs the oldest of {} MiB \
              were removed.",
-            book.bytes() >> 20
+            store.bytes() >> 20
         ));
     }
-    if let Some(memory) = usable_bytes().filter(|memory| book.bytes() < *memory) {
+    if let Some(memory) = usable_bytes().filter(|memory| store.bytes() < *memory) {
         result.notes.push(format!(
             "The blogs took {} MiB at the end and fit into the memory of {} MiB: most reads did \
              not need the disk. A larger size shows what happens when they do not fit.",
-            book.bytes() >> 20,
+            store.bytes() >> 20,
             memory >> 20
         ));
     }

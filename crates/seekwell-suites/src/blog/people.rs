@@ -7,7 +7,7 @@
 //! writes up to 100 comments to a blog; a reader reads a blog from its first article on, each
 //! article's picture with it, and every second time its comments before.
 
-use super::book::{Blog, Book, Kind, MOST_FILES, read};
+use super::store::{Blog, BlogFile, BlogStore, MOST_FILES, read};
 use crate::error::SuiteError;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -37,7 +37,7 @@ pub enum Role {
     Reader,
 }
 
-/// Counts so far, of all threads. Kinds in the order of [`Kind::ALL`].
+/// Counts so far, of all threads. Kinds in the order of [`BlogFile::ALL`].
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Blogs that were written whole.
@@ -53,7 +53,7 @@ pub struct Counters {
 /// What all threads share.
 pub struct Scene<'a> {
     /// The blogs.
-    pub book: &'a Book,
+    pub store: &'a BlogStore,
     /// The counts.
     pub counters: &'a Counters,
     /// Raised when all are to end.
@@ -149,8 +149,8 @@ impl<'a> Person<'a> {
 
     fn write_blog(&mut self) -> Result<(), Cut> {
         self.go_on()?;
-        let blog = self.scene.book.begin()?;
-        for kind in [Kind::Article, Kind::Picture] {
+        let blog = self.scene.store.begin()?;
+        for kind in [BlogFile::Article, BlogFile::Picture] {
             self.write_down(&blog, kind)?;
         }
         self.scene.counters.blogs_written.fetch_add(1, Relaxed);
@@ -159,24 +159,24 @@ impl<'a> Person<'a> {
 
     fn comment(&mut self) -> Result<(), Cut> {
         let Some(blog) = self.some_blog()? else { return Ok(()) };
-        self.scene.book.make_room()?;
-        self.write_down(&blog, Kind::Comment)
+        self.scene.store.make_room()?;
+        self.write_down(&blog, BlogFile::Comment)
     }
 
     fn rewrite(&mut self) -> Result<(), Cut> {
         let Some(blog) = self.some_blog()? else { return Ok(()) };
-        self.scene.book.make_room()?;
+        self.scene.store.make_room()?;
         if self.coin() {
             let number = self.number();
-            self.write(&blog, Kind::Picture, number)?;
+            self.write(&blog, BlogFile::Picture, number)?;
         }
         let number = self.number();
-        self.write(&blog, Kind::Article, number)
+        self.write(&blog, BlogFile::Article, number)
     }
 
     fn some_blog(&mut self) -> Result<Option<std::sync::Arc<Blog>>, Cut> {
         self.go_on()?;
-        let blog = self.scene.book.pick(self.random.next_u64());
+        let blog = self.scene.store.pick(self.random.next_u64());
         if blog.is_none() {
             thread::sleep(NOTHING_YET);
         }
@@ -184,17 +184,17 @@ impl<'a> Person<'a> {
     }
 
     /// Some files of a kind, the first last: then a reader finds all of them.
-    fn write_down(&mut self, blog: &Blog, kind: Kind) -> Result<(), Cut> {
+    fn write_down(&mut self, blog: &Blog, kind: BlogFile) -> Result<(), Cut> {
         (1..=self.number()).rev().try_for_each(|number| self.write(blog, kind, number))
     }
 
-    fn write(&mut self, blog: &Blog, kind: Kind, number: u32) -> Result<(), Cut> {
+    fn write(&mut self, blog: &Blog, kind: BlogFile, number: u32) -> Result<(), Cut> {
         self.go_on()?;
         let (least, most) = kind.bytes();
         let size = least + (self.random.next_u64() % u64::from(most - least)) as u32;
         let began = Instant::now();
         let content = &self.content[..size as usize];
-        if self.scene.book.write(blog, kind, number, content, self.number)? {
+        if self.scene.store.write(blog, kind, number, content, self.number)? {
             self.scene.counters.written[kind as usize].fetch_add(1, Relaxed);
             self.note(Op::Write, began, u64::from(size));
         }
@@ -205,13 +205,13 @@ impl<'a> Person<'a> {
         let Some(blog) = self.some_blog()? else { return Ok(()) };
         if self.coin() {
             let mut number = 1;
-            while number <= MOST_FILES && self.read(&blog, Kind::Comment, number)? {
+            while number <= MOST_FILES && self.read(&blog, BlogFile::Comment, number)? {
                 number += 1;
             }
         }
         for number in 1..=MOST_FILES {
-            self.read(&blog, Kind::Picture, number)?;
-            if !self.read(&blog, Kind::Article, number)? {
+            self.read(&blog, BlogFile::Picture, number)?;
+            if !self.read(&blog, BlogFile::Article, number)? {
                 break;
             }
         }
@@ -219,7 +219,7 @@ impl<'a> Person<'a> {
         Ok(())
     }
 
-    fn read(&mut self, blog: &Blog, kind: Kind, number: u32) -> Result<bool, Cut> {
+    fn read(&mut self, blog: &Blog, kind: BlogFile, number: u32) -> Result<bool, Cut> {
         self.go_on()?;
         let path = blog.file(kind, number);
         let began = Instant::now();

@@ -19,7 +19,7 @@ fn what_was_counted_is_what_was_timed() {
     let (_, result) = &steps[0];
     let (m, values) = (&result.measurement, &result.values);
     let sum = |what: &str| -> f64 {
-        Kind::ALL.iter().map(|k| values[&format!("{}_{what}_per_s", k.name())]).sum()
+        BlogFile::ALL.iter().map(|k| values[&format!("{}_{what}_per_s", k.name())]).sum()
     };
     // Counted at the end of the last interval; what was in hand then is timed too.
     for (op, what) in [(Op::Read, "reads"), (Op::Write, "writes")] {
@@ -42,7 +42,7 @@ fn where_it_broke_and_when_the_room_was_used_up_is_said() {
     let mut result = stage.begin().end();
     let at = |blogs_written, read| Counted { blogs_written, read: [read, 0, 0], ..<_>::default() };
     let course = [at(0, 0), at(10, 1000), at(30, 2000), at(50, 2200), at(60, 2500)];
-    remark(&mut result, &course, &Book::new(path, 1 << 20), Some(4));
+    remark(&mut result, &course, &BlogStore::new(path, 1 << 20), Some(4));
     assert_eq!(result.values["reads_hold_until_blog_count"], 30.0);
     assert_eq!(result.notes[0], "Files read in each interval: 1000, 1000, 200, 300.");
     let broke = "The rate of reads held until blog 30 and fell to under half in interval 3.";

@@ -4,7 +4,7 @@ use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, StepResult};
 use crate::memory::usable_bytes;
 use crate::suite::Settings;
-use crate::work::{Buffer, Crew, LEAST, create, open, settle, together, write_all};
+use crate::work::{Buffer, LEAST, WorkerGroup, create, open, settle, together, write_all};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{OFlags, SeekFrom};
@@ -167,7 +167,7 @@ impl Blocks {
         stage: &Stage<'_>,
         bytes: u64,
         prepare: impl Fn() -> Result<(), SuiteError>,
-        work: impl Fn(u32, u64, &Crew<'_>) -> Result<Times, SuiteError> + Sync,
+        work: impl Fn(u32, u64, &WorkerGroup<'_>) -> Result<Times, SuiteError> + Sync,
     ) -> Result<(StepResult, Times), SuiteError> {
         let (mut all, blocks) = (Times::default(), bytes / self.chunk as u64);
         let whole = bytes * u64::from(self.copies);
@@ -176,7 +176,7 @@ impl Blocks {
             |_| prepare(),
             |_| {
                 let given =
-                    together(stage, self.copies, whole, |copy, crew| work(copy, blocks, crew))?;
+                    together(stage, self.copies, whole, |copy, group| work(copy, blocks, group))?;
                 given.iter().for_each(|times| all.merge(times));
                 Ok(())
             },
@@ -206,9 +206,9 @@ impl Blocks {
     pub fn put_chars(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.remove(stage.path);
         let (result, _) =
-            self.sequential(stage, self.char_size, prepare, |copy, blocks, crew| {
+            self.sequential(stage, self.char_size, prepare, |copy, blocks, group| {
                 let file = self.fresh(stage.path, copy, OFlags::empty())?;
-                let times = self.each(blocks, crew, |_| {
+                let times = self.each(blocks, group, |_| {
                     for i in 0..self.chunk {
                         write_all(&file.fd, &[(i & 0x7f) as u8], &file.path)?;
                     }
@@ -223,9 +223,9 @@ impl Blocks {
     pub fn put_blocks(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.remove(stage.path);
         let (mut result, times) =
-            self.sequential(stage, self.size, prepare, |copy, blocks, crew| {
+            self.sequential(stage, self.size, prepare, |copy, blocks, group| {
                 let mut file = self.fresh(stage.path, copy, self.flags())?;
-                let times = self.each(blocks, crew, |i| {
+                let times = self.each(blocks, group, |i| {
                     file.touch(i);
                     file.write()
                 })?;
@@ -240,10 +240,10 @@ impl Blocks {
     pub fn rewrite(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.forget(stage.path);
         let (mut result, all) =
-            self.sequential(stage, self.size, prepare, |copy, blocks, crew| {
+            self.sequential(stage, self.size, prepare, |copy, blocks, group| {
                 let mut file = self.reopen(stage.path, copy, self.flags())?;
                 let (clock, mut parts) = (Clock::real(), Times::default());
-                let call = self.each(blocks, crew, |i| {
+                let call = self.each(blocks, group, |i| {
                     let begin = clock.now();
                     file.read()?;
                     let read = clock.now();
@@ -267,10 +267,10 @@ impl Blocks {
     pub fn get_chars(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.forget(stage.path);
         let (result, _) =
-            self.sequential(stage, self.char_size, prepare, |copy, blocks, crew| {
+            self.sequential(stage, self.char_size, prepare, |copy, blocks, group| {
                 let file = self.reopen(stage.path, copy, OFlags::empty())?;
                 let mut seen = [0_u64; 256];
-                let times = self.each(blocks, crew, |_| {
+                let times = self.each(blocks, group, |_| {
                     for _ in 0..self.chunk {
                         let mut byte = [0];
                         retry_on_intr(|| rustix::io::read(&file.fd, &mut byte))
@@ -289,9 +289,9 @@ impl Blocks {
     pub fn get_blocks(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.forget(stage.path);
         let (mut result, times) =
-            self.sequential(stage, self.size, prepare, |copy, blocks, crew| {
+            self.sequential(stage, self.size, prepare, |copy, blocks, group| {
                 let mut file = self.reopen(stage.path, copy, self.flags())?;
-                self.each(blocks, crew, |_| file.read())
+                self.each(blocks, group, |_| file.read())
             })?;
         let bytes = times.call.count() * self.chunk as u64;
         result.requests(Op::Read, bytes, &times.call);
@@ -302,15 +302,15 @@ impl Blocks {
     fn each(
         &self,
         blocks: u64,
-        crew: &Crew<'_>,
+        group: &WorkerGroup<'_>,
         mut one: impl FnMut(u64) -> Result<(), SuiteError>,
     ) -> Result<Times, SuiteError> {
         let (clock, mut times) = (Clock::real(), Times::default());
         let mut before = clock.now();
         for i in 0..blocks {
             if i % 16 == 0 {
-                crew.go_on()?;
-                crew.did(16.min(blocks - i) * self.chunk as u64);
+                group.go_on()?;
+                group.did(16.min(blocks - i) * self.chunk as u64);
             }
             one(i)?;
             let now = clock.now();
@@ -325,7 +325,7 @@ impl Blocks {
         let wanted = self.seeks * u64::from(self.copies);
         let taken = AtomicU64::new(0);
         let begin = stage.begin();
-        let given = together(stage, self.copies * self.seekers, wanted, |worker, crew| {
+        let given = together(stage, self.copies * self.seekers, wanted, |worker, group| {
             let mut file = self.reopen(stage.path, worker % self.copies, self.flags())?;
             let mut draw =
                 Xoshiro256PlusPlus::seed_from_u64(stage.seed ^ (u64::from(worker) << 32));
@@ -335,10 +335,10 @@ impl Blocks {
                 if ticket >= wanted && begin.elapsed() >= LEAST {
                     break;
                 }
-                crew.go_on()?;
+                group.go_on()?;
                 let chunk = draw.next_u64() % (self.size / self.chunk as u64);
                 self.one_seek(&mut file, chunk, ticket.is_multiple_of(UPDATE), clock, &mut times)?;
-                crew.did(1);
+                group.did(1);
             }
             file.sync().map(|()| times)
         })?;

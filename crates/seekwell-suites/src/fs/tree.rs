@@ -3,7 +3,7 @@
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, StepResult};
 use crate::suite::Settings;
-use crate::work::{Buffer, Crew, LEAST, create, together, write_all};
+use crate::work::{Buffer, LEAST, WorkerGroup, create, together, write_all};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags};
@@ -94,7 +94,7 @@ impl Trees {
             }
             self.directories(stage.path)
         };
-        self.measure(stage, prepare, |copy, crew| self.make(stage.path, copy, crew))
+        self.measure(stage, prepare, |copy, group| self.make(stage.path, copy, group))
     }
 
     /// Looks at every file; reads it where it holds anything.
@@ -103,11 +103,11 @@ impl Trees {
         self.measure(
             stage,
             |_| Ok(()),
-            |copy, crew| match order {
-                Order::Names => self.listed(stage.path, copy, crew, |dir, name, path| {
+            |copy, group| match order {
+                Order::Names => self.listed(stage.path, copy, group, |dir, name, path| {
                     self.look_at(dir, name, path)
                 }),
-                Order::Random => self.known(stage.path, copy, crew, |dir, entry, path| {
+                Order::Random => self.known(stage.path, copy, group, |dir, entry, path| {
                     self.look_at(dir, &entry.name, path)
                 }),
             },
@@ -125,10 +125,10 @@ impl Trees {
             0 => Ok(()),
             _ => self.restore(stage),
         };
-        self.measure(stage, prepare, |copy, crew| {
+        self.measure(stage, prepare, |copy, group| {
             let times = match order {
-                Order::Names => self.listed(stage.path, copy, crew, unlink),
-                Order::Random => self.known(stage.path, copy, crew, |dir, entry, path| {
+                Order::Names => self.listed(stage.path, copy, group, unlink),
+                Order::Random => self.known(stage.path, copy, group, |dir, entry, path| {
                     unlink(dir, &entry.name, path)
                 }),
             }?;
@@ -144,7 +144,7 @@ impl Trees {
         &self,
         stage: &Stage<'_>,
         mut prepare: impl FnMut(u64) -> Result<(), SuiteError>,
-        work: impl Fn(u32, &Crew<'_>) -> Result<Histogram, SuiteError> + Sync,
+        work: impl Fn(u32, &WorkerGroup<'_>) -> Result<Histogram, SuiteError> + Sync,
     ) -> Result<StepResult, SuiteError> {
         let mut all = Histogram::default();
         let whole = self.files * u64::from(self.copies);
@@ -231,14 +231,19 @@ impl Trees {
     /// Makes again what was removed, unmeasured.
     fn restore(&self, stage: &Stage<'_>) -> Result<(), SuiteError> {
         self.directories(stage.path)?;
-        together(stage, self.copies, u64::MAX, |copy, crew| self.make(stage.path, copy, crew))
+        together(stage, self.copies, u64::MAX, |copy, group| self.make(stage.path, copy, group))
             .map(drop)
     }
 
-    fn make(&self, root: &Path, copy: u32, crew: &Crew<'_>) -> Result<Histogram, SuiteError> {
+    fn make(
+        &self,
+        root: &Path,
+        copy: u32,
+        group: &WorkerGroup<'_>,
+    ) -> Result<Histogram, SuiteError> {
         let data = Buffer::random(self.chunk, u64::from(copy));
         let linked = root.join(LINKED);
-        self.known(root, copy, crew, |dir, entry, path| {
+        self.known(root, copy, group, |dir, entry, path| {
             let name = &entry.name;
             match self.what {
                 What::Files => self.write(dir, entry, data.get(), path)?,
@@ -282,12 +287,12 @@ impl Trees {
         &self,
         root: &Path,
         copy: u32,
-        crew: &Crew<'_>,
+        group: &WorkerGroup<'_>,
         work: impl Fn(&OwnedFd, &Entry, &Path) -> Result<(), SuiteError>,
     ) -> Result<Histogram, SuiteError> {
         let dirs: Vec<_> =
             (0..self.directories).map(|n| handle(root, copy, n)).collect::<Result<_, _>>()?;
-        let mut watch = Watch::new(crew);
+        let mut watch = Watch::new(group);
         for entry in &self.entries[copy as usize] {
             let (dir, path) = &dirs[entry.dir as usize];
             work(dir, entry, path)?;
@@ -301,10 +306,10 @@ impl Trees {
         &self,
         root: &Path,
         copy: u32,
-        crew: &Crew<'_>,
+        group: &WorkerGroup<'_>,
         work: impl Fn(&OwnedFd, &CString, &Path) -> Result<(), SuiteError>,
     ) -> Result<Histogram, SuiteError> {
-        let mut watch = Watch::new(crew);
+        let mut watch = Watch::new(group);
         for number in 0..self.directories {
             let (dir, path) = handle(root, copy, number)?;
             for entry in Dir::read_from(&dir).doing("listing", &path)? {
@@ -347,24 +352,24 @@ fn handle(root: &Path, copy: u32, number: u32) -> Result<(OwnedFd, PathBuf), Sui
 
 /// Times one thing after the other.
 struct Watch<'a> {
-    crew: &'a Crew<'a>,
+    group: &'a WorkerGroup<'a>,
     clock: Clock,
     before: Nanos,
     times: Histogram,
 }
 
 impl<'a> Watch<'a> {
-    fn new(crew: &'a Crew<'a>) -> Self {
+    fn new(group: &'a WorkerGroup<'a>) -> Self {
         let clock = Clock::real();
-        Self { crew, clock, before: clock.now(), times: Histogram::default() }
+        Self { group, clock, before: clock.now(), times: Histogram::default() }
     }
 
     fn lap(&mut self) -> Result<(), SuiteError> {
         let now = self.clock.now();
         self.times.record(now.since(std::mem::replace(&mut self.before, now)));
         if self.times.count().is_multiple_of(64) {
-            self.crew.go_on()?;
-            self.crew.did(64);
+            self.group.go_on()?;
+            self.group.did(64);
         }
         Ok(())
     }

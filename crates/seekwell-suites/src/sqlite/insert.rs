@@ -5,9 +5,9 @@
 //! left the key out), which fed 12,500 such statements as text to the sqlite3 program. The text is
 //! parsed here too, statement by statement, so that the work is the same.
 
-use super::crew::{self, Enough, Tally, Took, Worker};
 use super::database::{Database, expect, number};
 use super::journal::Journal;
+use super::workers::{self, Enough, Tally, Took, Worker};
 use crate::error::SuiteError;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -90,7 +90,7 @@ pub fn run(
     stop: &AtomicBool,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Tally, SuiteError> {
-    crew::run(what.threads, what.enough, stop, progress, |thread| {
+    workers::run(what.threads, what.enough, stop, progress, |thread| {
         let database = &databases[thread as usize % databases.len()];
         let connection = database.connect()?;
         let mut statements = Statements::new(what.seed, thread);

@@ -3,19 +3,19 @@
 //! A commit is as slow as the disk's flush, so this is the plainest of all tests of one. The
 //! library is the one built into this program, so that a result does not depend on the machine's.
 
-mod crew;
 mod database;
 pub(crate) mod error;
 mod insert;
 mod journal;
 mod update;
+mod workers;
 
-pub use crew::{Enough, Tally};
 pub use database::Database;
 pub use error::SqliteError;
 pub use insert::{Insertions, Statements, TABLE};
 pub use journal::Journal;
 pub use update::Updates;
+pub use workers::{Enough, Tally};
 
 use crate::error::SuiteError;
 use crate::folder;

@@ -6,9 +6,9 @@
 //! (<https://www.postgresql.org/docs/current/pgbench.html>). A transaction begins as `IMMEDIATE`,
 //! because in SQLite two readers that both want to write can only wait for each other.
 
-use super::crew::{self, Enough, Tally, Took, Worker};
 use super::database::{Database, expect, number};
 use super::journal::Journal;
+use super::workers::{self, Enough, Tally, Took, Worker};
 use crate::error::SuiteError;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -71,7 +71,7 @@ pub fn run(
     stop: &AtomicBool,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Tally, SuiteError> {
-    crew::run(what.clients, what.enough, stop, progress, |client| {
+    workers::run(what.clients, what.enough, stop, progress, |client| {
         let connection = database.connect()?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(what.seed ^ u64::from(client));
         let worker: Worker<'_> = Box::new(move |_| {

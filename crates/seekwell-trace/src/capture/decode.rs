@@ -3,9 +3,9 @@
 use super::error::CaptureError;
 use super::format::Field;
 use super::perf;
-use super::plan::{Event as Described, Events, Kind, Plan};
+use super::plan::{Event as Described, Events, Plan, Tracepoint};
 use super::transport::{Chunk, Encoding};
-use crate::pair::{Event, Kind as EventKind, rwbs};
+use crate::pair::{Event, EventKind, rwbs};
 use crate::source::Tables;
 use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
 use seekwell_io::units::Nanos;
@@ -56,7 +56,7 @@ impl Decoder {
         let Self { events, encoding, devices, names } = self;
         let mut each = |at: u64, bytes: &[u8]| {
             let Some(event) = events.of(bytes) else { return };
-            if event.kind == Kind::Task {
+            if event.kind == Tracepoint::Task {
                 decoded.births.extend(birth(event, at, bytes));
                 return;
             }
@@ -115,19 +115,19 @@ fn block(
     };
     let Some(device) = devices.iter().position(|known| *known == dev) else { return Read::Other };
     let sectors = match event.kind {
-        Kind::Split => number(slots.new_sector).map(|split| split.saturating_sub(sector)),
+        Tracepoint::Split => number(slots.new_sector).map(|split| split.saturating_sub(sector)),
         _ => number(slots.sectors),
     };
     let Some(sectors) = sectors else { return Read::Unreadable };
     let Some((op, flags)) = rwbs::parse(letters, sectors == 0) else { return Read::Unreadable };
     let kind = match event.kind {
-        Kind::Queue => EventKind::Queue,
-        Kind::Issue => EventKind::Issue,
-        Kind::Complete | Kind::BioComplete => EventKind::Complete,
-        Kind::Merge => EventKind::Merge,
-        Kind::Requeue => EventKind::Requeue,
-        Kind::Split => EventKind::Split,
-        Kind::Task => return Read::Other,
+        Tracepoint::Queue => EventKind::Queue,
+        Tracepoint::Issue => EventKind::Issue,
+        Tracepoint::Complete | Tracepoint::BioComplete => EventKind::Complete,
+        Tracepoint::Merge => EventKind::Merge,
+        Tracepoint::Requeue => EventKind::Requeue,
+        Tracepoint::Split => EventKind::Split,
+        Tracepoint::Task => return Read::Other,
     };
     let process = match slots.comm.and_then(|field| field.text(bytes)) {
         Some(name) if kind == EventKind::Queue => names.number(name, tables),

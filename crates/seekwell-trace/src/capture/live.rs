@@ -10,9 +10,9 @@ use super::ring::Ring;
 use super::tracefs::Tracefs;
 use super::transport::{Message, Pump, Shared, Transport, monotonic};
 use crate::error::TraceError;
-use crate::pair::{Event, Kind, Pair};
+use crate::pair::{Event, EventKind, Pair};
 use crate::record::{Record, Stamp};
-use crate::source::{About, Capture, Clock, Source, Tables};
+use crate::source::{About, Capture, Clock, Tables, TraceSource};
 use rustix::time::{ClockId, clock_gettime};
 use seekwell_io::request::Op;
 use std::cmp::Reverse;
@@ -187,16 +187,16 @@ impl Recording {
 
     fn push(&mut self, mut event: Event) {
         match event.kind {
-            Kind::Queue => {
+            EventKind::Queue => {
                 self.counts.queued.fetch_add(1, Relaxed);
                 let name = &self.tables.processes[event.process as usize];
                 if !self.everyone && !self.judge.wants(event.pid, event.process, name) {
                     event.process = NOBODY;
                 }
             }
-            Kind::Merge => _ = self.counts.done.fetch_add(1, Relaxed),
-            Kind::Split => _ = self.counts.queued.fetch_add(1, Relaxed),
-            Kind::Complete if event.len > 0 || event.op == Op::Flush => {
+            EventKind::Merge => _ = self.counts.done.fetch_add(1, Relaxed),
+            EventKind::Split => _ = self.counts.queued.fetch_add(1, Relaxed),
+            EventKind::Complete if event.len > 0 || event.op == Op::Flush => {
                 self.counts.done.fetch_add(1, Relaxed);
             }
             _ => {}
@@ -231,7 +231,7 @@ impl Recording {
     }
 }
 
-impl Source for Recording {
+impl TraceSource for Recording {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         let before = out.len();
         while !self.over && out.len() == before {

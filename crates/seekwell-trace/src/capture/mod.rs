@@ -1,4 +1,4 @@
-//! Recording: the kernel's block events as they happen, as a [`crate::source::Source`].
+//! Recording: the kernel's block events as they happen, as a [`crate::source::TraceSource`].
 //!
 //! ```text
 //! kernel ─► one buffer a CPU ─► a thread that only empties them ─► channel ─┐

@@ -46,7 +46,7 @@ pub struct Plan {
 
 /// What an event says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Tracepoint {
     /// A bio came in.
     Queue,
     /// A request was given to the driver.
@@ -66,15 +66,15 @@ pub(super) enum Kind {
 }
 
 /// Names of the events, and whether nothing can be recorded without them.
-const BLOCK: [(&str, Kind, bool); 8] = [
-    ("block/block_bio_queue", Kind::Queue, true),
-    ("block/block_rq_issue", Kind::Issue, true),
-    ("block/block_rq_complete", Kind::Complete, true),
-    ("block/block_bio_complete", Kind::BioComplete, false),
-    ("block/block_bio_backmerge", Kind::Merge, false),
-    ("block/block_bio_frontmerge", Kind::Merge, false),
-    ("block/block_rq_requeue", Kind::Requeue, false),
-    ("block/block_split", Kind::Split, false),
+const BLOCK: [(&str, Tracepoint, bool); 8] = [
+    ("block/block_bio_queue", Tracepoint::Queue, true),
+    ("block/block_rq_issue", Tracepoint::Issue, true),
+    ("block/block_rq_complete", Tracepoint::Complete, true),
+    ("block/block_bio_complete", Tracepoint::BioComplete, false),
+    ("block/block_bio_backmerge", Tracepoint::Merge, false),
+    ("block/block_bio_frontmerge", Tracepoint::Merge, false),
+    ("block/block_rq_requeue", Tracepoint::Requeue, false),
+    ("block/block_split", Tracepoint::Split, false),
 ];
 const TASK: &str = "task/task_newtask";
 
@@ -115,7 +115,7 @@ impl Slots {
 pub(super) struct Event {
     /// Its folder below `events`.
     pub path: String,
-    pub kind: Kind,
+    pub kind: Tracepoint,
     /// What the kernel itself keeps out.
     pub filter: Option<String>,
     pub format: EventFormat,
@@ -141,7 +141,7 @@ impl Events {
         read: impl Fn(&str) -> Result<String, CaptureError>,
     ) -> Result<Self, CaptureError> {
         let mut events = Vec::new();
-        let task = plan.processes.follows_threads().then_some((TASK, Kind::Task, false));
+        let task = plan.processes.follows_threads().then_some((TASK, Tracepoint::Task, false));
         for (path, kind, needed) in BLOCK.into_iter().chain(task) {
             let text = match read(path) {
                 Ok(text) => text,
@@ -160,7 +160,7 @@ impl Events {
                 path: format!("events/{path}/format").into(),
                 wrong,
             })?;
-            let filter = (kind != Kind::Task).then(|| filter(plan));
+            let filter = (kind != Tracepoint::Task).then(|| filter(plan));
             let slots = Slots::of(&format);
             events.push(Event { path: path.to_owned(), kind, filter, format, slots });
         }

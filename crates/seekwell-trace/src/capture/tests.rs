@@ -7,7 +7,7 @@ use super::plan::{Events, Plan, Recorded};
 use super::process::Processes;
 use super::transport::{Chunk, Encoding};
 use super::{CaptureError, EventFormat};
-use crate::pair::{Event, Kind};
+use crate::pair::{Event, EventKind};
 use crate::record::Flags;
 use crate::source::{Device, Tables};
 use seekwell_io::request::Op;
@@ -122,9 +122,9 @@ fn a_request_reads_the_same_from_the_layout_of_every_kernel() {
         assert_eq!(tables.processes, ["", "fio"], "{kernel}");
         let kinds: Vec<_> = events.iter().map(|e| (e.at, e.kind, e.error, e.process)).collect();
         let expected = [
-            (Nanos(100), Kind::Queue, 0, 1),
-            (Nanos(200), Kind::Issue, 0, 0),
-            (Nanos(300), Kind::Complete, 5, 0),
+            (Nanos(100), EventKind::Queue, 0, 1),
+            (Nanos(200), EventKind::Issue, 0, 0),
+            (Nanos(300), EventKind::Complete, 5, 0),
         ];
         assert_eq!(kinds, expected, "{kernel}");
         for event in events {
@@ -151,7 +151,7 @@ fn the_end_of_a_flush_is_nowhere_and_a_split_tells_what_stays_in_front() {
         let (events, ..) = decode(kernel, &raw);
         assert_eq!((events[0].offset, events[0].op), (Event::NOWHERE, Op::Flush), "{kernel}");
         let split = (events[1].kind, events[1].offset, events[1].len);
-        assert_eq!(split, (Kind::Split, 64 * 512, 16 * 512), "{kernel}");
+        assert_eq!(split, (EventKind::Split, 64 * 512, 16 * 512), "{kernel}");
     }
 }
 

@@ -4,13 +4,13 @@
 use super::input::Input;
 use super::output::Output;
 use crate::error::TraceError;
-use crate::source::{About, Capture, Sink, Source};
+use crate::source::{About, Capture, Sink, TraceSource};
 use seekwell_io::request::Op;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A source of records, or why there is none.
-pub type Opened = Result<Box<dyn Source + Send>, TraceError>;
+pub type Opened = Result<Box<dyn TraceSource + Send>, TraceError>;
 /// A sink for records, or why there is none.
 pub type Created = Result<Box<dyn Sink + Send>, TraceError>;
 

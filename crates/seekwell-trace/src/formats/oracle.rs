@@ -9,7 +9,7 @@ use super::output::Output;
 use super::text::{blocks, flag_empty};
 use crate::error::{At, TraceError};
 use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, BATCH, Capture, Clock, Device, Sink, Source, Tables, Written};
+use crate::source::{About, BATCH, Capture, Clock, Device, Sink, Tables, TraceSource, Written};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::collections::HashMap;
@@ -86,7 +86,7 @@ struct Oracle {
     tables: Tables,
 }
 
-impl Source for Oracle {
+impl TraceSource for Oracle {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         for _ in 0..BATCH {
             let at = self.bytes.position();

@@ -5,7 +5,7 @@ use super::input::{Input, Lines};
 use super::output::Output;
 use crate::error::{At, TraceError};
 use crate::record::{Flags, Record};
-use crate::source::{About, BATCH, Sink, Source, Tables, Written};
+use crate::source::{About, BATCH, Sink, Tables, TraceSource, Written};
 use memchr::{memchr, memchr2};
 use seekwell_io::request::Op;
 use std::borrow::Cow;
@@ -297,7 +297,7 @@ impl<F: LineFormat> TextSource<F> {
     }
 }
 
-impl<F: LineFormat> Source for TextSource<F> {
+impl<F: LineFormat> TraceSource for TextSource<F> {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         let enough = out.len() + BATCH;
         while out.len() < enough {

@@ -10,7 +10,7 @@ use super::input::{Bytes, Input};
 use super::text::{blocks, flag_empty};
 use crate::error::{At, TraceError};
 use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, BATCH, Capture, Clock, Device, Source, Tables};
+use crate::source::{About, BATCH, Capture, Clock, Device, Tables, TraceSource};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 
@@ -140,7 +140,7 @@ impl Vscsi {
     }
 }
 
-impl Source for Vscsi {
+impl TraceSource for Vscsi {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         for _ in 0..BATCH {
             let at = self.bytes.position();

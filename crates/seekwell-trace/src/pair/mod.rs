@@ -30,7 +30,7 @@ use table::Table;
 
 /// What happened to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EventKind {
     /// It entered the block layer (Q, `block_bio_queue`).
     Queue,
     /// It became part of another (M and F, `block_bio_backmerge`).
@@ -70,7 +70,7 @@ pub struct Event {
     /// What the request does.
     pub op: Op,
     /// What happened.
-    pub kind: Kind,
+    pub kind: EventKind,
 }
 
 impl Event {
@@ -204,12 +204,12 @@ impl Pair {
             None => event,
         };
         match event.kind {
-            Kind::Queue => self.queue(event),
-            Kind::Merge => self.merge(event),
-            Kind::Split => self.split(event),
-            Kind::Issue => self.issue(event),
-            Kind::Requeue => self.requeue(event),
-            Kind::Complete => self.complete(event),
+            EventKind::Queue => self.queue(event),
+            EventKind::Merge => self.merge(event),
+            EventKind::Split => self.split(event),
+            EventKind::Issue => self.issue(event),
+            EventKind::Requeue => self.requeue(event),
+            EventKind::Complete => self.complete(event),
         }
         self.drain(out);
     }

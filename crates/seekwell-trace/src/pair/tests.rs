@@ -13,12 +13,12 @@ fn event(line: &str) -> Event {
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |i: usize| -> u64 { words[i].parse().expect("a number") };
     let kind = match words[1] {
-        "Q" => Kind::Queue,
-        "M" => Kind::Merge,
-        "X" => Kind::Split,
-        "D" => Kind::Issue,
-        "R" => Kind::Requeue,
-        "C" => Kind::Complete,
+        "Q" => EventKind::Queue,
+        "M" => EventKind::Merge,
+        "X" => EventKind::Split,
+        "D" => EventKind::Issue,
+        "R" => EventKind::Requeue,
+        "C" => EventKind::Complete,
         other => panic!("{other}?"),
     };
     let sectors = if words[5] == "/" { number(6) - number(4) } else { number(6) };
@@ -29,7 +29,7 @@ fn event(line: &str) -> Event {
         offset: if number(4) == NO_SECTOR { Event::NOWHERE } else { number(4) * 512 },
         len,
         device: number(2) as u32,
-        pid: if kind == Kind::Queue { 77 } else { 5 },
+        pid: if kind == EventKind::Queue { 77 } else { 5 },
         process: 0,
         cpu: 0,
         error: words.get(7).map_or(0, |w| w.parse().expect("an errno")),
@@ -431,7 +431,7 @@ proptest! {
             let pick = usize::from(order[now as usize % order.len()]) % waiting.len();
             let step = waiting[pick].1.pop().expect("not empty");
             let event = event(&format!("{now} {step}"));
-            if event.kind == Kind::Queue {
+            if event.kind == EventKind::Queue {
                 want.push((event.offset, event.len, event.at));
             }
             pair.push(&event, &mut out);

@@ -5,7 +5,7 @@ use super::fit::Placing;
 use super::time::Moment;
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
-use crate::source::{BATCH, Source};
+use crate::source::{BATCH, TraceSource};
 use seekwell_io::request::{Op, Request};
 use seekwell_io::units::Nanos;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ pub struct Feed {
 
 impl Feed {
     /// Begins to read ahead.
-    pub fn start(source: Box<dyn Source + Send>, picked: Picked) -> Self {
+    pub fn start(source: Box<dyn TraceSource + Send>, picked: Picked) -> Self {
         assert!(picked.longest_bytes > 0, "a request is split into parts that hold something");
         let (send, sent) = sync_channel(AHEAD);
         let stop = Arc::new(AtomicBool::new(false));
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn read(&mut self, mut source: Box<dyn Source + Send>) -> Result<Skipped, TraceError> {
+    fn read(&mut self, mut source: Box<dyn TraceSource + Send>) -> Result<Skipped, TraceError> {
         let mut records = Vec::with_capacity(BATCH);
         loop {
             records.clear();

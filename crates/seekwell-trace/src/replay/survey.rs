@@ -3,7 +3,7 @@
 use super::time::Moment;
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
-use crate::source::{Source, each_batch};
+use crate::source::{TraceSource, each_batch};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 
@@ -85,7 +85,7 @@ impl Survey {
 ///
 /// # Errors
 /// What the source finds wrong.
-pub fn survey(source: &mut dyn Source, moment: Moment) -> Result<Survey, TraceError> {
+pub fn survey(source: &mut dyn TraceSource, moment: Moment) -> Result<Survey, TraceError> {
     let mut survey = Survey { first: Nanos::MAX, ..Survey::default() };
     each_batch(source, |batch| {
         batch.iter().for_each(|record| survey.add(record, moment));

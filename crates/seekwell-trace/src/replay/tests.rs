@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, Capture, Clock, Source, Tables};
+use crate::source::{About, Capture, Clock, Tables, TraceSource};
 use proptest::prelude::*;
 use seekwell_io::dispatch::{SharedTags, Unlimited};
 use seekwell_io::engine::{Bounds, Control, run_source};
@@ -33,7 +33,7 @@ fn kept(records: Vec<Record>) -> Kept {
     Kept { records, next: 0, about, tables: Tables::default() }
 }
 
-impl Source for Kept {
+impl TraceSource for Kept {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         let end = (self.next + 100).min(self.records.len());
         out.extend_from_slice(&self.records[self.next..end]);

@@ -6,7 +6,7 @@
 //! Waldspurger et al., FAST 2015). A block that stays was seen from its first access on.
 
 use super::document::{Follows, Space, Succession};
-use super::entry::{BLOCK_BITS, Entry, NOBODY, bound, mix, weight_of};
+use super::entry::{BLOCK_BITS, BlockEntry, NOBODY, bound, mix, weight_of};
 use super::limits::Limits;
 use super::log_bins::LogBins;
 use super::lru::Lru;
@@ -42,7 +42,7 @@ pub(super) const fn blocks_of(record: &Record) -> (u64, u64) {
 #[derive(Debug)]
 pub(super) struct Blocks {
     limits: Limits,
-    table: Vec<Entry>,
+    table: Vec<BlockEntry>,
     used: usize,
     /// A block stands for 2^level.
     level: u32,
@@ -60,7 +60,7 @@ impl Blocks {
     pub fn new(limits: Limits, reuse: bool) -> Self {
         Self {
             limits,
-            table: vec![Entry::EMPTY; 1 << 10],
+            table: vec![BlockEntry::EMPTY; 1 << 10],
             used: 0,
             level: 0,
             accesses: 0,
@@ -128,7 +128,7 @@ impl Blocks {
         let entry = &mut self.table[at];
         let new = entry.key == NOBODY;
         if new {
-            *entry = Entry { key: access.key, ..Entry::EMPTY };
+            *entry = BlockEntry { key: access.key, ..BlockEntry::EMPTY };
         } else {
             let after = access.at.saturating_sub(entry.last);
             self.after[usize::from(entry.wrote)][usize::from(access.write)].add(after, weight);
@@ -191,7 +191,7 @@ impl Blocks {
     }
 
     fn rebuild(&mut self, slots: usize) {
-        let old = std::mem::replace(&mut self.table, vec![Entry::EMPTY; slots]);
+        let old = std::mem::replace(&mut self.table, vec![BlockEntry::EMPTY; slots]);
         let bound = bound(self.level);
         let mask = slots - 1;
         for entry in old.into_iter().filter(|entry| entry.within(bound)) {
@@ -209,7 +209,7 @@ impl Blocks {
     pub fn space(&self) -> Space {
         let weight = weight_of(self.level);
         let held = || self.table.iter().filter(|entry| entry.key != NOBODY);
-        let bytes = |wanted: fn(&Entry) -> bool| {
+        let bytes = |wanted: fn(&BlockEntry) -> bool| {
             let blocks = held().filter(|entry| wanted(entry)).count();
             (blocks as f64 * weight) as u64 * (1 << BLOCK_BITS)
         };

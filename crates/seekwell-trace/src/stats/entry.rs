@@ -7,7 +7,7 @@ pub(super) const NOBODY: u64 = u64::MAX;
 
 /// One block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct BlockEntry {
     /// Device and number, see [`super::blocks`].
     pub key: u64,
     pub last: u64,
@@ -19,7 +19,7 @@ pub(super) struct Entry {
     pub wrote: bool,
 }
 
-impl Entry {
+impl BlockEntry {
     pub const EMPTY: Self =
         Self { key: NOBODY, last: 0, last_write: 0, reads: 0, writes: 0, place: 0, wrote: false };
 

@@ -7,7 +7,7 @@
 //! FAST 2015, with its correction: accesses expected and not sampled are hits at distance zero).
 
 use super::document::Reuse;
-use super::entry::{BLOCK_BITS, Entry, bound, weight_of};
+use super::entry::{BLOCK_BITS, BlockEntry, bound, weight_of};
 use super::limits::Limits;
 use super::log_bins::LogBins;
 
@@ -45,7 +45,7 @@ impl Lru {
 
     /// One access to the block in `table[at]`.
     #[inline]
-    pub fn access(&mut self, hash: u64, new: bool, at: usize, table: &mut [Entry]) {
+    pub fn access(&mut self, hash: u64, new: bool, at: usize, table: &mut [BlockEntry]) {
         if hash > bound(self.level) {
             return;
         }
@@ -83,14 +83,14 @@ impl Lru {
     }
 
     /// The blocks moved, and those above `bound` are gone.
-    pub fn table_was_rebuilt(&mut self, table_bound: u64, table: &mut [Entry]) {
+    pub fn table_was_rebuilt(&mut self, table_bound: u64, table: &mut [BlockEntry]) {
         while bound(self.level) > table_bound {
             self.level += 1;
         }
         self.pack(bound(self.level), table);
     }
 
-    fn thin_to(&mut self, blocks: usize, table: &mut [Entry]) {
+    fn thin_to(&mut self, blocks: usize, table: &mut [BlockEntry]) {
         loop {
             self.level += 1;
             let bound = bound(self.level);
@@ -101,7 +101,7 @@ impl Lru {
     }
 
     /// Numbers the places of all blocks that are followed anew, in their order, without gaps.
-    fn pack(&mut self, bound: u64, table: &mut [Entry]) {
+    fn pack(&mut self, bound: u64, table: &mut [BlockEntry]) {
         let mut order: Vec<(u32, u32)> = Vec::with_capacity(self.followed);
         for (at, entry) in table.iter().enumerate().filter(|(_, entry)| entry.within(bound)) {
             order.push((entry.place, at as u32));

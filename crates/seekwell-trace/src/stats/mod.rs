@@ -1,4 +1,4 @@
-//! What a trace tells, in one pass over any [`Source`] and in bounded memory.
+//! What a trace tells, in one pass over any [`TraceSource`] and in bounded memory.
 //!
 //! Each figure has a small accumulator of its own with `add` and `finish`; a batch of records goes
 //! through one accumulator after the other, so that the tables of each stay in the cache. What
@@ -40,7 +40,7 @@ pub use limits::Limits;
 
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
-use crate::source::{About, BATCH, Source, Tables, each_batch};
+use crate::source::{About, BATCH, Tables, TraceSource, each_batch};
 use blocks::Blocks;
 use ratio::{rate, share};
 use seekwell_io::request::Op;
@@ -240,7 +240,7 @@ impl Stats {
 /// # Errors
 /// What the source answers. `None` where `proceed` said no.
 pub fn of(
-    source: &mut dyn Source,
+    source: &mut dyn TraceSource,
     file: &str,
     options: Options,
     mut proceed: impl FnMut(u64) -> bool,

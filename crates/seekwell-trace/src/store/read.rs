@@ -7,7 +7,7 @@ use super::summary::Summary;
 use crate::error::{At, TraceError};
 use crate::order::Ordered;
 use crate::record::{Record, Stamp};
-use crate::source::{About, BATCH, Source, Tables};
+use crate::source::{About, BATCH, Tables, TraceSource};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -31,7 +31,7 @@ const MAX_FOOTER: u64 = 256 << 20;
 ///
 /// # Errors
 /// [`TraceError::Io`], or [`TraceError::Malformed`] where it is another kind of Parquet.
-pub fn open(path: &Path) -> Result<Box<dyn Source + Send>, TraceError> {
+pub fn open(path: &Path) -> Result<Box<dyn TraceSource + Send>, TraceError> {
     let stored = Stored::open(path)?;
     Ok(if stored.summary.is_disordered { Box::new(Ordered::new(stored)) } else { Box::new(stored) })
 }
@@ -132,7 +132,7 @@ impl Stored {
     }
 }
 
-impl Source for Stored {
+impl TraceSource for Stored {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         while self.group.as_ref().is_none_or(|g| g.left == 0) {
             if !self.open_group()? {

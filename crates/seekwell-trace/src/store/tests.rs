@@ -1,7 +1,7 @@
 use super::*;
 use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, Capture, Clock, Device, Source, Tables};
+use crate::source::{About, Capture, Clock, Device, Tables, TraceSource};
 use proptest::prelude::*;
 use seekwell_access::OutputFile;
 use seekwell_io::request::Op;

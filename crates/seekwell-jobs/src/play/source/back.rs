@@ -36,7 +36,7 @@ impl Source for ReadBack<'_> {
         })
     }
 
-    fn forgives(&mut self, _: &Failure) -> bool {
+    fn tolerates(&mut self, _: &Failure) -> bool {
         self.forgiving
     }
 }

@@ -8,7 +8,7 @@ use seekwell_io::request::Op;
 pub const MISMATCH: i32 = rustix::io::Errno::ILSEQ.raw_os_error();
 
 /// Whether a job goes on after a failure.
-pub fn forgives(errors: &Errors, failure: &Failure) -> bool {
+pub fn tolerates(errors: &Errors, failure: &Failure) -> bool {
     is_ignored(errors, failure)
         || match (failure.kind, failure.op) {
             (FailureKind::Errno { errno: MISMATCH }, Op::Read) => errors.continue_verify,

@@ -491,8 +491,8 @@ impl Source for JobSource {
         }
     }
 
-    fn forgives(&mut self, failure: &Failure) -> bool {
-        failure::forgives(&self.errors, failure)
+    fn tolerates(&mut self, failure: &Failure) -> bool {
+        failure::tolerates(&self.errors, failure)
     }
 }
 

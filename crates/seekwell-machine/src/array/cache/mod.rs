@@ -277,7 +277,7 @@ impl<P: Part> Part for Cached<P> {
             let bytes = u64::from(command.len) * 1_000_000_000;
             cost += bytes.div_ceil(self.params.bytes_per_s);
         }
-        let start = self.memory.book(now, Nanos(cost));
+        let start = self.memory.reserve(now, Nanos(cost));
         self.arrived.push_back((start + Nanos(cost), command));
         self.outstanding += 1;
         self.heard = now;

@@ -11,7 +11,7 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-use crate::driver::{Entry, QueueParams, Station};
+use crate::driver::{QueueParams, QueuedAccess, Station};
 use crate::limits::{OutOfRange, within};
 use crate::part::{Command, Done, Part};
 use crate::serial::{Leaving, Serial};
@@ -126,7 +126,7 @@ impl<P: Part> MemoryCache<P> {
         let owner = self.next_owner;
         self.next_owner = owner.wrapping_add(1);
         self.purposes.insert(owner, purpose);
-        self.drive.add(Entry::new(owner, op, from, to - from, now), now);
+        self.drive.add(QueuedAccess::new(owner, op, from, to - from, now), now);
     }
 
     /// Takes a job as far as it goes: lines, then what it lacks, then its end.
@@ -189,7 +189,7 @@ impl<P: Part> MemoryCache<P> {
     /// All that a job needs is here.
     fn end(&mut self, index: u32, job: Job, now: Nanos) {
         let span = Nanos((job.to - job.from) * self.params.sector_ns);
-        let at = self.host.book(now, span) + span;
+        let at = self.host.reserve(now, span) + span;
         let scheme = self.params.scheme;
         let written = job.command.op == Op::Write;
         if written {

@@ -17,7 +17,7 @@ pub(super) struct Device {
     /// The component's name.
     pub name: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: DeviceKind,
     /// Buses that it shares with others, by number.
     pub lines: Vec<usize>,
     /// How it uses them.
@@ -32,7 +32,7 @@ pub(super) struct Device {
 
 /// What a device is.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum DeviceKind {
     /// A hard drive.
     Disk(Box<hdd::Params>),
     /// A drive of constant access time.
@@ -53,7 +53,7 @@ impl Device {
     pub fn build(&self, seed: u64) -> Result<AnyPart, DisksimError> {
         let shares = !self.lines.is_empty();
         match &self.kind {
-            Kind::Disk(params) => {
+            DeviceKind::Disk(params) => {
                 let seed = seed.wrapping_mul(1021).wrapping_add(self.spindle);
                 let mut params = (**params).clone();
                 if let Some(interface) = params.interface.as_mut().filter(|_| shares) {
@@ -64,7 +64,7 @@ impl Device {
                 let made = made.map_err(|source| DisksimError::Drive { drive: drive(), source })?;
                 Ok(Box::new(made))
             }
-            Kind::Simple(params) => {
+            DeviceKind::Simple(params) => {
                 let read_sector_ns = if shares { 0 } else { params.read_sector_ns };
                 let made = SimpleDisk::new(SimpleParams { read_sector_ns, ..*params });
                 let part = || self.name.clone();
@@ -165,10 +165,10 @@ fn device(
         made.not_modelled.retain(|key| !left.contains(key));
         left.append(&mut made.not_modelled);
         let bus = disk_bus(&made.params);
-        (Kind::Disk(Box::new(made.params)), bus)
+        (DeviceKind::Disk(Box::new(made.params)), bus)
     } else {
         let params = simple(document, name, &keys)?;
-        (Kind::Simple(params), simple_bus(&params))
+        (DeviceKind::Simple(params), simple_bus(&params))
     };
     let controller = smart_controller(document, name);
     let name = name.to_owned();

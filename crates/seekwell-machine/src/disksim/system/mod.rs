@@ -10,7 +10,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
-pub use run::Outcome;
+pub use run::SystemTimes;
 pub(super) use volumes::{Striping, striping};
 
 use super::error::DisksimError;

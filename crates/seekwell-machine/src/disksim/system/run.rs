@@ -14,7 +14,7 @@ use seekwell_io::units::Nanos;
 
 /// What became of a workload.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct SystemTimes {
     /// Response times of requests to volumes.
     pub requests: Times,
     /// Response times of accesses to devices, from when they stood in the driver's queue.
@@ -30,7 +30,7 @@ impl System {
     ///
     /// # Errors
     /// None that [`super::system`] would not have given.
-    pub fn run(&self) -> Result<Outcome, DisksimError> {
+    pub fn run(&self) -> Result<SystemTimes, DisksimError> {
         let mut driver = self.driver()?;
         let mut processes = Processes::new(&self.workload);
         let mut ended = Vec::new();
@@ -76,7 +76,7 @@ impl System {
         }
         let all = devices.iter().flatten().copied().collect();
         let names = self.ports.iter().map(|port| self.devices[port.device].name.clone());
-        Ok(Outcome {
+        Ok(SystemTimes {
             requests: Times::new(requests),
             accesses: Times::new(all),
             devices: names.zip(devices.into_iter().map(Times::new)).collect(),

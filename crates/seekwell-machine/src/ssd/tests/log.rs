@@ -114,7 +114,7 @@ proptest! {
         ftl.assert_consistent();
         for (unit, mapped) in mapped.iter().enumerate() {
             let place = ftl.place(unit as u64);
-            prop_assert_eq!(place != crate::ssd::ftl::Place::Unmapped, *mapped);
+            prop_assert_eq!(place != crate::ssd::ftl::Mapping::Unmapped, *mapped);
         }
     }
 

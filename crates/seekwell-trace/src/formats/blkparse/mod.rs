@@ -11,7 +11,7 @@ use super::events::{Pairing, errno};
 use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
-use crate::pair::{Event, Kind, rwbs};
+use crate::pair::{Event, EventKind, rwbs};
 use crate::record::{Flags, Record};
 use crate::source::{About, Capture, Clock, Tables};
 use columns::Head;
@@ -108,12 +108,12 @@ impl LineFormat for Blkparse {
             return self.other(line);
         };
         let kind = match head.action {
-            b"Q" => Kind::Queue,
-            b"D" => Kind::Issue,
-            b"C" => Kind::Complete,
-            b"M" | b"F" => Kind::Merge,
-            b"X" => Kind::Split,
-            b"R" => Kind::Requeue,
+            b"Q" => EventKind::Queue,
+            b"D" => EventKind::Issue,
+            b"C" => EventKind::Complete,
+            b"M" | b"F" => EventKind::Merge,
+            b"X" => EventKind::Split,
+            b"R" => EventKind::Requeue,
             b"G" | b"I" | b"P" | b"U" | b"UT" | b"S" | b"B" | b"A" | b"T" | b"m" | b"ZP"
             | b"ZU" => return Ok(()),
             other => return Err(Wrong::new("an action that blkparse knows", other)),
@@ -136,7 +136,7 @@ impl LineFormat for Blkparse {
         cursor.step(head.len);
         let after = cursor.rest();
         match kind {
-            Kind::Split => cursor.halves().map(|(offset, len)| {
+            EventKind::Split => cursor.halves().map(|(offset, len)| {
                 (event.offset, event.len) = (offset, len);
                 cursor.blanks();
             }),
@@ -148,11 +148,13 @@ impl LineFormat for Blkparse {
         (event.op, event.flags) = (op, event.flags | flags);
         let last = cursor.bracketed().ok_or_else(|| Wrong::new("[…] at the end", after))?;
         match kind {
-            Kind::Complete if last == b"0" => {}
-            Kind::Complete => {
+            EventKind::Complete if last == b"0" => {}
+            EventKind::Complete => {
                 event.error = errno(last).ok_or_else(|| Wrong::new("[error]", last))?;
             }
-            Kind::Queue | Kind::Issue => event.process = self.pairing.process(last, tables)?,
+            EventKind::Queue | EventKind::Issue => {
+                event.process = self.pairing.process(last, tables)?
+            }
             _ => {}
         }
         self.pairing.push(&event, about, out);

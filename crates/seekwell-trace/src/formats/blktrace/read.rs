@@ -5,9 +5,9 @@ use crate::error::{At, TraceError};
 use crate::formats::events::{Pairing, errno_of};
 use crate::formats::input::{Bytes, Input};
 use crate::formats::text::Wrong;
-use crate::pair::{Event, Kind, rwbs};
+use crate::pair::{Event, EventKind, rwbs};
 use crate::record::{Flags, Record};
-use crate::source::{About, BATCH, Capture, Clock, Source, Tables};
+use crate::source::{About, BATCH, Capture, Clock, Tables, TraceSource};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::cmp::Reverse;
@@ -33,7 +33,7 @@ pub fn first_of(base: &Path) -> Option<PathBuf> {
 /// # Errors
 /// [`TraceError::Io`], and [`TraceError::Malformed`] or [`TraceError::Truncated`] where a file
 /// does not begin with a record.
-pub fn open(input: Input) -> Result<Box<dyn Source + Send>, TraceError> {
+pub fn open(input: Input) -> Result<Box<dyn TraceSource + Send>, TraceError> {
     let siblings = siblings(input.path());
     // Times of a merged stream begin at 0; a CPU's own are the machine's.
     let clock = if siblings.is_empty() { Clock::Start } else { Clock::Monotonic };
@@ -182,7 +182,7 @@ impl Blktrace {
         }
         let Some(kind) = kind_of(raw.act()) else { return Ok(()) };
         let mut len = raw.bytes;
-        if kind == Kind::Split {
+        if kind == EventKind::Split {
             // The only number here in an order of its own: big-endian, always.
             let Some(second) = payload.get(..SPLIT_LEN) else {
                 return Err(TraceError::Malformed {
@@ -206,7 +206,7 @@ impl Blktrace {
         Ok(())
     }
 
-    fn event(&mut self, raw: &Raw, kind: Kind, len: u32) -> Result<Event, Wrong> {
+    fn event(&mut self, raw: &Raw, kind: EventKind, len: u32) -> Result<Event, Wrong> {
         let (op, flags) = operation(raw);
         let commanded = raw.is(category::COMMAND);
         Ok(Event {
@@ -264,14 +264,14 @@ impl Blktrace {
     }
 }
 
-const fn kind_of(act: u8) -> Option<Kind> {
+const fn kind_of(act: u8) -> Option<EventKind> {
     Some(match act {
-        act::QUEUE => Kind::Queue,
-        act::BACK_MERGE | act::FRONT_MERGE => Kind::Merge,
-        act::REQUEUE => Kind::Requeue,
-        act::ISSUE => Kind::Issue,
-        act::COMPLETE => Kind::Complete,
-        act::SPLIT => Kind::Split,
+        act::QUEUE => EventKind::Queue,
+        act::BACK_MERGE | act::FRONT_MERGE => EventKind::Merge,
+        act::REQUEUE => EventKind::Requeue,
+        act::ISSUE => EventKind::Issue,
+        act::COMPLETE => EventKind::Complete,
+        act::SPLIT => EventKind::Split,
         _ => return None,
     })
 }
@@ -301,7 +301,7 @@ fn operation(raw: &Raw) -> (Op, Flags) {
     rwbs::settle(op, flags, raw.bytes == 0)
 }
 
-impl Source for Blktrace {
+impl TraceSource for Blktrace {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         let enough = out.len() + BATCH;
         while out.len() < enough {

@@ -6,7 +6,7 @@ use crate::formats::input::Input;
 use crate::formats::output::Output;
 use crate::formats::{self, blkparse};
 use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, Capture, Clock, Losses, Source, Tables};
+use crate::source::{About, Capture, Clock, Losses, Tables, TraceSource};
 use proptest::prelude::*;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -17,7 +17,7 @@ fn input(bytes: Vec<u8>) -> Input {
     Input::from_reader(Path::new("test"), Box::new(std::io::Cursor::new(bytes))).expect("reads")
 }
 
-fn drain(source: &mut dyn Source) -> (Vec<Record>, Result<(), TraceError>) {
+fn drain(source: &mut dyn TraceSource) -> (Vec<Record>, Result<(), TraceError>) {
     let mut records = Vec::new();
     loop {
         let before = records.len();

@@ -10,7 +10,7 @@ use super::events::{Pairing, errno};
 use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
-use crate::pair::{Event, Kind, rwbs};
+use crate::pair::{Event, EventKind, rwbs};
 use crate::record::Record;
 use crate::source::{About, Capture, Clock, Tables};
 use memchr::memmem;
@@ -100,14 +100,14 @@ fn cpu_column(line: &[u8]) -> Option<(usize, u16, &[u8])> {
     None
 }
 
-fn kind_of(name: &[u8]) -> Option<Kind> {
+fn kind_of(name: &[u8]) -> Option<EventKind> {
     Some(match name {
-        b"block_bio_queue" => Kind::Queue,
-        b"block_bio_backmerge" | b"block_bio_frontmerge" | b"block_rq_merge" => Kind::Merge,
-        b"block_split" => Kind::Split,
-        b"block_rq_issue" => Kind::Issue,
-        b"block_rq_requeue" => Kind::Requeue,
-        b"block_rq_complete" | b"block_bio_complete" => Kind::Complete,
+        b"block_bio_queue" => EventKind::Queue,
+        b"block_bio_backmerge" | b"block_bio_frontmerge" | b"block_rq_merge" => EventKind::Merge,
+        b"block_split" => EventKind::Split,
+        b"block_rq_issue" => EventKind::Issue,
+        b"block_rq_requeue" => EventKind::Requeue,
+        b"block_rq_complete" | b"block_bio_complete" => EventKind::Complete,
         _ => return None,
     })
 }
@@ -131,8 +131,10 @@ impl LineFormat for PerfScript {
         let mut event = body(&head, kind, tables, &mut self.pairing)?;
         let last = Cursor::new(head.body).bracketed_last().ok_or_else(wrong)?;
         match kind {
-            Kind::Complete => event.error = errno(last).ok_or_else(wrong)?,
-            Kind::Queue | Kind::Issue => event.process = self.pairing.process(last, tables)?,
+            EventKind::Complete => event.error = errno(last).ok_or_else(wrong)?,
+            EventKind::Queue | EventKind::Issue => {
+                event.process = self.pairing.process(last, tables)?
+            }
             _ => {}
         }
         self.pairing.push(&event, about, out);
@@ -160,7 +162,7 @@ impl PerfScript {
 /// `major,minor rwbs [bytes] [(command)] sector + sectors …`.
 fn body(
     head: &Head<'_>,
-    kind: Kind,
+    kind: EventKind,
     tables: &mut Tables,
     pairing: &mut Pairing,
 ) -> Result<Event, Wrong> {
@@ -182,7 +184,7 @@ fn body(
         return Err(wrong());
     }
     cursor.blanks();
-    let (offset, len) = if kind == Kind::Split {
+    let (offset, len) = if kind == EventKind::Split {
         cursor.halves().ok_or_else(wrong)?
     } else {
         cursor.range().ok_or_else(wrong)?

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::CommandError;
 use crate::exit::Exit;
 use seekwell_machine::Model;
-use seekwell_machine::describe::Source;
+use seekwell_machine::describe::Provenance;
 use seekwell_run::model;
 use serde_json::json;
 use std::path::Path;
@@ -41,7 +41,7 @@ pub fn run(args: &Check, context: &Context) -> Ended {
 }
 
 fn sentence(file: &Path, model: &Model) -> String {
-    let sources = Source::WRITTEN.into_iter().chain([Source::Asked]).filter_map(|source| {
+    let sources = Provenance::WRITTEN.into_iter().chain([Provenance::Asked]).filter_map(|source| {
         let count = model.parameters().iter().filter(|p| p.origin.source == source).count();
         (count > 0).then(|| format!("{count} {}", source.name()))
     });

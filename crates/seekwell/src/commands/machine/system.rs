@@ -5,7 +5,7 @@ use crate::cli::machine::Validate;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_machine::ImportError;
-use seekwell_machine::disksim::{self, DisksimError, Outcome, System};
+use seekwell_machine::disksim::{self, DisksimError, System, SystemTimes};
 use seekwell_machine::validate::Times;
 use seekwell_report::units::time;
 use seekwell_sys::{MAX_TEXT, read_text};
@@ -42,7 +42,7 @@ fn read(parv: &Path) -> Result<System, DisksimError> {
     disksim::system(&document, &mut open)
 }
 
-fn text(title: &str, outcome: &Outcome, width: usize) -> String {
+fn text(title: &str, outcome: &SystemTimes, width: usize) -> String {
     let row = |name: &str, times: &Times| {
         let mut row = vec![name.to_owned(), times.count().to_string()];
         if times.count() > 0 {
@@ -62,7 +62,7 @@ fn text(title: &str, outcome: &Outcome, width: usize) -> String {
     format!("{title} (modelled), {} requests in {span}\n\n{table}", outcome.requests.count())
 }
 
-fn document(title: &str, system: &System, outcome: &Outcome) -> Value {
+fn document(title: &str, system: &System, outcome: &SystemTimes) -> Value {
     let times = |times: &Times| {
         let mut shown = serde_json::Map::new();
         shown.insert("count".into(), json!(times.count()));

@@ -6,7 +6,7 @@ use seekwell_report::units;
 use seekwell_trace::capture::{Recording, Via};
 use seekwell_trace::formats::Format;
 use seekwell_trace::record;
-use seekwell_trace::source::{Device, Source, Written};
+use seekwell_trace::source::{Device, TraceSource, Written};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -23,7 +23,7 @@ use seekwell_sys::View;
 use seekwell_trace::capture::{self, Plan, Processes, Recorded, Recording, Watch};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Format};
-use seekwell_trace::source::{BATCH, Sink, Source, Written};
+use seekwell_trace::source::{BATCH, Sink, TraceSource, Written};
 use seekwell_trace::store;
 use std::io;
 use std::path::Path;

@@ -63,16 +63,16 @@ pub fn run<'a>(
             let (shared, worker) = (&shared, &worker);
             scope.spawn(move || shared.work(worker(thread)))
         };
-        let crew: Vec<_> = (0..threads).map(one).collect();
+        let workers: Vec<_> = (0..threads).map(one).collect();
         start.wait();
         let began = Instant::now();
-        while crew.iter().any(|member| !member.is_finished()) {
+        while workers.iter().any(|member| !member.is_finished()) {
             progress(share(enough, threads, done.load(Relaxed), began.elapsed()));
             thread::sleep(TICK.min(Duration::from_millis(5) + began.elapsed() / 20));
         }
         let mut all = Tally::default();
         let mut error = None;
-        for member in crew {
+        for member in workers {
             match member.join() {
                 Ok(Ok(one)) => {
                     all.transaction.merge(&one.transaction);

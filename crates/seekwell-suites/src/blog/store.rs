@@ -22,7 +22,7 @@ const CHUNK: usize = 8192;
 
 /// The kinds of file in a blog, with blogbench's sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum BlogFile {
     /// Text by a writer: 1 to 32 KiB.
     Article,
     /// A picture beside it: 8 to 64 KiB.
@@ -31,7 +31,7 @@ pub enum Kind {
     Comment,
 }
 
-impl Kind {
+impl BlogFile {
     /// All of them, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Article, Self::Picture, Self::Comment];
 
@@ -76,7 +76,7 @@ pub struct Blog {
 
 impl Blog {
     /// The path of a file, numbers from 1.
-    pub fn file(&self, kind: Kind, number: u32) -> PathBuf {
+    pub fn file(&self, kind: BlogFile, number: u32) -> PathBuf {
         self.folder.join(format!("{}-{number}.{}", kind.name(), kind.ending()))
     }
 
@@ -101,7 +101,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// All blogs.
 #[derive(Debug)]
-pub struct Book {
+pub struct BlogStore {
     dir: PathBuf,
     /// The oldest first.
     shelf: Mutex<VecDeque<Arc<Blog>>>,
@@ -111,7 +111,7 @@ pub struct Book {
     room_bytes: u64,
 }
 
-impl Book {
+impl BlogStore {
     /// No blogs yet, in `dir`, that may take `room_bytes` there.
     pub fn new(dir: &Path, room_bytes: u64) -> Self {
         Self {
@@ -181,7 +181,7 @@ impl Book {
     pub fn write(
         &self,
         blog: &Blog,
-        kind: Kind,
+        kind: BlogFile,
         number: u32,
         content: &[u8],
         writer: u32,
@@ -196,7 +196,7 @@ impl Book {
         let written = new.and_then(|mut f| content.chunks(CHUNK).try_for_each(|c| f.write_all(c)));
         written.doing("writing", &unfinished)?;
         let size = content.len() as u32;
-        // Under the lock, or of two writers the book could believe the other.
+        // Under the lock, or of two writers the store could believe the other.
         let mut sizes = locked(&blog.sizes);
         fs::rename(&unfinished, &path).doing("renaming", &unfinished)?;
         let place = &mut sizes[kind as usize][number as usize - 1];
@@ -235,7 +235,7 @@ impl Book {
 ///
 /// # Errors
 /// [`BlogError::Torn`], and what the kernel says.
-pub fn read(path: &Path, kind: Kind, buffer: &mut [u8]) -> Result<Option<u64>, SuiteError> {
+pub fn read(path: &Path, kind: BlogFile, buffer: &mut [u8]) -> Result<Option<u64>, SuiteError> {
     use std::io::Read;
     let mut file = match fs::File::open(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
@@ -262,50 +262,54 @@ mod tests {
     use super::*;
     use seekwell_sys::{Class, Classified};
 
-    fn content(kind: Kind) -> Vec<u8> {
+    fn content(kind: BlogFile) -> Vec<u8> {
         vec![7; kind.bytes().0 as usize + 100]
     }
 
     #[test]
     fn the_book_agrees_with_the_disk_and_says_so_when_it_does_not() {
         let dir = tempfile::tempdir().unwrap();
-        let book = Book::new(dir.path(), 1 << 30);
-        let blog = book.begin().unwrap();
-        for kind in Kind::ALL {
-            assert!(book.write(&blog, kind, 1, &content(kind), 0).unwrap());
-            assert!(book.write(&blog, kind, 100, &content(kind), 0).unwrap());
-            assert!(book.write(&blog, kind, 1, &content(kind)[1..], 1).unwrap(), "again");
+        let store = BlogStore::new(dir.path(), 1 << 30);
+        let blog = store.begin().unwrap();
+        for kind in BlogFile::ALL {
+            assert!(store.write(&blog, kind, 1, &content(kind), 0).unwrap());
+            assert!(store.write(&blog, kind, 100, &content(kind), 0).unwrap());
+            assert!(store.write(&blog, kind, 1, &content(kind)[1..], 1).unwrap(), "again");
         }
-        book.check().unwrap();
+        store.check().unwrap();
         assert_eq!(blog.held(), (6, 2 * (1024 + 8192 + 2048) + 597));
-        assert_eq!(book.bytes(), 2 * (4096 + 12_288 + 4096));
-        let path = blog.file(Kind::Article, 100);
+        assert_eq!(store.bytes(), 2 * (4096 + 12_288 + 4096));
+        let path = blog.file(BlogFile::Article, 100);
         let mut buffer = [0; 8];
-        assert_eq!(read(&path, Kind::Article, &mut buffer).unwrap(), Some(1124));
-        let missing = blog.file(Kind::Article, 99);
-        assert_eq!(read(&missing, Kind::Article, &mut buffer).unwrap(), None);
+        assert_eq!(read(&path, BlogFile::Article, &mut buffer).unwrap(), Some(1124));
+        let missing = blog.file(BlogFile::Article, 99);
+        assert_eq!(read(&missing, BlogFile::Article, &mut buffer).unwrap(), None);
         fs::write(&path, b"short").unwrap();
-        let torn = read(&path, Kind::Article, &mut buffer).unwrap_err();
+        let torn = read(&path, BlogFile::Article, &mut buffer).unwrap_err();
         assert!(
             torn.to_string().contains("was read as 5 bytes") && torn.class() == Class::Invalid,
             "{torn}"
         );
-        let differs = book.check().unwrap_err();
+        let differs = store.check().unwrap_err();
         assert!(differs.to_string().contains("holds 6 files"), "{differs}");
     }
 
     #[test]
     fn the_oldest_blog_makes_room_and_nothing_is_written_to_it_any_more() {
         let dir = tempfile::tempdir().unwrap();
-        let book = Book::new(dir.path(), 20_000);
-        let first = book.begin().unwrap();
-        assert!(book.write(&first, Kind::Picture, 1, &content(Kind::Picture), 0).unwrap());
-        let second = book.begin().unwrap();
-        assert!(book.write(&second, Kind::Picture, 1, &content(Kind::Picture), 0).unwrap());
-        let third = book.begin().unwrap();
-        assert_eq!((book.removed(), book.bytes()), (1, 12_288));
-        assert!(!book.write(&first, Kind::Article, 1, &content(Kind::Article), 0).unwrap());
+        let store = BlogStore::new(dir.path(), 20_000);
+        let first = store.begin().unwrap();
+        assert!(store.write(&first, BlogFile::Picture, 1, &content(BlogFile::Picture), 0).unwrap());
+        let second = store.begin().unwrap();
+        assert!(
+            store.write(&second, BlogFile::Picture, 1, &content(BlogFile::Picture), 0).unwrap()
+        );
+        let third = store.begin().unwrap();
+        assert_eq!((store.removed(), store.bytes()), (1, 12_288));
+        assert!(
+            !store.write(&first, BlogFile::Article, 1, &content(BlogFile::Article), 0).unwrap()
+        );
         assert!(!first.folder.exists() && second.folder.exists() && third.folder.exists());
-        book.check().unwrap();
+        store.check().unwrap();
     }
 }
