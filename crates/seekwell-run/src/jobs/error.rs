@@ -62,6 +62,19 @@ pub enum JobRunError {
         /// What a block is, in bytes.
         block: u32,
     },
+    /// What was laid out is smaller by now.
+    #[error(
+        "{} has {now} bytes by now, and the jobs use {end}: run them again when nobody else changes \
+         it", path.display()
+    )]
+    Shrunk {
+        /// The file or device.
+        path: PathBuf,
+        /// Where the jobs end in it.
+        end: u64,
+        /// What there is.
+        now: u64,
+    },
     /// More files than this process may have open.
     #[error(
         "{needed} files would be open at once, and this process may have {limit}: raise it with \
@@ -230,6 +243,7 @@ impl JobRunError {
             Self::Layout(error) => error.is_usage(),
             Self::WouldOverwrite { .. }
             | Self::WouldDestroy { .. }
+            | Self::Shrunk { .. }
             | Self::TooManyFiles { .. }
             | Self::Log(_)
             | Self::Folder { .. }
