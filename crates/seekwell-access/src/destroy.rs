@@ -339,7 +339,13 @@ const BLKDISCARD: libc::Ioctl = 0x1277;
 const BLKZEROOUT: libc::Ioctl = 0x127f;
 
 impl WritableDevice {
+    /// Destroys a range; whoever calls this has made sure that it may be.
     fn range_ioctl(&self, request: libc::Ioctl, offset: u64, len: u64) -> io::Result<()> {
+        let block = u64::from(self.logical_block_bytes);
+        assert!(len > 0 && offset.is_multiple_of(block) && len.is_multiple_of(block));
+        assert!(offset.checked_add(len).is_some_and(|end| end <= self.size_bytes));
+        let access = rustix::fs::fcntl_getfl(&self.fd)? & OFlags::RWMODE;
+        assert_eq!(access, OFlags::RDWR, "only a device that was opened to be written is");
         let range = [offset, len];
         // SAFETY: the descriptor is open for as long as `self` is borrowed, and both requests read
         // exactly two u64 through the pointer, which points to an array of two.

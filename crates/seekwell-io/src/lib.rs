@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod dispatch;
 pub mod engine;
+pub mod gate;
 pub mod gauge;
 pub mod histogram;
 pub mod measurement;

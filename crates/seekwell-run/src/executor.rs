@@ -2,17 +2,16 @@
 //! device's own counters meet.
 
 use crate::RunError;
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
-use seekwell_access::Opened;
+use seekwell_access::{Opened, Way};
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_io::clock::Clock;
 use seekwell_io::dispatch::{Dispatcher, SharedTags, TagPolicy, Unlimited};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
-use seekwell_io::target::{Engine, Null, Target, TargetError, Threads, Uring};
+use seekwell_io::target::{Engine, Real, Stamped, TargetError, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
 use seekwell_machine::{AnyPart, Machine, Model};
@@ -20,7 +19,7 @@ use seekwell_runs::DeviceCount;
 use seekwell_sys::{DevId, DiskCounters, Live, View};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -162,13 +161,11 @@ impl RealExecutor {
     }
 
     fn open_buffered(&mut self) -> Result<(), ExecuteError> {
-        let Source::Opened { opened, .. } = &self.source else { return Ok(()) };
-        if self.buffered.is_none() {
-            // Through /proc, because a temporary file has no name any more.
-            let path = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
-            let access = if opened.writable() { OFlags::RDWR } else { OFlags::RDONLY };
-            let fd = rustix::fs::open(&path, access | OFlags::CLOEXEC, Mode::empty());
-            let fd = fd.map_err(|e| ExecuteError::OpenFailed { path, errno: e.raw_os_error() })?;
+        if let (Source::Opened { opened, .. }, None) = (&self.source, &self.buffered) {
+            let fd = opened.reopen(Way::default()).map_err(|e| ExecuteError::OpenFailed {
+                path: "the target, through the page cache".into(),
+                errno: e.raw_os_error().unwrap_or(0),
+            })?;
             self.buffered = Some(fd);
         }
         Ok(())
@@ -184,14 +181,22 @@ impl RealExecutor {
             (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
             (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
         };
-        let issue = Issue {
-            engine: self.engine,
-            depth: workload.pace.depth(),
-            bytes: workload.max_bytes(),
-            flushes: workload.flush_every > 0,
-            seed: workload.seed,
+        let tags = workload.pace.depth();
+        let open = |thread: u32| {
+            let data = || Stamped::new(workload.seed ^ u64::from(thread));
+            let (size, commits) = ((tags, workload.max_bytes()), workload.flush_every > 0);
+            Real::open(self.engine, file.as_slice(), size, commits, data)
         };
-        issue.on(file, Drawn { executor: self, workload })
+        let control = &self.control;
+        match self.tags {
+            None => run_threads(workload, |t| Ok((open(t)?, Unlimited::default())), control),
+            Some((TagPolicy::Shared, tags)) => {
+                run_threads(workload, |t| Ok((open(t)?, SharedTags::new(tags))), control)
+            }
+            Some((policy, tags)) => {
+                run_threads(workload, |t| Ok((open(t)?, policy.over(tags))), control)
+            }
+        }
     }
 
     /// All threads of a workload on one machine, on its own clock.
@@ -207,82 +212,6 @@ impl RealExecutor {
             run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control);
         self.machine = self.lasting.then_some(machine);
         measured
-    }
-
-    fn dispatched<T: Target, D: Dispatcher>(
-        &self,
-        workload: &Workload,
-        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
-        dispatcher: impl Fn() -> D + Sync,
-    ) -> Result<Measurement, EngineError> {
-        run_threads(workload, |thread| Ok((open(thread)?, dispatcher())), &self.control)
-    }
-}
-
-/// A workload's requests, on whatever its target is.
-struct Drawn<'a> {
-    executor: &'a RealExecutor,
-    workload: &'a Workload,
-}
-
-impl OnTarget for Drawn<'_> {
-    type Output = Result<Measurement, EngineError>;
-
-    fn on<T: Target>(
-        self,
-        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
-    ) -> Result<Measurement, EngineError> {
-        let Self { executor, workload } = self;
-        match executor.tags {
-            None => executor.dispatched(workload, open, Unlimited::default),
-            Some((TagPolicy::Shared, tags)) => {
-                executor.dispatched(workload, open, || SharedTags::new(tags))
-            }
-            Some((policy, tags)) => executor.dispatched(workload, open, || policy.over(tags)),
-        }
-    }
-}
-
-/// What is done with a target, whatever its type is.
-pub trait OnTarget {
-    /// What it gives.
-    type Output;
-
-    /// Does it. `open` sets up the target of one thread.
-    fn on<T: Target>(self, open: impl Fn(u32) -> Result<T, TargetError> + Sync) -> Self::Output;
-}
-
-/// How requests are issued to a file.
-pub struct Issue {
-    /// The engine that was chosen.
-    pub engine: Engine,
-    /// Requests each thread keeps outstanding.
-    pub depth: u32,
-    /// The longest request.
-    pub bytes: u32,
-    /// Whether flushes are among them.
-    pub flushes: bool,
-    /// Of what writes hold.
-    pub seed: u64,
-}
-
-impl Issue {
-    /// Sets up the target for a file, or the null target, and does `work` with it. This is the one
-    /// place where an engine is chosen.
-    pub fn on<W: OnTarget>(&self, file: Option<BorrowedFd<'_>>, work: W) -> W::Output {
-        let Self { engine, depth, bytes, flushes, seed } = *self;
-        let seed = |thread: u32| seed ^ u64::from(thread);
-        let Some(file) = file else { return work.on(|_| Ok(Null::new())) };
-        let plain = match engine {
-            Engine::Auto => depth == 1 && (flushes || Uring::hands_over(file)),
-            Engine::IoUring => false,
-            Engine::Threads => true,
-        };
-        if plain {
-            work.on(|t| Threads::new(file, depth, bytes, seed(t)))
-        } else {
-            work.on(|t| Uring::new(file, depth, bytes, seed(t)))
-        }
     }
 }
 
@@ -342,7 +271,11 @@ impl Executor for RealExecutor {
 /// What the device counted beside what was asked for; nothing to say of a run that asked for
 /// nothing.
 pub fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<DeviceCount> {
-    let asked = measurement.op(Op::Read).bytes + measurement.op(Op::Write).bytes;
+    device_count(counted, measurement.op(Op::Read).bytes + measurement.op(Op::Write).bytes)
+}
+
+/// The same, where so many bytes were asked for.
+pub fn device_count(counted: &DiskCounters, asked: u64) -> Option<DeviceCount> {
     let moved = counted.read_bytes + counted.written_bytes;
     (asked > 0).then(|| DeviceCount {
         read_bytes: counted.read_bytes,

@@ -5,6 +5,7 @@ mod fixed;
 mod nowait;
 mod null;
 mod payload;
+mod real;
 mod threads;
 mod uring;
 
@@ -14,6 +15,7 @@ mod tests;
 pub use fixed::{Fixed, Served};
 pub use null::Null;
 pub use payload::{Payload, Stamped};
+pub use real::Real;
 pub use threads::Threads;
 pub use uring::Uring;
 

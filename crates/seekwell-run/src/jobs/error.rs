@@ -62,6 +62,19 @@ pub enum JobRunError {
         /// What a block is, in bytes.
         block: u32,
     },
+    /// What was laid out is smaller by now.
+    #[error(
+        "{} has {now} bytes by now, and the jobs use {end}: run them again when nobody else changes \
+         it", path.display()
+    )]
+    Shrunk {
+        /// The file or device.
+        path: PathBuf,
+        /// Where the jobs end in it.
+        end: u64,
+        /// What there is.
+        now: u64,
+    },
     /// More files than this process may have open.
     #[error(
         "{needed} files would be open at once, and this process may have {limit}: raise it with \
@@ -220,7 +233,7 @@ impl From<JobError> for JobRunError {
 classify!(JobRunError {
     Usage: NothingToDestroy, Unaligned, Interval, NoPattern, EmptyTrace, NoPlaceForTrace,
         AgainstTrace, WithTrace, NotHere, NobodyToWaitFor, TooFar;
-    Refused: WouldOverwrite, WouldDestroy, TooManyFiles, Folder, TooMuchToRemember;
+    Refused: WouldOverwrite, WouldDestroy, Shrunk, TooManyFiles, Folder, TooMuchToRemember;
     | Self::File(error) => error.class(),
     | Self::Layout(error) => error.class(),
     | Self::Log(error) => error.class(),

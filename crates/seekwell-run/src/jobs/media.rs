@@ -2,18 +2,20 @@
 
 use super::error::JobRunError;
 use crate::{Host, RunError, Watcher, sweep};
-use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seekwell_access::{
-    AccessError, Consent, Fill, FsSpace, Opened, Scratch, drop_cache, open_for_destruction,
+    AccessError, Consent, Fill, FsSpace, Opened, Scratch, Way, drop_cache, open_for_destruction,
     open_read_only, plan_size,
 };
 use seekwell_inspect::Target;
 use seekwell_jobs::job::{Job, OpenSync};
-use seekwell_jobs::layout::{Layout, Place, There};
+use seekwell_jobs::layout::{Layout, Place, There, Use};
+use seekwell_jobs::play::source::walk::Region;
 use seekwell_sys::{DevId, DiskCounters, View};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,14 +29,6 @@ pub struct Medium {
     pub opened: Option<Opened>,
     /// The block device under it.
     pub device: Option<DevId>,
-}
-
-/// How a job opens a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Way {
-    direct: bool,
-    sync: bool,
-    data_sync: bool,
 }
 
 /// All media of a run.
@@ -69,7 +63,7 @@ pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), RunErr
     let mut needed: HashMap<u64, (PathBuf, u64)> = HashMap::new();
     for place in layout.places.iter().filter(|p| p.there == There::Nothing) {
         let folder = folder(&place.path);
-        let stat = rustix::fs::stat(folder).map_err(|e| io("looking at", folder, e.into()))?;
+        let stat = rustix::fs::stat(folder).map_err(|e| failed("looking at", folder, e.into()))?;
         let entry = needed.entry(stat.st_dev).or_insert_with(|| (folder.to_path_buf(), 0));
         entry.1 = entry.1.saturating_add(place.end.next_multiple_of(4096));
     }
@@ -123,6 +117,10 @@ pub fn open(
     let mut devices: HashMap<&Path, Option<DevId>> = HashMap::new();
     for place in &layout.places {
         let opened = one(place, destroy, host, line)?;
+        if let Some(now) = opened.as_ref().map(Opened::size_bytes).filter(|now| *now < place.end) {
+            let path = place.path.clone();
+            return Err(JobRunError::Shrunk { path, end: place.end, now }.into());
+        }
         let device = match opened {
             None => None,
             Some(_) => {
@@ -195,7 +193,7 @@ impl Media {
     ///
     /// # Errors
     /// What the kernel says to opening it so.
-    pub fn descriptor(&mut self, place: usize, job: &Job) -> Result<Arc<OwnedFd>, AccessError> {
+    pub fn descriptor(&mut self, place: usize, job: &Job) -> io::Result<Arc<OwnedFd>> {
         let Some(opened) = &self.media[place].opened else {
             unreachable!("jobs that go nowhere open nothing")
         };
@@ -204,23 +202,26 @@ impl Media {
             sync: job.durability.open == OpenSync::Sync,
             data_sync: job.durability.open == OpenSync::Dsync,
         };
-        if let Some(known) = self.ways.get(&(place, way)) {
-            return Ok(Arc::clone(known));
-        }
-        let flag = |set: bool, flag: OFlags| if set { flag } else { OFlags::empty() };
-        let access = if opened.writable() { OFlags::RDWR } else { OFlags::RDONLY };
-        let flags = access
-            | OFlags::CLOEXEC
-            | flag(way.direct, OFlags::DIRECT)
-            | flag(way.sync, OFlags::SYNC)
-            | flag(way.data_sync, OFlags::DSYNC);
-        // Through /proc, because a temporary file has no name.
-        let path = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
-        let fd = rustix::fs::open(&path, flags, Mode::empty())
-            .map_err(|e| io("opening", Path::new(&path), e.into()))?;
-        let fd = Arc::new(fd);
-        self.ways.insert((place, way), Arc::clone(&fd));
-        Ok(fd)
+        Ok(Arc::clone(match self.ways.entry((place, way)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Arc::new(opened.reopen(way)?)),
+        }))
+    }
+
+    /// Makes sure of what the requests of a clone rely on: its part is inside of what was opened,
+    /// and begins on a whole block; what is written was opened for that.
+    pub fn assert_usable(&self, used: &Use, job: &Job) {
+        let Some(opened) = &self.media[used.place].opened else { return };
+        let Region { start, bytes } = used.region;
+        let end = start.checked_add(bytes);
+        assert!(end.is_some_and(|end| end <= opened.size_bytes()), "{used:?} is beyond the end");
+        let block = self.block_bytes(std::iter::once(used), job);
+        assert!(start.is_multiple_of(u64::from(block)), "{used:?} begins within a block");
+        assert!(
+            opened.writable() || !job.destroys(),
+            "job `{}` writes what is read only",
+            job.name
+        );
     }
 
     /// Whether a place is driven past the page cache when a job asks for that.
@@ -228,10 +229,11 @@ impl Media {
         self.media[place].opened.as_ref().is_some_and(Opened::direct)
     }
 
-    /// What requests of a job to some places have to be whole multiples of, in bytes.
-    pub fn block_bytes(&self, places: impl Iterator<Item = usize>, job: &Job) -> u32 {
+    /// What requests of a job to some of its places have to be whole multiples of, in bytes.
+    pub fn block_bytes<'u>(&self, uses: impl IntoIterator<Item = &'u Use>, job: &Job) -> u32 {
         let direct = |opened: &&Opened| job.engine.direct && opened.direct();
-        let opened = places.filter_map(|place| self.media[place].opened.as_ref()).filter(direct);
+        let opened = uses.into_iter().filter_map(|u| self.media[u.place].opened.as_ref());
+        let opened = opened.filter(direct);
         opened.map(Opened::logical_block_bytes).max().unwrap_or(1)
     }
 
@@ -247,22 +249,17 @@ impl Media {
     pub fn counters(&self, places: &BTreeSet<usize>, view: &dyn View) -> Option<DiskCounters> {
         let devices: BTreeSet<DevId> =
             places.iter().filter_map(|place| self.media[*place].device).collect();
-        let mut sum = None;
-        for device in devices {
-            let one = DiskCounters::read(view, device).ok()?;
-            let before: DiskCounters = sum.unwrap_or_default();
-            sum = Some(DiskCounters {
-                read_bytes: before.read_bytes + one.read_bytes,
-                written_bytes: before.written_bytes + one.written_bytes,
-                flushes: before.flushes + one.flushes,
-                busy_ms: before.busy_ms + one.busy_ms,
-                flush_ms: before.flush_ms + one.flush_ms,
-            });
+        if devices.is_empty() {
+            return None;
         }
-        sum
+        devices
+            .into_iter()
+            .map(|device| DiskCounters::read(view, device))
+            .sum::<Result<_, _>>()
+            .ok()
     }
 }
 
-fn io(what: &'static str, path: &Path, source: std::io::Error) -> AccessError {
+fn failed(what: &'static str, path: &Path, source: io::Error) -> AccessError {
     AccessError::Io { what, path: path.to_path_buf(), source }
 }

@@ -1,62 +1,55 @@
 //! One clone from start to end: its target, its requests, reading back what it wrote.
 
 use super::logs::{Noted, epoch_ms};
-use super::replay::{Ended, JobReplay};
-use super::stage::MemberError;
-use super::trace::Trace;
-use crate::replay::{SPIN, bounds};
+use super::replay::Ended;
+use super::requests::Requests;
+use crate::replay::SPIN;
 use rustix::io::Errno;
 use rustix::thread::CpuSet;
 use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
 use seekwell_io::measurement::{Measurement, Stopped};
-use seekwell_io::target::Engine;
-use seekwell_io::target::{Null, Target, TargetError, Threads, Uring};
+use seekwell_io::target::{Engine, Real, Target};
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::Source;
-use seekwell_jobs::job::{EngineKind as Asked, Job, Kind};
+use seekwell_jobs::job::{EngineKind, Job, Kind};
 use seekwell_jobs::layout::Member;
 use seekwell_jobs::play::address::Address;
 use seekwell_jobs::play::data::{Bad, Data};
-use seekwell_jobs::play::log::Recorder;
+use seekwell_jobs::play::source::Cut;
 use seekwell_jobs::play::source::back::ReadBack;
-use seekwell_jobs::play::source::pace::FlowShare;
 use seekwell_jobs::play::source::written::Written;
-use seekwell_jobs::play::source::{Cut, JobSource, Setup};
 use seekwell_jobs::play::steady::Steady;
 use seekwell_jobs::play::watched::Watched;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 
-/// What one clone needs.
+/// One clone, whatever its requests go to.
 pub struct Part<'a> {
     /// The job.
     pub job: &'a Job,
     /// Its number, files and quota.
     pub member: &'a Member,
-    /// The trace it plays in place of drawing requests.
-    pub trace: Option<&'a Arc<Trace>>,
-    /// Its files, in the order of its uses; none where requests go nowhere.
-    pub files: Vec<Arc<OwnedFd>>,
-    /// What its requests have to be whole multiples of, in bytes, where a trace says them.
-    pub block_bytes: u32,
-    /// How asynchronous engines are carried out here.
-    pub engine: Engine,
     /// Of everything that is drawn.
     pub seed: u64,
+    /// The most that one request moves.
+    pub longest: u32,
+    /// Its requests, and what looks on at them.
+    pub source: Watched<Requests>,
     /// Set when another job's end ends it.
     pub ends: Arc<AtomicBool>,
+    /// The job that has to end before it begins.
+    pub waits_for: Option<usize>,
+    /// Begins so long after the run.
+    pub delay: Nanos,
 }
 
-/// What of a clone is used up as it runs.
-pub struct Own {
-    /// Its part of a flow.
-    pub flow: Option<FlowShare>,
-    /// What notes its requests for its logs.
-    pub log: Option<Recorder>,
-    /// Ends it when it is steady, with those it is reported with.
-    pub steady: Option<Arc<Steady>>,
+/// One clone on an open target.
+pub struct Ready<'a> {
+    /// The clone.
+    pub part: Part<'a>,
+    files: Vec<Arc<OwnedFd>>,
+    target: Real<Data>,
 }
 
 /// What one clone gave.
@@ -85,247 +78,76 @@ pub struct Played {
     pub replayed: Option<Ended>,
 }
 
-/// What a clone asks for, and what is left of it at the end.
-pub trait Requests: Source {
-    /// Why it ended early, if it did.
-    fn cut(&self) -> Option<Cut>;
-    /// The depth that `latency_target` found, where it was asked for.
-    fn found_depth(&self) -> Option<Option<u32>>;
-    /// What was written and not read back, and what became of a trace.
-    fn end(self) -> (Option<Written>, Option<Ended>);
-}
-
-impl Requests for JobSource {
-    fn cut(&self) -> Option<Cut> {
-        Self::cut(self)
-    }
-
-    fn found_depth(&self) -> Option<Option<u32>> {
-        Self::found_depth(self)
-    }
-
-    fn end(self) -> (Option<Written>, Option<Ended>) {
-        (self.into_written(), None)
-    }
-}
-
-impl Requests for JobReplay {
-    fn cut(&self) -> Option<Cut> {
-        Self::cut(self)
-    }
-
-    fn found_depth(&self) -> Option<Option<u32>> {
-        None
-    }
-
-    fn end(self) -> (Option<Written>, Option<Ended>) {
-        (None, Some(self.finish()))
-    }
-}
-
-/// A target and the data that its requests carry, where they carry any.
-pub trait Carrier: Target {
-    /// The data.
-    fn data(&mut self) -> Option<&mut Data>;
-}
-
-impl Carrier for Null {
-    fn data(&mut self) -> Option<&mut Data> {
-        None
-    }
-}
-
-impl Carrier for Uring<Data> {
-    fn data(&mut self) -> Option<&mut Data> {
-        Some(self.payload())
-    }
-}
-
-impl Carrier for Threads<Data> {
-    fn data(&mut self) -> Option<&mut Data> {
-        Some(self.payload())
-    }
-}
-
-/// What carries out a job's requests, as documents name it.
-pub const fn engine_name(job: &Job, engine: Engine) -> &'static str {
-    match (job.engine.kind, job.engine.kind.synchronous()) {
-        (Asked::Null, _) => "null",
-        (_, true) => Engine::Threads.issuer(),
-        (_, false) => engine.issuer(),
-    }
-}
-
-impl Part<'_> {
-    /// The most that one request moves.
-    fn longest(&self) -> u32 {
-        match self.trace {
-            Some(trace) => {
-                bounds(trace.longest_bytes, self.block_bytes, Some(self.job.engine.depth)).1
-            }
-            None => self.job.max_block().max(1),
-        }
-    }
-
-    /// Sets itself up, waits at `gate` for all others, and runs.
-    ///
-    /// # Errors
-    /// When the target cannot be set up or fails as a whole.
-    pub fn run<G>(&self, own: Own, control: &Control, gate: G) -> Result<Played, MemberError>
-    where
-        G: FnOnce(Result<(), EngineError>) -> Result<(), EngineError>,
-    {
-        let (depth, bytes) = (self.job.engine.depth, self.longest());
-        let address = Address::new(self.member.uses.len());
-        let data = || Data::new(self.job, address, depth, self.member.clone, self.seed);
-        let files: Vec<BorrowedFd<'_>> = self.files.iter().map(|fd| fd.as_fd()).collect();
-        match (self.job.engine.kind, self.job.engine.kind.synchronous(), self.engine) {
-            (Asked::Null, ..) => self.on(Ok(Null::new()), own, control, gate),
-            (_, false, Engine::Auto | Engine::IoUring) => {
-                self.on(Uring::with(&files, depth, bytes, data()), own, control, gate)
-            }
-            _ => self.on(Threads::with(&files, depth, bytes, data()), own, control, gate),
-        }
-    }
-
-    fn on<T: Carrier, G>(
-        &self,
-        opened: Result<T, TargetError>,
-        own: Own,
-        control: &Control,
-        gate: G,
-    ) -> Result<Played, MemberError>
-    where
-        G: FnOnce(Result<(), EngineError>) -> Result<(), EngineError>,
-    {
-        self.stay_on_cpus();
-        let mut target = match opened {
-            Ok(target) => target,
-            Err(error) => {
-                return Err(gate(Err(error.into())).err().unwrap_or(EngineError::Thread))?;
-            }
-        };
-        let ramp = self.job.timing.ramp;
-        if let Some(trace) = self.trace {
-            let lengths = (self.block_bytes, self.longest());
-            let source =
-                JobReplay::new(self.job, Arc::clone(trace), lengths, Arc::clone(&self.ends));
-            let source = match source {
-                Ok(source) => Watched::new(source, ramp, own.log, own.steady),
-                Err(error) => {
-                    let _ = gate(Err(EngineError::Thread));
-                    return Err(error.into());
-                }
-            };
-            gate(Ok(()))?;
-            return Ok(self.requests(&mut target, source, control)?);
-        }
-        let setup = Setup {
-            job: self.job,
-            regions: self.member.uses.iter().map(|u| u.region).collect(),
-            loop_bytes: self.member.loop_bytes,
-            depth: self.job.engine.depth,
-            seed: self.seed,
-            flow: own.flow,
-            ends: Arc::clone(&self.ends),
-        };
-        let source = Watched::new(JobSource::new(setup), ramp, own.log, own.steady);
-        gate(Ok(()))?;
-        Ok(self.requests(&mut target, source, control)?)
-    }
-
-    fn requests<T: Carrier, S: Requests>(
-        &self,
-        target: &mut T,
-        mut source: Watched<S>,
-        control: &Control,
-    ) -> Result<Played, EngineError> {
-        let timing = &self.job.timing;
-        let bounds = Bounds {
-            depth: self.job.engine.depth,
-            ramp: timing.ramp,
-            runtime: timing.runtime,
-            spin: self.spin(),
-        };
-        let no_rule = &mut Unlimited::default();
-        let main = run_source(&mut source, bounds, target, no_rule, control)?;
-        let end_sync = self.end_sync(target, &main);
-        let log = source.take_log().map(|(recorder, started)| Noted {
-            recorded: recorder.finish(),
-            epoch_ms: epoch_ms(started),
+impl Played {
+    /// What `source` and its measurement give, and what it wrote; `epoch_ms` says when its
+    /// measuring began on the clock of its logs.
+    pub fn of(
+        main: Measurement,
+        mut source: Watched<Requests>,
+        epoch_ms: impl Fn(Nanos) -> u64,
+    ) -> (Self, Option<Written>) {
+        let log = source.take_log().map(|(recorder, started)| {
+            let epoch_ms = epoch_ms(started);
+            Noted { recorded: recorder.finish(), epoch_ms }
         });
-        let (source, steady) = (source.source, source.steady);
-        let (cut, found_depth) = (source.cut(), source.found_depth());
-        let goes_on = main.stopped == Stopped::Finished && cut.is_none();
-        let (written, replayed) = source.end();
-        let back = match written {
-            Some(written) if goes_on && self.reads_back() => {
-                Some(self.read_back(target, &written, control)?)
-            }
-            _ => None,
-        };
-        let mut played = Played {
+        let (requests, steady) = (source.source, source.steady);
+        let (cut, found_depth) = (requests.cut(), requests.found_depth());
+        let (written, replayed) = requests.end();
+        let (back, end_sync, bad, bad_count, checked) = (None, None, Vec::new(), 0, 0);
+        let played = Self {
             main,
             back,
             cut,
             found_depth,
             end_sync,
-            bad: Vec::new(),
-            bad_count: 0,
-            checked: 0,
+            bad,
+            bad_count,
+            checked,
             log,
             steady,
             replayed,
         };
-        if let Some(data) = target.data() {
-            played.bad = std::mem::take(&mut data.bad);
-            (played.bad_count, played.checked) = (data.bad_count, data.checked);
-        }
-        Ok(played)
+        (played, written)
     }
+}
 
-    /// What is to be issued at a time is watched for, where there is a processor for that.
-    fn spin(&self) -> Nanos {
-        let timed = self.job.replay.as_ref().is_some_and(|replay| !replay.no_stall);
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        if timed && processors > 1 && self.job.clones == 1 { SPIN } else { Nanos::ZERO }
+/// How a job's requests are issued where asynchronous ones are by `engine`; none where they go
+/// nowhere.
+fn issued_by(job: &Job, engine: Engine) -> Option<Engine> {
+    match (job.engine.kind, engine) {
+        (EngineKind::Null, _) => None,
+        (kind, _) if kind.synchronous() => Some(Engine::Threads),
+        // A job that names an asynchronous engine gets it at depth 1 too.
+        (_, Engine::Auto | Engine::IoUring) => Some(Engine::IoUring),
+        (_, Engine::Threads) => Some(Engine::Threads),
     }
+}
 
-    /// Not after a job that takes the whole of its time to write, as in fio.
-    fn reads_back(&self) -> bool {
-        let timing = &self.job.timing;
-        let all_time = timing.time_based && timing.runtime > Nanos::ZERO;
-        !all_time && self.job.verify.as_ref().is_some_and(|v| v.read_back)
-    }
+/// What carries out a job's requests, as documents name it.
+pub fn engine_name(job: &Job, engine: Engine) -> &'static str {
+    issued_by(job, engine).map_or("null", Engine::issuer)
+}
 
-    /// Reads back all that was written, however long the job was to run.
-    fn read_back<T: Target>(
-        &self,
-        target: &mut T,
-        written: &Written,
-        control: &Control,
-    ) -> Result<Measurement, EngineError> {
-        let fatal = self.job.verify.as_ref().is_some_and(|v| v.fatal);
-        let mut source = ReadBack::new(written, !fatal || self.job.errors.continue_verify);
-        let bounds = Bounds {
-            depth: self.job.engine.depth,
-            ramp: Nanos::ZERO,
-            runtime: Nanos::ZERO,
-            spin: Nanos::ZERO,
+impl<'a> Part<'a> {
+    /// Opens its target on its files, in the order of its uses, on the CPUs that the job names.
+    ///
+    /// # Errors
+    /// When the target cannot be set up.
+    pub fn open(self, files: Vec<Arc<OwnedFd>>, engine: Engine) -> Result<Ready<'a>, EngineError> {
+        self.stay_on_cpus();
+        let Self { job, member, .. } = self;
+        let depth = job.engine.depth;
+        let engine = issued_by(job, engine);
+        let expected = if engine.is_some() { member.uses.len() } else { 0 };
+        assert_eq!(files.len(), expected, "a clone opens each of its files once, or none");
+        let data = || {
+            let address = Address::new(member.uses.len());
+            Data::new(job, address, depth, member.clone, self.seed)
         };
-        run_source(&mut source, bounds, target, &mut Unlimited::default(), control)
-    }
-
-    /// Syncs each file at the end, where that was asked: how long it took.
-    fn end_sync<T: Target>(&self, target: &T, main: &Measurement) -> Option<Result<Nanos, Errno>> {
-        let durability = &self.job.durability;
-        let asked = durability.end_fsync || durability.fsync_on_close;
-        if !asked || self.job.access.kind == Kind::Read || main.stopped == Stopped::Stalled {
-            return None;
-        }
-        let begun = target.now();
-        let done = self.files.iter().try_for_each(rustix::fs::fsync);
-        Some(done.map(|()| target.now().since(begun)))
+        let fds: Vec<BorrowedFd<'_>> = files.iter().map(|fd| fd.as_fd()).collect();
+        let engine = engine.unwrap_or(Engine::Auto);
+        let target = Real::open(engine, &fds, (depth, self.longest), false, data)?;
+        Ok(Ready { part: self, files, target })
     }
 
     /// Keeps this thread on the CPUs that the job names.
@@ -343,7 +165,77 @@ impl Part<'_> {
     }
 }
 
-/// Whether a signal or another job ended a clone before it began.
-pub fn is_called_off(control: &Control, ends: &AtomicBool) -> bool {
-    control.stop.load(Relaxed) || ends.load(Relaxed)
+impl Ready<'_> {
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// When the target fails as a whole.
+    pub fn run(self, control: &Control) -> Result<Played, EngineError> {
+        let Self { part: Part { job, mut source, .. }, files, mut target } = self;
+        let bounds = Bounds {
+            depth: job.engine.depth,
+            ramp: job.timing.ramp,
+            runtime: job.timing.runtime,
+            spin: spin(job),
+        };
+        let main =
+            run_source(&mut source, bounds, &mut target, &mut Unlimited::default(), control)?;
+        let end_sync = end_sync(job, &files, &target, &main);
+        let (mut played, written) = Played::of(main, source, epoch_ms);
+        assert!(written.is_none() || job.remembers(), "only what is to be verified is remembered");
+        let goes_on = played.main.stopped == Stopped::Finished && played.cut.is_none();
+        if let Some(written) = written.filter(|_| goes_on && reads_back(job)) {
+            played.back = Some(read_back(job, &mut target, &written, control)?);
+        }
+        played.end_sync = end_sync;
+        if let Some(data) = target.payload() {
+            played.bad = std::mem::take(&mut data.bad);
+            (played.bad_count, played.checked) = (data.bad_count, data.checked);
+            assert!(played.bad.len() as u64 <= played.bad_count);
+        }
+        Ok(played)
+    }
+}
+
+/// What is to be issued at a time is watched for, where there is a processor for that.
+fn spin(job: &Job) -> Nanos {
+    let timed = job.replay.as_ref().is_some_and(|replay| !replay.no_stall);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    if timed && processors > 1 && job.clones == 1 { SPIN } else { Nanos::ZERO }
+}
+
+/// Not after a job that takes the whole of its time to write, as in fio.
+fn reads_back(job: &Job) -> bool {
+    let all_time = job.timing.time_based && job.timing.runtime > Nanos::ZERO;
+    !all_time && job.verify.as_ref().is_some_and(|v| v.read_back)
+}
+
+/// Reads back all that was written, however long the job was to run.
+fn read_back(
+    job: &Job,
+    target: &mut Real<Data>,
+    written: &Written,
+    control: &Control,
+) -> Result<Measurement, EngineError> {
+    let fatal = job.verify.as_ref().is_some_and(|v| v.fatal);
+    let mut source = ReadBack::new(written, !fatal || job.errors.continue_verify);
+    let none = Nanos::ZERO;
+    let bounds = Bounds { depth: job.engine.depth, ramp: none, runtime: none, spin: none };
+    run_source(&mut source, bounds, target, &mut Unlimited::default(), control)
+}
+
+/// Syncs each file at the end, where that was asked: how long it took.
+fn end_sync(
+    job: &Job,
+    files: &[Arc<OwnedFd>],
+    target: &Real<Data>,
+    main: &Measurement,
+) -> Option<Result<Nanos, Errno>> {
+    let asked = job.durability.end_fsync || job.durability.fsync_on_close;
+    if !asked || job.access.kind == Kind::Read || main.stopped == Stopped::Stalled {
+        return None;
+    }
+    let begun = target.now();
+    let done = files.iter().try_for_each(rustix::fs::fsync);
+    Some(done.map(|()| target.now().since(begun)))
 }

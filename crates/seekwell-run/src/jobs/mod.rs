@@ -8,6 +8,7 @@ mod member;
 mod modelled;
 mod record;
 mod replay;
+mod requests;
 mod stage;
 mod steady;
 mod trace;
@@ -15,6 +16,7 @@ mod trace;
 pub use error::JobRunError;
 pub use media::Media;
 
+use crate::executor::device_count;
 use crate::{RunError, Session, Watcher, is_modelled, look, machine, model};
 use modelled::Modelled;
 use record::{Given, Naming, Phases};
@@ -374,7 +376,7 @@ impl Plan<'_, '_> {
         };
         let whole: u64 = played.iter().map(requests).sum();
         let asked: u64 = played.iter().map(stage::moved).sum();
-        let device = before.zip(after).and_then(|(b, a)| stage::counted(&a.since(&b), asked));
+        let device = before.zip(after).and_then(|(b, a)| device_count(&a.since(&b), asked));
         let naming = self.naming(file, run.engine, media);
         for phases in all {
             let of_group =

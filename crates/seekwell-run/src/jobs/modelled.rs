@@ -1,30 +1,20 @@
 //! Jobs on a modelled machine: all clones of a stage take turns on one machine and its own clock,
 //! and each is measured for itself.
 
-use super::logs::{Noted, recorder};
-use super::member::{Played, Requests};
-use super::replay::JobReplay;
-use super::stage::{MemberError, Outcome, Run, seed};
-use super::trace;
+use super::member::{Part, Played};
+use super::stage::{Ends, MemberError, Outcome, Run, ends};
 use crate::dispatcher;
-use crate::replay::bounds as lengths;
 use seekwell_io::engine::{Bounds, run_source};
-use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped};
+use seekwell_io::measurement::{Failure, Measurement, Stopped};
 use seekwell_io::request::{Completion, Op, Request};
 use seekwell_io::target::Target;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
-use seekwell_jobs::job::{Job, OpenSync};
-use seekwell_jobs::layout::{Layout, Member};
+use seekwell_jobs::job::OpenSync;
+use seekwell_jobs::layout::Layout;
 use seekwell_jobs::play::address::Address;
-use seekwell_jobs::play::log::is_whole;
-use seekwell_jobs::play::source::pace::{Flow, FlowShare};
-use seekwell_jobs::play::source::{Cut, JobSource, Setup};
-use seekwell_jobs::play::watched::Watched;
 use seekwell_machine::{AnyPart, Machine, Model};
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// First step of a clone's series, as of any run's.
 const SERIES_STEP: Nanos = Nanos::from_millis(50);
@@ -39,40 +29,11 @@ pub struct Modelled<'m> {
     bases: Vec<u64>,
 }
 
-/// What a clone asks for.
-enum Asks {
-    Drawn(Box<Watched<JobSource>>),
-    Played(Box<Watched<JobReplay>>),
-}
-
-impl Asks {
-    fn source(&mut self) -> &mut dyn Source {
-        match self {
-            Self::Drawn(drawn) => &mut **drawn,
-            Self::Played(played) => &mut **played,
-        }
-    }
-
-    /// Why it ended early, if it did.
-    const fn cut(&self) -> Option<Cut> {
-        match self {
-            Self::Drawn(drawn) => drawn.source.cut(),
-            Self::Played(played) => played.source.cut(),
-        }
-    }
-}
-
-/// CloneState clone.
+/// One clone.
 struct CloneState<'r> {
-    job: &'r Job,
-    member: &'r Member,
-    asks: Asks,
-    /// Set when another job's end ends it.
-    ends: Arc<AtomicBool>,
+    part: Part<'r>,
     /// When it may begin, once nobody is waited for.
     start: Nanos,
-    /// The job that has to end before.
-    waits_for: Option<usize>,
     /// When measuring began, or will.
     measures: Option<Nanos>,
     outstanding: u32,
@@ -88,11 +49,11 @@ type Flight = (usize, Request);
 struct Multiplexer<'r> {
     run: &'r Run<'r>,
     bases: &'r [u64],
-    ones: Vec<CloneState<'r>>,
+    clones: Vec<CloneState<'r>>,
     turn: usize,
     flights: Vec<Option<Flight>>,
     free: Vec<u32>,
-    ends: BTreeMap<usize, Arc<AtomicBool>>,
+    ends: Ends,
 }
 
 impl<'m> Modelled<'m> {
@@ -103,35 +64,38 @@ impl<'m> Modelled<'m> {
 
     /// Runs one stage: what each clone gave, in the order of the layout's members.
     pub fn stage(&mut self, run: &Run<'_>, stage: &[usize]) -> Vec<Outcome> {
-        let numbers: Vec<usize> = (0..run.layout.members.len())
-            .filter(|n| stage.contains(&run.layout.members[*n].job))
-            .collect();
-        let ones = match self.clones(run, stage, &numbers) {
-            Ok(ones) => ones,
-            Err(error) => {
-                // Told of the first; the others were not begun.
-                let mut error = Some(error);
-                let mut why = || error.take().unwrap_or(MemberError::NotBegun);
-                return numbers.into_iter().map(|n| (n, Err(why()))).collect();
+        let ends = ends(stage);
+        let (mut numbers, mut clones, mut failed) = (Vec::new(), Vec::new(), None);
+        for (number, part) in run.parts(stage, &ends, |_, _| SECTOR) {
+            numbers.push(number);
+            match part {
+                Ok(part) => clones.push(CloneState::new(part, self.machine.now())),
+                Err(error) => failed = failed.or(Some(error)),
             }
-        };
-        let depth: u32 = ones.iter().map(|one| one.job.engine.depth).sum();
-        let mut clones = Multiplexer {
+        }
+        if let Some(error) = failed {
+            // Told of the first; the others were not begun.
+            let mut error = Some(error);
+            let mut why = || error.take().unwrap_or(MemberError::NotBegun);
+            return numbers.into_iter().map(|n| (n, Err(why()))).collect();
+        }
+        let depth: u32 = clones.iter().map(|one| one.part.job.engine.depth).sum();
+        let mut all = Multiplexer {
             run,
             bases: &self.bases,
             turn: 0,
             flights: vec![None; depth as usize],
             free: (0..depth).collect(),
-            ends: ones.iter().map(|one| (one.member.job, Arc::clone(&one.ends))).collect(),
-            ones,
+            ends,
+            clones,
         };
-        if clones.ones.is_empty() {
+        if all.clones.is_empty() {
             return Vec::new();
         }
         let none = Nanos::ZERO;
         let bounds = Bounds { depth, ramp: none, runtime: none, spin: none };
         let rule = &mut dispatcher(self.model.tags());
-        let whole = run_source(&mut clones, bounds, &mut self.machine, rule, &run.host.control);
+        let whole = run_source(&mut all, bounds, &mut self.machine, rule, run.host.control);
         let whole = match whole {
             Ok(whole) => whole,
             Err(error) => {
@@ -139,86 +103,37 @@ impl<'m> Modelled<'m> {
                 return numbers.into_iter().map(failed).collect();
             }
         };
-        let ended = clones.ones.into_iter().map(|one| Ok(one.end(&whole)));
+        if whole.stopped == Stopped::Finished {
+            assert_eq!(all.free.len(), depth as usize, "a stage ends when all requests are done");
+            assert!(
+                all.clones.iter().all(CloneState::has_ended),
+                "a stage ends when all clones have"
+            );
+        }
+        let ended = all.clones.into_iter().map(|one| Ok(one.end(&whole)));
         numbers.into_iter().zip(ended).collect()
     }
+}
 
-    fn clones<'r>(
-        &self,
-        run: &'r Run<'r>,
-        stage: &[usize],
-        numbers: &[usize],
-    ) -> Result<Vec<CloneState<'r>>, MemberError> {
-        let steady = run.steady(stage);
-        let mut flows: BTreeMap<u32, Arc<Flow>> = BTreeMap::new();
-        let mut ends: BTreeMap<usize, Arc<AtomicBool>> = BTreeMap::new();
-        let mut ones = Vec::with_capacity(numbers.len());
-        for number in numbers {
-            let member = &run.layout.members[*number];
-            let job = &run.jobs[member.job];
-            let ends = Arc::clone(ends.entry(member.job).or_default());
-            let (log, steady) =
-                (recorder(run.jobs, run.layout, member), steady.get(&member.job).cloned());
-            let flow = job.flow.map(|flow| {
-                let shared = Arc::clone(flows.entry(flow.id).or_default());
-                FlowShare::join(shared, u64::from(flow.weight), flow.sleep)
-            });
-            let seed = seed(job.random.seed.unwrap_or(run.seed), member.job, member.clone);
-            let (depth, ramp) = (job.engine.depth, job.timing.ramp);
-            let asks = match trace::of(run.traces, run.jobs, member.job, member.clone) {
-                Some(trace) => {
-                    let longest = lengths(trace.longest_bytes, SECTOR, Some(depth)).1;
-                    let ends = Arc::clone(&ends);
-                    let played = JobReplay::new(job, Arc::clone(trace), (SECTOR, longest), ends)?;
-                    Asks::Played(Box::new(Watched::new(played, ramp, log, steady)))
-                }
-                None => {
-                    let setup = Setup {
-                        job,
-                        regions: member.uses.iter().map(|u| u.region).collect(),
-                        loop_bytes: member.loop_bytes,
-                        depth,
-                        seed,
-                        flow,
-                        ends: Arc::clone(&ends),
-                    };
-                    let drawn = JobSource::new(setup);
-                    Asks::Drawn(Box::new(Watched::new(drawn, ramp, log, steady)))
-                }
-            };
-            let delay = job.group.start_delay;
-            let span = delay.max.since(delay.min).0.saturating_add(1);
-            let waits_for = job.group.wait_for.as_ref().and_then(|name| {
-                let before = run.jobs[..member.job].iter();
-                before.into_iter().rposition(|job| job.name == *name)
-            });
-            ones.push(CloneState {
-                job,
-                member,
-                asks,
-                ends,
-                start: (delay.min + Nanos(seed % span)).max(self.machine.now()),
-                waits_for,
-                measures: None,
-                outstanding: 0,
-                over: false,
-                measurement: Measurement::new(SERIES_STEP),
-            });
-        }
-        Ok(ones)
+impl<'r> CloneState<'r> {
+    fn new(part: Part<'r>, now: Nanos) -> Self {
+        let start = part.delay.max(now);
+        let measurement = Measurement::new(SERIES_STEP);
+        Self { part, start, measures: None, outstanding: 0, over: false, measurement }
     }
 }
 
 impl CloneState<'_> {
     /// What it asks for next, within its time.
     fn next(&mut self, now: Nanos) -> Next {
-        if self.over || self.ends.load(Relaxed) {
+        debug_assert!(!self.over && self.outstanding < self.part.job.engine.depth);
+        if self.part.ends.load(Relaxed) {
             return Next::Done;
         }
         if now < self.start {
             return Next::NotBefore(self.start);
         }
-        let timing = &self.job.timing;
+        let timing = &self.part.job.timing;
         let measures = *self.measures.get_or_insert(now + timing.ramp);
         let end = match timing.runtime {
             Nanos::ZERO => Nanos::MAX,
@@ -227,7 +142,7 @@ impl CloneState<'_> {
         if now >= end {
             return Next::Done;
         }
-        match self.asks.source().next(now) {
+        match self.part.source.next(now) {
             Next::NotBefore(at) => Next::NotBefore(at.min(end)),
             next => next,
         }
@@ -235,25 +150,28 @@ impl CloneState<'_> {
 
     /// Counts a request that is done.
     fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
+        debug_assert!(self.outstanding > 0 && submitted <= completion.at);
         self.outstanding -= 1;
-        self.asks.source().completed(request, submitted, completion);
-        if is_whole(request, completion) {
-            if let Some(started) = self.measures.filter(|started| completion.at >= *started) {
-                self.measurement.record(request, submitted, completion.at, started);
+        self.part.source.completed(request, submitted, completion);
+        match Failure::of(request, completion) {
+            None => {
+                if let Some(started) = self.measures.filter(|started| completion.at >= *started) {
+                    self.measurement.record(request, submitted, completion.at, started);
+                }
             }
-            return;
+            Some(failure) => {
+                self.measurement.fail(failure);
+                if !self.part.source.tolerates(&failure) {
+                    self.measurement.stopped = Stopped::Failed;
+                    self.over = true;
+                }
+            }
         }
-        let kind = match completion.result {
-            Ok(moved) => FailureKind::Short { moved },
-            Err(errno) => FailureKind::Errno { errno },
-        };
-        let failure = Failure { op: request.op, offset: request.offset, len: request.len, kind };
-        self.measurement.failed += 1;
-        self.measurement.first_failure.get_or_insert(failure);
-        if !self.asks.source().tolerates(&failure) {
-            self.measurement.stopped = Stopped::Failed;
-            self.over = true;
-        }
+    }
+
+    /// It begins nothing more, and nothing is outstanding.
+    const fn has_ended(&self) -> bool {
+        self.over && self.outstanding == 0
     }
 
     /// What it gave; the processor of the machine is that of all together.
@@ -263,64 +181,41 @@ impl CloneState<'_> {
         if main.stopped == Stopped::Finished && !self.over {
             main.stopped = whole.stopped;
         }
-        match self.asks {
-            Asks::Drawn(drawn) => played(main, *drawn),
-            Asks::Played(replayed) => played(main, *replayed),
-        }
-    }
-}
-
-fn played<S: Requests>(main: Measurement, mut watched: Watched<S>) -> Played {
-    let recorded = watched.take_log().map(|(recorder, _)| recorder.finish());
-    let (source, steady) = (watched.source, watched.steady);
-    let (cut, found_depth) = (source.cut(), source.found_depth());
-    let (_, replayed) = source.end();
-    Played {
-        main,
-        back: None,
-        cut,
-        found_depth,
-        end_sync: None,
-        bad: Vec::new(),
-        bad_count: 0,
-        checked: 0,
-        log: recorded.map(|recorded| Noted { recorded, epoch_ms: 0 }),
-        steady,
-        replayed,
+        Played::of(main, self.part.source, |_| 0).0
     }
 }
 
 impl Multiplexer<'_> {
     /// Whether some clone of a job is not over yet.
     fn is_running(&self, job: usize) -> bool {
-        self.ones.iter().any(|one| one.member.job == job && !one.has_ended())
+        self.clones.iter().any(|one| one.part.member.job == job && !one.has_ended())
     }
 
     /// Hands a clone's request to the machine.
     fn hand_out(&mut self, index: usize, request: Request) -> Request {
-        let one = &mut self.ones[index];
+        let one = &mut self.clones[index];
         one.outstanding += 1;
-        let (file, offset) = Address::new(one.member.uses.len()).split(request.offset);
-        let base = self.bases[one.member.uses[file as usize].place];
-        let durable = one.job.durability.open != OpenSync::None && request.op == Op::Write;
+        let Part { job, member, .. } = &one.part;
+        let (file, offset) = Address::new(member.uses.len()).split(request.offset);
+        let place = member.uses[file as usize].place;
+        let durable = job.durability.open != OpenSync::None && request.op == Op::Write;
         let id = self.free.pop().expect("no clone has more outstanding than its depth");
-        self.flights[id as usize] = Some((index, request));
-        let offset = if request.op == Op::Flush { 0 } else { base + offset };
+        let before = self.flights[id as usize].replace((index, request));
+        debug_assert!(before.is_none(), "a free number is nobody's");
+        let end = offset + u64::from(request.len);
+        let is_inside = end <= self.run.layout.places[place].end;
+        debug_assert!(request.op == Op::Flush || is_inside, "{request:?} is beyond its file");
+        let offset = if request.op == Op::Flush { 0 } else { self.bases[place] + offset };
         Request { offset, id, durable: request.durable || durable, ..request }
     }
 
     /// A clone begins nothing more; what its end ends, ends.
     fn close(&mut self, index: usize) {
-        let one = &mut self.ones[index];
+        let one = &mut self.clones[index];
         one.over = true;
-        let failed = one.measurement.stopped == Stopped::Failed || one.asks.cut().is_some();
-        self.run.exit(one.job, failed, &self.ends);
-    }
-}
-
-impl CloneState<'_> {
-    const fn has_ended(&self) -> bool {
-        self.over && self.outstanding == 0
+        let cut = one.part.source.source.cut();
+        let failed = one.measurement.stopped == Stopped::Failed || cut.is_some();
+        self.run.exit(one.part.job, failed, &self.ends);
     }
 }
 
@@ -328,10 +223,10 @@ impl Source for Multiplexer<'_> {
     fn next(&mut self, now: Nanos) -> Next {
         let mut earliest: Option<Nanos> = None;
         let mut step = 0;
-        while step < self.ones.len() {
-            let index = (self.turn + step) % self.ones.len();
+        while step < self.clones.len() {
+            let index = (self.turn + step) % self.clones.len();
             step += 1;
-            let one = &self.ones[index];
+            let one = &self.clones[index];
             if one.over {
                 // What is outstanding may be waited for.
                 if one.outstanding > 0 {
@@ -339,12 +234,13 @@ impl Source for Multiplexer<'_> {
                 }
                 continue;
             }
-            let held = one.measures.is_none() && one.waits_for.is_some_and(|j| self.is_running(j));
-            if held || one.outstanding == one.job.engine.depth {
+            let waits_for = one.part.waits_for.filter(|_| one.measures.is_none());
+            let is_held = waits_for.is_some_and(|job| self.is_running(job));
+            if is_held || one.outstanding == one.part.job.engine.depth {
                 earliest = earliest.or(Some(Nanos::MAX));
                 continue;
             }
-            match self.ones[index].next(now) {
+            match self.clones[index].next(now) {
                 Next::Request(request) => {
                     self.turn = index + 1;
                     return Next::Request(self.hand_out(index, request));
@@ -362,16 +258,17 @@ impl Source for Multiplexer<'_> {
 
     fn submitted(&mut self, request: &Request, at: Nanos) {
         if let Some((index, own)) = self.flights[request.id as usize] {
-            self.ones[index].asks.source().submitted(&own, at);
+            self.clones[index].part.source.submitted(&own, at);
         }
     }
 
     fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
-        let Some((index, own)) = self.flights[request.id as usize].take() else { return };
+        let flight = self.flights[request.id as usize].take();
+        let (index, own) = flight.expect("a request was handed out, and is done once");
         self.free.push(request.id);
-        let was_over = self.ones[index].over;
-        self.ones[index].completed(&own, submitted, completion);
-        if self.ones[index].over && !was_over {
+        let was_over = self.clones[index].over;
+        self.clones[index].completed(&own, submitted, completion);
+        if self.clones[index].over && !was_over {
             self.close(index);
         }
     }

@@ -2,27 +2,33 @@
 
 use super::logs::recorder;
 use super::media::Media;
-use super::member::{Own, Part, Played, is_called_off};
+use super::member::{Part, Played};
 use super::record::groups;
+use super::replay::JobReplay;
+use super::requests::Requests;
 use super::trace::{self, Traces};
+use crate::replay::bounds;
 use crate::{Host, Watcher};
 use seekwell_access::AccessError;
 use seekwell_io::clock::Clock;
 use seekwell_io::engine::{Control, EngineError, sharpen_timers};
+use seekwell_io::gate::{Gate, Ticket};
 use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::{EngineKind as Asked, ExitWhat, Job};
-use seekwell_jobs::layout::{Layout, Member};
+use seekwell_jobs::job::{EngineKind, ExitWhat, Job};
+use seekwell_jobs::layout::{Layout, Member, Use};
 use seekwell_jobs::play::source::pace::{Flow, FlowShare};
+use seekwell_jobs::play::source::{JobSource, Setup};
 use seekwell_jobs::play::steady::Steady;
-use seekwell_runs::DeviceCount;
-use seekwell_sys::DiskCounters;
+use seekwell_jobs::play::watched::Watched;
 use seekwell_trace::error::TraceError;
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 /// Between two looks at flags and at how far it is.
@@ -45,22 +51,15 @@ pub enum MemberError {
     NotBegun,
 }
 
-/// A clone that is run, and its job.
-struct Runner<'a> {
-    part: Part<'a>,
-    own: Own,
-}
+/// By job of a stage: set to end it.
+pub type Ends = BTreeMap<usize, Arc<AtomicBool>>;
 
 /// Everything that clones tell each other.
 struct Board {
-    /// Clones that are not set up yet, and whether one of them cannot be.
-    setting_up: Mutex<(usize, bool)>,
-    all_set_up: Condvar,
     /// Clones still to end, by job.
     left: Mutex<BTreeMap<usize, u32>>,
     ended: Condvar,
-    /// By job: set to end it.
-    ends: BTreeMap<usize, Arc<AtomicBool>>,
+    ends: Ends,
 }
 
 /// One run of a job file.
@@ -102,54 +101,114 @@ pub fn seed(base: u64, job: usize, clone: u32) -> u64 {
     mixed ^ (mixed >> 29)
 }
 
+/// What ends the jobs of a stage.
+pub fn ends(stage: &[usize]) -> Ends {
+    stage.iter().map(|job| (*job, Arc::default())).collect()
+}
+
 impl Run<'_> {
     /// Runs one stage: what each clone gave, in the order of the layout's members.
     pub fn stage(&self, stage: &[usize], media: &mut Media, line: &impl Watcher) -> Vec<Outcome> {
-        let members: Vec<(usize, &Member)> = self
-            .layout
-            .members
-            .iter()
-            .enumerate()
-            .filter(|(_, m)| stage.contains(&m.job))
-            .collect();
-        let ends: BTreeMap<usize, Arc<AtomicBool>> =
-            stage.iter().map(|job| (*job, Arc::default())).collect();
-        let mut flows: BTreeMap<u32, Arc<Flow>> = BTreeMap::new();
-        let steady = self.steady(stage);
-        let mut ready = Vec::new();
-        for (_, member) in &members {
-            let runner = self.runner(member, media, &ends, &mut flows);
-            ready.push(runner.map(|mut runner| {
-                runner.own.steady = steady.get(&member.job).cloned();
-                runner
-            }));
+        let ends = ends(stage);
+        let parts = self.parts(stage, &ends, |member, job| media.block_bytes(&member.uses, job));
+        let gate = Gate::default();
+        let tickets: Vec<Ticket<'_>> = parts.iter().map(|_| gate.ticket()).collect();
+        let mut ready = Vec::with_capacity(parts.len());
+        for ((number, part), ticket) in parts.into_iter().zip(tickets) {
+            let files = part.and_then(|part| Ok((self.files(&part, media)?, part, ticket)));
+            ready.push((number, files));
         }
-        let board = Board {
-            setting_up: Mutex::new((
-                ready.iter().filter(|r| r.is_ok()).count(),
-                ready.iter().any(Result::is_err),
-            )),
-            all_set_up: Condvar::new(),
-            left: Mutex::new(stage.iter().map(|job| (*job, self.jobs[*job].clones)).collect()),
-            ended: Condvar::new(),
-            ends,
-        };
-        let results = std::thread::scope(|scope| {
+        let left = stage.iter().map(|job| (*job, self.jobs[*job].clones)).collect();
+        let board = Board { left: Mutex::new(left), ended: Condvar::new(), ends };
+        std::thread::scope(|scope| {
             let board = &board;
-            let threads: Vec<_> = ready
-                .into_iter()
-                .map(|runner| runner.map(|runner| scope.spawn(move || self.one(runner, board))))
-                .collect();
-            self.watch(stage, line, || {
-                threads.iter().flatten().all(std::thread::ScopedJoinHandle::is_finished)
+            let begin =
+                |(files, part, ticket)| scope.spawn(|| self.one(files, part, ticket, board));
+            let threads: Vec<_> =
+                ready.into_iter().map(|(number, ready)| (number, ready.map(begin))).collect();
+            let is_over = |(_, thread): &(_, Result<ScopedJoinHandle<'_, _>, _>)| {
+                thread.as_ref().is_ok_and(ScopedJoinHandle::is_finished)
+            };
+            self.watch(stage, line, || threads.iter().all(is_over));
+            let join = |thread: Result<ScopedJoinHandle<'_, _>, _>| {
+                thread?.join().unwrap_or(Err(EngineError::Thread.into()))
+            };
+            threads.into_iter().map(|(number, thread)| (number, join(thread))).collect()
+        })
+    }
+
+    /// The clones of a stage with their numbers in the layout; `block_bytes` is what requests of a
+    /// trace have to be whole multiples of.
+    pub fn parts(
+        &self,
+        stage: &[usize],
+        ends: &Ends,
+        block_bytes: impl Fn(&Member, &Job) -> u32,
+    ) -> Vec<(usize, Result<Part<'_>, MemberError>)> {
+        let steady = self.steady(stage);
+        let mut flows: BTreeMap<u32, Arc<Flow>> = BTreeMap::new();
+        let members = self.layout.members.iter().enumerate();
+        let part = |(number, member): (usize, &'_ Member)| {
+            let job = &self.jobs[member.job];
+            let flow = job.flow.map(|flow| {
+                let shared = Arc::clone(flows.entry(flow.id).or_default());
+                FlowShare::join(shared, u64::from(flow.weight), flow.sleep)
             });
-            let results = threads.into_iter().map(|thread| match thread {
-                Ok(thread) => thread.join().unwrap_or(Err(EngineError::Thread.into())),
-                Err(error) => Err(error.into()),
-            });
-            results.collect::<Vec<_>>()
-        });
-        members.into_iter().map(|(i, _)| i).zip(results).collect()
+            let steady = steady.get(&member.job).cloned();
+            let ends = Arc::clone(&ends[&member.job]);
+            (number, self.part(number, ends, flow, steady, block_bytes(member, job)))
+        };
+        members.filter(|(_, m)| stage.contains(&m.job)).map(part).collect()
+    }
+
+    fn part(
+        &self,
+        number: usize,
+        ends: Arc<AtomicBool>,
+        flow: Option<FlowShare>,
+        steady: Option<Arc<Steady>>,
+        block_bytes: u32,
+    ) -> Result<Part<'_>, MemberError> {
+        let member = &self.layout.members[number];
+        let job = &self.jobs[member.job];
+        let depth = job.engine.depth;
+        let seed = seed(job.random.seed.unwrap_or(self.seed), member.job, member.clone);
+        let (longest, requests) = match trace::of(self.traces, self.jobs, member.job, member.clone)
+        {
+            Some(trace) => {
+                let longest = bounds(trace.longest_bytes, block_bytes, Some(depth)).1;
+                let (trace, ends) = (Arc::clone(trace), Arc::clone(&ends));
+                let played = JobReplay::new(job, trace, (block_bytes, longest), ends)?;
+                (longest, Requests::Played(Box::new(played)))
+            }
+            None => {
+                let drawn = JobSource::new(Setup {
+                    job,
+                    regions: member.uses.iter().map(|u| u.region).collect(),
+                    loop_bytes: member.loop_bytes,
+                    depth,
+                    seed,
+                    flow,
+                    ends: Arc::clone(&ends),
+                });
+                (job.max_block().max(1), Requests::Drawn(Box::new(drawn)))
+            }
+        };
+        let log = recorder(self.jobs, self.layout, member);
+        let delay = job.group.start_delay;
+        let span = delay.max.since(delay.min).0.saturating_add(1);
+        let before = &self.jobs[..member.job];
+        let waited = |name: &String| before.iter().rposition(|job| job.name == *name);
+        Ok(Part {
+            job,
+            member,
+            seed,
+            longest,
+            source: Watched::new(requests, job.timing.ramp, log, steady),
+            ends,
+            waits_for: job.group.wait_for.as_ref().and_then(waited),
+            delay: delay.min + Nanos(seed % span),
+        })
     }
 
     /// By job of a stage: what ends it, with those it is reported with, when they are steady.
@@ -164,90 +223,66 @@ impl Run<'_> {
         all
     }
 
-    fn runner<'a>(
-        &'a self,
-        member: &'a Member,
-        media: &mut Media,
-        ends: &BTreeMap<usize, Arc<AtomicBool>>,
-        flows: &mut BTreeMap<u32, Arc<Flow>>,
-    ) -> Result<Runner<'a>, AccessError> {
-        let job = &self.jobs[member.job];
-        let mut files = Vec::new();
-        if job.engine.kind != Asked::Null {
-            for used in &member.uses {
-                if job.files.invalidate {
-                    media.forget(used.place);
-                }
-                files.push(media.descriptor(used.place, job)?);
-            }
+    /// The files of a clone, opened as its job asks for.
+    fn files(&self, part: &Part<'_>, media: &mut Media) -> Result<Vec<Arc<OwnedFd>>, AccessError> {
+        let Part { job, member, .. } = part;
+        if job.engine.kind == EngineKind::Null {
+            return Ok(Vec::new());
         }
-        let flow = job.flow.map(|flow| {
-            let shared = flows.entry(flow.id).or_default();
-            FlowShare::join(Arc::clone(shared), u64::from(flow.weight), flow.sleep)
-        });
-        let part = Part {
-            job,
-            member,
-            trace: trace::of(self.traces, self.jobs, member.job, member.clone),
-            files,
-            block_bytes: media.block_bytes(member.uses.iter().map(|u| u.place), job),
-            engine: self.engine,
-            seed: seed(job.random.seed.unwrap_or(self.seed), member.job, member.clone),
-            ends: Arc::clone(&ends[&member.job]),
+        let one = |used: &Use| {
+            let place = &self.layout.places[used.place];
+            media.assert_usable(used, job);
+            if job.files.invalidate {
+                media.forget(used.place);
+            }
+            media.descriptor(used.place, job).map_err(|source| {
+                let path = place.path.clone();
+                AccessError::Io { what: "opening", path, source }
+            })
         };
-        Ok(Runner {
-            part,
-            own: Own { flow, log: recorder(self.jobs, self.layout, member), steady: None },
-        })
+        member.uses.iter().map(one).collect()
     }
 
     /// One clone on its own thread.
-    fn one(&self, runner: Runner<'_>, board: &Board) -> Result<Played, MemberError> {
+    fn one(
+        &self,
+        files: Vec<Arc<OwnedFd>>,
+        part: Part<'_>,
+        ticket: Ticket<'_>,
+        board: &Board,
+    ) -> Result<Played, MemberError> {
         sharpen_timers();
-        let Runner { part, own } = runner;
-        let control = &*self.host.control;
-        let mut called_off = false;
-        let mut ticket = Ticket { board, is_ready: false };
-        let gate = |ready: Result<(), EngineError>| {
-            ticket.is_ready = ready.is_ok();
-            drop(ticket);
-            ready?;
-            called_off = !board.all_are_ready() || !self.may_begin(&part, board);
-            if called_off { Err(EngineError::Thread) } else { Ok(()) }
-        };
-        let played = part.run(own, control, gate);
-        board.end(part.member.job);
+        let (job, number) = (part.job, part.member.job);
+        let played = part.open(files, self.engine).map_err(MemberError::from).and_then(|clone| {
+            match ticket.pass() && self.may_begin(&clone.part, board) {
+                true => Ok(clone.run(self.host.control)?),
+                false => Err(MemberError::NotBegun),
+            }
+        });
+        board.end(number);
         let failed = played.as_ref().map_or(true, |p| {
             p.main.stopped == Stopped::Failed || p.cut.is_some() || p.bad_count > 0
         });
-        self.exit(part.job, failed, &board.ends);
-        if called_off {
-            return Err(MemberError::NotBegun);
-        }
+        self.exit(job, failed, &board.ends);
         played
     }
 
     /// Waits for the job that this one waits for, and for its start; false when it is called off.
     fn may_begin(&self, part: &Part<'_>, board: &Board) -> bool {
-        let control = &*self.host.control;
-        if let Some(name) = &part.job.group.wait_for {
-            let before = &self.jobs[..part.member.job];
-            let waited = before.iter().rposition(|job| job.name == *name);
+        let is_called_off = || self.host.control.stop.load(Relaxed) || part.ends.load(Relaxed);
+        if let Some(job) = part.waits_for {
             // A job of an earlier stage is over.
-            board.wait_for(waited.unwrap_or(usize::MAX), || is_called_off(control, &part.ends));
+            board.wait_for(job, is_called_off);
         }
-        let delay = part.job.group.start_delay;
-        let span = delay.max.since(delay.min).0.saturating_add(1);
-        let start = self.begun + delay.min + Nanos(part.seed % span);
-        let clock = Clock::real();
-        while clock.now() < start && !is_called_off(control, &part.ends) {
+        let (clock, start) = (Clock::real(), self.begun + part.delay);
+        while clock.now() < start && !is_called_off() {
             std::thread::sleep(Duration::from(start.since(clock.now())).min(LOOK));
         }
-        !is_called_off(control, &part.ends)
+        !is_called_off()
     }
 
     /// Ends what the end of a clone of `job` is to end.
-    pub fn exit(&self, job: &Job, failed: bool, ends: &BTreeMap<usize, Arc<AtomicBool>>) {
+    pub fn exit(&self, job: &Job, failed: bool, ends: &Ends) {
         let exit = job.exit;
         if !(exit.all || (exit.all_on_error && failed)) {
             return;
@@ -289,36 +324,11 @@ impl Run<'_> {
     }
 }
 
-/// A clone's promise to be set up. Dropped unready, by an error or a panic, it calls the others
-/// off.
-struct Ticket<'a> {
-    board: &'a Board,
-    is_ready: bool,
-}
-
-impl Drop for Ticket<'_> {
-    fn drop(&mut self) {
-        let mut state = self.board.setting_up.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = (state.0 - 1, state.1 || !self.is_ready);
-        self.board.all_set_up.notify_all();
-    }
-}
-
 impl Board {
-    /// Waits until every clone is set up or is known never to be; then all go on, or none.
-    fn all_are_ready(&self) -> bool {
-        let mut state = self.setting_up.lock().unwrap_or_else(PoisonError::into_inner);
-        while state.0 > 0 {
-            state = self.all_set_up.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        !state.1
-    }
-
     fn end(&self, job: usize) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(left) = left.get_mut(&job) {
-            *left = left.saturating_sub(1);
-        }
+        let clones = left.get_mut(&job).filter(|clones| **clones > 0);
+        *clones.expect("each clone of a stage ends once") -= 1;
         self.ended.notify_all();
     }
 
@@ -338,15 +348,4 @@ pub type Outcome = (usize, Result<Played, MemberError>);
 pub fn moved(outcome: &Outcome) -> u64 {
     let of = |m: &Measurement| m.op(Op::Read).bytes + m.op(Op::Write).bytes;
     outcome.1.as_ref().map_or(0, |p| of(&p.main) + p.back.as_ref().map_or(0, of))
-}
-
-/// What the devices counted beside what was asked for; nothing where nothing was.
-pub fn counted(counted: &DiskCounters, asked: u64) -> Option<DeviceCount> {
-    let moved = counted.read_bytes + counted.written_bytes;
-    (asked > 0).then(|| DeviceCount {
-        read_bytes: counted.read_bytes,
-        written_bytes: counted.written_bytes,
-        flushes: counted.flushes,
-        share: (moved as f64 / asked as f64).min(1.0),
-    })
 }

@@ -2,13 +2,14 @@
 
 use super::ReplayOptions;
 use super::lanes::Lane;
-use crate::executor::{Issue, OnTarget, dispatcher, share};
+use crate::executor::{dispatcher, share};
 use crate::{Host, Source, Watcher};
 use seekwell_io::clock::Clock;
 use seekwell_io::engine::{Bounds, EngineError, run_source, sharpen_timers};
+use seekwell_io::gate::{Gate, Ticket};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
-use seekwell_io::target::{Engine, Target, TargetError};
+use seekwell_io::target::{Engine, Real, Stamped, Target, TargetError};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload;
 use seekwell_runs::{DeviceCount, ReplayMode};
@@ -16,9 +17,9 @@ use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::replay::{Closed, Dependent, Feed, Fidelity, Picked, Skipped, Timed};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Barrier, OnceLock};
 use std::time::Duration;
 
 /// The first request is due this long after everything is open.
@@ -46,22 +47,11 @@ pub struct Stage<'a> {
     pub host: Host<'a>,
 }
 
-/// One lane, on whatever its target is.
-struct OneLane<'a> {
-    stage: &'a Stage<'a>,
-    lane: &'a Lane,
-    gate: &'a Gate,
-}
-
-impl OnTarget for OneLane<'_> {
-    type Output = Result<Played, PlayError>;
-
-    fn on<T: Target>(
-        self,
-        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
-    ) -> Result<Played, PlayError> {
-        self.stage.on(self.lane, self.gate, || open(0))
-    }
+/// What a lane needs to begin with the others.
+struct Start<'g> {
+    ticket: Ticket<'g>,
+    /// When the first request of the trace is due.
+    base: &'g OnceLock<Nanos>,
 }
 
 /// What one lane gave.
@@ -92,52 +82,26 @@ pub enum PlayError {
     Other,
 }
 
-/// Where lanes wait for each other.
-struct Gate {
-    barrier: Barrier,
-    is_broken: AtomicBool,
-    base: OnceLock<Nanos>,
-}
-
-impl Gate {
-    /// Waits until every lane has come here; then all go on, or none.
-    fn pass<T>(&self, ready: Result<T, PlayError>) -> Result<(T, Nanos), PlayError> {
-        if ready.is_err() {
-            self.is_broken.store(true, Relaxed);
-        }
-        self.barrier.wait();
-        let ready = ready?;
-        if self.is_broken.load(Relaxed) {
-            return Err(PlayError::Other);
-        }
-        let base = *self.base.get_or_init(|| Clock::real().now() + LEAD);
-        Ok((ready, base))
-    }
-}
-
 impl Stage<'_> {
     /// Plays all lanes once; results in their order.
     pub fn round(&self, round: u32, watcher: &impl Watcher) -> Vec<Result<Played, PlayError>> {
-        let gate = Gate {
-            barrier: Barrier::new(self.lanes.len()),
-            is_broken: AtomicBool::new(false),
-            base: OnceLock::new(),
-        };
+        let (gate, base) = (Gate::default(), OnceLock::new());
+        let lanes: Vec<_> = self.lanes.iter().map(|lane| (lane, gate.ticket())).collect();
         std::thread::scope(|scope| {
             // Nothing is sent: the channel closes when the last lane has ended.
             let (playing, ended) = channel::<()>();
-            let start = |lane| {
-                let (gate, playing) = (&gate, playing.clone());
+            let start = |(lane, ticket)| {
+                let (start, playing) = (Start { ticket, base: &base }, playing.clone());
                 scope.spawn(move || {
-                    let played = self.play(lane, gate, round);
+                    let played = self.play(lane, start, round);
                     drop(playing);
                     played
                 })
             };
-            let threads: Vec<_> = self.lanes.iter().map(start).collect();
+            let threads: Vec<_> = lanes.into_iter().map(start).collect();
             drop(playing);
             let goes_on = || ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout);
-            self.watch(&gate, round, watcher, goes_on);
+            self.watch(&base, round, watcher, goes_on);
             let ended = threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or(Err(PlayError::Engine(EngineError::Thread))));
@@ -146,7 +110,13 @@ impl Stage<'_> {
     }
 
     /// Shows how far it is until it is over.
-    fn watch(&self, gate: &Gate, round: u32, watcher: &impl Watcher, goes_on: impl Fn() -> bool) {
+    fn watch(
+        &self,
+        base: &OnceLock<Nanos>,
+        round: u32,
+        watcher: &impl Watcher,
+        goes_on: impl Fn() -> bool,
+    ) {
         let (clock, control) = (Clock::real(), self.host.control);
         let wanted: u64 = self
             .lanes
@@ -164,7 +134,7 @@ impl Stage<'_> {
             let now = clock.now();
             let done = control.requests.load(Relaxed) - before;
             let share = if self.options.mode == ReplayMode::Timed {
-                let since = gate.base.get().map_or(0.0, |base| now.since(*base).as_secs_f64());
+                let since = base.get().map_or(0.0, |base| now.since(*base).as_secs_f64());
                 since / lasts.max(1e-9)
             } else {
                 done as f64 / wanted.max(1) as f64
@@ -177,42 +147,36 @@ impl Stage<'_> {
         }
     }
 
-    fn play(&self, lane: &Lane, gate: &Gate, round: u32) -> Result<Played, PlayError> {
+    fn play(&self, lane: &Lane, start: Start<'_>, round: u32) -> Result<Played, PlayError> {
         sharpen_timers();
-        let work = OneLane { stage: self, lane, gate };
         let seed = u64::from(round);
         let file = match &lane.source {
-            Source::Modelled(model) => return work.on(|_| Ok(model.build(seed))),
+            Source::Modelled(model) => return self.on(lane, start, || Ok(model.build(seed))),
             Source::Opened { opened, .. } => Some(opened.as_fd()),
             Source::Null => None,
         };
-        let issue = Issue {
-            engine: self.engine,
-            depth: lane.depth,
-            bytes: lane.longest_bytes,
-            flushes: lane.writes && lane.survey.requests[Op::Flush as usize] > 0,
-            seed,
-        };
-        issue.on(file, work)
+        let commits = lane.writes && lane.survey.requests[Op::Flush as usize] > 0;
+        let size = (lane.depth, lane.longest_bytes);
+        self.on(lane, start, || {
+            Real::open(self.engine, file.as_slice(), size, commits, || Stamped::new(seed))
+        })
     }
 
     fn on<T: Target>(
         &self,
         lane: &Lane,
-        gate: &Gate,
+        start: Start<'_>,
         open: impl FnOnce() -> Result<T, TargetError>,
     ) -> Result<Played, PlayError> {
-        let set_up = || {
-            let target = open().map_err(EngineError::from)?;
-            let mut feed = Feed::start(
-                formats::open_file(&self.options.trace, self.options.from)?,
-                self.picked(lane),
-            );
-            // What decoding takes until the first request is there delays none.
-            feed.peek();
-            Ok((feed, target))
-        };
-        let ((feed, mut target), mut base) = gate.pass(set_up())?;
+        let mut target = open().map_err(EngineError::from)?;
+        let source = formats::open_file(&self.options.trace, self.options.from)?;
+        let mut feed = Feed::start(source, self.picked(lane));
+        // What decoding takes until the first request is there delays none.
+        feed.peek();
+        if !start.ticket.pass() {
+            return Err(PlayError::Other);
+        }
+        let mut base = *start.base.get_or_init(|| Clock::real().now() + LEAD);
         if matches!(lane.source, Source::Modelled(_)) {
             // A model has a clock of its own.
             base = target.now() + LEAD;
