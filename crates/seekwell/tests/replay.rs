@@ -319,11 +319,16 @@ fn speed_and_dependent_mode_shorten_a_replay() {
         assert_eq!(requests(&document, 0, "read"), 2000);
         document["phases"][0]["repeats"][0]["elapsed_ns"].as_u64().unwrap()
     };
-    let ms = 1_000_000;
-    assert!((1190 * ms..1900 * ms).contains(&elapsed(&[])));
-    assert!((590 * ms..1000 * ms).contains(&elapsed(&["--speed", "2"])));
+    // Another program may hold the processor for a while: one undisturbed replay is enough.
+    let lasts = |least_ms: u64, most_ms: u64, more: &[&str]| {
+        let ms = 1_000_000;
+        let mut times = (0..8).map(|_| elapsed(more)).inspect(|ns| assert!(*ns >= least_ms * ms));
+        assert!(times.any(|ns| ns < most_ms * ms), "no replay took less than {most_ms} ms");
+    };
+    lasts(1190, 1900, &[]);
+    lasts(590, 1000, &["--speed", "2"]);
     // Each took 80 us of its 600, and the null target takes none.
-    assert!((1030 * ms..1800 * ms).contains(&elapsed(&["--mode", "dependent"])));
+    lasts(1030, 1800, &["--mode", "dependent"]);
 }
 
 #[test]
