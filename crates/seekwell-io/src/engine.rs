@@ -197,7 +197,7 @@ struct Recent {
 }
 
 impl Recent {
-    /// Looked at anew after so many completions.
+    /// Completions after which the gap is measured again.
     const WINDOW: u64 = 256;
 
     const fn new(now: Nanos) -> Self {
@@ -402,7 +402,7 @@ impl<'s, S: Source> Loop<'s, S> {
         Ok(next_arrival)
     }
 
-    /// Books what was reaped.
+    /// Accounts for what was reaped.
     fn take<D: Dispatcher>(&mut self, dispatcher: &mut D, control: &Control) {
         let Some(last) = self.reaped.last() else { return };
         self.last_progress = last.at;

@@ -6,11 +6,11 @@ use crate::request::{Op, Request};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
-/// After so many reads, consecutive writes may pass …
+/// After this many reads, consecutive writes may pass …
 const MINOR_INTERVAL: u32 = 5;
 /// … up to this many bytes of them.
 const MINOR_BYTES: u64 = 256 << 10;
-/// After so many reads, any writes may pass …
+/// After this many reads, any writes may pass …
 const BURST_INTERVAL: u32 = 60;
 /// … up to this many bytes of them.
 const BURST_BYTES: u64 = 3_000_000;
