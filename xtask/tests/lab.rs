@@ -1,5 +1,5 @@
-//! The quick part of the lab: real kernels on emulated hardware, two boots at a time. Where there
-//! is no QEMU or no kernel to be had, it says so and that is all.
+//! The quick part of the lab: real kernels on emulated hardware, two boots at a time. Where
+//! no QEMU or kernel is available, it says so and ends.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

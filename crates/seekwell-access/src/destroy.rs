@@ -123,11 +123,14 @@ pub fn open_for_destruction(
         name: family.target.name,
         direct,
     };
+    assert_eq!(family.target.dev, dev, "what was checked is what is opened");
     for area in accepted {
         let step = "zeroed where labels lie";
-        device
-            .range_ioctl(BLKZEROOUT, area.start, area.end - area.start)
-            .map_err(|source| Refusal::Failed { target: path.to_path_buf(), step, source })?;
+        device.zero(&area).map_err(|source| Refusal::Failed {
+            target: path.to_path_buf(),
+            step,
+            source,
+        })?;
     }
     Ok(device)
 }
@@ -229,7 +232,10 @@ fn is_nobodys(
             let accepted = consent.accepted.to_vec();
             Err(Refusal::UnknownData { target: target(), seen, accepted })
         }
-        _ => Ok(survey.strange),
+        seen => {
+            assert_eq!(seen.is_some(), !survey.strange.is_empty(), "all unknown data is accepted");
+            Ok(survey.strange)
+        }
     }
 }
 
@@ -289,99 +295,21 @@ fn open_exclusively(
     }
 }
 
-/// Why a range was not discarded.
-#[derive(Debug, thiserror::Error)]
-pub enum DiscardError {
-    /// The range is not made of whole blocks of the device.
-    #[error(
-        "bytes {offset_bytes} to {offset_bytes}+{len_bytes} of {} are not whole blocks inside it: \
-         it has {size_bytes} bytes in blocks of {block_bytes}", path.display()
-    )]
-    Range {
-        /// The device.
-        path: PathBuf,
-        /// Where the range starts.
-        offset_bytes: u64,
-        /// How long it is.
-        len_bytes: u64,
-        /// How large the device is.
-        size_bytes: u64,
-        /// Its logical block size.
-        block_bytes: u32,
-    },
-    /// The device has no discard.
-    #[error(
-        "{} does not support discard (`discard_max_bytes` is 0 in /sys/block/…/queue)",
-        path.display()
-    )]
-    Unsupported {
-        /// The device.
-        path: PathBuf,
-    },
-    /// The device or kernel failed.
-    #[error("discarding {len_bytes} bytes at {offset_bytes} of {} failed: {source}",
-        path.display())]
-    Failed {
-        /// The device.
-        path: PathBuf,
-        /// Where the range starts.
-        offset_bytes: u64,
-        /// How long it is.
-        len_bytes: u64,
-        /// What the kernel said.
-        source: io::Error,
-    },
-}
-
-/// `_IO(0x12, 119)` of `linux/fs.h`: discard a range given as two 64-bit numbers.
-const BLKDISCARD: libc::Ioctl = 0x1277;
-/// `_IO(0x12, 127)`: the same, and it reads as zeros afterwards.
+/// `_IO(0x12, 127)` of `linux/fs.h`: zero a range given as two 64-bit numbers.
 const BLKZEROOUT: libc::Ioctl = 0x127f;
 
 impl WritableDevice {
     /// Destroys a range; whoever calls this has made sure that it may be.
-    fn range_ioctl(&self, request: libc::Ioctl, offset: u64, len: u64) -> io::Result<()> {
+    fn zero(&self, area: &Range<u64>) -> io::Result<()> {
         let block = u64::from(self.logical_block_bytes);
-        assert!(len > 0 && offset.is_multiple_of(block) && len.is_multiple_of(block));
-        assert!(offset.checked_add(len).is_some_and(|end| end <= self.size_bytes));
+        assert!(area.start < area.end && area.end <= self.size_bytes, "a range of the device");
+        assert!(area.start.is_multiple_of(block) && area.end.is_multiple_of(block));
         let access = rustix::fs::fcntl_getfl(&self.fd)? & OFlags::RWMODE;
         assert_eq!(access, OFlags::RDWR, "only a device that was opened to be written is");
-        let range = [offset, len];
-        // SAFETY: the descriptor is open for as long as `self` is borrowed, and both requests read
+        let range = [area.start, area.end - area.start];
+        // SAFETY: the descriptor is open for as long as `self` is borrowed, and the request reads
         // exactly two u64 through the pointer, which points to an array of two.
-        let answer = unsafe { libc::ioctl(self.fd.as_raw_fd(), request, range.as_ptr()) };
+        let answer = unsafe { libc::ioctl(self.fd.as_raw_fd(), BLKZEROOUT, range.as_ptr()) };
         if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-    }
-}
-
-/// Tells the device that a range of whole logical blocks holds nothing any more. Returns when the
-/// device has answered. What it reads as afterwards is up to the device.
-///
-/// # Errors
-/// [`DiscardError`]; a range outside the device is refused before the kernel is asked.
-pub fn discard_range(
-    device: &WritableDevice,
-    offset_bytes: u64,
-    len_bytes: u64,
-) -> Result<(), DiscardError> {
-    let path = || device.path.clone();
-    let block = u64::from(device.logical_block_bytes);
-    let whole = offset_bytes.is_multiple_of(block) && len_bytes.is_multiple_of(block);
-    let end = offset_bytes.checked_add(len_bytes);
-    if !whole || len_bytes == 0 || end.is_none_or(|end| end > device.size_bytes) {
-        return Err(DiscardError::Range {
-            path: path(),
-            offset_bytes,
-            len_bytes,
-            size_bytes: device.size_bytes,
-            block_bytes: device.logical_block_bytes,
-        });
-    }
-    let Err(source) = device.range_ioctl(BLKDISCARD, offset_bytes, len_bytes) else {
-        return Ok(());
-    };
-    match source.raw_os_error() {
-        Some(libc::EOPNOTSUPP | libc::ENOTTY) => Err(DiscardError::Unsupported { path: path() }),
-        _ => Err(DiscardError::Failed { path: path(), offset_bytes, len_bytes, source }),
     }
 }

@@ -33,7 +33,7 @@ mod signature;
 mod space;
 mod sweep;
 
-pub use destroy::{Consent, DiscardError, WritableDevice, discard_range, open_for_destruction};
+pub use destroy::{Consent, WritableDevice, open_for_destruction};
 pub use error::AccessError;
 pub use holders::{Holder, HolderKind};
 pub use labels::{Fingerprint, NotAFingerprint, UnknownData, signatures_of};

@@ -5,9 +5,7 @@ mod common;
 use common::{
     Loop, MIB, Overlay, Undo, alone, destroy, opened, opened_although, patiently, run, skip,
 };
-use seekwell_access::{
-    Consent, DiscardError, Fingerprint, Refusal, Signature, discard_range, open_for_destruction,
-};
+use seekwell_access::{Consent, Fingerprint, Refusal, Signature, open_for_destruction};
 use seekwell_sys::Live;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -22,7 +20,7 @@ fn refusal(path: &Path, serial: &str) -> Refusal {
 struct Page([u8; 4096]);
 
 #[test]
-fn an_empty_device_named_by_its_backing_file_opens_writes_and_discards() {
+fn an_empty_device_named_by_its_backing_file_opens_and_is_written() {
     let _alone = alone();
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let link = disk.dir.path().join("link");
@@ -37,24 +35,6 @@ fn an_empty_device_named_by_its_backing_file_opens_writes_and_discards() {
     rustix::fs::fsync(&device).unwrap();
     let content = disk.content();
     assert!(content[MIB as usize..][..4096].iter().all(|b| *b == 0xa5));
-    match discard_range(&device, MIB, 4096) {
-        Ok(()) => assert!(disk.content().iter().all(|b| *b == 0), "the discard did nothing"),
-        Err(DiscardError::Unsupported { .. }) => skip("the file system below has no discard"),
-        Err(error) => panic!("{error}"),
-    }
-}
-
-#[test]
-fn a_discard_outside_the_device_or_of_half_a_block_is_refused_before_the_kernel_sees_it() {
-    let _alone = alone();
-    let Some(disk) = Loop::new(16 * MIB) else { return };
-    let device = opened(&Live::system(), &disk.node, disk.serial());
-    for (offset, len) in
-        [(16 * MIB, 512), (0, 16 * MIB + 512), (1, 512), (0, 100), (0, 0), (u64::MAX - 511, 512)]
-    {
-        let error = discard_range(&device, offset, len).unwrap_err();
-        assert!(matches!(error, DiscardError::Range { .. }), "{offset}+{len}: {error}");
-    }
 }
 
 #[test]

@@ -208,7 +208,7 @@ struct Recent {
 }
 
 impl Recent {
-    /// Looked at anew after so many completions.
+    /// Completions after which the gap is measured again.
     const WINDOW: u64 = 256;
 
     const fn new(now: Nanos) -> Self {
@@ -311,6 +311,7 @@ impl<'s, S: Source> Loop<'s, S> {
         }
         self.ending |= now >= self.end;
         let next_arrival = self.issue(target, dispatcher, now)?;
+        debug_assert!(self.in_flight() + self.waiting <= self.depth, "more requests than slots");
         let over = self.ending || (self.exhausted && self.waiting == 0);
         if self.in_flight() == 0 && over {
             return Ok(false);
@@ -322,6 +323,8 @@ impl<'s, S: Source> Loop<'s, S> {
         // A batch that left room is only handed over; waiting begins when the depth is full.
         let completions = if self.room_left { 0 } else { self.worth_waiting_for() };
         target.reap(Until { completions, deadline }, &mut self.reaped)?;
+        debug_assert!(target.now() >= now, "the target's clock went back");
+        debug_assert!(self.reaped.len() <= self.in_flight(), "more completions than requests");
         self.recent.turn(self.reaped.len(), target.now());
         self.take(dispatcher, control);
         if self.in_flight() == 0 {
@@ -398,6 +401,8 @@ impl<'s, S: Source> Loop<'s, S> {
             let slot = self.free.pop().expect("no more requests wait than there are slots");
             self.waiting -= 1;
             self.source.submitted(&request, now);
+            let before = &self.outstanding[slot as usize];
+            debug_assert!(before.is_none(), "slot {slot} is both free and outstanding");
             self.outstanding[slot as usize] = Some(Outstanding { request, submitted: now });
             self.batch.push(Tagged { slot, request });
         }
@@ -408,7 +413,7 @@ impl<'s, S: Source> Loop<'s, S> {
         Ok(next_arrival)
     }
 
-    /// Books what was reaped.
+    /// Accounts for what was reaped.
     fn take<D: Dispatcher>(&mut self, dispatcher: &mut D, control: &Control) {
         let Some(last) = self.reaped.last() else { return };
         self.last_progress = last.at;
@@ -417,6 +422,7 @@ impl<'s, S: Source> Loop<'s, S> {
         for completion in &reaped {
             let done = self.outstanding[completion.slot as usize].take();
             let done = done.expect("a target completes each request once");
+            debug_assert!(completion.at >= done.submitted, "done before it was submitted");
             self.free.push(completion.slot);
             dispatcher.complete(done.request.op);
             self.source.completed(&done.request, done.submitted, completion);
@@ -451,6 +457,8 @@ impl<'s, S: Source> Loop<'s, S> {
     }
 
     fn finish<T: Target>(mut self, target: &T) -> Measurement {
+        let outstanding = self.outstanding.iter().flatten().count();
+        assert_eq!(outstanding, self.in_flight(), "each slot is free or outstanding");
         let (user, system) = target.cpu();
         self.measurement.abandoned = self.in_flight() as u64;
         if self.measuring {

@@ -63,7 +63,7 @@ pub(crate) struct Feed {
     /// When to tell next; never where nobody looks on.
     due: Nanos,
     last: Nanos,
-    /// What was told of each bin so far.
+    /// What has been reported of each bin so far.
     told: Box<[u64]>,
 }
 

@@ -1,4 +1,4 @@
-//! Ranges of parameters, and what is said of a value outside its range.
+//! Ranges of parameters, and the error for a value outside its range.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

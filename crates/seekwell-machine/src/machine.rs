@@ -79,7 +79,8 @@ impl<P: Part> Target for Machine<P> {
             }
             self.now = self.now.max(next);
             self.part.advance(self.now, &mut self.done);
-            let lens = &self.lens;
+            let (lens, now) = (&self.lens, self.now);
+            debug_assert!(self.done.iter().all(|done| done.at <= now), "done in the future");
             out.extend(self.done.drain(..).map(|done| Completion {
                 slot: done.tag,
                 result: Ok(lens[done.tag as usize]),

@@ -23,6 +23,7 @@ impl Serial {
         let start = from.max(self.free);
         self.free = start + span;
         self.busy += span;
+        debug_assert!(self.busy <= self.free, "it does one thing at a time");
         start
     }
 
@@ -31,6 +32,7 @@ impl Serial {
     pub fn slip_in(&mut self, from: Nanos, span: Nanos) -> Nanos {
         self.free = self.free.max(from) + span;
         self.busy += span;
+        debug_assert!(self.busy <= self.free, "it does one thing at a time");
         from + span
     }
 }

@@ -104,22 +104,6 @@ impl Validation {
     pub fn demerit_ms(&self) -> f64 {
         root_mean_square(&self.measured.0, &self.modelled.0)
     }
-
-    /// The demerit figure without the longest times, one in 10,000, which DiskSim leaves out.
-    pub fn demerit_without_longest_ms(&self) -> f64 {
-        let kept = self.measured.0.len() - self.measured.0.len().div_ceil(10_000);
-        root_mean_square(&self.measured.0[..kept], &self.modelled.0[..kept])
-    }
-
-    /// Distances at each of `steps` heights, modelled less measured, in milliseconds, with the
-    /// height: where the two curves part.
-    pub fn gaps_ms(&self, steps: u32) -> Vec<(f64, f64)> {
-        let gap = |step: u32| {
-            let q = (f64::from(step) + 0.5) / f64::from(steps);
-            (q, (self.modelled.quantile_ns(q) - self.measured.quantile_ns(q)) / 1e6)
-        };
-        (0..steps).map(gap).collect()
-    }
 }
 
 fn root_mean_square(measured: &[u64], modelled: &[u64]) -> f64 {

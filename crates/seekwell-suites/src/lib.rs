@@ -1,4 +1,4 @@
-//! The suites people know: fixed sets of steps with a name, each defined by the tool it comes from.
+//! Standard suites: named, fixed sets of steps, each defined by the tool it comes from.
 //!
 //! A [`Suite`] is data: what it does, what it writes, what can be tuned, and a function that makes
 //! its [`Step`]s. A [`Round`] runs them once in a directory of its own. What a step gave is a

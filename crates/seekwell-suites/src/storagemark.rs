@@ -1,8 +1,8 @@
-//! The four traces of StorageMark 2004, recorded anew (docs/storagemark.md tells how), played back
+//! The four traces of StorageMark 2004, re-recorded (docs/storagemark.md tells how), played back
 //! as that test did: no recorded times, as many requests outstanding as there were, and the
 //! requests a second that come of it.
 
-use crate::error::{Describe, StorageMarkError, SuiteError};
+use crate::error::{StorageMarkError, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::suite::Values::{Bytes, Count};
 use crate::suite::{Level, Needs, On, Settings, Suite, Tunable, any};
@@ -19,42 +19,19 @@ use seekwell_trace::record::Record;
 use seekwell_trace::replay::{
     Closed, DeviceSurvey, Feed, Fidelity, Fit, Moment, Picked, Placing, Survey, survey,
 };
+use seekwell_trace::shipped::Shipped;
 use seekwell_trace::source::{About, Tables, TraceSource};
-use seekwell_trace::store;
-use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// A trace that ships.
-struct Shipped {
-    name: &'static str,
-    title: &'static str,
-    parquet: &'static [u8],
-}
-
-static TRACES: [Shipped; 4] = [
-    Shipped {
-        name: "web-light",
-        title: "picture server, 2 clients",
-        parquet: include_bytes!("../../../traces/web-light.parquet"),
-    },
-    Shipped {
-        name: "web-heavy",
-        title: "picture server, 20 clients",
-        parquet: include_bytes!("../../../traces/web-heavy.parquet"),
-    },
-    Shipped {
-        name: "db-light",
-        title: "database server, 10 clients",
-        parquet: include_bytes!("../../../traces/db-light.parquet"),
-    },
-    Shipped {
-        name: "db-heavy",
-        title: "database server, 50 clients",
-        parquet: include_bytes!("../../../traces/db-heavy.parquet"),
-    },
+/// Names of shipped traces, and what each is of.
+const TRACES: [(&str, &str); 4] = [
+    ("web-light", "picture server, 2 clients"),
+    ("web-heavy", "picture server, 20 clients"),
+    ("db-light", "database server, 10 clients"),
+    ("db-heavy", "database server, 50 clients"),
 ];
 
 /// The suite.
@@ -82,13 +59,11 @@ pub static SUITE: Suite = Suite {
         ),
     ],
     check: any,
-    needs: |s| Needs { bytes: s.number("size") + LARGEST, files: 2 },
+    needs: |s| Needs { bytes: s.number("size"), files: 1 },
     direct: |_| true,
     steps,
 };
 
-/// Most bytes of a trace that ships.
-const LARGEST: u64 = 4_000_000;
 /// Most requests outstanding.
 const DEPTH: u32 = 256;
 /// Reads and writes longer than this are split.
@@ -114,23 +89,23 @@ fn steps(settings: &Settings) -> Vec<Step> {
         requests: settings.number("requests"),
         expected: Nanos::from_millis(expected),
     };
-    let step = |trace: &'static Shipped| {
-        let run = move |stage: &Stage<'_>| run(stage, trace, job);
-        Step::new(trace.name, trace.title, "requests_per_s", job.expected, run)
+    let step = |(name, title)| {
+        let run = move |stage: &Stage<'_>| run(stage, name, job);
+        Step::new(name, title, "requests_per_s", job.expected, run)
     };
-    TRACES.iter().map(step).collect()
+    TRACES.into_iter().map(step).collect()
 }
 
-fn run(stage: &Stage<'_>, trace: &Shipped, job: Job) -> Result<StepResult, SuiteError> {
+fn run(stage: &Stage<'_>, trace: &str, job: Job) -> Result<StepResult, SuiteError> {
     let (file, path) = lay_out(stage, job.size)?;
-    let recorded = Unpacked::new(trace, stage.path)?;
-    let survey = survey(&mut recorded.open(job)?, Moment::Queue).map_err(StorageMarkError::from)?;
+    let survey =
+        survey(&mut recorded(trace, job)?, Moment::Queue).map_err(StorageMarkError::from)?;
     let played = survey.devices.first().copied().unwrap_or_default();
     let picked = picked(&survey, &played, job.size)?;
     let (meter, mut plays) = (stage.begin(), Vec::<Measurement>::new());
     while plays.iter().map(|one| one.elapsed.0).sum::<u64>() < LEAST.0 {
         settle(&file, &path)?;
-        let mut feed = Feed::start(recorded.open(job)?, picked);
+        let mut feed = Feed::start(recorded(trace, job)?, picked);
         feed.peek();
         let (measured, feed) = play(stage, &file, feed, &played, picked.longest_bytes)?;
         feed.finish().map_err(StorageMarkError::from)?;
@@ -197,28 +172,11 @@ fn lay_out(stage: &Stage<'_>, size: u64) -> Result<(OwnedFd, PathBuf), SuiteErro
     Ok((open(&path, OFlags::DIRECT)?, path))
 }
 
-/// A shipped trace as a file, gone when this is dropped.
-struct Unpacked(PathBuf);
-
-impl Unpacked {
-    fn new(trace: &Shipped, dir: &Path) -> Result<Self, SuiteError> {
-        let path = dir.join("trace.parquet");
-        let file = std::fs::File::create_new(&path);
-        file.and_then(|mut file| file.write_all(trace.parquet)).doing("writing", &path)?;
-        Ok(Self(path))
-    }
-
-    fn open(&self, job: Job) -> Result<Box<dyn TraceSource + Send>, SuiteError> {
-        let source = store::open(&self.0).map_err(StorageMarkError::from)?;
-        Ok(Box::new(First { source, left: job.requests }))
-    }
-}
-
-impl Drop for Unpacked {
-    fn drop(&mut self) {
-        // The suite's directory is removed with all that is in it.
-        let _ = std::fs::remove_file(&self.0);
-    }
+/// The requests of a shipped trace that are played.
+fn recorded(trace: &str, job: Job) -> Result<Box<dyn TraceSource + Send>, SuiteError> {
+    let trace = Shipped::named(trace).expect("the suite's traces ship with the program");
+    let source = trace.open().map_err(StorageMarkError::from)?;
+    Ok(Box::new(First { source, left: job.requests }))
 }
 
 /// The first requests of a trace.
@@ -321,21 +279,18 @@ mod tests {
     use super::*;
     use crate::testing;
     use seekwell_checkup::SHORTEST_RATE;
-    use tempfile::TempDir;
 
     #[test]
     fn the_traces_that_ship_are_whole_and_small_and_know_when_requests_were_done() {
-        let dir = TempDir::new().unwrap();
         let job = Job { size: 0, requests: u64::MAX, expected: Nanos::ZERO };
-        for trace in &TRACES {
-            assert!(trace.parquet.len() as u64 <= LARGEST, "{}", trace.name);
-            let unpacked = Unpacked::new(trace, dir.path()).unwrap();
-            let mut source = unpacked.open(job).unwrap();
+        for (name, _) in TRACES {
+            assert!(Shipped::named(name).unwrap().parquet.len() <= 4_000_000, "{name}");
+            let mut source = recorded(name, job).unwrap();
             let survey = survey(&mut source, Moment::Queue).unwrap();
-            assert!(source.about().complete(), "{}", trace.name);
-            let [one] = survey.devices.as_slice() else { panic!("{}: {survey:?}", trace.name) };
-            assert!(one.requests[0] > 1_000 && one.requests[1] > 100, "{}: {one:?}", trace.name);
-            assert!(one.with_completion * 100 > one.total() * 99, "{}: {one:?}", trace.name);
+            assert!(source.about().complete(), "{name}");
+            let [one] = survey.devices.as_slice() else { panic!("{name}: {survey:?}") };
+            assert!(one.requests[0] > 1_000 && one.requests[1] > 100, "{name}: {one:?}");
+            assert!(one.with_completion * 100 > one.total() * 99, "{name}: {one:?}");
         }
     }
 
@@ -344,7 +299,7 @@ mod tests {
         let set = [("size", "32m"), ("requests", "500")];
         let Some(results) = testing::round(&SUITE, &set) else { return };
         let names: Vec<_> = results.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, TRACES.each_ref().map(|t| t.name));
+        assert_eq!(names, TRACES.map(|(name, _)| name));
         for (name, result) in &results {
             let requests = result.measurement.requests();
             // Long requests are split, and a trace that is over too soon is played again, whole.

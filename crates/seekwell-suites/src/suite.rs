@@ -4,7 +4,7 @@ use crate::error::SuiteError;
 use crate::frame::Step;
 use std::collections::BTreeMap;
 
-/// A fixed set of steps with a name people know.
+/// A named, fixed set of steps.
 pub struct Suite {
     /// What is typed.
     pub name: &'static str,

@@ -27,7 +27,7 @@ pub struct SmallFs {
 }
 
 impl SmallFs {
-    /// One of so many bytes and inodes; none, and said, where that cannot be made.
+    /// One of this size and number of inodes; `None`, with a message, if it cannot be created.
     pub fn ext4(bytes: u64, inodes: u64) -> Option<Self> {
         let dir = TempDir::new().unwrap();
         let small = Self { dir };
@@ -65,7 +65,7 @@ impl Drop for SmallFs {
 }
 
 /// Runs all steps of a suite in its quick form with some values set, and sees that nothing is left.
-/// None, and said, where the disk has no room.
+/// `None`, with a message, where the disk has no room.
 pub fn round(suite: &'static Suite, set: &[(&str, &str)]) -> Option<Vec<(String, StepResult)>> {
     let target = TempDir::new().unwrap();
     let results = round_in(suite, set, target.path(), |_| ());
@@ -73,7 +73,7 @@ pub fn round(suite: &'static Suite, set: &[(&str, &str)]) -> Option<Vec<(String,
     roomy(results).map(Result::unwrap)
 }
 
-/// The same, or none, and said, where the disk had no room.
+/// The same, or `None`, with a message, where the disk had no room.
 pub fn roomy<T>(results: Result<T, SuiteError>) -> Option<Result<T, SuiteError>> {
     if matches!(results, Err(SuiteError::Access(AccessError::TooLittleRoom { .. }))) {
         skip("the disk is full");

@@ -17,7 +17,8 @@ const ALIGN: usize = 4096;
 
 /// Workers of one step: told to stop together, and counted together.
 pub struct WorkerGroup<'a> {
-    stage: &'a Stage<'a>,
+    stop: &'a AtomicBool,
+    progress: &'a (dyn Fn(f64) + Sync),
     failed: AtomicBool,
     done: AtomicU64,
     whole: u64,
@@ -29,14 +30,19 @@ impl WorkerGroup<'_> {
     /// # Errors
     /// [`SuiteError::Interrupted`] when somebody asked to stop, or another worker failed.
     pub fn go_on(&self) -> Result<(), SuiteError> {
-        self.stage.go_on()?;
-        if self.failed.load(Relaxed) { Err(SuiteError::Interrupted) } else { Ok(()) }
+        let ends = self.stop.load(Relaxed) || self.failed.load(Relaxed);
+        if ends { Err(SuiteError::Interrupted) } else { Ok(()) }
     }
 
     /// Counts what was done, of the whole that was announced.
     pub fn did(&self, n: u64) {
         let done = self.done.fetch_add(n, Relaxed) + n;
-        (self.stage.progress)(done as f64 / self.whole.max(1) as f64);
+        self.reached(done as f64 / self.whole.max(1) as f64);
+    }
+
+    /// Tells how much of the work is done, for work that is not counted.
+    pub fn reached(&self, share: f64) {
+        (self.progress)(share.min(1.0));
     }
 }
 
@@ -51,14 +57,32 @@ pub fn together<T: Send>(
     whole: u64,
     work: impl Fn(u32, &WorkerGroup<'_>) -> Result<T, SuiteError> + Sync,
 ) -> Result<Vec<T>, SuiteError> {
+    prepared_together(stage.stop, stage.progress, workers, whole, Ok, work)
+}
+
+/// The same with workers that each prepare something on their own thread before all begin.
+///
+/// # Errors
+/// As [`together`].
+pub fn prepared_together<P, T: Send>(
+    stop: &AtomicBool,
+    progress: &(dyn Fn(f64) + Sync),
+    workers: u32,
+    whole: u64,
+    prepare: impl Fn(u32) -> Result<P, SuiteError> + Sync,
+    work: impl Fn(P, &WorkerGroup<'_>) -> Result<T, SuiteError> + Sync,
+) -> Result<Vec<T>, SuiteError> {
     let (failed, done) = (AtomicBool::new(false), AtomicU64::new(0));
-    let group = WorkerGroup { stage, failed, done, whole };
+    let group = WorkerGroup { stop, progress, failed, done, whole };
     let barrier = Barrier::new(workers as usize);
     let one = |worker: u32| {
+        let fail = |_: &SuiteError| group.failed.store(true, Relaxed);
+        let prepared = prepare(worker).inspect_err(fail);
         barrier.wait();
-        work(worker, &group).inspect_err(|_| group.failed.store(true, Relaxed))
+        work(prepared?, &group).inspect_err(fail)
     };
     let results: Vec<_> = std::thread::scope(|scope| {
+        let one = &one;
         let handles: Vec<_> = (0..workers).map(|w| scope.spawn(move || one(w))).collect();
         handles.into_iter().map(|h| h.join().unwrap_or(Err(SuiteError::Thread))).collect()
     });

@@ -64,7 +64,7 @@ fn error(name: &str) -> Option<io::ErrorKind> {
     (!rest.is_empty() && rest.bytes().all(letter)).then(|| kind_of(Errno::IO))
 }
 
-/// Reads an entry. `None` when the line is none.
+/// Reads an entry. `None` when the line is not one.
 pub(crate) fn read(line: &str) -> Option<(PathBuf, Node)> {
     if !line.starts_with('/') {
         return None;

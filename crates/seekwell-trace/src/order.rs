@@ -35,7 +35,7 @@ impl<S: TraceSource> Ordered<S> {
         Self::with_window(inner, WINDOW)
     }
 
-    /// Sorts within a window of so many records.
+    /// Sorts within a window of this many records.
     pub fn with_window(inner: S, window: usize) -> Self {
         let about = inner.about().clone();
         Self {

@@ -1,4 +1,4 @@
-//! The traces that ship with the program: real servers' requests, recorded anew for the published
+//! The traces that ship with the program: real servers' requests, recorded for the published
 //! results that rest on such traces. `traces/README.md` and the pages it names tell how.
 
 use crate::error::TraceError;

@@ -52,7 +52,7 @@ impl Tools {
         self.seekwell_for(self.seconds, on, depth, more)
     }
 
-    /// The same, for so many seconds.
+    /// The same, for `seconds` seconds.
     pub fn seekwell_for(
         &self,
         seconds: u32,

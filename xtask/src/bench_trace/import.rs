@@ -68,7 +68,7 @@ pub fn store(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Requests per second of CPU time that a program needs for so many.
+/// Requests per second of CPU time that a program uses.
 fn measure(
     bench: &Bench,
     what: &str,
@@ -119,7 +119,7 @@ fn make_msr(path: &Path) -> Result<(), Failure> {
     write_msr(File::create(path)?, MSR_LINES)
 }
 
-/// MSR CSV of so many requests: arrivals 100 µs apart on average, two thirds reads, two disks, a
+/// MSR CSV of this many requests: arrivals 100 µs apart on average, two thirds reads, two disks, a
 /// tenth of it sequential.
 pub fn write_msr(file: File, lines: u64) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 20, file);

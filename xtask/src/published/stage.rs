@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Requests that the drive takes at a time, as AHCI's 32 tags less the one that Linux keeps.
 const TAGS: &str = "31";
-/// One part in so many of memory may be dirty: the kernel's `vm.dirty_ratio` of then, 10 %.
+/// One part in this many of memory may be dirty: the kernel's `vm.dirty_ratio` of then, 10 %.
 const DIRTY: u64 = 10;
 
 /// The status of our own program when a step was too short for a figure; it was played all the

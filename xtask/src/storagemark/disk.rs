@@ -323,7 +323,7 @@ mod tests {
         Box::new(move || to.send(number).unwrap())
     }
 
-    /// When the last of so many random reads is answered, given all at once.
+    /// When the last of `reads` random reads is answered, given all at once.
     fn takes(waiting: &mut Waiting, reads: u64) -> Nanos {
         let (to, answered) = channel();
         for number in 0..reads {

@@ -1,4 +1,4 @@
-//! `cargo xtask storagemark`: the four traces of StorageMark 2004, recorded anew.
+//! `cargo xtask storagemark`: the four traces of StorageMark 2004, re-recorded.
 //!
 //! The originals were taken with Intel's IPEAK on a picture server and a database server and were
 //! never published; only some figures of them were. Here the scene is built again from what Debian

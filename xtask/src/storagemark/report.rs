@@ -53,7 +53,7 @@ const PUBLISHED: [Published; 4] = [
 /// Share of ab's requests that may be refused: some pictures do not exist.
 const REFUSED_AT_MOST: f64 = 0.05;
 
-/// Times a published figure from which on one here is said to be above it.
+/// Times a published figure from which on one here counts as above it.
 const CLEARLY: f64 = 1.05;
 const QUEUE: &str = "All clients but those whose picture is in memory wait for the disk. The \
                      processor and\n  the network of 2004 may have kept the others busy; here both \

@@ -1,7 +1,7 @@
 //! Linux's mq-deadline: batches in the order of addresses, reads preferred, nobody waits for ever
 //! (block/mq-deadline.c, with its defaults, without I/O priorities).
 
-use super::Dispatcher;
+use super::{Dispatcher, Tags};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use std::collections::{BTreeMap, VecDeque};
@@ -49,7 +49,7 @@ impl Side {
 /// Two directions over one pool of tags; a flush passes both.
 #[derive(Debug)]
 pub struct Deadline {
-    free: u32,
+    tags: Tags,
     reads: Side,
     writes: Side,
     flushes: VecDeque<Request>,
@@ -63,9 +63,8 @@ pub struct Deadline {
 impl Deadline {
     /// Over `tags` shared tags, at least one.
     pub fn new(tags: u32) -> Self {
-        assert!(tags > 0, "a device without tags takes no commands");
         Self {
-            free: tags,
+            tags: Tags::new(tags),
             reads: Side::default(),
             writes: Side::default(),
             flushes: VecDeque::new(),
@@ -123,15 +122,15 @@ impl Dispatcher for Deadline {
     }
 
     fn release(&mut self, now: Nanos) -> Option<Request> {
-        if self.free == 0 {
+        if !self.tags.any_free() {
             return None;
         }
         let request = self.flushes.pop_front().or_else(|| self.next(now))?;
-        self.free -= 1;
+        self.tags.take();
         Some(request)
     }
 
     fn complete(&mut self, _: Op) {
-        self.free += 1;
+        self.tags.put_back();
     }
 }

@@ -2,7 +2,7 @@
 //! a turn of its own. Kyber also takes tokens away from whoever makes latencies miss their targets;
 //! that part is not modelled, so these are its bounds without load.
 
-use super::Dispatcher;
+use super::{Dispatcher, Tags};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use std::collections::VecDeque;
@@ -19,8 +19,7 @@ struct Domain {
 /// Four domains over one pool of tags, three quarters of which writes may hold.
 #[derive(Debug)]
 pub struct Domains {
-    tags: u32,
-    out: u32,
+    tags: Tags,
     domains: [Domain; 4],
     turn: usize,
     batched: u32,
@@ -29,14 +28,17 @@ pub struct Domains {
 impl Domains {
     /// Over `tags` tags, at least one.
     pub fn new(tags: u32) -> Self {
-        assert!(tags > 0, "a device without tags takes no commands");
-        Self { tags, out: 0, domains: Default::default(), turn: 0, batched: 0 }
+        Self { tags: Tags::new(tags), domains: Default::default(), turn: 0, batched: 0 }
     }
 
     /// The most that may be outstanding in a domain.
     fn limit(&self, domain: usize) -> u32 {
         let tokens = DOMAINS[domain].0;
-        if domain == Op::Read as usize { tokens } else { tokens.min((self.tags * 3 / 4).max(1)) }
+        if domain == Op::Read as usize {
+            tokens
+        } else {
+            tokens.min((self.tags.all * 3 / 4).max(1))
+        }
     }
 }
 
@@ -46,7 +48,7 @@ impl Dispatcher for Domains {
     }
 
     fn release(&mut self, _: Nanos) -> Option<Request> {
-        if self.out >= self.tags {
+        if !self.tags.any_free() {
             return None;
         }
         // The domain whose turn it is may come a second time, after all others had nothing.
@@ -58,7 +60,7 @@ impl Dispatcher for Domains {
                 && let Some(request) = domain.waiting.pop_front()
             {
                 domain.out += 1;
-                self.out += 1;
+                self.tags.take();
                 self.batched += 1;
                 return Some(request);
             }
@@ -68,7 +70,9 @@ impl Dispatcher for Domains {
     }
 
     fn complete(&mut self, op: Op) {
-        self.domains[op as usize].out -= 1;
-        self.out -= 1;
+        let out = &mut self.domains[op as usize].out;
+        debug_assert!(*out > 0, "more requests completed than released");
+        *out -= 1;
+        self.tags.put_back();
     }
 }

@@ -107,18 +107,45 @@ impl Dispatcher for Unlimited {
     fn complete(&mut self, _: Op) {}
 }
 
+/// The tags of a device.
+#[derive(Debug)]
+struct Tags {
+    free: u32,
+    all: u32,
+}
+
+impl Tags {
+    fn new(all: u32) -> Self {
+        assert!(all > 0, "a device without tags takes no commands");
+        Self { free: all, all }
+    }
+
+    const fn any_free(&self) -> bool {
+        self.free > 0
+    }
+
+    fn take(&mut self) {
+        debug_assert!(self.free > 0, "more requests released than there are tags");
+        self.free -= 1;
+    }
+
+    fn put_back(&mut self) {
+        debug_assert!(self.free < self.all, "more requests completed than released");
+        self.free += 1;
+    }
+}
+
 /// One pool of tags for everything, first come, first served: what a plain NCQ driver does.
 #[derive(Debug)]
 pub struct SharedTags {
     waiting: VecDeque<Request>,
-    free: u32,
+    tags: Tags,
 }
 
 impl SharedTags {
     /// A pool of `tags`, at least one.
     pub fn new(tags: u32) -> Self {
-        assert!(tags > 0, "a device without tags takes no commands");
-        Self { waiting: VecDeque::new(), free: tags }
+        Self { waiting: VecDeque::new(), tags: Tags::new(tags) }
     }
 }
 
@@ -128,15 +155,15 @@ impl Dispatcher for SharedTags {
     }
 
     fn release(&mut self, _: Nanos) -> Option<Request> {
-        if self.free == 0 {
+        if !self.tags.any_free() {
             return None;
         }
         let request = self.waiting.pop_front()?;
-        self.free -= 1;
+        self.tags.take();
         Some(request)
     }
 
     fn complete(&mut self, _: Op) {
-        self.free += 1;
+        self.tags.put_back();
     }
 }

@@ -1,16 +1,16 @@
 //! Reads before writes, with a few writes leaking through: DragonFly's disk queue from August 2009
 //! (commit 30e5862e, `bioqdisksort` in sys/kern/subr_disk.c).
 
-use super::Dispatcher;
+use super::{Dispatcher, Tags};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
-/// After so many reads, consecutive writes may pass …
+/// After this many reads, consecutive writes may pass …
 const MINOR_INTERVAL: u32 = 5;
 /// … up to this many bytes of them.
 const MINOR_BYTES: u64 = 256 << 10;
-/// After so many reads, any writes may pass …
+/// After this many reads, any writes may pass …
 const BURST_INTERVAL: u32 = 60;
 /// … up to this many bytes of them.
 const BURST_BYTES: u64 = 3_000_000;
@@ -19,7 +19,7 @@ const BURST_BYTES: u64 = 3_000_000;
 /// end; anything that orders goes to the end and takes the mark with it. The tags are shared.
 #[derive(Debug)]
 pub struct ReadsFirst {
-    free: u32,
+    tags: Tags,
     /// What stands before the mark.
     front: VecDeque<Request>,
     /// What stands behind it, a write first.
@@ -31,9 +31,8 @@ pub struct ReadsFirst {
 impl ReadsFirst {
     /// Over `tags` shared tags, at least one.
     pub fn new(tags: u32) -> Self {
-        assert!(tags > 0, "a device without tags takes no commands");
         let (front, behind) = (VecDeque::new(), VecDeque::new());
-        Self { free: tags, front, behind, behind_bytes: 0, reads: 0 }
+        Self { tags: Tags::new(tags), front, behind, behind_bytes: 0, reads: 0 }
     }
 
     /// Moves the mark past up to `bytes` of writes.
@@ -79,7 +78,7 @@ impl Dispatcher for ReadsFirst {
     }
 
     fn release(&mut self, _: Nanos) -> Option<Request> {
-        if self.free == 0 {
+        if !self.tags.any_free() {
             return None;
         }
         let request = match self.front.pop_front() {
@@ -90,11 +89,11 @@ impl Dispatcher for ReadsFirst {
                 write
             }
         };
-        self.free -= 1;
+        self.tags.take();
         Some(request)
     }
 
     fn complete(&mut self, _: Op) {
-        self.free += 1;
+        self.tags.put_back();
     }
 }

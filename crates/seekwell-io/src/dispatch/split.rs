@@ -1,7 +1,7 @@
 //! Reads and writes kept apart, so that neither can take every tag: what DragonFly's CAM disk
 //! driver does since commit af0aa0ac (10 April 2011, sys/bus/cam/scsi/scsi_da.c).
 
-use super::Dispatcher;
+use super::{Dispatcher, Tags};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// The driver passes one tag fewer than the device has: AHCI keeps a slot for error recovery.
 #[derive(Debug)]
 pub struct SplitTags {
-    tags: u32,
+    tags: Tags,
     limit: u32,
     reads: VecDeque<Request>,
     writes: VecDeque<Request>,
@@ -25,9 +25,8 @@ pub struct SplitTags {
 impl SplitTags {
     /// Over `tags` tags, at least one.
     pub fn new(tags: u32) -> Self {
-        assert!(tags > 0, "a device without tags takes no commands");
         Self {
-            tags,
+            tags: Tags::new(tags),
             limit: Self::limit(tags),
             reads: VecDeque::new(),
             writes: VecDeque::new(),
@@ -55,7 +54,7 @@ impl Dispatcher for SplitTags {
     }
 
     fn release(&mut self, _: Nanos) -> Option<Request> {
-        if self.reads_out + self.writes_out + self.discards_out >= self.tags {
+        if !self.tags.any_free() {
             return None;
         }
         let sides = [
@@ -68,6 +67,7 @@ impl Dispatcher for SplitTags {
                 && let Some(request) = waiting.pop_front()
             {
                 *out += 1;
+                self.tags.take();
                 return Some(request);
             }
         }
@@ -80,6 +80,8 @@ impl Dispatcher for SplitTags {
             Op::Write | Op::Flush => &mut self.writes_out,
             Op::Discard => &mut self.discards_out,
         };
+        debug_assert!(*out > 0, "more requests completed than released");
         *out -= 1;
+        self.tags.put_back();
     }
 }

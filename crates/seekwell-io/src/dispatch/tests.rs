@@ -183,3 +183,19 @@ fn a_deadline_batch_goes_up_through_the_addresses_until_someone_has_waited_too_l
     assert_eq!(next(&mut watched), Some(5));
     assert_eq!(next(&mut watched), Some(1));
 }
+
+/// A completion that is counted twice would let one request too many at the device.
+#[test]
+#[cfg(debug_assertions)]
+fn a_request_completed_twice_is_caught_by_every_rule() {
+    for policy in TagPolicy::ALL {
+        let mut rule = policy.over(4);
+        rule.queue(request(Op::Read, 0), Nanos::ZERO);
+        rule.release(Nanos::ZERO).unwrap();
+        rule.complete(Op::Read);
+        let twice = std::panic::AssertUnwindSafe(|| rule.complete(Op::Read));
+        let panic = std::panic::catch_unwind(twice).expect_err("one completion too many");
+        let said = panic.downcast_ref::<&str>().copied().unwrap_or_default();
+        assert_eq!(said, "more requests completed than released", "{policy:?}");
+    }
+}

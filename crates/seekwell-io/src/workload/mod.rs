@@ -126,7 +126,7 @@ pub struct Workload {
     pub align_bytes: u32,
     /// When requests are issued.
     pub pace: Pace,
-    /// A flush after every so many writes; 0 means none. The flush's response time counts from the
+    /// A flush after this many writes; 0 means none. The flush's response time counts from the
     /// first of those writes, so at depth 1 and every 1 it is what one commit costs.
     pub flush_every: u32,
     /// First byte of the region used.

@@ -159,7 +159,9 @@ impl<P: Part> Ahci<P> {
     fn notice(&mut self) {
         let completion = Nanos(u64::from(self.params.completion_ns));
         for done in self.finished.drain(..) {
-            self.active[self.class.get(done.tag) as usize] -= 1;
+            let active = &mut self.active[self.class.get(done.tag) as usize];
+            debug_assert!(*active > 0, "the drive ended a command that it was not given");
+            *active -= 1;
             let in_handler = self.noticed.back().is_some_and(|last| last.at > done.at);
             let cost = if in_handler { completion } else { self.interrupt + completion };
             let at = self.host.reserve(done.at, cost) + cost;
@@ -202,7 +204,10 @@ impl<P: Part> Part for Ahci<P> {
             while self.next_issue() <= at
                 && let Some((_, command)) = self.waiting.pop_front()
             {
-                self.active[self.class(command.op) as usize] += 1;
+                let class = self.class(command.op) as usize;
+                self.active[class] += 1;
+                debug_assert!(self.active[class] <= self.most[class], "more commands than slots");
+                debug_assert_eq!(self.active[1 - class], 0, "queued and other commands mix");
                 self.drive.submit(command, at);
             }
             let noticed = self.noticed.front().map_or(Nanos::MAX, |end| end.at);

@@ -57,7 +57,7 @@ fn order(document: &Document) -> Result<Order, DisksimError> {
     }
 }
 
-/// What a file has beside so many of its drives that a description cannot say.
+/// What a file has besides its first `drives` drives that a description cannot express.
 pub fn beside(document: &Document, drives: usize) -> Vec<String> {
     let kinds = ["disksim_disk", "disksim_simpledisk"];
     let all: usize = kinds.iter().map(|kind| document.components(kind).count()).sum();

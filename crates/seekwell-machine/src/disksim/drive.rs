@@ -23,7 +23,7 @@ pub struct Drive {
     pub model: String,
     /// The drive.
     pub params: Params,
-    /// `KEY = VALUE` of what is said and not modelled.
+    /// `KEY = VALUE` of what the file specifies and the model ignores.
     pub not_modelled: Vec<String>,
 }
 

@@ -95,13 +95,13 @@ impl<'b> Keys<'b> {
     }
 }
 
-/// What is said of a value of the wrong kind.
+/// The error for a value of the wrong type.
 pub(super) fn wrong(parameter: &Parameter, expected: &'static str) -> DisksimError {
     let found = format!("{} = {}", parameter.key, parameter.value);
     DisksimError::Expected { place: parameter.place.clone(), expected, found }
 }
 
-/// What is said of a choice that is not modelled.
+/// The error for a choice that is not modelled.
 pub(super) fn unsupported(parameter: &Parameter) -> DisksimError {
     DisksimError::Unsupported {
         place: parameter.place.clone(),

@@ -53,7 +53,7 @@ impl<'a> Files<'a> {
         Self { read, open: Vec::new(), bytes: 0, names: 0 }
     }
 
-    /// The text of a file. One that is not where it is said to be may lie beside the first.
+    /// The text of a file. One that is not at the path given may lie beside the first.
     pub fn text(&mut self, file: &str, from: Option<&FileLine>) -> Result<String, DisksimError> {
         let beside = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let text = (self.read)(file).or_else(|why| {

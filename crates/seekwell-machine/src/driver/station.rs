@@ -68,7 +68,9 @@ impl<P: Part> Station<P> {
     pub fn advance(&mut self, now: Nanos, ended: &mut Vec<QueuedAccess>) {
         self.part.advance(now, &mut self.finished);
         for done in self.finished.drain(..) {
-            ended.extend(self.inside[done.tag as usize].take());
+            let entry = self.inside[done.tag as usize].take();
+            debug_assert!(entry.is_some(), "the device ended a command that it was not given");
+            ended.extend(entry);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::flow::{FlowParams, Law, OpParams};
 const REQUESTS: u64 = 8_000;
 /// Rounds of playing and correcting. The corrections shrink by far more than half each.
 const ROUNDS: u32 = 5;
-/// Commands a drive takes of which nothing is said: as many as the host gives.
+/// Queue depth of a drive that does not report one: as many commands as the host gives.
 const DEPTH: u32 = 1024;
 
 /// A phase that is used, with its correction.

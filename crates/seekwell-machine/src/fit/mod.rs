@@ -41,7 +41,7 @@ const SEEN_WEIGHT: f64 = 3.0;
 /// A hard drive is taken where its score, in percent, is no worse than another's by this much: it
 /// also knows what its platters do. An array of them, which looks like one, is off by far more.
 const HDD_ALLOWANCE: f64 = 3.0;
-/// The same where the disk is said to rotate.
+/// The same for a disk reported as rotating.
 const ROTATING_ALLOWANCE: f64 = 10.0;
 
 /// One phase as measured and as modelled.

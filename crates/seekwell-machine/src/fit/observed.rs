@@ -15,11 +15,11 @@ pub struct Facts {
     pub capacity_bytes: u64,
     /// Bytes of a sector.
     pub sector_bytes: u32,
-    /// Whether it is said to rotate.
+    /// Whether it is reported as rotating.
     pub rotational: Option<bool>,
     /// Revolutions per minute, where it says.
     pub rpm: Option<f64>,
-    /// Commands it is said to take at once.
+    /// The queue depth it reports.
     pub depth: Option<u32>,
     /// The agreed speed of its SATA link, where it has one.
     pub link: Option<SataSpeed>,

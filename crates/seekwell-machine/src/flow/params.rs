@@ -97,7 +97,7 @@ impl FlowParams {
     }
 }
 
-/// Checks a number with a fraction; what is none is out of every range.
+/// Checks a floating-point number; NaN is out of every range.
 fn number(
     field: &'static str,
     value: f64,

@@ -63,7 +63,7 @@ pub enum SurfaceOrder {
     ReversedByCylinder,
 }
 
-/// Where spare sectors are. How many is said by each zone ([`Zone::spares`]).
+/// Where spare sectors are. Each zone has their number ([`Zone::spares`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sparing {
@@ -81,7 +81,7 @@ pub enum Sparing {
         /// Bad sectors push on to the end of the zone.
         to_zone_end: bool,
     },
-    /// At the end of each range of so many cylinders, counted from the beginning of the zone.
+    /// At the end of each group of this many cylinders, counted from the beginning of the zone.
     PerRange(u32),
     /// At the end of the zone. Bad sectors are taken from them, or from the zone beside them.
     PerZone {

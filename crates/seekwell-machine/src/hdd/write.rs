@@ -15,7 +15,7 @@ struct Data {
 }
 
 impl Hdd {
-    /// Data of so many sectors crosses from `begin` on.
+    /// Data of `sectors` sectors crosses from `begin` on.
     fn receive(&mut self, begin: u64, sectors: u64) -> Data {
         let Some(interface) = self.params.interface else { return Data { begin, end: begin } };
         let begin = begin.max(self.interface_free);

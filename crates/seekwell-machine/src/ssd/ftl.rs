@@ -188,6 +188,7 @@ impl Ftl {
             };
             self.set(at, to, state);
             self.valid[open as usize] += n;
+            debug_assert!(self.valid[open as usize] <= self.block_units, "more than a superblock");
             self.filled += n;
             at = to;
         }
@@ -308,7 +309,7 @@ impl Ftl {
     /// The open superblock is full: opens another and collects until the reserve is there again.
     fn open_next(&mut self) {
         self.closed[self.open as usize] = true;
-        self.open = self.free.pop().expect("the reserve is kept free");
+        self.open = self.take_free();
         self.filled = 0;
         let before = self.counts.moved;
         while self.free.len() < RESERVE {
@@ -318,6 +319,22 @@ impl Ftl {
         pacing.owed += self.counts.moved - before;
         pacing.share = pacing.owed;
         pacing.credit = 0;
+        self.assert_superblocks();
+    }
+
+    /// A free superblock, which holds nothing.
+    fn take_free(&mut self) -> u32 {
+        let block = self.free.pop().expect("the reserve is kept free");
+        assert_eq!(self.valid[block as usize], 0, "superblock {block} is free and holds pages");
+        assert!(!self.closed[block as usize], "superblock {block} is free and closed");
+        block
+    }
+
+    /// Each superblock is free, closed or open.
+    fn assert_superblocks(&self) {
+        let closed = self.closed.iter().filter(|closed| **closed).count();
+        let open = 1 + usize::from(self.gc_open.is_some());
+        assert_eq!(closed + self.free.len() + open, self.valid.len(), "superblocks were lost");
     }
 
     /// Moves what is valid out of the superblock with the fewest valid units, and erases it.
@@ -343,6 +360,8 @@ impl Ftl {
             self.shift(victim, to, n);
             left -= n;
         }
+        let (valid, scattered) = (self.valid[victim as usize], self.scattered.get(victim));
+        assert_eq!((valid, scattered), (0, 0), "superblock {victim} is erased with valid pages");
         self.closed[victim as usize] = false;
         self.free.insert(0, victim);
     }
@@ -372,8 +391,10 @@ impl Ftl {
         }
     }
 
-    /// Books units as moved into garbage collection's own superblock.
+    /// Counts units as moved into garbage collection's own superblock.
     fn shift(&mut self, from: u32, to: u32, units: u32) {
+        assert!(units <= self.valid[from as usize], "superblock {from} lacks what is moved");
+        assert!(units <= self.block_units - self.gc_filled, "superblock {to} has no room");
         self.valid[from as usize] -= units;
         self.valid[to as usize] += units;
         self.gc_filled += units;
@@ -388,7 +409,7 @@ impl Ftl {
             }
             self.closed[open as usize] = true;
         }
-        let open = self.free.pop().expect("the reserve is kept free");
+        let open = self.take_free();
         self.gc_open = Some(open);
         self.gc_filled = 0;
         (open, self.block_units)
@@ -432,7 +453,7 @@ fn lay_out(units: u64, block_units: u32, blocks: usize, homes: &mut [[u32; 2]]) 
 
 #[cfg(test)]
 impl Ftl {
-    /// Asserts what holds between any two calls.
+    /// Asserts what holds between any two calls, page by page.
     pub fn assert_consistent(&self) {
         let mut ordered = vec![0_u32; self.valid.len()];
         let mut scattered = 0_u64;
@@ -451,8 +472,15 @@ impl Ftl {
             assert_eq!(self.valid[block], all, "superblock {block}");
             assert!(all <= self.block_units);
         }
+        self.assert_superblocks();
         for block in &self.free {
             assert_eq!(self.valid[*block as usize], 0, "a free superblock holds something");
         }
+    }
+
+    /// Counts a page of every closed superblock twice.
+    pub fn miscount(&mut self) {
+        let closed = self.valid.iter_mut().zip(&self.closed).filter(|(_, closed)| **closed);
+        closed.for_each(|(valid, _)| *valid += 1);
     }
 }

@@ -85,17 +85,6 @@ pub struct SsdCounts {
     pub channels_busy: Nanos,
 }
 
-impl SsdCounts {
-    /// Pages programmed for each page the host wrote; 1 when it wrote none.
-    pub fn write_amplification(&self) -> f64 {
-        let log = self.log;
-        if log.host == 0 {
-            return 1.0;
-        }
-        (log.host + log.overhead + log.moved) as f64 / log.host as f64
-    }
-}
-
 /// A solid-state drive, without its link.
 #[derive(Debug)]
 pub struct Ssd {

@@ -54,7 +54,7 @@ impl HostCommands {
         number
     }
 
-    /// It has so many more pieces.
+    /// It has this many more pieces.
     pub fn add(&mut self, number: u32, pieces: u32) {
         if let Some(it) = &mut self.all[number as usize] {
             it.left += pieces;

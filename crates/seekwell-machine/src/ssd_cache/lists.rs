@@ -97,6 +97,14 @@ impl<const N: usize> Lists<N> {
             NONE => ends.oldest = index,
             older => self.entries[older as usize].newer = index,
         }
+        self.assert_counts();
+    }
+
+    /// Each key is in one list.
+    fn assert_counts(&self) {
+        let listed: u32 = self.ends.iter().map(|ends| ends.len).sum();
+        debug_assert_eq!(listed as usize, self.found.len(), "a key is in two lists or none");
+        debug_assert_eq!(self.found.len() + self.free.len(), self.entries.len(), "lost an entry");
     }
 
     /// Takes a key out. False if it was in no list.
@@ -104,6 +112,7 @@ impl<const N: usize> Lists<N> {
         let Some(index) = self.found.remove(&key) else { return false };
         self.unlink(index);
         self.free.push(index);
+        self.assert_counts();
         true
     }
 

@@ -125,7 +125,7 @@ pub struct SwapcacheCounts {
 enum Owner {
     /// A command, by its number.
     Host(u32),
-    /// Filling so many slots from this one on.
+    /// Filling this many slots from this one on.
     Fill(u32, u32),
 }
 
@@ -299,7 +299,7 @@ impl<F: Part, S: Part> Swapcache<F, S> {
             {
                 self.memory.remove(old);
             }
-            // What became inactive before so many others did is not inactive any more.
+            // What became inactive before that many others did is not inactive any more.
             while self.candidates.len() > inactive as usize {
                 self.candidates.pop_front();
             }
@@ -349,7 +349,7 @@ impl<F: Part, S: Part> Swapcache<F, S> {
         self.scanning = !self.candidates.is_empty();
     }
 
-    /// What the bucket gains in so many tenths of a second.
+    /// What the bucket gains in `polls` tenths of a second.
     fn gain(&mut self, polls: u64) {
         let gained = (self.params.rate_bytes_per_s / 10).saturating_mul(polls);
         // What it held at the beginning may be more than it may hold later.

@@ -5,7 +5,7 @@
 //! whose processes always do, and with fewer processors than processes some stand in line.
 //!
 //! Source: the DiskSim 4 manual (J. Bucy et al., CMU-PDL-08-101, 2008), and the public program
-//! where the manual says nothing: what of that is not obvious is said beside it.
+//! where the manual says nothing: what of that is not obvious is explained beside it.
 
 mod distribution;
 mod generator;
@@ -30,7 +30,7 @@ pub struct Workload {
     pub until: Nanos,
     /// Processors, at least 1.
     pub processors: u32,
-    /// By how much thought takes longer than it is said to.
+    /// By how much think time exceeds its nominal value.
     pub scale: f64,
     /// Seed of all draws.
     pub seed: u32,

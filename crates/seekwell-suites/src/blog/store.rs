@@ -174,7 +174,7 @@ impl BlogStore {
         Ok(())
     }
 
-    /// Writes a file anew, by `writer`; false when the blog was removed meanwhile.
+    /// Replaces a file, as `writer`; false when the blog was removed meanwhile.
     ///
     /// # Errors
     /// [`SuiteError`].
@@ -231,7 +231,7 @@ impl BlogStore {
     }
 }
 
-/// Reads a file whole, so many bytes at a time; nothing when there is none.
+/// Reads a whole file, a buffer at a time; `None` if it does not exist.
 ///
 /// # Errors
 /// [`BlogError::Torn`], and what the kernel says.

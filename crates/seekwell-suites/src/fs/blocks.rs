@@ -17,7 +17,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// One seek in so many changes what it read.
+/// One seek in this many changes what it read.
 const UPDATE: u64 = 10;
 
 /// What the six tests are told.
@@ -143,7 +143,7 @@ impl Blocks {
         Ok(File { fd, path, buffer, sync_each: self.sync_each })
     }
 
-    /// Removes the files, so that they are made anew.
+    /// Removes the files, so that they are created again.
     fn remove(&self, root: &Path) -> Result<(), SuiteError> {
         (0..self.copies)
             .map(|copy| Self::path(root, copy))

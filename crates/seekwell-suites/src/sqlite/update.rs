@@ -82,7 +82,7 @@ pub fn run(
     })
 }
 
-/// Sees that what was committed is there and that the books balance.
+/// Checks that what was committed is there and that the balances add up.
 ///
 /// # Errors
 /// [`super::SqliteError::Lost`] when the balances and the history disagree.

@@ -58,7 +58,7 @@ impl EventFormat {
     /// Reads a description.
     ///
     /// # Errors
-    /// [`LayoutError`] where name or number is missing or a line of a field is none.
+    /// [`LayoutError`] where name or number is missing or a line is not a field.
     pub fn parse(text: &str) -> Result<Self, LayoutError> {
         let after = |key| text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
         let name = after("name:").ok_or(LayoutError::Missing("name"))?.to_owned();

@@ -176,7 +176,7 @@ impl Events {
         self.events.iter()
     }
 
-    /// The event that these bytes are; `None` where it is none that was asked for.
+    /// The event in these bytes; `None` if it was not asked for.
     pub fn of(&self, bytes: &[u8]) -> Option<&Event> {
         let id = self.id.number(bytes)?;
         self.events.iter().find(|event| u64::from(event.format.id) == id)

@@ -118,7 +118,7 @@ pub enum Column {
     Pid,
     /// The name of the process, in quotes where it has to be.
     Process,
-    /// The name of the process, with any blanks in it, before so many more columns.
+    /// The name of the process, with any blanks in it, before this many more columns.
     ProcessBefore(usize),
     /// The number of the CPU.
     Cpu,

@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
         self.line.get(self.at).copied()
     }
 
-    /// Steps over so many bytes, which the line has.
+    /// Skips this many bytes, which the line has.
     #[inline(always)]
     pub const fn step(&mut self, bytes: usize) {
         self.at += bytes;

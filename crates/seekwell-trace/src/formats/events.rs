@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::names::Names;
 use super::text::Wrong;
-use crate::pair::{Event, Pair};
+use crate::pair::{Event, EventKind, Pair};
 use crate::record::Record;
 use crate::source::{About, Capture, Tables};
 
@@ -29,12 +29,6 @@ impl Pairing {
         }
     }
 
-    /// The name of a process, where the event is one that shows who wanted it.
-    #[inline]
-    pub fn process(&mut self, name: &[u8], tables: &mut Tables) -> Result<u32, Wrong> {
-        self.processes.process(name, tables)
-    }
-
     #[inline]
     pub fn push(&mut self, event: &Event, about: &mut About, out: &mut Vec<Record>) {
         let before = out.len();
@@ -42,6 +36,27 @@ impl Pairing {
         if out.len() > before {
             about.capture = self.pair.capture();
         }
+    }
+
+    /// Takes what stands in brackets at the end of an event: who wanted it, or how it ended.
+    #[inline]
+    pub fn bracket(
+        &mut self,
+        event: &mut Event,
+        text: &[u8],
+        tables: &mut Tables,
+    ) -> Result<(), Wrong> {
+        match event.kind {
+            EventKind::Complete if text == b"0" => {}
+            EventKind::Complete => {
+                event.error = errno(text).ok_or_else(|| Wrong::new("[error]", text))?;
+            }
+            EventKind::Queue | EventKind::Issue => {
+                event.process = self.processes.process(text, tables)?;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// At the end of the input, however it came.

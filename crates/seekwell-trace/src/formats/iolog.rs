@@ -1,6 +1,6 @@
 //! fio's I/O log. Version 3: `fio version 3 iolog`, then `µs file action [offset length]`.
 //! Version 2 is the same without times; its `wait` means one thing in fio's manual and another in
-//! its code (iolog.c), which waits until so many milliseconds after the start. The code is
+//! its code (iolog.c), which waits until that many milliseconds after the start. The code is
 //! followed, and the trace says that its times are too coarse to replay.
 
 use super::format::{Certainty, Create, Created, Format, Holds, Opened, Reader, Sample, Writer};

@@ -22,7 +22,7 @@ pub struct Names {
     near: [(Short, u32); NEAR],
 }
 
-/// A name of at most 16 bytes as numbers; no two are the same. The empty one is none.
+/// A name of at most 16 bytes as numbers; no two are the same. The empty one is no name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Short {
     low: u64,

@@ -177,7 +177,7 @@ impl Blocks {
         }
     }
 
-    /// Halves the bound until at most so many blocks are left.
+    /// Halves the bound until at most this many blocks are left.
     fn thin_to(&mut self, blocks: usize) {
         loop {
             self.level += 1;

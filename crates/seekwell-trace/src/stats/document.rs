@@ -1,4 +1,4 @@
-//! What is said of a trace: the document `seekwell/trace-stats/1`.
+//! The statistics of a trace: the document `seekwell/trace-stats/1`.
 //!
 //! Shares lie in 0..=1. A value the trace cannot tell is `None`, never zero.
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The name of the document's form.
 pub const SCHEMA: &str = "seekwell/trace-stats/1";
 
-/// All that is said of one trace.
+/// All statistics of one trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceStats {
     /// [`SCHEMA`].
@@ -154,7 +154,7 @@ pub struct Queue {
     pub over_time_mean: f64,
     /// The same by Little's law: arrivals a second times mean time under way.
     pub by_littles_law: f64,
-    /// The second less the first; not zero where the book-keeping fails.
+    /// The second less the first; non-zero if the accounting is wrong.
     pub littles_difference: f64,
 }
 

@@ -100,7 +100,7 @@ impl Lru {
         }
     }
 
-    /// Numbers the places of all blocks that are followed anew, in their order, without gaps.
+    /// Renumbers the places of all blocks that are followed, in order and without gaps.
     fn pack(&mut self, bound: u64, table: &mut [BlockEntry]) {
         let mut order: Vec<(u32, u32)> = Vec::with_capacity(self.followed);
         for (at, entry) in table.iter().enumerate().filter(|(_, entry)| entry.within(bound)) {
@@ -140,7 +140,7 @@ impl Lru {
         sum
     }
 
-    /// The curve, for so many accesses in all.
+    /// The curve, for this many accesses in all.
     pub fn finish(&self, accesses: u64) -> Option<Reuse> {
         if accesses == 0 {
             return None;

@@ -1,6 +1,6 @@
 //! The columns of the store.
 
-use crate::record::{Flags, Record, Stamp};
+use crate::record::{Record, Stamp};
 use parquet::basic::{ConvertedType, Repetition, Type as Physical};
 use parquet::schema::types::{Type, TypePtr};
 use seekwell_io::request::Op;
@@ -33,67 +33,33 @@ pub const TIMES: [TimeColumn; 3] = [
 
 /// The numbers, which come after the offset.
 pub const NUMBERS: [NumberColumn; 8] = [
-    NumberColumn {
-        name: "length_bytes",
-        kind: ConvertedType::UINT_32,
-        of: |r| r.len,
-        to: |r, v| {
-            r.len = v;
-            true
-        },
-    },
-    NumberColumn {
-        name: "op",
-        kind: ConvertedType::UINT_8,
-        of: |r| r.op as u32,
-        to: |r, v| Op::ALL.get(v as usize).map(|&op| r.op = op).is_some(),
-    },
-    NumberColumn {
-        name: "flags",
-        kind: ConvertedType::UINT_16,
-        of: |r| u32::from(r.flags.0),
-        to: |r, v| u16::try_from(v).map(|v| r.flags = Flags(v)).is_ok(),
-    },
-    NumberColumn {
-        name: "device",
-        kind: ConvertedType::UINT_32,
-        of: |r| r.device,
-        to: |r, v| {
-            r.device = v;
-            true
-        },
-    },
-    NumberColumn {
-        name: "pid",
-        kind: ConvertedType::UINT_32,
-        of: |r| r.pid,
-        to: |r, v| {
-            r.pid = v;
-            true
-        },
-    },
-    NumberColumn {
-        name: "process",
-        kind: ConvertedType::UINT_32,
-        of: |r| r.process,
-        to: |r, v| {
-            r.process = v;
-            true
-        },
-    },
-    NumberColumn {
-        name: "cpu",
-        kind: ConvertedType::UINT_16,
-        of: |r| u32::from(r.cpu),
-        to: |r, v| u16::try_from(v).map(|v| r.cpu = v).is_ok(),
-    },
-    NumberColumn {
-        name: "error",
-        kind: ConvertedType::UINT_16,
-        of: |r| u32::from(r.error),
-        to: |r, v| u16::try_from(v).map(|v| r.error = v).is_ok(),
-    },
+    number("length_bytes", ConvertedType::UINT_32, |r| r.len, |r, v| set(&mut r.len, v)),
+    number("op", ConvertedType::UINT_8, |r| r.op as u32, set_op),
+    number("flags", ConvertedType::UINT_16, |r| r.flags.0.into(), |r, v| set(&mut r.flags.0, v)),
+    number("device", ConvertedType::UINT_32, |r| r.device, |r, v| set(&mut r.device, v)),
+    number("pid", ConvertedType::UINT_32, |r| r.pid, |r, v| set(&mut r.pid, v)),
+    number("process", ConvertedType::UINT_32, |r| r.process, |r, v| set(&mut r.process, v)),
+    number("cpu", ConvertedType::UINT_16, |r| r.cpu.into(), |r, v| set(&mut r.cpu, v)),
+    number("error", ConvertedType::UINT_16, |r| r.error.into(), |r, v| set(&mut r.error, v)),
 ];
+
+const fn number(
+    name: &'static str,
+    kind: ConvertedType,
+    of: fn(&Record) -> u32,
+    to: fn(&mut Record, u32) -> bool,
+) -> NumberColumn {
+    NumberColumn { name, kind, of, to }
+}
+
+/// False where the value does not fit.
+fn set<T: TryFrom<u32>>(field: &mut T, value: u32) -> bool {
+    T::try_from(value).map(|value| *field = value).is_ok()
+}
+
+fn set_op(record: &mut Record, value: u32) -> bool {
+    Op::ALL.get(value as usize).map(|&op| record.op = op).is_some()
+}
 
 /// A time as a column keeps it. Signed, so that a difference of two is one in any query language.
 pub fn time_value(stamp: Stamp) -> Option<Result<i64, u64>> {

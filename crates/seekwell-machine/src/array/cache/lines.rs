@@ -134,6 +134,7 @@ impl Lines {
 
     /// Takes written data; there must be room for [`Self::would_hold`] more held lines.
     pub fn write(&mut self, offset: u64, len: u32) {
+        debug_assert!(u64::from(self.held) + self.would_hold(offset, len) <= self.most.into());
         for (number, mask) in spans(self.line_bytes, offset, u64::from(len)) {
             let Some(line) = self.obtain(number) else { return };
             let entry = &mut self.lines[line as usize];
@@ -221,6 +222,7 @@ impl Lines {
         for (number, _) in spans(self.line_bytes, offset, u64::from(len)) {
             let Some(&line) = self.index.get(&number) else { continue };
             let entry = &mut self.lines[line as usize];
+            debug_assert!(entry.leaving, "line {number} is written that was not destaged");
             entry.leaving = false;
             if entry.dirty == 0 {
                 self.release(line);
@@ -241,6 +243,7 @@ impl Lines {
 
     /// A line is no longer held.
     fn release(&mut self, line: u32) {
+        debug_assert!(!self.lines[line as usize].held(), "a held line is in the order of use");
         self.held -= 1;
         self.link(line);
     }
@@ -257,6 +260,7 @@ impl Lines {
         } else {
             let line = self.oldest;
             let old = self.lines.get(line as usize)?.number;
+            debug_assert!(!self.lines[line as usize].held(), "line {old} is held and given up");
             self.unlink(line);
             self.index.remove(&old);
             self.lines[line as usize] = new;

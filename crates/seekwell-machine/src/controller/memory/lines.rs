@@ -72,7 +72,9 @@ impl Lines {
         }
         let sectors = self.size as usize;
         let (valid, dirty) = (vec![false; sectors], vec![false; sectors]);
-        self.held.insert(number, Line { valid, dirty, ..Line::default() });
+        let before = self.held.insert(number, Line { valid, dirty, ..Line::default() });
+        debug_assert!(before.is_none(), "line {number} is in memory already");
+        debug_assert!(self.held.len() <= self.most, "more lines than memory has");
         Room::Made
     }
 
@@ -115,6 +117,7 @@ impl Lines {
         } else if free {
             line.readers += 1;
         }
+        debug_assert!(line.writer.is_none() || line.readers == 0, "line {number} has two owners");
         free
     }
 
@@ -124,7 +127,8 @@ impl Lines {
             if line.writer == Some(user) {
                 line.writer = None;
             } else {
-                line.readers = line.readers.saturating_sub(1);
+                debug_assert!(line.readers > 0, "line {number} is unlocked that nobody holds");
+                line.readers -= 1;
             }
         }
     }

@@ -73,6 +73,16 @@ fn discarding_half_of_a_full_drive_makes_random_writes_cheaper() {
     ftl.assert_consistent();
 }
 
+/// A page counted twice stays behind when its superblock is emptied.
+#[test]
+#[should_panic(expected = "is erased with valid pages")]
+fn a_superblock_is_never_erased_with_valid_pages() {
+    let params = small(Fill::Random);
+    let mut ftl = Ftl::new(&params);
+    ftl.miscount();
+    moved_per_write(&mut ftl, 1_000_000, params.units());
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Change {
     Write(u64, u64, bool),

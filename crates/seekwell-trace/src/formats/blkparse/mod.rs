@@ -7,7 +7,7 @@ mod columns;
 
 use super::cursor::Cursor;
 use super::digits;
-use super::events::{Pairing, errno};
+use super::events::Pairing;
 use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
@@ -147,16 +147,7 @@ impl LineFormat for Blkparse {
             .ok_or_else(|| Wrong::new("letters for what a request does", head.letters))?;
         (event.op, event.flags) = (op, event.flags | flags);
         let last = cursor.bracketed().ok_or_else(|| Wrong::new("[…] at the end", after))?;
-        match kind {
-            EventKind::Complete if last == b"0" => {}
-            EventKind::Complete => {
-                event.error = errno(last).ok_or_else(|| Wrong::new("[error]", last))?;
-            }
-            EventKind::Queue | EventKind::Issue => {
-                event.process = self.pairing.process(last, tables)?
-            }
-            _ => {}
-        }
+        self.pairing.bracket(&mut event, last, tables)?;
         self.pairing.push(&event, about, out);
         Ok(())
     }

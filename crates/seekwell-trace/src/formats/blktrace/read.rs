@@ -248,7 +248,7 @@ impl Blktrace {
                 let name = payload.split(|&b| b == 0).next().unwrap_or(&[]);
                 let name = &name[..name.len().min(16)];
                 if self.processes.len() < MOST_PROCESSES
-                    && let Ok(number) = self.pairing.process(name, &mut self.tables)
+                    && let Ok(number) = self.pairing.processes.process(name, &mut self.tables)
                 {
                     self.processes.insert(raw.pid, number);
                 }

@@ -6,7 +6,7 @@
 //! priority (`be,0,4`) came with Linux 6.11.
 
 use super::cursor::Cursor;
-use super::events::{Pairing, errno};
+use super::events::Pairing;
 use super::format::{Certainty, Format, Holds, Opened, Reader, Sample};
 use super::input::Input;
 use super::text::{LineFormat, TextSource, Wrong};
@@ -130,13 +130,7 @@ impl LineFormat for PerfScript {
         let wrong = || Wrong::new("a block event as the kernel prints it", head.body);
         let mut event = body(&head, kind, tables, &mut self.pairing)?;
         let last = Cursor::new(head.body).bracketed_last().ok_or_else(wrong)?;
-        match kind {
-            EventKind::Complete => event.error = errno(last).ok_or_else(wrong)?,
-            EventKind::Queue | EventKind::Issue => {
-                event.process = self.pairing.process(last, tables)?
-            }
-            _ => {}
-        }
+        self.pairing.bracket(&mut event, last, tables)?;
         self.pairing.push(&event, about, out);
         Ok(())
     }

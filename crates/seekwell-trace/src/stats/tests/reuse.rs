@@ -7,7 +7,7 @@ use crate::stats::{Limits, Options};
 use proptest::prelude::*;
 use seekwell_io::request::Op;
 
-/// Share of misses in an LRU cache of so many blocks, by keeping one.
+/// Share of misses in an LRU cache of `size` blocks, by simulating one.
 fn misses(blocks: &[u64], size: usize) -> f64 {
     let mut cache: Vec<u64> = Vec::new();
     let mut missed = 0;
