@@ -23,7 +23,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The file is not what it should be.
-    #[error("{} is no experiment: {reason}", path.display())]
+    #[error("{} is not an experiment: {reason}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -54,7 +54,7 @@ pub enum ExperimentError {
         have: Vec<String>,
     },
     /// More than one has this name.
-    #[error("{wanted:?} is not one experiment; it could be {}", candidates.join(", "))]
+    #[error("{wanted:?} matches several experiments: {}", candidates.join(", "))]
     Ambiguous {
         /// What was asked for.
         wanted: String,
@@ -62,13 +62,13 @@ pub enum ExperimentError {
         candidates: Vec<String>,
     },
     /// Another process is making it.
-    #[error("experiment {id} is being made by another process; stop that one first")]
+    #[error("experiment {id} is being run by another process; stop that one first")]
     Busy {
         /// The experiment.
         id: String,
     },
     /// It ended as invalid.
-    #[error("experiment {id} ended as invalid, because {why}; begin a new one")]
+    #[error("experiment {id} ended as invalid, because {why}; start a new one")]
     EndedInvalid {
         /// The experiment.
         id: String,
@@ -78,8 +78,8 @@ pub enum ExperimentError {
     /// The target is not as it was when the experiment began.
     #[error(
         "the target is not as it was when experiment {id} began: {}; put that back and resume, or \
-         begin a new one",
-        told(changes)
+         start a new one",
+        in_words(changes)
     )]
     EnvironmentChanged {
         /// The experiment.
@@ -89,7 +89,8 @@ pub enum ExperimentError {
     },
     /// The machine was not rebooted.
     #[error(
-        "the machine still runs the boot of the last run: reboot into {wanted} first, then resume"
+        "the machine has not been rebooted since the last run: reboot into {wanted} first, then \
+         resume"
     )]
     NotRebooted {
         /// The mode that is next.
@@ -97,8 +98,8 @@ pub enum ExperimentError {
     },
     /// The machine was rebooted, but not into the other mode.
     #[error(
-        "nothing that is known of the target differs from when the machine was in {other}: it does \
-         not seem to be in {wanted}; reboot into that, then resume"
+        "nothing known about the target differs from when the machine was in {other}: it does not \
+         seem to be in {wanted}; reboot into that, then resume"
     )]
     NotInMode {
         /// The mode that is next.
@@ -115,7 +116,7 @@ classify!(ExperimentError {
 });
 
 /// Changes in a sentence: `scheduler none → mq-deadline`, at most four of them.
-pub(crate) fn told(changes: &[Change]) -> String {
+pub(crate) fn in_words(changes: &[Change]) -> String {
     let side = |s: &Option<String>| s.clone().unwrap_or_else(|| "none".to_owned());
     let one = |c: &Change| format!("{} {} → {}", c.what, side(&c.before), side(&c.after));
     let mut words: Vec<String> = Vec::new();

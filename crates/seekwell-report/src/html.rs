@@ -17,7 +17,7 @@ use crate::figures::{Figure, figures};
 use crate::page::{self, Kept};
 use crate::rows::{Row, rows};
 use crate::sheet::{self, Sheet, shapes};
-use crate::study::{Told, preconditioning, study};
+use crate::study::{StudyText, preconditioning, study};
 use crate::suite::{StepRow, steps};
 use crate::text::escape_html;
 use crate::trace;
@@ -47,7 +47,7 @@ const SERVED_POLICY: &str = "; connect-src 'self'; base-uri 'none'";
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// There is nothing to show.
-    #[error("a report needs one run at least")]
+    #[error("a report needs at least one run")]
     NoRuns,
     /// A document could not be written as JSON.
     #[error("a run could not be written as JSON")]
@@ -56,7 +56,7 @@ pub enum ReportError {
     #[error("the data of the report could not be compressed")]
     Compress(#[source] io::Error),
     /// The page that was built in is not the one this program knows.
-    #[error("the page built into this program lacks {marker}, or has it twice; build web/ again")]
+    #[error("the page built into this program lacks {marker}, or has it twice; rebuild web/")]
     Template {
         /// What was looked for in the page.
         marker: &'static str,
@@ -84,7 +84,7 @@ struct Entry<'a> {
     fidelity: Vec<Faith>,
     /// What was asked of several runs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    study: Option<Told>,
+    study: Option<StudyText>,
     /// What was written before measuring.
     #[serde(skip_serializing_if = "Option::is_none")]
     preconditioning: Option<String>,

@@ -3,8 +3,8 @@
 //! The bundles are the truth. The index remembers of each `run.json` its inode, size and time of
 //! change; before it answers, it is brought in line with what is there, in one transaction. So it
 //! does not matter who wrote, copied or deleted a bundle, and an index that is missing, damaged or
-//! of an older version is made anew without a word. Where it cannot be written (a folder of
-//! another user, a full disk) one in memory does the same work.
+//! of an older version is rebuilt silently. Where it cannot be written (a folder of another user, a
+//! full disk) one in memory does the same work.
 //!
 //! Two processes may use it at once. `index.lock` is held shared while it is open and alone while
 //! its files are replaced, since SQLite's own locks do not survive its files being deleted.
@@ -24,12 +24,12 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Raised whenever the tables change; any other number in the file makes it be built anew.
+/// Raised whenever the tables change; any other number in the file causes a rebuild.
 const VERSION: i32 = 1;
 const FILE: &str = "index.db";
 const LOCK: &str = "index.lock";
 /// How long to wait for another process.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 const TABLES: &str = "
 CREATE TABLE runs (
@@ -136,7 +136,7 @@ impl SharedLock {
 }
 
 fn wait_for(file: &File, lock: FlockOperation) -> bool {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     while flock(file, lock).is_err() {
         if Instant::now() >= deadline {
             return false;
@@ -178,7 +178,7 @@ fn open(store: &Path) -> rusqlite::Result<Connection> {
         return Err(damaged("an index with a write-ahead log"));
     }
     let connection = Connection::open(file)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     // A power cut may cost the last rows, never the file; they come back from the bundles.
     connection.pragma_update(None, "synchronous", "normal")?;
     let sound: String = connection.query_row("PRAGMA quick_check(1)", [], |r| r.get(0))?;

@@ -1,12 +1,12 @@
 //! The highest rate under a bound: the verdict, and the rates that were tried.
 
 use super::plot::{Panel, Unit};
-use super::told::Told;
+use super::text::StudyText;
 use crate::rows::NONE;
 use crate::units::{iops, percent, time};
 use seekwell_runs::{Limit, LimitOutcome, Trial};
 
-pub(super) fn told(limit: &Limit) -> Told {
+pub(super) fn text(limit: &Limit) -> StudyText {
     let metric = limit.metric.replace('_', ".");
     let mut trials: Vec<&Trial> = limit.trials.iter().collect();
     trials.sort_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s));
@@ -33,7 +33,7 @@ pub(super) fn told(limit: &Limit) -> Told {
         lines: vec![(metric.clone(), values)],
         unit: Unit::Time,
     };
-    Told {
+    StudyText {
         title: format!("The highest rate with {metric} ≤ {}", time(limit.bound_ns as f64)),
         sentences: sentences(limit, &metric),
         columns: ["bound", "wanted/s", "completed/s", &metric].map(String::from).into(),
@@ -71,7 +71,7 @@ fn sentences(limit: &Limit, metric: &str) -> Vec<String> {
         Some(LimitOutcome::NotEvenLowest { requests_per_s: r }) => vec![
             format!(
                 "Not even {} requests/s, the lowest rate tried, keeps {metric} of the response \
-                 time within {bound}{}: it is not queueing that takes longer.",
+                 time within {bound}{}: the delay is not caused by queueing.",
                 iops(r),
                 was(r)
             ),
@@ -84,8 +84,8 @@ fn sentences(limit: &Limit, metric: &str) -> Vec<String> {
             was(r)
         )],
         Some(LimitOutcome::Unsettled) => vec![format!(
-            "There is no limit to tell: rates that kept {metric} within {bound} once did not keep \
-             it again, {} times over.",
+            "No limit was found: {} times, a rate that had kept {metric} within {bound} failed to \
+             do so again.",
             limit.trials.iter().filter(|t| t.confirms && !t.holds).count()
         )],
         None => vec!["The search was stopped before it had a result.".to_owned()],

@@ -7,19 +7,19 @@ mod steady;
 mod sweep;
 #[cfg(test)]
 mod tests;
-mod told;
+mod text;
 
-pub use told::Told;
+pub use text::StudyText;
 
 use crate::units::{capacity, time};
 use seekwell_runs::{RunDocument, Study};
 
 /// What is to be said of a run's study, where it has one.
-pub fn study(document: &RunDocument) -> Option<Told> {
+pub fn study(document: &RunDocument) -> Option<StudyText> {
     Some(match document.study.as_ref()? {
-        Study::Sweep(sweep) => sweep::told(document, sweep),
-        Study::Limit(limit) => limit::told(limit),
-        Study::Steady(steady) => steady::told(steady),
+        Study::Sweep(sweep) => sweep::text(document, sweep),
+        Study::Limit(limit) => limit::text(limit),
+        Study::Steady(steady) => steady::text(steady),
     })
 }
 
@@ -27,7 +27,7 @@ pub fn study(document: &RunDocument) -> Option<Told> {
 pub fn preconditioning(document: &RunDocument) -> Option<String> {
     let done = document.preconditioning?;
     Some(format!(
-        "Before measuring, {} were written from start to end and {} at random, in {}.",
+        "Before measuring, {} were written sequentially and {} at random, in {}.",
         capacity(done.sequential_bytes),
         capacity(done.random_bytes),
         time(done.took_ns as f64),

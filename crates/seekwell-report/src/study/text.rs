@@ -3,9 +3,9 @@
 use super::plot::Panel;
 use serde::Serialize;
 
-/// What is said of a study. All text is clean.
+/// The text, table and plots of a study. All text is clean.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Told {
+pub struct StudyText {
     /// What it is.
     pub title: String,
     /// What came of it, in sentences; none for a sweep.
