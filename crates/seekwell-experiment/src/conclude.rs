@@ -408,7 +408,7 @@ fn exploratory(document: &Document) -> Vec<Exploratory> {
 }
 
 impl Exploratory {
-    /// Whether it differs beyond chance and by more than would matter.
+    /// Whether the difference is significant and larger than the margin.
     pub fn stands_out(&self) -> bool {
         let margin = default_margin(&self.metric).percent();
         self.adjusted_p < 0.05 && self.percent.abs() > margin

@@ -22,7 +22,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The file is not what it should be.
-    #[error("{} is no experiment: {reason}", path.display())]
+    #[error("{} is not an experiment: {reason}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

@@ -1,9 +1,9 @@
-//! Experiments: change one thing, measure both ways often enough, and say once what it did.
+//! Experiments: change one thing, measure both ways often enough, and give one verdict.
 //!
 //! Two numbers of one run each say nothing, and neither do ten runs of A followed by ten of B: a
 //! disk that warms up, fills or is used by others meanwhile makes either arm the winner. So runs
 //! are interleaved in blocks whose order a seeded coin decides ([`Design`]), everything an arm
-//! changes is put back and applied anew before every run ([`Rig`]), the number of blocks follows
+//! changes is put back and applied again before every run ([`Rig`]), the number of blocks follows
 //! from a pilot's width and never from its result ([`fn@conduct`]), and the verdict is given once,
 //! behind gates ([`fn@conclude`]).
 //!
@@ -31,7 +31,7 @@ mod sweep;
 mod tests;
 pub mod text;
 
-pub use arm::{ArmSpec, Options, Rw, Setting};
+pub use arm::{ArmSpec, Options, Setting};
 pub use conclude::{
     Check, Checked, Claim, Conclusion, Decision, Exploratory, blocks, conclude, values,
 };

@@ -312,7 +312,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_kept() {
         (&["--a", "iodepht=1"], "did you mean iodepth?"),
         (&["--a", "schedler=none"], "did you mean scheduler?"),
         (&["--a", "iodepth=0"], "from 1 to 4096"),
-        (&["--a", "iodepth"], "no KEY=VALUE"),
+        (&["--a", "iodepth"], "expected KEY=VALUE"),
         (&["--a", "iodepth=1", "iodepth=2"], "given twice"),
         (&["--a", "tags=8", "host.tags=none"], "tags is given twice"),
         (&["--a", "host.tags=halved"], "shared:N"),

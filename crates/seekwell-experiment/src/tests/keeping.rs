@@ -1,8 +1,9 @@
 //! What is kept, found, shown and learned.
 
 use super::*;
-use crate::{Noise, Place, Rw, check_metric, default_metric, forecast, text};
+use crate::{Noise, Place, check_metric, default_metric, forecast, text};
 use jiff::Timestamp;
+use seekwell_io::workload::Rw;
 
 fn place() -> (tempfile::TempDir, Place) {
     let dir = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@
 mod cover;
 mod generator;
 mod permutation;
+mod rw;
 mod spread;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ mod together;
 pub use cover::{Cover, Drawn};
 pub use generator::Generator;
 pub use permutation::Permutation;
+pub use rw::Rw;
 pub use spread::{Law, Spread, Zone};
 pub use together::Together;
 
