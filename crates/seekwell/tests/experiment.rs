@@ -318,7 +318,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_kept() {
         (&["--a", "host.tags=halved"], "shared:N"),
         (&["--a", "tags=0"], "from 1 to 4096"),
         (&["--a", "iodepth=1"], "the two arms are the same"),
-        (&["--b", "scheduler=none"], "null is on none"),
+        (&["--b", "scheduler=none"], "null has none"),
         (&["--b", "iodepth=2", "--metric=read.iops"], "the nearest is read."),
         (&["--b", "iodepth=2", "--blocks=7"], "8..=40"),
         (&["--aa", "--b", "iodepth=2"], "cannot be used with"),

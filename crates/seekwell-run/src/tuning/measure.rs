@@ -71,7 +71,7 @@ pub enum TrialEnd {
         /// Why it gave nothing.
         why: RunError,
         /// What could not be put back.
-        undone: Undone,
+        undone: Box<Undone>,
     },
 }
 
@@ -184,7 +184,7 @@ fn put_back(
 ) -> Result<TrialEnd, RunError> {
     match tuner.undo(Some(disk)) {
         Ok(undone) if undone.outcome.complete() => Err(why),
-        Ok(undone) => Ok(TrialEnd::Left { why, undone }),
+        Ok(undone) => Ok(TrialEnd::Left { why, undone: Box::new(undone) }),
         // The guard had put everything back by itself, which is what the error says.
         Err(TuneError::NoTrial { .. }) => Err(why),
         Err(undo) => {

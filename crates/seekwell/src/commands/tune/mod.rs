@@ -190,6 +190,7 @@ fn auto(args: &Auto, context: &Context) -> Ended {
     let place = Place::beside(context.store()?.dir());
     let line = Line::new(context.progress, Arc::clone(&context.control));
     let document = tuning::auto(context.host(), &line, tool(), &options, &place)?;
+    line.clear();
     let exit = match document.outcome {
         AutoOutcome::Helps => Exit::Done,
         AutoOutcome::NothingToTry | AutoOutcome::NothingHelps | AutoOutcome::Undecided => {
