@@ -3,56 +3,8 @@
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::{Pace, Pattern, SizeShare, Workload};
+use seekwell_io::workload::{Pace, Pattern, Rw, SizeShare, Workload};
 use serde::{Deserialize, Serialize};
-
-/// Direction and order of requests, in fio's words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rw {
-    /// Sequential reads.
-    Read,
-    /// Sequential writes.
-    Write,
-    /// Random reads.
-    RandRead,
-    /// Random writes.
-    RandWrite,
-    /// Sequential mix.
-    ReadWrite,
-    /// Random mix.
-    RandRw,
-}
-
-impl Rw {
-    /// All, with what each does, in words.
-    pub const ALL: [(Self, &'static str); 6] = [
-        (Self::Read, "Sequential reads"),
-        (Self::Write, "Sequential writes"),
-        (Self::RandRead, "Random reads"),
-        (Self::RandWrite, "Random writes"),
-        (Self::ReadWrite, "Sequential reads and writes"),
-        (Self::RandRw, "Random reads and writes"),
-    ];
-
-    /// The direction and order of a word of fio's.
-    pub fn named(name: &str) -> Option<Self> {
-        let name = if name == "readwrite" { "rw" } else { name };
-        Self::ALL.iter().map(|(rw, _)| *rw).find(|rw| rw.name() == name)
-    }
-
-    /// The word fio has for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::RandRead => "randread",
-            Self::RandWrite => "randwrite",
-            Self::ReadWrite => "rw",
-            Self::RandRw => "randrw",
-        }
-    }
-}
 
 /// The workload of an arm and how it is issued: `seekwell bench`'s options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,10 +135,7 @@ impl Options {
     pub fn workload(&self, region_bytes: u64, direct: bool, seed: u64) -> Workload {
         let depth = self.iodepth;
         Workload {
-            pattern: match self.rw {
-                Rw::Read | Rw::Write | Rw::ReadWrite => Pattern::Sequential,
-                Rw::RandRead | Rw::RandWrite | Rw::RandRw => self.distribution,
-            },
+            pattern: if self.rw.is_random() { self.distribution } else { Pattern::Sequential },
             read_percent: self.read_percent(),
             sizes: vec![SizeShare { bytes: self.block_bytes, weight: 1 }],
             align_bytes: 0,

@@ -39,7 +39,7 @@ pub struct Standing {
     pub eta: Nanos,
 }
 
-/// Hears how an experiment goes on. The default does nothing.
+/// Observes an experiment. The default does nothing.
 pub trait Observer {
     /// A run is about to begin.
     fn run_begins(&mut self, _at: &Standing) {}
@@ -201,7 +201,7 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
     Made::Run(Box::new((run, kept)))
 }
 
-/// Why a run ends the experiment, or nothing where it goes on.
+/// Why a run ends the experiment, if it does.
 fn trouble(document: &Document, run: &Run, slot: &Slot) -> Option<String> {
     let name = Document::run_name(slot);
     if let Some(why) = &run.invalid {

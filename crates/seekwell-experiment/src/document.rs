@@ -1,5 +1,5 @@
 //! The document of an experiment, `seekwell/experiment/1`: everything that was decided, every run,
-//! and what follows. It is also the state from which an experiment goes on.
+//! and what follows. It is also the state from which an experiment is resumed.
 
 use crate::arm::ArmSpec;
 use crate::conclusion::Conclusion;

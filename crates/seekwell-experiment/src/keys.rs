@@ -1,24 +1,25 @@
 //! From `KEY=VALUE` words to options and arms.
 
-use crate::arm::{ArmSpec, Options, Rw, Setting};
+use crate::arm::{ArmSpec, Options, Setting};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_io::value::{ValueError, block_size, clip, distribution};
+use seekwell_io::workload::Rw;
 use seekwell_sys::{classify, nearest};
 use seekwell_tune::setting::{is_key, registry};
 
 /// Requests a plain NCQ drive takes: the pool of tags where no number is given.
 const NCQ_TAGS: u32 = 32;
 
-/// An option that an arm may have otherwise.
+/// An option that may differ between arms.
 struct Key {
-    /// What it is called; the first is the name on the command line.
+    /// Its names; the first is that on the command line.
     names: &'static [&'static str],
-    /// Takes a value, or says what would be right.
+    /// Sets a value, or says what would be accepted.
     set: fn(&mut Options, &str) -> Result<(), String>,
 }
 
-/// All of them. Not the runtime: runs of unequal length favour an arm.
+/// All of them, without the runtime: runs of unequal length would favour an arm.
 static KEYS: [Key; 12] = [
     Key { names: &["rw"], set: |o, v| put(&mut o.rw, direction(v)) },
     Key { names: &["bs"], set: |o, v| put(&mut o.block_bytes, said(block_size(v))) },
@@ -108,13 +109,13 @@ fn tags(options: &mut Options, value: &str) -> Result<(), String> {
 /// Why the arms make no experiment.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArmError {
-    /// A word without a value.
-    #[error("{word:?} is no KEY=VALUE")]
+    /// Not `KEY=VALUE`.
+    #[error("expected KEY=VALUE, not {word:?}")]
     NoValue {
         /// As it was typed.
         word: String,
     },
-    /// Neither an option nor a setting.
+    /// Not an option or a setting.
     #[error(
         "there is no option or setting {key}{}",
         near.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default()
@@ -147,8 +148,8 @@ pub enum ArmError {
          --reboot-between), or measure the machine's noise with --aa"
     )]
     Same,
-    /// Settings of the disk on something without one.
-    #[error("{key} is a setting of a disk, and {target} is on none: {why}")]
+    /// A disk setting for a target without a disk.
+    #[error("{key} is a setting of a disk, and {target} has none: {why}")]
     NoDisk {
         /// The key.
         key: String,

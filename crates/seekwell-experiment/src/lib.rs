@@ -1,4 +1,4 @@
-//! Experiments: change one thing, measure both ways often enough, and say once what it did.
+//! Experiments: change one thing, measure both ways often enough, and give one verdict.
 //!
 //! Two numbers of one run each say nothing, and neither do ten runs of A followed by ten of B: a
 //! disk that warms up, fills or is used by others meanwhile makes either arm the winner. So runs
@@ -32,7 +32,7 @@ mod sweep;
 mod tests;
 pub mod text;
 
-pub use arm::{ArmSpec, Options, Rw, Setting};
+pub use arm::{ArmSpec, Options, Setting};
 pub use conclude::{blocks, conclude, values};
 pub use conclusion::{Check, Checked, Conclusion, Decision, Exploratory};
 pub use condition::{Condition, Temperature};

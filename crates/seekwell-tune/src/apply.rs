@@ -1,8 +1,8 @@
 //! Changing attributes and putting them back, one write at a time, each with a deadline.
 //!
 //! A write to `scheduler`, `nr_requests` and their like waits until no request is in flight: on a
-//! disk that hangs, for ever, in a state no signal ends. So every access runs in a thread of its
-//! own and is left behind when its time is up. And a write that succeeded is not a value that is
+//! disk that hangs, forever, in a state that no signal ends. So every access runs on its own
+//! thread and is abandoned when its time is up. And a write that succeeded is not a value that is
 //! set: the kernel clamps, rounds and ignores, so everything is read back.
 
 use crate::setting::{Stage, Values};
@@ -84,9 +84,9 @@ pub struct Original {
     pub path: PathBuf,
     /// The value.
     pub value: String,
-    /// When its turn is.
+    /// Its place in the order of writes.
     pub stage: Stage,
-    /// Writing waits for requests in flight.
+    /// Whether a write waits for requests in flight.
     pub freezes: bool,
 }
 
@@ -99,11 +99,11 @@ pub struct Change {
     pub path: PathBuf,
     /// The value to write.
     pub value: String,
-    /// When its turn is.
+    /// Its place in the order of writes.
     pub stage: Stage,
-    /// Writing waits for requests in flight.
+    /// Whether a write waits for requests in flight.
     pub freezes: bool,
-    /// Prove first that the present value can be written back.
+    /// Whether to prove first that the present value can be written back.
     pub prove: bool,
 }
 
@@ -131,14 +131,14 @@ pub struct Left {
     pub error: WriteError,
 }
 
-/// What putting back came to.
+/// The result of a rollback.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreOutcome {
     /// Keys that were written and read back as before.
     pub restored: Vec<String>,
     /// What could not be put back.
     pub left: Vec<Left>,
-    /// Not ours: changed by someone else in the meantime, and left alone.
+    /// Changed by someone else in the meantime, and left alone.
     pub foreign: Vec<Difference>,
 }
 
@@ -192,7 +192,7 @@ impl Applier {
         stuck.get(path).is_some_and(|done| !done.load(Ordering::Acquire))
     }
 
-    /// Runs one access in a thread of its own; leaves it behind after `limit`.
+    /// Runs one access on its own thread, and abandons it after `limit`.
     fn timed<T: Send + 'static>(
         &self,
         path: &Path,
@@ -266,9 +266,9 @@ impl Applier {
         self.set(path, freezes, &present).map(drop)
     }
 
-    /// What is not as it was. Attributes that are not there now are passed over: a scheduler's
-    /// files go with it. Nothing is looked at after one that does not answer: on a queue that is
-    /// stuck every further look would wait its time out.
+    /// What is not as it was. Missing attributes are skipped: a scheduler's files go with it.
+    /// Reading stops at one that does not answer: on a stuck queue every further read would time
+    /// out too.
     pub fn differences(&self, originals: &[Original]) -> Vec<Difference> {
         let mut found = Vec::new();
         for o in originals {
@@ -329,7 +329,7 @@ impl Applier {
         RestoreOutcome { restored: restored.into_iter().collect(), left, foreign }
     }
 
-    /// Whether it had to be written.
+    /// Returns whether it had to be written.
     fn put_back(&self, original: &Original) -> Result<bool, WriteError> {
         let is = self.read(&original.path)?;
         if Values::same(&is, &original.value) {

@@ -1,4 +1,4 @@
-//! Why something about settings could not be done.
+//! Why settings could not be tried, kept or put back.
 
 use crate::apply::WriteError;
 use crate::journal::JournalError;
@@ -49,7 +49,7 @@ pub enum TuneError {
         by: String,
     },
     /// Whether the disk is in use could not be told.
-    #[error("whether {disk} is in use cannot be told: {source}")]
+    #[error("cannot tell whether {disk} is in use: {source}")]
     Unsure {
         /// The disk.
         disk: String,
@@ -64,9 +64,10 @@ pub enum TuneError {
         /// What was seen.
         why: String,
     },
-    /// A trial goes on on this disk.
+    /// A trial is running on this disk.
     #[error(
-        "a trial goes on on {disk}: end it first with `seekwell tune keep` or `seekwell tune undo`"
+        "a trial is already running on {disk}: end it first with `seekwell tune keep` or `seekwell \
+         tune undo`"
     )]
     Busy {
         /// The disk.
@@ -78,8 +79,8 @@ pub enum TuneError {
         /// The disk.
         disk: String,
     },
-    /// There is nothing to keep.
-    #[error("no trial goes on{}", disk.as_ref().map(|d| format!(" on {d}")).unwrap_or_default())]
+    /// There is no trial to keep or undo.
+    #[error("no trial is running{}", disk.as_ref().map(|d| format!(" on {d}")).unwrap_or_default())]
     NoTrial {
         /// The disk asked for.
         disk: Option<String>,
@@ -92,7 +93,7 @@ pub enum TuneError {
         /// Why it was put back.
         reason: String,
     },
-    /// Which trial is meant is not clear.
+    /// Several disks have trials, and none was named.
     #[error("several disks have settings tried: {}; name one", disks.join(", "))]
     Which {
         /// They.
@@ -107,7 +108,7 @@ pub enum TuneError {
         difference: String,
     },
     /// The trial was begun on another machine.
-    #[error("{} is of another machine, and is left alone", path.display())]
+    #[error("{} belongs to another machine and is left alone", path.display())]
     OtherMachine {
         /// The journal.
         path: PathBuf,
@@ -127,7 +128,7 @@ pub enum TuneError {
     },
     /// The guard ended before it had applied anything, or while it did; everything it had changed
     /// was put back, but for what is named.
-    #[error("the guard ended while it worked{}", left_over(left))]
+    #[error("the guard process died{}", left_over(left))]
     GuardLost {
         /// What could not be put back, as `key`.
         left: Vec<String>,
@@ -138,7 +139,7 @@ pub enum TuneError {
     /// The guard does not answer.
     #[error("the guard does not answer: {0}")]
     Silent(io::Error),
-    /// It refused.
+    /// The guard refused.
     #[error("the guard refused: {0}")]
     Told(String),
     /// The state cannot be made to survive a reboot.
@@ -146,7 +147,7 @@ pub enum TuneError {
     Persist(#[from] PersistError),
     /// The folder for journals cannot be read.
     #[error(
-        "whether settings are being tried cannot be told: {} cannot be read: {source}{}",
+        "cannot tell whether settings are being tried: {} cannot be read: {source}{}",
         path.display(), sudo_if_denied(source)
     )]
     Hidden {

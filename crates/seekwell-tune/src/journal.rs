@@ -1,4 +1,4 @@
-//! What is about to be done, written and synced before it is done.
+//! The journal: what is about to be done, written and synced first.
 //!
 //! One file per disk in the run folder (`/run/seekwell`), one line per entry:
 //!
@@ -102,7 +102,7 @@ pub enum Damage {
     FirstLine,
 }
 
-/// All that is needed to put everything back.
+/// Everything needed to roll back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
     /// [`VERSION`].
@@ -115,7 +115,7 @@ pub struct Begin {
     pub dir: PathBuf,
     /// Seconds since 1970.
     pub started_unix_s: u64,
-    /// How long nobody need say anything, in milliseconds.
+    /// Time after which everything is put back, in milliseconds.
     pub for_ms: u64,
     /// What is to be set, in order.
     pub changes: Vec<Change>,
@@ -138,7 +138,7 @@ pub struct Begin {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum JournalEntry {
-    /// The first.
+    /// The first line.
     Begin(Box<Begin>),
     /// About to write.
     Write {
@@ -147,12 +147,12 @@ pub enum JournalEntry {
         /// The value to write.
         to: String,
     },
-    /// Everything is applied; the time runs.
+    /// Everything is applied; the timer runs.
     Applied {
         /// What changed beside it.
         side_effects: Vec<Difference>,
     },
-    /// It is to stay until the next boot.
+    /// Kept until the next boot.
     Kept,
     /// About to write this rule.
     Persisting {
@@ -169,14 +169,14 @@ pub enum JournalEntry {
         /// What it came to.
         outcome: RestoreOutcome,
     },
-    /// Given up: what it was about is gone.
+    /// Given up: the disk is gone.
     Forgotten {
         /// Why, in words.
         why: String,
     },
 }
 
-/// How far things have come.
+/// The phase of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -277,18 +277,18 @@ impl JournalState {
         Ok(Some(Self { begin, entries, cut_short, damaged }))
     }
 
-    /// How far things have come, even where lines between are lost.
+    /// The phase, even where lines between are lost.
     pub fn phase(&self) -> Phase {
         self.entries.iter().rev().find_map(JournalEntry::begins).unwrap_or(Phase::Applying)
     }
 
-    /// Whether someone has to put something back.
+    /// Whether something is still to be put back.
     pub fn unfinished(&self) -> bool {
         matches!(self.phase(), Phase::Applying | Phase::Trying | Phase::RollingBack)
             || self.outcome().is_some_and(|o| !o.complete())
     }
 
-    /// What putting back came to, the last time.
+    /// The result of the last rollback.
     pub fn outcome(&self) -> Option<&RestoreOutcome> {
         self.entries.iter().rev().find_map(|e| match e {
             JournalEntry::Ended { outcome } => Some(outcome),
@@ -296,7 +296,7 @@ impl JournalState {
         })
     }
 
-    /// Why it was put back.
+    /// Why it was rolled back.
     pub fn reason(&self) -> Option<&Reason> {
         self.entries.iter().rev().find_map(|e| match e {
             JournalEntry::Rollback { reason } => Some(reason),
@@ -379,12 +379,12 @@ pub struct TrialFiles {
 }
 
 impl TrialFiles {
-    /// Of the disk with this number, `8:0`.
+    /// Those of the disk with this number, `8:0`.
     pub fn new(run_dir: &Path, dev: &str) -> Self {
         Self { dir: run_dir.to_path_buf(), stem: format!("b{dev}") }
     }
 
-    /// Of a journal's path; `None` when it is none.
+    /// Those of a journal's path; `None` for another path.
     pub fn of(journal: &Path) -> Option<Self> {
         let stem = journal.file_name()?.to_str()?.strip_suffix(".journal")?;
         Some(Self { dir: journal.parent()?.to_path_buf(), stem: stem.to_owned() })
@@ -453,7 +453,7 @@ impl TrialFiles {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(run_dir)
     }
 
-    /// Takes the disk's lock; `None` when someone has it.
+    /// Takes the disk's lock; `None` when it is held.
     ///
     /// # Errors
     /// [`JournalError::Io`].

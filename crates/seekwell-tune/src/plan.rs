@@ -60,7 +60,7 @@ pub struct Item {
     pub risk: Risk,
     /// How far it reaches.
     pub scope: Scope,
-    /// Writing waits for requests in flight.
+    /// Whether a write waits for requests in flight.
     pub freezes: bool,
     /// How it is put back.
     pub put_back: String,

@@ -41,7 +41,7 @@ pub fn default_run_dir(set: Option<&OsStr>) -> PathBuf {
 pub struct TrialRequest {
     /// `KEY=VALUE` or classic switches, as typed.
     pub words: Vec<String>,
-    /// How long nobody need say anything.
+    /// Time after which everything is put back.
     pub time: Duration,
     /// The highest risk that is accepted.
     pub allow: Risk,
@@ -49,8 +49,7 @@ pub struct TrialRequest {
     pub limits: Limits,
     /// Read a block every second to see that the disk answers.
     pub canary: bool,
-    /// It has no use without this process: put everything back at once when the process ends,
-    /// however it ends.
+    /// Roll back at once when this process ends, however it ends.
     pub owned: bool,
 }
 
@@ -65,9 +64,9 @@ pub struct Begun {
     pub changed: Vec<Difference>,
     /// What changed beside it.
     pub side_effects: Vec<Difference>,
-    /// How long nobody need say anything, in milliseconds.
+    /// Time after which everything is put back, in milliseconds.
     pub for_ms: u64,
-    /// What is not watched meanwhile, in words.
+    /// What the guard cannot watch.
     pub blind: Vec<String>,
     /// Who else sets the same settings.
     pub others: Vec<Other>,
@@ -130,7 +129,7 @@ pub struct TrialStatus {
     pub notes: Vec<String>,
 }
 
-/// A trial that was cut off, and nobody has put its settings back.
+/// A trial that was cut off without a rollback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
     /// The disk.
@@ -152,8 +151,8 @@ impl std::fmt::Display for Unfinished {
     }
 }
 
-/// Looks for a trial that was cut off: of this boot, with nobody at work on it. Costs one look at a
-/// folder when there was none.
+/// Looks for a trial of this boot that was cut off and has no guard. Where there never was one it
+/// reads one folder.
 ///
 /// # Errors
 /// [`TuneError`] when that cannot be told.
@@ -177,7 +176,7 @@ pub fn unfinished(run_dir: &Path) -> Result<Option<Unfinished>, TuneError> {
     Ok(None)
 }
 
-/// Everything that works on the settings of one system.
+/// Tries, keeps and undoes settings on one system.
 pub struct Tuner<'a> {
     /// The kernel's files.
     pub view: &'a dyn View,
@@ -185,12 +184,12 @@ pub struct Tuner<'a> {
     pub run_dir: PathBuf,
     /// Where rules are written.
     pub rules_dir: PathBuf,
-    /// This program, which the guard is a copy of.
+    /// This program, of which the guard is a copy.
     pub program: PathBuf,
 }
 
 impl Tuner<'_> {
-    /// Every disk there is word of.
+    /// Every disk with a journal.
     fn all_files(&self) -> Result<Vec<TrialFiles>, TuneError> {
         TrialFiles::all(&self.run_dir)
             .map_err(|source| TuneError::Hidden { path: self.run_dir.clone(), source })

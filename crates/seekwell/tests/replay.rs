@@ -200,10 +200,11 @@ fn several_recorded_devices_need_a_choice_and_play_at_once_on_targets_of_their_o
     let document = both.json();
     assert_eq!((requests(&document, 0, "read"), requests(&document, 1, "read")), (1500, 500));
     assert_eq!(document["phases"][1]["workload"]["recorded_device"], "sdb");
-    // One clock for both: neither took longer than the whole recording.
+    // One clock for both: neither took longer than the whole recording. On a busy machine a lane
+    // may begin late.
     for phase in 0..2 {
         let elapsed = document["phases"][phase]["repeats"][0]["elapsed_ns"].as_u64().unwrap();
-        assert!((790_000_000..1_500_000_000).contains(&elapsed), "{elapsed}");
+        assert!((500_000_000..1_500_000_000).contains(&elapsed), "{elapsed}");
     }
 }
 

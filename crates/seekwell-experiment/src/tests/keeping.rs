@@ -1,8 +1,9 @@
 //! What is kept, found, shown and learned.
 
 use super::*;
-use crate::{ExperimentStore, Noise, Rw, check_metric, default_metric, forecast, text};
+use crate::{ExperimentStore, Noise, check_metric, default_metric, forecast, text};
 use jiff::Timestamp;
+use seekwell_io::workload::Rw;
 use seekwell_sys::{Class, Classified};
 
 fn place() -> (tempfile::TempDir, ExperimentStore) {

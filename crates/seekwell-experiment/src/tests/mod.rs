@@ -6,7 +6,7 @@ mod method;
 
 use crate::{
     Applied, ArmSpec, Condition, Design, Document, ExperimentError, Keeper, NotRestored, Options,
-    PrepareError, Region, Rig, Setting, Shape, Status, Temperature, begin, conduct, default_margin,
+    PrepareError, Region, Rig, Setting, Shape, Status, Temperature, begin, conduct,
 };
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,7 +18,7 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use seekwell_runs::Tool;
-use seekwell_stats::{Arm, Better};
+use seekwell_stats::Arm;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -214,41 +214,14 @@ pub fn document(seed: u64) -> Document {
     let metric = "read.requests_per_s".to_owned();
     let options = Options { runtime_ns: Nanos::from_millis(1000), ..Options::default() };
     let b = Options { iodepth: 32, ..options.clone() };
+    let tool = Tool { version: "0".to_owned(), git_commit: None };
+    let design = Design { settle_ns: Nanos::from_millis(100), ..Design::new(metric, None, seed) };
     Document {
-        schema: Document::SCHEMA.to_owned(),
         id: "20261120-231502-experiment-5f3a".to_owned(),
-        status: Status::Running,
         started_at: "2026-11-20T23:15:02Z".to_owned(),
-        ended_at: None,
-        tool: Tool { version: "0".to_owned(), git_commit: None },
         command: ["seekwell", "experiment", "--on", "null"].map(str::to_owned).to_vec(),
-        target: "null".to_owned(),
         identity: "null null".to_owned(),
-        size_bytes: None,
-        destroy: None,
-        design: Design {
-            margin: default_margin(&metric),
-            metric,
-            better: Better::Higher,
-            seed,
-            shape: Shape::Fours,
-            blocks: None,
-            settle_ns: Nanos::from_millis(100),
-            aa: false,
-            reboot_between: false,
-        },
-        expect: None,
-        a: ArmSpec::new(options),
-        b: ArmSpec::new(b),
-        region: None,
-        forecast: None,
-        planned_blocks: None,
-        sessions: Vec::new(),
-        runs: Vec::new(),
-        discarded: Vec::new(),
-        invalid: None,
-        not_restored: Vec::new(),
-        conclusion: None,
+        ..Document::new(tool, "null".to_owned(), design, ArmSpec::new(options), ArmSpec::new(b))
     }
 }
 

@@ -8,6 +8,7 @@ mod cover;
 mod draw;
 mod generator;
 mod permutation;
+mod rw;
 mod spread;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ pub use cover::{Cover, Drawn};
 pub use draw::{below, exponential};
 pub use generator::Generator;
 pub use permutation::Permutation;
+pub use rw::Rw;
 pub use spread::{Law, Spread, Zone};
 pub use together::Together;
 

@@ -4,7 +4,7 @@
 use super::distribution::Ordered;
 use seekwell_inspect::TargetKind;
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::{Pace, Pattern, SizeShare, Workload};
+use seekwell_io::workload::{Pace, Pattern, Rw, SizeShare, Workload};
 use seekwell_runs::{JobWork, OpSummary, Phase, Repeat, Replay, ReplayMode, RunDocument, Work};
 use std::collections::BTreeMap;
 
@@ -61,17 +61,7 @@ fn place(options: &mut Options, document: &RunDocument) {
 fn drawn(options: &mut Options, w: &Workload, seed: u64) {
     let mixed = !matches!(w.read_percent, 0 | 100);
     let random = w.pattern != Pattern::Sequential;
-    options.put(
-        "rw",
-        match (random, w.read_percent) {
-            (false, 100) => "read",
-            (false, 0) => "write",
-            (false, _) => "rw",
-            (true, 100) => "randread",
-            (true, 0) => "randwrite",
-            (true, _) => "randrw",
-        },
-    );
+    options.put("rw", Rw::of(random, w.read_percent).name());
     sizes(options, &w.sizes);
     options.put("iodepth", w.pace.depth());
     options.put("numjobs", w.threads);
@@ -114,12 +104,12 @@ fn drawn(options: &mut Options, w: &Workload, seed: u64) {
 
 /// A trace has sizes of its own, so there is no `bs`.
 fn replayed(options: &mut Options, replay: &Replay, ops: &BTreeMap<String, OpSummary>) {
-    let rw = match (ops.contains_key("read"), ops.contains_key("write")) {
-        (true, false) => "randread",
-        (false, true) => "randwrite",
-        _ => "randrw",
+    let read_percent = match (ops.contains_key("read"), ops.contains_key("write")) {
+        (true, false) => 100,
+        (false, true) => 0,
+        _ => 50,
     };
-    options.put("rw", rw);
+    options.put("rw", Rw::of(true, read_percent).name());
     options.put("iodepth", replay.depth);
     options.put("numjobs", 1);
     options.put("read_iolog", &replay.trace);

@@ -2,10 +2,10 @@
 
 use seekwell_compare::sources::contents;
 use seekwell_compare::{Claim, Comparison, Options, SetupDifference, Side, compare};
-use seekwell_experiment::{ArmSpec, Design, Document, Run, Shape, Status, conclude};
+use seekwell_experiment::{ArmSpec, Design, Document, Run, Status, conclude};
 use seekwell_io::units::Nanos;
 use seekwell_runs::Tool;
-use seekwell_stats::{Arm, Better, Margin};
+use seekwell_stats::{Arm, Margin};
 use std::collections::BTreeMap;
 
 pub const PIIX: &str = "1.96,1.96,kvm,1,1252886317,4G,,439,99,52686,15,27168,5,2039,99,62782,4,228.9,3,\
@@ -73,47 +73,27 @@ pub fn several() -> Comparison {
 
 /// Twelve blocks in which B is `effect` times as fast as A, on a machine that slows down.
 pub fn experiment(effect: f64, target: &str) -> Document {
-    let metric = "read.requests_per_s".to_owned();
     let design = Design {
-        metric,
-        better: Better::Higher,
-        margin: Margin::THROUGHPUT,
-        seed: 7,
-        shape: Shape::Fours,
         blocks: Some(12),
         settle_ns: Nanos::from_millis(500),
-        aa: false,
-        reboot_between: false,
+        ..Design::new("read.requests_per_s".to_owned(), Some(Margin::THROUGHPUT), 7)
     };
     let a = ArmSpec::new(seekwell_experiment::Options::default());
     let mut b = a.clone();
     b.options.iodepth = 32;
     let runs = (0..48).map(|i| run(&design, i, effect)).collect();
+    let tool = Tool { version: "0.1.0".into(), git_commit: None };
     let mut document = Document {
-        schema: Document::SCHEMA.into(),
         id: "20261120-231502-experiment-5f3a".into(),
         status: Status::Complete,
         started_at: "2026-11-20T23:15:02Z".into(),
         ended_at: Some("2026-11-20T23:25:02Z".into()),
-        tool: Tool { version: "0.1.0".into(), git_commit: None },
         command: vec!["seekwell".into(), "experiment".into(), "--on".into(), target.into()],
-        target: target.into(),
         identity: "serial S1".into(),
-        size_bytes: None,
-        destroy: None,
-        design,
         expect: Some(seekwell_experiment::Claim::Faster),
-        a,
-        b,
-        region: None,
-        forecast: None,
         planned_blocks: Some(12),
-        sessions: Vec::new(),
         runs,
-        discarded: Vec::new(),
-        invalid: None,
-        not_restored: Vec::new(),
-        conclusion: None,
+        ..Document::new(tool, target.into(), design, a, b)
     };
     document.conclusion = Some(conclude(&document));
     document

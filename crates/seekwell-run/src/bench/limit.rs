@@ -19,7 +19,7 @@ const CONFIRMING: u32 = 3;
 pub enum LimitError {
     /// The device is too slow for the quantile.
     #[error(
-        "{} needs {} requests, and at {per_s:.1} requests a second, the most there is to be had, \
+        "{} needs {} requests, and at {per_s:.1} requests a second, the most this target gives, \
          that takes longer than a trial may: bound {} or the mean, or give a longer --runtime",
         metric.name().replace('_', "."), metric.needs(),
         if *metric == Metric::P50 { "nothing rarer" } else { "p50" }

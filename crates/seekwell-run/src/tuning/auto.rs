@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use seekwell_access::Fingerprint;
 use seekwell_experiment::{
     ArmSpec, Claim, Decision, Design, Document as Experiment, ExperimentError, ExperimentStore,
-    Keeper, Options, Rw, Setting, Shape, Status, begin, conduct, identity,
+    Keeper, Options, Setting, Shape, Status, begin, conduct, identity,
 };
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
@@ -112,7 +112,7 @@ fn load(options: &Options) -> Load {
     Load {
         reads: options.read_percent() > 0,
         writes: options.writes(),
-        sequential: matches!(options.rw, Rw::Read | Rw::Write | Rw::ReadWrite),
+        sequential: !options.rw.is_random(),
         direct: options.direct,
         request_bytes: u64::from(options.block_bytes),
         outstanding: u64::from(options.iodepth) * u64::from(options.numjobs),

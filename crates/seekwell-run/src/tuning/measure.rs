@@ -1,8 +1,8 @@
 //! `seekwell tune try --measure`: one run before, one under the setting.
 //!
 //! Two runs are no experiment, and nothing here says that they were: the numbers stand side by
-//! side, with the command that gives a verdict. While the second run is made the guard's time
-//! begins anew again and again, so that a long workload is not cut off by a short trial.
+//! side, with the command that gives a verdict. During the second run the guard's timer is
+//! restarted again and again, so that a short trial does not cut off a long workload.
 
 use crate::{Host, RealExecutor, RunError, Wanted, Watcher, look, pick, prepare};
 use seekwell_access::Consent;
@@ -51,7 +51,7 @@ pub struct MeasuredTrial<'a> {
     pub request: &'a TrialRequest,
 }
 
-/// A trial that was measured, and goes on.
+/// A trial that was measured and is still running.
 #[derive(Debug, Serialize)]
 pub struct Tried {
     /// The trial.
@@ -64,14 +64,14 @@ pub struct Tried {
 /// What became of a trial that was to be measured.
 #[derive(Debug)]
 pub enum TrialEnd {
-    /// It goes on.
+    /// It is still running.
     Measured(Box<Tried>),
     /// The second run gave nothing, and not everything could be put back.
     Left {
         /// Why it gave nothing.
         why: RunError,
         /// What could not be put back.
-        undone: Undone,
+        undone: Box<Undone>,
     },
 }
 
@@ -154,7 +154,7 @@ fn one(
     Ok(metrics(&[repeat]).into_iter().map(|(name, spread)| (name, spread.median)).collect())
 }
 
-/// Runs `act` while the guard is told every `every` that its time begins anew.
+/// Runs `act` while the guard's timer is restarted every `every`.
 fn alive<T>(
     tuner: &Tuner<'_>,
     disk: &Disk,
@@ -164,7 +164,7 @@ fn alive<T>(
     std::thread::scope(|scope| {
         let (done, ended) = channel::<()>();
         scope.spawn(move || {
-            // A guard that is gone is told of by the last heartbeat, after the run.
+            // The last heartbeat, after the run, tells whether the guard is gone.
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(every) {
                 let _ = tuner.heartbeat(disk);
             }
@@ -184,7 +184,7 @@ fn put_back(
 ) -> Result<TrialEnd, RunError> {
     match tuner.undo(Some(disk)) {
         Ok(undone) if undone.outcome.complete() => Err(why),
-        Ok(undone) => Ok(TrialEnd::Left { why, undone }),
+        Ok(undone) => Ok(TrialEnd::Left { why, undone: Box::new(undone) }),
         // The guard had put everything back by itself, which is what the error says.
         Err(TuneError::NoTrial { .. }) => Err(why),
         Err(undo) => {

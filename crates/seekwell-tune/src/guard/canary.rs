@@ -16,7 +16,7 @@ const BLOCK: usize = 4096;
 /// Stack of the reading thread.
 const STACK: usize = 128 << 10;
 
-/// Reads the first block past the page cache, in a thread of its own.
+/// Reads the first block past the page cache, on its own thread.
 pub(super) struct Canary {
     go: Sender<()>,
     done: Receiver<Result<(), Errno>>,

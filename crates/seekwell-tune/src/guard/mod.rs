@@ -1,6 +1,6 @@
-//! The process that puts everything back by itself.
+//! The process that rolls back by itself.
 //!
-//! It is the same program, run anew from a copy in memory: the tuned disk may hold the program's
+//! It is the same program, run from a copy in memory: the tuned disk may hold the program's
 //! own file, and then the very code that is to put a setting back could not be read in any more. It
 //! leaves the terminal's session, ignores hang-up and Ctrl-C, is locked in memory, has every file
 //! it needs open before the first change, and writes the changes itself, so that there is no moment
@@ -26,13 +26,13 @@ pub(crate) use start::{Started, start};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why everything was put back.
+/// Why a trial was rolled back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Reason {
-    /// Someone asked.
+    /// It was asked for.
     Asked,
-    /// Nobody said that it is to stay.
+    /// It was not kept in time.
     TimeUp,
     /// A setting could not be applied.
     NotApplied,
@@ -73,7 +73,7 @@ pub enum Trouble {
         /// The line.
         line: String,
     },
-    /// A count of errors has grown.
+    /// An error counter has grown.
     #[error("{what} grew from {was} to {is}")]
     Errors {
         /// Which.

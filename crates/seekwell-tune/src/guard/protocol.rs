@@ -1,4 +1,4 @@
-//! What is said between the guard and everyone else: JSON, one line each way.
+//! The guard's protocol: JSON, one line each way.
 
 use crate::apply::{Difference, RestoreOutcome, WriteError};
 use crate::journal::Phase;
@@ -9,10 +9,10 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// The longest line anyone may say.
+/// The longest line.
 const LONGEST: u64 = 1 << 20;
 
-/// What may be asked of a guard.
+/// A request to a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Ask {
@@ -20,13 +20,13 @@ pub enum Ask {
     Keep,
     /// Put it back, and end.
     Undo,
-    /// Say how far things have come.
+    /// Report the phase.
     Status,
-    /// Begin the time anew.
+    /// Restart the timer.
     Heartbeat,
 }
 
-/// What it answers.
+/// A guard's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Reply {
@@ -55,11 +55,11 @@ pub enum Reply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "kebab-case")]
 pub enum Report {
-    /// Everything is applied; the time runs.
+    /// Everything is applied; the timer runs.
     Applied {
         /// What changed beside it.
         side_effects: Vec<Difference>,
-        /// What will not be watched, in words.
+        /// What the guard cannot watch.
         blind: Vec<String>,
     },
     /// A setting could not be applied; everything was put back.
@@ -68,12 +68,12 @@ pub enum Report {
         key: String,
         /// Why.
         why: WriteError,
-        /// What putting back came to.
+        /// The result of a rollback.
         outcome: RestoreOutcome,
     },
 }
 
-/// Says one thing.
+/// Sends one message.
 pub(super) fn send(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_string(what)?;
     line.push('\n');
@@ -81,7 +81,7 @@ pub(super) fn send(to: &mut impl Write, what: &impl Serialize) -> io::Result<()>
     to.flush()
 }
 
-/// Hears one thing; an end before it is [`io::ErrorKind::UnexpectedEof`].
+/// Receives one message; end of file before it is [`io::ErrorKind::UnexpectedEof`].
 pub(super) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     let mut line = String::new();
     BufReader::new(from.take(LONGEST)).read_line(&mut line)?;
@@ -91,7 +91,7 @@ pub(super) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T
     Ok(serde_json::from_str(&line)?)
 }
 
-/// Asks the guard at `socket`. Undoing takes as long as the writes take, so `limit` must be long.
+/// Sends a request to the guard at `socket`. Undo takes as long as its writes, so `limit` is long.
 ///
 /// # Errors
 /// When nobody listens there, or no answer comes in time.

@@ -1,4 +1,4 @@
-//! The guard's life.
+//! What the guard does, from start to exit.
 
 use super::canary::Canary;
 use super::health::Health;
@@ -30,7 +30,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long the program that began the trial may take to acknowledge that it is applied.
 const ACK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Requests in flight without progress for longer than this are trouble.
+/// Requests in flight without progress for longer than this count as a hang.
 const STALL_LIMIT: Duration = Duration::from_secs(5);
 
 /// How often, and for how long, a stuck attribute is tried again.
@@ -60,9 +60,9 @@ pub fn main(journal: &Path, lock: OwnedFd, report: OwnedFd) -> Result<(), Journa
     Ok(())
 }
 
-/// Leaves the terminal, stays in memory, and heeds no signal but the one that means *end now*.
+/// Leaves the terminal, locks itself in memory, and ignores every signal but SIGTERM.
 fn detach(term: &Arc<AtomicBool>) {
-    // Each of these makes the guard harder to lose; without any of them it still works.
+    // Each makes the guard harder to kill by accident; it works without any of them.
     let _ = rustix::process::setsid();
     let unheard = Arc::new(AtomicBool::new(false));
     for signal in [SIGHUP, SIGINT] {
@@ -181,7 +181,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Applies everything and tells. Whether there is something to watch from here on.
+    /// Applies everything and reports; returns whether there is a trial to watch.
     fn apply(&mut self, report: &mut UnixStream) -> Result<bool, JournalError> {
         let changes = self.begin.changes.clone();
         assert_eq!(self.journal.phase(), Some(Phase::Applying), "a trial is applied once");
@@ -198,15 +198,15 @@ impl Guard {
             if let Err(why) = applied {
                 let outcome = self.roll_back(Reason::NotApplied);
                 let failed = Report::Failed { key: change.key.clone(), why, outcome };
-                // Nobody listens any more when it was killed; the journal says it too.
+                // It may have been killed; the journal says the same.
                 let _ = send(report, &failed);
                 self.after(Some(report));
                 return Ok(false);
             }
         }
         let side_effects = self.side_effects();
-        // The kernel asks the drive anew after its cache was switched, and what the drive does not
-        // know of that counts as errors.
+        // The kernel queries the drive again after its cache was switched, and commands that the
+        // drive does not know count as errors.
         if changes.iter().any(|c| c.key == "cache_type") {
             let disk = self.begin.disk.dev.parse::<DevId>().ok();
             let disk = disk.and_then(|dev| Disk::by_number(&self.view, dev).ok());
@@ -261,7 +261,7 @@ impl Guard {
         }
     }
 
-    /// Puts everything back. What could not be said in the journal does not stop it.
+    /// Puts everything back, even where the journal cannot be written.
     fn roll_back(&mut self, reason: Reason) -> RestoreOutcome {
         assert!(
             matches!(self.journal.phase(), Some(Phase::Applying | Phase::Trying)),
@@ -273,7 +273,7 @@ impl Guard {
         outcome
     }
 
-    /// Goes on with what is stuck until it comes loose, and ends.
+    /// Retries what is stuck until it can be put back, and ends.
     fn after(&mut self, report: Option<&mut UnixStream>) {
         assert!(
             !matches!(self.journal.phase(), Some(Phase::Applying | Phase::Trying)),
@@ -298,10 +298,10 @@ impl Guard {
         let _ = std::fs::remove_file(self.files.socket());
     }
 
-    /// Watches until it is kept or put back.
+    /// Watches until the trial is kept or rolled back.
     fn watch(&mut self, report: &UnixStream) {
         assert_eq!(self.journal.phase(), Some(Phase::Trying), "only what is applied is watched");
-        // The one who began it has heard; what it does from here on means nothing.
+        // The program that began the trial has acknowledged it; it may end now.
         let _ = report.shutdown(std::net::Shutdown::Both);
         let every = Duration::from_millis(self.begin.watch_ms);
         let mut next = Instant::now();
@@ -340,7 +340,7 @@ impl Guard {
             .or_else(|| self.canary.as_mut().and_then(Canary::look))
     }
 
-    /// Waits for the log, a caller, a signal or the time. Says which of the first two came.
+    /// Waits for the log, a client, a signal or the time; returns whether either of the first two came.
     fn wait(&self, until: Instant) -> (bool, bool) {
         let left = until.saturating_duration_since(Instant::now());
         let timeout = Timespec::try_from(left.max(Duration::from_millis(1))).ok();
@@ -358,7 +358,7 @@ impl Guard {
         (log, caller.is_some() && polled.get(has_log).is_some_and(came))
     }
 
-    /// Answers one caller. Whether that was the end.
+    /// Answers one client; returns whether the trial is over.
     fn answer(&mut self) -> bool {
         let Some(listener) = &self.listener else { return false };
         let Ok((mut caller, _)) = listener.accept() else { return false };
@@ -376,7 +376,7 @@ impl Guard {
             Ask::Undo => (Reply::Undone { outcome: self.roll_back(Reason::Asked) }, true),
             Ask::Keep => self.keep(),
         };
-        // One that hangs up changes nothing about what was done.
+        // A client that hangs up changes nothing.
         let _ = send(&mut caller, &reply);
         end
     }
@@ -401,7 +401,7 @@ impl Guard {
     }
 }
 
-/// What shows that the disk is another one now.
+/// How the disk differs from the one the trial began on.
 pub(crate) fn replaced(view: &dyn View, was: &Identity) -> Option<String> {
     let dev = was.dev.parse::<DevId>().ok()?;
     match Identity::by_number(view, dev) {

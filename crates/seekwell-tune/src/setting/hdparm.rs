@@ -1,4 +1,4 @@
-//! The switches people know from hdparm, which was written for the drivers of 2000.
+//! hdparm's switches, which were made for the drivers of 2000.
 //!
 //! libata, which drives every ATA disk since about 2010, answers most of them with an error, some
 //! with success and no effect. What still has an effect is mapped to the setting that has it; the

@@ -59,7 +59,7 @@ impl Risk {
     }
 }
 
-/// When a setting's turn is: those before reset those after.
+/// A setting's place in the order of writes: earlier ones reset later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
@@ -109,7 +109,7 @@ pub struct Setting {
     pub key: &'static str,
     /// What it is, in words.
     pub what: &'static str,
-    /// When its turn is.
+    /// Its place in the order of writes.
     pub stage: Stage,
     /// Writing waits for every request in flight.
     pub freezes: bool,

@@ -20,7 +20,7 @@ pub enum Request {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// It has no value.
-    #[error("{word} is no KEY=VALUE")]
+    #[error("expected KEY=VALUE, not {word}")]
     NoValue {
         /// As it was typed.
         word: String,

@@ -15,7 +15,7 @@ pub enum Values {
         most: Option<i64>,
         /// It must be a multiple of this.
         step: i64,
-        /// A number outside the range that has a meaning of its own.
+        /// A number outside the range with a special meaning.
         also: Option<i64>,
     },
     /// CPUs as the kernel lists them, `0-3,8`; the highest there is.
@@ -28,7 +28,7 @@ pub enum Values {
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueProblem {
-    /// It is none of the words.
+    /// Not one of the words.
     #[error("not one of {}{}", words.join(", "), super::did_you_mean(near.as_ref()))]
     NotAWord {
         /// What would be right.
@@ -36,7 +36,7 @@ pub enum ValueProblem {
         /// The most similar.
         near: Option<String>,
     },
-    /// It is no number.
+    /// Not a number.
     #[error("not a whole number ({range})")]
     NotANumber {
         /// What would be right.
@@ -56,7 +56,7 @@ pub enum ValueProblem {
         /// What would be right.
         range: String,
     },
-    /// It names no CPUs.
+    /// Not a list of CPUs.
     #[error("not a list of CPUs such as 0-{highest} or 0,{highest}")]
     NotCpus {
         /// The highest CPU.
@@ -123,7 +123,7 @@ impl Values {
     }
 }
 
-/// The CPUs of a list, in order; `None` when it is none.
+/// The CPUs of a list, in order; `None` for anything else.
 fn cpus(list: &str) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for part in list.split(',') {

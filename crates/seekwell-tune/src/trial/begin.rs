@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A disk with an error of its own in this time is left in peace.
+/// No setting is tried on a disk with an error this recent.
 const RECENT: Duration = Duration::from_secs(600);
 
 /// How often and after what time a lock is tried again.
@@ -109,7 +109,7 @@ impl Tuner<'_> {
         Ok(())
     }
 
-    /// What was typed, as changes in the order of their turns.
+    /// What was typed, as changes in the order in which they are made.
     fn wanted(
         &self,
         disk: &Disk,
@@ -149,7 +149,7 @@ impl Tuner<'_> {
         let setting = attribute.setting;
         let key = attribute.key.clone();
         let values = (setting.values)(self.view, disk, &attribute.path);
-        // A new scheduler has limits of its own, which the kernel will tell.
+        // The limits of the new scheduler are known only once it is set.
         let bound_anew = later.is_some() && key == "nr_requests";
         let checked = match bound_anew {
             true => crate::setting::Values::at_least(4).check(value),
@@ -216,7 +216,7 @@ impl Tuner<'_> {
         Ok(())
     }
 
-    /// Refuses to try anything on a disk that is in trouble.
+    /// Refuses a disk that is in trouble.
     fn well(&self, disk: &Disk, changes: &[(Change, Attribute)]) -> Result<(), TuneError> {
         let unwell = |why: String| Err(TuneError::Unwell { disk: disk.identity.name.clone(), why });
         if let Ok(state) = self.view.text(&disk.at("device/state"))
@@ -293,7 +293,7 @@ impl Tuner<'_> {
     }
 }
 
-/// An error of the device that is not long ago, in words.
+/// A recent error of the device.
 fn recent_error(disk: &Disk, view: &dyn View) -> Option<String> {
     use seekwell_inspect::facts::AtaErrorClass;
     let errors = disk.device.detail.ata.as_ref()?.errors.as_ref()?;

@@ -10,7 +10,7 @@ const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(180);
 const EXIT_GRACE: Duration = Duration::from_secs(5);
 
 impl Tuner<'_> {
-    /// The disk that is meant: the given one, or the only one with a trial of this kind.
+    /// The given disk, or the only one with a trial that fits.
     fn files(
         &self,
         disk: Option<&Disk>,
@@ -44,7 +44,7 @@ impl Tuner<'_> {
         }
     }
 
-    /// Lets the trial stay until the next boot, and with `persist` beyond.
+    /// Keeps a trial until the next boot, and with `persist` after every boot.
     ///
     /// # Errors
     /// [`TuneError`]. With [`TuneError::Persist`] of a rule that could not be made, the trial goes
@@ -63,7 +63,7 @@ impl Tuner<'_> {
         match guard::ask(&files.socket(), Ask::Keep, ROLLBACK_TIMEOUT) {
             Ok(Reply::Kept) => {}
             Ok(Reply::Refused { why }) => return Err(TuneError::Told(why)),
-            Ok(_) => return Err(TuneError::Told("it gave an answer to another question".into())),
+            Ok(_) => return Err(TuneError::Told("its reply does not match the request".into())),
             Err(_) if files.lock()?.is_some() => {
                 return Err(TuneError::Unfinished { disk: was.name.clone() });
             }
@@ -95,7 +95,7 @@ impl Tuner<'_> {
         Ok(kept)
     }
 
-    /// Lets the time of a trial begin anew, and says how long that is.
+    /// Restarts a trial's timer and returns the time left.
     ///
     /// # Errors
     /// [`TuneError::Over`] when it was put back before, and [`TuneError`] otherwise.
@@ -108,7 +108,7 @@ impl Tuner<'_> {
         match guard::ask(&files.socket(), Ask::Heartbeat, ROLLBACK_TIMEOUT) {
             Ok(Reply::Status { remaining_ms, .. }) => Ok(Duration::from_millis(remaining_ms)),
             Ok(Reply::Refused { why }) => Err(TuneError::Told(why)),
-            Ok(_) => Err(TuneError::Told("it gave an answer to another question".into())),
+            Ok(_) => Err(TuneError::Told("its reply does not match the request".into())),
             Err(error) => match self.too_late(disk, None) {
                 over @ TuneError::Over { .. } => Err(over),
                 _ => Err(TuneError::Silent(error)),
@@ -116,7 +116,7 @@ impl Tuner<'_> {
         }
     }
 
-    /// Why there is nothing to keep: mostly that it was put back before.
+    /// Why there is nothing to keep: mostly because it was put back already.
     fn too_late(&self, disk: Option<&Disk>, name: Option<String>) -> TuneError {
         match self.files(disk, |_, s| s.reason().is_some()) {
             Ok((_, state)) => TuneError::Over {
@@ -227,7 +227,7 @@ impl Tuner<'_> {
                 Ok(undone)
             }
             Ok(Reply::Refused { why }) => Err(TuneError::Told(why)),
-            Ok(_) => Err(TuneError::Told("it gave an answer to another question".into())),
+            Ok(_) => Err(TuneError::Told("its reply does not match the request".into())),
             // It may have ended, by itself or not, while it was asked.
             Err(error) => match files.state()? {
                 Some(state) if state.phase() == Phase::Ended => {

@@ -2,26 +2,26 @@
 
 use super::*;
 
-/// A guard that lives answers at once.
+/// A live guard answers at once.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Who is at work on a disk.
+/// The guard of a disk, as seen from outside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Watch {
-    /// No guard lives.
+    /// There is none.
     Nobody,
-    /// One waits for its time, or for a word.
+    /// It waits for its timer or a request.
     Waits {
         /// Time left, in milliseconds.
         remaining_ms: u64,
     },
-    /// One lives and does not answer: it writes to the disk's settings, and perhaps waits for a
-    /// queue that is stuck. Who looks at a setting then waits as well.
+    /// It does not answer: it is writing settings, and perhaps waits for a stuck queue. Reading a
+    /// setting would wait as well.
     Busy,
 }
 
 impl Tuner<'_> {
-    /// Every trial there is word of: going on, kept, cut off, ended last.
+    /// Every known trial: running, kept, cut off, and the last to end.
     ///
     /// # Errors
     /// [`TuneError::Journal`].
@@ -69,9 +69,9 @@ impl Tuner<'_> {
         let mut notes = Vec::new();
         let stale = *was != here;
         if was.machine_id != here.machine_id {
-            notes.push("of another machine: left alone".to_owned());
+            notes.push("belongs to another machine: left alone".to_owned());
         } else if stale {
-            let gone = "of an earlier boot: what it had set was gone with that";
+            let gone = "of an earlier boot, which ended what it had set";
             notes.push(gone.to_owned());
         }
         if state.damaged > 0 {
@@ -82,7 +82,7 @@ impl Tuner<'_> {
         }
         let difference = guard::replaced(self.view, &state.begin.disk);
         if let Some(difference) = difference.as_ref().filter(|_| !stale) {
-            notes.push(format!("the disk is another one now: {difference}"));
+            notes.push(format!("the disk has been replaced: {difference}"));
         }
         let look =
             !stale && difference.is_none() && guard != Watch::Busy && state.phase() != Phase::Ended;

@@ -74,37 +74,39 @@ pub enum TuneCommand {
         /// Reapply at every boot with a udev rule for this disk
         #[arg(long)]
         persist: bool,
-        /// Where rules are written
-        #[arg(
-            long, hide = true, env = "SEEKWELL_RULES_DIR", value_name = "DIR",
-            default_value = seekwell_tune::persist::RULES_DIR
-        )]
-        rules_dir: PathBuf,
+        /// Where rules are written.
+        #[command(flatten)]
+        rules: Rules,
     },
     /// Restore what was tried or kept, and remove its udev rule
     Undo {
         /// The disk [default: the one with a trial]
         #[arg(value_hint = ValueHint::AnyPath)]
         target: Option<PathBuf>,
-        /// Where rules are written
-        #[arg(
-            long, hide = true, env = "SEEKWELL_RULES_DIR", value_name = "DIR",
-            default_value = seekwell_tune::persist::RULES_DIR
-        )]
-        rules_dir: PathBuf,
+        /// Where rules are written.
+        #[command(flatten)]
+        rules: Rules,
     },
     /// Show what is currently changed and what survives a reboot
     Status {
         /// The disk [default: all]
         #[arg(value_hint = ValueHint::AnyPath)]
         target: Option<PathBuf>,
-        /// Where rules are written
-        #[arg(
-            long, hide = true, env = "SEEKWELL_RULES_DIR", value_name = "DIR",
-            default_value = seekwell_tune::persist::RULES_DIR
-        )]
-        rules_dir: PathBuf,
+        /// Where rules are written.
+        #[command(flatten)]
+        rules: Rules,
     },
+}
+
+/// Where rules are written.
+#[derive(Debug, Args)]
+pub struct Rules {
+    /// Where rules are written
+    #[arg(
+        long = "rules-dir", hide = true, env = "SEEKWELL_RULES_DIR", value_name = "DIR",
+        default_value = seekwell_tune::persist::RULES_DIR
+    )]
+    pub dir: PathBuf,
 }
 
 /// `seekwell tune try`.

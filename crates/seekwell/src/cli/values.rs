@@ -1,10 +1,10 @@
 //! Values as clap reads them.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use seekwell_experiment::Rw;
 use seekwell_io::target::Engine;
 use seekwell_io::value::clip;
 pub use seekwell_io::value::{ValueError, block_size, distribution, duration, size};
+use seekwell_io::workload::Rw;
 
 /// One of a few values by its name, each with a line of help.
 pub fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(

@@ -3,11 +3,11 @@
 use super::replay::tag_policy;
 use super::{RateProcess, values};
 use clap::Args;
-use seekwell_experiment::{Options, Rw};
+use seekwell_experiment::Options;
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::Pattern;
+use seekwell_io::workload::{Pattern, Rw};
 
 /// A workload and how it is issued.
 #[derive(Debug, Args)]

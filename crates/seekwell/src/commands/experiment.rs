@@ -40,6 +40,7 @@ pub fn run(args: &Experiment, context: &Context) -> Ended {
             experiment::experiment(context.host(), &line, document, accepted, mode, &place)?
         }
     };
+    line.clear();
     if document.status == Status::Interrupted && context.json {
         context.note(&text::unfinished(&document));
     }

@@ -78,7 +78,7 @@ fn candidates_that_are_none_are_refused_like_settings() {
         ("schedular=none", 2, "did you mean scheduler?"),
         ("nr_requests=1", 2, "out of range"),
         ("queue_depth=1", 3, "only SCSI and ATA disks have it"),
-        ("nomerges", 2, "is no KEY=VALUE"),
+        ("nomerges", 2, "expected KEY=VALUE"),
     ] {
         let ran = auto(&rig, &["--candidate", candidate]);
         assert_eq!(ran.status, status, "{candidate}: {}", ran.err);

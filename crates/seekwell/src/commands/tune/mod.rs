@@ -35,27 +35,27 @@ pub fn run(command: &TuneCommand, context: &Context) -> Ended {
         }
         TuneCommand::Try(args) => begin(args, context, &view),
         TuneCommand::Auto(args) => auto(args, context),
-        TuneCommand::Keep { target, persist, rules_dir } => {
+        TuneCommand::Keep { target, persist, rules } => {
             let disk = disk(&view, target.as_deref())?;
-            let kept = tuner(&view, rules_dir).keep(disk.as_ref(), *persist)?;
+            let kept = tuner(&view, &rules.dir).keep(disk.as_ref(), *persist)?;
             if let Some(why) = &kept.not_verified {
                 context.note(&format!("the rule was written, but not verified: {why}"));
             }
             show(context, &kept, || kept_text(&kept), Exit::Done)
         }
-        TuneCommand::Undo { target, rules_dir } => {
+        TuneCommand::Undo { target, rules } => {
             let disk = disk(&view, target.as_deref())?;
-            let undone = tuner(&view, rules_dir).undo(disk.as_ref())?;
+            let undone = tuner(&view, &rules.dir).undo(disk.as_ref())?;
             let exit = if undone.outcome.complete() { Exit::Done } else { Exit::Incomplete };
             show(context, &undone, || undone_text(&undone), exit)
         }
-        TuneCommand::Status { target, rules_dir } => {
+        TuneCommand::Status { target, rules } => {
             let disk = disk(&view, target.as_deref())?;
-            let all = tuner(&view, rules_dir).status(disk.as_ref())?;
-            let rules = rules_in(rules_dir);
+            let all = tuner(&view, &rules.dir).status(disk.as_ref())?;
+            let files = rules_in(&rules.dir);
             let document =
-                json!({"schema": "seekwell/tune-status/1", "trials": all, "rules": rules});
-            show(context, &document, || status_text(&all, &rules), Exit::Done)
+                json!({"schema": "seekwell/tune-status/1", "trials": all, "rules": files});
+            show(context, &document, || status_text(&all, &files), Exit::Done)
         }
     }
 }
@@ -190,6 +190,7 @@ fn auto(args: &Auto, context: &Context) -> Ended {
     let place = ExperimentStore::beside(context.store()?.dir());
     let line = Line::new(context.progress, Arc::clone(&context.control));
     let document = tuning::auto(context.host(), &line, tool(), &options, &place)?;
+    line.clear();
     let exit = match document.outcome {
         AutoOutcome::Helps => Exit::Done,
         AutoOutcome::NothingToTry | AutoOutcome::NothingHelps | AutoOutcome::Undecided => {
