@@ -12,5 +12,6 @@ pub mod histogram;
 pub mod measurement;
 pub mod request;
 pub mod target;
-pub mod units;
 pub mod workload;
+
+pub use seekwell_sys::units;

@@ -103,7 +103,7 @@ fn steps(settings: &Settings) -> Vec<Step> {
     };
     vec![Step {
         name: "create".into(),
-        title: format!("files of {} made and synced", crate::suite::human(job.size)),
+        title: format!("files of {} made and synced", seekwell_io::units::exact(job.size)),
         primary: "files_per_s".into(),
         expected: Nanos::from_millis(job.files * u64::from(job.threads) * 5).max(job.runtime),
         run: Box::new(move |stage| run(stage, job)),

@@ -24,6 +24,7 @@ mod sip;
 mod snapshot;
 mod stat;
 mod tree;
+pub mod units;
 mod usb;
 mod view;
 mod whole;

@@ -8,7 +8,7 @@ use crate::signals::file_size_hint;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use seekwell_checkup::Progress as At;
 use seekwell_io::engine::Control;
-use seekwell_io::units::Nanos;
+pub use seekwell_io::units::time_left as seconds;
 use seekwell_run::Watcher;
 use seekwell_runs::StoreError;
 use std::fmt::Write;
@@ -162,13 +162,5 @@ impl Watcher for Line {
 
     fn clear(&self) {
         Self::clear(self);
-    }
-}
-
-/// A time that is left, in words.
-pub fn seconds(left: Nanos) -> String {
-    match left.as_secs_f64().ceil() as u64 {
-        s @ 0..120 => format!("{s} s"),
-        s => format!("{} min", s.div_ceil(60)),
     }
 }

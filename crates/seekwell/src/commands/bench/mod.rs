@@ -14,7 +14,7 @@ use crate::session;
 use seekwell_checkup::steady::{ROUNDS, conclude};
 use seekwell_checkup::{Group, PhaseSpec, Plan, Rounds};
 use seekwell_experiment::{Options, Rw};
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, exact};
 use seekwell_runs::Study;
 use stage::Stage;
 
@@ -68,11 +68,7 @@ fn title(options: &Options) -> String {
         Rw::ReadWrite => format!("sequential mix, {mixed} % reads,"),
         Rw::RandRw => format!("random mix, {mixed} % reads,"),
     };
-    let size = match options.block_bytes {
-        b if b % (1 << 20) == 0 => format!("{} MiB", b >> 20),
-        b if b % (1 << 10) == 0 => format!("{} KiB", b >> 10),
-        b => format!("{b} B"),
-    };
+    let size = exact(options.block_bytes.into());
     let threads = match options.numjobs {
         1 => String::new(),
         jobs => format!(", {jobs} threads"),

@@ -13,7 +13,7 @@ use crate::session;
 use seekwell_checkup::{Group, PhaseSpec, Plan};
 use seekwell_experiment::Options;
 use seekwell_io::target::Engine;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, size_option};
 use seekwell_run::{is_modelled, pick};
 use seekwell_runs::{Point, Study, Sweep};
 use seekwell_sys::classify;
@@ -143,11 +143,7 @@ fn expand(key: &str, part: &str) -> Result<Vec<String>, SweepError> {
 
 /// A number as people write it for this key.
 fn written(key: &str, n: u64) -> String {
-    match n {
-        n if key != "bs" || n == 0 || !n.is_multiple_of(1 << 10) => n.to_string(),
-        n if n.is_multiple_of(1 << 20) => format!("{}m", n >> 20),
-        n => format!("{}k", n >> 10),
-    }
+    if key == "bs" { size_option(n) } else { n.to_string() }
 }
 
 /// All combinations, the first key's values next to each other.
