@@ -26,6 +26,7 @@ use seekwell_report::ReportError;
 use seekwell_reproduce::ReproduceError;
 use seekwell_run::RunError;
 use seekwell_runs::StoreError;
+use seekwell_serve::ServeError;
 use seekwell_suites::SuiteError;
 use seekwell_suites::sqlite::SqliteError;
 use seekwell_suites::web::WebError;
@@ -275,7 +276,7 @@ fn errors_of_the_command_line_itself_have_statuses_too() {
             CommandError::Read { path: path(), source: missing() },
             CommandError::NoSuchResult { suite: text(), format: "it" },
             CommandError::OneRun { given: 2 },
-            CommandError::Token,
+            ServeError::Token.into(),
             CommandError::NoTraceFormat { path: path(), known: text() },
         ],
     );
@@ -285,8 +286,8 @@ fn errors_of_the_command_line_itself_have_statuses_too() {
             CommandError::Signals(denied()),
             CommandError::Read { path: path(), source: denied() },
             CommandError::Folder { path: path(), source: missing() },
-            CommandError::Listen { address: ([127, 0, 0, 1], 80).into(), source: denied() },
-            CommandError::Serve(denied()),
+            ServeError::Listen { address: ([127, 0, 0, 1], 80).into(), source: denied() }.into(),
+            ServeError::System(denied()).into(),
             CommandError::Output(StorageFull.into()),
         ],
     );
