@@ -8,6 +8,7 @@ mod error;
 mod executor;
 mod judge;
 mod medium;
+pub mod record;
 mod session;
 mod target;
 mod watcher;

@@ -1,5 +1,7 @@
 //! The server as a reader, a stranger and a web page of another origin meet it.
 
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
 #[path = "../../seekwell-report/tests/sample/mod.rs"]
 mod sample;
 

@@ -104,9 +104,6 @@ pub enum CommandError {
         path.display()
     )]
     NoTrace { path: PathBuf },
-    /// No disk can be recorded there.
-    #[error("{} is on no block device, so no request of it can be recorded", path.display())]
-    NothingToRecord { path: PathBuf },
     /// The command to be run does not start.
     #[error("cannot run {program}: {source}")]
     NotStarted { program: String, source: io::Error },
@@ -163,7 +160,6 @@ impl CommandError {
             | Self::SuiteOnModel { .. }
             | Self::NoServiceTimes { .. }
             | Self::NoTrace { .. }
-            | Self::NothingToRecord { .. }
             | Self::NoSuchResult { .. }
             | Self::OneRun { .. }
             | Self::NoTraceFormat { .. } => Exit::Usage,
