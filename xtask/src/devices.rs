@@ -213,10 +213,7 @@ fn complain(what: &str) {
 /// Room for two devices, and some.
 fn need_memory() -> Result<(), Failure> {
     need_root()?;
-    let text = fs::read_to_string("/proc/meminfo")?;
-    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    match kib.map(|k| k * 1024) {
+    match seekwell_sys::memory_bytes("MemAvailable") {
         Some(bytes) if bytes < 3 * SIZE_BYTES => {
             Err(format!("needs 3 GiB of memory; {} MiB are available", bytes >> 20).into())
         }

@@ -1,6 +1,7 @@
 //! Dated pages of measurements: facts about the machine, one table, raw values.
 
 use crate::{Failure, process, root};
+use seekwell_io::units;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,14 +31,10 @@ impl Unit {
 
     fn show(self, value: f64) -> String {
         match self {
-            Self::Ns if value >= 1e6 => format!("{:.1} ms", value / 1e6),
-            Self::Ns if value >= 1e4 => format!("{:.1} µs", value / 1e3),
-            Self::Ns => format!("{value:.0} ns"),
-            Self::PerSecond if value >= 1e6 => format!("{:.2} M/s", value / 1e6),
-            Self::PerSecond if value >= 1e3 => format!("{:.1} k/s", value / 1e3),
-            Self::PerSecond => format!("{value:.1} /s"),
-            Self::BytesPerSecond => format!("{:.1} MB/s", value / 1e6),
-            Self::Bytes => format!("{:.1} MB", value / 1e6),
+            Self::Ns => units::time(value),
+            Self::PerSecond => format!("{}/s", units::iops(value)),
+            Self::BytesPerSecond => units::bytes_per_s(value),
+            Self::Bytes => units::capacity(value as u64),
             Self::Named(name) => format!("{} {name}", number(value)).trim_end().to_owned(),
         }
     }
@@ -288,7 +285,7 @@ mod tests {
         assert!(!page.all_met());
         assert_eq!(
             page.table().lines().nth(2).unwrap(),
-            "| loop: rate | 95.0 k/s (90.0 k/s … 99.0 k/s) | 100.0 k/s (100.0 k/s … 100.0 k/s) \
+            "| loop: rate | 95.0k/s (90.0k/s … 99.0k/s) | 100k/s (100k/s … 100k/s) \
              | 0.95 (0.90 … 0.99) | ratio ≥ 1.00 | **no** |"
         );
     }

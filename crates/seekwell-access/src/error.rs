@@ -1,6 +1,6 @@
 //! Why something could not be opened for reading, or a temporary file could not be made.
 
-use crate::bytes::Human;
+use seekwell_sys::units::bytes;
 use seekwell_sys::{ViewError, classify, sudo};
 use std::io;
 use std::path::PathBuf;
@@ -75,8 +75,8 @@ pub enum AccessError {
     #[error(
         "too little room: {} are available of which {} must stay free, and the smallest useful \
          file is {}; free {} or choose another directory",
-        Human(*available_bytes), Human(*reserved_bytes), Human(*minimum_bytes),
-        Human(needed_bytes.saturating_sub(*available_bytes))
+        bytes(*available_bytes), bytes(*reserved_bytes), bytes(*minimum_bytes),
+        bytes(needed_bytes.saturating_sub(*available_bytes))
     )]
     TooLittleRoom {
         /// What this user may still write, in bytes.
@@ -104,8 +104,8 @@ pub enum AccessError {
     /// The file system filled up while the file was written.
     #[error(
         "the file system of {} is full after {} of {}; the temporary file is removed; \
-         free some room or ask for a smaller file", dir.display(), Human(*written_bytes),
-        Human(*wanted_bytes)
+         free some room or ask for a smaller file", dir.display(), bytes(*written_bytes),
+        bytes(*wanted_bytes)
     )]
     NoSpace {
         /// The directory.
@@ -119,7 +119,7 @@ pub enum AccessError {
     #[error(
         "the disk quota of user {uid} in {} is used up after {} of {}; the temporary file is \
          removed; see `quota -s`, or ask for a smaller file", dir.display(),
-        Human(*written_bytes), Human(*wanted_bytes)
+        bytes(*written_bytes), bytes(*wanted_bytes)
     )]
     Quota {
         /// The directory.
@@ -135,7 +135,7 @@ pub enum AccessError {
     #[error(
         "files of this process may be at most {} (`ulimit -f`), and {} are needed; \
          raise it with `ulimit -f unlimited` or ask for a smaller file",
-        Human(*limit_bytes), Human(*needed_bytes)
+        bytes(*limit_bytes), bytes(*needed_bytes)
     )]
     FileSizeLimit {
         /// The limit, in bytes.
@@ -146,7 +146,7 @@ pub enum AccessError {
     /// The file system cannot hold one file that large.
     #[error(
         "the file system of {} holds no file larger than about {}; ask for a smaller one than {}",
-        dir.display(), Human(*written_bytes), Human(*wanted_bytes)
+        dir.display(), bytes(*written_bytes), bytes(*wanted_bytes)
     )]
     FileTooLarge {
         /// The directory.
@@ -158,7 +158,7 @@ pub enum AccessError {
     },
     /// The caller's stop flag was raised while the file was written.
     #[error("stopped after {} of {}; the temporary file is removed",
-        Human(*written_bytes), Human(*wanted_bytes))]
+        bytes(*written_bytes), bytes(*wanted_bytes))]
     Stopped {
         /// How far it came, in bytes.
         written_bytes: u64,

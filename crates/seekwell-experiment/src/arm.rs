@@ -2,7 +2,7 @@
 
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, size_option, time_option};
 use seekwell_io::workload::{Pace, Pattern, Rw, SizeShare, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -159,7 +159,7 @@ impl Options {
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![
             ("rw", self.rw.name().to_owned()),
-            ("bs", bytes(u64::from(self.block_bytes))),
+            ("bs", size_option(u64::from(self.block_bytes))),
             ("iodepth", self.iodepth.to_string()),
             ("numjobs", self.numjobs.to_string()),
             ("direct", u8::from(self.direct).to_string()),
@@ -181,28 +181,11 @@ impl Options {
             },
         );
         add("fsync", (self.fsync > 0).then(|| self.fsync.to_string()));
-        add("offset", (self.offset_bytes > 0).then(|| bytes(self.offset_bytes)));
-        add("runtime", Some(time(self.runtime_ns)));
+        add("offset", (self.offset_bytes > 0).then(|| size_option(self.offset_bytes)));
+        add("runtime", Some(time_option(self.runtime_ns)));
         let ramp = self.ramp_ns > Nanos::ZERO;
-        add("ramp_time", ramp.then(|| time(self.ramp_ns)));
+        add("ramp_time", ramp.then(|| time_option(self.ramp_ns)));
         words
-    }
-}
-
-fn time(t: Nanos) -> String {
-    match t.0 {
-        ns if ns % 1_000_000_000 == 0 => format!("{}s", ns / 1_000_000_000),
-        ns if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
-        ns => format!("{}us", ns as f64 / 1e3),
-    }
-}
-
-fn bytes(n: u64) -> String {
-    match n {
-        n if n > 0 && n % (1 << 30) == 0 => format!("{}g", n >> 30),
-        n if n > 0 && n % (1 << 20) == 0 => format!("{}m", n >> 20),
-        n if n > 0 && n % (1 << 10) == 0 => format!("{}k", n >> 10),
-        n => n.to_string(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arm::Options;
 use crate::keys::ArmError;
-use seekwell_io::units::{Nanos, seconds};
+use seekwell_io::units::{Nanos, size_option, time_left};
 use seekwell_io::value::{clip, size};
 use seekwell_sys::classify;
 
@@ -50,7 +50,7 @@ pub enum SweepError {
     /// More than anybody waits for.
     #[error(
         "this sweep has {points} points{}: at most {MOST_POINTS} are measured at once; give fewer \
-         values", time.map(|t| format!(", which take {}", seconds(t))).unwrap_or_default()
+         values", time.map(|t| format!(", which take {}", time_left(t))).unwrap_or_default()
     )]
     TooMany {
         /// Points.
@@ -134,11 +134,7 @@ fn expand(key: &str, part: &str) -> Result<Vec<String>, SweepError> {
 
 /// A number as people write it for this key.
 fn written(key: &str, n: u64) -> String {
-    match n {
-        n if key != "bs" || n == 0 || !n.is_multiple_of(1 << 10) => n.to_string(),
-        n if n.is_multiple_of(1 << 20) => format!("{}m", n >> 20),
-        n => format!("{}k", n >> 10),
-    }
+    if key == "bs" { size_option(n) } else { n.to_string() }
 }
 
 /// All combinations, the first key's values next to each other.

@@ -4,7 +4,7 @@ use crate::conclude::values;
 use crate::conclusion::{Checked, Conclusion};
 use crate::design::Shape;
 use crate::document::{Document, Status};
-use seekwell_io::units::{Nanos, three_digits};
+use seekwell_io::units::{bytes_per_s, requests_per_s, three_digits, time};
 use seekwell_stats::{Arm, Interval, percent, signed};
 use std::fmt::Write;
 
@@ -164,17 +164,12 @@ fn table(out: &mut String, document: &Document, width: usize) {
 
 /// A value of a metric with its unit.
 fn amount(metric: &str, value: f64) -> String {
-    let scaled = |x: f64| match x {
-        x if x >= 1e6 => format!("{} M", three_digits(x / 1e6)),
-        x if x >= 1e4 => format!("{} k", three_digits(x / 1e3)),
-        x => format!("{} ", three_digits(x)),
-    };
     if metric.contains("_ns") {
-        return Nanos(value.max(0.0) as u64).to_string();
+        return time(value);
     }
     match metric.rsplit('.').next() {
-        Some("requests_per_s") => format!("{} requests/s", scaled(value).trim_end()),
-        Some("rate_bytes_per_s") => format!("{}B/s", scaled(value)),
+        Some("requests_per_s") => requests_per_s(value),
+        Some("rate_bytes_per_s") => bytes_per_s(value),
         Some("cpu_percent") => format!("{} %", three_digits(value)),
         _ => three_digits(value),
     }

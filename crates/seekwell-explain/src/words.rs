@@ -2,7 +2,9 @@
 
 use crate::look::disk_name;
 use seekwell_inspect::{Device, Evidence, Fact, Inspection};
-use seekwell_io::units::{Nanos, three_digits};
+pub(crate) use seekwell_io::units::{
+    bytes, bytes_per_s, requests_per_s as per_s, time as ns, whole_percent as percent,
+};
 
 /// One piece of evidence.
 pub(crate) fn evidence(seen: impl Into<String>, from: impl Into<String>) -> Evidence {
@@ -68,54 +70,6 @@ pub(crate) fn replug(device: &Device) -> String {
 /// Tenths of a gigabit a second as people write it.
 pub(crate) fn in_gbps(tenths: u64) -> String {
     format!("{}.{} Gbps", tenths / 10, tenths % 10)
-}
-
-/// Nanoseconds in words: `87.3 µs`.
-pub(crate) fn ns(value: f64) -> String {
-    Nanos(value.round().max(0.0) as u64).to_string()
-}
-
-/// Requests a second in words: `12.3 k requests/s`.
-pub(crate) fn per_s(rate: f64) -> String {
-    match rate {
-        r if r >= 1e6 => format!("{} M requests/s", three_digits(r / 1e6)),
-        r if r >= 1e4 => format!("{} k requests/s", three_digits(r / 1e3)),
-        r => format!("{} requests/s", three_digits(r)),
-    }
-}
-
-/// Bytes a second in words, decimal units: `512 MB/s`.
-pub(crate) fn bytes_per_s(rate: f64) -> String {
-    match rate {
-        r if r >= 1e9 => format!("{} GB/s", three_digits(r / 1e9)),
-        r if r >= 1e6 => format!("{} MB/s", three_digits(r / 1e6)),
-        r => format!("{} kB/s", three_digits(r / 1e3)),
-    }
-}
-
-/// Bytes in words, binary units: `128 KiB`; exact where they are few.
-pub(crate) fn bytes(n: u64) -> String {
-    let x = n as f64;
-    let whole = |unit: u64, name: &str| {
-        let number = if n.is_multiple_of(unit) {
-            (n / unit).to_string()
-        } else {
-            three_digits(x / unit as f64)
-        };
-        format!("{number} {name}")
-    };
-    match n {
-        0..1_024 => format!("{n} bytes"),
-        1_024..1_048_576 => whole(1 << 10, "KiB"),
-        1_048_576..1_073_741_824 => whole(1 << 20, "MiB"),
-        1_073_741_824..1_099_511_627_776 => whole(1 << 30, "GiB"),
-        _ => whole(1 << 40, "TiB"),
-    }
-}
-
-/// A share in words: `43 %`.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 #[cfg(test)]

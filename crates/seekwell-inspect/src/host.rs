@@ -3,6 +3,7 @@
 use crate::inspection::Host;
 use crate::model::Fact;
 use crate::reader::{Need, Reader, clean, show};
+use seekwell_sys::meminfo_bytes;
 use std::path::Path;
 
 /// Reads the machine.
@@ -81,10 +82,7 @@ fn memory(r: &mut Reader<'_>) -> (Option<Fact<u64>>, Option<Fact<u64>>) {
             return (None, None);
         }
     };
-    let bytes = |name: &str| {
-        let kib = fields(&text, name).next()?.strip_suffix("kB")?.trim().parse::<u64>().ok()?;
-        Some(Fact::new(kib.checked_mul(1024)?, show(path)))
-    };
+    let bytes = |name: &str| Some(Fact::new(meminfo_bytes(&text, name)?, show(path)));
     (bytes("MemTotal"), bytes("MemAvailable"))
 }
 

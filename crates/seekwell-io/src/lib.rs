@@ -13,6 +13,7 @@ pub mod histogram;
 pub mod measurement;
 pub mod request;
 pub mod target;
-pub mod units;
 pub mod value;
 pub mod workload;
+
+pub use seekwell_sys::units;

@@ -1,8 +1,10 @@
 //! Values as people write them on a command line: sizes, times and distributions, in fio's notation.
 
-use crate::units::Nanos;
+use crate::units::{Nanos, parse_size, parse_time};
 use crate::workload::Pattern;
-use std::time::Duration;
+
+/// The longest time that can be asked for.
+const MOST_TIME: Nanos = Nanos::from_millis(30 * 86_400_000);
 
 /// A value that could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,22 +39,10 @@ pub fn size(text: &str) -> Result<u64, ValueError> {
         what: "size",
         example: "512, 4k, 1M or 2GiB",
     };
-    let (number, unit) = split(text).ok_or_else(bad)?;
-    let unit = unit.to_ascii_lowercase();
-    let shift = match unit.trim_end_matches("ib").trim_end_matches('b') {
-        "" if unit != "ib" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        "p" => 50,
-        _ => return Err(bad()),
-    };
-    let bytes = number * (1u64 << shift) as f64;
-    if !(0.0..i64::MAX as f64).contains(&bytes) {
-        return Err(ValueError::OutOfRange { found: clip(text), range: "0 to 8 EiB" });
+    match parse_size(text).ok_or_else(bad)? {
+        bytes if bytes <= i64::MAX as u64 => Ok(bytes),
+        _ => Err(ValueError::OutOfRange { found: clip(text), range: "0 to 8 EiB" }),
     }
-    Ok(bytes.round() as u64)
 }
 
 /// A request size: a size from 1 byte to 64 MiB.
@@ -76,20 +66,10 @@ pub fn duration(text: &str) -> Result<Nanos, ValueError> {
         what: "duration",
         example: "5s, 500ms or 2m",
     };
-    let (number, unit) = split(text).ok_or_else(bad)?;
-    let seconds = match unit.to_ascii_lowercase().as_str() {
-        "" | "s" | "sec" | "seconds" => 1.0,
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86400.0,
-        _ => return Err(bad()),
-    } * number;
-    if !(0.0..=30.0 * 86400.0).contains(&seconds) {
-        return Err(ValueError::OutOfRange { found: clip(text), range: "0 to 30 days" });
+    match parse_time(text).ok_or_else(bad)? {
+        time if time <= MOST_TIME => Ok(time),
+        _ => Err(ValueError::OutOfRange { found: clip(text), range: "0 to 30 days" }),
     }
-    Ok(Nanos::from(Duration::from_secs_f64(seconds)))
 }
 
 /// Where random requests go: `random` or `zipf:THETA`.
@@ -117,15 +97,6 @@ pub fn distribution(text: &str) -> Result<Pattern, ValueError> {
     }
 }
 
-/// A decimal number and what follows it.
-fn split(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: f64 = number.parse().ok()?;
-    number.is_finite().then_some((number, unit.trim()))
-}
-
 /// What was typed, short enough to be shown.
 pub fn clip(text: &str) -> String {
     text.chars().take(40).collect()
@@ -135,23 +106,6 @@ pub fn clip(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn sizes_are_read_as_fio_reads_them() {
-        let cases = [("512", 512), ("4k", 4096), ("4K", 4096), ("1M", 1 << 20), ("2GiB", 2 << 30)];
-        for (text, bytes) in cases {
-            assert_eq!(size(text), Ok(bytes), "{text}");
-        }
-        assert_eq!(size("1.5k"), Ok(1536));
-        assert_eq!(size("10 MB"), Ok(10 << 20));
-    }
-
-    #[test]
-    fn durations_are_seconds_unless_they_say_otherwise() {
-        assert_eq!(duration("5"), Ok(Nanos::from_millis(5000)));
-        assert_eq!(duration("500ms"), Ok(Nanos::from_millis(500)));
-        assert_eq!(duration("2m"), Ok(Nanos::from_millis(120_000)));
-    }
 
     #[test]
     fn what_is_not_a_value_says_how_to_write_one() {

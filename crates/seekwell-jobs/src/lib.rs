@@ -23,7 +23,8 @@ mod value;
 mod tests;
 
 pub use error::{Asking, JobError};
-pub use show::{bytes, show};
+pub use seekwell_io::units::binary_and_bytes as bytes;
+pub use show::show;
 pub use surroundings::Surroundings;
 
 use job::JobFile;

@@ -2,7 +2,7 @@
 
 use crate::job::{Access, Blocks, By, Distribution, Engine, Job, JobFile, Kind, Replay};
 use crate::layout::{Layout, Share, There, Traffic};
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, binary_and_bytes as bytes};
 use seekwell_io::workload::Law;
 use std::fmt::Write as _;
 
@@ -232,37 +232,4 @@ fn traffic(traffic: Traffic) -> String {
         .map(|(name, n)| format!("{name} {}", bytes(*n)))
         .collect();
     if told.is_empty() { "no bytes".to_owned() } else { told.join(", ") }
-}
-
-/// A number of bytes as people read it; what is not whole in its unit has the bytes beside it.
-pub fn bytes(n: u64) -> String {
-    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let power = (n.checked_ilog2().unwrap_or(0) / 10).min(6);
-    let unit = UNITS[power as usize];
-    let (whole, rest) = (n >> (10 * power), n & ((1 << (10 * power)) - 1));
-    match rest {
-        0 => format!("{whole} {unit}"),
-        _ => format!("{:.1} {unit} ({n} bytes)", n as f64 / (1_u64 << (10 * power)) as f64),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes;
-
-    #[test]
-    fn sizes_are_read_at_a_glance_and_exact() {
-        for (n, told) in [
-            (0, "0 B"),
-            (512, "512 B"),
-            (4096, "4 KiB"),
-            (3 << 20, "3 MiB"),
-            (1 << 30, "1 GiB"),
-            ((1 << 30) + 4096, "1.0 GiB (1073745920 bytes)"),
-            (2_000_398_934_016, "1.8 TiB (2000398934016 bytes)"),
-            (u64::MAX, "16.0 EiB (18446744073709551615 bytes)"),
-        ] {
-            assert_eq!(bytes(n), told);
-        }
-    }
 }

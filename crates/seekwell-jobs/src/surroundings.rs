@@ -25,14 +25,9 @@ pub struct Surroundings {
 impl Surroundings {
     /// Those of this process. What cannot be found out is 1 CPU, 0 MiB, 4096 bytes.
     pub fn here() -> Self {
-        let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        let kib = meminfo
-            .lines()
-            .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB"))
-            .and_then(|kib| kib.trim().parse::<u64>().ok());
         Self {
             cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
-            memory_mib: kib.unwrap_or(0) / 1024,
+            memory_mib: seekwell_sys::memory_bytes("MemTotal").unwrap_or(0) >> 20,
             page_bytes: rustix::param::page_size() as u64,
             variables: std::env::vars_os()
                 .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))

@@ -25,7 +25,7 @@ mod suite;
 mod terminal;
 mod text;
 mod trace;
-pub mod units;
+pub use seekwell_io::units;
 
 #[cfg(test)]
 #[path = "../tests/sample/mod.rs"]

@@ -213,7 +213,7 @@ mod tests {
 
         | phase | operation | MB/s | IOPS | p50 | p99 | p99.9 | spread | CPU ns/request | requests/call | reached the device |
         |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-        | cached read 1 MiB, depth 1 (page cache, as hdparm -T) | read | 10,450 | 9,966 | 99.8 µs | 109 µs | — | 1.6 % | 2,600 | — | 0.0 % |
+        | cached read 1 MiB, depth 1 (page cache, as hdparm -T) | read | 10,450 | 9,966 | 99.8 µs | 109 µs | — | 1.6 % | 2,600 | — | 0 % |
         | sequential read 1 MiB, depth 4 | read | 3,423 | 3,264 | 1.19 ms | 1.45 ms | — | 1.0 % | 2,600 | — | 100 % |
         | random read 4 KiB, depth 1 | read | 54.9 | 13.4k | 72.2 µs | 106 µs | 334 µs | 1.6 % | 2,600 | — | 100 % |
         | random read 4 KiB, depth 2 | read | 107 | 26.2k | 73.2 µs | 109 µs | 342 µs | 0.9 % | 2,600 | — | 100 % |

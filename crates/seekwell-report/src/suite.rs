@@ -146,7 +146,7 @@ mod tests {
         let row = steps(&document).remove(0);
         assert_eq!(
             [&row.result, &row.cpu, &row.longest, &row.spread].map(String::as_str),
-            ["54.0 MB/s", "15 %", "1.65 s", "0.0 %"]
+            ["54.0 MB/s", "15 %", "1.65 s", "0 %"]
         );
         let others: Vec<String> = row.others.iter().map(|(n, v)| format!("{n}: {v}")).collect();
         assert!(others.contains(&"over 2s: 25 %".to_owned()), "{others:?}");

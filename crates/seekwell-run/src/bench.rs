@@ -13,7 +13,7 @@ use seekwell_checkup::steady::{ROUNDS, conclude};
 use seekwell_checkup::{Group, PhaseSpec, Plan, Rounds};
 use seekwell_experiment::{Grid, GridPoint, Options, SweepError};
 use seekwell_io::target::Engine;
-use seekwell_io::units::{Nanos, seconds};
+use seekwell_io::units::{Nanos, time_left};
 use seekwell_runs::{Point, Study, Sweep};
 use stage::Stage;
 use std::path::Path;
@@ -139,7 +139,7 @@ fn sweep<W: Watcher>(
     stage.session.line.note(&format!(
         "a sweep of {} points{rounds}: about {}{clock}",
         grid.points.len(),
-        seconds(plan.duration())
+        time_left(plan.duration())
     ));
     stage.session.document.study = Some(Study::Sweep(study));
     stage.run(&plan, options.precondition)

@@ -12,6 +12,7 @@ mod fitting;
 pub mod jobs;
 mod judge;
 mod medium;
+pub mod record;
 pub mod replay;
 mod session;
 pub mod suite;

@@ -3,7 +3,7 @@
 use crate::{Finished, Host, Purpose, RunError, Session, Watcher, sweep};
 use seekwell_inspect::{Target, TargetKind, inspect};
 use seekwell_io::measurement::Stopped;
-use seekwell_io::units::{Nanos, seconds};
+use seekwell_io::units::{Nanos, time_left};
 use seekwell_runs::{Medium, Status};
 use seekwell_suites::{Round, Settings, Suite, SuiteError, record};
 use seekwell_sys::{DevId, path_text, text_path};
@@ -192,7 +192,7 @@ impl Eta {
         let (whole, taken) = (self.whole.as_secs_f64(), self.began.elapsed().as_secs_f64());
         let stretch = if done > 1.0 { (taken / done).max(0.05) } else { 1.0 };
         let left = Nanos::from_secs_f64((whole - done).max(0.0) * stretch);
-        let what = format!("{title} · {} left", seconds(left));
+        let what = format!("{title} · {} left", time_left(left));
         watcher.part(&what, (done * 1000.0) as u64, (whole * 1000.0) as u64);
     }
 }

@@ -77,7 +77,7 @@ fn steps(settings: &Settings) -> Vec<Step> {
         sync: settings.number("sync") as u8,
         runtime: Nanos::from_millis(settings.number("runtime")),
     };
-    let title = format!("files of {} made and synced", crate::suite::human(job.size));
+    let title = format!("files of {} made and synced", seekwell_io::units::exact(job.size));
     let expected = Nanos::from_millis(job.files * u64::from(job.threads) * 5).max(job.runtime);
     vec![Step::new("create", title, "files_per_s", expected, move |stage| run(stage, job))]
 }

@@ -178,7 +178,7 @@ impl Disk {
 
     fn say(&self, result: &mut StepResult) {
         if self.is_own {
-            let size = crate::suite::human(self.size);
+            let size = seekwell_io::units::exact(self.size);
             result.notes.push(format!("a temporary file of {size} was read in place of a device"));
         }
     }

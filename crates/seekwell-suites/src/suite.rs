@@ -2,6 +2,7 @@
 
 use crate::error::SuiteError;
 use crate::frame::Step;
+use seekwell_io::units::{exact, parse_size};
 use std::collections::BTreeMap;
 
 /// A named, fixed set of steps.
@@ -101,7 +102,7 @@ impl Values {
     pub fn words(&self) -> String {
         match self {
             Self::Count(low, high) => format!("{low} to {high}"),
-            Self::Bytes(low, high) => format!("{} to {}", human(*low), human(*high)),
+            Self::Bytes(low, high) => format!("{} to {}", exact(*low), exact(*high)),
             Self::OneOf(words) => words.join(", "),
             Self::Text => "a text".into(),
         }
@@ -114,34 +115,12 @@ impl Values {
                 text.parse().ok().filter(|n| (low..=high).contains(&n)).map(|n: u64| n.to_string())
             }
             Self::Bytes(low, high) => {
-                size(text).filter(|n| (low..=high).contains(&n)).map(|n| n.to_string())
+                parse_size(text).filter(|n| (low..=high).contains(&n)).map(|n| n.to_string())
             }
             Self::OneOf(words) => words.contains(&text).then(|| text.to_owned()),
             Self::Text => Some(text.to_owned()),
         }
     }
-}
-
-/// Bytes of `4k`, `1M`, `2GiB` or a plain number.
-fn size(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kib" => 10,
-        "m" | "mib" => 20,
-        "g" | "gib" => 30,
-        "t" | "tib" => 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
-/// A size in the largest unit that leaves no rest.
-pub fn human(bytes: u64) -> String {
-    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let whole = units.iter().find(|(s, _)| bytes > 0 && bytes.is_multiple_of(1 << s));
-    whole.map_or_else(|| format!("{bytes} B"), |(s, unit)| format!("{} {unit}", bytes >> s))
 }
 
 /// The values of a suite's tunables.

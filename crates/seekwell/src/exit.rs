@@ -104,9 +104,6 @@ pub enum CommandError {
         path.display()
     )]
     NoTrace { path: PathBuf },
-    /// No disk can be recorded there.
-    #[error("{} is on no block device, so no request of it can be recorded", path.display())]
-    NothingToRecord { path: PathBuf },
     /// The command to be run does not start.
     #[error("cannot run {program}: {source}")]
     NotStarted { program: String, source: io::Error },
@@ -128,17 +125,6 @@ pub enum CommandError {
     /// A folder for files cannot be made.
     #[error("cannot make the folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: io::Error },
-    /// The port is taken, or the address is not this machine's.
-    #[error("cannot listen on {address}: {source}")]
-    Listen { address: std::net::SocketAddr, source: io::Error },
-    /// What was given as a token is none. It is not repeated: it may be somebody's secret.
-    #[error(
-        "a token is 16 to 128 letters, digits, '-', '.', '_' and '~'; leave it out for a random one"
-    )]
-    Token,
-    /// A server cannot be run.
-    #[error("cannot serve: {0}")]
-    Serve(io::Error),
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
@@ -170,17 +156,12 @@ impl CommandError {
             | Self::SuiteOnModel { .. }
             | Self::NoServiceTimes { .. }
             | Self::NoTrace { .. }
-            | Self::NothingToRecord { .. }
             | Self::NoSuchResult { .. }
             | Self::OneRun { .. }
-            | Self::Token
             | Self::NoTraceFormat { .. } => Exit::Usage,
-            Self::Signals(_)
-            | Self::Json(_)
-            | Self::Folder { .. }
-            | Self::Listen { .. }
-            | Self::Serve(_)
-            | Self::Output(_) => Exit::Refused,
+            Self::Signals(_) | Self::Json(_) | Self::Folder { .. } | Self::Output(_) => {
+                Exit::Refused
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::signals::file_size_hint;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use seekwell_checkup::Progress as At;
 use seekwell_io::engine::Control;
-use seekwell_io::units::seconds;
+use seekwell_io::units::time_left;
 use seekwell_run::Watcher;
 use seekwell_runs::StoreError;
 use std::fmt::Write;
@@ -118,7 +118,7 @@ impl Line {
         let what = format!("{}{round}", at.phase.title);
         match &self.live {
             Some(live) => live.turn(&what, Extent::Time { done: at.done, left: at.eta() }),
-            None => self.say(&format!("{what} · {} left", seconds(at.eta()))),
+            None => self.say(&format!("{what} · {} left", time_left(at.eta()))),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use rustix::process::{Resource, getrlimit};
 use seekwell_io::engine::Control;
+use seekwell_io::units::binary;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::io;
@@ -58,9 +59,9 @@ pub fn reached_file_size_limit() -> bool {
 pub fn file_size_hint() -> String {
     match getrlimit(Resource::Fsize).current {
         Some(limit) if reached_file_size_limit() => format!(
-            "; files of this process may be at most {} KiB (`ulimit -f`): raise it with \
+            "; files of this process may be at most {} (`ulimit -f`): raise it with \
              `ulimit -f unlimited`",
-            limit >> 10
+            binary(limit)
         ),
         _ => String::new(),
     }

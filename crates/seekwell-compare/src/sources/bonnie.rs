@@ -11,6 +11,7 @@
 
 use crate::error::FormatError;
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
+use seekwell_io::units::parse_size;
 use std::collections::BTreeMap;
 
 /// The most lines read of one file.
@@ -174,16 +175,9 @@ fn is_chunk(text: &str) -> bool {
 
 /// Bytes of a size as bonnie++ writes it: `4G`, `300M`, `1048576k`; a bare number is mebibytes.
 fn file_size(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit {
-        "k" | "K" => 10,
-        "" | "m" | "M" => 20,
-        "g" | "G" => 30,
-        "t" | "T" => 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+    let has_unit = text.ends_with(|c: char| c.is_ascii_alphabetic());
+    let bytes = if has_unit { parse_size(text) } else { parse_size(&format!("{text}M")) };
+    bytes.filter(|bytes| *bytes < u64::MAX)
 }
 
 /// The rate, the CPU share and the latency of one test, those of them that are there.

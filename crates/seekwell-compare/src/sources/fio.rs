@@ -9,6 +9,7 @@
 use super::fio_output::{Direction, FioJob, Latency, Output};
 use crate::error::FormatError;
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
+use seekwell_io::units::parse_size;
 use std::collections::BTreeMap;
 
 /// The most jobs read of one file.
@@ -261,16 +262,9 @@ fn identity(options: &BTreeMap<String, String>, jobs: usize) -> BTreeMap<String,
 /// A size with its unit as bytes: `4k` and `4096` are one.
 fn plain(value: &str) -> String {
     let lower = value.trim().to_ascii_lowercase();
-    let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
-    let shift = match &lower[digits..] {
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        "t" | "tb" | "tib" => 40,
-        _ => return lower,
-    };
-    let bytes = lower[..digits].parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
-    bytes.map_or(lower, |b| b.to_string())
+    let has_unit = lower.ends_with(|c: char| c.is_ascii_alphabetic());
+    let bytes = has_unit.then(|| parse_size(&lower)).flatten();
+    bytes.map_or(lower, |bytes| bytes.to_string())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::fio_output::{Direction, FioJob, Output};
 use crate::error::FormatError;
+use seekwell_io::units::{Decimal, byte_prefix};
 use std::collections::BTreeMap;
 
 /// Whether this line begins what fio says of a job that has ended.
@@ -120,17 +121,9 @@ fn direction(said: &str) -> Option<Direction> {
 
 /// A number with a decimal prefix: `12.3k`.
 fn scaled(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let factor = match &text[digits..] {
-        "" => 1.0,
-        "k" => 1e3,
-        "M" => 1e6,
-        "G" => 1e9,
-        "T" => 1e12,
-        _ => return None,
-    };
-    text[..digits].parse::<f64>().ok().map(|n| n * factor)
+    let (number, prefix) = Decimal::split(text.trim())?;
+    let (power, _) = byte_prefix(prefix)?;
+    Some(number.as_f64() * 1000_f64.powi(power as i32))
 }
 
 /// A line below a direction: mean and longest latency, or percentiles. Others are passed over.

@@ -164,13 +164,7 @@ pub(super) fn number(key: &str, number: &serde_json::Number) -> String {
     let last = key.rsplit('.').next().unwrap_or(key);
     match number.as_u64() {
         Some(class) if last == "class" || last == "capabilities" => format!("0x{class:06x}"),
-        Some(bytes) if last.ends_with("_bytes") => binary(bytes),
+        Some(bytes) if last.ends_with("_bytes") => seekwell_sys::units::exact(bytes),
         _ => number.to_string(),
     }
-}
-
-fn binary(bytes: u64) -> String {
-    let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let unit = units.iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
-    unit.map_or_else(|| format!("{bytes} B"), |(unit, name)| format!("{} {name}", bytes / unit))
 }

@@ -9,6 +9,7 @@ use crate::facts::{PciFunction, PcieLink, ide_words};
 use crate::model::Fact;
 use crate::reader::clean;
 use crate::sysfs::is_pci_function;
+use seekwell_sys::units::parse_size;
 
 /// The most functions kept of one text.
 const MOST: usize = 4096;
@@ -158,24 +159,13 @@ fn detail(line: &str, function: &mut PciText) {
 /// `5: Memory at d0404000 (32-bit, non-prefetchable) [size=2K]`
 fn region(text: &str) -> Option<PciRegion> {
     let (number, rest) = text.split_once(": ")?;
-    let size =
-        rest.split_once("[size=").and_then(|(_, t)| t.split_once(']')).and_then(|(s, _)| size(s));
+    let size = rest
+        .split_once("[size=")
+        .and_then(|(_, t)| t.split_once(']'))
+        .and_then(|(s, _)| parse_size(s));
     let memory = rest.contains("Memory at");
     (memory || rest.contains("I/O ports at"))
         .then(|| Some(PciRegion { number: number.trim().parse().ok()?, memory, size }))?
-}
-
-fn size(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" => 1,
-        "K" => 1 << 10,
-        "M" => 1 << 20,
-        "G" => 1 << 30,
-        "T" => 1u64 << 40,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// `primary=00, secondary=01, subordinate=01, sec-latency=0`

@@ -3,7 +3,7 @@
 
 use super::distribution::Ordered;
 use seekwell_inspect::TargetKind;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, size_option};
 use seekwell_io::workload::{Pace, Pattern, Rw, SizeShare, Workload};
 use seekwell_runs::{JobWork, OpSummary, Phase, Repeat, Replay, ReplayMode, RunDocument, Work};
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ fn replayed(options: &mut Options, replay: &Replay, ops: &BTreeMap<String, OpSum
 /// One size as `bs`; several as their range, and how they share in `bssplit`, of which fio takes
 /// whole percentages: rounded so that they add up to 100.
 fn sizes(options: &mut Options, sizes: &[SizeShare]) {
-    let of = |s: &SizeShare| bytes(s.bytes);
+    let of = |s: &SizeShare| size_option(s.bytes.into());
     let (Some(smallest), Some(largest)) =
         (sizes.iter().min_by_key(|s| s.bytes), sizes.iter().max_by_key(|s| s.bytes))
     else {
@@ -142,15 +142,6 @@ fn sizes(options: &mut Options, sizes: &[SizeShare]) {
         })
         .collect();
     options.put("bssplit", parts.join(":"));
-}
-
-/// `4k`, `1m`, `512`.
-fn bytes(n: u32) -> String {
-    match n {
-        n if n % (1 << 20) == 0 => format!("{}m", n >> 20),
-        n if n % (1 << 10) == 0 => format!("{}k", n >> 10),
-        n => n.to_string(),
-    }
 }
 
 /// Whole seconds as fio has them, anything else in milliseconds.

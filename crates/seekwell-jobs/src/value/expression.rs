@@ -1,13 +1,20 @@
 //! Whole-number arithmetic: `+ - * / % ^`, parentheses, and a unit after each number.
 
+use seekwell_io::units::Decimal;
+
 /// What one of a unit is worth; none for a unit that there is not.
 pub(super) type Unit<'u> = dyn Fn(&str) -> Option<i128> + 'u;
 
 /// Parentheses and signs within one another; more are refused.
 const DEEPEST: u32 = 32;
 
-/// One number with its unit: digits, or `0x` and digits of base 16.
+/// One number with its unit: a decimal number, or `0x` and digits of base 16. `1.5k` is whole, and
+/// `1.5` is not.
 pub(super) fn literal(text: &str, unit: &Unit<'_>) -> Option<i128> {
+    let decimal = Decimal::split(text).and_then(|(n, rest)| n.exactly(unit(rest.trim())?));
+    if decimal.is_some() {
+        return decimal;
+    }
     let (value, rest) = digits(text)?;
     value.checked_mul(unit(rest.trim())?)
 }

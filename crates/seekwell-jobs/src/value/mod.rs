@@ -14,7 +14,7 @@ pub(crate) use pattern::pattern;
 pub(crate) use split::{bssplit, zones};
 
 use crate::job::{Amount, By, FixedRange};
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, byte_prefix, time_unit};
 
 /// A value, or what would have been accepted.
 pub(crate) type Parsed<T> = Result<T, &'static str>;
@@ -66,7 +66,7 @@ pub(crate) fn time(text: &str, bare: Bare, how: Reading) -> Parsed<Nanos> {
         Bare::Micros => 1_000,
         Bare::Seconds => 1_000_000_000,
     };
-    let unit = |suffix: &str| time_unit(suffix, none);
+    let unit = |suffix: &str| in_unit(suffix, none);
     let value = evaluate(text, how.arithmetic, &unit).ok_or(TIME)?;
     u64::try_from(value).map(Nanos).map_err(|_| TIME)
 }
@@ -82,32 +82,13 @@ fn evaluate(text: &str, bare: bool, unit: &expression::Unit<'_>) -> Option<i128>
 
 /// Bytes in a unit.
 fn byte_unit(suffix: &str, compatible: bool) -> Option<i128> {
-    let suffix = suffix.to_ascii_lowercase();
-    if suffix.is_empty() || suffix == "b" {
-        return Some(1);
-    }
-    let power = "kmgtp".find(suffix.chars().next()?)? as u32 + 1;
-    let binary = match &suffix[1..] {
-        "" | "b" => compatible,
-        "i" | "ib" => !compatible,
-        _ => return None,
-    };
-    Some(if binary { 1024_i128 } else { 1000 }.pow(power))
+    let (power, is_marked) = byte_prefix(suffix)?;
+    Some(if is_marked == compatible { 1000_i128 } else { 1024 }.pow(power))
 }
 
 /// Nanoseconds in a unit.
-fn time_unit(suffix: &str, none: i128) -> Option<i128> {
-    let second = 1_000_000_000;
-    Some(match suffix.to_ascii_lowercase().as_str() {
-        "" => none,
-        "us" | "usec" => 1_000,
-        "ms" | "msec" => 1_000_000,
-        "s" | "sec" => second,
-        "m" | "min" => 60 * second,
-        "h" | "hour" => 3600 * second,
-        "d" | "day" => 86_400 * second,
-        _ => return None,
-    })
+fn in_unit(suffix: &str, none: i128) -> Option<i128> {
+    if suffix.is_empty() { Some(none) } else { time_unit(suffix).map(i128::from) }
 }
 
 /// Bytes or percent. `z` counts zones of a zoned device, which have no length here.

@@ -18,13 +18,13 @@ fn units_are_binary_unless_kb_base_says_otherwise() {
     assert_eq!(number("1t", FIO), Ok(1 << 40));
     assert_eq!(number("2P", FIO), Ok(2 << 50));
     assert_eq!(number("4096b", FIO), Ok(4096));
+    assert_eq!(number("1.5k", FIO), Ok(1536));
     assert_eq!(number("0x1000", FIO), Ok(4096));
 }
 
 #[test]
 fn a_number_is_taken_whole_or_refused() {
-    for text in ["", "k", "4kx", "1.5k", "4 096", "-1", "8e", "0x", "9223372036854775808", "9000p"]
-    {
+    for text in ["", "k", "4kx", "1.5", "4 096", "-1", "8e", "0x", "9223372036854775808", "9000p"] {
         assert_eq!(number(text, FIO), Err(NUMBER), "{text}");
     }
     assert_eq!(signed("-8k", FIO), Ok(-8192));

@@ -2,7 +2,7 @@
 
 use super::Model;
 use crate::describe::{Node, Value};
-use std::fmt::Write as _;
+use seekwell_io::units::{capacity, exact};
 
 /// One layer in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,13 +71,6 @@ fn value(key: &str, node: &Node) -> Option<String> {
 
 /// Bytes in the unit in which drives are sold, or in which memory is.
 fn size(bytes: u64) -> String {
-    let mut out = String::new();
-    let written = match bytes {
-        b if b >= 1 << 20 && b % (1 << 20) == 0 && b < 1 << 33 => write!(out, "{} MiB", b >> 20),
-        b if b >= 1024 && b % 1024 == 0 && b < 1 << 20 => write!(out, "{} KiB", b >> 10),
-        b if b >= 1_000_000_000 => write!(out, "{:.1} GB", b as f64 / 1e9),
-        b => write!(out, "{b} bytes"),
-    };
-    debug_assert!(written.is_ok(), "a string takes everything");
-    out
+    let is_memory = bytes < 1 << 33 && bytes.is_multiple_of(1 << 10);
+    if is_memory || bytes < 1_000_000_000 { exact(bytes) } else { capacity(bytes) }
 }

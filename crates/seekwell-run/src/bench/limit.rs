@@ -6,7 +6,7 @@ use crate::{RunError, Watcher};
 use seekwell_checkup::limit::{Bound, LOWEST, Metric, Search, Step, judge};
 use seekwell_checkup::{Group, PhaseSpec, Plan};
 use seekwell_experiment::Options;
-use seekwell_io::units::{Nanos, seconds};
+use seekwell_io::units::{Nanos, time_left};
 use seekwell_io::workload::{Pace, Workload};
 use seekwell_runs::{Limit, Phase, Study, Trial};
 use seekwell_sys::classify;
@@ -131,7 +131,7 @@ impl<W: Watcher> Hunt<'_, '_, W> {
     /// Says how long it takes where nothing surprising happens.
     fn announce(&self, runs: u32) {
         let each = self.base.run_time();
-        let about = seconds(Nanos(each.0 * u64::from(runs)));
+        let about = time_left(Nanos(each.0 * u64::from(runs)));
         let modelled = self.stage.session.document.modelled;
         let clock = if modelled { " of the model's time" } else { "" };
         self.stage

@@ -15,6 +15,7 @@
 //! fifth of the accesses or more is "a hot spot", with less than 0.03 "no hot spot".
 
 use super::document::TraceStats;
+use seekwell_io::units::{binary as bytes, count as number, percent};
 
 /// The sentences.
 pub(super) fn sentences(stats: &TraceStats) -> Vec<String> {
@@ -92,34 +93,4 @@ fn randomness(stats: &TraceStats) -> Option<String> {
         );
     }
     Some(out + ".")
-}
-
-fn percent(share: f64) -> String {
-    let p = share * 100.0;
-    if p >= 9.95 || p == 0.0 { format!("{p:.0} %") } else { format!("{p:.1} %") }
-}
-
-fn number(x: f64) -> String {
-    match x {
-        x if x >= 999_500.0 => format!("{:.1} million", x / 1e6),
-        x if x >= 999.5 => grouped(x.round() as u64),
-        x if x >= 9.95 => format!("{x:.0}"),
-        x => format!("{x:.1}"),
-    }
-}
-
-/// Below a million, with a comma at the thousand.
-fn grouped(n: u64) -> String {
-    format!("{},{:03}", n / 1000, n % 1000)
-}
-
-fn bytes(n: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let (mut value, mut at) = (n as f64, 0);
-    while value >= 1024.0 && at + 1 < UNITS.len() {
-        value /= 1024.0;
-        at += 1;
-    }
-    let digits = if value.fract() == 0.0 || value >= 100.0 { 0 } else { 1 };
-    format!("{value:.digits$} {}", UNITS[at])
 }

@@ -2,7 +2,7 @@
 
 use super::strip::{Strip, p99};
 use seekwell_io::gauge::Glance;
-use seekwell_io::units::{Nanos, seconds, three_digits};
+use seekwell_io::units::{Nanos, three_digits, time_left};
 use seekwell_report::units::iops;
 use seekwell_report::wrap;
 use std::time::{Duration, Instant};
@@ -169,13 +169,13 @@ impl Scene {
 
     /// The time since all began, in whole seconds or minutes.
     fn gone(&self, at: Instant) -> String {
-        seconds(Nanos(at.duration_since(self.begun).as_secs() * 1_000_000_000))
+        time_left(Nanos(at.duration_since(self.begun).as_secs() * 1_000_000_000))
     }
 
     /// Everything in one line.
     pub fn line(&self, at: Instant) -> String {
         let gone = self.gone(at);
-        let left = self.done(at).1.map(|left| format!("{} left", seconds(left)));
+        let left = self.done(at).1.map(|left| format!("{} left", time_left(left)));
         let parts = [Some(gone), Some(self.what.clone()), self.last_second(at), left];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
@@ -200,7 +200,7 @@ impl Scene {
     fn bar(&self, width: usize, at: Instant) -> String {
         let gone = self.gone(at);
         let (share, left) = self.done(at);
-        let left = left.map_or_else(String::new, |left| format!(", {} left", seconds(left)));
+        let left = left.map_or_else(String::new, |left| format!(", {} left", time_left(left)));
         let Some(share) = share else { return format!("{gone} gone{left}") };
         let share = share.clamp(0.0, 1.0);
         let words = format!("{:>3.0} %  {gone} gone{left}", share * 100.0);

@@ -2,7 +2,7 @@
 //! decade or so.
 
 use seekwell_io::histogram::Histogram;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, round_time};
 use std::collections::VecDeque;
 
 /// Bounds of the rows: 1 and 3 times each power of ten from 1 ns to 300 s.
@@ -61,8 +61,8 @@ impl Strip {
         let row = |band: usize| {
             let below = band == bottom && lowest < bottom;
             let name = match below {
-                true => format!("<{}", short(bound(band + 1))),
-                false => short(bound(band)),
+                true => format!("<{}", round_time(bound(band + 1))),
+                false => round_time(bound(band)),
             };
             let share = |column: &&[f64; BANDS]| match below {
                 true => column[..=band].iter().sum(),
@@ -76,16 +76,6 @@ impl Strip {
         let legend = "         └ a column a second; · <0.1 % ░ <1 % ▒ <10 % ▓ <50 % █ of requests";
         lines.push(legend.chars().take(width).collect());
         lines
-    }
-}
-
-/// A round time: `300 µs`.
-fn short(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{} µs", ns / 1_000),
-        1_000_000..1_000_000_000 => format!("{} ms", ns / 1_000_000),
-        _ => format!("{} s", ns / 1_000_000_000),
     }
 }
 

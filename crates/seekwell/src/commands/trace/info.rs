@@ -1,7 +1,6 @@
 //! `seekwell trace info`: what is known of a trace. Our own store says it without being read; any
 //! other format is counted once through.
 
-use super::list::step;
 use crate::Ended;
 use crate::cli::trace::Info;
 use crate::context::Context;
@@ -9,6 +8,7 @@ use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::signals;
 use seekwell_io::request::Op;
+use seekwell_io::units::round_time;
 use seekwell_report::clean;
 use seekwell_trace::formats::{self, Format, Input};
 use seekwell_trace::source::{About, Tables, each_batch};
@@ -137,7 +137,7 @@ fn text(path: &Path, known: &Known, context: &Context) -> String {
         say("recording", format!("cost {ns} ns of CPU a request"));
     }
     if let Some(ns) = about.time_step_ns {
-        say("times", format!("in steps of {}: too coarse to replay them", step(ns)));
+        say("times", format!("in steps of {}: too coarse to replay them", round_time(ns)));
     }
     say("requests", summary.requests.to_string());
     if let Some(span) = summary.span_ns() {

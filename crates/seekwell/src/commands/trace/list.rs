@@ -3,6 +3,7 @@
 use crate::Ended;
 use crate::context::Context;
 use crate::exit::Exit;
+use seekwell_io::units::round_time;
 use seekwell_trace::formats::{Detail, Format};
 use serde_json::json;
 
@@ -18,7 +19,7 @@ pub fn run(context: &Context) -> Ended {
             format.name.to_owned(),
             if format.is_written() { "in, out" } else { "in" }.to_owned(),
             holds.letters(),
-            step(holds.step_ns),
+            round_time(holds.step_ns),
             holds.op_names(),
             format.description.to_owned(),
         ]
@@ -41,14 +42,4 @@ fn document(format: &Format) -> serde_json::Value {
         "has_devices": holds.has(Detail::Device),
         "has_process": holds.has(Detail::Process),
     })
-}
-
-/// A step of time as people say it.
-pub fn step(ns: u64) -> String {
-    match ns {
-        1_000_000_000.. => format!("{} s", ns / 1_000_000_000),
-        1_000_000.. => format!("{} ms", ns / 1_000_000),
-        1000.. => format!("{} µs", ns / 1000),
-        _ => format!("{ns} ns"),
-    }
 }

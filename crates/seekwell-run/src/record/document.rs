@@ -1,10 +1,9 @@
 //! What a recording tells about itself: `seekwell/record/1` and the same in words.
 
-use crate::cli::record::Record;
+use super::Wanted;
 use seekwell_io::request::Op;
-use seekwell_report::units;
+use seekwell_io::units;
 use seekwell_trace::capture::{Recording, Via};
-use seekwell_trace::formats::Format;
 use seekwell_trace::record;
 use seekwell_trace::source::{Device, TraceSource, Written};
 use serde::Serialize;
@@ -12,16 +11,16 @@ use std::time::Duration;
 
 /// Sums over the records.
 #[derive(Debug, Default)]
-pub struct Totals {
+pub(super) struct Totals {
     requests: [u64; 4],
     bytes: [u64; 4],
     /// From the first moment to the last.
-    pub took: Duration,
+    pub(super) took: Duration,
 }
 
 impl Totals {
     /// Counts records.
-    pub fn add(&mut self, records: &[record::Record]) {
+    pub(super) fn add(&mut self, records: &[record::Record]) {
         for record in records {
             self.requests[record.op as usize] += 1;
             self.bytes[record.op as usize] += u64::from(record.len);
@@ -37,7 +36,7 @@ struct Ran {
     status: u8,
 }
 
-/// `seekwell/record/1`.
+/// `seekwell/record/1`: the recording in numbers.
 #[derive(Debug, Serialize)]
 pub struct Document {
     schema: &'static str,
@@ -65,10 +64,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// Puts it together.
-    pub fn new(
-        args: &Record,
-        format: &'static Format,
+    pub(super) fn new(
+        wanted: &Wanted<'_>,
         recording: &Recording,
         totals: &Totals,
         written: &Written,
@@ -80,8 +77,8 @@ impl Document {
         let duration_s = totals.took.as_secs_f64();
         Self {
             schema: "seekwell/record/1",
-            file: args.output.display().to_string(),
-            format: format.name,
+            file: wanted.output.display().to_string(),
+            format: wanted.format.name,
             devices: recording.tables().devices.clone(),
             via: if recording.via() == Via::Perf { "perf" } else { "tracefs" },
             duration_s,

@@ -1,6 +1,7 @@
 //! Which disks a recording is of, from the device that was named.
 
-use crate::exit::CommandError;
+use super::RecordError;
+use seekwell_access::folder_of;
 use seekwell_inspect::{Device, DeviceKind, Target, inspect};
 use seekwell_sys::{DevId, View};
 use seekwell_trace::capture::Recorded;
@@ -14,8 +15,8 @@ const SECTOR: u64 = 512;
 ///
 /// # Errors
 /// When no block device is under the target.
-pub fn of(view: &dyn View, target: &Target, stack: bool) -> Result<Vec<Recorded>, CommandError> {
-    let nothing = || CommandError::NothingToRecord { path: target.path.clone() };
+pub fn disks(view: &dyn View, target: &Target, stack: bool) -> Result<Vec<Recorded>, RecordError> {
+    let nothing = || RecordError::NothingToRecord { path: target.path.clone() };
     let device = inspect(view, target).device.ok_or_else(nothing)?;
     if !stack {
         return Ok(vec![recorded(view, &device).ok_or_else(nothing)?]);
@@ -30,8 +31,16 @@ pub fn of(view: &dyn View, target: &Target, stack: bool) -> Result<Vec<Recorded>
     if disks.is_empty() { Err(nothing()) } else { Ok(disks) }
 }
 
+/// Whether a file to be written lies on one of the disks.
+pub fn holds(view: &dyn View, disks: &[Recorded], output: &Path) -> bool {
+    let Ok(folder) = Target::resolve(view, folder_of(output)) else { return false };
+    let Some(device) = inspect(view, &folder).device else { return false };
+    let under = numbers(&device);
+    disks.iter().any(|disk| under.iter().any(|n| (n.major, n.minor) == (disk.major, disk.minor)))
+}
+
 /// Numbers of a device and of all it stands on.
-pub fn numbers(device: &Device) -> Vec<DevId> {
+fn numbers(device: &Device) -> Vec<DevId> {
     let below = device.below.iter().flat_map(numbers);
     number(device).into_iter().chain(below).collect()
 }

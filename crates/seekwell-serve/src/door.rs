@@ -5,7 +5,7 @@
 //! names that page's host, so on loopback only the names of this machine are answered. With a token
 //! the other page would have to know it.
 
-use super::http::{Answer, Request};
+use crate::http::{Answer, Request};
 use std::net::IpAddr;
 
 /// The fewest letters of a token: what could be guessed is no lock.

@@ -1,6 +1,6 @@
 //! The command that runs while a recording lasts.
 
-use crate::exit::CommandError;
+use super::RecordError;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A running command.
-pub struct Running {
+pub(super) struct Running {
     child: Child,
     asked: Option<Instant>,
     told: bool,
@@ -24,10 +24,10 @@ impl Running {
     /// document's.
     ///
     /// # Errors
-    /// [`CommandError::NotStarted`].
-    pub fn start(words: &[OsString], quiet: bool) -> Result<Option<Self>, CommandError> {
+    /// [`RecordError::NotStarted`].
+    pub(super) fn start(words: &[OsString], quiet: bool) -> Result<Option<Self>, RecordError> {
         let Some((program, arguments)) = words.split_first() else { return Ok(None) };
-        let failed = |source: io::Error| CommandError::NotStarted {
+        let failed = |source: io::Error| RecordError::NotStarted {
             program: program.to_string_lossy().into_owned(),
             source,
         };
@@ -45,12 +45,12 @@ impl Running {
     ///
     /// # Errors
     /// When the kernel does not know it.
-    pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+    pub(super) fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
     /// Makes it end: asks once after a moment, and with `now` does not ask.
-    pub fn end(&mut self, now: bool) {
+    pub(super) fn end(&mut self, now: bool) {
         let asked = *self.asked.get_or_insert_with(Instant::now);
         if now {
             // It has ended when it cannot be killed.
@@ -63,7 +63,7 @@ impl Running {
 }
 
 /// The status a shell would give.
-pub fn status(status: ExitStatus) -> u8 {
+pub(super) fn status(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }

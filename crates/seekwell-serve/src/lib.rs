@@ -1,19 +1,13 @@
-//! `seekwell serve`: what is kept, to be read in a browser.
+//! Kept runs and experiments over HTTP, to be read in a browser.
 //!
 //! Every connection has a thread of its own, makes one request and has a few seconds for it; more
-//! than a few at once are turned away. There is no way to change anything: an address has one of
-//! six forms or is nothing, and what is in it is never joined to a path before it was seen to be
-//! an id.
+//! than a few at once are turned away. Nothing can be changed: an address has one of six forms or
+//! names nothing, and no part of it is joined to a path before it is known to be an id.
 
 mod door;
 mod experiments;
 mod http;
 
-use crate::Ended;
-use crate::cli::serve::Serve;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit};
-use crate::signals;
 use door::{Door, is_token};
 use experiments::Experiments;
 use http::{Answer, Request};
@@ -24,74 +18,118 @@ use seekwell_report::{
     run_json,
 };
 use seekwell_runs::{Detail, Filter, RunDocument, RunEntry, RunState, Store, StoreError, is_id};
-use serde_json::json;
+use seekwell_sys::classify;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// Connections at a time.
 const MOST_CONNECTIONS: usize = 32;
 const TURNED_AWAY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-/// How long is waited for a connection before signals are looked after, in milliseconds.
+/// How often the stop flag is looked at while no connection comes, in milliseconds.
 const TURN_MS: i64 = 200;
 
-pub fn run(args: &Serve, context: &Context) -> Ended {
-    let store = context.store()?;
-    let token = match &args.token {
-        Some(token) if is_token(token) => Some(token.clone()),
-        Some(_) => return Err(CommandError::Token),
-        None if args.bind.is_loopback() => None,
-        None => Some(random_token().map_err(CommandError::Serve)?),
-    };
-    signals::watch(Arc::clone(&context.control)).map_err(CommandError::Serve)?;
-    let wanted = SocketAddr::new(args.bind, args.port);
-    let fail = |source| CommandError::Listen { address: wanted, source };
-    let listener = TcpListener::bind(wanted).map_err(fail)?;
-    listener.set_nonblocking(true).map_err(fail)?;
-    tell(listener.local_addr().map_err(fail)?, token.as_deref(), context)?;
-    let experiments = Experiments::new(ExperimentStore::beside(store.dir()));
-    let server = Arc::new(Server { store, experiments, door: Door { bind: args.bind, token } });
-    let open = Arc::new(AtomicUsize::new(0));
-    while !context.control.stop.load(Relaxed) {
-        let mut waits = [PollFd::new(&listener, PollFlags::IN)];
-        let turn = Timespec { tv_sec: 0, tv_nsec: TURN_MS * 1_000_000 };
-        match poll(&mut waits, Some(&turn)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
-            Ok(_) => {}
-            Err(errno) => return Err(CommandError::Serve(errno.into())),
-        }
-        match listener.accept() {
-            Ok((stream, _)) => server.take(stream, &open),
-            // A connection that is gone again, or no descriptor is free: neither is for ever.
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-            Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
-        }
-    }
-    Ok(Exit::Interrupted)
+/// Why nothing can be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The text is not a token. It is not repeated: it may be somebody's secret.
+    #[error(
+        "a token is 16 to 128 letters, digits, '-', '.', '_' and '~'; leave it out for a random one"
+    )]
+    Token,
+    /// The port is taken, or the address is not this machine's.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// What was asked for.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel gives no random bytes or no connections.
+    #[error("cannot serve: {0}")]
+    System(#[from] io::Error),
 }
 
-/// Says where to look.
-fn tell(at: SocketAddr, token: Option<&str>, context: &Context) -> Result<(), CommandError> {
-    let query = query(token);
-    let address = format!("http://{at}/{query}");
-    if context.json {
-        let told = json!({"schema": "seekwell/serve/1", "address": address, "token": token});
-        return context.print_json(&told);
-    }
-    context.print(&format!("{address}\n"))?;
-    if !at.ip().is_loopback() {
-        context.note("traffic is not encrypted: who can listen on the network can read it");
-    }
-    context.note("Ctrl-C ends it");
-    Ok(())
+classify!(ServeError {
+    Usage: Token;
+    Refused: Listen, System;
+});
+
+/// A server that listens, and answers once it [runs](Server::run).
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    pages: Arc<Pages>,
 }
 
-fn query(token: Option<&str>) -> String {
-    token.map(|token| format!("?token={token}")).unwrap_or_default()
+impl Server {
+    /// Listens on an address. Beyond loopback a token is needed: the given one, else a random one.
+    ///
+    /// # Errors
+    /// [`ServeError`] for what is no token, and an address that cannot be listened on.
+    pub fn open(
+        store: Store,
+        wanted: SocketAddr,
+        token: Option<String>,
+    ) -> Result<Self, ServeError> {
+        let token = match token {
+            Some(token) if is_token(&token) => Some(token),
+            Some(_) => return Err(ServeError::Token),
+            None if wanted.ip().is_loopback() => None,
+            None => Some(random_token()?),
+        };
+        let fail = |source| ServeError::Listen { address: wanted, source };
+        let listener = TcpListener::bind(wanted).map_err(fail)?;
+        listener.set_nonblocking(true).map_err(fail)?;
+        let address = listener.local_addr().map_err(fail)?;
+        let experiments = Experiments::new(ExperimentStore::beside(store.dir()));
+        let door = Door { bind: wanted.ip(), token };
+        Ok(Self { listener, address, pages: Arc::new(Pages { store, experiments, door }) })
+    }
+
+    /// Where it listens; the port is known here where any free one was asked for.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What a reader has to know.
+    pub fn token(&self) -> Option<&str> {
+        self.pages.door.token.as_deref()
+    }
+
+    /// The address of the list of what is kept, with the token.
+    pub fn url(&self) -> String {
+        format!("http://{}/{}", self.address, self.pages.query())
+    }
+
+    /// Answers until `stop` is set.
+    ///
+    /// # Errors
+    /// When the kernel does not let it wait for connections.
+    pub fn run(&self, stop: &AtomicBool) -> Result<(), ServeError> {
+        let open = Arc::new(AtomicUsize::new(0));
+        while !stop.load(Relaxed) {
+            let mut waits = [PollFd::new(&self.listener, PollFlags::IN)];
+            let turn = Timespec { tv_sec: 0, tv_nsec: TURN_MS * 1_000_000 };
+            match poll(&mut waits, Some(&turn)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+                Ok(_) => {}
+                Err(errno) => return Err(ServeError::System(errno.into())),
+            }
+            match self.listener.accept() {
+                Ok((stream, _)) => self.pages.take(stream, &open),
+                // A connection that is gone again, or no descriptor is free: neither is for ever.
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
+            }
+        }
+        Ok(())
+    }
 }
 
 fn random_token() -> io::Result<String> {
@@ -100,7 +138,9 @@ fn random_token() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-struct Server {
+/// What is shown, and to whom.
+#[derive(Debug)]
+struct Pages {
     store: Store,
     experiments: Experiments,
     door: Door,
@@ -115,7 +155,12 @@ impl Drop for Counted {
     }
 }
 
-impl Server {
+impl Pages {
+    /// What links end in, so that they work for who knows the token.
+    fn query(&self) -> String {
+        self.door.token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default()
+    }
+
     /// Answers a connection in a thread of its own, or turns it away.
     fn take(self: &Arc<Self>, stream: TcpStream, open: &Arc<AtomicUsize>) {
         if stream.set_nonblocking(false).is_err() {
@@ -128,11 +173,11 @@ impl Server {
             let _ = io::Write::write_all(&mut &stream, TURNED_AWAY);
             return;
         }
-        let server = Arc::clone(self);
+        let pages = Arc::clone(self);
         // Where no thread is to be had, the connection is closed.
         let _ = std::thread::Builder::new().name("reader".into()).spawn(move || {
             let _counted = counted;
-            server.converse(stream);
+            pages.converse(stream);
         });
     }
 
@@ -176,11 +221,10 @@ impl Server {
         let mut list: Vec<Kept> = listing.runs.into_iter().map(kept).collect();
         list.extend(self.experiments.list());
         list.sort_by(|a, b| b.started_at.cmp(&a.started_at));
-        let query = query(self.door.token.as_deref());
         let made = if api {
             list_json(&list).map(Answer::json)
         } else {
-            html_list(&list, &query).map(Answer::html)
+            html_list(&list, &self.query()).map(Answer::html)
         };
         made.map_err(unshowable)
     }

@@ -1,0 +1,117 @@
+//! `seekwell record`: the requests that reach a disk, into a file.
+
+use super::check_output;
+use crate::Ended;
+use crate::cli::record::{Record, Via};
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use crate::progress::Line;
+use crate::signals;
+use seekwell_inspect::Target;
+use seekwell_run::record::{self, Document, Onlooker, RecordError, Recorded, Standing, Wanted};
+use seekwell_trace::capture::{self, Plan, Processes, Recording};
+use seekwell_trace::error::TraceError;
+use seekwell_trace::formats::Format;
+use seekwell_trace::store;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Records until the command, the time or a signal ends it.
+pub fn run(args: &Record, context: &Context) -> Ended {
+    let target = Target::resolve(&context.view, &args.device)?;
+    check_output(&args.output, args.replace, context)?;
+    let disks = record::disks(&context.view, &target, args.stack)?;
+    let on_itself = record::holds(&context.view, &disks, &args.output);
+    let plan = Plan {
+        disks,
+        processes: Processes { pids: args.pid.clone(), names: args.process.clone() },
+        buffer_bytes_per_cpu: args.buffer.unwrap_or_else(record::default_buffer),
+        via: match args.via {
+            Via::Auto => capture::Via::Auto,
+            Via::Tracefs => capture::Via::Tracefs,
+            Via::Perf => capture::Via::Perf,
+        },
+    };
+    signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
+    let recording = Recording::start(plan).map_err(TraceError::from)?;
+    if on_itself {
+        context.note(&format!(
+            "{} lies on a disk that is recorded: writing it is in the trace too",
+            args.output.display()
+        ));
+    }
+    let wanted = Wanted {
+        output: &args.output,
+        format: Format::of_output(&args.output).unwrap_or(&store::FORMAT),
+        force: args.replace.force,
+        command: &args.command,
+        quiet: context.json,
+        time: args.duration.map(Duration::from),
+    };
+    let shown = Shown { context, line: context.progress.then(|| Line::plain(true)) };
+    let recorded = record::record(recording, &wanted, &context.control, &shown);
+    let recorded = recorded.map_err(|error| match error {
+        RecordError::NotStarted { program, source } => CommandError::NotStarted { program, source },
+        error => error.into(),
+    })?;
+    tell(context, args, &recorded.document)?;
+    Ok(exit(args, context, &recorded))
+}
+
+/// The line on the terminal.
+struct Shown<'a> {
+    context: &'a Context,
+    line: Option<Line>,
+}
+
+impl Onlooker for Shown<'_> {
+    fn note(&self, text: &str) {
+        self.context.note(text);
+    }
+
+    fn stands(&self, standing: &Standing) {
+        let Some(line) = &self.line else { return };
+        let Standing { requests, per_s, depth, lost_events, left } = standing;
+        let mut text = format!(
+            "{requests} requests · {per_s:.0}/s · {depth} under way · {lost_events} events lost"
+        );
+        if let Some(left) = left {
+            text += &format!(" · {} s left", left.as_secs_f64().ceil());
+        }
+        line.say(&text);
+    }
+
+    fn over(&self) {
+        self.line.iter().for_each(Line::clear);
+    }
+}
+
+/// How it ended. A command's own failure says more than what became of its trace.
+fn exit(args: &Record, context: &Context, recorded: &Recorded) -> Exit {
+    let wanted = !args.command.is_empty() || args.duration.is_some();
+    if wanted && context.control.stop.load(Relaxed) {
+        return Exit::Interrupted;
+    }
+    match recorded.status {
+        Some(code) if code != 0 && args.duration.is_none() => Exit::Command(code),
+        _ if !recorded.document.complete => Exit::Invalid,
+        _ => Exit::Done,
+    }
+}
+
+fn tell(context: &Context, args: &Record, document: &Document) -> Result<(), CommandError> {
+    if let Some(losses) = document.losses() {
+        context.note(&losses);
+    }
+    if context.json {
+        return context.print_json(document);
+    }
+    // The command's output is on standard output.
+    if args.command.is_empty() {
+        context.print(&format!("{}\n", document.text()))
+    } else {
+        document.text().lines().for_each(|line| context.note(line));
+        Ok(())
+    }
+}
