@@ -1,6 +1,6 @@
 //! Everything that jobs use, opened under the safety rules before the first of them begins.
 
-use super::error::JobRunError;
+use super::error::{Fault, JobRunError};
 use crate::{Host, RunError, Watcher, sweep};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seekwell_access::{
@@ -40,18 +40,16 @@ pub struct Media {
 }
 
 /// Refuses what the safety rules forbid, and what there is no room for. Nothing is written.
-///
-/// # Errors
-/// The first reason.
 pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), RunError> {
     let mut destroys = false;
     for place in &layout.places {
         let Some(job) = place.written_by.clone() else { continue };
+        let refuse = |why| Err(JobRunError::Job { job, why });
         let path = place.path.clone();
         match place.there {
-            There::File => return Err(JobRunError::WouldOverwrite { job, path }.into()),
+            There::File => refuse(Fault::WouldOverwrite { path })?,
             There::Device if destroy.is_none() => {
-                return Err(JobRunError::WouldDestroy { job, path }.into());
+                refuse(Fault::WouldDestroy { path })?;
             }
             There::Device => destroys = true,
             There::Nothing | There::Null | There::Modelled => {}
@@ -95,9 +93,6 @@ fn enough_descriptors(places: u64) -> Result<(), RunError> {
 }
 
 /// Opens everything, and lays out what is not there.
-///
-/// # Errors
-/// Whatever the rules or the kernel refuse. Files laid out so far are gone then.
 pub fn open(
     layout: &Layout,
     destroy: Option<Consent<'_>>,
@@ -190,9 +185,6 @@ fn folder(path: &Path) -> &Path {
 impl Media {
     /// The descriptor of a place as a job asks for it: with or without the page cache, writes
     /// durable or not.
-    ///
-    /// # Errors
-    /// What the kernel says to opening it so.
     pub fn descriptor(&mut self, place: usize, job: &Job) -> io::Result<Arc<OwnedFd>> {
         let Some(opened) = &self.media[place].opened else {
             unreachable!("jobs that go nowhere open nothing")
