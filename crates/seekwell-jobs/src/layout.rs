@@ -5,7 +5,7 @@ use crate::job::{Amount, By, EngineKind, Fallocate, Files, Job};
 use crate::play::source::walk::Region;
 use rustix::fs::FileType;
 use rustix::io::Errno;
-use seekwell_access::AccessError;
+use seekwell_access::{AccessError, folder_of};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -515,7 +515,7 @@ pub fn look(path: &Path) -> Result<Found, AccessError> {
 /// a file: under /dev, people put files only into the memory that is at /dev/shm.
 fn nothing(path: &Path) -> Result<Found, AccessError> {
     let missing = |path: &Path| AccessError::Missing { path: path.to_path_buf() };
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = folder_of(path);
     let folder = std::fs::canonicalize(parent).map_err(|_| missing(parent))?;
     if folder.starts_with("/dev") && !folder.starts_with("/dev/shm") {
         return Err(missing(path));

@@ -41,8 +41,8 @@ pub enum JobRunError {
     NothingToDestroy,
     /// What was laid out is smaller by now.
     #[error(
-        "{} has {now} bytes by now, and the jobs use {end}: run them again when nobody else changes \
-         it", path.display()
+        "{} has {now} bytes by now, and the jobs use {end}: run them again when nobody else \
+         changes it", path.display()
     )]
     Shrunk {
         /// The file or device.
@@ -91,8 +91,8 @@ pub enum Fault {
     },
     /// It would write to a device that was not given to be destroyed.
     #[error(
-        "all data on {} would be lost, for the job writes to that device: if that is meant, name it \
-         with --destroy SERIAL, or give a directory with --on and a temporary file is measured",
+        "all data on {} would be lost, for the job writes to that device: if that is meant, name \
+         it with --destroy SERIAL, or give a directory with --on and a temporary file is measured",
         path.display()
     )]
     WouldDestroy {
@@ -131,8 +131,8 @@ pub enum Fault {
     },
     /// The headers of verified blocks do not fit.
     #[error(
-        "{what} is {found} bytes; a header of {header} bytes has to fit in, and requests have to be \
-         multiples of verify_interval"
+        "{what} is {found} bytes; a header of {header} bytes has to fit in, and requests have to \
+         be multiples of verify_interval"
     )]
     Interval {
         /// `verify_interval` or `bs`.
