@@ -2,7 +2,7 @@
 
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
-use seekwell_io::units::{Nanos, size_option, time_option};
+use seekwell_io::units::{Nanos, exact, size_option, time_option};
 use seekwell_io::workload::{Pace, Pattern, Rw, SizeShare, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -95,11 +95,7 @@ impl Options {
             Rw::ReadWrite => format!("sequential mix, {mixed} % reads,"),
             Rw::RandRw => format!("random mix, {mixed} % reads,"),
         };
-        let size = match self.block_bytes {
-            b if b % (1 << 20) == 0 => format!("{} MiB", b >> 20),
-            b if b % (1 << 10) == 0 => format!("{} KiB", b >> 10),
-            b => format!("{b} B"),
-        };
+        let size = exact(self.block_bytes.into());
         let threads = match self.numjobs {
             1 => String::new(),
             jobs => format!(", {jobs} threads"),

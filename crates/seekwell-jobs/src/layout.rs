@@ -5,7 +5,7 @@ use crate::job::{Amount, By, EngineKind, Fallocate, Files, Job};
 use crate::play::source::walk::Region;
 use rustix::fs::FileType;
 use rustix::io::Errno;
-use seekwell_access::AccessError;
+use seekwell_access::{AccessError, folder_of};
 use seekwell_sys::classify;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -257,9 +257,8 @@ impl Layout {
                 There::Nothing | There::Null | There::Modelled => whole,
             };
             if known.there.is_bounded() && end > known.size_bytes {
-                let (path, size) = (file.path.clone(), known.size_bytes);
-                let job = job.name.clone();
-                return Err(LayoutError::TooSmall { job, path, start: 0, end, size });
+                let size = known.size_bytes;
+                return Err(Unfit::TooSmall { start: 0, end, size }.of(job, &file.path));
             }
             known.end = known.end.max(bytes);
             if file.makes.write || file.makes.trim {
@@ -289,8 +288,7 @@ impl Layout {
             None => look(path)?,
         };
         if there == There::Nothing && !job.files.creation.allowed {
-            let (job, path) = (job.name.clone(), path.to_path_buf());
-            return Err(LayoutError::NotAllowed { job, path });
+            return Err(Unfit::NotAllowed.of(job, path));
         }
         let next = self.places.len();
         let number = *self.known.entry((there, identity)).or_insert(next);
@@ -339,16 +337,13 @@ fn region(
     (index, count): (u64, u64),
     place: &Place,
 ) -> Result<Region, LayoutError> {
-    let (name, path) = (|| job.name.clone(), || place.path.clone());
     let wanted = file_bytes(job, clone, index, count);
     let whole = match (place.there, wanted) {
         (There::Nothing | There::Null, Some(Amount::Bytes(bytes))) => bytes,
         (There::Null, _) => 1 << 40,
         // A job before this one makes it.
         (There::Nothing, _) | (There::Modelled, None) if place.end > 0 => place.end,
-        (There::Nothing, _) => {
-            return Err(LayoutError::NoSize { job: name(), path: path() });
-        }
+        (There::Nothing, _) => return Err(Unfit::NoSize.of(job, &place.path)),
         (There::File | There::Device | There::Modelled, _) => place.size_bytes,
     };
     let start = start(job, clone, whole);
@@ -362,11 +357,11 @@ fn region(
     let bytes = end - start;
     if place.there.is_bounded() && end > place.size_bytes {
         let size = place.size_bytes;
-        return Err(LayoutError::TooSmall { job: name(), path: path(), start, end, size });
+        return Err(Unfit::TooSmall { start, end, size }.of(job, &place.path));
     }
     let block = job.min_block();
     if bytes < u64::from(block) {
-        return Err(LayoutError::NoRoom { job: name(), path: path(), bytes, block });
+        return Err(Unfit::NoRoom { bytes, block }.of(job, &place.path));
     }
     Ok(Region { start, bytes })
 }
@@ -521,7 +516,7 @@ pub fn look(path: &Path) -> Result<Found, AccessError> {
 /// a file: under /dev, people put files only into the memory that is at /dev/shm.
 fn nothing(path: &Path) -> Result<Found, AccessError> {
     let missing = |path: &Path| AccessError::Missing { path: path.to_path_buf() };
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = folder_of(path);
     let folder = std::fs::canonicalize(parent).map_err(|_| missing(parent))?;
     if folder.starts_with("/dev") && !folder.starts_with("/dev/shm") {
         return Err(missing(path));
@@ -537,55 +532,15 @@ pub enum LayoutError {
     /// A path cannot be used.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// A job needs a file that it does not allow to be made.
-    #[error("job `{job}`: {} does not exist, and allow_file_create is 0", path.display())]
-    NotAllowed {
-        /// The job.
-        job: String,
-        /// The file.
-        path: PathBuf,
-    },
-    /// Nothing says how large a new file is to be.
-    #[error(
-        "job `{job}`: {} does not exist, and neither size nor filesize says how large it should \
-         be", path.display()
-    )]
-    NoSize {
-        /// The job.
-        job: String,
-        /// The file.
-        path: PathBuf,
-    },
-    /// What is there is smaller than the job wants.
-    #[error(
-        "job `{job}` uses bytes {start} to {end} of {}, which has {size}: give a smaller size or \
-         offset", path.display()
-    )]
-    TooSmall {
+    /// A file or device does not fit its job.
+    #[error("job `{job}`: {} {why}", path.display())]
+    Unfit {
         /// The job.
         job: String,
         /// The file or device.
         path: PathBuf,
-        /// First byte wanted.
-        start: u64,
-        /// End of what is wanted.
-        end: u64,
-        /// What there is.
-        size: u64,
-    },
-    /// Not even one request fits.
-    #[error(
-        "job `{job}`: {bytes} bytes of {} are too few for requests of {block}", path.display()
-    )]
-    NoRoom {
-        /// The job.
-        job: String,
-        /// The file or device.
-        path: PathBuf,
-        /// Bytes in reach.
-        bytes: u64,
-        /// The shortest request.
-        block: u32,
+        /// Why.
+        why: Unfit,
     },
     /// The files of jobs are larger than a modelled machine.
     #[error(
@@ -601,6 +556,43 @@ pub enum LayoutError {
 }
 
 classify!(LayoutError {
-    Usage: NotAllowed, NoSize, TooSmall, NoRoom, TooLargeForMachine;
+    Usage: Unfit, TooLargeForMachine;
     | Self::Access(error) => error.class(),
 });
+
+/// Why a file or device does not fit a job.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// The job does not allow files to be made.
+    #[error("does not exist, and allow_file_create is 0")]
+    NotAllowed,
+    /// Nothing says how large a new file is to be.
+    #[error("does not exist, and neither size nor filesize says how large it should be")]
+    NoSize,
+    /// It is smaller than the job wants.
+    #[error(
+        "has {size} bytes, and the job uses bytes {start} to {end}: give a smaller size or offset"
+    )]
+    TooSmall {
+        /// First byte wanted.
+        start: u64,
+        /// End of what is wanted.
+        end: u64,
+        /// What there is.
+        size: u64,
+    },
+    /// Not even one request fits.
+    #[error("has {bytes} bytes for the job, too few for a request of {block}")]
+    NoRoom {
+        /// Bytes in reach.
+        bytes: u64,
+        /// The shortest request.
+        block: u32,
+    },
+}
+
+impl Unfit {
+    fn of(self, job: &Job, path: &Path) -> LayoutError {
+        LayoutError::Unfit { job: job.name.clone(), path: path.to_path_buf(), why: self }
+    }
+}

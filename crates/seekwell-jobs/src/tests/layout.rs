@@ -2,7 +2,9 @@
 
 use super::{job, jobs, read};
 use crate::job::By;
-use crate::layout::{Found, Identity, Layout, LayoutError, Recorded, There, Traffic, look, paths};
+use crate::layout::{
+    Found, Identity, Layout, LayoutError, Recorded, There, Traffic, Unfit, look, paths,
+};
 use crate::show;
 use proptest::prelude::*;
 use seekwell_access::AccessError;
@@ -102,12 +104,18 @@ fn sizes_offsets_and_what_is_there_decide_which_part_a_clone_uses() {
     let drawn = parts("filesize=1m-2m nrfiles=5");
     assert!(drawn.iter().all(|(_, end)| (MIB..=2 * MIB).contains(end)), "{drawn:?}");
     assert_eq!(parts("ioengine=null size=1g"), [(0, 1 << 30)]);
-    assert!(matches!(of("filename=new"), Err(LayoutError::NoSize { .. })));
-    assert!(matches!(of("filename=old size=16m"), Err(LayoutError::TooSmall { .. })));
-    assert!(matches!(of(&format!("{disk} size=2g")), Err(LayoutError::TooSmall { .. })));
-    assert!(matches!(of("filename=old offset=100%"), Err(LayoutError::NoRoom { .. })));
-    let forbidden = of("filename=new size=1m allow_file_create=0");
-    assert!(matches!(forbidden, Err(LayoutError::NotAllowed { .. })));
+    let unfit = |options: &str| match of(options) {
+        Err(LayoutError::Unfit { why, .. }) => why,
+        other => panic!("{options}: {other:?}"),
+    };
+    assert_eq!(unfit("filename=new"), Unfit::NoSize);
+    assert_eq!(unfit("filename=new size=1m allow_file_create=0"), Unfit::NotAllowed);
+    let (start, end, size) = (0, 16 * MIB, 10 * MIB);
+    assert_eq!(unfit("filename=old size=16m"), Unfit::TooSmall { start, end, size });
+    let (end, size) = (2 << 30, 1 << 30);
+    assert_eq!(unfit(&format!("{disk} size=2g")), Unfit::TooSmall { start, end, size });
+    let nothing = unfit("filename=old offset=100%");
+    assert_eq!(nothing, Unfit::NoRoom { bytes: 0, block: 4096 });
 }
 
 #[test]
@@ -121,7 +129,8 @@ fn a_trace_says_which_files_are_used_and_how_far() {
     assert_eq!(place.written_by.as_deref(), Some("a"), "discarding is writing");
     let beyond = [Recorded { end_bytes: 11 * MIB, ..recorded[0].clone() }];
     let layout = Layout::of(&jobs, |_, _| Some(&beyond), None, machine);
-    assert!(matches!(layout, Err(LayoutError::TooSmall { .. })));
+    let why = Unfit::TooSmall { start: 0, end: 11 * MIB, size: 10 * MIB };
+    assert!(matches!(layout, Err(LayoutError::Unfit { why: found, .. }) if found == why));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is wrong with jobs, and what of them makes no difference here: known from the jobs alone,
 //! or once their files are open, and before the first request.
 
-use super::error::JobRunError;
+use super::error::{Fault, JobRunError, TraceFault};
 use super::media::Media;
 use super::record::groups;
 use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
@@ -16,17 +16,13 @@ use seekwell_jobs::play::steady::samples;
 const MEMORY: u64 = 1 << 30;
 
 /// Refuses jobs that cannot be run, whatever their files are.
-///
-/// # Errors
-/// The first reason.
 pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
     for (number, job) in jobs.iter().enumerate() {
-        let refuse = |what| Err(JobRunError::NotHere { job: job.name.clone(), what });
+        let refuse = |what| Err(Fault::NotHere(what).of(job));
         if job.replay.is_some()
             && let Some((_, option)) = NOT_REPLAYED.iter().find(|(holds, _)| holds(job))
         {
-            let (at, job) = (job.origin.clone(), job.name.clone());
-            return Err(JobRunError::WithTrace { at, job, option });
+            return Err(TraceFault::Option(option).of(job));
         }
         if job.extent.fill_device && job.access.kind.writes() {
             return refuse(
@@ -37,8 +33,7 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
         if let Some(name) = &job.group.wait_for
             && !jobs[..number].iter().any(|before| before.name == *name)
         {
-            let (job, name) = (job.name.clone(), name.clone());
-            return Err(JobRunError::NobodyToWaitFor { job, name });
+            return Err(Fault::NobodyToWaitFor(name.clone()).of(job));
         }
         verify(job)?;
         if job.steady_state.is_some_and(|rule| samples(&rule) < 2) {
@@ -51,7 +46,7 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
         let odd = group.iter().find(|n| jobs[**n].steady_state != jobs[group[0]].steady_state);
         if let Some(odd) = odd {
             let what = "steadystate has to be the same in all jobs that group_reporting adds up";
-            return Err(JobRunError::NotHere { job: jobs[*odd].name.clone(), what });
+            return Err(Fault::NotHere(what).of(&jobs[*odd]));
         }
     }
     Ok(())
@@ -75,15 +70,16 @@ const NOT_REPLAYED: &[Contradiction] = &[
 
 fn verify(job: &Job) -> Result<(), JobRunError> {
     let Some(verify) = &job.verify else { return Ok(()) };
-    let name = || job.name.clone();
     match verify.checksum {
         Checksum::Null => return Ok(()),
         Checksum::Pattern if verify.pattern.is_some() => return Ok(()),
-        Checksum::Pattern => return Err(JobRunError::NoPattern { job: name() }),
+        Checksum::Pattern => {
+            return Err(Fault::NotHere("verify=pattern needs verify_pattern").of(job));
+        }
         _ => {}
     }
     let header = header::len(verify.checksum);
-    let bad = |what, found| Err(JobRunError::Interval { job: name(), what, found, header });
+    let bad = |what, found| Err(Fault::Interval { what, found, header }.of(job));
     let step = verify.interval_bytes.unwrap_or(job.min_block());
     if (step as usize) <= header {
         return bad(if verify.interval_bytes.is_some() { "verify_interval" } else { "bs" }, step);
@@ -107,14 +103,11 @@ fn sizes(blocks: &Blocks) -> Vec<u32> {
 }
 
 /// Refuses what a modelled machine cannot do.
-///
-/// # Errors
-/// The first job that asks for it.
 pub fn on_machine(jobs: &[Job]) -> Result<(), JobRunError> {
     let asks = |job: &&Job| job.verify.is_some();
     jobs.iter().find(asks).map_or(Ok(()), |job| {
         let what = "verify needs data that was written, and a modelled machine keeps none";
-        Err(JobRunError::NotHere { job: job.name.clone(), what })
+        Err(Fault::NotHere(what).of(job))
     })
 }
 
@@ -140,17 +133,13 @@ pub fn idle_on_machine(job: &Job) -> Vec<Warning> {
 }
 
 /// Refuses what needs too much memory or cannot be addressed.
-///
-/// # Errors
-/// The first reason.
 pub fn memory(jobs: &[Job], layout: &Layout) -> Result<(), JobRunError> {
     let mut all = 0_u64;
     for member in &layout.members {
         let job = &jobs[member.job];
         let end = member.uses.iter().map(|u| u.region.start + u.region.bytes).max().unwrap_or(0);
         if end >= Address::new(member.uses.len()).limit() {
-            let (job, files) = (job.name.clone(), member.uses.len());
-            return Err(JobRunError::TooFar { job, files, bytes: end });
+            return Err(Fault::TooFar { files: member.uses.len(), bytes: end }.of(job));
         }
         let bytes: u64 = member.uses.iter().map(|u| u.region.bytes).sum();
         let unit = unit(job);
@@ -161,18 +150,14 @@ pub fn memory(jobs: &[Job], layout: &Layout) -> Result<(), JobRunError> {
             all = all.saturating_add(bytes / unit.max(1) / 8);
         }
         if all > MEMORY {
-            let job = job.name.clone();
             let (needed, limit) = (all, MEMORY);
-            return Err(JobRunError::TooMuchToRemember { job, bytes, unit, needed, limit });
+            return Err(Fault::TooMuchToRemember { bytes, unit, needed, limit }.of(job));
         }
     }
     Ok(())
 }
 
 /// Refuses requests that the opened files cannot take past the page cache.
-///
-/// # Errors
-/// The first.
 pub fn alignment(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), JobRunError> {
     for member in &layout.members {
         let job = &jobs[member.job];
@@ -202,13 +187,7 @@ pub fn alignment(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), Job
                 found.or_else(|| (start % u64::from(block) != 0).then_some(("offset", start)));
             if let Some((what, found)) = found {
                 let path = layout.places[used_place.place].path.clone();
-                return Err(JobRunError::Unaligned {
-                    job: job.name.clone(),
-                    path,
-                    what,
-                    found,
-                    block,
-                });
+                return Err(Fault::Unaligned { path, what, found, block }.of(job));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use seekwell_access::OutputError;
 use seekwell_jobs::JobError;
-use seekwell_jobs::job::Origin;
+use seekwell_jobs::job::{Job, Origin};
 use seekwell_jobs::layout::LayoutError;
 use seekwell_sys::classify;
 use seekwell_trace::error::TraceError;
@@ -18,54 +18,31 @@ pub enum JobRunError {
     /// The files of jobs cannot be laid out.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// A job would write to a file of the user's.
-    #[error(
-        "job `{job}` writes to {}, which is there already: a file of yours is only ever read; let \
-         the job name a file that does not exist (a temporary one is made and removed), or give a \
-         directory with --on", path.display()
-    )]
-    WouldOverwrite {
-        /// The job.
+    /// A job cannot be run.
+    #[error("job `{job}`: {why}")]
+    Job {
+        /// Its name.
         job: String,
-        /// The file.
-        path: PathBuf,
+        /// Why.
+        why: Fault,
     },
-    /// A job would write to a device that was not given to be destroyed.
-    #[error(
-        "job `{job}` writes to {}, a device: all data on it would be lost; if that is meant, name \
-         it with --destroy SERIAL, or give a directory with --on and a temporary file is measured",
-        path.display()
-    )]
-    WouldDestroy {
-        /// The job.
+    /// A job cannot play its trace.
+    #[error("{at}: job `{job}`: {why}")]
+    Trace {
+        /// Where the job begins.
+        at: Origin,
+        /// Its name.
         job: String,
-        /// The device.
-        path: PathBuf,
+        /// Why.
+        why: TraceFault,
     },
     /// `--destroy` was given and no job writes to a device.
     #[error("--destroy is given, and no job writes to a block device")]
     NothingToDestroy,
-    /// Requests past the page cache have to be whole blocks.
-    #[error(
-        "job `{job}`: with direct=1, {what} has to be a multiple of {block} bytes on {}; it is \
-         {found}", path.display()
-    )]
-    Unaligned {
-        /// The job.
-        job: String,
-        /// The file or device.
-        path: PathBuf,
-        /// Which of its values.
-        what: &'static str,
-        /// The value, in bytes.
-        found: u64,
-        /// What a block is, in bytes.
-        block: u32,
-    },
     /// What was laid out is smaller by now.
     #[error(
-        "{} has {now} bytes by now, and the jobs use {end}: run them again when nobody else changes \
-         it", path.display()
+        "{} has {now} bytes by now, and the jobs use {end}: run them again when nobody else \
+         changes it", path.display()
     )]
     Shrunk {
         /// The file or device.
@@ -86,121 +63,6 @@ pub enum JobRunError {
         /// How many may be.
         limit: u64,
     },
-    /// Remembering what was written takes too much memory.
-    #[error(
-        "job `{job}`: verifying {bytes} bytes in blocks of {unit} takes {needed} bytes of memory, \
-         and {limit} are allowed: use larger blocks, a smaller size, or verify_backlog with \
-         do_verify=0"
-    )]
-    TooMuchToRemember {
-        /// The job.
-        job: String,
-        /// What it writes.
-        bytes: u64,
-        /// In units of so many bytes.
-        unit: u64,
-        /// What that needs.
-        needed: u64,
-        /// What is allowed.
-        limit: u64,
-    },
-    /// The headers of verified blocks do not fit.
-    #[error(
-        "job `{job}`: {what} is {found} bytes; a header of {header} bytes has to fit in, and \
-         requests have to be multiples of verify_interval"
-    )]
-    Interval {
-        /// The job.
-        job: String,
-        /// `verify_interval` or `bs`.
-        what: &'static str,
-        /// Its value.
-        found: u32,
-        /// What a header takes.
-        header: usize,
-    },
-    /// A pattern is to be verified and none is given.
-    #[error("job `{job}`: verify=pattern needs verify_pattern")]
-    NoPattern {
-        /// The job.
-        job: String,
-    },
-    /// A trace cannot be read.
-    #[error("{at}: job `{job}`: read_iolog: {source}")]
-    Trace {
-        /// Where the job begins.
-        at: Origin,
-        /// The job.
-        job: String,
-        /// What is wrong.
-        source: Box<TraceError>,
-    },
-    /// A trace without reads and writes.
-    #[error(
-        "{at}: job `{job}`: read_iolog={} holds no request that would be played", path.display()
-    )]
-    EmptyTrace {
-        /// Where the job begins.
-        at: Origin,
-        /// The job.
-        job: String,
-        /// The trace.
-        path: PathBuf,
-    },
-    /// A recorded device whose name is no path.
-    #[error(
-        "{at}: job `{job}`: read_iolog: the trace calls its device {name:?}, which is no path: say \
-         where it is played with replay_redirect or --on"
-    )]
-    NoPlaceForTrace {
-        /// Where the job begins.
-        at: Origin,
-        /// The job.
-        job: String,
-        /// The name.
-        name: String,
-    },
-    /// `rw` does not allow what the trace does.
-    #[error(
-        "{at}: job `{job}`: rw={rw} and a read_iolog that does more: leave rw out, or give \
-         replay_skip={word}"
-    )]
-    AgainstTrace {
-        /// Where the job begins.
-        at: Origin,
-        /// The job.
-        job: String,
-        /// As it was given.
-        rw: String,
-        /// What the trace does, as `replay_skip` calls it.
-        word: &'static str,
-    },
-    /// An option that says what a trace says already.
-    #[error("{at}: job `{job}`: {option} does not go with read_iolog, which says every request")]
-    WithTrace {
-        /// Where the job begins.
-        at: Origin,
-        /// The job.
-        job: String,
-        /// The option.
-        option: &'static str,
-    },
-    /// Something is asked for that jobs here do not do.
-    #[error("job `{job}`: {what}")]
-    NotHere {
-        /// The job.
-        job: String,
-        /// What, and what to do instead.
-        what: &'static str,
-    },
-    /// A job waits for one that never comes before it.
-    #[error("job `{job}` waits for `{name}`, and no job of that name comes before it")]
-    NobodyToWaitFor {
-        /// The job.
-        job: String,
-        /// What `wait_for` names.
-        name: String,
-    },
     /// A log file cannot be written.
     #[error(transparent)]
     Log(#[from] OutputError),
@@ -212,16 +74,116 @@ pub enum JobRunError {
         /// Why.
         source: io::Error,
     },
-    /// A job needs more than an offset can tell.
-    #[error("job `{job}`: {files} files of up to {bytes} bytes are more than can be addressed")]
+}
+
+/// Why a job cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It would write to a file of the user's.
+    #[error(
+        "{} would be overwritten, and a file of yours is only ever read: name a file that does not \
+         exist (a temporary one is made and removed), or give a directory with --on",
+        path.display()
+    )]
+    WouldOverwrite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It would write to a device that was not given to be destroyed.
+    #[error(
+        "all data on {} would be lost, for the job writes to that device: if that is meant, name \
+         it with --destroy SERIAL, or give a directory with --on and a temporary file is measured",
+        path.display()
+    )]
+    WouldDestroy {
+        /// The device.
+        path: PathBuf,
+    },
+    /// Requests past the page cache have to be whole blocks.
+    #[error(
+        "with direct=1, {what} has to be a multiple of {block} bytes on {}; it is {found}",
+        path.display()
+    )]
+    Unaligned {
+        /// The file or device.
+        path: PathBuf,
+        /// Which of its values.
+        what: &'static str,
+        /// The value, in bytes.
+        found: u64,
+        /// What a block is, in bytes.
+        block: u32,
+    },
+    /// Remembering what was written takes too much memory.
+    #[error(
+        "verifying {bytes} bytes in blocks of {unit} takes {needed} bytes of memory, and {limit} \
+         are allowed: use larger blocks, a smaller size, or verify_backlog with do_verify=0"
+    )]
+    TooMuchToRemember {
+        /// What it writes.
+        bytes: u64,
+        /// In units of so many bytes.
+        unit: u64,
+        /// What that needs.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
+    },
+    /// The headers of verified blocks do not fit.
+    #[error(
+        "{what} is {found} bytes; a header of {header} bytes has to fit in, and requests have to \
+         be multiples of verify_interval"
+    )]
+    Interval {
+        /// `verify_interval` or `bs`.
+        what: &'static str,
+        /// Its value.
+        found: u32,
+        /// What a header takes.
+        header: usize,
+    },
+    /// It asks for something that jobs here do not do: what, and what to do instead.
+    #[error("{0}")]
+    NotHere(&'static str),
+    /// It waits for a job that does not come before it.
+    #[error("it waits for `{0}`, and no job of that name comes before it")]
+    NobodyToWaitFor(String),
+    /// It needs more than an offset can tell.
+    #[error("{files} files of up to {bytes} bytes are more than can be addressed")]
     TooFar {
-        /// The job.
-        job: String,
         /// Files of one clone.
         files: usize,
         /// The largest end.
         bytes: u64,
     },
+}
+
+/// Why a job cannot play its trace.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceFault {
+    /// It cannot be read.
+    #[error("read_iolog: {0}")]
+    Unreadable(Box<TraceError>),
+    /// It has no reads and writes.
+    #[error("read_iolog={} holds no request that would be played", .0.display())]
+    Empty(PathBuf),
+    /// The name of a recorded device is no path.
+    #[error(
+        "read_iolog: the trace calls its device {0:?}, which is no path: say where it is played \
+         with replay_redirect or --on"
+    )]
+    NoPlace(String),
+    /// `rw` does not allow what the trace does.
+    #[error("rw={rw} and a read_iolog that does more: leave rw out, or give replay_skip={word}")]
+    Against {
+        /// As it was given.
+        rw: String,
+        /// What the trace does, as `replay_skip` calls it.
+        word: &'static str,
+    },
+    /// An option says what the trace says already.
+    #[error("{0} does not go with read_iolog, which says every request")]
+    Option(&'static str),
 }
 
 impl From<JobError> for JobRunError {
@@ -230,12 +192,36 @@ impl From<JobError> for JobRunError {
     }
 }
 
+impl Fault {
+    /// The error of a job.
+    pub fn of(self, job: &Job) -> JobRunError {
+        JobRunError::Job { job: job.name.clone(), why: self }
+    }
+}
+
+impl TraceFault {
+    /// The error of a job.
+    pub fn of(self, job: &Job) -> JobRunError {
+        JobRunError::Trace { at: job.origin.clone(), job: job.name.clone(), why: self }
+    }
+}
+
 classify!(JobRunError {
-    Usage: NothingToDestroy, Unaligned, Interval, NoPattern, EmptyTrace, NoPlaceForTrace,
-        AgainstTrace, WithTrace, NotHere, NobodyToWaitFor, TooFar;
-    Refused: WouldOverwrite, WouldDestroy, Shrunk, TooManyFiles, Folder, TooMuchToRemember;
+    Usage: NothingToDestroy;
+    Refused: Shrunk, TooManyFiles, Folder;
     | Self::File(error) => error.class(),
     | Self::Layout(error) => error.class(),
     | Self::Log(error) => error.class(),
-    | Self::Trace { source, .. } => source.class(),
+    | Self::Job { why, .. } => why.class(),
+    | Self::Trace { why, .. } => why.class(),
+});
+
+classify!(Fault {
+    Usage: Unaligned, Interval, NotHere, NobodyToWaitFor, TooFar;
+    Refused: WouldOverwrite, WouldDestroy, TooMuchToRemember;
+});
+
+classify!(TraceFault {
+    Usage: Empty, NoPlace, Against, Option;
+    | Self::Unreadable(error) => error.class(),
 });

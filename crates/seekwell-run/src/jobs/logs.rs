@@ -39,9 +39,6 @@ pub struct Noted {
 }
 
 /// Whether the logs of all repeats can be written when the jobs are over.
-///
-/// # Errors
-/// The first that cannot be.
 pub fn check(
     jobs: &[Job],
     layout: &Layout,
@@ -83,9 +80,6 @@ pub fn epoch_ms(started: Nanos) -> u64 {
 
 /// Writes the logs of a stage. Those of repeats after the first, which is number 0, are in folders
 /// `repeat-2`, … beside the first's.
-///
-/// # Errors
-/// The first file that cannot be written.
 pub fn write(
     jobs: &[Job],
     layout: &Layout,

@@ -1,11 +1,11 @@
 //! Everything that jobs use, opened under the safety rules before the first of them begins.
 
-use super::error::JobRunError;
+use super::error::{Fault, JobRunError};
 use crate::{Host, RunError, Watcher, sweep};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seekwell_access::{
-    AccessError, Consent, Fill, FsSpace, Opened, Scratch, Way, drop_cache, open_for_destruction,
-    open_read_only, plan_size,
+    AccessError, Consent, Fill, FsSpace, Opened, Scratch, Way, drop_cache, folder_of,
+    open_for_destruction, open_read_only, plan_size,
 };
 use seekwell_inspect::Target;
 use seekwell_jobs::job::{Job, OpenSync};
@@ -40,19 +40,15 @@ pub struct Media {
 }
 
 /// Refuses what the safety rules forbid, and what there is no room for. Nothing is written.
-///
-/// # Errors
-/// The first reason.
 pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), RunError> {
     let mut destroys = false;
     for place in &layout.places {
         let Some(job) = place.written_by.clone() else { continue };
+        let refuse = |why| Err(JobRunError::Job { job, why });
         let path = place.path.clone();
         match place.there {
-            There::File => return Err(JobRunError::WouldOverwrite { job, path }.into()),
-            There::Device if destroy.is_none() => {
-                return Err(JobRunError::WouldDestroy { job, path }.into());
-            }
+            There::File => refuse(Fault::WouldOverwrite { path })?,
+            There::Device if destroy.is_none() => refuse(Fault::WouldDestroy { path })?,
             There::Device => destroys = true,
             There::Nothing | There::Null | There::Modelled => {}
         }
@@ -62,7 +58,7 @@ pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), RunErr
     }
     let mut needed: HashMap<u64, (PathBuf, u64)> = HashMap::new();
     for place in layout.places.iter().filter(|p| p.there == There::Nothing) {
-        let folder = folder(&place.path);
+        let folder = folder_of(&place.path);
         let stat = rustix::fs::stat(folder).map_err(|e| failed("looking at", folder, e.into()))?;
         let entry = needed.entry(stat.st_dev).or_insert_with(|| (folder.to_path_buf(), 0));
         entry.1 = entry.1.saturating_add(place.end.next_multiple_of(4096));
@@ -95,9 +91,6 @@ fn enough_descriptors(places: u64) -> Result<(), RunError> {
 }
 
 /// Opens everything, and lays out what is not there.
-///
-/// # Errors
-/// Whatever the rules or the kernel refuse. Files laid out so far are gone then.
 pub fn open(
     layout: &Layout,
     destroy: Option<Consent<'_>>,
@@ -108,7 +101,7 @@ pub fn open(
         .places
         .iter()
         .filter(|p| p.there == There::Nothing)
-        .map(|p| folder(&p.path))
+        .map(|p| folder_of(&p.path))
         .collect();
     for folder in folders {
         sweep(folder, |text| line.note(text));
@@ -121,6 +114,11 @@ pub fn open(
             let path = place.path.clone();
             return Err(JobRunError::Shrunk { path, end: place.end, now }.into());
         }
+        let may_write = opened.as_ref().is_none_or(Opened::writable);
+        assert!(
+            place.written_by.is_none() || may_write,
+            "{place:?} is written, and was not opened so"
+        );
         let device = match opened {
             None => None,
             Some(_) => {
@@ -158,7 +156,7 @@ fn one(
 /// A temporary file in place of one that is not there: filled where it is read before it was
 /// written, else with room made for it.
 fn lay_out(place: &Place, host: Host<'_>, line: &impl Watcher) -> Result<Scratch, RunError> {
-    let folder = folder(&place.path);
+    let folder = folder_of(&place.path);
     if !place.is_read {
         return Ok(Scratch::reserve(folder, place.end, place.allocated)?);
     }
@@ -177,22 +175,14 @@ fn lay_out(place: &Place, host: Host<'_>, line: &impl Watcher) -> Result<Scratch
 /// What is inspected in place of a file that is not there: its folder.
 pub fn target_of(place: &Place) -> &Path {
     match place.there {
-        There::Nothing => folder(&place.path),
+        There::Nothing => folder_of(&place.path),
         There::File | There::Device | There::Null | There::Modelled => &place.path,
     }
-}
-
-/// The folder a file is or would be in.
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl Media {
     /// The descriptor of a place as a job asks for it: with or without the page cache, writes
     /// durable or not.
-    ///
-    /// # Errors
-    /// What the kernel says to opening it so.
     pub fn descriptor(&mut self, place: usize, job: &Job) -> io::Result<Arc<OwnedFd>> {
         let Some(opened) = &self.media[place].opened else {
             unreachable!("jobs that go nowhere open nothing")
@@ -209,7 +199,7 @@ impl Media {
     }
 
     /// Makes sure of what the requests of a clone rely on: its part is inside of what was opened,
-    /// and begins on a whole block; what is written was opened for that.
+    /// and begins on a whole block.
     pub fn assert_usable(&self, used: &Use, job: &Job) {
         let Some(opened) = &self.media[used.place].opened else { return };
         let Region { start, bytes } = used.region;
@@ -217,11 +207,6 @@ impl Media {
         assert!(end.is_some_and(|end| end <= opened.size_bytes()), "{used:?} is beyond the end");
         let block = self.block_bytes(std::iter::once(used), job);
         assert!(start.is_multiple_of(u64::from(block)), "{used:?} begins within a block");
-        assert!(
-            opened.writable() || !job.destroys(),
-            "job `{}` writes what is read only",
-            job.name
-        );
     }
 
     /// Whether a place is driven past the page cache when a job asks for that.

@@ -9,6 +9,7 @@ use rustix::thread::CpuSet;
 use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
 use seekwell_io::measurement::{Measurement, Stopped};
+use seekwell_io::request::Op;
 use seekwell_io::target::{Engine, Real, Target};
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{EngineKind, Job, Kind};
@@ -79,6 +80,21 @@ pub struct Played {
 }
 
 impl Played {
+    /// All that it measured.
+    fn all(&self) -> impl Iterator<Item = &Measurement> {
+        std::iter::once(&self.main).chain(&self.back)
+    }
+
+    /// Requests that were done.
+    pub fn requests(&self) -> u64 {
+        self.all().map(Measurement::requests).sum()
+    }
+
+    /// Bytes that were read and written.
+    pub fn moved(&self) -> u64 {
+        self.all().map(|m| m.op(Op::Read).bytes + m.op(Op::Write).bytes).sum()
+    }
+
     /// What `source` and its measurement give, and what it wrote; `epoch_ms` says when its
     /// measuring began on the clock of its logs.
     pub fn of(
@@ -130,9 +146,6 @@ pub fn engine_name(job: &Job, engine: Engine) -> &'static str {
 
 impl<'a> Part<'a> {
     /// Opens its target on its files, in the order of its uses, on the CPUs that the job names.
-    ///
-    /// # Errors
-    /// When the target cannot be set up.
     pub fn open(self, files: Vec<Arc<OwnedFd>>, engine: Engine) -> Result<Ready<'a>, EngineError> {
         self.stay_on_cpus();
         let Self { job, member, .. } = self;
@@ -167,9 +180,6 @@ impl<'a> Part<'a> {
 
 impl Ready<'_> {
     /// Runs it to its end.
-    ///
-    /// # Errors
-    /// When the target fails as a whole.
     pub fn run(self, control: &Control) -> Result<Played, EngineError> {
         let Self { part: Part { job, mut source, .. }, files, mut target } = self;
         let bounds = Bounds {

@@ -18,12 +18,12 @@ pub use media::Media;
 
 use crate::executor::device_count;
 use crate::{RunError, Session, Watcher, is_modelled, look, machine, model};
+use member::Played;
 use modelled::Modelled;
 use record::{Given, Naming, Phases};
 use seekwell_access::Consent;
 use seekwell_inspect::Inspection;
 use seekwell_io::clock::Clock;
-use seekwell_io::target::Engine;
 use seekwell_jobs::job::{EngineKind, Job, JobFile};
 use seekwell_jobs::layout::{Layout, There, look as look_at};
 use seekwell_jobs::{Surroundings, parse_files};
@@ -258,16 +258,10 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// What names phases.
-    fn naming<'n>(&'n self, file: &'n str, engine: Engine, media: &'n Media) -> Naming<'n> {
-        Naming {
-            parsed: &self.parsed,
-            file,
-            engine,
-            layout: &self.layout,
-            media,
-            modelled: self.model.is_some(),
-        }
+    /// The name of the first job file.
+    fn file(&self) -> String {
+        let name = self.request.files.first().and_then(|file| file.file_name());
+        name.unwrap_or_default().to_string_lossy().into_owned()
     }
 
     fn rounds<W: Watcher>(
@@ -279,9 +273,7 @@ impl Plan<'_, '_> {
         let stop = &host.control.stop;
         let mut logged = Ok(());
         let mut written = logs::Written::none(self.request.replace);
-        let file = self.request.files.first().and_then(|p| p.file_name()).unwrap_or_default();
-        let file = file.to_string_lossy();
-        let (all, phases) = self.naming(&file, session.engine(), media).phases();
+        let (all, phases) = Naming { plan: self, engine: session.engine(), media }.phases();
         session.document.phases = phases;
         for job in jobs {
             for said in check::said(&self.parsed, job) {
@@ -305,8 +297,7 @@ impl Plan<'_, '_> {
                 if stop.load(Relaxed) || run.all_end.load(Relaxed) {
                     break;
                 }
-                let played =
-                    self.stage(&run, &stage, session, (media, &mut machine), (&all, &file));
+                let played = self.stage(&run, &stage, session, (media, &mut machine), &all);
                 let tell = |text: &str| session.line.note(text);
                 let done = logs::write(jobs, &self.layout, &played, round, &mut written, tell);
                 logged = logged.and(done);
@@ -344,7 +335,7 @@ impl Plan<'_, '_> {
         stage: &[usize],
         session: &mut Session<'_, W>,
         (media, machine): (&mut Media, &mut Option<Modelled<'_>>),
-        (all, file): (&[Phases], &str),
+        all: &[Phases],
     ) -> Vec<stage::Outcome> {
         let jobs = &self.parsed.jobs;
         let measured: Vec<usize> =
@@ -368,16 +359,12 @@ impl Plan<'_, '_> {
             None => run.stage(&measured, media, &session.line),
         };
         let after = media.counters(&places, run.host.view);
-        let requests = |played: &stage::Outcome| {
-            played
-                .1
-                .as_ref()
-                .map_or(0, |p| p.main.requests() + p.back.as_ref().map_or(0, |b| b.requests()))
-        };
+        let requests = |(_, played): &stage::Outcome| played.as_ref().map_or(0, Played::requests);
         let whole: u64 = played.iter().map(requests).sum();
-        let asked: u64 = played.iter().map(stage::moved).sum();
+        let asked =
+            played.iter().filter_map(|(_, played)| played.as_ref().ok()).map(Played::moved).sum();
         let device = before.zip(after).and_then(|(b, a)| device_count(&a.since(&b), asked));
-        let naming = self.naming(file, run.engine, media);
+        let naming = Naming { plan: self, engine: run.engine, media };
         for phases in all {
             let of_group =
                 |p: &&stage::Outcome| phases.group.contains(&self.layout.members[p.0].job);

@@ -65,44 +65,39 @@ impl<'m> Modelled<'m> {
     /// Runs one stage: what each clone gave, in the order of the layout's members.
     pub fn stage(&mut self, run: &Run<'_>, stage: &[usize]) -> Vec<Outcome> {
         let ends = ends(stage);
-        let (mut numbers, mut clones, mut failed) = (Vec::new(), Vec::new(), None);
-        for (number, part) in run.parts(stage, &ends, |_, _| SECTOR) {
-            numbers.push(number);
-            match part {
-                Ok(part) => clones.push(CloneState::new(part, self.machine.now())),
-                Err(error) => failed = failed.or(Some(error)),
+        let parts = run.parts(stage, &ends, |_, _| SECTOR);
+        let (numbers, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|p| self.play(run, p, ends))
+        {
+            Ok(played) => numbers.into_iter().zip(played.into_iter().map(Ok)).collect(),
+            Err(error) => {
+                // Told of the first; the others were not begun.
+                let mut error = Some(error);
+                let mut why = || error.take().unwrap_or(MemberError::NotBegun);
+                numbers.into_iter().map(|n| (n, Err(why()))).collect()
             }
         }
-        if let Some(error) = failed {
-            // Told of the first; the others were not begun.
-            let mut error = Some(error);
-            let mut why = || error.take().unwrap_or(MemberError::NotBegun);
-            return numbers.into_iter().map(|n| (n, Err(why()))).collect();
-        }
+    }
+
+    fn play(
+        &mut self,
+        run: &Run<'_>,
+        parts: Vec<Part<'_>>,
+        ends: Ends,
+    ) -> Result<Vec<Played>, MemberError> {
+        let now = self.machine.now();
+        let clones: Vec<CloneState<'_>> =
+            parts.into_iter().map(|part| CloneState::new(part, now)).collect();
         let depth: u32 = clones.iter().map(|one| one.part.job.engine.depth).sum();
-        let mut all = Multiplexer {
-            run,
-            bases: &self.bases,
-            turn: 0,
-            flights: vec![None; depth as usize],
-            free: (0..depth).collect(),
-            ends,
-            clones,
-        };
-        if all.clones.is_empty() {
-            return Vec::new();
+        if depth == 0 {
+            return Ok(Vec::new());
         }
+        let (flights, free) = (vec![None; depth as usize], (0..depth).collect());
+        let mut all = Multiplexer { run, bases: &self.bases, clones, turn: 0, flights, free, ends };
         let none = Nanos::ZERO;
         let bounds = Bounds { depth, ramp: none, runtime: none, spin: none };
         let rule = &mut dispatcher(self.model.tags());
-        let whole = run_source(&mut all, bounds, &mut self.machine, rule, run.host.control);
-        let whole = match whole {
-            Ok(whole) => whole,
-            Err(error) => {
-                let failed = |n| (n, Err(MemberError::Engine(error.clone())));
-                return numbers.into_iter().map(failed).collect();
-            }
-        };
+        let whole = run_source(&mut all, bounds, &mut self.machine, rule, run.host.control)?;
         if whole.stopped == Stopped::Finished {
             assert_eq!(all.free.len(), depth as usize, "a stage ends when all requests are done");
             assert!(
@@ -110,8 +105,7 @@ impl<'m> Modelled<'m> {
                 "a stage ends when all clones have"
             );
         }
-        let ended = all.clones.into_iter().map(|one| Ok(one.end(&whole)));
-        numbers.into_iter().zip(ended).collect()
+        Ok(all.clones.into_iter().map(|one| one.end(&whole)).collect())
     }
 }
 

@@ -1,11 +1,11 @@
 //! What of jobs goes into the run document: a phase for each job, or for each group that reports
 //! together, and one for what is read back.
 
-use super::check;
 use super::media::Media;
 use super::member::{Played, engine_name};
 use super::stage::MemberError;
 use super::steady;
+use super::{Plan, check};
 use crate::replay::{fidelity as in_document, judged};
 use seekwell_access::OutputFile;
 use seekwell_checkup::{detail, is_only_short, metrics, summarize};
@@ -14,8 +14,8 @@ use seekwell_io::measurement::{FailureKind, Measurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::{Job, JobFile as Parsed, Kind};
-use seekwell_jobs::layout::{Layout, There};
+use seekwell_jobs::job::{Job, Kind};
+use seekwell_jobs::layout::There;
 use seekwell_jobs::play::data::Bad;
 use seekwell_jobs::play::source::Cut;
 use seekwell_jobs::play::source::failure::{MISMATCH, is_ignored};
@@ -59,18 +59,12 @@ pub struct Phases {
 
 /// What names phases.
 pub struct Naming<'a> {
-    /// The jobs, with the parser's warnings.
-    pub parsed: &'a Parsed,
-    /// Name of the job file.
-    pub file: &'a str,
+    /// The jobs, and where their requests go.
+    pub plan: &'a Plan<'a, 'a>,
     /// What carries out asynchronous engines.
     pub engine: Engine,
-    /// Where requests go.
-    pub layout: &'a Layout,
     /// What was opened.
     pub media: &'a Media,
-    /// They are on a modelled machine.
-    pub modelled: bool,
 }
 
 impl Naming<'_> {
@@ -78,8 +72,8 @@ impl Naming<'_> {
     pub fn phases(&self) -> (Vec<Phases>, Vec<Phase>) {
         let (mut all, mut phases) = (Vec::new(), Vec::new());
         let mut names = BTreeSet::new();
-        for group in groups(&self.parsed.jobs) {
-            let jobs: Vec<&Job> = group.iter().map(|n| &self.parsed.jobs[*n]).collect();
+        for group in groups(&self.plan.parsed.jobs) {
+            let jobs: Vec<&Job> = group.iter().map(|n| &self.plan.parsed.jobs[*n]).collect();
             let main = phases.len();
             let name = fresh(&slug(&jobs[0].name), &mut names);
             phases.push(self.phase(&group, name.clone(), title(&jobs), false));
@@ -99,12 +93,12 @@ impl Naming<'_> {
     }
 
     fn phase(&self, group: &Group, name: String, title: String, reads_back: bool) -> Phase {
-        let jobs: Vec<&Job> = group.iter().map(|n| &self.parsed.jobs[*n]).collect();
+        let jobs: Vec<&Job> = group.iter().map(|n| &self.plan.parsed.jobs[*n]).collect();
         let mut files: Vec<JobFile> = Vec::new();
         let mut seen = BTreeSet::new();
-        for member in self.layout.members.iter().filter(|m| group.contains(&m.job)) {
+        for member in self.plan.layout.members.iter().filter(|m| group.contains(&m.job)) {
             for used in member.uses.iter().filter(|u| seen.insert(u.place)) {
-                let place = &self.layout.places[used.place];
+                let place = &self.plan.layout.places[used.place];
                 files.push(JobFile {
                     path: path_text(&place.path),
                     kind: match (place.there, &place.written_by) {
@@ -124,9 +118,9 @@ impl Naming<'_> {
         }
         let mut warnings: Vec<String> = Vec::new();
         for number in group {
-            let job = &self.parsed.jobs[*number];
-            let said = check::said(self.parsed, job);
-            let opened = check::of_media(job, *number, self.layout, self.media);
+            let job = &self.plan.parsed.jobs[*number];
+            let said = check::said(&self.plan.parsed, job);
+            let opened = check::of_media(job, *number, &self.plan.layout, self.media);
             for text in said.into_iter().chain(opened) {
                 if !warnings.contains(&text) {
                     warnings.push(text);
@@ -138,12 +132,12 @@ impl Naming<'_> {
             title,
             workload: Work::Job(Box::new(JobWork {
                 jobs: jobs.iter().map(|j| j.name.clone()).collect(),
-                job_file: self.file.to_owned(),
+                job_file: self.plan.file(),
                 group: jobs[0].group.number,
                 clones: jobs.iter().map(|j| j.clones).sum(),
-                engine: match self.modelled {
-                    true => "model",
-                    false => engine_name(jobs[0], self.engine),
+                engine: match self.plan.model {
+                    Some(_) => "model",
+                    None => engine_name(jobs[0], self.engine),
                 }
                 .into(),
                 reads_back,
@@ -292,7 +286,11 @@ struct Of<'a> {
 
 impl Naming<'_> {
     fn of(&self, member: usize) -> Of<'_> {
-        Of { job: &self.parsed.jobs[self.layout.members[member].job], member, naming: self }
+        Of {
+            job: &self.plan.parsed.jobs[self.plan.layout.members[member].job],
+            member,
+            naming: self,
+        }
     }
 }
 
@@ -483,10 +481,10 @@ fn mismatch(of: &Of<'_>, bad: &Bad) -> Mismatch {
 impl Of<'_> {
     /// The path and the offset in it of one of the clone's own numbers.
     fn place(&self, address: u64) -> (String, u64) {
-        let member = &self.naming.layout.members[self.member];
+        let member = &self.naming.plan.layout.members[self.member];
         let (file, offset) =
             seekwell_jobs::play::address::Address::new(member.uses.len()).split(address);
-        let place = &self.naming.layout.places[member.uses[file as usize].place];
+        let place = &self.naming.plan.layout.places[member.uses[file as usize].place];
         (path_text(&place.path), offset)
     }
 }

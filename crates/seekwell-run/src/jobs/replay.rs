@@ -29,6 +29,17 @@ enum Pass {
     Closed(Closed),
 }
 
+impl Pass {
+    /// What plays it, once it was begun.
+    fn source(&mut self) -> Option<&mut dyn Source> {
+        match self {
+            Self::Ready(_) => None,
+            Self::Timed(timed) => Some(timed),
+            Self::Closed(closed) => Some(closed),
+        }
+    }
+}
+
 /// What became of a trace.
 pub struct Ended {
     /// How far it was from the recording.
@@ -60,9 +71,6 @@ pub struct JobReplay {
 impl JobReplay {
     /// Of a trace on files whose blocks are `block_bytes`; requests longer than `longest_bytes` are
     /// split. Reading ahead begins.
-    ///
-    /// # Errors
-    /// When the trace cannot be read, or reaches farther than can be addressed.
     pub fn new(
         job: &Job,
         trace: Arc<Trace>,
@@ -137,7 +145,16 @@ impl JobReplay {
         }
     }
 
-    /// Begins the next pass at `now`; false where there is none.
+    /// Begins to play what was read ahead.
+    fn begin(&self, feed: Feed, now: Nanos) -> Pass {
+        let fidelity = Fidelity::new(self.depth, LATE);
+        match self.no_stall {
+            true => Pass::Closed(Closed::new(feed, Some(self.depth), fidelity)),
+            false => Pass::Timed(Timed::new(feed, now, self.speed, fidelity)),
+        }
+    }
+
+    /// Reads ahead for the next pass; false where there is none.
     fn begin_pass(&mut self) -> bool {
         if self.left == 0 || self.ended.error.is_some() {
             return false;
@@ -162,28 +179,12 @@ impl Source for JobReplay {
             if self.cut.is_some() || self.ends.load(Relaxed) {
                 return Next::Done;
             }
-            let next = match self.pass.take() {
-                None => return Next::Done,
-                Some(Pass::Ready(feed)) => {
-                    let fidelity = Fidelity::new(self.depth, LATE);
-                    self.pass = Some(match self.no_stall {
-                        true => Pass::Closed(Closed::new(feed, Some(self.depth), fidelity)),
-                        false => Pass::Timed(Timed::new(feed, now, self.speed, fidelity)),
-                    });
-                    continue;
-                }
-                Some(Pass::Timed(mut timed)) => {
-                    let next = timed.next(now);
-                    self.pass = Some(Pass::Timed(timed));
-                    next
-                }
-                Some(Pass::Closed(mut closed)) => {
-                    let next = closed.next(now);
-                    self.pass = Some(Pass::Closed(closed));
-                    next
-                }
-            };
-            match next {
+            self.pass = self.pass.take().map(|pass| match pass {
+                Pass::Ready(feed) => self.begin(feed, now),
+                playing => playing,
+            });
+            let Some(source) = self.pass.as_mut().and_then(Pass::source) else { return Next::Done };
+            match source.next(now) {
                 Next::Done if self.outstanding > 0 => return Next::NotBefore(Nanos::MAX),
                 Next::Done => {
                     self.end_pass();
@@ -198,19 +199,15 @@ impl Source for JobReplay {
 
     fn submitted(&mut self, request: &Request, at: Nanos) {
         self.outstanding += 1;
-        match &mut self.pass {
-            Some(Pass::Timed(timed)) => timed.submitted(request, at),
-            Some(Pass::Closed(closed)) => closed.submitted(request, at),
-            Some(Pass::Ready(_)) | None => {}
+        if let Some(source) = self.pass.as_mut().and_then(Pass::source) {
+            source.submitted(request, at);
         }
     }
 
     fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
         self.outstanding -= 1;
-        match &mut self.pass {
-            Some(Pass::Timed(timed)) => timed.completed(request, submitted, completion),
-            Some(Pass::Closed(closed)) => closed.completed(request, submitted, completion),
-            Some(Pass::Ready(_)) | None => {}
+        if let Some(source) = self.pass.as_mut().and_then(Pass::source) {
+            source.completed(request, submitted, completion);
         }
         let took = completion.at.since(submitted);
         if of(&self.max_latency, request.op).is_some_and(|most| took > most) && self.cut.is_none() {

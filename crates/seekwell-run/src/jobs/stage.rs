@@ -11,10 +11,9 @@ use crate::replay::bounds;
 use crate::{Host, Watcher};
 use seekwell_access::AccessError;
 use seekwell_io::clock::Clock;
-use seekwell_io::engine::{Control, EngineError, sharpen_timers};
+use seekwell_io::engine::{EngineError, sharpen_timers};
 use seekwell_io::gate::{Gate, Ticket};
-use seekwell_io::measurement::{Measurement, Stopped};
-use seekwell_io::request::Op;
+use seekwell_io::measurement::Stopped;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{EngineKind, ExitWhat, Job};
@@ -126,8 +125,9 @@ impl Run<'_> {
                 |(files, part, ticket)| scope.spawn(|| self.one(files, part, ticket, board));
             let threads: Vec<_> =
                 ready.into_iter().map(|(number, ready)| (number, ready.map(begin))).collect();
+            // One that could not be set up is over.
             let is_over = |(_, thread): &(_, Result<ScopedJoinHandle<'_, _>, _>)| {
-                thread.as_ref().is_ok_and(ScopedJoinHandle::is_finished)
+                thread.as_ref().map_or(true, ScopedJoinHandle::is_finished)
             };
             self.watch(stage, line, || threads.iter().all(is_over));
             let join = |thread: Result<ScopedJoinHandle<'_, _>, _>| {
@@ -300,7 +300,7 @@ impl Run<'_> {
 
     /// Shows how far it is until it is over.
     fn watch(&self, stage: &[usize], line: &impl Watcher, is_over: impl Fn() -> bool) {
-        let (control, clock): (&Control, _) = (&self.host.control, Clock::real());
+        let (control, clock) = (self.host.control, Clock::real());
         let names: BTreeSet<&str> = stage.iter().map(|j| self.jobs[*j].name.as_str()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
         let (begun, before) = (clock.now(), control.bytes.load(Relaxed));
@@ -343,9 +343,3 @@ impl Board {
 
 /// A clone's number in the layout and what it gave.
 pub type Outcome = (usize, Result<Played, MemberError>);
-
-/// Bytes that a clone asked for.
-pub fn moved(outcome: &Outcome) -> u64 {
-    let of = |m: &Measurement| m.op(Op::Read).bytes + m.op(Op::Write).bytes;
-    outcome.1.as_ref().map_or(0, |p| of(&p.main) + p.back.as_ref().map_or(0, of))
-}

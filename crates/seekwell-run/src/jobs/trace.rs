@@ -1,7 +1,7 @@
 //! The traces that jobs play (`read_iolog`): looked at once before the run, so that it is known
 //! which files they use, how far, and whether they write.
 
-use super::error::JobRunError;
+use super::error::{JobRunError, TraceFault};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{By, EngineKind, Job, Kind, Replay};
@@ -41,9 +41,6 @@ pub fn of<'t>(traces: &'t Traces, jobs: &[Job], job: usize, clone: u32) -> Optio
 }
 
 /// Looks at every trace; a job is from then on known to read and write as its traces do.
-///
-/// # Errors
-/// A trace that cannot be played, or that its job contradicts.
 pub fn look(jobs: &mut [Job]) -> Result<Traces, JobRunError> {
     let mut traces = Traces::new();
     for (number, job) in jobs.iter_mut().enumerate() {
@@ -71,12 +68,7 @@ pub fn look(jobs: &mut [Job]) -> Result<Traces, JobRunError> {
                 (discards && !asked.trims(), "trim"),
             ];
             if let Some((_, word)) = against.into_iter().find(|(against, _)| *against) {
-                return Err(JobRunError::AgainstTrace {
-                    at: job.origin.clone(),
-                    job: job.name.clone(),
-                    rw: job.options["rw"].clone(),
-                    word,
-                });
+                return Err(TraceFault::Against { rw: job.options["rw"].clone(), word }.of(job));
             }
         }
         job.access.kind = kind;
@@ -86,11 +78,7 @@ pub fn look(jobs: &mut [Job]) -> Result<Traces, JobRunError> {
 
 impl Trace {
     fn look(job: &Job, rule: &Replay, path: &Path) -> Result<Self, JobRunError> {
-        let wrong = |source: TraceError| JobRunError::Trace {
-            at: job.origin.clone(),
-            job: job.name.clone(),
-            source: Box::new(source),
-        };
+        let wrong = |error| TraceFault::Unreadable(Box::new(error)).of(job);
         let source = formats::open_file(path, None).map_err(wrong)?;
         let mut source = Altered { source, rule: rule.clone(), devices: None };
         let found = survey(&mut source, Moment::Queue).map_err(wrong)?;
@@ -109,8 +97,7 @@ impl Trace {
         }
         // Flushes alone have no place of their own.
         if files.iter().all(|file| file.end_bytes == 0) {
-            let (at, job, path) = (job.origin.clone(), job.name.clone(), path.to_path_buf());
-            return Err(JobRunError::EmptyTrace { at, job, path });
+            return Err(TraceFault::Empty(path.to_path_buf()).of(job));
         }
         let (path, first) = (path.to_path_buf(), found.first);
         Ok(Self { path, rule: rule.clone(), devices, files, longest_bytes, first })
@@ -122,9 +109,6 @@ impl Trace {
     }
 
     /// Its requests; their device is the number of the file.
-    ///
-    /// # Errors
-    /// When the trace is not there any more.
     pub fn open(&self) -> Result<Box<dyn TraceSource + Send>, TraceError> {
         let source = formats::open_file(&self.path, None)?;
         let numbers = (0..).zip(&self.devices).map(|(file, device)| (*device, file)).collect();
@@ -139,8 +123,7 @@ fn place(job: &Job, rule: &Replay, name: &str, about: &About) -> Result<PathBuf,
     }
     let is_path = name.contains('/') || (about.format == "iolog" && !name.is_empty());
     if !is_path && job.engine.kind != EngineKind::Null {
-        let (at, job, name) = (job.origin.clone(), job.name.clone(), name.to_owned());
-        return Err(JobRunError::NoPlaceForTrace { at, job, name });
+        return Err(TraceFault::NoPlace(name.to_owned()).of(job));
     }
     let recorded = Path::new(name);
     let recorded = match recorded.file_name() {

@@ -96,7 +96,7 @@ fn what_a_model_cannot_do_is_refused_and_what_makes_no_difference_is_said() {
     let Some(desk) = Desk::new() else { return };
     let cases = [
         ("rw=write\nsize=1m\nverify=crc32c\n", "keeps none"),
-        ("rw=read\nsize=3t\n", "which has"),
+        ("rw=read\nsize=3t\n", "give a smaller size"),
         ("rw=read\nsize=1t\nnumjobs=3\n", "the machine holds"),
     ];
     for (options, words) in cases {
