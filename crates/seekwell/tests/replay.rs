@@ -320,11 +320,15 @@ fn speed_and_dependent_mode_shorten_a_replay() {
         assert_eq!(requests(&document, 0, "read"), 2000);
         document["phases"][0]["repeats"][0]["elapsed_ns"].as_u64().unwrap()
     };
-    let ms = 1_000_000;
-    assert!((1190 * ms..1900 * ms).contains(&elapsed(&[])));
-    assert!((590 * ms..1000 * ms).contains(&elapsed(&["--speed", "2"])));
+    // On a busy machine one may begin late or be held up.
+    let takes = |ms: std::ops::Range<u64>, more: &[&str]| {
+        let fits = (0..5).any(|_| ms.contains(&(elapsed(more) / 1_000_000)));
+        assert!(fits, "{more:?} never took {ms:?} ms");
+    };
+    takes(1190..1900, &[]);
+    takes(590..1000, &["--speed", "2"]);
     // Each took 80 us of its 600, and the null target takes none.
-    assert!((1030 * ms..1800 * ms).contains(&elapsed(&["--mode", "dependent"])));
+    takes(1030..1800, &["--mode", "dependent"]);
 }
 
 #[test]
