@@ -1,4 +1,4 @@
-//! Values as people write them on a command line: sizes, times and distributions, in fio's notation.
+//! Values as people type them, in fio's notation: sizes, times and distributions.
 
 use crate::units::Nanos;
 use crate::workload::Pattern;
