@@ -1,4 +1,4 @@
-//! Values as people write them on a command line: sizes, times and distributions, in fio's notation.
+//! Values as people type them, in fio's notation: sizes, times and distributions.
 
 use crate::units::{Nanos, parse_size, parse_time};
 use crate::workload::Pattern;
