@@ -113,7 +113,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(needed_bytes, 10 * GIB + 65 * MIB);
-        assert!(error.to_string().contains("10.0 GiB must stay free"), "{error}");
+        assert!(error.to_string().contains("10 GiB must stay free"), "{error}");
     }
 
     proptest! {
