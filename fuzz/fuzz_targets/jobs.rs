@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seekwell_jobs::layout::{self, Found};
+use seekwell_jobs::layout::{Found, Identity, Layout, There};
 use seekwell_jobs::{Surroundings, parse_arguments, parse_text};
 use std::path::Path;
 
@@ -74,9 +74,14 @@ fuzz_target!(|data: &[u8]| {
     assert!(clones <= 4096);
     // Laying out is linear in clones and files, of which a few suffice here.
     if file.jobs.iter().all(|job| job.clones * job.files.count <= 1024) {
-        for found in [Found::Absent, Found::File(1 << 20), Found::Device(Some(u64::MAX))] {
-            let layout = layout::layout(&file, |_| found);
-            assert!(!seekwell_jobs::show(&file, &layout).is_empty());
+        let sizes = [(There::Nothing, 0), (There::File, 1 << 20), (There::Device, u64::MAX)];
+        for (there, size_bytes) in sizes {
+            let look = |path: &Path| {
+                let identity = Identity::Path(path.to_path_buf());
+                Ok(Found { there, size_bytes, identity })
+            };
+            let layout = Layout::of(&file.jobs, |_, _| None, None, look);
+            assert!(!seekwell_jobs::show(&file, layout.as_ref().ok()).is_empty());
         }
     }
 });

@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seekwell_inspect::log::{Collector, LogReport, MappedBy, Record, Source, catalogue, read};
+use seekwell_inspect::log::{Collector, LogReport, MappedBy, Record, LogSource, catalogue, read};
 
 fuzz_target!(|data: &[u8]| {
-    let stream = Source::Stream("a log", &mut &data[..]);
+    let stream = LogSource::Stream("a log", &mut &data[..]);
     let whole = read(stream, None).expect("what is in a log is no error");
     // Where a read ends must not matter.
     let mut collector = Collector::new(None);

@@ -125,8 +125,6 @@ pub fn open_for_destruction(
     };
     assert_eq!(family.target.dev, dev, "what was checked is what is opened");
     for area in accepted {
-        let inside = area.start < area.end && area.end <= device.size_bytes;
-        assert!(inside, "consent reaches no further than the device");
         let step = "zeroed where labels lie";
         device.zero(&area).map_err(|source| Refusal::Failed {
             target: path.to_path_buf(),
@@ -301,7 +299,13 @@ fn open_exclusively(
 const BLKZEROOUT: libc::Ioctl = 0x127f;
 
 impl WritableDevice {
+    /// Zeroes an area whose data was accepted.
     fn zero(&self, area: &Range<u64>) -> io::Result<()> {
+        let block = u64::from(self.logical_block_bytes);
+        assert!(area.start < area.end && area.end <= self.size_bytes, "the area is on the device");
+        assert!(area.start.is_multiple_of(block) && area.end.is_multiple_of(block));
+        let access = rustix::fs::fcntl_getfl(&self.fd)? & OFlags::RWMODE;
+        assert_eq!(access, OFlags::RDWR, "only a device that was opened to be written is");
         let range = [area.start, area.end - area.start];
         // SAFETY: the descriptor is open for as long as `self` is borrowed, and the request reads
         // exactly two u64 through the pointer, which points to an array of two.

@@ -1,7 +1,7 @@
 //! Why something could not be opened for reading, or a temporary file could not be made.
 
 use crate::bytes::Human;
-use seekwell_sys::{ViewError, sudo};
+use seekwell_sys::{ViewError, classify, sudo};
 use std::io;
 use std::path::PathBuf;
 
@@ -180,15 +180,12 @@ pub enum AccessError {
     },
 }
 
-impl AccessError {
-    /// Whether another target would help; otherwise the system stands in the way.
-    pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Missing { .. } | Self::NotMeasurable { .. } | Self::NotADirectory { .. }
-        )
-    }
-}
+classify!(AccessError {
+    Usage: Missing, NotMeasurable, NotADirectory;
+    Refused: Empty, ReadDenied, WriteDenied, ReadOnlyFileSystem, TooLittleRoom, TooFewInodes,
+        NoSpace, Quota, FileSizeLimit, FileTooLarge, View, Io;
+    Interrupted: Stopped;
+});
 
 /// The effective user, for error sentences.
 pub(crate) fn uid() -> u32 {

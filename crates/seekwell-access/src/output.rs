@@ -9,7 +9,7 @@ use crate::scratch::name::{self, TempKind};
 use crate::scratch::{Named, is_regular};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
-use seekwell_sys::{Live, View, ViewError};
+use seekwell_sys::{Live, View, ViewError, classify};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
@@ -55,6 +55,10 @@ pub enum OutputError {
     #[error(transparent)]
     View(#[from] ViewError),
 }
+
+classify!(OutputError {
+    Refused: NotAFile, Exists, Overtaken, Io, View;
+});
 
 /// A file being written. Dropped unfinished, it leaves nothing.
 #[derive(Debug)]

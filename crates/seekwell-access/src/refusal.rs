@@ -6,7 +6,7 @@ use crate::labels::{Fingerprint, UnknownData};
 use crate::mounted::MountedAt;
 use crate::opened_by::OpenedBy;
 use crate::signature::Signature;
-use seekwell_sys::{DevId, ViewError, sudo};
+use seekwell_sys::{DevId, ViewError, classify, sudo};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -261,6 +261,12 @@ pub enum Refusal {
         source: io::Error,
     },
 }
+
+classify!(Refusal {
+    Refused: Missing, RegularFile, NotBlockDevice, ReadOnlyDevice, WrongSerial, NoSerial, Mounted,
+        FileSystemMember, Swap, Held, ShownByLoop, UnknownLoop, OpenForWriting, Signature,
+        UnknownData, UdevSignature, Busy, Exchanged, Denied, Unsure, Failed;
+});
 
 impl Refusal {
     /// The path that was refused, as it was given.

@@ -11,7 +11,7 @@ use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped, is_de
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Workload, WorkloadError};
 use seekwell_runs::{Detail, DeviceCount, Invalid, Phase, Repeat, Skipped};
-use std::collections::BTreeMap;
+use seekwell_sys::classify;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What executes workloads: the real engine, a model, or a fake.
@@ -90,6 +90,13 @@ pub enum ExecuteError {
     Workload(#[from] WorkloadError),
 }
 
+classify!(ExecuteError {
+    Refused: OpenFailed, Engine;
+    Invalid: DeviceGone, Io, Stalled;
+    Interrupted: Interrupted;
+    | Self::Workload(error) => error.class(),
+});
+
 /// Where a run stands: handed to the observer before and after each execution.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
@@ -124,14 +131,14 @@ pub trait Observer {
     /// An execution is about to begin.
     fn started(&mut self, _at: &Progress<'_>) {}
     /// An execution has ended, well or not. `so_far` is complete up to here and may be saved.
-    fn finished(&mut self, _at: &Progress<'_>, _so_far: &Outcome) {}
+    fn finished(&mut self, _at: &Progress<'_>, _so_far: &Results) {}
 }
 
 impl Observer for () {}
 
 /// What a run gave, finished or not.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
+pub struct Results {
     /// All phases of the plan in its order; a phase without repeats says why in `skipped`.
     pub phases: Vec<Phase>,
     /// Histograms and series.
@@ -146,7 +153,7 @@ pub fn run(
     executor: &mut dyn Executor,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
-) -> Outcome {
+) -> Results {
     let mut driver = Driver::new(plan, executor.now());
     for round in 0..plan.rounds() {
         for index in 0..plan.phases.len() {
@@ -179,7 +186,7 @@ enum After {
 
 struct Driver<'a> {
     plan: &'a Plan,
-    outcome: Outcome,
+    results: Results,
     /// Phases that are not run any more, by their place in the plan.
     dropped: Vec<bool>,
     begun: Nanos,
@@ -192,18 +199,14 @@ struct Driver<'a> {
 impl<'a> Driver<'a> {
     fn new(plan: &'a Plan, begun: Nanos) -> Self {
         let phase = |spec: &PhaseSpec| Phase {
-            name: spec.name.clone(),
-            title: spec.title.clone(),
-            workload: spec.workload.clone().into(),
             skipped: Some(spec.skipped.clone().map_or(Skipped::NotReached, Skipped::Because)),
-            repeats: Vec::new(),
-            metrics: BTreeMap::new(),
+            ..Phase::new(&spec.name, &spec.title, spec.workload.clone())
         };
         let left = |s: &PhaseSpec| if s.skipped.is_none() { s.repeats } else { 0 };
         let phases = plan.phases.iter().map(phase).collect();
         Self {
             plan,
-            outcome: Outcome { phases, ..Outcome::default() },
+            results: Results { phases, ..Results::default() },
             dropped: plan.phases.iter().map(|s| s.skipped.is_some()).collect(),
             begun,
             done: Nanos::ZERO,
@@ -218,7 +221,7 @@ impl<'a> Driver<'a> {
         if self.dropped[index] || round >= spec.repeats {
             return false;
         }
-        if spec.rounds == Rounds::UntilSteady && steady::is_over(&self.outcome.phases[index]) {
+        if spec.rounds == Rounds::UntilSteady && steady::is_over(&self.results.phases[index]) {
             self.left[index] = 0;
             return false;
         }
@@ -237,7 +240,7 @@ impl<'a> Driver<'a> {
     /// Why a curve is not extended, or nothing where it still rises.
     fn why_not(&self, rise: &Rise) -> Option<String> {
         let rate = |name: &str| {
-            let phase = self.outcome.phases.iter().find(|p| p.name == name)?;
+            let phase = self.results.phases.iter().find(|p| p.name == name)?;
             phase.median("read.requests_per_s").filter(|r| *r > 0.0)
         };
         let (Some(from), Some(to)) = (rate(&rise.from), rate(&rise.to)) else {
@@ -257,7 +260,7 @@ impl<'a> Driver<'a> {
     fn drop_phase(&mut self, index: usize, reason: String) {
         self.dropped[index] = true;
         self.left[index] = 0;
-        let phase = &mut self.outcome.phases[index];
+        let phase = &mut self.results.phases[index];
         if phase.repeats.is_empty() {
             phase.skipped = Some(Skipped::Because(reason));
         }
@@ -296,16 +299,16 @@ impl<'a> Driver<'a> {
         self.left[index] = self.left[index].saturating_sub(1);
         self.done += self.plan.duration_of(spec);
         let at = self.progress(index, round, executor.now());
-        observer.finished(&at, &self.outcome);
+        observer.finished(&at, &self.results);
         after
     }
 
     fn keep(&mut self, index: usize, workload: &Workload, execution: &Execution) -> After {
         let m = &execution.measurement;
-        let phase = &mut self.outcome.phases[index];
+        let phase = &mut self.results.phases[index];
         let number = phase.repeats.len() as u32;
         if m.requests() > 0 {
-            self.outcome.detail.repeats.push(detail(&phase.name, number, m));
+            self.results.detail.repeats.push(detail(&phase.name, number, m));
         }
         let failure = m.first_failure;
         let stopped = m.stopped;
@@ -352,7 +355,7 @@ impl<'a> Driver<'a> {
     }
 
     fn push(&mut self, index: usize, repeat: Repeat) {
-        let phase = &mut self.outcome.phases[index];
+        let phase = &mut self.results.phases[index];
         phase.skipped = None;
         phase.repeats.push(repeat);
         phase.metrics = metrics(&phase.repeats);
@@ -369,14 +372,14 @@ impl<'a> Driver<'a> {
             }
             After::Gone => Some(Skipped::DeviceGone),
             After::Interrupted => {
-                self.outcome.interrupted = true;
+                self.results.interrupted = true;
                 Some(Skipped::Interrupted)
             }
         }
     }
 
-    fn finish(mut self, reason: Skipped) -> Outcome {
-        let phases = self.outcome.phases.iter_mut();
+    fn finish(mut self, reason: Skipped) -> Results {
+        let phases = self.results.phases.iter_mut();
         for ((phase, dropped), spec) in phases.zip(&self.dropped).zip(&self.plan.phases) {
             if phase.repeats.is_empty() && !dropped {
                 phase.skipped = Some(reason.clone());
@@ -385,7 +388,7 @@ impl<'a> Driver<'a> {
                 steady::keep_window(phase);
             }
         }
-        self.outcome
+        self.results
     }
 }
 

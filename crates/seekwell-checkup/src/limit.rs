@@ -46,6 +46,15 @@ pub enum Metric {
     P99_99,
 }
 
+/// A bound on a statistic of the response time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    /// What is bounded.
+    pub metric: Metric,
+    /// The most it may be.
+    pub most: Nanos,
+}
+
 impl Metric {
     /// All of them.
     pub const ALL: [Self; 6] =

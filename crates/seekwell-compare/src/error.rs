@@ -1,7 +1,8 @@
 //! What can go wrong, with the data a person needs to act.
 
+use crate::document::FieldDifference;
 use seekwell_runs::StoreError;
-use seekwell_sys::is_wrong_file;
+use seekwell_sys::{Class, classify};
 use std::io;
 use std::path::PathBuf;
 
@@ -93,16 +94,12 @@ pub enum SourceError {
     },
 }
 
-impl SourceError {
-    /// Whether naming something else would help.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Store(error) => error.is_usage(),
-            Self::Io { source, .. } => is_wrong_file(source),
-            _ => true,
-        }
-    }
-}
+classify!(SourceError {
+    Usage: NotFound, TooMany, Format, SeveralConfigurations, NoSuchConfiguration, MixedKinds,
+        NoneComplete, Empty;
+    | Self::Store(error) => error.class(),
+    | Self::Io { source, .. } => Class::of_file(source),
+});
 
 /// Why the contents of a file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -208,4 +205,96 @@ impl FormatError {
 
 fn hint(lead: &str, what: &[String]) -> String {
     if what.is_empty() { String::new() } else { format!("{lead}{}", what.join(", ")) }
+}
+
+/// Why sides cannot be compared.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CompareError {
+    /// One side is no comparison.
+    #[error("there is only one side to compare: name another")]
+    OneSide,
+    /// The workloads are not the same.
+    #[error(
+        "{a} and {b} are of different workloads: {}; nothing follows from comparing their numbers; \
+         --different-workloads shows them all the same",
+        list(differences)
+    )]
+    DifferentWorkloads {
+        /// The baseline.
+        a: String,
+        /// The other.
+        b: String,
+        /// The fields that differ.
+        differences: Vec<FieldDifference>,
+    },
+    /// The runs of one side are of different workloads.
+    #[error("the runs of {side} are of different workloads: {}", list(differences))]
+    MixedWorkloads {
+        /// The side.
+        side: String,
+        /// The fields that differ.
+        differences: Vec<FieldDifference>,
+    },
+    /// No workload is on both sides.
+    #[error(
+        "{a} and {b} have no workload in common: {a} has {}, {b} has {}",
+        names(groups_a),
+        names(groups_b)
+    )]
+    NothingInCommon {
+        /// The baseline.
+        a: String,
+        /// The other.
+        b: String,
+        /// Workloads of the baseline.
+        groups_a: Vec<String>,
+        /// Workloads of the other.
+        groups_b: Vec<String>,
+    },
+    /// The primary metric is not there, or is several.
+    #[error("{wanted:?} is not one metric of this comparison; there are {}", names(candidates))]
+    NoSuchMetric {
+        /// What was asked for.
+        wanted: String,
+        /// Metrics there are, the most prominent first.
+        candidates: Vec<String>,
+    },
+    /// A claim without a metric that it is about.
+    #[error("a claim is about one metric: name it with --metric; there are {}", names(candidates))]
+    NoPrimary {
+        /// Metrics there are, the most prominent first.
+        candidates: Vec<String>,
+    },
+    /// A claim on a metric that has no better.
+    #[error("{metric} explains other numbers and has no better: a claim on it means nothing")]
+    NotJudged {
+        /// The metric.
+        metric: String,
+    },
+}
+
+classify!(CompareError {
+    Usage: OneSide, DifferentWorkloads, MixedWorkloads, NothingInCommon, NoSuchMetric, NoPrimary,
+        NotJudged;
+});
+
+fn list(differences: &[FieldDifference]) -> String {
+    let value = |v: &Option<String>| v.clone().unwrap_or_else(|| "not set".into());
+    let told = differences
+        .iter()
+        .take(6)
+        .map(|d| format!("{} of {} is {} and {}", d.field, d.group, value(&d.a), value(&d.b)));
+    let mut text = told.collect::<Vec<_>>().join("; ");
+    if differences.len() > 6 {
+        text += &format!("; and {} more", differences.len() - 6);
+    }
+    text
+}
+
+fn names(names: &[String]) -> String {
+    let mut text = names.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > 12 {
+        text += &format!(" and {} more", names.len() - 12);
+    }
+    text
 }

@@ -9,6 +9,7 @@
 use crate::model::{Better, Class, Rank, RunValues, Side, Unit, Value};
 use quick_xml::escape::escape;
 use seekwell_inspect::{Fact, Inspection};
+use seekwell_sys::classify;
 use std::fmt::Write;
 
 /// What is written beside the numbers.
@@ -27,6 +28,10 @@ pub enum WriteError {
     #[error("there is no number to write: a result file needs one result at least")]
     Nothing,
 }
+
+classify!(WriteError {
+    Usage: Nothing;
+});
 
 /// The sides as a result file.
 ///

@@ -7,8 +7,9 @@
 use crate::error::SourceError;
 use crate::model::{Better, RunValues, Side, SourceKind, Unit, Value};
 use crate::sources::kept_run;
-use seekwell_runs::{Entry, Filter, State, Store, StoreError};
+use seekwell_runs::{Filter, RunEntry, RunState, Store, StoreError};
 use seekwell_stats::{ChangeRule, METHOD, change_points};
+use seekwell_sys::classify;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -128,19 +129,14 @@ pub enum TrendError {
     Source(#[from] SourceError),
 }
 
+classify!(TrendError {
+    Usage: NoSuchMetric, SeveralPhases;
+    | Self::Source(error) => error.class(),
+});
+
 impl From<StoreError> for TrendError {
     fn from(error: StoreError) -> Self {
         Self::Source(error.into())
-    }
-}
-
-impl TrendError {
-    /// Whether naming something else would help.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Source(error) => error.is_usage(),
-            _ => true,
-        }
     }
 }
 
@@ -155,7 +151,7 @@ pub fn trend(store: &Store, options: &TrendOptions) -> Result<Trend, TrendError>
     };
     let filter = Filter { label: options.label.clone(), ..Filter::default() };
     let mut entries = store.list(&filter)?.runs;
-    entries.retain(|e| e.state == State::Complete && !e.invalid);
+    entries.retain(|e| e.state == RunState::Complete && !e.invalid);
     entries.truncate(MOST_RUNS);
     let missing = || TrendError::NoSuchMetric {
         metric: metric.clone(),
@@ -165,7 +161,7 @@ pub fn trend(store: &Store, options: &TrendOptions) -> Result<Trend, TrendError>
     let (newest, phase) = newest(&entries, phase.as_deref(), &metric)?.ok_or_else(missing)?;
     let history: BTreeMap<String, seekwell_runs::Spread> =
         store.history(&phase, &metric)?.into_iter().collect();
-    let having: Vec<&Entry> = entries.iter().filter(|e| history.contains_key(&e.id)).collect();
+    let having: Vec<&RunEntry> = entries.iter().filter(|e| history.contains_key(&e.id)).collect();
     let runs = one_configuration(&having, newest, &phase)?;
     let (title, described) = describe(&runs, &phase, &metric);
     let points: Vec<Point> = runs
@@ -207,10 +203,10 @@ pub fn trend(store: &Store, options: &TrendOptions) -> Result<Trend, TrendError>
 
 /// The newest run that has the metric, and the phase it has it in.
 fn newest<'a>(
-    entries: &'a [Entry],
+    entries: &'a [RunEntry],
     phase: Option<&str>,
     metric: &str,
-) -> Result<Option<(&'a Entry, String)>, TrendError> {
+) -> Result<Option<(&'a RunEntry, String)>, TrendError> {
     for entry in entries {
         let run = kept_run(entry)?;
         let has = run.groups.iter().filter(|g| g.value(metric).is_some());
@@ -227,11 +223,11 @@ fn newest<'a>(
 
 /// The runs of the newest one's label, target, disk and workload, oldest first.
 fn one_configuration<'a>(
-    entries: &[&'a Entry],
-    newest: &Entry,
+    entries: &[&'a RunEntry],
+    newest: &RunEntry,
     phase: &str,
-) -> Result<Vec<(&'a Entry, RunValues)>, TrendError> {
-    let same = |e: &Entry| {
+) -> Result<Vec<(&'a RunEntry, RunValues)>, TrendError> {
+    let same = |e: &RunEntry| {
         e.label == newest.label
             && e.target == newest.target
             && e.modelled == newest.modelled
@@ -252,7 +248,7 @@ fn one_configuration<'a>(
 }
 
 /// The phase in words, and the metric as its newest run has it.
-fn describe(runs: &[(&Entry, RunValues)], phase: &str, metric: &str) -> (String, Option<Value>) {
+fn describe(runs: &[(&RunEntry, RunValues)], phase: &str, metric: &str) -> (String, Option<Value>) {
     let groups = || {
         let newest_first = runs.iter().rev();
         newest_first.filter_map(|(_, run)| run.groups.iter().find(|g| g.name == phase))
@@ -261,7 +257,7 @@ fn describe(runs: &[(&Entry, RunValues)], phase: &str, metric: &str) -> (String,
     (title, groups().find_map(|g| g.value(metric).cloned()))
 }
 
-fn changes(points: &[Point], runs: &[(&Entry, RunValues)], rule: ChangeRule) -> Vec<Change> {
+fn changes(points: &[Point], runs: &[(&RunEntry, RunValues)], rule: ChangeRule) -> Vec<Change> {
     let series: Vec<f64> = points.iter().map(|p| p.value).collect();
     let found = change_points(&series, rule).into_iter().filter(|c| c.index < points.len());
     let setup = |index: usize| -> Vec<String> {

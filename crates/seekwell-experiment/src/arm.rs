@@ -125,6 +125,45 @@ impl Options {
         self.tags.map(|tags| (self.tag_policy, tags))
     }
 
+    /// A short name, by which a phase can be typed: `randread-4096-d32`.
+    pub fn name(&self) -> String {
+        let tags = self.tags().map(|(policy, tags)| format!("-{}-{tags}", policy.name()));
+        let (rw, bytes, depth) = (self.rw.name(), self.block_bytes, self.iodepth);
+        format!("{rw}-{bytes}-d{depth}{}", tags.unwrap_or_default())
+    }
+
+    /// What it does, in words: `random read 4 KiB, depth 32`.
+    pub fn title(&self) -> String {
+        let mixed = self.mix_read_percent;
+        let what = match self.rw {
+            Rw::Read => "sequential read".to_owned(),
+            Rw::Write => "sequential write".to_owned(),
+            Rw::RandRead => "random read".to_owned(),
+            Rw::RandWrite => "random write".to_owned(),
+            Rw::ReadWrite => format!("sequential mix, {mixed} % reads,"),
+            Rw::RandRw => format!("random mix, {mixed} % reads,"),
+        };
+        let size = match self.block_bytes {
+            b if b % (1 << 20) == 0 => format!("{} MiB", b >> 20),
+            b if b % (1 << 10) == 0 => format!("{} KiB", b >> 10),
+            b => format!("{b} B"),
+        };
+        let threads = match self.numjobs {
+            1 => String::new(),
+            jobs => format!(", {jobs} threads"),
+        };
+        let tags = match self.tags() {
+            None => String::new(),
+            Some((policy, tags)) => format!(", {tags} tags {}", policy.name()),
+        };
+        format!("{what} {size}, depth {}{threads}{tags}", self.iodepth)
+    }
+
+    /// Measured and unmeasured time of a run.
+    pub fn run_time(&self) -> Nanos {
+        self.runtime_ns + self.ramp_ns
+    }
+
     /// Share of reads, per cent.
     pub fn read_percent(&self) -> u8 {
         match self.rw {

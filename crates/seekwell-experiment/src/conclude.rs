@@ -1,9 +1,9 @@
 //! What follows from the runs: gates first, then one verdict.
 
+use crate::conclusion::{Check, Checked, Conclusion, Decision, Exploratory};
 use crate::design::Shape;
 use crate::document::{Document, Run};
 use crate::error::told;
-use crate::metric::{better, default_margin};
 use crate::resume::changes;
 use crate::steady::{SHORTEST_JUDGED, judge};
 use seekwell_inspect::diff::Change;
@@ -11,95 +11,6 @@ use seekwell_stats::{
     Arm, BLOCKS_PILOT, Block, Estimate, Gate, Interval, METHOD, Pair, Severity, Traffic, Verdict,
     estimate, gates, holm, percent, signed, verdict,
 };
-use serde::{Deserialize, Serialize};
-
-/// What a caller claims of B, to be held against the verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Claim {
-    /// B is faster.
-    Faster,
-    /// B is slower.
-    Slower,
-    /// No difference within the margin.
-    Equivalent,
-}
-
-/// What became of the question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Decision {
-    /// Faster, slower, or no difference within the margin.
-    Decided,
-    /// The data allow several answers.
-    Undecided,
-    /// The experiment was not fit for one.
-    Invalid,
-}
-
-/// How a check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Checked {
-    /// As it should be.
-    Passed,
-    /// To be kept in mind beside the verdict.
-    Warning,
-    /// No verdict.
-    Failed,
-    /// It could not be looked at.
-    NotJudged,
-}
-
-/// One thing that was looked at before the verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Check {
-    /// What: `errors`, `condition`, `environment`, `blocks`, `trend`, `neighbours`, `carry-over`,
-    /// `steady`, `sessions`, `skew`.
-    pub name: String,
-    /// How it came out.
-    pub checked: Checked,
-    /// In a sentence.
-    pub text: String,
-    /// The gate it closed.
-    pub gate: Option<Gate>,
-}
-
-/// Another metric, for orientation: the verdict is not on it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Exploratory {
-    /// The metric.
-    pub metric: String,
-    /// Change in per cent.
-    pub percent: f64,
-    /// Its 95 % interval in per cent.
-    pub interval95: Option<Interval>,
-    /// p value, adjusted by Holm over all of these.
-    pub adjusted_p: f64,
-}
-
-/// What follows from an experiment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Conclusion {
-    /// Version of the method.
-    pub method: String,
-    /// What became of the question.
-    pub decision: Decision,
-    /// The answer in a sentence.
-    pub sentence: String,
-    /// The verdict of the numbers; absent where a gate that closed leaves no room for one.
-    pub verdict: Option<Verdict>,
-    /// The numbers under it, as log ratios of B to A.
-    pub estimate: Option<Estimate>,
-    /// Log ratio of each complete block, in time; `None` where it has none.
-    pub d: Vec<Option<f64>>,
-    /// What was looked at.
-    pub checks: Vec<Check>,
-    /// The other metrics.
-    pub exploratory: Vec<Exploratory>,
-    /// Whether the claim holds, where one was made.
-    pub claim_holds: Option<bool>,
-}
 
 /// The complete blocks of a metric in time; `None` for one that lacks a value. A pair is a block
 /// whose two runs stand for both of their arm, which has the same log ratio.
@@ -153,14 +64,7 @@ pub fn conclude(document: &Document) -> Conclusion {
         (None, Some(check)) => (Decision::Invalid, invalid(&check.text), None),
         (None, None) => decide(document, verdict(&whole, design.margin, design.better)),
     };
-    let claim_holds = document.expect.map(|claim| {
-        matches!(
-            (claim, &verdict),
-            (Claim::Faster, Some(Verdict::Faster { .. }))
-                | (Claim::Slower, Some(Verdict::Slower { .. }))
-                | (Claim::Equivalent, Some(Verdict::Equivalent { .. }))
-        )
-    });
+    let claim_holds = document.expect.map(|claim| verdict.as_ref().is_some_and(|v| claim.is(v)));
     Conclusion {
         method: METHOD.to_owned(),
         decision,
@@ -405,17 +309,4 @@ fn exploratory(document: &Document) -> Vec<Exploratory> {
             }
         })
         .collect()
-}
-
-impl Exploratory {
-    /// Whether it differs beyond chance and by more than would matter.
-    pub fn stands_out(&self) -> bool {
-        let margin = default_margin(&self.metric).percent();
-        self.adjusted_p < 0.05 && self.percent.abs() > margin
-    }
-
-    /// Whether the change is for the better.
-    pub fn improves(&self) -> bool {
-        (self.percent > 0.0) == (better(&self.metric) == seekwell_stats::Better::Higher)
-    }
 }

@@ -1,8 +1,10 @@
 //! The design of an experiment: which arm runs when, and how many blocks.
 
+use crate::metric::{better, default_margin};
 use seekwell_io::units::Nanos;
 use seekwell_stats::{Arm, BLOCKS_DEFAULT, BLOCKS_PILOT, Better, Margin, Order, order};
 use serde::{Deserialize, Serialize};
+use std::hash::{BuildHasher, RandomState};
 
 /// Runs of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +68,27 @@ impl Design {
     /// Blocks of the pilot, after which the number of blocks is fixed.
     pub const PILOT: u32 = BLOCKS_PILOT;
 
+    /// Blocks of four, as many as the pilot asks for, without pauses; the default margin where none
+    /// is given.
+    pub fn new(metric: String, margin: Option<Margin>, seed: u64) -> Self {
+        Self {
+            better: better(&metric),
+            margin: margin.unwrap_or_else(|| default_margin(&metric)),
+            metric,
+            seed,
+            shape: Shape::Fours,
+            blocks: None,
+            settle_ns: Nanos::ZERO,
+            aa: false,
+            reboot_between: false,
+        }
+    }
+
+    /// A seed that nobody chose: 32 bits, enough for a coin and short enough to be typed again.
+    pub fn fresh_seed() -> u64 {
+        RandomState::new().hash_one(()) & 0xFFFF_FFFF
+    }
+
     /// Order of a block.
     pub fn order(&self, block: u32) -> Order {
         order(self.seed, u64::from(block))
@@ -106,4 +129,21 @@ fn seed(base: u64, index: u32) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     (z ^ (z >> 31)) >> 11
+}
+
+/// What is known beforehand of how long an experiment takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// Standard deviation of a block's log ratio.
+    pub sd: f64,
+    /// Blocks it will take.
+    pub blocks: u32,
+    /// Seconds it will take.
+    pub seconds: f64,
+    /// More blocks would be needed than are ever made.
+    pub beyond_cap: bool,
+    /// The noise was measured under the same workload.
+    pub same_workload: bool,
+    /// The A/A experiment that measured it.
+    pub from: String,
 }

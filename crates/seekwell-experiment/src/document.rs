@@ -2,15 +2,15 @@
 //! and what follows. It is also the state from which an experiment goes on.
 
 use crate::arm::ArmSpec;
-use crate::conclude::{Claim, Conclusion};
+use crate::conclusion::Conclusion;
 use crate::condition::Condition;
-use crate::design::{Design, Slot};
-use crate::noise::Forecast;
-use crate::rig::{NotRestored, Region};
+use crate::design::{Design, Forecast, Slot};
+use crate::rig::{Applied, NotRestored, Region};
+use jiff::Timestamp;
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
 use seekwell_runs::Tool;
-use seekwell_stats::Arm;
+use seekwell_stats::{Arm, Claim};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -100,17 +100,6 @@ pub struct Session {
     pub after: Option<Inspection>,
 }
 
-/// A setting that was applied for a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
-    /// The key.
-    pub key: String,
-    /// What it was before.
-    pub was: String,
-    /// What was read back after it was set.
-    pub is: String,
-}
-
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -148,6 +137,36 @@ pub struct Run {
 impl Document {
     /// The schema's name.
     pub const SCHEMA: &str = "seekwell/experiment/1";
+
+    /// An experiment of two arms without any run.
+    pub fn new(tool: Tool, target: String, design: Design, a: ArmSpec, b: ArmSpec) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            id: String::new(),
+            status: Status::Running,
+            started_at: Timestamp::now().to_string(),
+            ended_at: None,
+            tool,
+            command: Vec::new(),
+            target,
+            identity: String::new(),
+            size_bytes: None,
+            destroy: None,
+            design,
+            expect: None,
+            a,
+            b,
+            region: None,
+            forecast: None,
+            planned_blocks: None,
+            sessions: Vec::new(),
+            runs: Vec::new(),
+            discarded: Vec::new(),
+            invalid: None,
+            not_restored: Vec::new(),
+            conclusion: None,
+        }
+    }
 
     /// The arm of this letter.
     pub fn arm(&self, arm: Arm) -> &ArmSpec {

@@ -2,6 +2,7 @@
 
 use seekwell_access::OutputError;
 use seekwell_inspect::diff::Change;
+use seekwell_sys::classify;
 use std::io;
 use std::path::PathBuf;
 
@@ -107,20 +108,11 @@ pub enum ExperimentError {
     },
 }
 
-impl ExperimentError {
-    /// Whether what was typed is wrong, not what it met.
-    pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NotFound { .. } | Self::Ambiguous { .. } | Self::EndedInvalid { .. })
-    }
-
-    /// Whether the machine is not fit for going on.
-    pub const fn is_invalid(&self) -> bool {
-        matches!(
-            self,
-            Self::EnvironmentChanged { .. } | Self::NotRebooted { .. } | Self::NotInMode { .. }
-        )
-    }
-}
+classify!(ExperimentError {
+    Usage: NotFound, Ambiguous, EndedInvalid;
+    Refused: Io, Output, Damaged, Newer, Busy;
+    Invalid: EnvironmentChanged, NotRebooted, NotInMode;
+});
 
 /// Changes in a sentence: `scheduler none → mq-deadline`, at most four of them.
 pub(crate) fn told(changes: &[Change]) -> String {

@@ -14,33 +14,38 @@
 
 mod arm;
 mod conclude;
+mod conclusion;
 mod condition;
 mod conduct;
 mod design;
 mod document;
 mod error;
+mod keys;
 mod metric;
 mod noise;
 mod resume;
 mod rig;
 mod steady;
 mod store;
+mod sweep;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
 pub use arm::{ArmSpec, Options, Rw, Setting};
-pub use conclude::{
-    Check, Checked, Claim, Conclusion, Decision, Exploratory, blocks, conclude, values,
-};
+pub use conclude::{blocks, conclude, values};
+pub use conclusion::{Check, Checked, Conclusion, Decision, Exploratory};
 pub use condition::{Condition, Temperature};
 pub use conduct::{Observer, Standing, conduct};
-pub use design::{Design, Shape, Slot};
-pub use document::{Applied, Document, Run, Session, Status};
+pub use design::{Design, Forecast, Shape, Slot};
+pub use document::{Document, Run, Session, Status};
 pub use error::ExperimentError;
+pub use keys::ArmError;
 pub use metric::{UnknownMetric, better, check_metric, default_margin, default_metric, names};
-pub use noise::{Forecast, Noise, NoiseFloor, forecast, identity};
+pub use noise::{Noise, NoiseFloor, forecast, identity};
 pub use resume::{Next, begin, next};
-pub use rig::{NotRestored, PrepareError, Region, Rig};
+pub use rig::{Applied, NotRestored, PrepareError, Region, Rig};
+pub use seekwell_stats::Claim;
 pub use steady::{SHORTEST_JUDGED, course};
-pub use store::{Folder, Keeper, Place};
+pub use store::{ExperimentStore, Folder, Keeper};
+pub use sweep::{Grid, GridPoint, SweepError};

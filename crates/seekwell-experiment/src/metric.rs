@@ -2,6 +2,7 @@
 
 use crate::arm::Options;
 use seekwell_stats::{Better, Margin};
+use seekwell_sys::classify;
 
 const TIMES: [&str; 7] = ["mean", "p50", "p90", "p99", "p99_9", "p99_99", "max"];
 
@@ -14,6 +15,8 @@ pub struct UnknownMetric {
     /// The most similar name.
     pub nearest: String,
 }
+
+classify!(UnknownMetric: Usage);
 
 /// Every metric a run can give, by name.
 pub fn names() -> Vec<String> {

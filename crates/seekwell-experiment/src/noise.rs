@@ -3,7 +3,7 @@
 
 use crate::arm::Options;
 use crate::conclude::block_values;
-use crate::design::{Design, Shape};
+use crate::design::{Design, Forecast, Shape};
 use crate::document::Document;
 use seekwell_inspect::Inspection;
 use seekwell_stats::{BLOCKS_CAP, estimate};
@@ -42,23 +42,6 @@ pub struct NoiseFloor {
     pub from: String,
     /// RFC 3339, UTC.
     pub at: String,
-}
-
-/// What is known beforehand of how long an experiment takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Forecast {
-    /// Standard deviation of a block's log ratio.
-    pub sd: f64,
-    /// Blocks it will take.
-    pub blocks: u32,
-    /// Seconds it will take.
-    pub seconds: f64,
-    /// More blocks would be needed than are ever made.
-    pub beyond_cap: bool,
-    /// The noise was measured under the same workload.
-    pub same_workload: bool,
-    /// The A/A experiment that measured it.
-    pub from: String,
 }
 
 impl Noise {

@@ -2,7 +2,6 @@
 
 use crate::arm::ArmSpec;
 use crate::condition::Condition;
-use crate::document::Applied;
 use seekwell_checkup::{ExecuteError, Execution};
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
@@ -42,6 +41,17 @@ pub enum PrepareError {
         /// The last line it said on standard error; may be empty.
         said: String,
     },
+}
+
+/// A setting that was applied for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// The key.
+    pub key: String,
+    /// What it was before.
+    pub was: String,
+    /// What was read back after it was set.
+    pub is: String,
 }
 
 /// A setting that is not as it was before the experiment.

@@ -52,11 +52,11 @@ pub trait Keeper {
 
 /// The folder of all experiments. Opening it touches nothing.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ExperimentStore {
     dir: PathBuf,
 }
 
-impl Place {
+impl ExperimentStore {
     /// The place beside the folder of runs: its sibling `experiments` where that folder is called
     /// `runs`, and otherwise a folder in it, so that nothing is put beside a folder a person named.
     pub fn beside(runs: &Path) -> Self {
@@ -140,7 +140,7 @@ impl Place {
     /// its arm and its repeat the number of the run.
     ///
     /// # Errors
-    /// [`ExperimentError`], as for [`Place::read`].
+    /// [`ExperimentError`], as for [`ExperimentStore::read`].
     pub fn detail(&self, id: &str) -> Result<Detail, ExperimentError> {
         let dir = self.dir.join(id);
         if !is_id(id) || !dir.exists() {

@@ -1,6 +1,7 @@
 //! An experiment for people, at the width of a terminal.
 
-use crate::conclude::{Checked, Conclusion, values};
+use crate::conclude::values;
+use crate::conclusion::{Checked, Conclusion};
 use crate::design::Shape;
 use crate::document::{Document, Status};
 use seekwell_io::units::{Nanos, three_digits};

@@ -5,6 +5,7 @@
 //! evidence, and nothing above info about a healthy disk: a reader who meets three findings that do
 //! not matter skips the fourth. A missing fact is never taken for a bad one.
 
+mod found;
 mod look;
 mod observed;
 mod rule;
@@ -17,7 +18,8 @@ pub use observed::Observed;
 pub use rule::Rule;
 pub use rules::log::incidents;
 
-pub(crate) use rule::{Check, Found};
+pub(crate) use found::Found;
+pub(crate) use rule::Check;
 
 use seekwell_inspect::Finding;
 use std::cmp::Reverse;

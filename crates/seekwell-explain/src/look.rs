@@ -1,6 +1,5 @@
 //! Reading facts and phases.
 
-use crate::observed::walk;
 use seekwell_inspect::facts::Detail;
 use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Inspection};
 use seekwell_runs::{Medium, Phase, PhaseId, Spread};
@@ -92,4 +91,12 @@ pub(crate) fn medium_size(medium: &Medium) -> Option<(u64, bool)> {
         | Medium::Destroyed { size_bytes, direct, .. } => Some((*size_bytes, *direct)),
         Medium::Null | Medium::Machine { .. } => None,
     }
+}
+
+/// A device and everything below it, each name once.
+pub(crate) fn walk<'a>(device: &'a Device, out: &mut Vec<&'a Device>) {
+    if out.iter().all(|d| d.name != device.name) {
+        out.push(device);
+    }
+    device.below.iter().for_each(|d| walk(d, out));
 }

@@ -1,7 +1,7 @@
 //! Everything the rules may look at.
 
-use crate::Found;
-use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, is_honest, text};
+use crate::found::Found;
+use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, is_honest, text, walk};
 use crate::words::evidence;
 use seekwell_inspect::facts::{AtaFacts, IdentifyData, ScsiFacts};
 use seekwell_inspect::log::LogReport;
@@ -49,9 +49,7 @@ impl<'a> Observed<'a> {
             io_uring_disabled: None,
         }
     }
-}
 
-impl<'a> Observed<'a> {
     /// The target's device and everything below it, each name once.
     pub(crate) fn devices(&self) -> Vec<&'a Device> {
         let mut out = Vec::new();
@@ -116,13 +114,6 @@ impl<'a> Observed<'a> {
         let word = line.value.split_whitespace().find(|w| w.starts_with(prefix))?;
         Some(Fact::new(word.to_owned(), line.from.clone()))
     }
-}
-
-pub(crate) fn walk<'a>(device: &'a Device, out: &mut Vec<&'a Device>) {
-    if out.iter().all(|d| d.name != device.name) {
-        out.push(device);
-    }
-    device.below.iter().for_each(|d| walk(d, out));
 }
 
 fn is_atapi(ata: &AtaFacts) -> bool {

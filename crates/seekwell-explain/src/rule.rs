@@ -1,8 +1,8 @@
 //! A rule, its page of documentation and what it found.
 
-use crate::Observed;
-use seekwell_inspect::{Evidence, Fact, Finding, Severity};
-use std::fmt::Display;
+use crate::found::Found;
+use crate::observed::Observed;
+use seekwell_inspect::Finding;
 
 /// One rule with its page of documentation.
 #[derive(Clone, Copy)]
@@ -37,18 +37,6 @@ impl std::fmt::Debug for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rule").field("id", &self.id).field("about", &self.about).finish()
     }
-}
-
-/// What a rule found on one device; the rest of the finding is the rule's.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    pub(crate) severity: Severity,
-    pub(crate) title: String,
-    pub(crate) evidence: Vec<Evidence>,
-    /// Why it matters in this case; `None` takes the rule's own words.
-    pub(crate) why: Option<String>,
-    /// An exact command or setting; `None` takes the rule's own words.
-    pub(crate) remedy: Option<String>,
 }
 
 impl Rule {
@@ -104,42 +92,4 @@ fn sentence(clause: &str) -> String {
     let first = rest.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     let stop = if clause.ends_with('.') { "" } else { "." };
     format!("{first}{}{stop}", rest.as_str())
-}
-
-impl Found {
-    pub(crate) fn new(severity: Severity, title: impl Into<String>) -> Self {
-        Self { severity, title: title.into(), evidence: Vec::new(), why: None, remedy: None }
-    }
-
-    pub(crate) fn seen(mut self, seen: impl Into<String>, from: impl Into<String>) -> Self {
-        self.evidence.push(Evidence { seen: seen.into(), from: from.into() });
-        self
-    }
-
-    /// A fact under its name.
-    pub(crate) fn fact<T: Display>(self, what: &str, fact: &Fact<T>) -> Self {
-        self.seen(format!("{what}: {}", fact.value), &fact.from)
-    }
-
-    pub(crate) fn facts<T: Display>(self, what: &str, fact: Option<&Fact<T>>) -> Self {
-        match fact {
-            Some(fact) => self.fact(what, fact),
-            None => self,
-        }
-    }
-
-    pub(crate) fn evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
-        self.evidence.extend(evidence);
-        self
-    }
-
-    pub(crate) fn why(mut self, why: impl Into<String>) -> Self {
-        self.why = Some(why.into());
-        self
-    }
-
-    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(remedy.into());
-        self
-    }
 }

@@ -1,8 +1,7 @@
 //! Putting values and commands into words.
 
-use crate::Observed;
 use crate::look::disk_name;
-use seekwell_inspect::{Device, Evidence, Fact};
+use seekwell_inspect::{Device, Evidence, Fact, Inspection};
 use seekwell_io::units::{Nanos, three_digits};
 
 /// One piece of evidence.
@@ -30,8 +29,8 @@ pub(crate) fn quote(word: &str) -> String {
 }
 
 /// The command that measures the device under the target itself, past the file system; reads only.
-pub(crate) fn measure_device(input: &Observed<'_>) -> String {
-    match &input.inspection.device {
+pub(crate) fn measure_device(inspection: &Inspection) -> String {
+    match &inspection.device {
         Some(d) => format!("sudo seekwell checkup /dev/{}", d.name),
         None => {
             "seekwell checkup DIRECTORY, with a directory on a local disk (findmnt --real lists \

@@ -4,21 +4,16 @@
 //! repository; without them nothing is tested here and it is said so.
 #![allow(clippy::print_stderr)]
 
+#[path = "../../seekwell-inspect/src/testing.rs"]
+mod testing;
+
 use seekwell_explain::{Observed, findings};
-use seekwell_inspect::log::{Source, read};
+use seekwell_inspect::log::{LogSource, read};
 use seekwell_inspect::{Finding, Inspection, Severity, all_disks, inspect, saved};
 use seekwell_sys::Snapshot;
 use seekwell_sys::fake::Fake;
 use std::path::{Path, PathBuf};
-
-fn corpus() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    let there = folder.join("INDEX.md").exists();
-    if !there {
-        eprintln!("skipped: there are no saved machines at {}", folder.display());
-    }
-    there.then_some(folder)
-}
+use testing::corpus;
 
 fn open(folder: &Path) -> Snapshot {
     Snapshot::open(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
@@ -218,7 +213,7 @@ fn from_log(corpus: &Path, log: &Path, fixture: &str) -> Vec<Finding> {
     let snapshot = open(&corpus.join(fixture));
     let target = all_disks(&snapshot).into_iter().next().unwrap();
     let inspection = inspect(&snapshot, &target);
-    let report = read(Source::File(log.to_path_buf()), Some(&snapshot)).unwrap();
+    let report = read(LogSource::File(log.to_path_buf()), Some(&snapshot)).unwrap();
     let input = Observed { log: Some(&report), ..Observed::new(&inspection) };
     let all = findings(&input).into_iter();
     all.filter(|f| f.id.starts_with("SW-LOG") && f.severity >= Severity::Warning).collect()

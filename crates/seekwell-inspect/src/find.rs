@@ -1,7 +1,7 @@
 //! From a device number, a kernel name or a `/dev` path to a device's own folder in sysfs.
 
-use crate::attach;
 use crate::reader::Reader;
+use crate::sysfs::{is_pci_function, name};
 use seekwell_sys::DevId;
 use std::path::{Path, PathBuf};
 
@@ -66,9 +66,7 @@ pub(crate) fn pci_functions(r: &Reader<'_>) -> Vec<PathBuf> {
     };
     let mut all = listed("/sys/bus/pci/devices");
     for device in listed("/sys/block").into_iter().chain(listed("/sys/class/ata_port")) {
-        let is_function = |p: &&Path| {
-            attach::is_pci_function(p.file_name().and_then(|n| n.to_str()).unwrap_or(""))
-        };
+        let is_function = |p: &&Path| is_pci_function(name(p));
         all.extend(device.ancestors().find(is_function).map(Path::to_path_buf));
     }
     all.sort();

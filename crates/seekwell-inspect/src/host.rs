@@ -1,6 +1,7 @@
 //! The machine: kernel, CPU, memory, and whether it is a virtual machine or a container.
 
-use crate::model::{Fact, Host};
+use crate::inspection::Host;
+use crate::model::Fact;
 use crate::reader::{Need, Reader, clean, show};
 use std::path::Path;
 

@@ -15,6 +15,7 @@ mod finding;
 mod host;
 mod identity;
 mod inspect;
+mod inspection;
 pub mod log;
 mod model;
 mod mount;
@@ -24,15 +25,16 @@ mod queue;
 mod reader;
 pub mod saved;
 mod stack;
+mod sysfs;
 mod target;
+#[cfg(test)]
+mod testing;
 pub mod text;
 pub mod watch;
 
 pub use finding::{Evidence, Finding, Severity};
-pub use identity::Identity;
 pub use inspect::inspect;
-pub use model::{
-    Device, DeviceKind, Fact, Filesystem, Hop, Host, Inspection, Missing, Queue, TargetKind,
-};
+pub use inspection::{Device, Host, Inspection};
+pub use model::{DeviceKind, Fact, Filesystem, Hop, Identity, Missing, Queue, TargetKind};
 pub use stack::identity;
 pub use target::{FsSpace, InspectError, NotATarget, Target, all_disks};

@@ -1,6 +1,7 @@
 //! Plain words for a target that is not an ordinary disk. What to do about it is for findings.
 
-use crate::model::{Device, DeviceKind, Filesystem};
+use crate::inspection::Device;
+use crate::model::{DeviceKind, Filesystem};
 
 /// What has to be known of a file system before its numbers mean anything.
 pub(crate) fn of_filesystem(filesystem: &Filesystem) -> Option<String> {

@@ -87,6 +87,28 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A text that not every device has.
+    pub fn optional(&mut self, path: &Path, what: &str) -> Option<Fact<String>> {
+        self.text(path, what, Need::Optional)
+    }
+
+    /// A number that not every device has.
+    pub fn count(&mut self, path: &Path, what: &str) -> Option<Fact<u64>> {
+        self.number(path, what, Need::Optional)
+    }
+
+    /// A value of any other form, where nobody minds if it cannot be read.
+    pub fn parsed<T: std::str::FromStr>(&self, path: &Path) -> Option<Fact<T>> {
+        Some(Fact::new(self.hint(path)?.parse().ok()?, show(path)))
+    }
+
+    /// A number the kernel writes in hexadecimal, with or without `0x`.
+    pub fn hex(&self, path: &Path) -> Option<Fact<u64>> {
+        let text = self.hint(path)?;
+        let digits = text.strip_prefix("0x").unwrap_or(&text);
+        Some(Fact::new(u64::from_str_radix(digits, 16).ok()?, show(path)))
+    }
+
     /// A number times a unit; a product that does not fit is malformed.
     pub fn scaled(&mut self, path: &Path, what: &str, unit: u64, need: Need) -> Option<Fact<u64>> {
         let number = self.number(path, what, need)?;

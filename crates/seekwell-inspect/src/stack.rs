@@ -8,8 +8,9 @@
 use crate::attach::{self, AtaPort};
 use crate::facts;
 use crate::find;
-use crate::identity::{self, Identify, Identity};
-use crate::model::{Device, DeviceKind, Fact, Hop};
+use crate::identity::{self, Identify};
+use crate::inspection::Device;
+use crate::model::{DeviceKind, Fact, Hop, Identity};
 use crate::mount;
 use crate::queue;
 use crate::reader::{Need, Reader, choice, show};

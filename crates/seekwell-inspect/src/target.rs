@@ -4,7 +4,7 @@ use crate::find;
 use crate::model::TargetKind;
 use crate::reader::Reader;
 use rustix::fs::FileType;
-use seekwell_sys::{DevId, View, nearest, path_text, sudo_if_denied};
+use seekwell_sys::{DevId, View, classify, nearest, path_text, sudo_if_denied};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -105,18 +105,10 @@ pub enum InspectError {
     },
 }
 
-impl InspectError {
-    /// Whether another path should have been named.
-    pub const fn is_usage(&self) -> bool {
-        match self {
-            Self::NotFound { .. }
-            | Self::Deleted { .. }
-            | Self::DanglingLink { .. }
-            | Self::Unsupported { .. } => true,
-            Self::Unreadable { .. } => false,
-        }
-    }
-}
+classify!(InspectError {
+    Usage: NotFound, Deleted, DanglingLink, Unsupported;
+    Refused: Unreadable;
+});
 
 impl Target {
     /// The engine's null target: nothing below it.

@@ -2,24 +2,18 @@
 //! the disk.
 #![allow(clippy::print_stderr)]
 
-use seekwell_inspect::Severity;
-use seekwell_inspect::log::{Incident, LogReport, MappedBy, Ncq, Source, State, read};
-use seekwell_sys::{Snapshot, View};
-use std::path::{Path, PathBuf};
+#[path = "../src/testing.rs"]
+mod testing;
 
-/// The folder of captured machines, when it is there.
-fn fixtures() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    if !root.is_dir() {
-        eprintln!("skipped: {} is not there", root.display());
-        return None;
-    }
-    Some(root)
-}
+use seekwell_inspect::Severity;
+use seekwell_inspect::log::{DeviceState, Incident, LogReport, LogSource, MappedBy, Ncq, read};
+use seekwell_sys::{Snapshot, View};
+use std::path::Path;
+use testing::corpus;
 
 fn report(folder: &Path, file: &str, view: Option<&dyn View>) -> LogReport {
     let path = folder.join(file);
-    read(Source::File(path.clone()), view).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    read(LogSource::File(path.clone()), view).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 fn serious(report: &LogReport) -> Vec<&Incident> {
@@ -38,19 +32,19 @@ struct Fault {
     last: u64,
     critical: bool,
     recovered: bool,
-    states: Vec<State>,
+    states: Vec<DeviceState>,
 }
 
-fn dma(mode: &str) -> State {
-    State::DmaMode { mode: mode.to_owned() }
+fn dma(mode: &str) -> DeviceState {
+    DeviceState::DmaMode { mode: mode.to_owned() }
 }
 
-fn pio(mode: &str) -> State {
-    State::Pio { mode: mode.to_owned() }
+fn pio(mode: &str) -> DeviceState {
+    DeviceState::Pio { mode: mode.to_owned() }
 }
 
 fn faults() -> Vec<Fault> {
-    let fault = |folder, id, subject, count, (first, last), states: Vec<State>| Fault {
+    let fault = |folder, id, subject, count, (first, last), states: Vec<DeviceState>| Fault {
         folder,
         id,
         subject,
@@ -66,14 +60,21 @@ fn faults() -> Vec<Fault> {
     vec![
         // Times and counts are those of the logs; the numbers of errors also those of the error
         // ring and the time-out counters in sysfs-after.txt.
-        fault("ahci-readerror", "KL-003", ata, 12, (8_307_210, 8_770_665), vec![State::NcqOff]),
+        fault(
+            "ahci-readerror",
+            "KL-003",
+            ata,
+            12,
+            (8_307_210, 8_770_665),
+            vec![DeviceState::NcqOff],
+        ),
         fault(
             "ahci-timeout",
             "KL-003",
             ata,
             12,
             (10_628_275, 56_423_218),
-            vec![State::NcqOff, dma("UDMA/33")],
+            vec![DeviceState::NcqOff, dma("UDMA/33")],
         ),
         fault(
             "ahci-ncqoff",
@@ -81,7 +82,7 @@ fn faults() -> Vec<Fault> {
             ata,
             6,
             (10_042_641, 31_981_034),
-            vec![State::NcqOff, dma("UDMA/66")],
+            vec![DeviceState::NcqOff, dma("UDMA/66")],
         ),
         fault("piix-readerror", "KL-002", ata, 12, (8_171_667, 8_767_633), vec![dma("MWDMA1")]),
         fault("piix-timeout", "KL-002", ata, 12, (9_703_488, 55_669_142), vec![pio("PIO0")]),
@@ -93,7 +94,7 @@ fn faults() -> Vec<Fault> {
                 ata,
                 6,
                 (7_156_904, 7_411_908),
-                vec![State::NcqOff],
+                vec![DeviceState::NcqOff],
             )
         },
         Fault {
@@ -134,7 +135,7 @@ fn faults() -> Vec<Fault> {
 
 #[test]
 fn every_fault_gives_its_incident_with_count_times_and_state_and_no_other() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     let all = faults();
     for fault in &all {
         let name = fault.folder;
@@ -171,7 +172,7 @@ fn allowed(folder: &str) -> &'static [&'static str] {
 
 #[test]
 fn healthy_machines_give_nothing_of_warning_or_above_but_what_they_were_asked_for() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     let mut seen = 0;
     for entry in std::fs::read_dir(&root).expect("the fixtures list").flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -192,7 +193,7 @@ fn healthy_machines_give_nothing_of_warning_or_above_but_what_they_were_asked_fo
 
 #[test]
 fn the_text_of_dmesg_says_the_same_as_the_records_of_the_ring_buffer() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     for fault in faults() {
         let folder = root.join("fault").join(fault.folder);
         let (a, b) = (report(&folder, "kmsg.txt", None), report(&folder, "dmesg.txt", None));
@@ -208,7 +209,7 @@ fn the_text_of_dmesg_says_the_same_as_the_records_of_the_ring_buffer() {
 
 #[test]
 fn the_device_tree_ties_what_the_log_alone_does_not() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     let machine = Snapshot::open(&root.join("nvme")).expect("the fixture loads");
     let view: Option<&dyn View> = Some(&machine);
     let timeout = report(&root.join("fault/nvme-timeout"), "kmsg.txt", view);
@@ -220,21 +221,22 @@ fn the_device_tree_ties_what_the_log_alone_does_not() {
     let stick = Snapshot::open(&root.join("usb-uas")).expect("the fixture loads");
     let lines = "usb 2-1: reset SuperSpeed USB device number 2 using xhci_hcd\n\
                  usb 2-2: reset SuperSpeed USB device number 3 using xhci_hcd\n";
-    let resets = read(Source::Stream("a test", &mut lines.as_bytes()), Some(&stick));
+    let resets = read(LogSource::Stream("a test", &mut lines.as_bytes()), Some(&stick));
     let resets = resets.expect("read").incidents;
     assert_eq!((resets[0].disk.as_deref(), resets[0].severity), (Some("sda"), Severity::Warning));
     assert_eq!((resets[1].disk.as_deref(), resets[1].severity), (None, Severity::Info));
     let two = Snapshot::open(&root.join("ahci-2disks-hdd+ssd")).expect("the fixture loads");
     let lines = "ata2.00: NCQ disabled due to excessive errors\nata7.00: NCQ disabled due to \
                  excessive errors\n";
-    let report = read(Source::Stream("a test", &mut lines.as_bytes()), Some(&two)).expect("read");
+    let report =
+        read(LogSource::Stream("a test", &mut lines.as_bytes()), Some(&two)).expect("read");
     let disks: Vec<Option<&str>> = report.incidents.iter().map(|i| i.disk.as_deref()).collect();
     assert_eq!(disks, [Some("sdb"), None]);
 }
 
 #[test]
 fn facts_agree_with_what_the_fixture_is() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     let facts = report(&root.join("ahci-1.5Gbps"), "kmsg.txt", None).facts;
     assert_eq!(facts.kernel.as_deref(), Some("6.1.0-56-amd64"));
     assert_eq!((facts.cpus, facts.virtual_machine.as_deref()), (Some(2), Some("QEMU")));

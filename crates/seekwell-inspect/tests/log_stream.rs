@@ -6,13 +6,13 @@ use seekwell_inspect::Severity;
 use seekwell_inspect::log::KernelEvent;
 use seekwell_inspect::log::catalogue::{entries, entry};
 use seekwell_inspect::log::{
-    Collector, Incident, LogReport, MAX_LINE, MappedBy, Source, State, read,
+    Collector, DeviceState, Incident, LogReport, LogSource, MAX_LINE, MappedBy, read,
 };
 use std::io::{self, Read};
 use std::time::Instant;
 
 fn log(text: impl AsRef<[u8]>) -> LogReport {
-    read(Source::Stream("a test", &mut text.as_ref()), None).expect("a report")
+    read(LogSource::Stream("a test", &mut text.as_ref()), None).expect("a report")
 }
 
 fn ids(report: &LogReport) -> Vec<&str> {
@@ -29,7 +29,7 @@ fn the_lines_of_a_published_diagnosis_are_understood_without_anything_around_the
     let before = log("ata2.00: limiting SATA link speed to 1.5 Gbps\n");
     let incident = one(&before);
     assert_eq!((incident.id.as_str(), incident.subject.as_deref()), ("KL-001", Some("ata2.00")));
-    assert_eq!(incident.states, [State::LinkLimited { speed: "1.5 Gbps".into() }]);
+    assert_eq!(incident.states, [DeviceState::LinkLimited { speed: "1.5 Gbps".into() }]);
     assert_eq!((incident.severity, incident.disk.as_deref()), (Severity::Error, None));
     assert_eq!(before.facts.ports[0].limited_to.as_deref(), Some("1.5 Gbps"));
     let after = log("ata1: SATA max UDMA/133 abar m2048@0xfbed6000 port 0xfbed6100 irq 30\n\
@@ -72,7 +72,7 @@ fn a_port_number_means_the_disk_it_meant_before_the_rebind() {
     let mut text = format!("5,0,0,-;Linux version 6.1.0 (x)\n{}", probe(1, 0, &mut seq));
     text += "4,50,50000,-;ata1.00: NCQ disabled due to excessive errors\n";
     let before = log(&text);
-    assert_eq!(before.incidents[0].states, [State::NcqOff]);
+    assert_eq!(before.incidents[0].states, [DeviceState::NcqOff]);
     assert_eq!(before.incidents[0].recovered, None);
     seq = 60;
     text += &probe(3, 1, &mut seq);
@@ -158,7 +158,7 @@ fn a_port_that_had_a_disk_and_lost_it_is_told_from_an_empty_one() {
     let report = log(format!("{found}[ 50.0] ata2: SATA link down (SStatus 0 SControl 300)\n"));
     assert_eq!(
         (one(&report).id.as_str(), &one(&report).states[..]),
-        ("KL-028", &[State::LinkDown,][..])
+        ("KL-028", &[DeviceState::LinkDown,][..])
     );
 }
 
@@ -174,7 +174,7 @@ fn letting_a_disk_go_on_purpose_is_no_loss_and_giving_it_up_is() {
     let report = log(given_up);
     let incident = one(&report);
     assert_eq!((incident.id.as_str(), incident.critical), ("KL-015", true));
-    assert_eq!((&incident.states[..], incident.recovered), (&[State::Disabled][..], None));
+    assert_eq!((&incident.states[..], incident.recovered), (&[DeviceState::Disabled][..], None));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_file_system_that_stopped_leaves_that_as_its_state() {
     let report = log("[ 5.0] Aborting journal on device dm-0-8.\n\
                       [ 5.1] EXT4-fs (dm-0): Remounting filesystem read-only\n\
                       [ 6.0] XFS (sdb1): Log I/O Error Detected. Shutting down filesystem\n");
-    let stopped = |device: &str| State::FilesystemStopped { device: device.to_owned() };
+    let stopped = |device: &str| DeviceState::FilesystemStopped { device: device.to_owned() };
     let states: Vec<_> = report.incidents.iter().map(|i| i.states.clone()).collect();
     assert_eq!(states, [vec![stopped("dm-0")], vec![stopped("sdb1")]]);
     assert_eq!(report.incidents[0].count, 1);
@@ -297,7 +297,7 @@ fn two_hundred_megabytes_are_read_in_bounded_memory() {
     let mut endless = Endless { left: SIZE, line: 0, rest: Vec::new(), most: 0 };
     let before = resident();
     let start = Instant::now();
-    let report = read(Source::Stream("endless", &mut endless), None).expect("a report");
+    let report = read(LogSource::Stream("endless", &mut endless), None).expect("a report");
     let took = start.elapsed();
     eprintln!("{} lines in {took:?}", report.lines);
     assert!(report.lines > 1_000_000, "{}", report.lines);

@@ -1,13 +1,14 @@
 //! The loop that joins workload, dispatcher and target.
 
 use crate::dispatch::Dispatcher;
+use crate::gate::{Gate, Ticket};
 use crate::gauge::{Feed, Gauge};
-use crate::measurement::{Failure, FailureKind, Measurement, Stopped};
-use crate::request::{Completion, Op, Request, Tagged};
+use crate::measurement::{Failure, Measurement, Stopped};
+use crate::request::{Completion, Request, Tagged};
 use crate::target::{Target, TargetError, Until};
 use crate::units::Nanos;
 use crate::workload::{Generator, Next, Source, Workload, WorkloadError};
-use std::sync::Barrier;
+use seekwell_sys::classify;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Longest single wait for completions, so that a request to stop is seen soon.
@@ -75,6 +76,12 @@ pub enum EngineError {
     Thread,
 }
 
+classify!(EngineError {
+    Refused: Thread;
+    | Self::Workload(error) => error.class(),
+    | Self::Target(error) => error.class(),
+});
+
 /// Runs one thread's share of a workload to its end.
 ///
 /// # Errors
@@ -139,7 +146,8 @@ pub fn run_source<S: Source, T: Target, D: Dispatcher>(
 }
 
 /// Runs all threads of a workload, each on a target of its own that `open` makes on that thread,
-/// and adds up what they measured. Threads begin together once all targets are open.
+/// and adds up what they measured. Threads begin together once all targets are open, and none
+/// begins where one cannot be.
 ///
 /// # Errors
 /// The first error of any thread.
@@ -153,22 +161,25 @@ where
     D: Dispatcher,
 {
     workload.check()?;
-    let barrier = Barrier::new(workload.threads as usize);
-    let one = |thread: u32| {
+    let gate = Gate::default();
+    let one = |thread: u32, ticket: Ticket<'_>| {
         sharpen_timers();
-        let opened = open(thread);
-        barrier.wait();
-        let (mut target, mut dispatcher) = opened?;
-        run(workload, thread, &mut target, &mut dispatcher, control)
+        let (mut target, mut dispatcher) = open(thread)?;
+        let begins = ticket.pass();
+        begins.then(|| run(workload, thread, &mut target, &mut dispatcher, control)).transpose()
     };
     std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..workload.threads).map(|t| scope.spawn(move || one(t))).collect();
+        let tickets: Vec<_> = (0..workload.threads).map(|_| gate.ticket()).collect();
+        let begin = |(thread, ticket)| scope.spawn(move || one(thread, ticket));
+        let handles: Vec<_> = (0..).zip(tickets).map(begin).collect();
         let mut total: Option<Measurement> = None;
         for handle in handles {
+            // A thread that was called off gave nothing; the one that failed says why.
             let measured = handle.join().map_err(|_| EngineError::Thread)??;
-            match &mut total {
-                None => total = Some(measured),
-                Some(sum) => sum.merge(measured),
+            match (&mut total, measured) {
+                (Some(sum), Some(measured)) => sum.merge(measured),
+                (None, measured) => total = measured,
+                (Some(_), None) => {}
             }
         }
         total.ok_or(EngineError::Thread)
@@ -415,14 +426,12 @@ impl<'s, S: Source> Loop<'s, S> {
             self.free.push(completion.slot);
             dispatcher.complete(done.request.op);
             self.source.completed(&done.request, done.submitted, completion);
-            match completion.result {
-                Ok(moved) if moved == done.request.len || done.request.op == Op::Flush => {
-                    bytes += u64::from(moved);
+            match Failure::of(&done.request, completion) {
+                None => {
+                    bytes += u64::from(completion.result.unwrap_or(0));
                     self.record(&done, completion.at);
                 }
-                Ok(_) if done.request.op == Op::Discard => self.record(&done, completion.at),
-                Ok(moved) => self.fail(&done.request, FailureKind::Short { moved }),
-                Err(errno) => self.fail(&done.request, FailureKind::Errno { errno }),
+                Some(failure) => self.fail(failure),
             }
         }
         control.requests.fetch_add(reaped.len() as u64, Relaxed);
@@ -440,10 +449,8 @@ impl<'s, S: Source> Loop<'s, S> {
     }
 
     #[cold]
-    fn fail(&mut self, request: &Request, kind: FailureKind) {
-        let failure = Failure { op: request.op, offset: request.offset, len: request.len, kind };
-        self.measurement.failed += 1;
-        self.measurement.first_failure.get_or_insert(failure);
+    fn fail(&mut self, failure: Failure) {
+        self.measurement.fail(failure);
         if !self.source.tolerates(&failure) {
             self.end_as(Stopped::Failed);
         }

@@ -7,10 +7,12 @@
 pub mod clock;
 pub mod dispatch;
 pub mod engine;
+pub mod gate;
 pub mod gauge;
 pub mod histogram;
 pub mod measurement;
 pub mod request;
 pub mod target;
 pub mod units;
+pub mod value;
 pub mod workload;

@@ -1,7 +1,7 @@
 //! What came of running a workload: histograms per operation, a time series, errors, CPU used.
 
 use crate::histogram::Histogram;
-use crate::request::{Op, Request};
+use crate::request::{Completion, Op, Request};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -117,6 +117,20 @@ pub struct Failure {
     pub len: u32,
     /// How it failed.
     pub kind: FailureKind,
+}
+
+impl Failure {
+    /// How a completed request failed, where it did not do all that it was to do.
+    #[inline]
+    pub fn of(request: &Request, completion: &Completion) -> Option<Self> {
+        let kind = match (completion.result, request.op) {
+            (Ok(_), Op::Flush | Op::Discard) => return None,
+            (Ok(moved), _) if moved == request.len => return None,
+            (Ok(moved), _) => FailureKind::Short { moved },
+            (Err(errno), _) => FailureKind::Errno { errno },
+        };
+        Some(Self { op: request.op, offset: request.offset, len: request.len, kind })
+    }
 }
 
 /// How a request failed.
@@ -247,6 +261,14 @@ impl Measurement {
         }
         step.latency_ns_sum[op] += latency.0;
         step.latency_ns_max = step.latency_ns_max.max(latency.0);
+    }
+
+    /// Counts a request that failed.
+    #[cold]
+    pub fn fail(&mut self, failure: Failure) {
+        self.failed += 1;
+        self.first_failure.get_or_insert(failure);
+        debug_assert!(self.failed > 0 && self.first_failure.is_some());
     }
 
     /// The numbers of one operation.

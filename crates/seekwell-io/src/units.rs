@@ -97,3 +97,11 @@ pub fn three_digits(x: f64) -> String {
         _ => format!("{x:.2}"),
     }
 }
+
+/// Time left, rounded up to whole seconds or minutes.
+pub fn seconds(left: Nanos) -> String {
+    match left.as_secs_f64().ceil() as u64 {
+        s @ 0..120 => format!("{s} s"),
+        s => format!("{} min", s.div_ceil(60)),
+    }
+}

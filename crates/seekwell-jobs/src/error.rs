@@ -1,6 +1,7 @@
 //! What can be wrong with a job file, with the place, what was found and what is needed.
 
 use crate::job::Origin;
+use seekwell_sys::{Class, classify};
 
 /// A job file that cannot be read as one.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +83,11 @@ pub enum JobError {
         file: String,
     },
 }
+
+classify!(JobError {
+    Usage: Syntax, Include, TooMany, UnknownOption, Refused, Value, NoJob;
+    | Self::Read { source, .. } => Class::of_file(source),
+});
 
 /// An option as it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]

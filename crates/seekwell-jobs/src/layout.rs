@@ -1,39 +1,110 @@
-//! Which files jobs would use, and how much they would read and write there. Nothing is opened.
+//! Which files the clones of jobs use, and which part of each. A [`Layout`] is what the run obeys
+//! and what `--show` prints; nothing is made or written for it.
 
-use crate::job::{Amount, Blocks, EngineKind, Files, Job, JobFile};
-use seekwell_io::units::Nanos;
-use std::collections::BTreeMap;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use crate::job::{Amount, By, EngineKind, Fallocate, Files, Job};
+use crate::play::source::walk::Region;
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use seekwell_access::AccessError;
+use seekwell_sys::classify;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What is at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
-    /// Nothing.
-    Absent,
-    /// A file of this many bytes.
-    File(u64),
-    /// A block device of this many bytes, where the kernel says so.
-    Device(Option<u64>),
-    /// A folder, a pipe, a character device …: nothing that jobs can run on.
-    Other,
-    /// It cannot be looked at.
-    Hidden,
+/// What is at a path before anything is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum There {
+    /// Nothing: a temporary file stands in for it.
+    Nothing,
+    /// A file of the user's.
+    File,
+    /// A block device.
+    Device,
+    /// Requests go nowhere.
+    Null,
+    /// A part of a modelled machine.
+    Modelled,
 }
 
-/// What bounds a job's work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
-    /// Its size: byte counts are totals over all loops.
-    Work,
-    /// Time: byte counts are those of one pass, which may be begun over or cut short.
-    Time(Nanos),
-    /// Room: it writes until there is none.
-    Room,
-    /// Its trace, which was not read: byte counts are zero.
-    Trace,
-    /// Nothing known before the run: there is no size, and a file to take it from is absent.
-    Unknown,
+impl There {
+    /// Whether its size bounds what can be used of it.
+    pub const fn is_bounded(self) -> bool {
+        matches!(self, Self::File | Self::Device | Self::Modelled)
+    }
+}
+
+/// What makes two paths the same place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Identity {
+    /// Device and inode number of a file.
+    Inode(u64, u64),
+    /// Number of a block device.
+    Device(u64),
+    /// Where nothing is: its folder without links, and its name.
+    Path(PathBuf),
+}
+
+/// What a look at a path finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// What is there.
+    pub there: There,
+    /// Its size; 0 for nothing.
+    pub size_bytes: u64,
+    /// Which one it is.
+    pub identity: Identity,
+}
+
+/// One file or device that jobs use.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// As the first job named it.
+    pub path: PathBuf,
+    /// What is there.
+    pub there: There,
+    /// Its size, where it is there.
+    pub size_bytes: u64,
+    /// Where the farthest job ends in it.
+    pub end: u64,
+    /// The first job that writes to it.
+    pub written_by: Option<String>,
+    /// What it holds matters before it was written: some job reads it, or it is to be overwritten.
+    pub is_read: bool,
+    /// Room is made for the whole of it before it is written.
+    pub allocated: bool,
+}
+
+/// A clone's part in a place.
+#[derive(Debug, Clone, Copy)]
+pub struct Use {
+    /// Which place.
+    pub place: usize,
+    /// Which part of it.
+    pub region: Region,
+}
+
+/// What one clone does.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Number of the job.
+    pub job: usize,
+    /// Number of the clone in it.
+    pub clone: u32,
+    /// Its files.
+    pub uses: Vec<Use>,
+    /// Bytes to transfer in each loop.
+    pub loop_bytes: u64,
+}
+
+/// What a recorded trace asks of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The file it is played on.
+    pub path: PathBuf,
+    /// First byte after its highest request.
+    pub end_bytes: u64,
+    /// Which kinds of request it makes there.
+    pub makes: By<bool>,
 }
 
 /// Bytes of one job, by what is done with them.
@@ -47,70 +118,319 @@ pub struct Traffic {
     pub trim: u64,
 }
 
-/// One file of a job, over all its clones.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileUse {
-    /// Its path as the job has it.
-    pub path: PathBuf,
-    /// What is there.
-    pub found: Found,
-    /// Clones that use it.
+/// One place as one job uses it, over all its clones.
+#[derive(Debug, Clone)]
+pub struct Share<'l> {
+    /// The place.
+    pub place: &'l Place,
+    /// How many clones use it.
     pub clones: u32,
-    /// How long it has to be, in bytes: where the last clone's region ends. Zero where unknown.
-    pub length: u64,
-    /// Bytes that have to be written, or room that has to be made, before the job can run.
-    pub prepare: u64,
-    /// What is done there.
+    /// From the first byte of all clones to the last.
+    pub span: Range<u64>,
+    /// What is done there: in all loops, or in one pass where time ends the job. Zero where a trace
+    /// says it.
     pub traffic: Traffic,
 }
 
-/// All that one job would touch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobLayout {
-    /// Its name.
-    pub job: String,
-    /// What bounds it.
-    pub bound: Bound,
-    /// Its files, each once, in their order of first use.
-    pub files: Vec<FileUse>,
+/// All clones of all jobs with all their files.
+#[derive(Debug, Default)]
+pub struct Layout {
+    /// Files and devices, each once.
+    pub places: Vec<Place>,
+    /// The clones in the order of their jobs.
+    pub members: Vec<Member>,
+    known: HashMap<(There, Identity), usize>,
+    /// Bytes of the modelled machine that everything is on, where it is.
+    machine: Option<u64>,
 }
 
-impl JobLayout {
-    /// The sums over all files.
-    pub fn total(&self) -> Traffic {
-        let add = |a: Traffic, file: &FileUse| Traffic {
-            read: a.read.saturating_add(file.traffic.read),
-            write: a.write.saturating_add(file.traffic.write),
-            trim: a.trim.saturating_add(file.traffic.trim),
+impl Layout {
+    /// Lays out jobs that passed the parser. `recorded` gives what the trace of a clone asks for,
+    /// where it plays one; `look` says what is at a path ([`look`] asks the system); `machine` is
+    /// the size of the modelled machine that everything is on.
+    ///
+    /// # Errors
+    /// When a path cannot be used, or a size is not known or does not fit.
+    pub fn of<'t>(
+        jobs: &[Job],
+        recorded: impl Fn(usize, u32) -> Option<&'t [Recorded]>,
+        machine: Option<u64>,
+        look: impl Fn(&Path) -> Result<Found, AccessError>,
+    ) -> Result<Self, LayoutError> {
+        let mut layout = Self { machine, ..Self::default() };
+        for (number, job) in jobs.iter().enumerate() {
+            for clone in 0..job.clones {
+                let (uses, loop_bytes) = match recorded(number, clone) {
+                    Some(files) => layout.replayed(job, files, &look)?,
+                    None => layout.drawn(job, clone, &look)?,
+                };
+                layout.members.push(Member { job: number, clone, uses, loop_bytes });
+            }
+        }
+        let needed = layout.places.iter().zip(layout.bases()).map(|(p, b)| b.saturating_add(p.end));
+        let needed = needed.max().unwrap_or(0);
+        match machine {
+            Some(capacity) if needed > capacity => {
+                Err(LayoutError::TooLargeForMachine { needed, capacity })
+            }
+            _ => Ok(layout),
+        }
+    }
+
+    /// Where each place begins on a machine: one after the other, on whole blocks.
+    pub fn bases(&self) -> Vec<u64> {
+        let mut next = 0_u64;
+        let base = |place: &Place| {
+            let base = next;
+            next =
+                next.saturating_add(place.end).checked_next_multiple_of(4096).unwrap_or(u64::MAX);
+            base
         };
-        self.files.iter().fold(Traffic::default(), add)
+        self.places.iter().map(base).collect()
+    }
+
+    /// The places of one job, in the order of their first use.
+    pub fn shares(&self, number: usize, job: &Job) -> Vec<Share<'_>> {
+        let mut shares: Vec<(usize, Share<'_>)> = Vec::new();
+        for member in self.members.iter().filter(|member| member.job == number) {
+            let whole = whole(&member.uses);
+            for used in &member.uses {
+                let Region { start, bytes } = used.region;
+                let traffic = traffic(job, bytes, whole, member.loop_bytes);
+                match shares.iter_mut().find(|(place, _)| *place == used.place) {
+                    Some((_, share)) => share.add(&(start..start + bytes), traffic),
+                    None => {
+                        let (place, span) = (&self.places[used.place], start..start + bytes);
+                        shares.push((used.place, Share { place, clones: 1, span, traffic }));
+                    }
+                }
+            }
+        }
+        shares.into_iter().map(|(_, share)| share).collect()
+    }
+
+    /// The files of a clone that draws its requests, and the bytes of one loop.
+    fn drawn(
+        &mut self,
+        job: &Job,
+        clone: u32,
+        look: impl Fn(&Path) -> Result<Found, AccessError>,
+    ) -> Result<(Vec<Use>, u64), LayoutError> {
+        let paths = paths(job, clone, &look);
+        let count = paths.len() as u64;
+        let mut uses = Vec::with_capacity(paths.len());
+        for (i, path) in paths.into_iter().enumerate() {
+            let place = self.place(job, &path, &look)?;
+            let region = region(job, clone, (i as u64, count), &self.places[place])?;
+            let known = &mut self.places[place];
+            known.end = known.end.max(region.start + region.bytes);
+            if job.destroys() && job.verify.as_ref().is_none_or(|v| !v.only) {
+                known.written_by.get_or_insert_with(|| job.name.clone());
+            }
+            known.is_read |= job.access.kind.reads() || job.files.creation.overwrite;
+            uses.push(Use { place, region });
+        }
+        let whole = whole(&uses);
+        let amount = match job.files.file_bytes {
+            Some(_) => job.extent.io_size.or(job.extent.size),
+            None => job.extent.io_size,
+        };
+        Ok((uses, amount.map_or(whole, |amount| amount.of(whole))))
+    }
+
+    /// The files of a clone that plays a trace: each from its start to where the trace ends in it.
+    fn replayed(
+        &mut self,
+        job: &Job,
+        files: &[Recorded],
+        look: impl Fn(&Path) -> Result<Found, AccessError>,
+    ) -> Result<(Vec<Use>, u64), LayoutError> {
+        let mut uses = Vec::with_capacity(files.len());
+        for file in files {
+            let place = self.place(job, &file.path, &look)?;
+            let known = &mut self.places[place];
+            // Whole blocks, as far as there are any.
+            let end = file.end_bytes.max(1);
+            let whole = end.checked_next_multiple_of(4096).unwrap_or(u64::MAX);
+            let bytes = match known.there {
+                There::File | There::Device => whole.min(known.size_bytes.max(end)),
+                There::Nothing | There::Null | There::Modelled => whole,
+            };
+            if known.there.is_bounded() && end > known.size_bytes {
+                let (path, size) = (file.path.clone(), known.size_bytes);
+                let job = job.name.clone();
+                return Err(LayoutError::TooSmall { job, path, start: 0, end, size });
+            }
+            known.end = known.end.max(bytes);
+            if file.makes.write || file.makes.trim {
+                known.written_by.get_or_insert_with(|| job.name.clone());
+            }
+            known.is_read |= file.makes.read;
+            uses.push(Use { place, region: Region { start: 0, bytes } });
+        }
+        let loop_bytes = whole(&uses);
+        Ok((uses, loop_bytes))
+    }
+
+    /// The place of a path, new or known.
+    fn place(
+        &mut self,
+        job: &Job,
+        path: &Path,
+        look: impl Fn(&Path) -> Result<Found, AccessError>,
+    ) -> Result<usize, LayoutError> {
+        let unreal = |there, size_bytes| {
+            let identity = Identity::Path(path.to_path_buf());
+            Found { there, size_bytes, identity }
+        };
+        let Found { there, size_bytes, identity } = match self.machine {
+            Some(capacity) => unreal(There::Modelled, capacity),
+            None if job.engine.kind == EngineKind::Null => unreal(There::Null, u64::MAX >> 8),
+            None => look(path)?,
+        };
+        if there == There::Nothing && !job.files.creation.allowed {
+            let (job, path) = (job.name.clone(), path.to_path_buf());
+            return Err(LayoutError::NotAllowed { job, path });
+        }
+        let next = self.places.len();
+        let number = *self.known.entry((there, identity)).or_insert(next);
+        if number == next {
+            let fallocate = job.files.creation.fallocate;
+            self.places.push(Place {
+                path: path.to_path_buf(),
+                there,
+                size_bytes,
+                end: 0,
+                written_by: None,
+                is_read: false,
+                allocated: !matches!(fallocate, Fallocate::None | Fallocate::Truncate),
+            });
+        }
+        Ok(number)
     }
 }
 
-/// What every job would touch. `look` says what is at a path; [`look`] asks the system.
-pub fn layout(file: &JobFile, look: impl Fn(&Path) -> Found) -> Vec<JobLayout> {
-    file.jobs.iter().map(|job| of_job(job, &look)).collect()
+impl Share<'_> {
+    /// Adds what another clone does there.
+    fn add(&mut self, span: &Range<u64>, more: Traffic) {
+        self.clones += 1;
+        self.span = self.span.start.min(span.start)..self.span.end.max(span.end);
+        self.traffic += more;
+    }
 }
 
-/// What is at a path. A device's size is asked of sysfs, so that nothing is opened.
-pub fn look(path: &Path) -> Found {
-    let there = match std::fs::metadata(path) {
-        Ok(there) => there,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Found::Absent,
-        Err(_) => return Found::Hidden,
+impl std::ops::AddAssign for Traffic {
+    fn add_assign(&mut self, more: Self) {
+        self.read = self.read.saturating_add(more.read);
+        self.write = self.write.saturating_add(more.write);
+        self.trim = self.trim.saturating_add(more.trim);
+    }
+}
+
+/// The bytes of all parts together.
+fn whole(uses: &[Use]) -> u64 {
+    uses.iter().fold(0, |sum, used| sum.saturating_add(used.region.bytes))
+}
+
+/// The part of a place that a clone uses; the file is number `index` of its `count`.
+fn region(
+    job: &Job,
+    clone: u32,
+    (index, count): (u64, u64),
+    place: &Place,
+) -> Result<Region, LayoutError> {
+    let (name, path) = (|| job.name.clone(), || place.path.clone());
+    let wanted = file_bytes(job, clone, index, count);
+    let whole = match (place.there, wanted) {
+        (There::Nothing | There::Null, Some(Amount::Bytes(bytes))) => bytes,
+        (There::Null, _) => 1 << 40,
+        // A job before this one makes it.
+        (There::Nothing, _) | (There::Modelled, None) if place.end > 0 => place.end,
+        (There::Nothing, _) => {
+            return Err(LayoutError::NoSize { job: name(), path: path() });
+        }
+        (There::File | There::Device | There::Modelled, _) => place.size_bytes,
     };
-    if there.file_type().is_block_device() {
-        let (major, minor) = (rustix::fs::major(there.rdev()), rustix::fs::minor(there.rdev()));
-        let sectors = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size"));
-        let sectors = sectors.ok().and_then(|text| text.trim().parse::<u64>().ok());
-        return Found::Device(sectors.map(|sectors| sectors.saturating_mul(512)));
+    let start = start(job, clone, whole);
+    let rest = whole.saturating_sub(start);
+    let bytes = match wanted {
+        Some(amount @ Amount::Percent(_)) => amount.of(whole).min(rest),
+        Some(Amount::Bytes(bytes)) => bytes,
+        None => rest,
+    };
+    let end = start.saturating_add(bytes);
+    let bytes = end - start;
+    if place.there.is_bounded() && end > place.size_bytes {
+        let size = place.size_bytes;
+        return Err(LayoutError::TooSmall { job: name(), path: path(), start, end, size });
     }
-    if there.is_file() { Found::File(there.len()) } else { Found::Other }
+    let block = job.min_block();
+    if bytes < u64::from(block) {
+        return Err(LayoutError::NoRoom { job: name(), path: path(), bytes, block });
+    }
+    Ok(Region { start, bytes })
+}
+
+/// What a clone uses of one file; none for all there is.
+fn file_bytes(job: &Job, clone: u32, index: u64, count: u64) -> Option<Amount> {
+    if let Some(range) = job.files.file_bytes {
+        let span = range.max.saturating_sub(range.min).saturating_add(1);
+        // Any length between, the same in each run.
+        let draw = (u64::from(clone) * count + index).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
+        return Some(Amount::Bytes(range.min + draw % span));
+    }
+    match job.extent.size {
+        Some(Amount::Bytes(0)) => None,
+        Some(Amount::Bytes(bytes)) => Some(Amount::Bytes(bytes / count)),
+        other => other,
+    }
+}
+
+/// Where a clone begins in a file of `whole` bytes.
+fn start(job: &Job, clone: u32, whole: u64) -> u64 {
+    let extent = &job.extent;
+    let step = extent.offset_increment.of(whole).saturating_mul(u64::from(clone));
+    let start = extent.offset.of(whole).saturating_add(step);
+    let percent = [extent.offset, extent.offset_increment]
+        .iter()
+        .any(|amount| matches!(amount, Amount::Percent(_)));
+    let align = match extent.offset_align_bytes {
+        0 => u64::from(job.min_block()),
+        bytes => bytes,
+    };
+    if percent { start - start % align.max(1) } else { start }
+}
+
+/// What one clone does to one file, whose region is `bytes` of the clone's `whole`.
+fn traffic(job: &Job, bytes: u64, whole: u64, loop_bytes: u64) -> Traffic {
+    if job.files.creation.only || job.replay.is_some() {
+        return Traffic::default();
+    }
+    let requests = u128::from(job.extent.number_ios.unwrap_or(u64::MAX));
+    let most = requests.saturating_mul(u128::from(job.max_block()));
+    let all = u128::from(loop_bytes).min(most).saturating_mul(u128::from(job.extent.loops));
+    let share = all.saturating_mul(u128::from(bytes)).checked_div(u128::from(whole)).unwrap_or(0);
+    let done = u64::try_from(share).unwrap_or(u64::MAX);
+    let kind = job.access.kind;
+    let mut read = match (kind.reads(), kind.writes()) {
+        (true, true) => (u128::from(done) * u128::from(job.access.read_percent) / 100) as u64,
+        (true, false) => done,
+        _ => 0,
+    };
+    let write = if kind.writes() { done - read } else { 0 };
+    if job.verify.as_ref().is_some_and(|verify| verify.read_back) {
+        read = read.saturating_add(write);
+    }
+    Traffic { read, write, trim: if kind.trims() { done } else { 0 } }
 }
 
 /// The files of one clone, in their order. `look` is asked only whether the job's own name is that
 /// of a device, which fio then takes for its file.
-pub fn paths(job: &Job, clone: u32, look: impl Fn(&Path) -> Found) -> Vec<PathBuf> {
+pub(crate) fn paths(
+    job: &Job,
+    clone: u32,
+    look: impl Fn(&Path) -> Result<Found, AccessError>,
+) -> Vec<PathBuf> {
     let Files { names, directories, count, .. } = &job.files;
     let made = names.is_empty();
     let folder = directories.get(if made { clone as usize % directories.len().max(1) } else { 0 });
@@ -128,7 +448,11 @@ pub fn paths(job: &Job, clone: u32, look: impl Fn(&Path) -> Found) -> Vec<PathBu
         return names.iter().cloned().map(place).collect();
     }
     let own = Path::new(&job.name);
-    if *count == 1 && matches!(look(own), Found::Device(_) | Found::Other) {
+    let is_no_file = || match look(own) {
+        Ok(found) => found.there == There::Device,
+        Err(error) => matches!(error, AccessError::NotMeasurable { .. }),
+    };
+    if *count == 1 && is_no_file() {
         return vec![own.to_owned()];
     }
     (0..*count).map(|n| place(PathBuf::from(made_name(job, clone, n)))).collect()
@@ -162,145 +486,121 @@ fn made_name(job: &Job, clone: u32, file: u32) -> String {
     out
 }
 
-/// What one job would touch. The null engine touches nothing.
-fn of_job(job: &Job, look: &impl Fn(&Path) -> Found) -> JobLayout {
-    let mut files: Vec<FileUse> = Vec::new();
-    let mut known: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    let mut bound = bound(job);
-    // A trace names its files itself.
-    let named = job.engine.kind != EngineKind::Null && job.replay.is_none();
-    let clones = if named { job.clones } else { 0 };
-    for clone in 0..clones {
-        let paths = paths(job, clone, look);
-        let mut regions = Vec::with_capacity(paths.len());
-        for path in paths {
-            let n = *known.entry(path.clone()).or_insert_with(|| {
-                let found = look(&path);
-                let traffic = Traffic::default();
-                files.push(FileUse { path, found, clones: 0, length: 0, prepare: 0, traffic });
-                files.len() - 1
-            });
-            let region = region(job, clone, files[n].found);
-            if region.is_none() && bound == Bound::Work {
-                bound = Bound::Unknown;
-            }
-            regions.push((n, region.unwrap_or_default()));
+/// What is at a path. A device is opened, for reading, because only that tells whether it can be.
+///
+/// # Errors
+/// Whatever makes it unusable: something else than a file or block device, no folder to make a file
+/// in, no permission.
+pub fn look(path: &Path) -> Result<Found, AccessError> {
+    let stat = match rustix::fs::stat(path) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return nothing(path),
+        Err(errno) => {
+            let path = path.to_path_buf();
+            return Err(AccessError::Io { what: "looking at", path, source: errno.into() });
         }
-        let whole: u64 = regions.iter().fold(0, |sum, (_, r)| sum.saturating_add(r.bytes));
-        for (n, region) in regions {
-            let file = &mut files[n];
-            file.clones += 1;
-            file.length = file.length.max(region.start.saturating_add(region.bytes));
-            if !job.files.creation.only {
-                add(&mut file.traffic, traffic(job, region.bytes, whole));
-            }
+    };
+    let not = |kind| Err(AccessError::NotMeasurable { path: path.to_path_buf(), kind });
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::BlockDevice => {
+            let size_bytes = seekwell_access::open_read_only(path)?.size_bytes;
+            Ok(Found { there: There::Device, size_bytes, identity: Identity::Device(stat.st_rdev) })
         }
-    }
-    for file in &mut files {
-        let there = match file.found {
-            Found::File(bytes) => bytes,
-            Found::Absent => 0,
-            _ => u64::MAX,
-        };
-        file.prepare = file.length.saturating_sub(there);
-    }
-    JobLayout { job: job.name.clone(), bound, files }
-}
-
-/// What bounds a job, as far as it is known without its files.
-fn bound(job: &Job) -> Bound {
-    if job.replay.is_some() {
-        Bound::Trace
-    } else if job.extent.fill_device {
-        Bound::Room
-    } else if job.timing.runtime > Nanos::ZERO {
-        Bound::Time(job.timing.runtime)
-    } else {
-        Bound::Work
+        FileType::RegularFile => Ok(Found {
+            there: There::File,
+            size_bytes: stat.st_size.cast_unsigned(),
+            identity: Identity::Inode(stat.st_dev, stat.st_ino),
+        }),
+        FileType::Directory => not("directory"),
+        FileType::CharacterDevice => not("character device"),
+        _ => not("pipe or socket"),
     }
 }
 
-/// The part of a file that one clone uses.
-#[derive(Debug, Clone, Copy, Default)]
-struct Region {
-    /// Its first byte.
-    start: u64,
-    /// Its length.
-    bytes: u64,
-}
-
-/// The part of a file that a clone uses; none where it depends on a file that is not there.
-fn region(job: &Job, clone: u32, found: Found) -> Option<Region> {
-    let there = match found {
-        Found::File(bytes) => Some(bytes),
-        Found::Device(bytes) => bytes,
-        _ => None,
-    };
-    let extent = &job.extent;
-    let least = u64::from(job.blocks.iter().map(Blocks::min).min().unwrap_or(1));
-    let align = if extent.offset_align_bytes > 0 { extent.offset_align_bytes } else { least };
-    let at = |amount: Amount| match amount {
-        Amount::Bytes(bytes) => Some(bytes),
-        Amount::Percent(_) => amount.of(there?).checked_next_multiple_of(align),
-    };
-    let step = at(extent.offset_increment)?.saturating_mul(u64::from(clone));
-    let start = at(extent.offset)?.saturating_add(step);
-    let start = if job.files.append { start.max(there.unwrap_or(0)) } else { start };
-    let room = there.map(|bytes| bytes.saturating_sub(start));
-    let count = u64::from(job.files.count);
-    let bytes = match (job.files.file_bytes, extent.size) {
-        (Some(range), _) => range.max.saturating_sub(start),
-        (None, Some(Amount::Bytes(bytes))) => bytes / count,
-        (None, Some(percent)) => percent.of(there?).min(room?),
-        (None, None) => room?,
-    };
-    // A device ends where it ends; a file is made longer.
-    let bytes = match found {
-        Found::Device(_) => bytes.min(room.unwrap_or(bytes)),
-        _ => bytes,
-    };
-    Some(Region { start, bytes })
-}
-
-/// What one clone does to one file, whose region is `bytes` of the clone's `whole`.
-fn traffic(job: &Job, bytes: u64, whole: u64) -> Traffic {
-    let extent = &job.extent;
-    let all = match extent.io_size {
-        Some(amount) => amount.of(whole),
-        None if job.files.file_bytes.is_some() => extent.size.map_or(whole, |size| size.of(whole)),
-        None => whole,
-    };
-    let requests = u128::from(extent.number_ios.unwrap_or(u64::MAX));
-    let loops = u128::from(extent.loops);
-    let most = requests.saturating_mul(u128::from(job.max_block()));
-    let all = u128::from(all).min(most).saturating_mul(loops);
-    let share = |part: u128, of: u128| {
-        let share = all.saturating_mul(part).checked_div(of).unwrap_or(0);
-        u64::try_from(share).unwrap_or(u64::MAX)
-    };
-    let (bytes, whole) = (u128::from(bytes), u128::from(whole));
-    let done = share(bytes, whole);
-    let percent = |percent: u8| (u128::from(done) * u128::from(percent) / 100) as u64;
-    let kind = job.access.kind;
-    let reads = match (kind.reads(), kind.writes()) {
-        (true, true) => percent(job.access.read_percent),
-        (true, false) => done,
-        _ => 0,
-    };
-    let writes = if kind.writes() { done - reads } else { 0 };
-    let trims = if kind.trims() { done } else { 0 };
-    match &job.verify {
-        Some(verify) if verify.only => Traffic { read: done, write: 0, trim: 0 },
-        Some(verify) if verify.read_back => {
-            Traffic { read: reads.saturating_add(writes), write: writes, trim: trims }
-        }
-        _ => Traffic { read: reads, write: writes, trim: trims },
+/// A path at which nothing is, and a file could be. A mistyped device is an error and never becomes
+/// a file: under /dev, people put files only into the memory that is at /dev/shm.
+fn nothing(path: &Path) -> Result<Found, AccessError> {
+    let missing = |path: &Path| AccessError::Missing { path: path.to_path_buf() };
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = std::fs::canonicalize(parent).map_err(|_| missing(parent))?;
+    if folder.starts_with("/dev") && !folder.starts_with("/dev/shm") {
+        return Err(missing(path));
     }
+    let name = path.file_name().ok_or_else(|| missing(path))?;
+    let identity = Identity::Path(folder.join(name));
+    Ok(Found { there: There::Nothing, size_bytes: 0, identity })
 }
 
-/// Adds up.
-fn add(sum: &mut Traffic, more: Traffic) {
-    sum.read = sum.read.saturating_add(more.read);
-    sum.write = sum.write.saturating_add(more.write);
-    sum.trim = sum.trim.saturating_add(more.trim);
+/// Why there is no layout.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// A path cannot be used.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// A job needs a file that it does not allow to be made.
+    #[error("job `{job}`: {} does not exist, and allow_file_create is 0", path.display())]
+    NotAllowed {
+        /// The job.
+        job: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing says how large a new file is to be.
+    #[error(
+        "job `{job}`: {} does not exist, and neither size nor filesize says how large it should \
+         be", path.display()
+    )]
+    NoSize {
+        /// The job.
+        job: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// What is there is smaller than the job wants.
+    #[error(
+        "job `{job}` uses bytes {start} to {end} of {}, which has {size}: give a smaller size or \
+         offset", path.display()
+    )]
+    TooSmall {
+        /// The job.
+        job: String,
+        /// The file or device.
+        path: PathBuf,
+        /// First byte wanted.
+        start: u64,
+        /// End of what is wanted.
+        end: u64,
+        /// What there is.
+        size: u64,
+    },
+    /// Not even one request fits.
+    #[error(
+        "job `{job}`: {bytes} bytes of {} are too few for requests of {block}", path.display()
+    )]
+    NoRoom {
+        /// The job.
+        job: String,
+        /// The file or device.
+        path: PathBuf,
+        /// Bytes in reach.
+        bytes: u64,
+        /// The shortest request.
+        block: u32,
+    },
+    /// The files of jobs are larger than a modelled machine.
+    #[error(
+        "the files of the jobs take {needed} bytes one after the other, and the machine holds \
+         {capacity}: give smaller sizes"
+    )]
+    TooLargeForMachine {
+        /// Bytes of all files.
+        needed: u64,
+        /// Bytes of the machine.
+        capacity: u64,
+    },
 }
+
+classify!(LayoutError {
+    Usage: NotAllowed, NoSize, TooSmall, NoRoom, TooLargeForMachine;
+    | Self::Access(error) => error.class(),
+});

@@ -1,8 +1,8 @@
 //! What fio's users have and read: job files in, results in fio's shapes out.
 //!
 //! [`parse_files`] and [`parse_arguments`] read jobs as fio does and give typed [`job::Job`]s;
-//! [`layout`] says which files they would use and how much they would write there, before anything
-//! runs; [`show()`] writes both as text, and [`play`] makes requests of them. Every option of fio
+//! [`layout`] says which files they use and which part of each, before anything runs; [`show()`]
+//! writes both as text, and [`play`] makes requests of them. Every option of fio
 //! is known ([`options`]): it is done, or it is refused with the reason, or it is taken with a
 //! [`job::Warning`] that it makes no difference. Nothing is ignored silently.
 

@@ -1,7 +1,7 @@
 //! Jobs as text, as they were understood and before anything runs.
 
 use crate::job::{Access, Blocks, By, Distribution, Engine, Job, JobFile, Kind, Replay};
-use crate::layout::{Bound, FileUse, Found, JobLayout, Traffic};
+use crate::layout::{Layout, Share, There, Traffic};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Law;
 use std::fmt::Write as _;
@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 /// Files of one job that are written out; the others are summed up.
 const MOST_FILES: usize = 16;
 
-/// The jobs, where they would read and write, and every warning. `layout` is that of the same jobs.
-pub fn show(file: &JobFile, layout: &[JobLayout]) -> String {
+/// The jobs, where they would read and write, and every warning. `layout` is that of the same jobs,
+/// where they have one.
+pub fn show(file: &JobFile, layout: Option<&Layout>) -> String {
     let mut out = String::new();
     for (n, job) in file.jobs.iter().enumerate() {
         if n > 0 {
@@ -25,8 +26,8 @@ pub fn show(file: &JobFile, layout: &[JobLayout]) -> String {
             clones => format!("{} × {clones}", job.name),
         };
         told.iter().for_each(|(name, value)| line(name, value.clone()));
-        if let Some(layout) = layout.get(n) {
-            files(&mut line, layout);
+        if let Some(layout) = layout {
+            files(&mut line, layout, n, job);
         }
         let at = out.rfind("\n\n").map_or(0, |at| at + 2);
         out.insert_str(at, &format!("job {title}, group {}\n", job.group.number));
@@ -183,43 +184,42 @@ fn offsets(job: &Job) -> String {
 }
 
 /// The files, and what is done there.
-fn files(line: &mut impl FnMut(&str, String), layout: &JobLayout) {
-    let bound = match layout.bound {
-        Bound::Work => "",
-        Bound::Time(_) => ", in one pass",
-        Bound::Room => ", and on until there is no room",
-        Bound::Trace => "",
-        Bound::Unknown => ", once the size is known",
+fn files(line: &mut impl FnMut(&str, String), layout: &Layout, number: usize, job: &Job) {
+    let mut shares = layout.shares(number, job);
+    shares.retain(|share| share.place.there != There::Null);
+    let does = |sum: Traffic| match (&job.replay, job.timing.runtime) {
+        (Some(_), _) => "as its trace says".to_owned(),
+        (None, Nanos::ZERO) => traffic(sum),
+        (None, _) => format!("{}, in one pass", traffic(sum)),
     };
-    for file in layout.files.iter().take(MOST_FILES) {
-        line("file", one_file(file, bound));
+    for share in shares.iter().take(MOST_FILES) {
+        line("file", format!("{}: {}", place(share), does(share.traffic)));
     }
-    if let Some(more) = layout.files.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
-        line("", format!("and {more} files more"));
-        line("together", format!("{}{bound}", traffic(layout.total())));
+    if let Some(more) = shares.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
+        let mut sum = Traffic::default();
+        shares.iter().for_each(|share| sum += share.traffic);
+        line("", format!("and {more} more files"));
+        line("together", does(sum));
     }
-    if layout.files.is_empty() {
-        let none = if layout.bound == Bound::Trace { "as its trace says" } else { "none" };
-        line("file", none.to_owned());
+    if shares.is_empty() {
+        line("file", "none".to_owned());
     }
 }
 
-/// One file.
-fn one_file(file: &FileUse, bound: &str) -> String {
-    let found = match file.found {
-        Found::Absent => "absent".to_owned(),
-        Found::File(size) => bytes(size),
-        Found::Device(Some(size)) => format!("block device, {}", bytes(size)),
-        Found::Device(None) => "block device".to_owned(),
-        Found::Other => "neither a file nor a block device".to_owned(),
-        Found::Hidden => "cannot be looked at".to_owned(),
+/// One file, what it is, and which part of it is used where that is not all of it.
+fn place(share: &Share<'_>) -> String {
+    let Share { place, span, .. } = share;
+    let (there, end) = match place.there {
+        There::Nothing => (format!("temporary file of {}", bytes(place.end)), place.end),
+        There::File => (bytes(place.size_bytes), place.size_bytes),
+        There::Device => (format!("block device, {}", bytes(place.size_bytes)), place.size_bytes),
+        There::Null | There::Modelled => ("modelled".to_owned(), place.end),
     };
-    let prepare = match file.prepare {
-        0 => String::new(),
-        more => format!(", {} to be made first", bytes(more)),
+    let part = match *span == (0..end) {
+        true => String::new(),
+        false => format!(" from {} to {}", bytes(span.start), bytes(span.end)),
     };
-    let path = file.path.display();
-    format!("{path} ({found}{prepare}): {}{bound}", traffic(file.traffic))
+    format!("{} ({there}){part}", place.path.display())
 }
 
 /// Bytes by what is done with them.

@@ -2,7 +2,7 @@
 //! it makes of a file is what is read here, and as many bytes are moved as were foretold.
 
 use seekwell_jobs::job::{JobFile, Origin};
-use seekwell_jobs::layout::{layout, look};
+use seekwell_jobs::layout::{Layout, Traffic, look};
 use seekwell_jobs::{Surroundings, parse_arguments, parse_files, parse_text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -237,7 +237,8 @@ fn as_many_bytes_are_moved_as_were_foretold() {
         let text = format!("[a]\ngroup_reporting\ndirectory={}\n{options}\n", directory.display());
         std::fs::write(&path, text).expect("written");
         let file = parse_files(&[&path], &Surroundings::here()).expect("our own file");
-        let told = layout(&file, look).remove(0);
+        let layout = Layout::of(&file.jobs, |_, _| None, None, look).expect("a layout");
+        let shares = layout.shares(0, &file.jobs[0]);
         let ran = Command::new("fio")
             .args(["--output-format=json", "--eta=never"])
             .arg(&path)
@@ -247,11 +248,12 @@ fn as_many_bytes_are_moved_as_were_foretold() {
         assert!(ran.status.success(), "{options}");
         let said: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
         let bytes = |kind: &str| said["jobs"][0][kind]["io_bytes"].as_u64().expect("a number");
-        let total = told.total();
+        let mut total = Traffic::default();
+        shares.iter().for_each(|share| total += share.traffic);
         assert_eq!((total.read, total.write), (bytes("read"), bytes("write")), "{options}");
-        for file in &told.files {
-            let there = std::fs::metadata(&file.path).expect("the file foretold").len();
-            assert!(there >= file.length, "{options}: {there} for {}", file.length);
+        for place in &layout.places {
+            let there = std::fs::metadata(&place.path).expect("the file foretold").len();
+            assert!(there >= place.end, "{options}: {there} for {}", place.end);
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::describe::{heading, sentence};
 use crate::experiment;
 use crate::fidelity::{Faith, fidelity};
 use crate::figures::{Figure, figures};
-use crate::page;
+use crate::page::{self, Kept};
 use crate::rows::{Row, rows};
 use crate::sheet::{self, Sheet, shapes};
 use crate::study::{Told, preconditioning, study};
@@ -28,6 +28,7 @@ use flate2::write::GzEncoder;
 use seekwell_compare::Comparison;
 use seekwell_experiment::Document as Experiment;
 use seekwell_runs::{Detail, RunDocument};
+use seekwell_sys::classify;
 use seekwell_trace::stats::{Drawing, TraceStats};
 use serde::Serialize;
 use std::io;
@@ -61,6 +62,10 @@ pub enum ReportError {
         marker: &'static str,
     },
 }
+
+classify!(ReportError {
+    Refused: NoRuns, Json, Compress, Template;
+});
 
 /// What the page gets of one run: the document, and what all reports say of it alike.
 #[derive(Serialize)]
@@ -106,38 +111,6 @@ enum Payload<'a> {
     Trace { trace: trace::Shown<'a>, document: serde_json::Value },
     /// What is kept.
     List { list: &'a [Kept] },
-}
-
-/// One kept run or experiment in a list of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Kept {
-    /// Its id.
-    pub id: String,
-    /// The command that made it: `checkup`, `bench`, `experiment`.
-    pub kind: String,
-    /// How it stands: `running`, `killed`, `complete`, `interrupted`, `failed`; of an experiment
-    /// also `waiting` and `invalid`.
-    pub state: String,
-    /// The configuration's name; of an experiment what is compared.
-    pub label: Option<String>,
-    /// The target as it was given.
-    pub target: String,
-    /// The disk's model, where known.
-    pub device_model: Option<String>,
-    /// RFC 3339, UTC.
-    pub started_at: String,
-    /// Whether its figures are of a model and not of a disk.
-    pub modelled: bool,
-    /// Whether it is invalid.
-    pub invalid: bool,
-}
-
-impl Kept {
-    /// Where a server shows it.
-    pub(crate) fn address(&self) -> String {
-        let kind = if self.kind == "experiment" { "experiment" } else { "run" };
-        format!("/{kind}/{}", self.id)
-    }
 }
 
 /// The kept runs of one side of a comparison, oldest first: their latencies are drawn.

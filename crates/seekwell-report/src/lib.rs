@@ -36,11 +36,12 @@ pub use describe::{heading, sentence};
 pub use fidelity::{Faith, fidelity};
 pub use figures::{Figure, Key, figures};
 pub use html::{
-    Kept, ReportError, SideRuns, experiment_json, html, html_comparison, html_experiment,
+    ReportError, SideRuns, experiment_json, html, html_comparison, html_experiment,
     html_experiment_served, html_has_plots, html_list, html_served, html_trace_stats, list_json,
     run_json,
 };
 pub use markdown::markdown;
+pub use page::Kept;
 pub use rows::{Row, rows};
 pub use study::{Told, preconditioning, study};
 pub use suite::{StepRow, steps};

@@ -3,7 +3,6 @@
 use crate::describe::{heading, modelled, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
-use crate::html::Kept;
 use crate::rows::rows;
 use crate::study::{preconditioning, study};
 use crate::suite::steps;
@@ -11,10 +10,43 @@ use crate::terminal::worst_first;
 use crate::text::{clean_lines, escape_html as escape, when};
 use seekwell_inspect::{Finding, Severity};
 use seekwell_runs::{RunDocument, Status};
+use serde::Serialize;
 
 /// The runs one after the other, as HTML without scripts or style of its own.
 pub fn body(documents: &[&RunDocument]) -> String {
     documents.iter().map(|d| run(d)).collect()
+}
+
+/// One kept run or experiment in a list of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Kept {
+    /// Its id.
+    pub id: String,
+    /// The command that made it: `checkup`, `bench`, `experiment`.
+    pub kind: String,
+    /// How it stands: `running`, `killed`, `complete`, `interrupted`, `failed`; of an experiment
+    /// also `waiting` and `invalid`.
+    pub state: String,
+    /// The configuration's name; of an experiment what is compared.
+    pub label: Option<String>,
+    /// The target as it was given.
+    pub target: String,
+    /// The disk's model, where known.
+    pub device_model: Option<String>,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// Whether its figures are of a model and not of a disk.
+    pub modelled: bool,
+    /// Whether it is invalid.
+    pub invalid: bool,
+}
+
+impl Kept {
+    /// Where a server shows it.
+    pub(crate) fn address(&self) -> String {
+        let kind = if self.kind == "experiment" { "experiment" } else { "run" };
+        format!("/{kind}/{}", self.id)
+    }
 }
 
 /// What is kept, newest first, with links to the pages of the runs.

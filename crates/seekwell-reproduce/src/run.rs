@@ -7,6 +7,7 @@ use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
 use seekwell_machine::describe::{DescribeError, Provenance};
 use seekwell_machine::{Model, library};
+use seekwell_sys::classify;
 use seekwell_trace::shipped::Shipped;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -43,6 +44,11 @@ pub enum ReproduceError {
     #[error("interrupted")]
     Interrupted,
 }
+
+classify!(ReproduceError {
+    Refused: Describe, Play, Missing;
+    Interrupted: Interrupted;
+});
 
 /// A row and its modelled figure.
 #[derive(Debug, Clone)]

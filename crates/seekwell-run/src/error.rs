@@ -1,12 +1,20 @@
 //! Why something cannot be measured.
 
+use crate::bench::LimitError;
+use crate::jobs::JobRunError;
+use crate::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
+use seekwell_checkup::ExecuteError;
+use seekwell_experiment::{ArmError, ExperimentError, SweepError};
 use seekwell_inspect::InspectError;
 use seekwell_io::target::TargetError;
 use seekwell_io::workload::WorkloadError;
 use seekwell_machine::describe::DescribeError;
 use seekwell_runs::StoreError;
-use seekwell_sys::is_wrong_file;
+use seekwell_suites::SuiteError;
+use seekwell_sys::{Class, classify};
+use seekwell_trace::error::TraceError;
+use seekwell_tune::TuneError;
 use std::io;
 use std::path::PathBuf;
 
@@ -75,6 +83,39 @@ pub enum RunError {
         /// What there is.
         capacity: u64,
     },
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A trace cannot be replayed as was asked.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// Arms or workloads make no sense.
+    #[error(transparent)]
+    Arm(#[from] ArmError),
+    /// A sweep makes no sense.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// No limit can be searched for.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// Nothing could be measured.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// A run gave no numbers.
+    #[error("the measurement is not valid: {why}")]
+    NotMeasured {
+        /// Why.
+        why: String,
+    },
+    /// A suite cannot be run, or was given up.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    /// An experiment cannot be kept, found or gone on with.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// Settings cannot be tried, kept or put back.
+    #[error(transparent)]
+    Tune(Box<TuneError>),
     /// A raw device or a user's file would be written, and was not given to be destroyed.
     #[error(
         "{} is a {what} of yours, and this workload writes: only a block device that is named with \
@@ -87,6 +128,9 @@ pub enum RunError {
         /// What it is.
         what: &'static str,
     },
+    /// Jobs cannot be run as they are.
+    #[error(transparent)]
+    Jobs(Box<JobRunError>),
     /// `--destroy` was given for something that is not a raw device.
     #[error("--destroy is for block devices; {} is a {what}", path.display())]
     NothingToDestroy {
@@ -97,33 +141,25 @@ pub enum RunError {
     },
 }
 
-impl RunError {
-    /// Whether other words on the command line would help; otherwise the system or the safety
-    /// rules stand in the way.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Workload(_)
-            | Self::Describe(_)
-            | Self::NoMachine { .. }
-            | Self::NoParameters { .. }
-            | Self::LargerThanMachine { .. }
-            | Self::NothingToDestroy { .. } => true,
-            Self::Refusal(_)
-            | Self::Target(_)
-            | Self::RingRefused { .. }
-            | Self::WouldWrite { .. } => false,
-            Self::Inspect(error) => error.is_usage(),
-            Self::Access(error) => error.is_usage(),
-            Self::Store(error) => error.is_usage(),
-            Self::Read { source, .. } => is_wrong_file(source),
-        }
-    }
-
-    /// Whether it was given up because the caller asked for it.
-    pub const fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Access(AccessError::Stopped { .. }))
-    }
-}
+classify!(RunError {
+    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, NothingToDestroy, Arm, Sweep;
+    Refused: Refusal, RingRefused, WouldWrite;
+    Invalid: NotMeasured;
+    | Self::Inspect(error) => error.class(),
+    | Self::Access(error) => error.class(),
+    | Self::Workload(error) => error.class(),
+    | Self::Target(error) => error.class(),
+    | Self::Store(error) => error.class(),
+    | Self::Trace(error) => error.class(),
+    | Self::Replay(error) => error.class(),
+    | Self::Execute(error) => error.class(),
+    | Self::Suite(error) => error.class(),
+    | Self::Experiment(error) => error.class(),
+    | Self::Tune(error) => error.class(),
+    | Self::Limit(error) => error.class(),
+    | Self::Jobs(error) => error.class(),
+    | Self::Read { source, .. } => Class::of_file(source),
+});
 
 impl From<Refusal> for RunError {
     fn from(refusal: Refusal) -> Self {
@@ -131,8 +167,20 @@ impl From<Refusal> for RunError {
     }
 }
 
+impl From<TuneError> for RunError {
+    fn from(error: TuneError) -> Self {
+        Self::Tune(Box::new(error))
+    }
+}
+
 impl From<DescribeError> for RunError {
     fn from(error: DescribeError) -> Self {
         Self::Describe(Box::new(error))
+    }
+}
+
+impl From<JobRunError> for RunError {
+    fn from(error: JobRunError) -> Self {
+        Self::Jobs(Box::new(error))
     }
 }

@@ -2,17 +2,16 @@
 //! device's own counters meet.
 
 use crate::RunError;
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
-use seekwell_access::Opened;
+use seekwell_access::{Opened, Way};
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_io::clock::Clock;
 use seekwell_io::dispatch::{Dispatcher, SharedTags, TagPolicy, Unlimited};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
-use seekwell_io::target::{Engine, Null, Target, TargetError, Threads, Uring};
+use seekwell_io::target::{Engine, Real, Stamped, TargetError, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
 use seekwell_machine::{AnyPart, Machine, Model};
@@ -20,7 +19,7 @@ use seekwell_runs::DeviceCount;
 use seekwell_sys::{DevId, DiskCounters, Live, View};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -162,13 +161,11 @@ impl RealExecutor {
     }
 
     fn open_buffered(&mut self) -> Result<(), ExecuteError> {
-        let Source::Opened { opened, .. } = &self.source else { return Ok(()) };
-        if self.buffered.is_none() {
-            // Through /proc, because a temporary file has no name any more.
-            let path = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
-            let access = if opened.writable() { OFlags::RDWR } else { OFlags::RDONLY };
-            let fd = rustix::fs::open(&path, access | OFlags::CLOEXEC, Mode::empty());
-            let fd = fd.map_err(|e| ExecuteError::OpenFailed { path, errno: e.raw_os_error() })?;
+        if let (Source::Opened { opened, .. }, None) = (&self.source, &self.buffered) {
+            let fd = opened.reopen(Way::default()).map_err(|e| ExecuteError::OpenFailed {
+                path: "the target, through the page cache".into(),
+                errno: e.raw_os_error().unwrap_or(0),
+            })?;
             self.buffered = Some(fd);
         }
         Ok(())
@@ -184,20 +181,21 @@ impl RealExecutor {
             (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
             (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
         };
-        let (depth, bytes) = (workload.pace.depth(), workload.max_bytes());
-        let seed = |thread: u32| workload.seed ^ u64::from(thread);
-        let Some(file) = file else {
-            return self.with(workload, |_| Ok(Null::new()));
+        let tags = workload.pace.depth();
+        let open = |thread: u32| {
+            let data = || Stamped::new(workload.seed ^ u64::from(thread));
+            let (size, commits) = ((tags, workload.max_bytes()), workload.flush_every > 0);
+            Real::open(self.engine, file.as_slice(), size, commits, data)
         };
-        let plain = match self.engine {
-            Engine::Auto => depth == 1 && (workload.flush_every > 0 || Uring::hands_over(file)),
-            Engine::IoUring => false,
-            Engine::Threads => true,
-        };
-        if plain {
-            self.with(workload, |t| Threads::new(file, depth, bytes, seed(t)))
-        } else {
-            self.with(workload, |t| Uring::new(file, depth, bytes, seed(t)))
+        let control = &self.control;
+        match self.tags {
+            None => run_threads(workload, |t| Ok((open(t)?, Unlimited::default())), control),
+            Some((TagPolicy::Shared, tags)) => {
+                run_threads(workload, |t| Ok((open(t)?, SharedTags::new(tags))), control)
+            }
+            Some((policy, tags)) => {
+                run_threads(workload, |t| Ok((open(t)?, policy.over(tags))), control)
+            }
         }
     }
 
@@ -214,29 +212,6 @@ impl RealExecutor {
             run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control);
         self.machine = self.lasting.then_some(machine);
         measured
-    }
-
-    fn with<T: Target>(
-        &self,
-        workload: &Workload,
-        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
-    ) -> Result<Measurement, EngineError> {
-        match self.tags {
-            None => self.dispatched(workload, open, Unlimited::default),
-            Some((TagPolicy::Shared, tags)) => {
-                self.dispatched(workload, open, || SharedTags::new(tags))
-            }
-            Some((policy, tags)) => self.dispatched(workload, open, || policy.over(tags)),
-        }
-    }
-
-    fn dispatched<T: Target, D: Dispatcher>(
-        &self,
-        workload: &Workload,
-        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
-        dispatcher: impl Fn() -> D + Sync,
-    ) -> Result<Measurement, EngineError> {
-        run_threads(workload, |thread| Ok((open(thread)?, dispatcher())), &self.control)
     }
 }
 
@@ -296,7 +271,11 @@ impl Executor for RealExecutor {
 /// What the device counted beside what was asked for; nothing to say of a run that asked for
 /// nothing.
 pub fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<DeviceCount> {
-    let asked = measurement.op(Op::Read).bytes + measurement.op(Op::Write).bytes;
+    device_count(counted, measurement.op(Op::Read).bytes + measurement.op(Op::Write).bytes)
+}
+
+/// The same, where so many bytes were asked for.
+pub fn device_count(counted: &DiskCounters, asked: u64) -> Option<DeviceCount> {
     let moved = counted.read_bytes + counted.written_bytes;
     (asked > 0).then(|| DeviceCount {
         read_bytes: counted.read_bytes,

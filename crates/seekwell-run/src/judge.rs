@@ -1,7 +1,7 @@
 //! From what inspection saw to what is wrong: the kernel log and the rules.
 
 use seekwell_explain::{Observed, findings, incidents};
-use seekwell_inspect::log::{Incident, LogReport, Source, read};
+use seekwell_inspect::log::{Incident, LogReport, LogSource, read};
 use seekwell_inspect::{Finding, Inspection, Missing};
 use seekwell_sys::{KMSG, View};
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub fn judge(inspection: Inspection, log: Option<&LogReport>, before: &[Inspecti
 
 /// The running kernel's log; where it cannot be read, `missing` hears why.
 pub fn live_log(view: &dyn View, missing: &mut Vec<Missing>) -> Option<LogReport> {
-    match read(Source::Live, Some(view)) {
+    match read(LogSource::Live, Some(view)) {
         Ok(report) => Some(report),
         Err(error) => {
             missing.push(Missing {

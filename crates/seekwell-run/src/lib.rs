@@ -4,18 +4,26 @@
 //! Nothing here prints or ends the process. A [`Watcher`] is told how it goes; what stops a run
 //! early is the [`Control`](seekwell_io::engine::Control) that the caller's signals set.
 
+pub mod bench;
 mod error;
 mod executor;
+pub mod experiment;
+mod fitting;
+pub mod jobs;
 mod judge;
 mod medium;
+pub mod replay;
 mod session;
+pub mod suite;
 mod target;
+pub mod tuning;
 mod watcher;
 
 pub use error::RunError;
 pub use executor::{RealExecutor, Source, dispatcher, pick, share};
+pub use fitting::fit;
 pub use judge::{Judged, judge, live_log};
 pub use medium::{Ready, SMALLEST, Wanted, machine, prepare, sweep};
-pub use session::{Ending, Purpose, Session};
+pub use session::{Ending, Finished, Purpose, Session};
 pub use target::{is_modelled, look, model};
 pub use watcher::{Host, Watcher};

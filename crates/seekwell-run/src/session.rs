@@ -6,14 +6,14 @@ use crate::judge::live_log;
 use crate::medium::Ready;
 use crate::{Host, RunError, Watcher};
 use jiff::Timestamp;
-use seekwell_checkup::{Observer, Outcome, Plan, Progress, is_only_short, run};
+use seekwell_checkup::{Observer, Plan, Progress, Results, is_only_short, run};
 use seekwell_explain::{Observed, findings};
 use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine as Issuer;
 use seekwell_io::units::Nanos;
 use seekwell_runs::{
-    Detail, Engine, Kind, Medium, Phase, RunDocument, Status, Store, Tool, Work, Writer,
+    Detail, Engine, Medium, Phase, RunDocument, RunKind, Status, Store, Tool, Work, Writer,
 };
 use seekwell_sys::View;
 use std::path::Path;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// What a session is for.
 pub struct Purpose {
     /// The command.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The user's name for this configuration.
     pub label: Option<String>,
     /// Where the run is kept, if it is.
@@ -45,6 +45,9 @@ pub enum Ending {
     /// It was to be kept, and could not be.
     NotKept,
 }
+
+/// A finished run, and how it went.
+pub type Finished = (RunDocument, Detail, Ending);
 
 /// A run in the making.
 pub struct Session<'a, W> {
@@ -91,31 +94,16 @@ impl<'a, W: Watcher> Session<'a, W> {
         };
         let id =
             writer.as_ref().map_or_else(|| RunDocument::NOT_KEPT.into(), |w| w.id().to_owned());
+        let issued = Engine {
+            name: if modelled { "model" } else { engine.issuer() }.into(),
+            notice,
+            cost_ns_per_request: if modelled { None } else { engine_cost_ns(host.control) },
+        };
+        let made_by = (purpose.tool, issued);
         let document = RunDocument {
-            schema: RunDocument::SCHEMA.into(),
-            id,
-            kind: purpose.kind,
-            status: Status::Running,
             label: purpose.label,
             modelled,
-            started_at: started.to_string(),
-            ended_at: None,
-            tool: purpose.tool,
-            engine: Engine {
-                name: if modelled { "model" } else { engine.issuer() }.into(),
-                notice,
-                cost_ns_per_request: match modelled {
-                    true => None,
-                    false => engine_cost_ns(host.control),
-                },
-            },
-            medium: None,
-            inspection,
-            phases: Vec::new(),
-            preconditioning: None,
-            study: None,
-            findings: Vec::new(),
-            invalid: Vec::new(),
+            ..RunDocument::new(id, purpose.kind, started.to_string(), made_by, inspection)
         };
         let (detail, before, ahead, lost) = (Detail::default(), (0, 0), Nanos::ZERO, false);
         Ok(Self { host, engine, writer, lost, line, document, detail, before, ahead })
@@ -150,6 +138,11 @@ impl<'a, W: Watcher> Session<'a, W> {
         let outcome = run(plan, executor, self, &control.stop);
         self.take(&outcome);
         outcome.interrupted
+    }
+
+    /// What the measurement needs of its process.
+    pub const fn host(&self) -> Host<'a> {
+        self.host
     }
 
     /// The engine that was chosen.
@@ -202,7 +195,7 @@ impl<'a, W: Watcher> Session<'a, W> {
         }
     }
 
-    fn take(&mut self, outcome: &Outcome) {
+    fn take(&mut self, outcome: &Results) {
         self.document.phases.truncate(self.before.0);
         self.document.phases.extend_from_slice(&outcome.phases);
         self.widen(|_, phase| match &phase.workload {
@@ -224,7 +217,7 @@ impl<'a, W: Watcher> Session<'a, W> {
     }
 
     /// Ends: the document is final, and saved where it is kept.
-    pub fn end(mut self) -> (RunDocument, Detail, Ending) {
+    pub fn end(mut self) -> Finished {
         self.document.ended_at = Some(Timestamp::now().to_string());
         self.save();
         self.line.clear();
@@ -243,7 +236,7 @@ impl<W: Watcher> Observer for Session<'_, W> {
         self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
     }
 
-    fn finished(&mut self, at: &Progress<'_>, so_far: &Outcome) {
+    fn finished(&mut self, at: &Progress<'_>, so_far: &Results) {
         self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
         self.take(so_far);
         self.save();

@@ -16,12 +16,17 @@ pub struct Host<'a> {
 }
 
 /// Is told how a measurement goes. What it does with it is its own affair; a command line draws it.
-pub trait Watcher {
+pub trait Watcher: Sync {
     /// What is being done, without a known length.
     fn doing(&self, what: &str);
 
     /// How much of something is done.
     fn part(&self, what: &str, done: u64, whole: u64);
+
+    /// How many requests are made of something whose length in time is not known.
+    fn count(&self, what: &str, _requests: u64) {
+        self.doing(what);
+    }
 
     /// Where a plan stands.
     fn at(&self, at: &Progress<'_>);

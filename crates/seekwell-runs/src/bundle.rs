@@ -11,9 +11,10 @@
 //! first, so a kill between the two leaves a summary with a little more detail than it speaks of,
 //! never with less. A bundle that says `running` and whose lock nobody holds was killed.
 
-use crate::document::{Detail, Kind, RunDocument};
+use crate::document::{Detail, RunDocument, RunKind};
 use crate::error::StoreError;
-use crate::{id, index, read};
+use crate::read::{self, DETAIL, RUN};
+use crate::{id, index};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use seekwell_access::{
@@ -24,8 +25,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-pub(crate) const RUN: &str = "run.json";
-pub(crate) const DETAIL: &str = "detail.json";
 const LOCK: &str = ".lock";
 
 /// How often an id that is taken is drawn again. Two processes in one second collide once in
@@ -42,7 +41,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn create(store: &Path, kind: Kind, now: Timestamp) -> Result<Self, StoreError> {
+    pub(crate) fn create(store: &Path, kind: RunKind, now: Timestamp) -> Result<Self, StoreError> {
         create_private_dir_all(store).map_err(StoreError::io("creating", store))?;
         let mut taken = String::new();
         for _ in 0..ATTEMPTS {

@@ -4,6 +4,7 @@
 //! Histograms and series are large, so they are kept beside the document in a [`Detail`] and joined
 //! by the phase's name and the repeat's number.
 
+use crate::latency::Latency;
 use crate::reason::{Invalid, Skipped};
 use crate::study::{Preconditioning, Slowdown, Study};
 use crate::work::{Fidelity, Mismatch, SteadyState, Work};
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 /// The command that made a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum RunKind {
     /// `seekwell checkup`.
     Checkup,
     /// `seekwell bench`.
@@ -25,7 +26,7 @@ pub enum Kind {
     Replay,
 }
 
-impl Kind {
+impl RunKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Checkup, Self::Bench, Self::Replay];
 }
@@ -127,7 +128,7 @@ pub struct RunDocument {
     /// Sortable identifier: `20261120-231502-checkup-5f3a`.
     pub id: String,
     /// The command.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// How far it came.
     pub status: Status,
     /// The user's name for this configuration.
@@ -166,6 +167,35 @@ impl RunDocument {
     /// The id of a run that was not kept (`--no-keep`).
     pub const NOT_KEPT: &str = "not-kept";
 
+    /// One that is running and has no phases yet.
+    pub fn new(
+        id: impl Into<String>,
+        kind: RunKind,
+        started_at: impl Into<String>,
+        (tool, engine): (Tool, Engine),
+        inspection: Inspection,
+    ) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            id: id.into(),
+            kind,
+            status: Status::Running,
+            label: None,
+            modelled: false,
+            started_at: started_at.into(),
+            ended_at: None,
+            tool,
+            engine,
+            medium: None,
+            inspection,
+            phases: Vec::new(),
+            preconditioning: None,
+            study: None,
+            findings: Vec::new(),
+            invalid: Vec::new(),
+        }
+    }
+
     /// The phase of this name, if it was run.
     pub fn phase(&self, name: &str) -> Option<&Phase> {
         self.phases.iter().find(|p| p.name == name)
@@ -193,6 +223,18 @@ pub struct Phase {
 }
 
 impl Phase {
+    /// One that has no repeats yet.
+    pub fn new(name: impl Into<String>, title: impl Into<String>, work: impl Into<Work>) -> Self {
+        Self {
+            name: name.into(),
+            title: title.into(),
+            workload: work.into(),
+            skipped: None,
+            repeats: Vec::new(),
+            metrics: BTreeMap::new(),
+        }
+    }
+
     /// Makes the ranges of a fitted machine's metrics as wide as its error allows, beyond what its
     /// repeats differ by. `deeper` is how many times as deep the queue is as those it was fitted
     /// to, at least 1: a rate grows by no more than the depth, and does not fall.
@@ -342,28 +384,6 @@ pub struct OpSummary {
     pub latency: Latency,
     /// Response time: wanted to complete; only where requests were wanted at a time.
     pub response: Option<Latency>,
-}
-
-/// A latency distribution in numbers. A percentile is absent where too few requests were made for
-/// it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Latency {
-    /// Shortest.
-    pub ns_min: u64,
-    /// Mean.
-    pub ns_mean: f64,
-    /// Median.
-    pub ns_p50: Option<u64>,
-    /// 90 %.
-    pub ns_p90: Option<u64>,
-    /// 99 %.
-    pub ns_p99: Option<u64>,
-    /// 99.9 %.
-    pub ns_p99_9: Option<u64>,
-    /// 99.99 %.
-    pub ns_p99_99: Option<u64>,
-    /// Longest.
-    pub ns_max: u64,
 }
 
 /// What `/sys/block/*/stat` counted during a run.

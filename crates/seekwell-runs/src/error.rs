@@ -1,7 +1,7 @@
 //! What can go wrong with kept runs, with the data a person needs to act.
 
 use seekwell_access::OutputError;
-use seekwell_sys::is_wrong_file;
+use seekwell_sys::{Class, classify};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -102,16 +102,14 @@ pub enum StoreError {
     },
 }
 
-impl StoreError {
-    /// Whether naming a run differently would help: it is a mistake in what was typed.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::NotFound { .. } | Self::Ambiguous { .. } => true,
-            Self::Io { doing, source, .. } => *doing == "reading" && is_wrong_file(source),
-            _ => false,
-        }
-    }
+classify!(StoreError {
+    Usage: NotFound, Ambiguous;
+    Refused: NoPlace, Output, Damaged, Invalid, Newer, StillRunning, NotStorable, Index;
+    | Self::Io { doing: "reading", source, .. } => Class::of_file(source),
+    | Self::Io { .. } => Class::Refused,
+});
 
+impl StoreError {
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_path_buf();
         move |source| Self::Io { doing, path, source }

@@ -4,11 +4,11 @@
 //! second differ. An id is also a folder name, so what does not look like one is never joined to
 //! a path.
 
-use crate::document::Kind;
+use crate::document::RunKind;
 use jiff::Timestamp;
 use std::hash::{BuildHasher, RandomState};
 
-impl Kind {
+impl RunKind {
     /// The name used in ids and documents: `checkup`, `bench`, `replay`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -20,7 +20,7 @@ impl Kind {
 }
 
 /// A fresh id. Whether it is free, only creating its folder can tell.
-pub(crate) fn fresh(kind: Kind, now: Timestamp) -> String {
+pub(crate) fn fresh(kind: RunKind, now: Timestamp) -> String {
     let random = RandomState::new().hash_one(()) as u16;
     format!("{}-{}-{random:04x}", now.strftime("%Y%m%d-%H%M%S"), kind.name())
 }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_fresh_id_is_an_id_and_begins_with_the_time_in_utc() {
         let now: Timestamp = "2026-11-20T23:15:02Z".parse().unwrap();
-        let id = fresh(Kind::Checkup, now);
+        let id = fresh(RunKind::Checkup, now);
         assert!(id.starts_with("20261120-231502-checkup-"), "{id}");
         assert!(is_id(&id), "{id}");
         assert_eq!(time_of(&id), "20261120-231502");

@@ -8,9 +8,11 @@
 
 mod bundle;
 mod document;
+mod entry;
 mod error;
 mod id;
 mod index;
+mod latency;
 mod phase;
 mod place;
 pub mod read;
@@ -21,15 +23,17 @@ mod work;
 
 pub use bundle::Writer;
 pub use document::{
-    Detail, DeviceCount, Engine, Kind, Latency, Medium, OpSummary, Phase, Repeat, RepeatDetail,
-    RunDocument, Spread, Status, Tool,
+    Detail, DeviceCount, Engine, Medium, OpSummary, Phase, Repeat, RepeatDetail, RunDocument,
+    RunKind, Spread, Status, Tool,
 };
+pub use entry::{RunEntry, RunState};
 pub use error::StoreError;
 pub use id::is_id;
+pub use latency::Latency;
 pub use phase::PhaseId;
 pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
-pub use store::{Entry, Filter, Listing, State, Store};
+pub use store::{Filter, Listing, Store};
 pub use study::{
     Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,
     Trial,

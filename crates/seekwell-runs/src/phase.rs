@@ -1,6 +1,6 @@
 //! The phases of a checkup that rules look for.
 
-use crate::Phase;
+use crate::document::Phase;
 use std::fmt;
 
 /// A phase of the checkup; its text is the name of the phase.

@@ -14,6 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
+/// The summary of a run, in its folder.
+pub(crate) const RUN: &str = "run.json";
+/// Its histograms and series.
+pub(crate) const DETAIL: &str = "detail.json";
 /// The most that is read of a `run.json`: a hundred times the largest seen.
 pub const MAX_RUN_BYTES: u64 = 64 << 20;
 /// The most that is read of a `detail.json`: series and histograms are bounded, so real ones stay
@@ -112,7 +116,7 @@ fn bad_bins(bins: &BTreeMap<String, Vec<(u32, u64)>>) -> Option<String> {
 /// taken away to save room.
 pub(crate) fn bundle(dir: &Path) -> Result<(RunDocument, Detail), StoreError> {
     let run = run_file(dir)?;
-    let path = dir.join(crate::bundle::DETAIL);
+    let path = dir.join(DETAIL);
     let mut detail = match bounded(&path, MAX_DETAIL_BYTES) {
         Ok(bytes) => detail(&bytes, &path)?,
         Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -127,7 +131,7 @@ pub(crate) fn bundle(dir: &Path) -> Result<(RunDocument, Detail), StoreError> {
 }
 
 pub(crate) fn run_file(dir: &Path) -> Result<RunDocument, StoreError> {
-    let path = dir.join(crate::bundle::RUN);
+    let path = dir.join(RUN);
     run(&bounded(&path, MAX_RUN_BYTES)?, &path)
 }
 

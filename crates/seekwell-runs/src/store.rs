@@ -1,7 +1,8 @@
 //! All kept runs: making, finding, listing and removing them.
 
 use crate::bundle::{self, Writer};
-use crate::document::{Detail, Kind, RunDocument, Spread, Status};
+use crate::document::{Detail, RunDocument, RunKind, Spread, Status};
+use crate::entry::{RunEntry, RunState};
 use crate::error::StoreError;
 use crate::{id, index, read};
 use jiff::Timestamp;
@@ -13,56 +14,13 @@ pub struct Store {
     dir: PathBuf,
 }
 
-/// How a kept run stands: its [`Status`], but a `running` one that nobody is writing was killed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// A living process is measuring.
-    Running,
-    /// Whoever was measuring is gone; finished phases are kept.
-    Killed,
-    /// All phases done.
-    Complete,
-    /// Stopped by a signal; finished phases are kept.
-    Interrupted,
-    /// Stopped by an error; finished phases are kept.
-    Failed,
-}
-
-impl State {
-    /// The name shown to people and in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Killed => "killed",
-            Self::Complete => "complete",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl Status {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Running, Self::Complete, Self::Interrupted, Self::Failed];
-
-    /// The name used in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Complete => "complete",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-}
-
 /// Which runs to list. Empty means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only those this command made.
-    pub kind: Option<Kind>,
+    pub kind: Option<RunKind>,
     /// Only those that stand like this.
-    pub state: Option<State>,
+    pub state: Option<RunState>,
     /// Only those with exactly this label.
     pub label: Option<String>,
     /// Only those whose target, or whose disk's model or serial number, contains this text;
@@ -72,44 +30,11 @@ pub struct Filter {
     pub limit: Option<usize>,
 }
 
-/// A kept run in brief.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Its id.
-    pub id: String,
-    /// The command that made it.
-    pub kind: Kind,
-    /// How it stands.
-    pub state: State,
-    /// The user's name for the configuration.
-    pub label: Option<String>,
-    /// True where the target was a model.
-    pub modelled: bool,
-    /// The target as it was given.
-    pub target: String,
-    /// Model of the disk under the target.
-    pub device_model: Option<String>,
-    /// Its serial number.
-    pub device_serial: Option<String>,
-    /// Kernel release.
-    pub kernel: Option<String>,
-    /// Version of seekwell that measured.
-    pub tool_version: String,
-    /// RFC 3339, UTC.
-    pub started_at: String,
-    /// RFC 3339, UTC.
-    pub ended_at: Option<String>,
-    /// Whether the measurement as a whole is not valid.
-    pub invalid: bool,
-    /// The bundle's folder.
-    pub path: PathBuf,
-}
-
 /// What is kept.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The runs, newest first.
-    pub runs: Vec<Entry>,
+    pub runs: Vec<RunEntry>,
     /// Bundles that are there and cannot be read, by id, and why. The filter does not apply to
     /// them.
     pub unreadable: Vec<(String, StoreError)>,
@@ -131,7 +56,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Io`] when the folder cannot be made or written to.
-    pub fn create(&self, kind: Kind, now: Timestamp) -> Result<Writer, StoreError> {
+    pub fn create(&self, kind: RunKind, now: Timestamp) -> Result<Writer, StoreError> {
         bundle::sweep(&self.dir);
         Writer::create(&self.dir, kind, now)
     }
@@ -145,7 +70,7 @@ impl Store {
     pub fn find(&self, name: &str) -> Result<PathBuf, StoreError> {
         if name.contains('/') {
             let path = Path::new(name);
-            return Ok(if path.file_name().is_some_and(|f| f == bundle::RUN) {
+            return Ok(if path.file_name().is_some_and(|f| f == read::RUN) {
                 path.parent().unwrap_or(Path::new("")).to_path_buf()
             } else {
                 path.to_path_buf()
@@ -194,13 +119,13 @@ impl Store {
     }
 
     /// How the run in this folder stands.
-    pub fn state(dir: &Path, status: Status) -> State {
+    pub fn state(dir: &Path, status: Status) -> RunState {
         match status {
-            Status::Running if bundle::is_being_written(dir) => State::Running,
-            Status::Running => State::Killed,
-            Status::Complete => State::Complete,
-            Status::Interrupted => State::Interrupted,
-            Status::Failed => State::Failed,
+            Status::Running if bundle::is_being_written(dir) => RunState::Running,
+            Status::Running => RunState::Killed,
+            Status::Complete => RunState::Complete,
+            Status::Interrupted => RunState::Interrupted,
+            Status::Failed => RunState::Failed,
         }
     }
 
@@ -209,33 +134,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Index`] when SQLite fails even in memory.
     pub fn list(&self, filter: &Filter) -> Result<Listing, StoreError> {
-        let (rows, unreadable) = index::with(&self.dir, index::rows)?;
-        let entries = rows.into_iter().filter_map(|row| self.entry(row));
+        let (entries, unreadable) = self.entries()?;
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let runs = entries.filter(|e| filter.admits(e)).take(limit).collect();
+        let runs = entries.into_iter().filter(|e| filter.admits(e)).take(limit).collect();
         Ok(Listing { runs, unreadable })
-    }
-
-    fn entry(&self, row: index::Row) -> Option<Entry> {
-        let kind = Kind::ALL.into_iter().find(|k| k.name() == row.kind)?;
-        let status = Status::ALL.into_iter().find(|s| s.name() == row.status)?;
-        let path = self.dir.join(&row.id);
-        Some(Entry {
-            id: row.id,
-            kind,
-            state: Self::state(&path, status),
-            label: row.label,
-            modelled: row.modelled,
-            target: row.target,
-            device_model: row.device_model,
-            device_serial: row.device_serial,
-            kernel: row.kernel,
-            tool_version: row.tool_version,
-            started_at: row.started_at,
-            ended_at: row.ended_at,
-            invalid: row.invalid,
-            path,
-        })
     }
 
     /// One metric of one phase in every kept run that has it, by id, oldest first.
@@ -271,13 +173,17 @@ impl Store {
             return Ok((0, Vec::new()));
         }
         index::discard(&self.dir)?;
-        let (rows, unreadable) = index::with(&self.dir, index::rows)?;
-        Ok((rows.len(), unreadable))
+        let (entries, unreadable) = self.entries()?;
+        Ok((entries.len(), unreadable))
+    }
+
+    fn entries(&self) -> Result<(Vec<RunEntry>, index::Unreadable), StoreError> {
+        index::with(&self.dir, |c| index::entries(c, &self.dir, Self::state))
     }
 }
 
 impl Filter {
-    fn admits(&self, entry: &Entry) -> bool {
+    fn admits(&self, entry: &RunEntry) -> bool {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
         self.kind.is_none_or(|kind| kind == entry.kind)
             && self.state.is_none_or(|state| state == entry.state)

@@ -1,7 +1,7 @@
 //! What a phase did: requests drawn from a workload, a trace that was played back, one step of a
 //! suite, or jobs of a fio job file.
 
-use crate::document::Latency;
+use crate::latency::Latency;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,17 @@ pub enum ReplayMode {
     Depth,
     /// After the requests it had waited for, and the time that was thought.
     Dependent,
+}
+
+impl ReplayMode {
+    /// Its word in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timed => "timed",
+            Self::Depth => "depth",
+            Self::Dependent => "dependent",
+        }
+    }
 }
 
 /// How a trace was played back.

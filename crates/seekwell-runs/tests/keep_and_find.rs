@@ -3,7 +3,8 @@
 mod common;
 
 use jiff::Timestamp;
-use seekwell_runs::{Filter, Kind, State, Status, Store, StoreError, Writer};
+use seekwell_runs::{Filter, RunKind, RunState, Status, Store, StoreError, Writer};
+use seekwell_sys::{Class, Classified};
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -20,7 +21,7 @@ fn at(time: &str) -> Timestamp {
 }
 
 fn begin(store: &Store, time: &str) -> Writer {
-    let mut writer = store.create(Kind::Checkup, at(time)).unwrap();
+    let mut writer = store.create(RunKind::Checkup, at(time)).unwrap();
     let (run, detail) = common::run(writer.id(), 1);
     writer.save(&run, &detail).unwrap();
     writer
@@ -45,7 +46,7 @@ fn names_in(dir: &Path) -> Vec<String> {
 #[test]
 fn a_kept_run_is_read_back_as_it_was() {
     let (_guard, store) = store();
-    let mut writer = store.create(Kind::Checkup, at("10:00:00")).unwrap();
+    let mut writer = store.create(RunKind::Checkup, at("10:00:00")).unwrap();
     let (mut run, detail) = common::run(writer.id(), 3);
     run.status = Status::Complete;
     writer.save(&run, &detail).unwrap();
@@ -85,7 +86,7 @@ fn an_ambiguous_prefix_names_the_candidates_and_a_wrong_one_the_nearest() {
     let error = store.load("20261120-100001").unwrap_err();
     assert!(matches!(&error, StoreError::NotFound { nearest, .. } if nearest[0] == first));
     assert!(error.to_string().contains(&first), "{error}");
-    assert!(error.is_usage());
+    assert_eq!(error.class(), Class::Usage);
     let (_guard, empty) = self::store();
     assert!(matches!(empty.load("last"), Err(StoreError::NotFound { .. })));
     assert!(empty.list(&Filter::default()).unwrap().runs.is_empty());
@@ -96,7 +97,7 @@ fn an_ambiguous_prefix_names_the_candidates_and_a_wrong_one_the_nearest() {
 fn two_runs_in_one_second_have_two_ids() {
     let (_guard, store) = store();
     let writers: Vec<Writer> =
-        (0..300).map(|_| store.create(Kind::Bench, at("10:00:00")).unwrap()).collect();
+        (0..300).map(|_| store.create(RunKind::Bench, at("10:00:00")).unwrap()).collect();
     let mut ids: Vec<&str> = writers.iter().map(Writer::id).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -227,11 +228,11 @@ fn a_number_that_is_not_finite_is_refused_and_what_was_saved_stays() {
 fn a_living_run_is_running_and_cannot_be_removed() {
     let (_guard, store) = store();
     let writer = begin(&store, "10:00:00");
-    assert_eq!(store.list(&Filter::default()).unwrap().runs[0].state, State::Running);
+    assert_eq!(store.list(&Filter::default()).unwrap().runs[0].state, RunState::Running);
     assert!(matches!(store.remove("last"), Err(StoreError::StillRunning { .. })));
     let id = writer.id().to_owned();
     drop(writer);
-    assert_eq!(store.list(&Filter::default()).unwrap().runs[0].state, State::Killed);
+    assert_eq!(store.list(&Filter::default()).unwrap().runs[0].state, RunState::Killed);
     assert_eq!(store.remove("last").unwrap(), id);
     assert!(!store.dir().join(&id).exists());
     assert!(store.list(&Filter::default()).unwrap().runs.is_empty());
@@ -250,8 +251,8 @@ fn the_list_is_newest_first_and_obeys_the_filter() {
     assert_eq!(ids(all.clone()), [b.clone(), c.clone(), a.clone()]);
     assert_eq!(ids(Filter { limit: Some(2), ..all.clone() }), [b.clone(), c.clone()]);
     assert_eq!(ids(Filter { label: Some("before".into()), ..all.clone() }), [a]);
-    assert_eq!(ids(Filter { state: Some(State::Failed), ..all.clone() }), [b]);
+    assert_eq!(ids(Filter { state: Some(RunState::Failed), ..all.clone() }), [b]);
     assert_eq!(ids(Filter { target: Some("st2000".into()), ..all.clone() }).len(), 3);
     assert_eq!(ids(Filter { target: Some("nvme".into()), ..all.clone() }).len(), 0);
-    assert_eq!(ids(Filter { kind: Some(Kind::Bench), ..all }).len(), 0);
+    assert_eq!(ids(Filter { kind: Some(RunKind::Bench), ..all }).len(), 0);
 }

@@ -5,7 +5,7 @@ mod common;
 
 use jiff::Timestamp;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
-use seekwell_runs::{Filter, Kind, State, Status, Store, StoreError};
+use seekwell_runs::{Filter, RunKind, RunState, Status, Store, StoreError};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const CHILD_DIR: &str = "SEEKWELL_TEST_SAVE_INTO";
 fn child_that_saves_until_it_is_killed() {
     let Some(dir) = std::env::var_os(CHILD_DIR) else { return };
     let mut writer =
-        Store::open(PathBuf::from(dir)).create(Kind::Checkup, Timestamp::now()).unwrap();
+        Store::open(PathBuf::from(dir)).create(RunKind::Checkup, Timestamp::now()).unwrap();
     for phases in 1.. {
         let (run, detail) = common::run(writer.id(), 1 + phases % 40);
         writer.save(&run, &detail).unwrap();
@@ -52,9 +52,9 @@ fn a_kill_at_any_moment_leaves_a_bundle_that_can_be_read() {
         // The detail is written first and may already be the next, shorter or longer one.
         assert!(detail.repeats.len() <= measured);
         let entry = store.list(&Filter::default()).unwrap().runs.remove(0);
-        assert_eq!((entry.id.as_str(), entry.state), (run.id.as_str(), State::Killed));
+        assert_eq!((entry.id.as_str(), entry.state), (run.id.as_str(), RunState::Killed));
         states += run.phases.len();
-        let next = store.create(Kind::Bench, Timestamp::now()).unwrap();
+        let next = store.create(RunKind::Bench, Timestamp::now()).unwrap();
         drop(next);
         let mut left: Vec<_> = fs::read_dir(&entry.path)
             .unwrap()
@@ -98,7 +98,7 @@ impl Drop for Tmpfs {
 fn a_disk_that_fills_up_says_so_and_keeps_what_was_saved() {
     let Some(disk) = Tmpfs::new("size=128k,mode=700") else { return };
     let store = Store::open(disk.path());
-    let mut writer = store.create(Kind::Checkup, Timestamp::now()).unwrap();
+    let mut writer = store.create(RunKind::Checkup, Timestamp::now()).unwrap();
     let (run, detail) = common::run(writer.id(), 1);
     writer.save(&run, &detail).unwrap();
     let (longer, more) = common::run(writer.id(), 200);
@@ -115,7 +115,7 @@ fn a_disk_that_fills_up_says_so_and_keeps_what_was_saved() {
 fn a_read_only_disk_can_be_read_and_refuses_the_rest_clearly() {
     let Some(disk) = Tmpfs::new("size=4m,mode=700") else { return };
     let store = Store::open(disk.path());
-    let mut writer = store.create(Kind::Checkup, Timestamp::now()).unwrap();
+    let mut writer = store.create(RunKind::Checkup, Timestamp::now()).unwrap();
     let (run, detail) = common::run(writer.id(), 1);
     writer.save(&run, &detail).unwrap();
     drop(writer);
@@ -123,7 +123,7 @@ fn a_read_only_disk_can_be_read_and_refuses_the_rest_clearly() {
     assert_eq!(store.list(&Filter::default()).unwrap().runs.len(), 1);
     assert_eq!(store.load("last").unwrap().0.id, run.id);
     for error in [
-        store.create(Kind::Bench, Timestamp::now()).map(drop).unwrap_err(),
+        store.create(RunKind::Bench, Timestamp::now()).map(drop).unwrap_err(),
         store.remove("last").map(drop).unwrap_err(),
         store.reindex().map(drop).unwrap_err(),
     ] {
@@ -138,7 +138,7 @@ fn a_path_that_is_a_file_is_refused_clearly() {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("runs");
     fs::write(&file, "mine").unwrap();
-    let error = Store::open(&file).create(Kind::Bench, Timestamp::now()).unwrap_err();
+    let error = Store::open(&file).create(RunKind::Bench, Timestamp::now()).unwrap_err();
     assert!(matches!(error, StoreError::Io { doing: "creating", .. }), "{error}");
     assert_eq!(fs::read(&file).unwrap(), b"mine");
 }
@@ -152,7 +152,7 @@ fn answers(store: &Store) -> String {
 }
 
 fn keep(store: &Store, phases: usize) -> String {
-    let mut writer = store.create(Kind::Checkup, Timestamp::now()).unwrap();
+    let mut writer = store.create(RunKind::Checkup, Timestamp::now()).unwrap();
     let (mut run, detail) = common::run(writer.id(), phases);
     writer.save(&run, &detail).unwrap();
     store.list(&Filter::default()).unwrap();
@@ -253,7 +253,7 @@ fn many_writers_and_readers_at_once_lose_nothing() {
     let store = Store::open(dir.path());
     let listing = store.list(&Filter::default()).unwrap();
     assert_eq!((listing.runs.len(), listing.unreadable.len()), (24, 0));
-    assert!(listing.runs.iter().all(|e| e.state == State::Complete));
+    assert!(listing.runs.iter().all(|e| e.state == RunState::Complete));
     let kept_up = answers(&store);
     store.reindex().unwrap();
     assert_eq!(answers(&store), kept_up);

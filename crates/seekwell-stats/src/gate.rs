@@ -2,11 +2,11 @@
 //! the numbers that closed it; a warning stands beside the verdict.
 
 use crate::design::{Arm, Block, log};
-use crate::groups::mann_whitney;
 use crate::interval::percent;
 use crate::margin::Margin;
 use crate::plan::BLOCKS_FLOOR;
 use crate::rank::{doubled_ranks, median_sorted, sorted, two_sided};
+use crate::rank_sum::mann_whitney;
 use crate::signed::signed;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};

@@ -18,6 +18,7 @@ pub mod interval;
 pub mod margin;
 pub mod plan;
 mod rank;
+pub mod rank_sum;
 pub mod signed;
 pub mod signed_rank;
 pub mod steady;
@@ -27,18 +28,19 @@ pub mod verdict;
 pub use change::{ChangePoint, ChangeRule, change_points};
 pub use design::{Arm, Block, Order, Pair, order};
 pub use gate::{CarryOver, Gate, Severity, Trend, carry_over, gates, lag_one, trend};
-pub use groups::{Design, GroupComparison, MannWhitney, compare_groups, mann_whitney};
+pub use groups::{Design, GroupComparison, compare_groups};
 pub use holm::{Adjusted, holm};
 pub use interval::{Interval, percent};
 pub use margin::{Better, Margin, MarginError};
 pub use plan::{
     BLOCKS_CAP, BLOCKS_DEFAULT, BLOCKS_FLOOR, BLOCKS_PILOT, blocks_needed, more_blocks,
 };
+pub use rank_sum::{MannWhitney, mann_whitney};
 pub use signed::signed;
 pub use signed_rank::{SignedRank, hodges_lehmann, interval, signed_rank};
 pub use steady::{InRun, Rounds, Traffic, in_run, over_runs, rounds};
 pub use student::{Skew, Welch, skew, t_interval, welch};
-pub use verdict::{Estimate, Sample, Verdict, estimate, verdict};
+pub use verdict::{Claim, Estimate, Sample, Verdict, estimate, verdict};
 
 /// Version of the whole method. Stored beside every verdict; changes whenever the same data could
 /// give another one.

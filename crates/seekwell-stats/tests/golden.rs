@@ -1,7 +1,7 @@
 //! Every function that SciPy has too gives SciPy's numbers. The table and the script that made it
 //! are in `tests/golden`.
 
-use seekwell_stats::groups::shift_interval;
+use seekwell_stats::rank_sum::shift_interval;
 use seekwell_stats::{
     Interval, hodges_lehmann, holm, interval, mann_whitney, signed_rank, t_interval, trend, welch,
 };

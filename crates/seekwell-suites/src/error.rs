@@ -6,6 +6,7 @@ use crate::web::error::WebError;
 use rustix::io::Errno;
 use seekwell_access::AccessError;
 use seekwell_io::engine::EngineError;
+use seekwell_sys::classify;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::replay::FitError;
 use std::io;
@@ -127,6 +128,15 @@ pub enum SuiteError {
     Interrupted,
 }
 
+classify!(SuiteError {
+    Usage: NoSuchSuite, NoTarget, NoSuchTunable, BadValue, WrongTarget, TooSmall;
+    Refused: Access, Full, NoInodes, ReadOnly, Thread;
+    Invalid: Io, Blog, StorageMark;
+    Interrupted: Interrupted;
+    | Self::Sqlite(error) => error.class(),
+    | Self::Web(error) => error.class(),
+});
+
 impl SuiteError {
     /// A failed call, with the reasons that have a name of their own told apart.
     pub fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
@@ -136,30 +146,6 @@ impl SuiteError {
             Some(Errno::NOSPC | Errno::DQUOT) => Self::Full { path: owned },
             Some(Errno::ROFS) => Self::ReadOnly { path: owned },
             _ => Self::Io { what, path: owned, source },
-        }
-    }
-
-    /// Whether what was asked for makes no sense, rather than being refused by the machine.
-    pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::NoSuchSuite { .. }
-                | Self::NoTarget { .. }
-                | Self::NoSuchTunable { .. }
-                | Self::BadValue { .. }
-                | Self::WrongTarget { .. }
-                | Self::TooSmall { .. }
-                | Self::Web(WebError::Address { .. })
-        )
-    }
-
-    /// Whether something failed while it was measured, rather than being refused.
-    pub const fn is_invalid(&self) -> bool {
-        match self {
-            Self::Io { .. } | Self::Blog(_) | Self::StorageMark(_) => true,
-            Self::Sqlite(error) => error.is_invalid(),
-            Self::Web(error) => error.is_invalid(),
-            _ => false,
         }
     }
 }

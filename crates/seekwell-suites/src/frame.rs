@@ -168,13 +168,7 @@ impl StepResult {
         self.measurement.elapsed += later.measurement.elapsed;
         self.measurement.cpu_user += later.measurement.cpu_user;
         self.measurement.cpu_system += later.measurement.cpu_system;
-        self.device = self.device.zip(later.device).map(|(a, b)| DiskCounters {
-            read_bytes: a.read_bytes + b.read_bytes,
-            written_bytes: a.written_bytes + b.written_bytes,
-            flushes: a.flushes + b.flushes,
-            busy_ms: a.busy_ms + b.busy_ms,
-            flush_ms: a.flush_ms + b.flush_ms,
-        });
+        self.device = self.device.zip(later.device).map(|(a, b)| a + b);
     }
 
     /// Adds a value; one that is no number is left out.

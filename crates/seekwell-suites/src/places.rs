@@ -5,6 +5,7 @@ use crate::frame::Stage;
 use crate::suite::{Level, Settings, Suite};
 use crate::suites;
 use crate::testing::SmallFs;
+use seekwell_sys::{Class, Classified};
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -29,7 +30,7 @@ fn refusal(suite: &'static Suite, path: &Path) -> SuiteError {
     let refused = steps.iter_mut().find_map(|step| (step.run)(&stage).err());
     let refused = refused.unwrap_or_else(|| panic!("{} was run to its end", suite.name));
     assert_eq!(refused.to_string().lines().count(), 1, "{refused}");
-    assert!(!refused.is_usage() && !refused.is_invalid(), "{}: {refused:?}", suite.name);
+    assert_eq!(refused.class(), Class::Refused, "{}: {refused:?}", suite.name);
     refused
 }
 

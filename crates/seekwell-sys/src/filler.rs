@@ -1,5 +1,7 @@
 //! What the files of a snapshot may hold, and the tree being filled from them.
 
+use crate::class::Class;
+use crate::classify;
 use crate::tree::{Node, Tree};
 use crate::whole::read_file_or_pipe;
 use std::io;
@@ -77,6 +79,11 @@ pub enum SnapshotError {
         limit: usize,
     },
 }
+
+classify!(SnapshotError {
+    Usage: NotOne, NoHeader, Malformed, TooMuch;
+    | Self::Unreadable { source, .. } => Class::of_file(source),
+});
 
 /// Fills a tree from a file of unknown origin, within bounds.
 pub(crate) struct Filler<'s> {

@@ -6,6 +6,7 @@
 
 mod bundle;
 mod cgroup;
+mod class;
 mod entry;
 pub mod fake;
 mod filler;
@@ -30,6 +31,7 @@ mod whole;
 
 pub use bundle::Bundle;
 pub use cgroup::{MemoryCgroup, Version};
+pub use class::{Class, Classified};
 pub use filler::{
     FORMAT, LISTING, LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS,
     SnapshotError,

@@ -3,6 +3,8 @@
 
 use crate::mounts::DevId;
 use crate::view::{View, ViewError};
+use std::iter::Sum;
+use std::ops::Add;
 
 /// Unit of the counters, whatever the device's block size.
 const SECTOR: u64 = 512;
@@ -55,6 +57,26 @@ impl DiskCounters {
             busy_ms: self.busy_ms.wrapping_sub(earlier.busy_ms),
             flush_ms: self.flush_ms.wrapping_sub(earlier.flush_ms),
         }
+    }
+}
+
+impl Add for DiskCounters {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes.wrapping_add(other.read_bytes),
+            written_bytes: self.written_bytes.wrapping_add(other.written_bytes),
+            flushes: self.flushes.wrapping_add(other.flushes),
+            busy_ms: self.busy_ms.wrapping_add(other.busy_ms),
+            flush_ms: self.flush_ms.wrapping_add(other.flush_ms),
+        }
+    }
+}
+
+impl Sum for DiskCounters {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Add::add)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What can be wrong with a trace.
 
 use seekwell_access::OutputError;
-use seekwell_sys::is_wrong_file;
+use seekwell_sys::{Class, classify};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -100,22 +100,13 @@ pub enum TraceError {
     Capture(#[from] crate::capture::error::CaptureError),
 }
 
-impl TraceError {
-    /// Whether it lies in what was asked for (no such file, not a trace, not a good one) and not
-    /// in what the system allows.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            // What no system call answered was said of the content, by who unpacks or decodes it.
-            Self::Io { source, .. } => is_wrong_file(source),
-            Self::Pipe { .. }
-            | Self::Malformed { .. }
-            | Self::Truncated { .. }
-            | Self::Unrecognised { .. }
-            | Self::Inexpressible { .. } => true,
-            Self::Output(_) | Self::Interrupted | Self::Capture(_) => false,
-        }
-    }
-}
+classify!(TraceError {
+    Usage: Pipe, Malformed, Truncated, Unrecognised, Inexpressible;
+    Refused: Output;
+    Interrupted: Interrupted;
+    | Self::Io { source, .. } => Class::of_file(source),
+    | Self::Capture(error) => error.class(),
+});
 
 fn shown(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(", found {text:?}") }

@@ -6,6 +6,7 @@
 //! and replay take any source, so memory stays bounded whatever the length of a trace.
 
 pub mod capture;
+pub mod copy;
 pub mod error;
 pub mod formats;
 pub mod order;

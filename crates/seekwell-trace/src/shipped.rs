@@ -5,10 +5,9 @@ use crate::error::TraceError;
 use crate::source::TraceSource;
 use crate::store;
 use rustix::fs::{MemfdFlags, memfd_create};
+use seekwell_access::by_descriptor;
 use std::fs::File;
 use std::io::Write as _;
-use std::os::fd::AsRawFd as _;
-use std::path::PathBuf;
 
 /// A trace that ships.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +63,6 @@ impl Shipped {
         let memory = memfd_create(self.name, MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
         let mut file = File::from(memory);
         file.write_all(self.parquet).map_err(failed)?;
-        store::open(&PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))
+        store::open(&by_descriptor(&file))
     }
 }

@@ -133,7 +133,7 @@ pub struct Left {
 
 /// What putting back came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct RestoreOutcome {
     /// Keys that were written and read back as before.
     pub restored: Vec<String>,
     /// What could not be put back.
@@ -142,7 +142,7 @@ pub struct Outcome {
     pub foreign: Vec<Difference>,
 }
 
-impl Outcome {
+impl RestoreOutcome {
     /// Everything that was changed is as it was.
     pub fn complete(&self) -> bool {
         self.left.is_empty()
@@ -285,7 +285,7 @@ impl Applier {
 
     /// Puts back what `ours` names, in the order in which settings reset each other, and reads
     /// every one of them back. Others that differ are named and left alone.
-    pub fn restore(&self, originals: &[Original], ours: &BTreeSet<String>) -> Outcome {
+    pub fn restore(&self, originals: &[Original], ours: &BTreeSet<String>) -> RestoreOutcome {
         let mut order: Vec<&Original> =
             originals.iter().filter(|o| ours.contains(&o.key)).collect();
         order.sort_by_key(|o| o.stage);
@@ -318,7 +318,15 @@ impl Applier {
             originals.iter().filter(|o| !ours.contains(&o.key)).cloned().collect::<Vec<_>>();
         let stuck = left.iter().any(|l| matches!(l.error, WriteError::Blocked { .. }));
         let foreign = if stuck { Vec::new() } else { self.differences(&foreign) };
-        Outcome { restored: restored.into_iter().collect(), left, foreign }
+        // Reset by another after it was put back.
+        restored.retain(|key| !left.iter().any(|l| l.key == *key));
+        assert!(restored.is_subset(ours), "nothing but what was changed is put back");
+        assert!(left.iter().all(|l| ours.contains(&l.key)));
+        assert!(
+            foreign.iter().all(|d| !ours.contains(&d.key)),
+            "what others changed is left alone"
+        );
+        RestoreOutcome { restored: restored.into_iter().collect(), left, foreign }
     }
 
     /// Whether it had to be written.

@@ -9,7 +9,7 @@ use crate::apply::current;
 use crate::disk::Disk;
 use crate::error::TuneError;
 use crate::plan::plan;
-use crate::setting::{Risk, Scope, attributes};
+use crate::setting::{Request, Risk, Scope, SettingError, Values, attributes, find, hdparm, parse};
 use seekwell_sys::View;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,31 @@ pub struct Candidate {
     pub was: String,
 }
 
+impl Candidate {
+    /// A candidate as it was typed; whether the kernel takes the value is found out by setting it.
+    ///
+    /// # Errors
+    /// [`TuneError`] for a word that is not a setting of this disk, or a value that it cannot have.
+    pub fn parse(view: &dyn View, disk: &Disk, word: &str) -> Result<Self, TuneError> {
+        let mut request = parse(word).map_err(SettingError::from)?;
+        if let Request::Classic(switch) = &request {
+            request = hdparm::translate(switch, disk).map_err(SettingError::from)?;
+        }
+        let Request::Set { key, value } = request else {
+            return Err(TuneError::NoTrial { disk: None });
+        };
+        let attribute = find(view, disk, &key, None)?;
+        let takes = (attribute.setting.values)(view, disk, &attribute.path);
+        let value = takes.check(&value).map_err(|problem| SettingError::Value {
+            key: key.clone(),
+            value: value.clone(),
+            problem,
+        })?;
+        let was = current(&view.text(&attribute.path).unwrap_or_default());
+        Ok(Self { key: attribute.key, value, was })
+    }
+}
+
 /// Proposals that are no question of speed, or act only through the beliefs of others.
 const NOT_MEASURED: [&str; 2] = ["iostats", "rotational"];
 
@@ -65,7 +90,7 @@ pub fn candidates(view: &dyn View, disk: &Disk, load: &Load) -> Result<Vec<Candi
         if setting.scope != Scope::Disk || takes.check(&was).is_err() {
             continue;
         }
-        for value in alternatives(&attribute.key, &was, &text, &takes.to_string(), load) {
+        for value in alternatives(&attribute.key, &was, &text, &takes, load) {
             let known = all.iter().any(|c| c.key == attribute.key && c.value == value);
             let fits = value != was && takes.check(&value).is_ok();
             if !known && fits && (setting.risk)(&value) <= Risk::B {
@@ -82,7 +107,7 @@ const fn matters_read_ahead(load: &Load) -> bool {
 }
 
 /// Values of one setting that could matter under this load. `text` is the attribute as it reads.
-fn alternatives(key: &str, was: &str, text: &str, takes: &str, load: &Load) -> Vec<String> {
+fn alternatives(key: &str, was: &str, text: &str, takes: &Values, load: &Load) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
     let now: u64 = was.parse().unwrap_or(0);
     match key {
@@ -92,10 +117,12 @@ fn alternatives(key: &str, was: &str, text: &str, takes: &str, load: &Load) -> V
         "nr_requests" if load.outstanding > now / 2 => {
             vec![(now / 2).to_string(), (now * 2).to_string()]
         }
-        "queue_depth" if load.outstanding > 1 => {
-            let most = takes.rsplit(' ').next().unwrap_or_default().to_owned();
-            vec!["1".to_owned(), most]
-        }
+        "queue_depth" if load.outstanding > 1 => match takes {
+            Values::Number { least, most: Some(most), .. } => {
+                vec![least.to_string(), most.to_string()]
+            }
+            _ => words(&["1"]),
+        },
         "read_ahead_kb" if matters_read_ahead(load) => words(&["128", "512", "2048"]),
         "rq_affinity" => words(&["0", "1", "2"]),
         "nomerges" if load.sequential => words(&["0"]),

@@ -5,7 +5,7 @@ use crate::journal::JournalError;
 use crate::persist::PersistError;
 use crate::setting::{Risk, SettingError};
 use seekwell_inspect::InspectError;
-use seekwell_sys::{ViewError, sudo_if_denied};
+use seekwell_sys::{Class, Classified, ViewError, classify, sudo_if_denied};
 use std::io;
 use std::path::PathBuf;
 
@@ -165,6 +165,18 @@ pub enum TuneError {
     },
 }
 
+classify!(TuneError {
+    Usage: NoDisk, NoTrial, Which;
+    Refused: Risk, InUse, Unsure, Unwell, Busy, Unfinished, Over, Replaced, OtherMachine, Guard,
+        Silent, Told, Persist, Hidden, RunDir;
+    | Self::Target(error) => error.class(),
+    | Self::Setting(error) => error.class(),
+    | Self::Journal(error) => error.class(),
+    | Self::NotApplied { left, .. } | Self::GuardLost { left } => {
+        if left.is_empty() { Class::Refused } else { Class::Incomplete }
+    },
+});
+
 fn left_over(left: &[String]) -> String {
     if left.is_empty() {
         return "; everything is as it was".to_owned();
@@ -176,17 +188,6 @@ impl TuneError {
     /// Whether settings are not as they were, or may not be: the one thing a caller must never
     /// hide.
     pub fn incomplete(&self) -> bool {
-        match self {
-            Self::NotApplied { left, .. } | Self::GuardLost { left } => !left.is_empty(),
-            Self::Journal(JournalError::Damaged { .. }) => true,
-            _ => false,
-        }
-    }
-
-    /// Whether what was typed is wrong, not what it met.
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::NoDisk { .. } | Self::NoTrial { .. } | Self::Which { .. })
-            || matches!(self, Self::Setting(error) if error.is_usage())
-            || matches!(self, Self::Target(error) if error.is_usage())
+        self.class() == Class::Incomplete
     }
 }

@@ -20,11 +20,12 @@
 //! it lives; the lock goes with the process, so an unfinished journal that can be locked is one
 //! whose guard is dead.
 
-use crate::apply::{Change, Difference, Limits, Original, Outcome};
+use crate::apply::{Change, Difference, Limits, Original, RestoreOutcome};
 use crate::disk::{Identity, Machine};
 use crate::guard::Reason;
+use crate::setting::Stage;
 use rustix::fs::FlockOperation;
-use seekwell_sys::{MAX_TEXT, read_file, sudo_if_denied};
+use seekwell_sys::{MAX_TEXT, classify, read_file, sudo_if_denied};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -79,6 +80,11 @@ pub enum JournalError {
     },
 }
 
+classify!(JournalError {
+    Refused: Io, Version;
+    Incomplete: Damaged;
+});
+
 /// Why a journal without a valid first line has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
@@ -131,7 +137,7 @@ pub struct Begin {
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
-pub enum Entry {
+pub enum JournalEntry {
     /// The first.
     Begin(Box<Begin>),
     /// About to write.
@@ -161,7 +167,7 @@ pub enum Entry {
     /// Everything that could be put back is.
     Ended {
         /// What it came to.
-        outcome: Outcome,
+        outcome: RestoreOutcome,
     },
     /// Given up: what it was about is gone.
     Forgotten {
@@ -186,20 +192,57 @@ pub enum Phase {
     Ended,
 }
 
+impl JournalEntry {
+    /// The phase it begins; `None` where things stay as they are.
+    const fn begins(&self) -> Option<Phase> {
+        match self {
+            Self::Begin(_) | Self::Write { .. } | Self::Persisting { .. } => None,
+            Self::Applied { .. } => Some(Phase::Trying),
+            Self::Kept => Some(Phase::Kept),
+            Self::Rollback { .. } => Some(Phase::RollingBack),
+            Self::Ended { .. } | Self::Forgotten { .. } => Some(Phase::Ended),
+        }
+    }
+
+    /// Whether it may follow in this phase. A rollback may be repeated: it may have been cut off,
+    /// or have left something.
+    const fn may_follow(&self, phase: Phase) -> bool {
+        match self {
+            Self::Begin(_) | Self::Write { .. } | Self::Applied { .. } => {
+                matches!(phase, Phase::Applying)
+            }
+            Self::Kept => matches!(phase, Phase::Trying),
+            Self::Persisting { .. } => matches!(phase, Phase::Kept),
+            Self::Ended { .. } => matches!(phase, Phase::RollingBack | Phase::Ended),
+            Self::Rollback { .. } | Self::Forgotten { .. } => true,
+        }
+    }
+}
+
+impl Begin {
+    /// Whether the value that a change replaces is known. A parameter of a scheduler that the same
+    /// trial sets first has none yet, and goes with that scheduler.
+    pub fn can_undo(&self, change: &Change) -> bool {
+        let known = self.originals.iter().any(|o| o.key == change.key && o.path == change.path);
+        let with_scheduler = || self.changes.iter().any(|c| c.stage == Stage::Scheduler);
+        known || (change.stage == Stage::Iosched && with_scheduler())
+    }
+}
+
 /// What a journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Story {
+pub struct JournalState {
     /// Its first line.
     pub begin: Begin,
     /// The lines after it.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<JournalEntry>,
     /// Its last line was cut short.
     pub cut_short: bool,
     /// Lines in its middle that are not as they were written.
     pub damaged: usize,
 }
 
-impl Story {
+impl JournalState {
     /// Reads the text of a journal. `None` when its first line is lost, but a later one says that
     /// everything was put back.
     ///
@@ -217,7 +260,7 @@ impl Story {
             };
             let whole = line.len() < rest.len();
             match line_entry(line).filter(|_| whole) {
-                Some(Entry::Begin(first)) => begin = begin.or(Some(*first)),
+                Some(JournalEntry::Begin(first)) => begin = begin.or(Some(*first)),
                 Some(entry) => entries.push(entry),
                 None if after.is_empty() => cut_short = true,
                 None => damaged += 1,
@@ -226,27 +269,17 @@ impl Story {
         }
         let Some(begin) = begin else {
             return match entries.last() {
-                Some(Entry::Ended { outcome }) if outcome.complete() => Ok(None),
-                Some(Entry::Forgotten { .. }) => Ok(None),
+                Some(JournalEntry::Ended { outcome }) if outcome.complete() => Ok(None),
+                Some(JournalEntry::Forgotten { .. }) => Ok(None),
                 _ => Err((damage(bytes), named(&entries))),
             };
         };
         Ok(Some(Self { begin, entries, cut_short, damaged }))
     }
 
-    /// How far things have come.
+    /// How far things have come, even where lines between are lost.
     pub fn phase(&self) -> Phase {
-        let mut phase = Phase::Applying;
-        for entry in &self.entries {
-            phase = match entry {
-                Entry::Begin(_) | Entry::Write { .. } | Entry::Persisting { .. } => phase,
-                Entry::Applied { .. } => Phase::Trying,
-                Entry::Kept => Phase::Kept,
-                Entry::Rollback { .. } => Phase::RollingBack,
-                Entry::Ended { .. } | Entry::Forgotten { .. } => Phase::Ended,
-            };
-        }
-        phase
+        self.entries.iter().rev().find_map(JournalEntry::begins).unwrap_or(Phase::Applying)
     }
 
     /// Whether someone has to put something back.
@@ -256,9 +289,9 @@ impl Story {
     }
 
     /// What putting back came to, the last time.
-    pub fn outcome(&self) -> Option<&Outcome> {
+    pub fn outcome(&self) -> Option<&RestoreOutcome> {
         self.entries.iter().rev().find_map(|e| match e {
-            Entry::Ended { outcome } => Some(outcome),
+            JournalEntry::Ended { outcome } => Some(outcome),
             _ => None,
         })
     }
@@ -266,7 +299,7 @@ impl Story {
     /// Why it was put back.
     pub fn reason(&self) -> Option<&Reason> {
         self.entries.iter().rev().find_map(|e| match e {
-            Entry::Rollback { reason } => Some(reason),
+            JournalEntry::Rollback { reason } => Some(reason),
             _ => None,
         })
     }
@@ -274,7 +307,7 @@ impl Story {
     /// The rule that was written for it.
     pub fn rule(&self) -> Option<&Path> {
         self.entries.iter().rev().find_map(|e| match e {
-            Entry::Persisting { rule } => Some(rule.as_path()),
+            JournalEntry::Persisting { rule } => Some(rule.as_path()),
             _ => None,
         })
     }
@@ -283,7 +316,7 @@ impl Story {
     /// seen to change. Until it was applied and looked at, every key counts.
     pub fn ours(&self) -> BTreeSet<String> {
         let applied = self.entries.iter().find_map(|e| match e {
-            Entry::Applied { side_effects } => Some(side_effects),
+            JournalEntry::Applied { side_effects } => Some(side_effects),
             _ => None,
         });
         let Some(side_effects) = applied.filter(|_| self.damaged == 0) else {
@@ -305,10 +338,12 @@ fn damage(bytes: &[u8]) -> Damage {
 }
 
 /// The settings that entries name.
-fn named(entries: &[Entry]) -> Vec<String> {
+fn named(entries: &[JournalEntry]) -> Vec<String> {
     let keys = entries.iter().flat_map(|entry| match entry {
-        Entry::Write { key, .. } => vec![key.clone()],
-        Entry::Applied { side_effects } => side_effects.iter().map(|d| d.key.clone()).collect(),
+        JournalEntry::Write { key, .. } => vec![key.clone()],
+        JournalEntry::Applied { side_effects } => {
+            side_effects.iter().map(|d| d.key.clone()).collect()
+        }
         _ => Vec::new(),
     });
     keys.collect::<BTreeSet<_>>().into_iter().collect()
@@ -320,12 +355,12 @@ fn sum(text: &[u8]) -> u32 {
     crc.sum()
 }
 
-fn line_of(entry: &Entry) -> io::Result<String> {
+fn line_of(entry: &JournalEntry) -> io::Result<String> {
     let text = serde_json::to_string(entry)?;
     Ok(format!("{{\"sum\":\"{:08x}\",\"entry\":{text}}}\n", sum(text.as_bytes())))
 }
 
-fn line_entry(line: &[u8]) -> Option<Entry> {
+fn line_entry(line: &[u8]) -> Option<JournalEntry> {
     let rest = line.strip_prefix(b"{\"sum\":\"")?;
     let (digits, rest) = rest.split_at_checked(8)?;
     let text = rest.strip_prefix(b"\",\"entry\":")?.strip_suffix(b"}")?;
@@ -338,12 +373,12 @@ fn line_entry(line: &[u8]) -> Option<Entry> {
 
 /// The files of one disk in the run folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct TrialFiles {
     dir: PathBuf,
     stem: String,
 }
 
-impl Place {
+impl TrialFiles {
     /// Of the disk with this number, `8:0`.
     pub fn new(run_dir: &Path, dev: &str) -> Self {
         Self { dir: run_dir.to_path_buf(), stem: format!("b{dev}") }
@@ -455,27 +490,27 @@ impl Place {
     ///
     /// # Errors
     /// [`JournalError`].
-    pub fn story(&self) -> Result<Option<Story>, JournalError> {
+    pub fn state(&self) -> Result<Option<JournalState>, JournalError> {
         read(&self.journal())
     }
 }
 
-/// What the journal at `path` says, as for [`Place::story`].
+/// What the journal at `path` says, as for [`TrialFiles::state`].
 ///
 /// # Errors
 /// [`JournalError`].
-pub fn read(path: &Path) -> Result<Option<Story>, JournalError> {
+pub fn read(path: &Path) -> Result<Option<JournalState>, JournalError> {
     let path = path.to_path_buf();
     let bytes = match read_file(&path, MAX_TEXT) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(JournalError::Io { path, source }),
     };
-    match Story::parse(&bytes) {
-        Ok(Some(Story { begin: Begin { version, .. }, .. })) if version != VERSION => {
+    match JournalState::parse(&bytes) {
+        Ok(Some(JournalState { begin: Begin { version, .. }, .. })) if version != VERSION => {
             Err(JournalError::Version { path, version })
         }
-        Ok(story) => Ok(story),
+        Ok(state) => Ok(state),
         Err((damage, keys)) => Err(JournalError::Damaged { path, damage, keys }),
     }
 }
@@ -485,6 +520,8 @@ pub fn read(path: &Path) -> Result<Option<Story>, JournalError> {
 pub struct Journal {
     path: PathBuf,
     file: File,
+    /// How far it has come; `None` for one that could not be read whole when it was resumed.
+    phase: Option<Phase>,
 }
 
 impl Journal {
@@ -493,8 +530,8 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn begin(place: &Place, begin: Begin) -> Result<Self, JournalError> {
-        let path = place.journal();
+    pub fn begin(files: &TrialFiles, begin: Begin) -> Result<Self, JournalError> {
+        let path = files.journal();
         let fail = |source| JournalError::Io { path: path.clone(), source };
         let new = path.with_extension("new");
         let file = OpenOptions::new()
@@ -505,12 +542,12 @@ impl Journal {
             .custom_flags(NOFOLLOW)
             .open(&new)
             .map_err(fail)?;
-        let mut journal = Self { path: path.clone(), file };
-        let first = Entry::Begin(Box::new(begin));
+        let mut journal = Self { path: path.clone(), file, phase: Some(Phase::Applying) };
+        let first = JournalEntry::Begin(Box::new(begin));
         journal.append(&first)?;
         journal.append(&first)?;
         std::fs::rename(&new, &path).map_err(fail)?;
-        File::open(&place.dir).and_then(|dir| dir.sync_all()).map_err(fail)?;
+        File::open(&files.dir).and_then(|dir| dir.sync_all()).map_err(fail)?;
         Ok(journal)
     }
 
@@ -526,19 +563,36 @@ impl Journal {
         if bytes.last().is_some_and(|b| *b != b'\n') {
             file.write_all(b"\n").map_err(fail)?;
         }
-        Ok(Self { path: path.to_path_buf(), file })
+        let phase = JournalState::parse(&bytes).ok().flatten().map(|state| state.phase());
+        Ok(Self { path: path.to_path_buf(), file, phase })
+    }
+
+    /// How far it has come, where that is known.
+    pub const fn phase(&self) -> Option<Phase> {
+        self.phase
     }
 
     /// Adds a line and syncs it.
     ///
+    /// # Panics
+    /// When the entry does not follow in the journal's phase: that is a defect of the caller's.
+    ///
     /// # Errors
     /// [`JournalError::Io`]: the line may be there in part, which is known when it is read.
-    pub fn append(&mut self, entry: &Entry) -> Result<(), JournalError> {
+    pub fn append(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
         let write = |file: &mut File| {
             file.write_all(line_of(entry)?.as_bytes())?;
             file.sync_data()
         };
-        write(&mut self.file).map_err(|source| JournalError::Io { path: self.path.clone(), source })
+        if let Some(phase) = self.phase {
+            assert!(entry.may_follow(phase), "{entry:?} does not follow in phase {phase:?}");
+        }
+        let written = write(&mut self.file);
+        // What cannot be written down does not begin; only a rollback is carried out all the same.
+        if written.is_ok() || matches!(entry, JournalEntry::Rollback { .. }) {
+            self.phase = self.phase.map(|phase| entry.begins().unwrap_or(phase));
+        }
+        written.map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 }
 

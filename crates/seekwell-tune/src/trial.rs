@@ -1,11 +1,13 @@
 //! `try`, `keep`, `undo` and `status`.
 
-use crate::apply::{Applier, Change, Difference, Limits, Original, Outcome, current};
+use crate::apply::{Applier, Change, Difference, Limits, Original, RestoreOutcome, current};
 use crate::conflict::{Other, others};
 use crate::disk::{Disk, Identity, Machine};
 use crate::error::TuneError;
 use crate::guard::{self, Ask, Reason, Reply, Report, Started};
-use crate::journal::{self, Begin, Entry, Journal, JournalError, Phase, Place, Story, VERSION};
+use crate::journal::{
+    self, Begin, Journal, JournalEntry, JournalError, JournalState, Phase, TrialFiles, VERSION,
+};
 use crate::persist::{self, Rule, Verified};
 use crate::plan::pio_mode;
 use crate::setting::{
@@ -36,7 +38,7 @@ pub fn default_run_dir(set: Option<&OsStr>) -> PathBuf {
 
 /// What to try.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct TrialRequest {
     /// `KEY=VALUE` or classic switches, as typed.
     pub words: Vec<String>,
     /// How long nobody need say anything.
@@ -96,7 +98,7 @@ pub struct Undone {
     /// The disk.
     pub disk: Identity,
     /// What that came to.
-    pub outcome: Outcome,
+    pub outcome: RestoreOutcome,
     /// The rule that was removed.
     pub rule_removed: Option<PathBuf>,
     /// What else there is to know.
@@ -105,7 +107,7 @@ pub struct Undone {
 
 /// One trial as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct TrialStatus {
     /// The disk.
     pub disk: Identity,
     /// How far it has come.
@@ -158,17 +160,17 @@ impl std::fmt::Display for Unfinished {
 pub fn unfinished(run_dir: &Path) -> Result<Option<Unfinished>, TuneError> {
     let here = Machine::read(&seekwell_sys::Live::system());
     let hidden = |source| TuneError::Hidden { path: run_dir.to_path_buf(), source };
-    for place in Place::all(run_dir).map_err(hidden)? {
-        let cut_off = |s: &Story| s.unfinished() && s.begin.machine == here;
-        if !place.story()?.is_some_and(|s| cut_off(&s)) || place.lock()?.is_none() {
+    for files in TrialFiles::all(run_dir).map_err(hidden)? {
+        let cut_off = |s: &JournalState| s.unfinished() && s.begin.machine == here;
+        if !files.state()?.is_some_and(|s| cut_off(&s)) || files.lock()?.is_none() {
             continue;
         }
         // Between the first look and the lock a guard may have ended well.
-        if let Some(story) = place.story()?.filter(cut_off) {
+        if let Some(state) = files.state()?.filter(cut_off) {
             return Ok(Some(Unfinished {
-                disk: story.begin.disk,
-                journal: place.journal(),
-                keys: story.begin.changes.into_iter().map(|c| c.key).collect(),
+                disk: state.begin.disk,
+                journal: files.journal(),
+                keys: state.begin.changes.into_iter().map(|c| c.key).collect(),
             }));
         }
     }
@@ -189,24 +191,24 @@ pub struct Tuner<'a> {
 
 impl Tuner<'_> {
     /// Every disk there is word of.
-    fn places(&self) -> Result<Vec<Place>, TuneError> {
-        Place::all(&self.run_dir)
+    fn all_files(&self) -> Result<Vec<TrialFiles>, TuneError> {
+        TrialFiles::all(&self.run_dir)
             .map_err(|source| TuneError::Hidden { path: self.run_dir.clone(), source })
     }
 }
 
 mod begin;
 mod end;
-mod standing;
+mod status;
 #[cfg(test)]
 mod tests;
 
-fn changed(story: &Story) -> Vec<Difference> {
+fn changed(state: &JournalState) -> Vec<Difference> {
     let was = |key: &str| {
-        let original = story.begin.originals.iter().find(|o| o.key == key);
+        let original = state.begin.originals.iter().find(|o| o.key == key);
         original.map_or_else(String::new, |o| o.value.clone())
     };
     let change =
         |c: &Change| Difference { key: c.key.clone(), was: was(&c.key), is: c.value.clone() };
-    story.begin.changes.iter().map(change).collect()
+    state.begin.changes.iter().map(change).collect()
 }

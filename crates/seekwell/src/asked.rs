@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::exit::CommandError;
-use seekwell_inspect::log::{LogError, LogReport, Source, read};
+use seekwell_inspect::log::{LogError, LogReport, LogSource, read};
 use seekwell_inspect::probe::{SgIo, probe};
 use seekwell_inspect::{Device, Fact, Inspection};
 use seekwell_sys::KMSG;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// When it cannot be read.
 pub fn log_of(path: &Path) -> Result<LogReport, LogError> {
     if path == Path::new("-") {
-        return read(Source::Stream("standard input", &mut std::io::stdin().lock()), None);
+        return read(LogSource::Stream("standard input", &mut std::io::stdin().lock()), None);
     }
     // An endless device would be read for ever; the kernel's own is not one.
     let kind = path.metadata().map(|m| m.file_type());
@@ -23,7 +23,7 @@ pub fn log_of(path: &Path) -> Result<LogReport, LogError> {
         let source = std::io::Error::other("it is a character device and not a log");
         return Err(LogError::File { path: path.to_path_buf(), source });
     }
-    read(Source::File(path.to_path_buf()), None)
+    read(LogSource::File(path.to_path_buf()), None)
 }
 
 /// Asks every ATA disk below the target what it accepts, and files the answers with the facts.

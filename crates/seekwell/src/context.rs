@@ -94,7 +94,7 @@ impl Context {
     /// # Errors
     /// As for [`Context::print`].
     pub fn print_json(&self, document: &impl Serialize) -> Result<(), CommandError> {
-        let mut text = serde_json::to_string_pretty(document)?;
+        let mut text = serde_json::to_string_pretty(document).map_err(CommandError::Json)?;
         text.push('\n');
         self.print(&text)
     }

@@ -8,7 +8,7 @@ use crate::signals::file_size_hint;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use seekwell_checkup::Progress as At;
 use seekwell_io::engine::Control;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::seconds;
 use seekwell_run::Watcher;
 use seekwell_runs::StoreError;
 use std::fmt::Write;
@@ -148,6 +148,10 @@ impl Watcher for Line {
         Self::part(self, what, done, whole);
     }
 
+    fn count(&self, what: &str, requests: u64) {
+        Self::count(self, what, requests);
+    }
+
     fn at(&self, at: &At<'_>) {
         Self::at(self, at);
     }
@@ -162,13 +166,5 @@ impl Watcher for Line {
 
     fn clear(&self) {
         Self::clear(self);
-    }
-}
-
-/// A time that is left, in words.
-pub fn seconds(left: Nanos) -> String {
-    match left.as_secs_f64().ceil() as u64 {
-        s @ 0..120 => format!("{s} s"),
-        s => format!("{} min", s.div_ceil(60)),
     }
 }

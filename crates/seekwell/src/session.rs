@@ -7,7 +7,7 @@ use crate::signals;
 use seekwell_inspect::Inspection;
 use seekwell_io::target::{Engine, TargetError};
 use seekwell_run::Purpose;
-use seekwell_runs::{Detail, Kind, RunDocument, Tool};
+use seekwell_runs::{Detail, RunDocument, RunKind, Tool};
 use std::sync::Arc;
 
 /// A run whose progress is a line.
@@ -19,7 +19,7 @@ pub type Finished = (RunDocument, Detail, Exit);
 /// What a command wants a run for.
 pub struct RunOptions<'a> {
     /// The command.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The user's name for this configuration.
     pub label: Option<&'a str>,
     /// Keep the run.
@@ -37,24 +37,32 @@ pub fn begin<'a>(
     options: RunOptions<'_>,
     inspection: Inspection,
 ) -> Result<Session<'a>, CommandError> {
+    let (line, purpose) = begin_command(context, options)?;
+    Ok(Session::begin(context.host(), line, purpose, inspection)?)
+}
+
+/// What a library function needs that begins the run itself; signals are heeded from here on.
+///
+/// # Errors
+/// When signals cannot be watched, or there is no place to keep runs.
+pub fn begin_command(
+    context: &Context,
+    options: RunOptions<'_>,
+) -> Result<(Line, Purpose), CommandError> {
     let line = Line::new(context.progress, Arc::clone(&context.control));
-    begin_with(line, context, options, inspection)
+    begin_command_with(line, context, options)
 }
 
 /// The same with a line that is shown otherwise.
 ///
 /// # Errors
-/// As for [`begin`].
-pub fn begin_with<'a>(
+/// As for [`begin_command`].
+pub fn begin_command_with(
     line: Line,
-    context: &'a Context,
+    context: &Context,
     options: RunOptions<'_>,
-    inspection: Inspection,
-) -> Result<Session<'a>, CommandError> {
-    signals::watch(Arc::clone(&context.control)).map_err(|e| TargetError::Setup {
-        what: "installing signal handlers",
-        errno: e.raw_os_error().unwrap_or(0),
-    })?;
+) -> Result<(Line, Purpose), CommandError> {
+    heed_signals(context)?;
     let purpose = Purpose {
         kind: options.kind,
         label: options.label.map(str::to_owned),
@@ -62,7 +70,19 @@ pub fn begin_with<'a>(
         engine: options.engine,
         tool: tool(),
     };
-    Ok(Session::begin(context.host(), line, purpose, inspection)?)
+    Ok((line, purpose))
+}
+
+/// From here on a signal asks the command to stop.
+///
+/// # Errors
+/// When the handlers cannot be installed.
+pub fn heed_signals(context: &Context) -> Result<(), CommandError> {
+    let watched = signals::watch(Arc::clone(&context.control));
+    Ok(watched.map_err(|e| TargetError::Setup {
+        what: "installing signal handlers",
+        errno: e.raw_os_error().unwrap_or(0),
+    })?)
 }
 
 /// Ends a run.

@@ -9,6 +9,8 @@ mod common;
 mod iolog;
 #[path = "jobs/laws.rs"]
 mod laws;
+#[path = "jobs/layout.rs"]
+mod layout;
 #[path = "jobs/logs.rs"]
 mod logs;
 #[path = "jobs/models.rs"]

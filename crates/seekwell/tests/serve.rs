@@ -6,7 +6,7 @@ mod sample;
 
 use common::{seekwell, signal, skip, tool, wait_for};
 use jiff::Timestamp;
-use seekwell_runs::{Kind, Status, Store, Writer};
+use seekwell_runs::{RunKind, Status, Store, Writer};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ fn parts(answer: &str) -> (u16, String, String) {
 fn home(status: Status) -> (tempfile::TempDir, String, Writer) {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path().join("runs"));
-    let mut writer = store.create(Kind::Checkup, Timestamp::now()).unwrap();
+    let mut writer = store.create(RunKind::Checkup, Timestamp::now()).unwrap();
     let (mut document, detail) = sample::rich();
     document.id = writer.id().to_owned();
     document.status = status;

@@ -121,7 +121,7 @@ fn cut_keeps_a_time_a_device_and_an_operation() {
     assert_eq!(cut(&["--pid", "7"]).0, 0);
     let (none, done) = cut(&["--device", "sda"]);
     assert_eq!(none, 0);
-    assert!(done.err.contains("no request goes to a device called \"sda\""), "{}", done.err);
+    assert!(done.err.contains("no request goes to a device named \"sda\""), "{}", done.err);
     described("seekwell/trace-convert/1", &done.json());
 }
 

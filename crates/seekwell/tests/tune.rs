@@ -407,7 +407,7 @@ fn journals_of_another_boot_and_another_machine_are_known_as_such() {
     rig.begin(&["nomerges=2"], "60s");
     assert_eq!(rig.tune(&["undo"]).status, 0);
     rig.wait_for_guard_to_end();
-    let begin = rig.place().story().unwrap().unwrap().begin;
+    let begin = rig.place().state().unwrap().unwrap().begin;
     let mut earlier = begin.clone();
     earlier.machine.boot_id = "00000000-0000-0000-0000-000000000000".into();
     drop(Journal::begin(&rig.place(), earlier).unwrap());

@@ -3,6 +3,7 @@
 use super::*;
 use crate::plan::{Level, PlanInputs, PlanMedium};
 use seekwell_io::request::Op;
+use std::collections::BTreeMap;
 
 /// A disk in closed form: `servers` requests at a time, each `service` long; the rest wait. Writes
 /// cost the same, a flush costs a service time more.
@@ -93,12 +94,12 @@ fn plan(level: Level) -> Plan {
     Plan::new(level, inputs)
 }
 
-fn go(plan: &Plan, disk: &mut Disk) -> Outcome {
+fn go(plan: &Plan, disk: &mut Disk) -> Results {
     run(plan, disk, &mut (), &AtomicBool::new(false))
 }
 
-fn phase<'a>(outcome: &'a Outcome, name: &str) -> &'a Phase {
-    outcome.phases.iter().find(|p| p.name == name).expect(name)
+fn phase<'a>(results: &'a Results, name: &str) -> &'a Phase {
+    results.phases.iter().find(|p| p.name == name).expect(name)
 }
 
 fn eio() -> Failure {
@@ -107,34 +108,34 @@ fn eio() -> Failure {
 
 #[test]
 fn a_disk_that_serves_one_at_a_time_gets_no_faster_and_its_curve_is_not_extended() {
-    let outcome = go(&plan(Level::Normal), &mut Disk::new(1, Nanos::from_micros(500)));
+    let results = go(&plan(Level::Normal), &mut Disk::new(1, Nanos::from_micros(500)));
     let rate =
-        |d: u32| phase(&outcome, &format!("rand-read-4k-d{d}")).median("read.requests_per_s");
+        |d: u32| phase(&results, &format!("rand-read-4k-d{d}")).median("read.requests_per_s");
     let (one, many) = (rate(1).expect("d1"), rate(32).expect("d32"));
     assert!((one - 2000.0).abs() < 2.0, "{one}");
     assert!((many / one - 1.0).abs() < 0.01, "{many}");
     for d in [64, 128, 256] {
-        let p = phase(&outcome, &format!("rand-read-4k-d{d}"));
+        let p = phase(&results, &format!("rand-read-4k-d{d}"));
         let why = p.skipped.as_deref().expect("left out");
         let stopped = "left out: the curve had stopped rising (+0 % from rand-read-4k-d16";
         let before = "left out: the curve had stopped rising before rand-read-4k-d";
         assert!(why.starts_with(if d == 64 { stopped } else { before }), "{d}: {why}");
     }
-    let p50 = phase(&outcome, "rand-read-4k-d32").median("read.latency_ns_p50");
+    let p50 = phase(&results, "rand-read-4k-d32").median("read.latency_ns_p50");
     assert_eq!(p50.map(|ns| (ns / 1e6).round()), Some(16.0));
 }
 
 #[test]
 fn a_curve_that_still_rises_is_extended_until_it_stops() {
-    let outcome = go(&plan(Level::Normal), &mut Disk::new(100, Nanos::from_micros(100)));
-    let skipped = |d: u32| phase(&outcome, &format!("rand-read-4k-d{d}")).skipped.clone();
+    let results = go(&plan(Level::Normal), &mut Disk::new(100, Nanos::from_micros(100)));
+    let skipped = |d: u32| phase(&results, &format!("rand-read-4k-d{d}")).skipped.clone();
     assert_eq!(skipped(64), None, "32 is twice as fast as 16");
     assert_eq!(skipped(128), None, "64 is twice as fast as 32");
     assert_eq!(skipped(256), None, "100 servers are 56 % faster than 64");
-    assert_eq!(phase(&outcome, "rand-read-4k-d256").repeats.len(), 3);
+    assert_eq!(phase(&results, "rand-read-4k-d256").repeats.len(), 3);
 
-    let outcome = go(&plan(Level::Normal), &mut Disk::new(68, Nanos::from_micros(100)));
-    let why = phase(&outcome, "rand-read-4k-d256").skipped.clone().expect("68 is 6 % above 64");
+    let results = go(&plan(Level::Normal), &mut Disk::new(68, Nanos::from_micros(100)));
+    let why = phase(&results, "rand-read-4k-d256").skipped.clone().expect("68 is 6 % above 64");
     assert!(why.contains("(+6 % from rand-read-4k-d64 to rand-read-4k-d128)"), "{why}");
 }
 
@@ -142,7 +143,7 @@ fn a_curve_that_still_rises_is_extended_until_it_stops() {
 fn repeats_are_interleaved_and_differ_in_nothing_but_the_seed() {
     let plan = plan(Level::Quick);
     let mut disk = Disk::new(1, Nanos::from_micros(100));
-    let outcome = go(&plan, &mut disk);
+    let results = go(&plan, &mut disk);
     let half = disk.executed.len() / 2;
     assert_eq!(half, 9);
     let mut seeds: Vec<_> = disk.executed.iter().map(|w| w.seed).collect();
@@ -153,9 +154,9 @@ fn repeats_are_interleaved_and_differ_in_nothing_but_the_seed() {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), disk.executed.len(), "no two executions share a seed");
-    let kept: Vec<_> = phase(&outcome, "seq-read-1m").repeats.iter().map(|r| r.seed).collect();
+    let kept: Vec<_> = phase(&results, "seq-read-1m").repeats.iter().map(|r| r.seed).collect();
     assert_eq!(kept, [disk.executed[1].seed, disk.executed[half + 1].seed]);
-    assert_eq!(outcome.detail.repeats.len(), disk.executed.len());
+    assert_eq!(results.detail.repeats.len(), disk.executed.len());
 }
 
 #[test]
@@ -172,15 +173,15 @@ fn an_io_error_marks_its_repeat_and_the_rest_goes_on() {
     for fault in [Fault::Ends(Stopped::Failed, Some(eio())), Fault::Error(ExecuteError::Io(eio()))]
     {
         let mut disk = Disk::new(1, Nanos::from_micros(100)).with(2, fault);
-        let outcome = go(&plan(Level::Quick), &mut disk);
+        let results = go(&plan(Level::Quick), &mut disk);
         assert_eq!(disk.executed.len(), 18, "nothing was left out");
-        let hit = phase(&outcome, "rand-read-4k-d1");
+        let hit = phase(&results, "rand-read-4k-d1");
         let why = hit.repeats[0].invalid.as_deref().expect("marked");
         assert!(why.contains("read of 4096 bytes at offset 4096: Input/output error"), "{why}");
         assert_eq!(hit.repeats[0].failure, Some(eio()));
         assert_eq!(hit.metrics["read.requests_per_s"].n, 1, "the other repeat counts");
-        assert_eq!(phase(&outcome, "commit-4k").metrics["write.requests_per_s"].n, 2);
-        assert!(!outcome.interrupted);
+        assert_eq!(phase(&results, "commit-4k").metrics["write.requests_per_s"].n, 2);
+        assert!(!results.interrupted);
     }
 }
 
@@ -196,13 +197,13 @@ fn when_the_device_is_gone_the_rest_is_skipped_with_that_reason() {
     ];
     for fault in ways {
         let mut disk = Disk::new(1, Nanos::from_micros(100)).with(3, fault);
-        let outcome = go(&plan(Level::Quick), &mut disk);
+        let results = go(&plan(Level::Quick), &mut disk);
         assert_eq!(disk.executed.len(), 4, "no further request to a device that is not there");
-        assert_eq!(phase(&outcome, "commit-4k").skipped, Some(Skipped::DeviceGone));
-        assert!(phase(&outcome, "rand-read-4k-d32").repeats[0].invalid.is_some());
-        let left_out = phase(&outcome, "rand-read-4k-d2").skipped.as_deref();
+        assert_eq!(phase(&results, "commit-4k").skipped, Some(Skipped::DeviceGone));
+        assert!(phase(&results, "rand-read-4k-d32").repeats[0].invalid.is_some());
+        let left_out = phase(&results, "rand-read-4k-d2").skipped.as_deref();
         assert_eq!(left_out, Some("left out of --quick"), "keeps its own reason");
-        assert_eq!(phase(&outcome, "seq-read-1m").repeats.len(), 1, "what was done is kept");
+        assert_eq!(phase(&results, "seq-read-1m").repeats.len(), 1, "what was done is kept");
     }
 }
 
@@ -210,8 +211,8 @@ fn when_the_device_is_gone_the_rest_is_skipped_with_that_reason() {
 fn a_target_that_cannot_be_opened_for_a_phase_drops_that_phase_only() {
     let error = ExecuteError::OpenFailed { path: "/mnt/f".into(), errno: 13 };
     let mut disk = Disk::new(1, Nanos::from_micros(100)).with(0, Fault::Error(error));
-    let outcome = go(&plan(Level::Quick), &mut disk);
-    let why = phase(&outcome, "cached-read").skipped.as_deref().expect("skipped");
+    let results = go(&plan(Level::Quick), &mut disk);
+    let why = phase(&results, "cached-read").skipped.as_deref().expect("skipped");
     assert!(why.starts_with("cannot open /mnt/f: Permission denied"), "{why}");
     assert_eq!(disk.executed.len(), 17, "not tried again in the second round");
 }
@@ -223,37 +224,37 @@ fn one_stall_is_borne_and_a_second_ends_the_run() {
         (at, Fault::Error(ExecuteError::Stalled { waited, outstanding: 3 }))
     };
     let mut once = Disk::new(1, Nanos::from_micros(100)).with(2, stall(2).1);
-    let outcome = go(&plan(Level::Quick), &mut once);
+    let results = go(&plan(Level::Quick), &mut once);
     assert_eq!(once.executed.len(), 18);
-    let why = phase(&outcome, "rand-read-4k-d1").repeats[0].invalid.clone().expect("marked");
+    let why = phase(&results, "rand-read-4k-d1").repeats[0].invalid.clone().expect("marked");
     assert_eq!(&*why, "nothing completed for 30.0 s, with 3 requests outstanding");
 
     let mut twice = Disk::new(1, Nanos::from_micros(100))
         .with(2, stall(2).1)
         .with(4, Fault::Ends(Stopped::Stalled, None));
-    let outcome = go(&plan(Level::Quick), &mut twice);
+    let results = go(&plan(Level::Quick), &mut twice);
     assert_eq!(twice.executed.len(), 5);
-    assert_eq!(phase(&outcome, "commit-4k").skipped, Some(Skipped::DeviceStalled));
+    assert_eq!(phase(&results, "commit-4k").skipped, Some(Skipped::DeviceStalled));
 }
 
 #[test]
 fn an_interruption_ends_the_run_and_keeps_what_was_finished() {
     static STOP: AtomicBool = AtomicBool::new(false);
     let mut disk = Disk::new(1, Nanos::from_micros(100)).with(1, Fault::RaisesStop(&STOP));
-    let outcome = run(&plan(Level::Quick), &mut disk, &mut (), &STOP);
-    assert!(outcome.interrupted);
+    let results = run(&plan(Level::Quick), &mut disk, &mut (), &STOP);
+    assert!(results.interrupted);
     assert_eq!(disk.executed.len(), 2);
-    assert_eq!(phase(&outcome, "seq-read-1m").metrics["read.requests_per_s"].n, 1);
-    assert_eq!(phase(&outcome, "commit-4k").skipped, Some(Skipped::Interrupted));
-    assert_eq!(phase(&outcome, "commit-4k").repeats.len(), 0);
+    assert_eq!(phase(&results, "seq-read-1m").metrics["read.requests_per_s"].n, 1);
+    assert_eq!(phase(&results, "commit-4k").skipped, Some(Skipped::Interrupted));
+    assert_eq!(phase(&results, "commit-4k").repeats.len(), 0);
 
     let ends = Fault::Ends(Stopped::Interrupted, None);
     for fault in [ends, Fault::Error(ExecuteError::Interrupted)] {
         let mut disk = Disk::new(1, Nanos::from_micros(100)).with(3, fault);
-        let outcome = go(&plan(Level::Quick), &mut disk);
-        assert!(outcome.interrupted);
+        let results = go(&plan(Level::Quick), &mut disk);
+        assert!(results.interrupted);
         assert_eq!(disk.executed.len(), 4);
-        assert!(phase(&outcome, "rand-read-4k-d32").metrics.is_empty());
+        assert!(phase(&results, "rand-read-4k-d32").metrics.is_empty());
     }
 }
 
@@ -268,7 +269,7 @@ impl Observer for Watcher {
     fn started(&mut self, at: &Progress<'_>) {
         self.started.push((at.phase.name.clone(), at.round));
     }
-    fn finished(&mut self, at: &Progress<'_>, so_far: &Outcome) {
+    fn finished(&mut self, at: &Progress<'_>, so_far: &Results) {
         self.finished.push((at.elapsed, at.done, at.remaining));
         let repeats = so_far.phases.iter().map(|p| p.repeats.len()).sum();
         let open = so_far.phases.iter().filter(|p| p.skipped == Some(Skipped::NotReached)).count();
@@ -332,7 +333,7 @@ fn phases_of_the_users_own_may_have_different_numbers_of_repeats() {
     };
     let plan = Plan::of(vec![spec("once", 1), spec("thrice", 3)], Nanos::ZERO);
     assert_eq!(plan.rounds(), 3);
-    let outcome = go(&plan, &mut Disk::new(1, Nanos::from_micros(100)));
-    let repeats: Vec<_> = outcome.phases.iter().map(|p| p.repeats.len()).collect();
+    let results = go(&plan, &mut Disk::new(1, Nanos::from_micros(100)));
+    let repeats: Vec<_> = results.phases.iter().map(|p| p.repeats.len()).collect();
     assert_eq!(repeats, [1, 3]);
 }

@@ -11,16 +11,11 @@ pub(crate) use setup::differences as setup_differences;
 pub use setup::in_words;
 
 use crate::document::{
-    Against, Checked, Claim, Comparison, Conclusion, FieldDifference, MetricComparison, Role,
-    RunSummary, SideSummary,
+    Against, Checked, Comparison, Conclusion, MetricComparison, Role, RunSummary, SideSummary,
 };
-use crate::model::{Better, Rank, Side};
-use crate::sources::only_newest;
-use seekwell_stats::{Design, METHOD, Margin};
-
-/// The most runs of a side that are compared, the newest: the exact test grows with the fourth
-/// power of their number.
-pub const MOST_RUNS: usize = 50;
+use crate::error::CompareError;
+use crate::model::{Better, MOST_RUNS, Rank, Side, only_newest};
+use seekwell_stats::{Claim, Design, METHOD, Margin};
 
 /// What is wanted of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,93 +28,6 @@ pub struct Options {
     pub expect: Option<Claim>,
     /// Compare different workloads all the same.
     pub different_workloads: bool,
-}
-
-/// Why sides cannot be compared.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum CompareError {
-    /// One side is no comparison.
-    #[error("there is only one side to compare: name another")]
-    OneSide,
-    /// The workloads are not the same.
-    #[error(
-        "{a} and {b} are of different workloads: {}; nothing follows from comparing their numbers; \
-         --different-workloads shows them all the same",
-        list(differences)
-    )]
-    DifferentWorkloads {
-        /// The baseline.
-        a: String,
-        /// The other.
-        b: String,
-        /// The fields that differ.
-        differences: Vec<FieldDifference>,
-    },
-    /// The runs of one side are of different workloads.
-    #[error("the runs of {side} are of different workloads: {}", list(differences))]
-    MixedWorkloads {
-        /// The side.
-        side: String,
-        /// The fields that differ.
-        differences: Vec<FieldDifference>,
-    },
-    /// No workload is on both sides.
-    #[error(
-        "{a} and {b} have no workload in common: {a} has {}, {b} has {}",
-        names(groups_a),
-        names(groups_b)
-    )]
-    NothingInCommon {
-        /// The baseline.
-        a: String,
-        /// The other.
-        b: String,
-        /// Workloads of the baseline.
-        groups_a: Vec<String>,
-        /// Workloads of the other.
-        groups_b: Vec<String>,
-    },
-    /// The primary metric is not there, or is several.
-    #[error("{wanted:?} is not one metric of this comparison; there are {}", names(candidates))]
-    NoSuchMetric {
-        /// What was asked for.
-        wanted: String,
-        /// Metrics there are, the most prominent first.
-        candidates: Vec<String>,
-    },
-    /// A claim without a metric that it is about.
-    #[error("a claim is about one metric: name it with --metric; there are {}", names(candidates))]
-    NoPrimary {
-        /// Metrics there are, the most prominent first.
-        candidates: Vec<String>,
-    },
-    /// A claim on a metric that has no better.
-    #[error("{metric} explains other numbers and has no better: a claim on it means nothing")]
-    NotJudged {
-        /// The metric.
-        metric: String,
-    },
-}
-
-fn list(differences: &[FieldDifference]) -> String {
-    let value = |v: &Option<String>| v.clone().unwrap_or_else(|| "not set".into());
-    let told = differences
-        .iter()
-        .take(6)
-        .map(|d| format!("{} of {} is {} and {}", d.field, d.group, value(&d.a), value(&d.b)));
-    let mut text = told.collect::<Vec<_>>().join("; ");
-    if differences.len() > 6 {
-        text += &format!("; and {} more", differences.len() - 6);
-    }
-    text
-}
-
-fn names(names: &[String]) -> String {
-    let mut text = names.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > 12 {
-        text += &format!(" and {} more", names.len() - 12);
-    }
-    text
 }
 
 /// Compares every side with the first.

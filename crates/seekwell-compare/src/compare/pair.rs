@@ -1,7 +1,7 @@
 //! Which workload of one side belongs to which of the other, and whether they are one workload.
 
-use crate::compare::CompareError;
 use crate::document::FieldDifference;
+use crate::error::CompareError;
 use crate::model::{Group, Side};
 use std::collections::BTreeMap;
 

@@ -6,9 +6,9 @@
 //! add up, their mean latencies are weighed by requests, and their percentiles, which cannot be put
 //! together from percentiles, are left out.
 
+use super::fio_output::{Direction, FioJob, Latency, Output};
 use crate::error::FormatError;
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The most jobs read of one file.
@@ -17,75 +17,6 @@ pub const MAX_JOBS: usize = 4096;
 const SHORTEST_MS: f64 = 500.0;
 /// From this mean size on, bytes a second is what a job is about.
 const LARGE_BYTES: f64 = 65536.0;
-
-/// What fio writes of a whole run.
-#[derive(Default, Deserialize)]
-pub(super) struct Output {
-    #[serde(rename = "fio version")]
-    pub(super) version: String,
-    #[serde(default, rename = "global options")]
-    pub(super) global: BTreeMap<String, String>,
-    #[serde(default)]
-    pub(super) jobs: Vec<Job>,
-    #[serde(default)]
-    pub(super) client_stats: Vec<Job>,
-}
-
-/// One job.
-#[derive(Default, Deserialize)]
-pub(super) struct Job {
-    pub(super) jobname: String,
-    #[serde(default)]
-    pub(super) error: i64,
-    #[serde(default)]
-    pub(super) total_err: u64,
-    #[serde(default, rename = "job options")]
-    pub(super) options: BTreeMap<String, String>,
-    #[serde(default)]
-    pub(super) read: Direction,
-    #[serde(default)]
-    pub(super) write: Direction,
-    #[serde(default)]
-    pub(super) trim: Direction,
-    #[serde(default)]
-    pub(super) sync: Sync,
-    #[serde(default)]
-    pub(super) usr_cpu: f64,
-    #[serde(default)]
-    pub(super) sys_cpu: f64,
-}
-
-/// Reads, writes or discards of a job.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Direction {
-    pub(super) bw_bytes: f64,
-    pub(super) iops: f64,
-    /// Milliseconds.
-    pub(super) runtime: f64,
-    pub(super) total_ios: u64,
-    pub(super) lat_ns: Latency,
-    pub(super) clat_ns: Latency,
-}
-
-/// Flushes of a job.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Sync {
-    total_ios: u64,
-    lat_ns: Latency,
-}
-
-/// A distribution, in nanoseconds.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Latency {
-    pub(super) max: f64,
-    pub(super) mean: f64,
-    #[serde(rename = "N")]
-    pub(super) n: u64,
-    pub(super) percentile: BTreeMap<String, f64>,
-}
 
 /// The run in a text; `file` names it.
 ///
@@ -101,7 +32,7 @@ pub fn read(text: &str, file: &str) -> Result<RunValues, FormatError> {
             known: "fio-3.0 and later",
         });
     }
-    let all: Vec<&Job> = output.jobs.iter().chain(&output.client_stats).collect();
+    let all: Vec<&FioJob> = output.jobs.iter().chain(&output.client_stats).collect();
     if all.len() > MAX_JOBS {
         return Err(FormatError::TooMany { what: "jobs", most: MAX_JOBS });
     }
@@ -122,7 +53,7 @@ pub fn read(text: &str, file: &str) -> Result<RunValues, FormatError> {
         left_out: Vec::new(),
     };
     for name in names {
-        let jobs: Vec<&Job> = all.iter().copied().filter(|j| j.jobname == name).collect();
+        let jobs: Vec<&FioJob> = all.iter().copied().filter(|j| j.jobname == name).collect();
         let group = group(name, &jobs, &output.global, &mut run);
         run.groups.push(group);
     }
@@ -149,7 +80,7 @@ fn json(text: &str) -> Result<Output, FormatError> {
 
 fn group(
     name: &str,
-    jobs: &[&Job],
+    jobs: &[&FioJob],
     global: &BTreeMap<String, String>,
     run: &mut RunValues,
 ) -> Group {
@@ -170,8 +101,8 @@ fn group(
     }
     sync(jobs, &mut values);
     let cpu: f64 = jobs.iter().map(|j| j.usr_cpu + j.sys_cpu).sum();
-    let (unit, class) = (Unit::Percent, Class::Cpu);
-    values.push(value("cpu_percent", "CPU", "CPU", unit, Better::Neither, class, cpu));
+    let about = (Unit::Percent, Better::Neither, Class::Cpu);
+    values.push(Value::new("cpu_percent", "CPU", "CPU", about, cpu));
     values.retain(|v| v.value.is_finite());
     Group {
         name: name.to_owned(),
@@ -185,31 +116,9 @@ fn group(
     }
 }
 
-type Pick = fn(&Job) -> &Direction;
+type Pick = fn(&FioJob) -> &Direction;
 const DIRECTIONS: [(&str, Pick); 3] =
     [("read", |j| &j.read), ("write", |j| &j.write), ("discard", |j| &j.trim)];
-
-fn value(
-    metric: &str,
-    title: &str,
-    family: &str,
-    unit: Unit,
-    better: Better,
-    class: Class,
-    value: f64,
-) -> Value {
-    Value {
-        metric: metric.into(),
-        title: title.into(),
-        family: family.into(),
-        unit,
-        better,
-        class,
-        rank: Rank::Detail,
-        value,
-        repeats: None,
-    }
-}
 
 /// Rates and latencies of one direction over the jobs that did it together.
 fn direction(op: &str, parts: &[&Direction], job: &str, run: &mut RunValues, out: &mut Vec<Value>) {
@@ -222,13 +131,13 @@ fn direction(op: &str, parts: &[&Direction], job: &str, run: &mut RunValues, out
     } else {
         let large = bytes >= LARGE_BYTES * iops;
         let rank = |chosen| if chosen { Rank::Main } else { Rank::Detail };
-        let (high, class) = (Better::Higher, Class::Throughput);
-        let (name, title) = (format!("{op}.requests_per_s"), format!("{op} requests"));
-        let requests = value(&name, &title, op, Unit::PerSecond, high, class, iops);
-        out.push(Value { rank: rank(!large), ..requests });
-        let (name, title) = (format!("{op}.rate_bytes_per_s"), format!("{op} rate"));
-        let rate = value(&name, &title, op, Unit::BytesPerSecond, high, class, bytes);
-        out.push(Value { rank: rank(large), ..rate });
+        let mut rate = |name: &str, title: &str, unit, chosen, number| {
+            let (name, title) = (format!("{op}.{name}"), format!("{op} {title}"));
+            let about = (unit, Better::Higher, Class::Throughput);
+            out.push(Value::new(name, title, op, about, number).ranked(rank(chosen)));
+        };
+        rate("requests_per_s", "requests", Unit::PerSecond, !large, iops);
+        rate("rate_bytes_per_s", "rate", Unit::BytesPerSecond, large, bytes);
     }
     // Total latency where it was measured, else completion latency; one kind for all jobs.
     let total = parts.iter().all(|d| d.lat_ns.n > 0);
@@ -254,8 +163,8 @@ fn latency(name: &str, title: &str, family: &str, parts: &[&Latency], out: &mut 
         ("ns_max", "longest", Class::Maximum, max),
     ] {
         let (metric, title) = (format!("{name}_{suffix}"), format!("{title} {word}"));
-        let unit = Unit::Nanoseconds;
-        out.push(value(&metric, &title, family, unit, Better::Lower, class, number));
+        let about = (Unit::Nanoseconds, Better::Lower, class);
+        out.push(Value::new(metric, title, family, about, number));
     }
 }
 
@@ -273,13 +182,13 @@ fn percentiles(op: &str, d: &Direction, out: &mut Vec<Value>) {
         let class = if percent == 50.0 { Class::TypicalLatency } else { Class::TailLatency };
         let metric = format!("{op}.{kind}_ns_p{}", percent.to_string().replace('.', "_"));
         let title = format!("{op} {kind} p{percent}");
-        let found = value(&metric, &title, op, Unit::Nanoseconds, Better::Lower, class, *ns);
+        let about = (Unit::Nanoseconds, Better::Lower, class);
         let rank = if percent == 99.0 { Rank::Main } else { Rank::Detail };
-        out.push(Value { rank, ..found });
+        out.push(Value::new(metric, title, op, about, *ns).ranked(rank));
     }
 }
 
-fn sync(jobs: &[&Job], out: &mut Vec<Value>) {
+fn sync(jobs: &[&FioJob], out: &mut Vec<Value>) {
     let parts: Vec<&Latency> =
         jobs.iter().filter(|j| j.sync.total_ios > 0).map(|j| &j.sync.lat_ns).collect();
     latency("flush.latency", "flush latency", "flush", &parts, out);

@@ -1,7 +1,7 @@
 //! What fio prints for people, fio 3 and later: the same figures as in its JSON, with the digits
 //! that are printed. What is not printed (the size, most options) is not known of the workload.
 
-use super::fio::{Direction, Job, Output};
+use super::fio_output::{Direction, FioJob, Output};
 use crate::error::FormatError;
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ pub(super) fn output(text: &str) -> Result<Output, FormatError> {
     Ok(output)
 }
 
-fn side<'a>(job: &'a mut Job, op: &str) -> &'a mut Direction {
+fn side<'a>(job: &'a mut FioJob, op: &str) -> &'a mut Direction {
     match op {
         "read" => &mut job.read,
         "write" => &mut job.write,
@@ -75,12 +75,12 @@ fn side<'a>(job: &'a mut Job, op: &str) -> &'a mut Direction {
 }
 
 /// `rr: (groupid=0, jobs=4): err= 0: pid=1: Sat …`
-fn job(line: &str) -> Option<Job> {
+fn job(line: &str) -> Option<FioJob> {
     let (name, rest) = line.split_once(": (groupid=")?;
     let (jobs, rest) = rest.split_once("jobs=")?.1.split_once("): err=")?;
     let error = rest.trim_start().split([':', ' ', '(']).next()?.parse().ok()?;
     let options = BTreeMap::from([("numjobs".to_owned(), jobs.trim().to_owned())]);
-    Some(Job { jobname: name.trim().to_owned(), error, options, ..Job::default() })
+    Some(FioJob { jobname: name.trim().to_owned(), error, options, ..FioJob::default() })
 }
 
 /// `0): rw=randread, bs=(R) 4096B-4096B, (W) …, (T) …, ioengine=psync, iodepth=1`

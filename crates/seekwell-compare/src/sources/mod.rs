@@ -3,15 +3,15 @@
 
 pub mod bonnie;
 pub mod fio;
+mod fio_output;
 mod fio_text;
 pub mod hdparm;
 pub mod kept;
 pub mod phoronix;
 
-use crate::compare::MOST_RUNS;
 use crate::error::{FormatError, SourceError};
-use crate::model::{RunValues, Side, SourceKind};
-use seekwell_runs::{Entry, Filter, State, Store, StoreError};
+use crate::model::{MOST_RUNS, RunValues, Side, SourceKind, only_newest};
+use seekwell_runs::{Filter, RunEntry, RunState, Store, StoreError};
 use seekwell_sys::read_file;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -189,7 +189,7 @@ fn by_label(label: &str, store: &Store) -> Result<Option<Side>, SourceError> {
     if found.is_empty() {
         return Ok(None);
     }
-    let complete: Vec<&Entry> = found.iter().filter(|e| e.state == State::Complete).collect();
+    let complete: Vec<&RunEntry> = found.iter().filter(|e| e.state == RunState::Complete).collect();
     let newest = complete.iter().take(MOST_RUNS).rev();
     let mut runs: Vec<RunValues> = newest.map(|e| kept_run(e)).collect::<Result<_, _>>()?;
     if let (Some(first), true) = (runs.first_mut(), complete.len() > MOST_RUNS) {
@@ -202,13 +202,8 @@ fn by_label(label: &str, store: &Store) -> Result<Option<Side>, SourceError> {
     Ok(Some(kept_side(label, runs)))
 }
 
-/// That only the newest of so many runs are compared.
-pub(crate) fn only_newest(all: usize) -> String {
-    format!("only the newest {MOST_RUNS} of {all} runs are compared")
-}
-
 /// The summary of a kept run, without its histograms, which are many times as large.
-pub(crate) fn kept_run(entry: &Entry) -> Result<RunValues, SourceError> {
+pub(crate) fn kept_run(entry: &RunEntry) -> Result<RunValues, SourceError> {
     let path = entry.path.join("run.json");
     let run = seekwell_runs::read::run(&bounded(&path)?, &path)?;
     Ok(kept::values(&run))

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Conclusion, Next, next};
+use seekwell_sys::{Class, Classified};
 
 /// What must not depend on interruptions: the numbers and what follows from them.
 fn numbers(document: &Document) -> (Vec<(u64, Vec<u64>)>, Conclusion) {
@@ -69,7 +70,10 @@ fn it_does_not_go_on_on_a_machine_that_has_changed() {
     machine.inspection = other_kernel("9.9.9-other");
     let before = document.clone();
     let error = begin(&mut document, &mut machine, None).unwrap_err();
-    assert!(error.is_invalid() && error.to_string().contains("9.9.9-other"), "{error}");
+    assert!(
+        error.class() == Class::Invalid && error.to_string().contains("9.9.9-other"),
+        "{error}"
+    );
     assert_eq!(document, before, "a refusal changes nothing");
 }
 
@@ -81,7 +85,7 @@ fn nothing_goes_on_after_an_invalid_end_and_nothing_is_needed_after_a_complete_o
     machine.fails_at = Some(2);
     let mut document = document(1);
     session(&mut document, &mut machine, &mut Nowhere);
-    assert!(next(&document).unwrap_err().is_usage());
+    assert_eq!(next(&document).unwrap_err().class(), Class::Usage);
 }
 
 /// A machine whose mode a person sets: the mode shows in the inspection, here as the kernel.

@@ -1,12 +1,13 @@
 //! What is kept, found, shown and learned.
 
 use super::*;
-use crate::{Noise, Place, Rw, check_metric, default_metric, forecast, text};
+use crate::{ExperimentStore, Noise, Rw, check_metric, default_metric, forecast, text};
 use jiff::Timestamp;
+use seekwell_sys::{Class, Classified};
 
-fn place() -> (tempfile::TempDir, Place) {
+fn place() -> (tempfile::TempDir, ExperimentStore) {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::beside(&dir.path().join("runs"));
+    let place = ExperimentStore::beside(&dir.path().join("runs"));
     (dir, place)
 }
 
@@ -14,7 +15,7 @@ fn now() -> Timestamp {
     "2026-11-20T23:15:02Z".parse().unwrap()
 }
 
-fn kept(place: &Place, status: Status) -> String {
+fn kept(place: &ExperimentStore, status: Status) -> String {
     let mut folder = place.create(now()).unwrap();
     let mut document = document(1);
     document.id = folder.id().to_owned();
@@ -25,7 +26,9 @@ fn kept(place: &Place, status: Status) -> String {
 
 #[test]
 fn experiments_lie_beside_the_runs_and_never_beside_a_folder_a_person_named() {
-    let dir = |runs: &str| Place::beside(std::path::Path::new(runs)).dir().display().to_string();
+    let dir = |runs: &str| {
+        ExperimentStore::beside(std::path::Path::new(runs)).dir().display().to_string()
+    };
     assert_eq!(dir("/d/seekwell/runs"), "/d/seekwell/experiments");
     assert_eq!(dir("/tmp/mine"), "/tmp/mine/experiments");
 }
@@ -61,7 +64,7 @@ fn an_experiment_is_found_by_id_beginning_end_file_and_as_the_newest_that_can_go
     assert_eq!(place.open(file.to_str()).unwrap().1.id, done);
     assert_eq!(place.open(None).unwrap().1.id, open);
     let error = place.open(Some("nope")).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains(&open), "{error}");
+    assert!(error.class() == Class::Usage && error.to_string().contains(&open), "{error}");
     let both = place.open(Some("20261120")).unwrap_err();
     assert!(matches!(both, ExperimentError::Ambiguous { .. }), "{both}");
 }

@@ -8,7 +8,7 @@
 use crate::look::text;
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::log::catalogue::entry;
-use seekwell_inspect::log::{Incident, KernelEvent as E, Stamp, State};
+use seekwell_inspect::log::{DeviceState, Incident, KernelEvent as E, Stamp};
 use seekwell_inspect::{Device, Severity};
 
 /// The rules' fixed parts: what they are known by is always the kernel's own line.
@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
          disk and from 8000 to 37000 on a solid-state drive (DragonFly BSD's AHCI driver, 2011).",
         "find the cause of the errors; then detach and rescan the disk or restart. Writing another \
          queue_depth would switch it on again without the cause being gone",
-        |i| states(i, |s| matches!(s, State::NcqOff).then(|| "queueing is off".into()))
+        |i| states(i, |s| matches!(s, DeviceState::NcqOff).then(|| "queueing is off".into()))
     ),
     rule!(
         "SW-LOG-002",
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
          set right.",
         "replace the cable or use another port, then detach and rescan the disk or restart",
         |i| states(i, |s| match s {
-            State::LinkLimited { speed } => Some(format!("the link is held at {speed}")),
+            DeviceState::LinkLimited { speed } => Some(format!("the link is held at {speed}")),
             _ => None,
         })
     ),
@@ -60,7 +60,7 @@ pub(super) const RULES: &[Rule] = &[
         "The ladder is UDMA/133, /100, /66, /33 and, on parallel ATA, PIO.",
         "replace the cable or use another port, then detach and rescan the disk or restart",
         |i| states(i, |s| match s {
-            State::DmaMode { mode } => Some(format!("the transfer mode is {mode}")),
+            DeviceState::DmaMode { mode } => Some(format!("the transfer mode is {mode}")),
             _ => None,
         })
     ),
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         "find out what took DMA away: errors before this line, libata.dma or libata.force, or a \
          driver that is not the controller's own",
         |i| states(i, |s| match s {
-            State::Pio { mode } => Some(format!("transfers by {mode}")),
+            DeviceState::Pio { mode } => Some(format!("transfers by {mode}")),
             _ => None,
         })
     ),
@@ -100,8 +100,9 @@ pub(super) const RULES: &[Rule] = &[
         "check power and connectors; the lines before tell why. NVMe drives that vanish while \
          idle: nvme_core.default_ps_max_latency_us=0 pcie_aspm=off on the kernel's command line",
         |i| states(i, |s| match s {
-            State::Disabled | State::Offline => Some("the kernel gave the disk up".into()),
-            State::ControllerGone => Some("its controller answers no more".into()),
+            DeviceState::Disabled | DeviceState::Offline =>
+                Some("the kernel gave the disk up".into()),
+            DeviceState::ControllerGone => Some("its controller answers no more".into()),
             _ => None,
         })
     ),
@@ -112,7 +113,7 @@ pub(super) const RULES: &[Rule] = &[
         "Nothing can be written, and what was in memory only is lost.",
         "find the cause, unmount, repair (fsck, xfs_repair) and mount again",
         |i| states(i, |s| match s {
-            State::FilesystemStopped { device } =>
+            DeviceState::FilesystemStopped { device } =>
                 Some(format!("the file system on {device} stopped")),
             _ => None,
         })
@@ -174,7 +175,8 @@ pub(super) const RULES: &[Rule] = &[
         "After a power loss even its journal can be broken.",
         "mount it with barrier",
         |i| states(i, |s| match s {
-            State::FlushesOff { device } => Some(format!("{device} is mounted without flushes")),
+            DeviceState::FlushesOff { device } =>
+                Some(format!("{device} is mounted without flushes")),
             _ => None,
         })
     ),
@@ -185,7 +187,7 @@ pub(super) const RULES: &[Rule] = &[
         "The next failure may lose everything.",
         "cat /proc/mdstat; replace the disk and sudo mdadm --add it",
         |i| states(i, |s| match s {
-            State::ArrayDegraded { array } => Some(format!("{array} is degraded")),
+            DeviceState::ArrayDegraded { array } => Some(format!("{array} is degraded")),
             _ => None,
         })
     ),
@@ -347,15 +349,17 @@ fn found(input: &Observed<'_>, incident: &Incident, severity: Severity, words: &
 }
 
 /// Whether the device tree shows this state too, so that a rule over facts tells it.
-fn shown(device: &Device, state: &State) -> bool {
+fn shown(device: &Device, state: &DeviceState) -> bool {
     let ata = device.detail.ata.as_ref();
     match state {
-        State::LinkLimited { .. } => ata.is_some_and(|a| a.link_limit.is_some()),
-        State::DmaMode { .. } => {
+        DeviceState::LinkLimited { .. } => ata.is_some_and(|a| a.link_limit.is_some()),
+        DeviceState::DmaMode { .. } => {
             ata.and_then(|a| a.speed_downs.as_ref()).is_some_and(|n| n.value > 0)
         }
-        State::Pio { .. } => ata.is_some_and(|a| text(&a.transfer_mode).starts_with("XFER_PIO")),
-        State::ArrayDegraded { .. } => {
+        DeviceState::Pio { .. } => {
+            ata.is_some_and(|a| text(&a.transfer_mode).starts_with("XFER_PIO"))
+        }
+        DeviceState::ArrayDegraded { .. } => {
             let md = device.detail.md.as_ref();
             md.and_then(|m| m.degraded.as_ref()).is_some_and(|n| n.value > 0)
         }
@@ -364,11 +368,11 @@ fn shown(device: &Device, state: &State) -> bool {
 }
 
 /// One finding of each incident that left this state. Its remedy is the rule's.
-fn states(input: &Observed<'_>, wanted: impl Fn(&State) -> Option<String>) -> Vec<Found> {
+fn states(input: &Observed<'_>, wanted: impl Fn(&DeviceState) -> Option<String>) -> Vec<Found> {
     let devices = input.devices();
     let of = |incident: &&Incident| {
         let on = |d: &&&Device| incident.disk.as_ref().is_none_or(|disk| disk == &d.name);
-        let new = |s: &&State| !devices.iter().filter(on).any(|d| shown(d, s));
+        let new = |s: &&DeviceState| !devices.iter().filter(on).any(|d| shown(d, s));
         let words = incident.states.iter().filter(new).find_map(&wanted)?;
         let found = found(input, incident, Severity::Error, &words);
         Some(Found { remedy: None, ..found })
@@ -379,7 +383,7 @@ fn states(input: &Observed<'_>, wanted: impl Fn(&State) -> Option<String>) -> Ve
 /// Whether the log says that queueing is off for this disk.
 pub(super) fn says_ncq_off(input: &Observed<'_>, disk: &str) -> bool {
     let of = |i: &&Incident| i.disk.as_deref() == Some(disk);
-    incidents(input).into_iter().filter(|i| of(i)).any(|i| i.states.contains(&State::NcqOff))
+    incidents(input).into_iter().filter(|i| of(i)).any(|i| i.states.contains(&DeviceState::NcqOff))
 }
 
 /// One finding of each incident that has one of these entries.
@@ -428,7 +432,7 @@ fn incomplete(input: &Observed<'_>) -> Vec<Found> {
 #[cfg(test)]
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, fires, mirror, nvme, quiet, sata_hdd, usb};
-    use seekwell_inspect::log::{Source, Stamp, read};
+    use seekwell_inspect::log::{LogSource, Stamp, read};
 
     /// Gives the machine a kernel log of these lines, a second apart.
     fn log(lines: &'static [&'static str]) -> impl Fn(&mut Machine) {
@@ -437,7 +441,7 @@ pub(crate) mod cases {
                 (10..).zip(lines).map(|(at, line)| format!("[{at:5}.000000] {line}\n")).collect();
             let text = format!("[    0.000000] Linux version 6.1.0\n{}", text.concat());
             let mut bytes = text.as_bytes();
-            m.log = Some(read(Source::Stream("a log", &mut bytes), None).unwrap());
+            m.log = Some(read(LogSource::Stream("a log", &mut bytes), None).unwrap());
         }
     }
 

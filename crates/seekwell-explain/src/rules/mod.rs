@@ -36,7 +36,7 @@ mod usb;
 mod vm;
 mod write_cache;
 
-use crate::Rule;
+use crate::rule::Rule;
 
 /// All rules, by theme.
 pub(crate) const RULES: &[&[Rule]] = &[

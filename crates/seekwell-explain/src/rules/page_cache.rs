@@ -95,7 +95,10 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
              are faster than the disk; those numbers describe memory and must not \
              be compared with a disk's",
             )
-            .remedy(format!("measure the device itself, read only: {}", measure_device(input))),
+            .remedy(format!(
+                "measure the device itself, read only: {}",
+                measure_device(input.inspection)
+            )),
     )
 }
 
@@ -129,7 +132,7 @@ fn buffered(input: &Observed<'_>) -> Option<Found> {
              -o direct_io"
                 .into()
         }
-        _ => format!("measure the device itself, read only: {}", measure_device(input)),
+        _ => format!("measure the device itself, read only: {}", measure_device(input.inspection)),
     };
     Some(
         Found::new(Severity::Warning, "All numbers include the page cache: O_DIRECT was refused")
@@ -157,7 +160,8 @@ fn blind(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
     use seekwell_runs::{Medium, SuiteStep};
     use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Plan, engine, driver, summary and rules together, on a disk that exists on a virtual clock only.
 
 use super::checkup::Case;
-use seekwell_checkup::driver::{ExecuteError, Execution, Executor, Outcome, run};
+use seekwell_checkup::driver::{ExecuteError, Execution, Executor, Results, run};
 use seekwell_checkup::plan::{Level, Plan, PlanInputs, PlanMedium};
 use seekwell_inspect::Severity;
 use seekwell_io::dispatch::Unlimited;
@@ -41,7 +41,7 @@ impl<F: FnMut(&Request) -> Served> Executor for Virtual<F> {
     }
 }
 
-fn checkup(servers: u32, serve: impl FnMut(&Request) -> Served) -> (Outcome, Case) {
+fn checkup(servers: u32, serve: impl FnMut(&Request) -> Served) -> (Results, Case) {
     let inputs = PlanInputs {
         medium: PlanMedium::Scratch,
         region_bytes: 1 << 30,

@@ -1,17 +1,17 @@
 //! A disk on an ATA port, as libata shows it.
 
-use super::numbered;
 use crate::identity::{self, Identify};
 use crate::model::{Fact, Hop};
 use crate::reader::{Need, Reader, clean, show};
+use crate::sysfs::{name, numbered};
 use std::path::{Path, PathBuf};
 
 /// The port, link and device folders of one ATA disk.
 #[derive(Debug, Clone)]
 pub(crate) struct AtaPort {
-    port: PathBuf,
-    link: PathBuf,
-    device: PathBuf,
+    pub port: PathBuf,
+    pub link: PathBuf,
+    pub device: PathBuf,
     /// IDENTIFY data and where it was read.
     pub identify: Option<Fact<Identify>>,
 }
@@ -19,10 +19,10 @@ pub(crate) struct AtaPort {
 impl AtaPort {
     /// Finds them for the disk at `dir`, whose path has an `ataN` and a SCSI address in it.
     pub fn find(r: &mut Reader<'_>, dir: &Path) -> Option<Self> {
-        let port = dir.ancestors().find(|p| numbered(super::name(p), "ata")).map(Path::to_path_buf);
+        let port = dir.ancestors().find(|p| numbered(name(p), "ata")).map(Path::to_path_buf);
         let Some(port) = port else { return Self::by_class(r, dir) };
-        let number = super::name(&port).strip_prefix("ata")?.to_owned();
-        let (channel, id) = dir.ancestors().find_map(|p| scsi_address(super::name(p)))?;
+        let number = name(&port).strip_prefix("ata")?.to_owned();
+        let (channel, id) = dir.ancestors().find_map(|p| scsi_address(name(p)))?;
         let on = |link: String, device: String| {
             let at = port.join(&link);
             let device = at.join(&device).join("ata_device").join(device);
@@ -53,21 +53,6 @@ impl AtaPort {
         let identify = identity::identify(r, dir, Some(&device));
         let (port, link) = (format!("ata_port/ata{number}"), format!("ata_link/link{number}"));
         Some(Self { port: class.join(port), link: class.join(link), device, identify })
-    }
-
-    /// The folder of the port.
-    pub fn port_dir(&self) -> &Path {
-        &self.port
-    }
-
-    /// The folder of the link's attributes.
-    pub fn link_dir(&self) -> &Path {
-        &self.link
-    }
-
-    /// The folder of the device's attributes.
-    pub fn device_dir(&self) -> &Path {
-        &self.device
     }
 
     /// The link's speed; `None` where the controller has no register for it.
@@ -103,10 +88,10 @@ fn scsi_address(name: &str) -> Option<(u32, u32)> {
 
 /// The port and the link.
 pub(super) fn hops(r: &mut Reader<'_>, ata: &AtaPort) -> Vec<Hop> {
-    let number = ata.port.join("ata_port").join(super::name(&ata.port)).join("port_no");
+    let number = ata.port.join("ata_port").join(name(&ata.port)).join("port_no");
     let mut port = Hop {
         kind: "port".to_owned(),
-        name: super::name(&ata.port).to_owned(),
+        name: name(&ata.port).to_owned(),
         detail: "ATA port".to_owned(),
         from: show(&ata.port),
     };
@@ -139,7 +124,7 @@ fn link_hop(r: &mut Reader<'_>, ata: &AtaPort) -> Hop {
         detail.push(mode_in_words(&mode.value));
     }
     let from = speed.map_or_else(|| show(&ata.device.join("xfer_mode")), |s| s.from);
-    let name = super::name(&ata.link).to_owned();
+    let name = name(&ata.link).to_owned();
     Hop { kind: "link".to_owned(), name, detail: detail.join(", "), from }
 }
 

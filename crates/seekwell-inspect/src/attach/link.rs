@@ -1,8 +1,8 @@
 //! Stations other than PCI, ATA and USB: SCSI hosts, NVMe controllers, virtio, SAS, cards.
 
-use super::name;
 use crate::model::{Fact, Hop};
 use crate::reader::{Need, Reader, show};
+use crate::sysfs::{is_usb_interface, name, numbered};
 use std::path::Path;
 
 fn hop(kind: &str, at: &Path, detail: String, from: String) -> Hop {
@@ -11,7 +11,7 @@ fn hop(kind: &str, at: &Path, detail: String, from: String) -> Hop {
 
 /// A SCSI host that is not an ATA port or a USB bridge, which show themselves.
 pub(super) fn scsi_host(r: &mut Reader<'_>, at: &Path) -> Option<Hop> {
-    let shown = |p: &Path| super::numbered(name(p), "ata") || super::usb::is_interface(name(p));
+    let shown = |p: &Path| numbered(name(p), "ata") || is_usb_interface(name(p));
     if at.ancestors().any(shown) {
         return None;
     }

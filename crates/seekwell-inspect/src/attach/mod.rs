@@ -10,11 +10,11 @@ mod pci;
 mod usb;
 
 pub(crate) use ata::{AtaPort, mode_in_words};
-pub(crate) use pci::{class_in_words, is_function as is_pci_function};
-pub(crate) use usb::{is_device as is_usb_device, is_interface as is_usb_interface};
+pub(crate) use pci::class_in_words;
 
 use crate::model::{Fact, Hop};
 use crate::reader::{Reader, show};
+use crate::sysfs::{self, is_pci_function, is_usb_device, is_usb_interface, name, numbered};
 use std::path::{Path, PathBuf};
 
 /// The stations a disk's path passes, and what follows from them.
@@ -37,7 +37,7 @@ const NOT_CONTROLLERS: [&str; 7] = ["sd", "sr", "st", "mmcblk", "usb", "hub", "p
 pub(crate) fn follow(r: &mut Reader<'_>, dir: &Path, ata: Option<&AtaPort>) -> Attachment {
     let stations = stations(dir);
     let functions: Vec<PathBuf> =
-        stations.iter().filter(|s| pci::is_function(name(s))).cloned().collect();
+        stations.iter().filter(|s| is_pci_function(name(s))).cloned().collect();
     let controller = functions.last().cloned();
 
     let mut hops = vec![pci::cpu(r, controller.as_deref())];
@@ -45,7 +45,7 @@ pub(crate) fn follow(r: &mut Reader<'_>, dir: &Path, ata: Option<&AtaPort>) -> A
         if Some(station) == controller.as_ref() {
             hops.push(pci::controller(r, station));
             hops.extend(pci::link(r, station, functions.iter().rev().nth(1).map(PathBuf::as_path)));
-        } else if pci::is_function(name(station)) {
+        } else if is_pci_function(name(station)) {
             hops.push(pci::bridge(r, station));
         } else {
             hops.extend(station_hops(r, station, ata));
@@ -74,16 +74,6 @@ fn stations(dir: &Path) -> Vec<PathBuf> {
     stations
 }
 
-fn name(path: &Path) -> &str {
-    path.file_name().and_then(|n| n.to_str()).unwrap_or("")
-}
-
-/// `prefix` followed by digits only.
-pub(crate) fn numbered(name: &str, prefix: &str) -> bool {
-    let digits = name.strip_prefix(prefix).unwrap_or("");
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
-}
-
 fn station_hops(r: &mut Reader<'_>, at: &Path, ata: Option<&AtaPort>) -> Vec<Hop> {
     let name = name(at);
     if numbered(name, "ata") {
@@ -99,9 +89,9 @@ fn station_hops(r: &mut Reader<'_>, at: &Path, ata: Option<&AtaPort>) -> Vec<Hop
         Some(link::mmc(r, at))
     } else if numbered(name, "usb") {
         Some(usb::root_hub(r, at))
-    } else if usb::is_interface(name) {
+    } else if is_usb_interface(name) {
         usb::interface(r, at)
-    } else if usb::is_device(name) {
+    } else if is_usb_device(name) {
         Some(usb::device(r, at))
     } else if name.starts_with("expander-") || name.starts_with("end_device-") {
         link::sas(r, at)
@@ -151,6 +141,6 @@ fn transport(
             return found(at, "xen");
         }
     }
-    let scsi = stations.iter().rev().find(|s| numbered(self::name(s), "host"))?;
+    let scsi = stations.iter().rev().find(|s| numbered(sysfs::name(s), "host"))?;
     found(scsi, "scsi")
 }

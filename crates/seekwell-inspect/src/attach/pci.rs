@@ -1,24 +1,9 @@
 //! PCI functions: what class they are, which driver has them, how wide their link is.
 
-use super::name;
 use crate::model::Hop;
 use crate::reader::{Need, Reader, show};
+use crate::sysfs::name;
 use std::path::Path;
-
-/// Whether a folder's name is a PCI address, `0000:00:1f.2`.
-pub(crate) fn is_function(name: &str) -> bool {
-    let hex = |text: &str, least: usize, most: usize| {
-        (least..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
-    };
-    let mut parts = name.split(':');
-    let (Some(domain), Some(bus), Some(slot), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return false;
-    };
-    let Some((device, function)) = slot.split_once('.') else { return false };
-    hex(domain, 4, 8) && hex(bus, 2, 2) && hex(device, 2, 2) && hex(function, 1, 1)
-}
 
 /// The CPU, and the NUMA node the controller hangs on.
 pub(super) fn cpu(r: &mut Reader<'_>, controller: Option<&Path>) -> Hop {
@@ -162,15 +147,6 @@ fn ide(interface: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pci_addresses_are_told_from_scsi_ones() {
-        assert!(is_function("0000:00:1f.2"));
-        assert!(is_function("10000:e1:00.0"), "a domain behind Intel VMD has five digits");
-        for other in ["0:0:0:0", "pci0000:00", "0000:00:1f", "mmc0:4567", "2-1:1.0", "", "::."] {
-            assert!(!is_function(other), "{other}");
-        }
-    }
 
     #[test]
     fn ide_modes_are_read_from_the_programming_interface() {

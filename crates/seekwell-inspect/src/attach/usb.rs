@@ -1,22 +1,9 @@
 //! USB: hubs, bridges and the protocol spoken over them.
 
-use super::name;
 use crate::model::Hop;
 use crate::reader::{Need, Reader, show};
+use crate::sysfs::name;
 use std::path::Path;
-
-/// `2-1` or `2-1.4.3`.
-pub(crate) fn is_device(name: &str) -> bool {
-    let Some((bus, ports)) = name.split_once('-') else { return false };
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    number(bus) && ports.split('.').all(number)
-}
-
-/// `2-1:1.0`.
-pub(crate) fn is_interface(name: &str) -> bool {
-    let Some((device, interface)) = name.split_once(':') else { return false };
-    is_device(device) && interface.contains('.')
-}
 
 pub(super) fn root_hub(r: &mut Reader<'_>, at: &Path) -> Hop {
     let (speed, from) = speed(r, at);
@@ -71,19 +58,4 @@ fn speed(r: &mut Reader<'_>, at: &Path) -> (String, String) {
         other => format!("{other} Mb/s"),
     };
     (format!(", {words}"), speed.from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn usb_names_are_told_apart() {
-        assert!(is_device("2-1") && is_device("1-1.4.3"));
-        assert!(is_interface("2-1:1.0"));
-        for other in ["usb2", "end_device-1", "2-1:1.0", "port-0", "-1", "2-"] {
-            assert!(!is_device(other), "{other}");
-        }
-        assert!(!is_interface("0:0:0:0") && !is_interface("0000:00:1f.2"));
-    }
 }

@@ -5,35 +5,15 @@
 //! differs always. Disks are told apart by serial number and world-wide name, for a controller in
 //! another mode may give them other names.
 
+mod change;
 mod names;
 mod pair;
 mod walk;
 
-use crate::model::Inspection;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+pub use change::Change;
 
-/// One difference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    /// What it is, for people: `driver`, `queue depth`, `SATA link speed`.
-    pub what: String,
-    /// Where it stands in the document of a device, a file system or the host:
-    /// `device.queue.queue_depth`.
-    pub key: String,
-    /// The device, by its name before, else after; `None` for the machine and its file systems.
-    pub device: Option<String>,
-    /// As it was; `None` where it was not there or not known.
-    pub before: Option<String>,
-    /// As it is now.
-    pub after: Option<String>,
-    /// Where the value before was read.
-    pub from_before: Option<String>,
-    /// Where the value after was read.
-    pub from_after: Option<String>,
-    /// Whether it may change how fast a disk is or what it risks; names and places do not.
-    pub matters: bool,
-}
+use crate::inspection::Inspection;
+use serde_json::Value;
 
 /// What changed from `before` to `after`, the most important first; nothing when nothing did.
 pub fn diff(before: &Inspection, after: &Inspection) -> Vec<Change> {

@@ -1,5 +1,7 @@
 //! What facts are called, in which order they matter, and which are no settings at all.
 
+use super::change::Change;
+
 /// End of the key, name for people, whether it matters. The order is that of importance.
 const NAMES: &[(&str, &str, bool)] = &[
     ("device", "the device itself", true),
@@ -144,7 +146,7 @@ pub(super) fn name(key: &str) -> (String, bool) {
 }
 
 /// Whether a change only says that nothing of something is told on one side and not on the other.
-pub(super) fn nothing(change: &super::Change) -> bool {
+pub(super) fn nothing(change: &Change) -> bool {
     let none = |side: &Option<String>| side.as_deref().is_none_or(|s| ["", "0", "no"].contains(&s));
     known(&change.key).is_none() && none(&change.before) && none(&change.after)
 }

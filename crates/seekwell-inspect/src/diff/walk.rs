@@ -1,6 +1,7 @@
 //! Two documents side by side.
 
-use super::{Change, names};
+use super::change::Change;
+use super::names;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
 //! What libata shows of a port, its link and the device on it.
 
 use super::ering::{self, AtaError};
-use super::{count, hex, name, optional};
 use crate::attach::AtaPort;
 use crate::model::Fact;
 use crate::reader::{Reader, show};
+use crate::sysfs::{name, numbered};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -75,40 +75,30 @@ impl AhciFacts {
     pub fn ncq(&self) -> Option<bool> {
         Some(self.bits()? & (1 << 30) != 0)
     }
-
-    /// Aggressive link power management.
-    pub fn aggressive_lpm(&self) -> Option<bool> {
-        Some(self.bits()? & (1 << 26) != 0)
-    }
-
-    /// Link states the controller can enter: partial, slumber.
-    pub fn link_states(&self) -> Option<(bool, bool)> {
-        let bits = self.bits()?;
-        Some((bits & (1 << 13) != 0, bits & (1 << 14) != 0))
-    }
 }
 
 pub(super) fn read(r: &mut Reader<'_>, port: &AtaPort) -> AtaFacts {
-    let (at, link, device) = (port.port_dir(), port.link_dir(), port.device_dir());
+    let (at, link, device) = (&port.port, &port.link, &port.device);
     let port_name = name(at).to_owned();
     let number = at.join("ata_port").join(&port_name).join("port_no");
     let limit = |r: &mut Reader<'_>, file: &str| {
         // The kernel's word for "all speeds allowed".
-        optional(r, &link.join(file), "link limit").filter(|l| l.value != "<unknown>")
+        r.optional(&link.join(file), "link limit").filter(|l| l.value != "<unknown>")
     };
     let mut facts = AtaFacts {
         port: port_name,
-        port_number: count(r, &number, "port number"),
-        link_speed: optional(r, &link.join("sata_spd"), "link speed")
+        port_number: r.count(&number, "port number"),
+        link_speed: r
+            .optional(&link.join("sata_spd"), "link speed")
             .filter(|s| s.value != "<unknown>"),
         link_limit: limit(r, "sata_spd_limit"),
         link_limit_at_probe: limit(r, "hw_sata_spd_limit"),
-        class: optional(r, &device.join("class"), "kind of ATA device"),
-        transfer_mode: optional(r, &device.join("xfer_mode"), "transfer mode"),
-        pio_mode: optional(r, &device.join("pio_mode"), "PIO mode"),
-        dma_mode: optional(r, &device.join("dma_mode"), "DMA mode"),
-        speed_downs: count(r, &device.join("spdn_cnt"), "how often it was slowed down"),
-        trim: optional(r, &device.join("trim"), "how it trims"),
+        class: r.optional(&device.join("class"), "kind of ATA device"),
+        transfer_mode: r.optional(&device.join("xfer_mode"), "transfer mode"),
+        pio_mode: r.optional(&device.join("pio_mode"), "PIO mode"),
+        dma_mode: r.optional(&device.join("dma_mode"), "DMA mode"),
+        speed_downs: r.count(&device.join("spdn_cnt"), "how often it was slowed down"),
+        trim: r.optional(&device.join("trim"), "how it trims"),
         errors: errors(r, &device.join("ering")),
         ..AtaFacts::default()
     };
@@ -124,16 +114,16 @@ fn errors(r: &Reader<'_>, path: &Path) -> Option<Fact<Vec<AtaError>>> {
 }
 
 fn host(r: &mut Reader<'_>, port: &Path, facts: &mut AtaFacts) {
-    let Some(host) = r.names(port).into_iter().find(|n| crate::attach::numbered(n, "host")) else {
+    let Some(host) = r.names(port).into_iter().find(|n| numbered(n, "host")) else {
         return;
     };
     let folder = port.join(&host).join("scsi_host").join(&host);
-    facts.can_queue = count(r, &folder.join("can_queue"), "commands of the port");
+    facts.can_queue = r.count(&folder.join("can_queue"), "commands of the port");
     let policy = folder.join("link_power_management_policy");
     facts.lpm_policy = r.hint(&policy).map(|p| Fact::new(p, show(&policy)));
-    let capabilities = hex(r, &folder.join("ahci_host_caps"));
+    let capabilities = r.hex(&folder.join("ahci_host_caps"));
     if capabilities.is_some() {
-        let version = hex(r, &folder.join("ahci_host_version"));
+        let version = r.hex(&folder.join("ahci_host_version"));
         let version = version.map(|v| Fact::new(ahci_version(v.value), v.from));
         facts.ahci = Some(AhciFacts { capabilities, version });
     }
@@ -161,10 +151,8 @@ mod tests {
             |bits: u64| AhciFacts { capabilities: Some(Fact::new(bits, "x")), version: None };
         let qemu = caps(0xc014_1f05);
         assert_eq!((qemu.slots(), qemu.generation(), qemu.ncq()), (Some(32), Some(1), Some(true)));
-        assert_eq!(qemu.aggressive_lpm(), Some(false));
         let board = caps(0xe734_ff05);
         assert_eq!(board.generation(), Some(3));
-        assert_eq!((board.aggressive_lpm(), board.link_states()), (Some(true), Some((true, true))));
         assert_eq!(caps(0).generation(), None);
         assert_eq!(ahci_version(0x10000), "1.0");
         assert_eq!(ahci_version(0x10300), "1.3");

@@ -4,10 +4,10 @@
 //! the lines that told of it leave the kernel log. The count of errors stays in the superblock
 //! until the file system is checked.
 
-use super::{name, optional};
 use crate::model::Fact;
 use crate::mount::MOUNTINFO;
 use crate::reader::{Need, Reader, show};
+use crate::sysfs::name;
 use seekwell_sys::{DevId, Mount};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ fn one(r: &mut Reader<'_>, dir: &Path, mounts: &[Mount]) -> Option<Ext4Facts> {
         error_count,
         first_error_at: time(r, &state.join("first_error_time")),
         last_error_at: time(r, &state.join("last_error_time")),
-        last_error_function: optional(r, &state.join("last_error_func"), "where it met an error"),
+        last_error_function: r.optional(&state.join("last_error_func"), "where it met an error"),
     })
 }
 

@@ -1,6 +1,5 @@
 //! A software RAID and a device-mapper device.
 
-use super::{count, optional};
 use crate::model::Fact;
 use crate::reader::{Need, Reader};
 use serde::{Deserialize, Serialize};
@@ -41,20 +40,20 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> Option<MdFacts> {
     }
     let at = |file: &str| md.join(file);
     let mut facts = MdFacts {
-        level: optional(r, &at("level"), "RAID level"),
-        raid_disks: count(r, &at("raid_disks"), "members"),
-        degraded: count(r, &at("degraded"), "missing members"),
-        array_state: optional(r, &at("array_state"), "state of the array"),
-        sync_action: optional(r, &at("sync_action"), "what the array does"),
-        sync_completed: optional(r, &at("sync_completed"), "progress"),
-        consistency_policy: optional(r, &at("consistency_policy"), "consistency policy"),
-        mismatches: count(r, &at("mismatch_cnt"), "mismatches"),
-        chunk_bytes: count(r, &at("chunk_size"), "chunk size"),
-        stripe_cache: count(r, &at("stripe_cache_size"), "stripe cache"),
+        level: r.optional(&at("level"), "RAID level"),
+        raid_disks: r.count(&at("raid_disks"), "members"),
+        degraded: r.count(&at("degraded"), "missing members"),
+        array_state: r.optional(&at("array_state"), "state of the array"),
+        sync_action: r.optional(&at("sync_action"), "what the array does"),
+        sync_completed: r.optional(&at("sync_completed"), "progress"),
+        consistency_policy: r.optional(&at("consistency_policy"), "consistency policy"),
+        mismatches: r.count(&at("mismatch_cnt"), "mismatches"),
+        chunk_bytes: r.count(&at("chunk_size"), "chunk size"),
+        stripe_cache: r.count(&at("stripe_cache_size"), "stripe cache"),
         members: Vec::new(),
     };
     for name in r.names(&md).into_iter().filter(|n| n.starts_with("dev-")) {
-        if let Some(state) = optional(r, &md.join(&name).join("state"), "state of a member") {
+        if let Some(state) = r.optional(&md.join(&name).join("state"), "state of a member") {
             facts.members.push((name.trim_start_matches("dev-").to_owned(), state));
         }
     }
@@ -73,7 +72,7 @@ pub struct MapperFacts {
 
 pub(super) fn mapper(r: &mut Reader<'_>, dir: &Path) -> MapperFacts {
     MapperFacts {
-        name: optional(r, &dir.join("dm/name"), "device-mapper name"),
+        name: r.optional(&dir.join("dm/name"), "device-mapper name"),
         suspended: r.flag(&dir.join("dm/suspended"), "whether it is suspended", Need::Optional),
     }
 }

@@ -1,8 +1,8 @@
 //! An SD card or eMMC.
 
-use super::optional;
 use crate::model::Fact;
 use crate::reader::{Reader, show};
+use crate::sysfs::name;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -23,15 +23,14 @@ pub struct MmcFacts {
 }
 
 pub(super) fn read(r: &mut Reader<'_>, dir: &Path, stations: &[PathBuf]) -> Option<MmcFacts> {
-    stations.iter().find(|s| super::name(s) == "mmc_host")?;
+    stations.iter().find(|s| name(s) == "mmc_host")?;
     let device = dir.join("device");
     Some(MmcFacts {
-        kind: optional(r, &device.join("type"), "kind of card"),
-        name: optional(r, &device.join("name"), "card name"),
+        kind: r.optional(&device.join("type"), "kind of card"),
+        name: r.optional(&device.join("name"), "card name"),
         life_time: life_time(r, &device.join("life_time")),
-        pre_eol_info: super::hex(r, &device.join("pre_eol_info")),
-        command_queue: super::hex(r, &device.join("cmdq_en"))
-            .map(|f| Fact::new(f.value != 0, f.from)),
+        pre_eol_info: r.hex(&device.join("pre_eol_info")),
+        command_queue: r.hex(&device.join("cmdq_en")).map(|f| Fact::new(f.value != 0, f.from)),
     })
 }
 

@@ -158,23 +158,3 @@ pub(crate) fn of_disk(
     detail.pci = pci::read(r, &stations);
     detail.sas = sas::read(r, &stations);
 }
-
-fn name(path: &Path) -> &str {
-    path.file_name().and_then(|n| n.to_str()).unwrap_or("")
-}
-
-/// A number the kernel writes in hexadecimal, with or without `0x`.
-fn hex(r: &Reader<'_>, path: &Path) -> Option<Fact<u64>> {
-    let text = r.hint(path)?;
-    let digits = text.strip_prefix("0x").unwrap_or(&text);
-    let value = u64::from_str_radix(digits, 16).ok()?;
-    Some(Fact::new(value, crate::reader::show(path)))
-}
-
-fn optional(r: &mut Reader<'_>, path: &Path, what: &str) -> Option<Fact<String>> {
-    r.text(path, what, Need::Optional)
-}
-
-fn count(r: &mut Reader<'_>, path: &Path, what: &str) -> Option<Fact<u64>> {
-    r.number(path, what, Need::Optional)
-}

@@ -4,6 +4,7 @@ use crate::find;
 use crate::model::Filesystem;
 use crate::mount;
 use crate::reader::Reader;
+use crate::sysfs::name;
 use seekwell_sys::{DevId, Mount};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,7 @@ pub(crate) fn mounted(r: &Reader<'_>, seen: &[PathBuf], mounts: &[Mount]) -> Vec
 /// Partitions and holders.
 fn above(r: &Reader<'_>, at: &Path) -> Vec<PathBuf> {
     let partition = |n: &String| r.view.exists(&at.join(n).join("partition"));
-    let name = super::name(at);
+    let name = name(at);
     let children = r.names(at).into_iter().filter(|n| n.starts_with(name)).filter(partition);
     let mut found: Vec<PathBuf> = children.map(|n| at.join(n)).collect();
     let holders = at.join("holders");

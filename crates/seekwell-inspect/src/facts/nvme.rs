@@ -1,9 +1,8 @@
 //! An NVMe controller.
 
-use super::{count, name, optional};
-use crate::attach::numbered;
 use crate::model::Fact;
 use crate::reader::{Reader, show};
+use crate::sysfs::{name, numbered};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -37,24 +36,21 @@ pub struct NvmeFacts {
 
 pub(super) fn read(r: &mut Reader<'_>, dir: &Path, stations: &[PathBuf]) -> Option<NvmeFacts> {
     let at = stations.iter().find(|s| numbered(name(s), "nvme"))?.clone();
-    let queues = count(r, &at.join("queue_count"), "NVMe queues");
+    let queues = r.count(&at.join("queue_count"), "NVMe queues");
     let mut facts = NvmeFacts {
         controller: name(&at).to_owned(),
-        transport: optional(r, &at.join("transport"), "NVMe transport"),
-        state: optional(r, &at.join("state"), "controller state"),
+        transport: r.optional(&at.join("transport"), "NVMe transport"),
+        state: r.optional(&at.join("state"), "controller state"),
         io_queues: queues.map(|q| Fact::new(q.value.saturating_sub(1), q.from)),
-        queue_entries: count(r, &at.join("sqsize"), "entries of a queue")
+        queue_entries: r
+            .count(&at.join("sqsize"), "entries of a queue")
             .and_then(|q| Some(Fact::new(q.value.checked_add(1)?, q.from))),
-        numa_node: hint(r, &at.join("numa_node")),
+        numa_node: r.parsed(&at.join("numa_node")),
         ..NvmeFacts::default()
     };
     subsystem(r, dir, &mut facts);
     temperature(r, &at, &mut facts);
     Some(facts)
-}
-
-fn hint<T: std::str::FromStr>(r: &Reader<'_>, path: &Path) -> Option<Fact<T>> {
-    Some(Fact::new(r.hint(path)?.parse().ok()?, show(path)))
 }
 
 fn subsystem(r: &mut Reader<'_>, dir: &Path, facts: &mut NvmeFacts) {
@@ -67,7 +63,7 @@ fn subsystem(r: &mut Reader<'_>, dir: &Path, facts: &mut NvmeFacts) {
         }
         let members = names.iter().filter(|n| numbered(n, "nvme")).count();
         facts.controllers = Some(Fact::new(members as u64, show(&folder)));
-        facts.io_policy = optional(r, &folder.join("iopolicy"), "multipath policy");
+        facts.io_policy = r.optional(&folder.join("iopolicy"), "multipath policy");
         return;
     }
 }
@@ -79,7 +75,7 @@ fn temperature(r: &Reader<'_>, at: &Path, facts: &mut NvmeFacts) {
         Some(folder.join(monitor))
     });
     let Some(monitor) = found else { return };
-    facts.temperature_mc = hint(r, &monitor.join("temp1_input"));
-    facts.temperature_max_mc = hint(r, &monitor.join("temp1_max"));
-    facts.temperature_critical_mc = hint(r, &monitor.join("temp1_crit"));
+    facts.temperature_mc = r.parsed(&monitor.join("temp1_input"));
+    facts.temperature_max_mc = r.parsed(&monitor.join("temp1_max"));
+    facts.temperature_critical_mc = r.parsed(&monitor.join("temp1_crit"));
 }

@@ -1,9 +1,8 @@
 //! PCI functions: mode, link, interrupts, errors.
 
-use super::{hex, name, optional};
-use crate::attach::is_pci_function;
 use crate::model::Fact;
 use crate::reader::{Reader, show};
+use crate::sysfs::{is_pci_function, name};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -121,32 +120,25 @@ pub(super) fn read(r: &mut Reader<'_>, stations: &[PathBuf]) -> Vec<PciFunction>
 
 fn function(r: &mut Reader<'_>, at: &Path) -> PciFunction {
     let pair = |r: &Reader<'_>, vendor: &str, device: &str| {
-        let id = |file: &str| hex(r, &at.join(file)).map(|f| format!("{:04x}", f.value));
+        let id = |file: &str| r.hex(&at.join(file)).map(|f| format!("{:04x}", f.value));
         Some(Fact::new(format!("{}:{}", id(vendor)?, id(device)?), show(&at.join(vendor))))
     };
     let (interrupt, vectors) = interrupts(r, at);
-    let numa = at.join("numa_node");
     PciFunction {
         address: name(at).to_owned(),
-        class: hex(r, &at.join("class")),
+        class: r.hex(&at.join("class")),
         id: pair(r, "vendor", "device"),
         subsystem: pair(r, "subsystem_vendor", "subsystem_device"),
         driver: r.driver(at),
         interrupt,
         vectors,
-        numa_node: r
-            .hint(&numa)
-            .and_then(|n| n.parse().ok())
-            .map(|node| Fact::new(node, show(&numa))),
+        numa_node: r.parsed(&at.join("numa_node")),
         link: link(r, at, "current"),
         link_max: link(r, at, "max"),
-        power_control: optional(r, &at.join("power/control"), "power control"),
+        power_control: r.optional(&at.join("power/control"), "power control"),
         aspm: aspm(r, &at.join("link")),
         aer: aer(r, at),
-        remapped_nvme: r
-            .hint(&at.join("remapped_nvme"))
-            .and_then(|n| n.parse().ok())
-            .map(|n| Fact::new(n, show(&at.join("remapped_nvme")))),
+        remapped_nvme: r.parsed(&at.join("remapped_nvme")),
     }
 }
 

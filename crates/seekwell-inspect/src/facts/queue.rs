@@ -1,6 +1,5 @@
 //! Limits and switches of a request queue beyond those every report shows.
 
-use super::{count, optional};
 use crate::model::Fact;
 use crate::reader::{Need, Reader};
 use serde::{Deserialize, Serialize};
@@ -39,19 +38,14 @@ pub(super) fn read(r: &mut Reader<'_>, disk: &Path) -> QueueFacts {
             1024,
             Need::Optional,
         ),
-        minimum_io_bytes: count(r, &at("minimum_io_size"), "smallest efficient request"),
-        optimal_io_bytes: count(r, &at("optimal_io_size"), "best request size"),
-        discard_max_hardware_bytes: count(r, &at("discard_max_hw_bytes"), "largest discard"),
-        nomerges: count(r, &at("nomerges"), "whether requests are merged"),
-        rq_affinity: count(r, &at("rq_affinity"), "where requests complete"),
-        wbt_lat_us: wbt(r, &at("wbt_lat_usec")),
-        io_timeout_ms: count(r, &at("io_timeout"), "request timeout"),
-        zoned: optional(r, &at("zoned"), "zone model"),
+        minimum_io_bytes: r.count(&at("minimum_io_size"), "smallest efficient request"),
+        optimal_io_bytes: r.count(&at("optimal_io_size"), "best request size"),
+        discard_max_hardware_bytes: r.count(&at("discard_max_hw_bytes"), "largest discard"),
+        nomerges: r.count(&at("nomerges"), "whether requests are merged"),
+        rq_affinity: r.count(&at("rq_affinity"), "where requests complete"),
+        // A queue without throttling answers with an error, which is no loss.
+        wbt_lat_us: r.parsed(&at("wbt_lat_usec")),
+        io_timeout_ms: r.count(&at("io_timeout"), "request timeout"),
+        zoned: r.optional(&at("zoned"), "zone model"),
     }
-}
-
-/// A queue without throttling answers with an error, which is no loss.
-fn wbt(r: &Reader<'_>, path: &Path) -> Option<Fact<u64>> {
-    let value = r.hint(path)?.parse().ok()?;
-    Some(Fact::new(value, crate::reader::show(path)))
 }

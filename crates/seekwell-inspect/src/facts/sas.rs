@@ -1,8 +1,8 @@
 //! The SAS phys on the way to a disk.
 
-use super::{count, name, optional};
 use crate::model::Fact;
 use crate::reader::Reader;
+use crate::sysfs::name;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -61,14 +61,15 @@ fn one(r: &mut Reader<'_>, folder: &Path, phy: String) -> SasPhy {
     let at = |file: &str| folder.join(file);
     SasPhy {
         name: phy,
-        negotiated: optional(r, &at("negotiated_linkrate"), "SAS link rate"),
-        maximum: optional(r, &at("maximum_linkrate"), "largest SAS link rate"),
-        maximum_hardware: optional(r, &at("maximum_linkrate_hw"), "link rate of the hardware"),
-        enabled: count(r, &at("enable"), "whether the phy is on")
+        negotiated: r.optional(&at("negotiated_linkrate"), "SAS link rate"),
+        maximum: r.optional(&at("maximum_linkrate"), "largest SAS link rate"),
+        maximum_hardware: r.optional(&at("maximum_linkrate_hw"), "link rate of the hardware"),
+        enabled: r
+            .count(&at("enable"), "whether the phy is on")
             .map(|f| Fact::new(f.value != 0, f.from)),
-        invalid_dwords: count(r, &at("invalid_dword_count"), "invalid words"),
-        disparity_errors: count(r, &at("running_disparity_error_count"), "disparity errors"),
-        sync_losses: count(r, &at("loss_of_dword_sync_count"), "losses of synchronisation"),
-        reset_problems: count(r, &at("phy_reset_problem_count"), "failed resets"),
+        invalid_dwords: r.count(&at("invalid_dword_count"), "invalid words"),
+        disparity_errors: r.count(&at("running_disparity_error_count"), "disparity errors"),
+        sync_losses: r.count(&at("loss_of_dword_sync_count"), "losses of synchronisation"),
+        reset_problems: r.count(&at("phy_reset_problem_count"), "failed resets"),
     }
 }

@@ -1,8 +1,8 @@
 //! What the SCSI layer shows of a disk.
 
-use super::{count, hex, name, optional};
 use crate::model::Fact;
 use crate::reader::{Reader, show};
+use crate::sysfs::name;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -55,11 +55,11 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> Option<ScsiFacts> {
     // The folder above `block/sda` is named by the address.
     let address = dir.parent().and_then(Path::parent).map(name).unwrap_or_default().to_owned();
     let mut facts = ScsiFacts {
-        vendor: optional(r, &device.join("vendor"), "vendor"),
-        state: optional(r, &device.join("state"), "state of the SCSI device"),
-        queue_type: optional(r, &device.join("queue_type"), "queue type"),
-        timeout_s: count(r, &device.join("timeout"), "command timeout"),
-        eh_timeout_s: count(r, &device.join("eh_timeout"), "timeout of error handling"),
+        vendor: r.optional(&device.join("vendor"), "vendor"),
+        state: r.optional(&device.join("state"), "state of the SCSI device"),
+        queue_type: r.optional(&device.join("queue_type"), "queue type"),
+        timeout_s: r.count(&device.join("timeout"), "command timeout"),
+        eh_timeout_s: r.count(&device.join("eh_timeout"), "timeout of error handling"),
         counters: counters(r, &device),
         rotation_rpm: page_number(r, &device.join("vpd_pgb1"), 0xb1, 4, 2)
             .filter(|n| n.value == 1 || (0x401..=0xfffe).contains(&n.value)),
@@ -70,15 +70,15 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> Option<ScsiFacts> {
     let folder = device.join("scsi_disk");
     if let Some(disk) = r.names(&folder).first() {
         let disk = folder.join(disk);
-        facts.cache_type = optional(r, &disk.join("cache_type"), "cache type");
+        facts.cache_type = r.optional(&disk.join("cache_type"), "cache type");
         let mode = disk.join("provisioning_mode");
-        facts.provisioning_mode = optional(r, &mode, "how space is given back");
+        facts.provisioning_mode = r.optional(&mode, "how space is given back");
     }
     Some(facts)
 }
 
 fn counters(r: &Reader<'_>, device: &Path) -> Option<IoCounters> {
-    let at = |name: &str| hex(r, &device.join(name));
+    let at = |name: &str| r.hex(&device.join(name));
     Some(IoCounters {
         requests: at("iorequest_cnt")?,
         done: at("iodone_cnt")?,

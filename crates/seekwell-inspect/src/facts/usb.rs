@@ -1,9 +1,8 @@
 //! The USB bridge of a disk.
 
-use super::{name, optional};
-use crate::attach::{is_usb_device, is_usb_interface};
 use crate::model::Fact;
 use crate::reader::{Reader, show};
+use crate::sysfs::{is_usb_device, is_usb_interface, name, numbered};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -38,21 +37,22 @@ pub(super) fn read(r: &mut Reader<'_>, stations: &[PathBuf]) -> Option<UsbFacts>
     let device = stations.iter().find(|s| is_usb_device(name(s)))?.clone();
     let ids = r.hint(&device.join("idVendor")).zip(r.hint(&device.join("idProduct")));
     let id_path = show(&device.join("idVendor"));
-    let lanes = |r: &mut Reader<'_>, file: &str| super::count(r, &device.join(file), "USB lanes");
-    let hubs = stations.iter().rev().filter(|s| {
-        **s != device && (is_usb_device(name(s)) || crate::attach::numbered(name(s), "usb"))
-    });
+    let lanes = |r: &mut Reader<'_>, file: &str| r.count(&device.join(file), "USB lanes");
+    let hubs = stations
+        .iter()
+        .rev()
+        .filter(|s| **s != device && (is_usb_device(name(s)) || numbered(name(s), "usb")));
     let hubs = hubs.filter_map(|h| Some((name(h).to_owned(), speed(r, h)?.value))).collect();
     Some(UsbFacts {
         device: name(&device).to_owned(),
         id: ids.map(|(vendor, product)| Fact::new(format!("{vendor}:{product}"), id_path)),
         speed_mbps: speed(r, &device),
-        version: optional(r, &device.join("version"), "USB version"),
+        version: r.optional(&device.join("version"), "USB version"),
         lanes: lanes(r, "rx_lanes").zip(lanes(r, "tx_lanes")),
         max_power_ma: power(r, &device.join("bMaxPower")),
         driver: r.driver(interface),
         offers_uas: offers_uas(r, &device.join("descriptors")),
-        power_control: optional(r, &device.join("power/control"), "power control"),
+        power_control: r.optional(&device.join("power/control"), "power control"),
         hubs,
     })
 }

@@ -1,6 +1,5 @@
 //! How the kernel writes back dirty memory, and what it was told at boot.
 
-use super::{count, optional};
 use crate::model::Fact;
 use crate::reader::Reader;
 use serde::{Deserialize, Serialize};
@@ -38,17 +37,13 @@ impl VmFacts {
 pub(crate) fn read(r: &mut Reader<'_>) -> VmFacts {
     let at = |name: &str| Path::new("/proc/sys/vm").join(name);
     VmFacts {
-        command_line: optional(r, Path::new("/proc/cmdline"), "kernel command line"),
-        dirty_ratio: count(r, &at("dirty_ratio"), "dirty memory"),
-        dirty_bytes: count(r, &at("dirty_bytes"), "dirty memory"),
-        dirty_background_ratio: count(r, &at("dirty_background_ratio"), "dirty memory"),
-        dirty_background_bytes: count(r, &at("dirty_background_bytes"), "dirty memory"),
-        dirty_expire_centisecs: count(r, &at("dirty_expire_centisecs"), "age of dirty memory"),
-        dirty_writeback_centisecs: count(
-            r,
-            &at("dirty_writeback_centisecs"),
-            "write-back interval",
-        ),
-        laptop_mode: count(r, &at("laptop_mode"), "laptop mode"),
+        command_line: r.optional(Path::new("/proc/cmdline"), "kernel command line"),
+        dirty_ratio: r.count(&at("dirty_ratio"), "dirty memory"),
+        dirty_bytes: r.count(&at("dirty_bytes"), "dirty memory"),
+        dirty_background_ratio: r.count(&at("dirty_background_ratio"), "dirty memory"),
+        dirty_background_bytes: r.count(&at("dirty_background_bytes"), "dirty memory"),
+        dirty_expire_centisecs: r.count(&at("dirty_expire_centisecs"), "age of dirty memory"),
+        dirty_writeback_centisecs: r.count(&at("dirty_writeback_centisecs"), "write-back interval"),
+        laptop_mode: r.count(&at("laptop_mode"), "laptop mode"),
     }
 }

@@ -1,7 +1,6 @@
 //! The 256 words an ATA drive answers IDENTIFY DEVICE with (ACS-4, 7.13.6).
 
-use super::Identity;
-use crate::model::Fact;
+use crate::model::{Fact, Identity};
 use crate::reader::clean;
 
 const WORDS: usize = 256;

@@ -9,35 +9,10 @@ mod udev;
 
 pub(crate) use ata::Identify;
 
-use crate::model::Fact;
+use crate::model::{Fact, Identity};
 use crate::reader::{Need, Reader, show};
 use seekwell_sys::{DevId, usb_device};
 use std::path::{Path, PathBuf};
-
-/// What is known of a disk's identity.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Identity {
-    /// Its maker's name for its kind.
-    pub model: Option<Fact<String>>,
-    /// Serial number.
-    pub serial: Option<Fact<String>>,
-    /// World-wide name.
-    pub wwn: Option<Fact<String>>,
-    /// Revision of its firmware.
-    pub firmware: Option<Fact<String>>,
-}
-
-impl Identity {
-    /// Takes what is still unknown from `other`.
-    fn or(self, other: Self) -> Self {
-        Self {
-            model: self.model.or(other.model),
-            serial: self.serial.or(other.serial),
-            wwn: self.wwn.or(other.wwn),
-            firmware: self.firmware.or(other.firmware),
-        }
-    }
-}
 
 /// The identity of the disk whose sysfs folder is `dir`; `identify` is its ATA data, if any, with
 /// the place it was read.

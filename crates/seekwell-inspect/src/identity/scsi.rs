@@ -1,7 +1,6 @@
 //! What a SCSI disk says of itself: INQUIRY and its vital product data pages (SPC-5, 7.7).
 
-use super::Identity;
-use crate::model::Fact;
+use crate::model::{Fact, Identity};
 use crate::reader::{Need, Reader, clean, show};
 use std::path::Path;
 

@@ -1,8 +1,7 @@
 //! The udev database, `/run/udev/data/b8:0`: what was learned as root when the disk appeared,
 //! readable by everyone.
 
-use super::Identity;
-use crate::model::Fact;
+use crate::model::{Fact, Identity};
 use crate::reader::{Reader, clean, show};
 use seekwell_sys::DevId;
 use std::path::PathBuf;

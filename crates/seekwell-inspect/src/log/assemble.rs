@@ -1,14 +1,15 @@
 //! From matching lines to incidents.
 
-use super::catalogue::{self, Entry, Family, Hit, Level};
+use super::catalogue::{self, CatalogueEntry, Family, Hit, Level};
 use super::draft::{Draft, same};
 use super::event::KernelEvent as E;
 use super::facts::{self, LogFacts, Probe};
-use super::incident::{Incident, MappedBy, State};
+use super::incident::{DeviceState, Incident, MappedBy};
 use super::learn::port_of;
 use super::map::Names;
 use super::matcher::{Hole, Holes};
-use super::record::{Record, Stamp};
+use super::record::Record;
+use super::stamp::Stamp;
 use super::states;
 
 /// Lines of one kind on one device within this many microseconds are one incident.
@@ -116,7 +117,7 @@ impl Assembler {
                 self.configured(ata.unwrap_or_default(), mode);
             }
             Probe::LinkUp => self.each_on(ata.unwrap_or_default(), |d| {
-                d.incident.states.retain(|s| *s != State::LinkDown);
+                d.incident.states.retain(|s| *s != DeviceState::LinkDown);
             }),
             Probe::EhComplete => self.each_on(ata.unwrap_or_default(), |d| d.answered(record.time)),
             Probe::NvmeQueues => {
@@ -188,7 +189,7 @@ impl Assembler {
                 }
             };
             if over && draft.family == Family::Errors && draft.boot == self.epoch {
-                let keeps = |s: &State| matches!(s, State::FilesystemStopped { .. });
+                let keeps = |s: &DeviceState| matches!(s, DeviceState::FilesystemStopped { .. });
                 draft.incident.states.retain(keeps);
                 draft.answered(time);
             }
@@ -199,7 +200,9 @@ impl Assembler {
     fn configured(&mut self, ata: &str, mode: &str) {
         let state = states::mode(mode);
         self.each_on(ata, |d| {
-            let modes = |s: &&mut State| matches!(s, State::DmaMode { .. } | State::Pio { .. });
+            let modes = |s: &&mut DeviceState| {
+                matches!(s, DeviceState::DmaMode { .. } | DeviceState::Pio { .. })
+            };
             if let Some(old) = d.incident.states.iter_mut().find(modes) {
                 *old = state.clone();
             }
@@ -265,7 +268,12 @@ impl Assembler {
     }
 
     /// Whose line it is: what it names, else what the kernel tagged it with.
-    fn subject(&self, entry: &Entry, held: &Holes<'_>, tag: Option<&str>) -> Option<String> {
+    fn subject(
+        &self,
+        entry: &CatalogueEntry,
+        held: &Holes<'_>,
+        tag: Option<&str>,
+    ) -> Option<String> {
         match entry.id {
             E::InterruptDisabled => held.get(Hole::Num, 0).map(|n| format!("irq {n}")),
             E::IommuFault => held.subject().map(|s| match s.split(':').count() {
@@ -292,7 +300,7 @@ impl Assembler {
             _ if entry.family == Family::Statement => false,
             // An empty port is no loss; one that had a link is.
             E::LinkDown => {
-                let had = |p: &super::AtaPort| {
+                let had = |p: &super::facts::AtaPort| {
                     self.facts.devices.iter().any(|d| port_of(&d.name) == p.name)
                 };
                 port().is_some_and(had)
@@ -313,7 +321,7 @@ impl Assembler {
             _ => true,
         };
         // Drives for discs, and cards, are made for it.
-        let slow = |d: &&super::AtaDevice| {
+        let slow = |d: &&super::facts::AtaDevice| {
             d.name == subject && matches!(d.standard.as_deref(), Some("ATAPI" | "CFA"))
         };
         let meant = entry.id == E::ConfiguredForPio && self.facts.devices.iter().any(|d| slow(&d));
@@ -324,7 +332,12 @@ impl Assembler {
     }
 
     /// The incident the line belongs to by its device.
-    fn find(&self, entry: &Entry, subject: Option<&str>, disk: Option<&str>) -> Option<usize> {
+    fn find(
+        &self,
+        entry: &CatalogueEntry,
+        subject: Option<&str>,
+        disk: Option<&str>,
+    ) -> Option<usize> {
         let fits = |d: &&Draft| {
             let near = match (self.now, d.last) {
                 (Some(now), Some(last)) => now.abs_diff(last) <= WINDOW,
@@ -348,7 +361,7 @@ impl Assembler {
 
     /// For an I/O error of a disk nothing ties to a port: the one port that was in error handling
     /// in the same second is it.
-    fn find_by_time(&mut self, entry: &Entry, disk: Option<&str>) -> Option<usize> {
+    fn find_by_time(&mut self, entry: &CatalogueEntry, disk: Option<&str>) -> Option<usize> {
         if !matches!(
             entry.id,
             E::ScsiCommandFailed | E::ScsiMediaError | E::IoError | E::BlockError | E::BufferError

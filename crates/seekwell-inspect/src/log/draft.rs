@@ -1,11 +1,12 @@
 //! One incident being put together from its lines.
 
-use super::catalogue::{Entry, Family, Hit, Level};
+use super::catalogue::{CatalogueEntry, Family, Hit, Level};
 use super::event::KernelEvent as E;
-use super::incident::{Incident, MappedBy, State};
-use super::record::Stamp;
-use super::{clean, map, states};
-use crate::Severity;
+use super::incident::{DeviceState, Incident, MappedBy};
+use super::record::clean;
+use super::stamp::Stamp;
+use super::{map, states};
+use crate::finding::Severity;
 use std::collections::BTreeMap;
 
 /// Sample lines that are kept of an incident, one of each entry first.
@@ -20,7 +21,7 @@ pub(crate) struct Draft {
     pub boot: u32,
     pub last: Option<i64>,
     /// The entry that leads, with how much it says.
-    pub lead: (Level, u8, &'static Entry),
+    pub lead: (Level, u8, &'static CatalogueEntry),
     /// Lines of each form.
     pub forms: BTreeMap<usize, u64>,
     /// The port answered again and nothing failed since.
@@ -102,15 +103,21 @@ impl Draft {
         }
     }
 
-    pub fn set(&mut self, state: State) {
+    pub fn set(&mut self, state: DeviceState) {
         self.incident.states.retain(|s| !state.replaces(s));
         self.incident.states.push(state);
     }
 
     /// A later line showed the device answering.
     pub fn answered(&mut self, time: Stamp) {
-        let gone = |s: &State| {
-            matches!(s, State::Disabled | State::Offline | State::ControllerGone | State::LinkDown)
+        let gone = |s: &DeviceState| {
+            matches!(
+                s,
+                DeviceState::Disabled
+                    | DeviceState::Offline
+                    | DeviceState::ControllerGone
+                    | DeviceState::LinkDown
+            )
         };
         if !self.incident.states.iter().any(gone) {
             self.quiet = true;

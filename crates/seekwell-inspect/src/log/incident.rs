@@ -5,8 +5,8 @@
 //! left switched off afterwards.
 
 use super::event::KernelEvent;
-use super::record::Stamp;
-use crate::Severity;
+use super::stamp::Stamp;
+use crate::finding::Severity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub struct Incident {
     /// no rate; `None` for a single one, or when the log gives no times.
     pub per_hour: Option<f64>,
     /// What the kernel left behind: the last word on each matter.
-    pub states: Vec<State>,
+    pub states: Vec<DeviceState>,
     /// The highest severity among its lines.
     pub severity: Severity,
     /// Data is lost or the device is out: the worst of [`Severity::Error`].
@@ -68,7 +68,7 @@ pub enum MappedBy {
 /// What a device was left in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
-pub enum State {
+pub enum DeviceState {
     /// Native command queueing is off, whatever `queue_depth` says.
     NcqOff,
     /// The SATA link is held at this speed.
@@ -120,7 +120,7 @@ pub enum State {
     UasOff,
 }
 
-impl State {
+impl DeviceState {
     /// Whether this is the last word on the same matter as `other`, so that it takes its place.
     pub(crate) fn replaces(&self, other: &Self) -> bool {
         let modes = |s: &Self| matches!(s, Self::DmaMode { .. } | Self::Pio { .. });

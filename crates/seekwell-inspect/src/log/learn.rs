@@ -2,6 +2,7 @@
 
 use super::facts::{AhciBanner, AtaDevice, AtaPort, Link, LogFacts, Ncq, Probe, Queues};
 use super::matcher::{Hole, Holes};
+use super::record::clean;
 
 /// The most of each kind that is kept: beyond any machine, and a bound for a made-up log.
 const MOST: usize = 2048;
@@ -97,7 +98,7 @@ impl LogFacts {
         port.max_mode = held.get(Hole::Word, 0).map(str::to_owned);
         let irq = resources.split(" irq ").nth(1);
         port.irq = irq.and_then(|t| t.split_whitespace().next()?.parse().ok());
-        port.resources = Some(super::clean(resources, 200));
+        port.resources = Some(clean(resources, 200));
     }
 
     fn learn_link(&mut self, probe: Probe, held: &Holes<'_>) {
@@ -124,7 +125,7 @@ impl LogFacts {
             None => return,
         };
         let device = &mut self.devices[at];
-        let text = |hole, n| held.get(hole, n).map(|t| super::clean(t, 100));
+        let text = |hole, n| held.get(hole, n).map(|t| clean(t, 100));
         match probe {
             Probe::Identified => {
                 // The word after `ATA-`, when there are two words.

@@ -3,28 +3,8 @@
 //! The ring buffer itself, `dmesg`, syslog and the journal each wrap the same message differently.
 //! [`Record::parse`] takes a line of any of them; a file may mix them.
 
-use super::stamp;
+use super::stamp::{self, Stamp};
 use serde::{Deserialize, Serialize};
-
-/// When a line was printed, as far as the log tells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
-    /// Microseconds since boot, by the kernel's log clock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub boot_us: Option<u64>,
-    /// Microseconds since 1970 (UTC; local time where the log does not say its zone). A syslog
-    /// line without a year counts as of 1972.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wall_us: Option<i64>,
-}
-
-impl Stamp {
-    /// Microseconds on the clock this stamp has, the boot clock first: two stamps of one boot and
-    /// one log differ by their distance.
-    pub(crate) fn order(&self) -> Option<i64> {
-        self.boot_us.map(|us| i64::try_from(us).unwrap_or(i64::MAX)).or(self.wall_us)
-    }
-}
 
 /// A line of the kernel log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +71,7 @@ impl Record {
     /// One entry of `journalctl -o json`; `Some(None)` when it is not the kernel's.
     fn journal(line: &[u8]) -> Option<Option<Self>> {
         #[derive(Deserialize)]
-        struct Entry {
+        struct CatalogueEntry {
             #[serde(rename = "MESSAGE")]
             message: Message,
             #[serde(rename = "PRIORITY")]
@@ -113,7 +93,7 @@ impl Record {
             Text(String),
             Bytes(Vec<u8>),
         }
-        let entry: Entry = serde_json::from_slice(line).ok()?;
+        let entry: CatalogueEntry = serde_json::from_slice(line).ok()?;
         if entry.transport.is_some_and(|t| t != "kernel") {
             return Some(None);
         }
@@ -190,6 +170,12 @@ fn unescape(raw: &[u8]) -> String {
         i += if byte.is_some() { 4 } else { 1 };
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Text of a log for showing: no control characters, and at most `most` characters.
+pub(crate) fn clean(text: &str, most: usize) -> String {
+    let shown = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c });
+    shown.take(most).collect()
 }
 
 #[cfg(test)]

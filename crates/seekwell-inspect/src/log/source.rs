@@ -1,10 +1,11 @@
 //! Where the kernel log is kept.
 
+use super::report::LogReport;
+use super::stamp::Stamp;
 use super::stream::Collector;
-use super::{LogReport, Stamp};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, Timespec, clock_gettime};
-use seekwell_sys::{KMSG, KmsgReader, KmsgRecord, View};
+use seekwell_sys::{Class, KMSG, KmsgReader, KmsgRecord, View, classify};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 const JOURNAL_TIME: Duration = Duration::from_secs(10);
 
 /// Where to read the log from.
-pub enum Source<'a> {
+pub enum LogSource<'a> {
     /// This machine's: the ring buffer, else the journal.
     Live,
     /// A file: records of `/dev/kmsg`, output of `dmesg` or `journalctl`, or a syslog file.
@@ -69,15 +70,20 @@ pub enum LogError {
     },
 }
 
+classify!(LogError {
+    Refused: Denied, Unreadable, Stream;
+    | Self::File { source, .. } => Class::of_file(source),
+});
+
 /// Reads a kernel log. `view` is the device tree of the machine it is of, or `None` when there is
 /// none; without it, disks are known only from what the log itself says.
 ///
 /// # Errors
 /// [`LogError`] when there is nothing to read. What is wrong inside a log is no error.
-pub fn read(source: Source<'_>, view: Option<&dyn View>) -> Result<LogReport, LogError> {
+pub fn read(source: LogSource<'_>, view: Option<&dyn View>) -> Result<LogReport, LogError> {
     match source {
-        Source::Live => live(view),
-        Source::File(path) => {
+        LogSource::Live => live(view),
+        LogSource::File(path) => {
             let failed = |source| LogError::File { path: path.clone(), source };
             if path == Path::new(KMSG) {
                 // Not a file: read like one it would wait for the next message for ever.
@@ -88,7 +94,7 @@ pub fn read(source: Source<'_>, view: Option<&dyn View>) -> Result<LogReport, Lo
             collector.read(&mut file).map_err(failed)?;
             Ok(collector.report(&path.display().to_string()))
         }
-        Source::Stream(name, stream) => {
+        LogSource::Stream(name, stream) => {
             let mut collector = Collector::new(view);
             let failed = |source| LogError::Stream { name: name.to_owned(), source };
             collector.read(stream).map_err(failed)?;
@@ -284,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_live_log_is_read_or_its_absence_explained() {
-        match read(Source::Live, None) {
+        match read(LogSource::Live, None) {
             Ok(report) => {
                 assert!(report.lines > 0);
                 assert!(report.incidents.iter().all(|i| i.first.wall_us.is_some()));

@@ -1,6 +1,26 @@
 //! The stamps that `dmesg`, syslog and the journal put before a kernel message.
 
-use super::record::Stamp;
+use serde::{Deserialize, Serialize};
+
+/// When a line was printed, as far as the log tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// Microseconds since boot, by the kernel's log clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_us: Option<u64>,
+    /// Microseconds since 1970 (UTC; local time where the log does not say its zone). A syslog
+    /// line without a year counts as of 1972.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_us: Option<i64>,
+}
+
+impl Stamp {
+    /// Microseconds on the clock this stamp has, the boot clock first: two stamps of one boot and
+    /// one log differ by their distance.
+    pub(crate) fn order(&self) -> Option<i64> {
+        self.boot_us.map(|us| i64::try_from(us).unwrap_or(i64::MAX)).or(self.wall_us)
+    }
+}
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -1,41 +1,43 @@
 //! What a line says that the kernel switched off, and how much a line says of an incident.
 
 use super::event::KernelEvent as E;
-use super::incident::State;
+use super::incident::DeviceState;
 use super::matcher::{Hole, Holes};
 
 /// The state a line of this entry leaves its device in.
-pub(crate) fn after(id: E, held: &Holes<'_>, line: &str) -> Option<State> {
+pub(crate) fn after(id: E, held: &Holes<'_>, line: &str) -> Option<DeviceState> {
     let device = || held.get(Hole::Dev, 0).unwrap_or_default().to_owned();
     Some(match id {
         E::SataSpeedLimited => {
-            State::LinkLimited { speed: format!("{} Gbps", held.get(Hole::Num, 0)?) }
+            DeviceState::LinkLimited { speed: format!("{} Gbps", held.get(Hole::Num, 0)?) }
         }
         E::TransferModeLowered => mode(held.get(Hole::Word, 0)?),
-        E::NcqDisabled => State::NcqOff,
-        E::AtaDisabled => State::Disabled,
+        E::NcqDisabled => DeviceState::NcqOff,
+        E::AtaDisabled => DeviceState::Disabled,
         E::ConfiguredForPio => mode(line.rsplit(' ').next().unwrap_or("PIO")),
-        E::LinkDown => State::LinkDown,
-        E::WriteProtected => State::WriteProtected,
-        E::ScsiOffline => State::Offline,
-        E::NvmeRemoved | E::NvmeNoQueues => State::ControllerGone,
-        E::UasIgnored => State::UasOff,
-        E::BarriersDisabled => State::FlushesOff { device: device() },
+        E::LinkDown => DeviceState::LinkDown,
+        E::WriteProtected => DeviceState::WriteProtected,
+        E::ScsiOffline => DeviceState::Offline,
+        E::NvmeRemoved | E::NvmeNoQueues => DeviceState::ControllerGone,
+        E::UasIgnored => DeviceState::UasOff,
+        E::BarriersDisabled => DeviceState::FlushesOff { device: device() },
         E::FilesystemStopped if stopped(line) => {
-            State::FilesystemStopped { device: journal(&device()).to_owned() }
+            DeviceState::FilesystemStopped { device: journal(&device()).to_owned() }
         }
-        E::ArrayMemberLost => {
-            State::ArrayDegraded { array: held.get(Hole::Word, 1).unwrap_or_default().to_owned() }
+        E::ArrayMemberLost => DeviceState::ArrayDegraded {
+            array: held.get(Hole::Word, 1).unwrap_or_default().to_owned(),
+        },
+        E::InterruptDisabled => {
+            DeviceState::InterruptOff { irq: held.get(Hole::Num, 0)?.parse().ok()? }
         }
-        E::InterruptDisabled => State::InterruptOff { irq: held.get(Hole::Num, 0)?.parse().ok()? },
         _ => return None,
     })
 }
 
 /// A transfer mode as libata prints it.
-pub(crate) fn mode(text: &str) -> State {
+pub(crate) fn mode(text: &str) -> DeviceState {
     let mode = text.to_owned();
-    if text.starts_with("PIO") { State::Pio { mode } } else { State::DmaMode { mode } }
+    if text.starts_with("PIO") { DeviceState::Pio { mode } } else { DeviceState::DmaMode { mode } }
 }
 
 /// Whether the file system takes no writes after this line.

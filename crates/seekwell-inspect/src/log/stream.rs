@@ -1,12 +1,13 @@
 //! Lines out of a stream of bytes.
 
-use super::LogReport;
 use super::assemble::Assembler;
 use super::catalogue;
 use super::facts;
 use super::map::Names;
 use super::matcher::automaton;
-use super::record::{Record, Stamp};
+use super::record::Record;
+use super::report::LogReport;
+use super::stamp::Stamp;
 use aho_corasick::AhoCorasick;
 use memchr::{memchr, memmem};
 use seekwell_sys::View;

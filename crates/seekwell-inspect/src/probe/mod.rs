@@ -9,59 +9,18 @@
 //! Sources: SAT-3 (T10/2126-D) §12.2 for the command and the returned descriptor, ACS-3 for the
 //! commands, and the behaviour of Linux 6.1 (drivers/ata/libata-scsi.c, `ata_scsi_pass_thru`).
 
+mod passthrough;
 mod sgio;
 #[cfg(test)]
 mod tests;
 
+pub use passthrough::{Passthrough, ProbeError, Reply};
 pub use sgio::SgIo;
 
-use seekwell_sys::sudo;
 use serde::{Deserialize, Serialize};
 
 /// One sector.
 const SECTOR: usize = 512;
-
-/// How one command ended: the SCSI status and whatever sense data came with it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reply {
-    /// SCSI status; 0 is good, 2 is CHECK CONDITION.
-    pub status: u8,
-    /// Host byte: what the adapter says of the transport; 0 is good.
-    pub host: u16,
-    /// Sense data, fixed or descriptor format; empty where there is none.
-    pub sense: Vec<u8>,
-}
-
-/// Sends ATA PASS-THROUGH(16) commands. Real disks through [`SgIo`], anything else in tests.
-pub trait Passthrough {
-    /// Sends `cdb`; data, where the command has any, come from the disk into `data`.
-    ///
-    /// # Errors
-    /// [`ProbeError`] where the kernel does not send it at all.
-    fn send(&mut self, cdb: [u8; 16], data: &mut [u8]) -> Result<Reply, ProbeError>;
-}
-
-/// A probe that could not be made.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProbeError {
-    /// The device cannot be opened.
-    #[error("cannot open {path} for probing: {}", std::io::Error::from_raw_os_error(*errno))]
-    Open {
-        /// The device node.
-        path: String,
-        /// What the kernel answered.
-        errno: i32,
-    },
-    /// This user may not send commands to the disk.
-    #[error("probing needs CAP_SYS_RAWIO, which this process lacks{}", sudo())]
-    Denied,
-    /// The device takes no SCSI commands: it is no SCSI or ATA disk.
-    #[error("the device takes no SCSI commands: {}", std::io::Error::from_raw_os_error(*errno))]
-    NotScsi {
-        /// What the kernel answered.
-        errno: i32,
-    },
-}
 
 /// Whether a kind of command is issued right now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,29 +100,16 @@ const FROM_DEVICE_BY_FEATURES: u8 = 0x0d;
 const FROM_DEVICE_BY_COUNT: u8 = 0x0e;
 const LBA_MODE: u8 = 0x40;
 
-const CHECK_POWER_MODE: [u8; 16] =
-    [0x85, NON_DATA, CK_COND, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5, 0];
+const CHECK_POWER_MODE: [u8; 16] = cdb(NON_DATA, CK_COND, [0, 0, 0], 0xe5);
 /// One sector at LBA 0; the number of sectors goes into the features register.
-const READ_FPDMA_QUEUED: [u8; 16] = [
-    0x85,
-    FPDMA | EXTEND,
-    FROM_DEVICE_BY_FEATURES,
-    0,
-    1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    LBA_MODE,
-    0x60,
-    0,
-];
-const READ_DMA_EXT: [u8; 16] =
-    [0x85, DMA | EXTEND, FROM_DEVICE_BY_COUNT, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, LBA_MODE, 0x25, 0];
+const READ_FPDMA_QUEUED: [u8; 16] =
+    cdb(FPDMA | EXTEND, FROM_DEVICE_BY_FEATURES, [1, 0, LBA_MODE], 0x60);
+const READ_DMA_EXT: [u8; 16] = cdb(DMA | EXTEND, FROM_DEVICE_BY_COUNT, [0, 1, LBA_MODE], 0x25);
+
+/// ATA PASS-THROUGH(16) with these registers, all others zero.
+const fn cdb(protocol: u8, flags: u8, [features, count, device]: [u8; 3], command: u8) -> [u8; 16] {
+    [0x85, protocol, flags, 0, features, 0, count, 0, 0, 0, 0, 0, 0, device, command, 0]
+}
 
 const ILLEGAL_REQUEST: u8 = 5;
 

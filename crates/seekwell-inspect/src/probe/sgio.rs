@@ -1,6 +1,6 @@
 //! The SG_IO ioctl (Documentation/scsi/scsi-generic.rst; `struct sg_io_hdr` of scsi/sg.h).
 
-use super::{Passthrough, ProbeError, Reply};
+use super::passthrough::{Passthrough, ProbeError, Reply};
 use rustix::fs::{Mode, OFlags};
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};

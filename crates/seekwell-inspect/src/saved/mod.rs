@@ -13,8 +13,8 @@ pub use targets::{SavedError, of_snapshot, target_in};
 
 use crate::find;
 use crate::inspect::inspect;
-use crate::log::{self, LogReport, Source};
-use crate::model::Inspection;
+use crate::inspection::Inspection;
+use crate::log::{self, LogReport, LogSource};
 use crate::reader::Reader;
 use crate::target::{Target, all_disks};
 use crate::text;
@@ -105,7 +105,7 @@ pub fn inspections(bundle: &Bundle) -> Vec<Inspection> {
 pub fn log(bundle: &Bundle) -> Option<LogReport> {
     let view = &bundle.snapshot;
     let text = view.read(Path::new(KMSG)).ok()?;
-    let source = Source::Stream(KMSG, &mut &text[..]);
+    let source = LogSource::Stream(KMSG, &mut &text[..]);
     // Memory does not fail to be read.
     log::read(source, Some(view)).ok()
 }

@@ -5,8 +5,9 @@
 //! temperature that wakes the drive, the pages of an enclosure.
 
 use crate::find;
-use crate::model::{Device, Inspection};
+use crate::inspection::{Device, Inspection};
 use crate::reader::Reader;
+use crate::sysfs::{name, numbered};
 use seekwell_sys::{DevId, LSPCI, View};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -167,13 +168,4 @@ impl Sweep<'_> {
 fn acts(name: &str) -> bool {
     let begins = ["resource", "rom", "hwmon", "enclosure", "legacy_", "eeprom", "nvmem", "trace"];
     begins.iter().any(|p| name.starts_with(p)) || ["vpd", "sw_activity"].contains(&name)
-}
-
-fn numbered(name: &str, prefix: &str) -> bool {
-    let digits = name.strip_prefix(prefix).unwrap_or("");
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
-}
-
-fn name(path: &Path) -> &str {
-    path.file_name().and_then(|n| n.to_str()).unwrap_or("")
 }

@@ -4,7 +4,7 @@ use crate::find;
 use crate::model::TargetKind;
 use crate::reader::Reader;
 use crate::target::{FsSpace, Target, all_disks};
-use seekwell_sys::{Bundle, DevId};
+use seekwell_sys::{Bundle, DevId, classify};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,10 @@ pub enum SavedError {
         there: Vec<String>,
     },
 }
+
+classify!(SavedError {
+    Usage: NotInSnapshot;
+});
 
 fn has(there: &[String]) -> String {
     if there.is_empty() { String::new() } else { format!("; it holds {}", there.join(", ")) }

@@ -4,11 +4,11 @@
 //! wording differ between versions, so only what all of them share is looked for: the class code
 //! and identifiers in square brackets, the programming interface, and lines with fixed beginnings.
 
-use super::Module;
-use crate::attach::is_pci_function;
+use super::lsmod::Module;
 use crate::facts::{PciFunction, PcieLink, ide_words};
 use crate::model::Fact;
 use crate::reader::clean;
+use crate::sysfs::is_pci_function;
 
 /// The most functions kept of one text.
 const MOST: usize = 4096;

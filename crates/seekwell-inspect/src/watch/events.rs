@@ -1,7 +1,7 @@
 //! Announcements and log lines as events for people.
 
 use super::uevent::{Action, Uevent};
-use crate::Severity;
+use crate::finding::Severity;
 use crate::log::KernelEvent;
 use crate::log::Record;
 use crate::log::catalogue::{Level, classify};
@@ -38,7 +38,7 @@ pub enum EventKind {
 /// Where events come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum EventSource {
     /// The kernel's announcements of devices.
     Devices,
     /// The kernel's log.
@@ -51,7 +51,7 @@ pub struct Event {
     /// What it is.
     pub event: EventKind,
     /// Where it was learnt.
-    pub source: Source,
+    pub source: EventSource,
     /// In words: `disk appeared`, the meaning of a log line.
     pub what: String,
     /// The kernel's name of the device: `sdb`, `ata2.00`.
@@ -81,7 +81,7 @@ pub struct Event {
 }
 
 impl Event {
-    fn new(event: EventKind, source: Source, what: impl Into<String>) -> Self {
+    fn new(event: EventKind, source: EventSource, what: impl Into<String>) -> Self {
         Self {
             event,
             source,
@@ -98,10 +98,10 @@ impl Event {
     }
 
     /// Some events were overwritten before they were read.
-    pub(super) fn lost(source: Source) -> Self {
+    pub(super) fn lost(source: EventSource) -> Self {
         let what = match source {
-            Source::Devices => "device events were lost: they came faster than they were read",
-            Source::Log => "lines of the kernel log were overwritten before they were read",
+            EventSource::Devices => "device events were lost: they came faster than they were read",
+            EventSource::Log => "lines of the kernel log were overwritten before they were read",
         };
         Self::new(EventKind::Lost, source, what)
     }
@@ -200,7 +200,7 @@ fn sysfs(uevent: &Uevent) -> PathBuf {
 }
 
 fn about(kind: EventKind, what: String, uevent: &Uevent) -> Event {
-    let mut event = Event::new(kind, Source::Devices, what);
+    let mut event = Event::new(kind, EventSource::Devices, what);
     event.device = Some(clean(uevent.name()));
     event.from = Some(clean(&sysfs(uevent).display().to_string()));
     event
@@ -249,7 +249,7 @@ impl Repeats {
             *count += 1;
             return None;
         }
-        let mut event = Event::new(EventKind::Incident, Source::Log, entry.meaning);
+        let mut event = Event::new(EventKind::Incident, EventSource::Log, entry.meaning);
         event.device = subject;
         event.id = Some(entry.id);
         event.severity = Some(level.severity().0);

@@ -1,61 +1,13 @@
 //! Where a disk can be plugged in while the machine runs: by controller, and by port.
 
+use super::able::{Able, HotPlug};
 use super::ports;
 use crate::attach;
 use crate::find;
 use crate::reader::{Reader, show};
+use crate::sysfs::{self, is_pci_function, name};
 use seekwell_sys::View;
-use serde::Serialize;
 use std::path::{Path, PathBuf};
-
-/// Whether a disk that is plugged in is noticed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Able {
-    /// It is.
-    Yes,
-    /// Not always.
-    Maybe,
-    /// It is not.
-    No,
-    /// Nothing tells.
-    Unknown,
-}
-
-/// One controller.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct HotPlug {
-    /// Its address or name: `0000:00:1f.2`, `mmc0`, `slot 3`.
-    pub controller: String,
-    /// What it is.
-    pub what: String,
-    /// The answer; where its ports differ it is [`Able::Maybe`].
-    pub able: Able,
-    /// Why, in words, and what helps.
-    pub why: String,
-    /// Where it was read.
-    pub from: String,
-    /// The same of each of its ports, where the kernel shows them.
-    pub ports: Vec<HotPlugPort>,
-}
-
-/// One port of a controller.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct HotPlugPort {
-    /// The kernel's name: `ata2`, `usb1-port3`.
-    pub port: String,
-    /// The disks on it.
-    pub disks: Vec<String>,
-    /// The answer.
-    pub able: Able,
-    /// Why, in words, and what helps.
-    pub why: String,
-    /// Where it was read.
-    pub from: String,
-}
-
-/// An answer with its reason, and with the file that decided it where there is one.
-pub(super) type Answer = (Able, String, Option<PathBuf>);
 
 /// Drivers of host adapters that announce every drive themselves.
 const ADAPTERS: [&str; 9] = [
@@ -224,7 +176,7 @@ fn empty_slots(r: &Reader<'_>, functions: &[PathBuf]) -> Vec<HotPlug> {
 fn virtio_mmio(r: &Reader<'_>, name: &str) -> Option<HotPlug> {
     let at = r.view.canonical(&Path::new("/sys/bus/virtio/devices").join(name)).ok()?;
     let driver = r.driver(&at)?;
-    let on_pci = at.ancestors().any(|p| attach::is_pci_function(self::name(p)));
+    let on_pci = at.ancestors().any(|p| is_pci_function(sysfs::name(p)));
     (!on_pci && driver.value == "virtio_blk").then(|| HotPlug {
         controller: name.to_owned(),
         what: "virtio block device on no PCI bus".to_owned(),
@@ -262,8 +214,4 @@ fn card_slot(r: &Reader<'_>, name: &str) -> Option<HotPlug> {
         from: show(&at),
         ports: Vec::new(),
     })
-}
-
-pub(super) fn name(path: &Path) -> &str {
-    path.file_name().and_then(|n| n.to_str()).unwrap_or("")
 }

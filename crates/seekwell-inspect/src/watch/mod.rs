@@ -5,13 +5,15 @@
 //! [`hot_plug`] tells beforehand at which controllers, and at which of their ports, a disk can be
 //! plugged in while the machine runs.
 
+mod able;
 mod events;
 mod hotplug;
 mod ports;
 mod uevent;
 
-pub use events::{Event, EventKind, Source};
-pub use hotplug::{Able, HotPlug, HotPlugPort, hot_plug};
+pub use able::{Able, HotPlug, HotPlugPort};
+pub use events::{Event, EventKind, EventSource};
+pub use hotplug::hot_plug;
 pub use uevent::{Action, MAX_UEVENT, Uevent, UeventError, parse};
 
 use events::{Known, Repeats};
@@ -19,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
-use seekwell_sys::{KMSG, KmsgReader, KmsgRecord, View};
+use seekwell_sys::{KMSG, KmsgReader, KmsgRecord, View, classify};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -40,6 +42,10 @@ pub enum WatchError {
     #[error("waiting for events failed: {0}")]
     Wait(io::Error),
 }
+
+classify!(WatchError {
+    Refused: Socket, Wait;
+});
 
 /// Waits for events.
 pub struct Watch<'v> {
@@ -119,7 +125,7 @@ impl<'v> Watch<'v> {
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(Errno::INTR) => continue,
                 Err(Errno::NOBUFS) => {
-                    events.push(Event::lost(Source::Devices));
+                    events.push(Event::lost(EventSource::Devices));
                     continue;
                 }
                 Err(errno) => return Err(WatchError::Wait(errno.into())),
@@ -130,7 +136,7 @@ impl<'v> Watch<'v> {
                 continue;
             }
             let Some(message) = self.buffer.get(..read) else {
-                events.push(Event::lost(Source::Devices));
+                events.push(Event::lost(EventSource::Devices));
                 continue;
             };
             // What is no event of a device is nobody's.
@@ -144,7 +150,7 @@ impl<'v> Watch<'v> {
         let Ok(log) = &mut self.log else { return Ok(()) };
         while let Some(record) = log.next_record().map_err(WatchError::Wait)? {
             match record {
-                KmsgRecord::Lost => events.push(Event::lost(Source::Log)),
+                KmsgRecord::Lost => events.push(Event::lost(EventSource::Log)),
                 KmsgRecord::Text(line) => {
                     events.extend(self.repeats.record(&line, Instant::now()));
                 }

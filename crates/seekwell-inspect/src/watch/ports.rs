@@ -5,9 +5,9 @@
 //! use slumber it switches an empty port off (`sata_link_scr_lpm`). And firmware may have marked it
 //! as reachable from outside, which the port's command register tells (AHCI 1.3.1, 3.3.7).
 
-use super::hotplug::{Able, Answer, HotPlugPort, name};
-use crate::attach::{is_pci_function, numbered};
+use super::able::{Able, HotPlugPort, Judgement};
 use crate::reader::{Reader, show};
+use crate::sysfs::{is_pci_function, name, numbered};
 use std::path::{Path, PathBuf};
 
 /// Why no port of an IDE interface can.
@@ -51,7 +51,7 @@ pub(super) fn ata(
     r: &Reader<'_>,
     at: &Path,
     disks: &[PathBuf],
-    judge: impl Fn(&Path) -> Answer,
+    judge: impl Fn(&Path) -> Judgement,
 ) -> Vec<HotPlugPort> {
     let mut names: Vec<String> = r.names(at).into_iter().filter(|n| numbered(n, "ata")).collect();
     names.sort_by_key(|n| (n.len(), n.clone()));
@@ -79,7 +79,7 @@ pub(super) fn ata_elsewhere(r: &Reader<'_>) -> Vec<PathBuf> {
 }
 
 /// A port that tells of a change on its link, unless it sleeps.
-pub(super) fn sata_port(r: &Reader<'_>, port: &Path) -> Answer {
+pub(super) fn sata_port(r: &Reader<'_>, port: &Path) -> Judgement {
     let Some(host) = host(r, port) else {
         return (Able::Unknown, "the kernel shows no SCSI host on it".to_owned(), None);
     };
@@ -136,7 +136,7 @@ fn marked(command: u32, capabilities: u32) -> String {
 }
 
 /// A channel of an IDE interface.
-pub(super) fn ide_port(r: &Reader<'_>, port: &Path) -> Answer {
+pub(super) fn ide_port(r: &Reader<'_>, port: &Path) -> Judgement {
     let mut why = "in IDE mode nothing tells the kernel of a drive".to_owned();
     if let Some(host) = host(r, port) {
         let host = name(&host);

@@ -5,6 +5,7 @@ mod fixed;
 mod nowait;
 mod null;
 mod payload;
+mod real;
 mod threads;
 mod uring;
 
@@ -14,12 +15,14 @@ mod tests;
 pub use fixed::{Fixed, Served};
 pub use null::Null;
 pub use payload::{Payload, Stamped};
+pub use real::Real;
 pub use threads::Threads;
 pub use uring::Uring;
 
 use crate::engine::process_cpu;
 use crate::request::{Completion, Tagged};
 use crate::units::Nanos;
+use seekwell_sys::classify;
 use serde::{Deserialize, Serialize};
 
 /// How requests are issued to a real target.
@@ -133,6 +136,10 @@ pub enum TargetError {
         errno: i32,
     },
 }
+
+classify!(TargetError {
+    Refused: RingRefused, Setup, Io;
+});
 
 /// An errno in words.
 fn describe(errno: i32) -> std::io::Error {

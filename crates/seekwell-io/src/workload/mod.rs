@@ -23,6 +23,7 @@ pub use together::Together;
 use crate::measurement::Failure;
 use crate::request::{Completion, Request};
 use crate::units::Nanos;
+use seekwell_sys::classify;
 use serde::{Deserialize, Serialize};
 
 /// What the loop is to do next.
@@ -260,3 +261,5 @@ pub struct WorkloadError {
     /// What would be accepted.
     pub needed: &'static str,
 }
+
+classify!(WorkloadError: Usage);

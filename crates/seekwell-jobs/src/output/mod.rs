@@ -24,6 +24,7 @@ pub use job_logs::{LogKind, job_log_paths, write_job_log};
 pub use logs::logs;
 pub use prometheus::prometheus;
 
+use seekwell_sys::classify;
 use std::path::PathBuf;
 
 /// A file to be written: where below the folder or after the prefix that was asked for, and what.
@@ -61,3 +62,7 @@ pub enum OutputError {
         found: String,
     },
 }
+
+classify!(OutputError {
+    Usage: Suite, NoDetail, Time;
+});

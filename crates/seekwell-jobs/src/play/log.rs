@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use crate::job::Logs;
-use seekwell_io::request::{Completion, Op, Request};
+use seekwell_io::request::{Op, Request};
 use seekwell_io::units::Nanos;
 
 /// Requests that are noted one by one, over all clones of a run: half a gigabyte of them.
@@ -145,13 +145,5 @@ impl Recorder {
         let whole = Nanos((self.number + 1).saturating_mul(self.average.0));
         self.close(self.last.min(whole));
         self.recorded
-    }
-}
-
-/// Whether a request did all it was to do.
-pub fn is_whole(request: &Request, completion: &Completion) -> bool {
-    match request.op {
-        Op::Flush | Op::Discard => completion.result.is_ok(),
-        Op::Read | Op::Write => completion.result == Ok(request.len),
     }
 }

@@ -1,6 +1,6 @@
 //! A clone's requests with what looks on as they are done.
 
-use super::log::{Recorder, is_whole};
+use super::log::Recorder;
 use super::steady::Steady;
 use seekwell_io::measurement::Failure;
 use seekwell_io::request::{Completion, Op, Request};
@@ -66,7 +66,7 @@ impl<S: Source> Source for Watched<S> {
             return;
         };
         let watched = self.log.is_some() || self.steady.is_some();
-        if !watched || request.op == Op::Flush || !is_whole(request, completion) {
+        if !watched || request.op == Op::Flush || Failure::of(request, completion).is_some() {
             return;
         }
         let latency = completion.at.since(submitted);

@@ -1,6 +1,7 @@
 //! Files that mean harm: bounded memory and time, and a clear error.
 
 use super::error;
+use crate::layout::There;
 use crate::{Surroundings, parse_files, parse_text};
 use proptest::prelude::*;
 use std::path::Path;
@@ -85,8 +86,8 @@ proptest! {
         let specs: Vec<_> = crate::options::specs().collect();
         let text = format!("[a]\nrw=randrw\n{}={value}\n", specs[n % specs.len()].name);
         if let Ok(file) = super::read(&text) {
-            let layout = crate::layout::layout(&file, |_| crate::layout::Found::File(1 << 40));
-            prop_assert!(!crate::show(&file, &layout).is_empty());
+            let layout = super::laid_out(&file.jobs, There::File, 1 << 40);
+            prop_assert!(!crate::show(&file, layout.as_ref().ok()).is_empty());
         }
     }
 }

@@ -1,25 +1,48 @@
 //! Files and bytes before anything runs.
 
 use super::{job, jobs, read};
-use crate::layout::{self, Bound, Found, JobLayout, Traffic};
+use crate::job::By;
+use crate::layout::{Found, Identity, Layout, LayoutError, Recorded, There, Traffic, look, paths};
 use crate::show;
 use proptest::prelude::*;
+use seekwell_access::AccessError;
 use std::path::Path;
 
 const MIB: u64 = 1 << 20;
 
-/// The layout of a job on a machine without files but a disk of 1 GiB.
-fn of(options: &str) -> JobLayout {
+/// The layout of these options as a job, on a machine without files but a disk of 1 GiB and a file.
+fn of(options: &str) -> Result<Layout, LayoutError> {
     let text = format!("[a]\n{}\n", options.replace(' ', "\n"));
-    layout::layout(&read(&text).unwrap(), machine).remove(0)
+    Layout::of(&read(&text).unwrap().jobs, |_, _| None, None, machine)
 }
 
-fn machine(path: &Path) -> Found {
-    match path.to_str() {
-        Some("/dev/sdz") => Found::Device(Some(1 << 30)),
-        Some("old") => Found::File(10 * MIB),
-        _ => Found::Absent,
-    }
+fn machine(path: &Path) -> Result<Found, AccessError> {
+    let (there, size_bytes) = match path.to_str() {
+        Some("/dev/sdz") => (There::Device, 1 << 30),
+        Some("old") => (There::File, 10 * MIB),
+        _ => (There::Nothing, 0),
+    };
+    Ok(Found { there, size_bytes, identity: Identity::Path(path.to_path_buf()) })
+}
+
+/// What a job with these options does, over all its files.
+fn total(options: &str) -> Traffic {
+    let text = format!("[a]\n{}\n", options.replace(' ', "\n"));
+    let mut sum = Traffic::default();
+    let layout = of(options).unwrap();
+    layout.shares(0, &jobs(&text)[0]).iter().for_each(|share| sum += share.traffic);
+    sum
+}
+
+/// Path, first byte and end of each part that each clone uses.
+fn regions(options: &str) -> Vec<(String, u64, u64)> {
+    let layout = of(options).unwrap();
+    let uses = layout.members.iter().flat_map(|member| &member.uses);
+    let part = |used: &crate::layout::Use| {
+        let path = layout.places[used.place].path.display().to_string();
+        (path, used.region.start, used.region.start + used.region.bytes)
+    };
+    uses.map(part).collect()
 }
 
 fn traffic(read: u64, write: u64, trim: u64) -> Traffic {
@@ -28,29 +51,27 @@ fn traffic(read: u64, write: u64, trim: u64) -> Traffic {
 
 #[test]
 fn clones_have_files_of_their_own_unless_they_are_named() {
-    let own = of("rw=write size=4m nrfiles=2 numjobs=2 directory=x:y");
-    let paths: Vec<_> = own.files.iter().map(|f| f.path.to_str().unwrap().to_owned()).collect();
-    assert_eq!(paths, ["x/a.0.0", "x/a.0.1", "y/a.1.0", "y/a.1.1"]);
-    assert!(own.files.iter().all(|f| f.length == 2 * MIB && f.traffic.write == 2 * MIB));
-    let shared = of("rw=write size=4m numjobs=3 filename=one");
-    assert_eq!(shared.files.len(), 1);
-    assert_eq!((shared.files[0].clones, shared.total().write), (3, 12 * MIB));
+    let own = regions("rw=write size=4m nrfiles=2 numjobs=2 directory=x:y");
+    let part = |name: &str| (name.to_owned(), 0, 2 * MIB);
+    assert_eq!(own, ["x/a.0.0", "x/a.0.1", "y/a.1.0", "y/a.1.1"].map(part));
+    let shared = of("rw=write size=4m numjobs=3 filename=one").unwrap();
+    assert_eq!((shared.places.len(), shared.members.len()), (1, 3));
+    assert_eq!(total("rw=write size=4m numjobs=3 filename=one").write, 12 * MIB);
 }
 
 #[test]
 fn made_names_follow_their_format() {
     let job = job("size=1m nrfiles=2 filename_format=$JobName-$filenum/$jobnum.dat$$");
-    let paths = layout::paths(&job, 3, machine);
-    assert_eq!(paths, [Path::new("a-0/3.dat$$"), Path::new("a-1/3.dat$$")]);
+    let made = paths(&job, 3, machine);
+    assert_eq!(made, [Path::new("a-0/3.dat$$"), Path::new("a-1/3.dat$$")]);
     let mut named = jobs("[/dev/sdz]\n").remove(0);
-    assert_eq!(layout::paths(&named, 0, machine), [Path::new("/dev/sdz")]);
+    assert_eq!(paths(&named, 0, machine), [Path::new("/dev/sdz")]);
     named.name = "old".to_owned();
-    assert_eq!(layout::paths(&named, 0, machine), [Path::new("old.0.0")], "only for devices");
+    assert_eq!(paths(&named, 0, machine), [Path::new("old.0.0")], "only for devices");
 }
 
 #[test]
 fn bytes_follow_mix_loops_bounds_and_verifying() {
-    let total = |options: &str| of(options).total();
     assert_eq!(total("rw=randrw rwmixread=75 size=4m"), traffic(3 * MIB, MIB, 0));
     assert_eq!(total("rw=write size=4m loops=3"), traffic(0, 12 * MIB, 0));
     assert_eq!(total("rw=write size=4m io_size=1m"), traffic(0, MIB, 0));
@@ -58,37 +79,63 @@ fn bytes_follow_mix_loops_bounds_and_verifying() {
     assert_eq!(total("rw=trimwrite size=4m"), traffic(0, 4 * MIB, 4 * MIB));
     assert_eq!(total("rw=write size=4m verify=md5"), traffic(4 * MIB, 4 * MIB, 0));
     assert_eq!(total("rw=write size=4m verify=md5 do_verify=0"), traffic(0, 4 * MIB, 0));
-    assert_eq!(total("rw=write size=4m verify=md5 verify_only"), traffic(4 * MIB, 0, 0));
     assert_eq!(total("rw=write size=4m create_only=1"), traffic(0, 0, 0));
     assert_eq!(total("rw=write filesize=1m nrfiles=3"), traffic(0, 3 * MIB, 0));
     assert_eq!(total("filesize=1m size=8m"), traffic(8 * MIB, 0, 0));
 }
 
 #[test]
-fn a_device_bounds_its_region_and_a_file_grows() {
-    let disk =
-        of("filename=/dev/sdz rw=write offset=50% size=900m numjobs=2 offset_increment=256m");
-    assert_eq!(disk.files[0].length, 1 << 30);
-    assert_eq!(disk.total().write, (512 + 256) * MIB);
-    let file = of("filename=old size=16m");
-    assert_eq!((file.files[0].found, file.files[0].prepare), (Found::File(10 * MIB), 6 * MIB));
-    assert_eq!(of("filename=old").total().read, 10 * MIB);
-    assert_eq!(of("filename=old size=50%").total().read, 5 * MIB);
-    assert_eq!(of("filename=new").bound, Bound::Unknown);
-    assert!(matches!(of("filename=old runtime=3").bound, Bound::Time(_)));
-    assert_eq!(of("filename=old fill_device=1 rw=write").bound, Bound::Room);
-    assert_eq!(of("read_iolog=x").bound, Bound::Trace);
-    assert_eq!(of("ioengine=null size=1g").files, []);
+fn sizes_offsets_and_what_is_there_decide_which_part_a_clone_uses() {
+    let parts = |options: &str| {
+        regions(options).into_iter().map(|(_, start, end)| (start, end)).collect::<Vec<_>>()
+    };
+    let disk = "filename=/dev/sdz rw=write";
+    assert_eq!(parts(disk), [(0, 1 << 30)]);
+    assert_eq!(parts(&format!("{disk} offset=75%")), [(768 * MIB, 1 << 30)]);
+    assert_eq!(parts(&format!("{disk} size=25%")), [(0, 256 * MIB)]);
+    let clones = parts(&format!("{disk} size=4m offset=1m numjobs=2 offset_increment=8m"));
+    assert_eq!(clones, [(MIB, 5 * MIB), (9 * MIB, 13 * MIB)]);
+    assert_eq!(parts("filename=old"), [(0, 10 * MIB)]);
+    assert_eq!(parts("filename=old size=50% offset=2m"), [(2 * MIB, 7 * MIB)]);
+    assert_eq!(parts("filename=old rw=read file_append=1"), [(0, 10 * MIB)]);
+    assert_eq!(parts("size=4m offset=1m nrfiles=2"), [(MIB, 3 * MIB), (MIB, 3 * MIB)]);
+    let drawn = parts("filesize=1m-2m nrfiles=5");
+    assert!(drawn.iter().all(|(_, end)| (MIB..=2 * MIB).contains(end)), "{drawn:?}");
+    assert_eq!(parts("ioengine=null size=1g"), [(0, 1 << 30)]);
+    assert!(matches!(of("filename=new"), Err(LayoutError::NoSize { .. })));
+    assert!(matches!(of("filename=old size=16m"), Err(LayoutError::TooSmall { .. })));
+    assert!(matches!(of(&format!("{disk} size=2g")), Err(LayoutError::TooSmall { .. })));
+    assert!(matches!(of("filename=old offset=100%"), Err(LayoutError::NoRoom { .. })));
+    let forbidden = of("filename=new size=1m allow_file_create=0");
+    assert!(matches!(forbidden, Err(LayoutError::NotAllowed { .. })));
 }
 
 #[test]
-fn what_is_at_a_path_is_told_without_opening_it() {
+fn a_trace_says_which_files_are_used_and_how_far() {
+    let makes = By { read: true, write: false, trim: true };
+    let recorded = [Recorded { path: "old".into(), end_bytes: 5000, makes }];
+    let jobs = jobs("[a]\nread_iolog=x\n");
+    let layout = Layout::of(&jobs, |_, _| Some(&recorded), None, machine).unwrap();
+    let place = &layout.places[0];
+    assert_eq!((place.end, place.is_read), (8192, true));
+    assert_eq!(place.written_by.as_deref(), Some("a"), "discarding is writing");
+    let beyond = [Recorded { end_bytes: 11 * MIB, ..recorded[0].clone() }];
+    let layout = Layout::of(&jobs, |_, _| Some(&beyond), None, machine);
+    assert!(matches!(layout, Err(LayoutError::TooSmall { .. })));
+}
+
+#[test]
+fn what_is_at_a_path_is_told_and_what_can_never_be_a_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("f");
-    assert_eq!(layout::look(&path), Found::Absent);
+    assert_eq!(look(&path).unwrap().there, There::Nothing);
     std::fs::write(&path, [0; 77]).unwrap();
-    assert_eq!(layout::look(&path), Found::File(77));
-    assert_eq!(layout::look(folder.path()), Found::Other);
+    let found = look(&path).unwrap();
+    assert_eq!((found.there, found.size_bytes), (There::File, 77));
+    assert!(matches!(look(folder.path()), Err(AccessError::NotMeasurable { .. })));
+    for missing in ["/dev/loopzz", "/no/such/folder/f"] {
+        assert!(matches!(look(Path::new(missing)), Err(AccessError::Missing { .. })), "{missing}");
+    }
 }
 
 #[test]
@@ -100,7 +147,7 @@ fn jobs_are_shown_as_they_were_understood() {
                 numjobs=2\nruntime=30\ntime_based\nramp_time=5\nrate_iops=100,50\nrwmixwrite=30\n\
                 softrandommap=1\n";
     let file = read(text).unwrap();
-    let shown = show(&file, &layout::layout(&file, machine));
+    let shown = show(&file, Some(&Layout::of(&file.jobs, |_, _| None, None, machine).unwrap()));
     insta::assert_snapshot!(shown, @r"
     job fill, group 0
       requests   sequential writes
@@ -108,7 +155,7 @@ fn jobs_are_shown_as_they_were_understood() {
       engine     libaio, 1 outstanding, past the page cache
       starts     at once
       ends       when its size is done
-      file       /dev/sdz (block device, 1 GiB): write 4 MiB
+      file       /dev/sdz (block device, 1 GiB) from 0 B to 4 MiB: write 4 MiB
 
     job mix × 2, group 1
       requests   random reads and writes, 70 % reads
@@ -119,8 +166,8 @@ fn jobs_are_shown_as_they_were_understood() {
       measures   after the first 5.00 s
       offsets    anywhere with equal chance, each block once
       at most    read 100 requests/s, write 50 requests/s
-      file       mix.0.0 (absent, 10 MiB to be made first): read 7 MiB, write 3 MiB, in one pass
-      file       mix.1.0 (absent, 10 MiB to be made first): read 7 MiB, write 3 MiB, in one pass
+      file       mix.0.0 (temporary file of 10 MiB): read 7 MiB, write 3 MiB, in one pass
+      file       mix.1.0 (temporary file of 10 MiB): read 7 MiB, write 3 MiB, in one pass
 
     warning: job `mix`: softrandommap: no map of used blocks is needed here, so it cannot fail
     ");
@@ -134,7 +181,6 @@ proptest! {
         let size = size * 4096 * u64::from(files);
         let many = format!("nrfiles={files} numjobs={clones} loops={loops}");
         let options = format!("rw=write size={size} {many}");
-        let total = of(&options).total();
-        prop_assert_eq!(total.write, size * u64::from(clones) * u64::from(loops));
+        prop_assert_eq!(total(&options).write, size * u64::from(clones) * u64::from(loops));
     }
 }

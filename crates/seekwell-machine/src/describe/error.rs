@@ -1,6 +1,7 @@
 //! What is wrong with a description, with the place to mend.
 
 use crate::file_line::FileLine;
+use seekwell_sys::classify;
 
 /// A description that cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -13,6 +14,8 @@ pub struct DescribeError {
     /// What is wrong.
     pub problem: Problem,
 }
+
+classify!(DescribeError: Usage);
 
 impl DescribeError {
     /// A problem with a key at a place.

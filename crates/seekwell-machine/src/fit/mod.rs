@@ -23,6 +23,7 @@ use crate::link::SataSpeed;
 use flow::FlowFit;
 use hdd::HddFit;
 use play::{Length, play};
+use seekwell_sys::classify;
 use std::ops::RangeInclusive;
 use text::Text;
 
@@ -126,6 +127,10 @@ pub enum FitError {
     #[error(transparent)]
     Describe(#[from] DescribeError),
 }
+
+classify!(FitError {
+    Invalid: NoCurve, Poor, Uncertain, Describe;
+});
 
 fn depths(found: &[u32]) -> String {
     match found {

@@ -2,6 +2,7 @@
 
 use crate::describe::Provenance;
 use crate::disksim::{DisksimError, array, beside, drive, read};
+use seekwell_sys::classify;
 use toml::{Table, Value};
 
 /// A drive as a description.
@@ -23,6 +24,10 @@ pub enum ImportError {
     #[error("{0}")]
     Toml(#[from] toml::ser::Error),
 }
+
+classify!(ImportError {
+    Usage: Disksim, Toml;
+});
 
 /// Makes a description of a parameter file's array of equal drives, or else of its first drive,
 /// and says what it has beside that. `open` gives a file's text by its

@@ -1,6 +1,6 @@
 //! The history of a metric: a line of bars, the runs, and where it changed.
 
-use super::{signed, value};
+use super::rows::{signed, value};
 use crate::terminal::{BOLD, DIM, Page, Style};
 use crate::text::{clean, escape_markdown as escape, when};
 use anstyle::Style as Paint;

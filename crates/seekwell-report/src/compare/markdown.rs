@@ -1,6 +1,6 @@
 //! A comparison as Markdown, for an issue, a wiki or a pull request.
 
-use super::{Shown, columns, legend, notes, rows, setup, warnings};
+use super::rows::{Shown, columns, legend, notes, rows, setup, warnings};
 use crate::text::escape_markdown as escape;
 use seekwell_compare::{Against, Comparison};
 use std::fmt::Write;

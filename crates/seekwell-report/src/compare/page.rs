@@ -1,7 +1,6 @@
 //! A comparison as the page shows it.
 
-use super::{Shown, signed};
-use super::{change, columns, legend, notes, rows, setup, value, warnings, word};
+use super::rows::{Shown, change, columns, legend, notes, rows, setup, value, warnings, word};
 use crate::sheet::{Banner, Course, Effect, Point, Setup, Sheet, band_of};
 use crate::text::{capital, clean};
 use seekwell_compare::{Against, Better, Comparison, Conclusion, MetricComparison, Rank, Role};
@@ -150,28 +149,4 @@ fn course(comparison: &Comparison, against: &Against, names: &[String; 2]) -> Op
     let title = clean(&metric.full_title());
     let metric = format!("{title}, runs of {} and {}", names[0], names[1]);
     Some(Course { metric, points, block_runs: None, in_time })
-}
-
-/// A change as an experiment writes it, in the words of a comparison.
-pub(crate) fn change_text(percent: f64, interval: Option<(f64, f64)>) -> String {
-    match interval {
-        Some((low, high)) if low.abs() < 1000.0 && high.abs() < 1000.0 => {
-            let (low, high) = (seekwell_stats::signed(low, 1), seekwell_stats::signed(high, 1));
-            format!("{} ({low}…{high})", signed(percent))
-        }
-        _ => signed(percent),
-    }
-}
-
-/// A value of an experiment's metric, which is named by its unit.
-pub(crate) fn metric_value(metric: &str, number: f64) -> String {
-    use seekwell_compare::Unit;
-    let unit = match metric.rsplit('.').next().unwrap_or(metric) {
-        last if last.contains("_ns") || last.starts_with("ns_") => Unit::Nanoseconds,
-        last if last.ends_with("bytes_per_s") => Unit::BytesPerSecond,
-        last if last.ends_with("_per_s") => Unit::PerSecond,
-        last if last.ends_with("percent") => Unit::Percent,
-        _ => Unit::Count,
-    };
-    value(number, &unit)
 }

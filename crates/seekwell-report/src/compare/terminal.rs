@@ -1,7 +1,7 @@
 //! A comparison in a terminal, in the order of the article one would have had to write: what is
 //! compared, what else differed, the numbers, what follows.
 
-use super::{Row, Shown, columns, legend, notes, rows, setup, warnings};
+use super::rows::{Row, Shown, columns, legend, notes, rows, setup, warnings};
 use crate::terminal::{BOLD, DIM, Page, Style};
 use crate::text::{clean, columns as wide};
 use anstyle::{AnsiColor, Style as Paint};

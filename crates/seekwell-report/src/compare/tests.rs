@@ -3,7 +3,9 @@
 use super::*;
 use crate::terminal::Style;
 use seekwell_compare::sources::contents;
-use seekwell_compare::{Better, Change, Claim, Options, Point, Side, Trend, compare};
+use seekwell_compare::{
+    Better, Change, Claim, Comparison, Options, Point, Side, Trend, Unit, compare,
+};
 
 const PIIX: &str = "1.96,1.96,kvm,1,1252886317,4G,,439,99,52686,15,27168,5,2039,99,62782,4,228.9,3,\
 384,,,,,17299,43,379058,99,777,1,24781,49,522877,100,579,1,48125us,1645ms,1545ms,16144us,137ms,\

@@ -1,7 +1,7 @@
 //! The highest rate under a bound: the verdict, and the rates that were tried.
 
-use super::Told;
 use super::plot::{Panel, Unit};
+use super::told::Told;
 use crate::rows::NONE;
 use crate::units::{iops, percent, time};
 use seekwell_runs::{Limit, LimitOutcome, Trial};

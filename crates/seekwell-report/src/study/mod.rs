@@ -7,31 +7,12 @@ mod steady;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod told;
+
+pub use told::Told;
 
 use crate::units::{capacity, time};
-use seekwell_io::workload::Pace;
-use seekwell_runs::{Phase, RunDocument, Study, Work};
-use serde::Serialize;
-
-/// What is said of a study. All text is clean.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Told {
-    /// What it is.
-    pub title: String,
-    /// What came of it, in sentences; none for a sweep.
-    pub sentences: Vec<String>,
-    /// The columns of its table.
-    pub columns: Vec<String>,
-    /// So many columns are words, the others numbers.
-    pub words: usize,
-    /// So many columns at the end can be left out where there is no room.
-    pub spare: usize,
-    /// The rows of its table.
-    pub rows: Vec<Vec<String>>,
-    /// Its plots.
-    #[serde(skip)]
-    pub(crate) panels: Vec<plot::Panel>,
-}
+use seekwell_runs::{RunDocument, Study};
 
 /// What is to be said of a run's study, where it has one.
 pub fn study(document: &RunDocument) -> Option<Told> {
@@ -51,20 +32,4 @@ pub fn preconditioning(document: &RunDocument) -> Option<String> {
         capacity(done.random_bytes),
         time(done.took_ns as f64),
     ))
-}
-
-/// Reads and writes a second of a phase.
-fn total(phase: &Phase) -> Option<f64> {
-    let of = |op: &str| phase.median(&format!("{op}.requests_per_s"));
-    let sum = of("read").unwrap_or(0.0) + of("write").unwrap_or(0.0);
-    (sum > 0.0).then_some(sum)
-}
-
-/// The highest 99th percentile of its operations, in nanoseconds: response time under a fixed rate,
-/// else service time.
-fn p99(phase: &Phase) -> Option<f64> {
-    let open = matches!(&phase.workload, Work::Drawn(w) if matches!(w.pace, Pace::Open { .. }));
-    let clock = if open { "response" } else { "latency" };
-    let of = |op: &str| phase.median(&format!("{op}.{clock}_ns_p99"));
-    ["read", "write"].into_iter().filter_map(of).reduce(f64::max)
 }

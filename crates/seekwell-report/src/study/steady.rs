@@ -1,7 +1,7 @@
 //! Rounds until the rate is steady: whether it settled, and the rounds.
 
-use super::Told;
 use super::plot::{Panel, Unit};
+use super::told::Told;
 use crate::units::iops;
 use seekwell_runs::{Steady, SteadyOutcome};
 

@@ -1,10 +1,11 @@
 //! A sweep: its points as a table, rate and p99 over the first key as plots.
 
 use super::plot::{Panel, Unit};
-use super::{Told, p99, total};
+use super::told::Told;
 use crate::rows::{NONE, Row, rows};
 use crate::text::clean;
-use seekwell_runs::{Phase, RunDocument, Sweep};
+use seekwell_io::workload::Pace;
+use seekwell_runs::{Phase, RunDocument, Sweep, Work};
 
 pub(super) fn told(document: &RunDocument, sweep: &Sweep) -> Told {
     let all = rows(document);
@@ -89,4 +90,20 @@ fn panels(document: &RunDocument, sweep: &Sweep) -> Vec<Panel> {
         unit,
     };
     vec![panel("requests/s", draw(total), Unit::PerSecond), panel("p99", draw(p99), Unit::Time)]
+}
+
+/// Reads and writes a second of a phase.
+fn total(phase: &Phase) -> Option<f64> {
+    let of = |op: &str| phase.median(&format!("{op}.requests_per_s"));
+    let sum = of("read").unwrap_or(0.0) + of("write").unwrap_or(0.0);
+    (sum > 0.0).then_some(sum)
+}
+
+/// The highest 99th percentile of its operations, in nanoseconds: response time under a fixed rate,
+/// else service time.
+fn p99(phase: &Phase) -> Option<f64> {
+    let open = matches!(&phase.workload, Work::Drawn(w) if matches!(w.pace, Pace::Open { .. }));
+    let clock = if open { "response" } else { "latency" };
+    let of = |op: &str| phase.median(&format!("{op}.{clock}_ns_p99"));
+    ["read", "write"].into_iter().filter_map(of).reduce(f64::max)
 }

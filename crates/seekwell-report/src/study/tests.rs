@@ -128,7 +128,7 @@ fn a_run_without_a_question_is_shown_as_ever_and_a_bench_with_its_costs() {
     let (mut document, _) = testing::rich();
     assert_eq!(study(&document), None);
     assert_eq!(preconditioning(&document), None);
-    document.kind = seekwell_runs::Kind::Bench;
+    document.kind = seekwell_runs::RunKind::Bench;
     let text = crate::terminal(&document, 80, PLAIN).replace("\n  ", " ");
     assert!(
         text.contains("cost: cached-read: 2,600 ns of CPU for a request, 0.0 % reached the device"),

@@ -1,6 +1,6 @@
 //! Every fact of an inspection with the place it was read from, for `seekwell inspect --verbose`.
 
-use super::{DIM, Page, Style};
+use super::page::{DIM, Page, Style};
 use crate::text::clean;
 use anstyle::Style as Paint;
 use seekwell_inspect::Inspection;

@@ -1,7 +1,7 @@
 //! `seekwell inspect` in a terminal: the attachment as a tree, the settings, what is not ordinary
 //! and what could not be read.
 
-use super::{BOLD, DIM, Page, Style};
+use super::page::{BOLD, DIM, Page, Style};
 use crate::attachment::{lines, settings};
 use crate::describe::heading;
 use crate::text::{clean, wrap};

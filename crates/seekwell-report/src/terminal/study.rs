@@ -1,7 +1,7 @@
 //! What was asked of several runs, and what measuring itself cost.
 
+use super::page::{DIM, Page};
 use super::table::columns;
-use super::{DIM, Page};
 use crate::rows::{NONE, Row};
 use crate::study::plot::beside;
 use crate::study::{Told, preconditioning};

@@ -1,7 +1,7 @@
 //! The table of phases, and the same as a list where the terminal is too narrow for a table whose
 //! numbers stay whole.
 
-use super::{DIM, Page};
+use super::page::{DIM, Page};
 use crate::rows::{NONE, Row};
 use crate::suite::StepRow;
 use anstyle::Style as Paint;

@@ -10,9 +10,9 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::{
-    Detail, DeviceCount, Engine, Fidelity, JobFile, JobWork, Kind, Latency, Limit, LimitOutcome,
-    Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Repeat, RepeatDetail, Replay,
-    ReplayMode, RunDocument, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Study,
+    Detail, DeviceCount, Engine, Fidelity, JobFile, JobWork, Latency, Limit, LimitOutcome, Medium,
+    Mismatch, OpSummary, Phase, Point, Preconditioning, Repeat, RepeatDetail, Replay, ReplayMode,
+    RunDocument, RunKind, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Study,
     SuiteStep, Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
@@ -70,10 +70,6 @@ pub fn device(below: Vec<Device>) -> Device {
 
 pub fn inspection() -> Inspection {
     Inspection {
-        schema: Inspection::SCHEMA.into(),
-        target: "/mnt/data".into(),
-        path: "/mnt/data".into(),
-        kind: TargetKind::Directory,
         host: Host {
             kernel: text("6.18.0"),
             cpu_model: text("some CPU"),
@@ -101,6 +97,7 @@ pub fn inspection() -> Inspection {
             from: "/sys/x".into(),
             reason: "denied".into(),
         }],
+        ..Inspection::new("/mnt/data", TargetKind::Directory)
     }
 }
 
@@ -179,7 +176,7 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
     let run = RunDocument {
         schema: RunDocument::SCHEMA.into(),
         id: id.into(),
-        kind: Kind::Checkup,
+        kind: RunKind::Checkup,
         status: Status::Running,
         label: Some("before".into()),
         modelled: false,

@@ -6,9 +6,9 @@ use seekwell_inspect::facts::{
     IoCounters, MapperFacts, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, SasPhy,
     ScsiFacts, UsbFacts, VmFacts,
 };
-use seekwell_inspect::log::{Incident, KernelEvent, MappedBy, Stamp, State};
+use seekwell_inspect::log::{DeviceState, Incident, KernelEvent, MappedBy, Stamp};
 use seekwell_inspect::probe::{Answer, Power, Probe};
-use seekwell_inspect::watch::{Able, Event, EventKind, HotPlug, HotPlugPort, Source};
+use seekwell_inspect::watch::{Able, Event, EventKind, EventSource, HotPlug, HotPlugPort};
 use seekwell_inspect::{Evidence, Fact, Filesystem, Finding, Severity};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -88,11 +88,11 @@ fn incident() -> Incident {
         last: stamp,
         per_hour: Some(1.0),
         states: vec![
-            State::LinkLimited { speed: words("1.5 Gbps") },
-            State::DmaMode { mode: words("UDMA/33") },
-            State::FlushesOff { device },
-            State::ArrayDegraded { array: words("md0") },
-            State::InterruptOff { irq: 16 },
+            DeviceState::LinkLimited { speed: words("1.5 Gbps") },
+            DeviceState::DmaMode { mode: words("UDMA/33") },
+            DeviceState::FlushesOff { device },
+            DeviceState::ArrayDegraded { array: words("md0") },
+            DeviceState::InterruptOff { irq: 16 },
         ],
         severity: Severity::Error,
         critical: false,
@@ -104,7 +104,7 @@ fn incident() -> Incident {
 fn event() -> Event {
     Event {
         event: EventKind::Incident,
-        source: Source::Log,
+        source: EventSource::Log,
         what: words("disk appeared"),
         device: Some(words("sdb")),
         model: Some(words("ST250DM000")),

@@ -3,6 +3,7 @@
 use super::*;
 use crate::suite::Level;
 use crate::testing::{SmallFs, round};
+use seekwell_sys::{Class, Classified};
 
 #[test]
 fn what_was_counted_is_what_was_timed() {
@@ -64,7 +65,7 @@ fn too_little_room_for_so_many_writers_is_refused() {
         let set = [("size".to_owned(), size.to_owned()), ("writers".to_owned(), "8".to_owned())];
         Settings::new(&SUITE, Level::Quick, &set)
     };
-    assert!(set("64m").unwrap_err().is_usage());
+    assert_eq!(set("64m").unwrap_err().class(), Class::Usage);
     assert!(set("1g").is_ok());
 }
 

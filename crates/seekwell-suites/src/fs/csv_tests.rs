@@ -4,7 +4,7 @@ use crate::{find, record};
 use seekwell_inspect::Inspection;
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
-use seekwell_runs::{Engine, Kind, Status, Tool};
+use seekwell_runs::{Engine, RunKind, Status, Tool};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -28,23 +28,10 @@ fn document(set: &[(&str, &str)]) -> RunDocument {
     let tool = Tool { version: "0".into(), git_commit: None };
     let engine = Engine { name: String::new(), notice: None, cost_ns_per_request: None };
     RunDocument {
-        schema: RunDocument::SCHEMA.into(),
-        id: "x".into(),
-        kind: Kind::Bench,
         status: Status::Complete,
         label: Some("one, two".into()),
-        modelled: false,
-        started_at: String::new(),
-        ended_at: None,
-        tool,
-        engine,
-        medium: None,
-        inspection: Inspection::null(),
         phases: phases.collect(),
-        preconditioning: None,
-        study: None,
-        findings: Vec::new(),
-        invalid: Vec::new(),
+        ..RunDocument::new("x", RunKind::Bench, "", (tool, engine), Inspection::null())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What can be wrong with a database.
 
 use super::journal::Journal;
+use seekwell_sys::classify;
 use std::path::PathBuf;
 
 /// What can be wrong with a database that its file system is not to blame for.
@@ -40,9 +41,7 @@ pub enum SqliteError {
     },
 }
 
-impl SqliteError {
-    /// Whether something failed while it was measured.
-    pub const fn is_invalid(&self) -> bool {
-        matches!(self, Self::Statement { .. } | Self::Lost { .. })
-    }
-}
+classify!(SqliteError {
+    Refused: Exists, Journal;
+    Invalid: Statement, Lost;
+});

@@ -120,6 +120,7 @@ pub fn check(databases: &[Database], tally: &Tally) -> Result<(), SuiteError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekwell_sys::{Class, Classified};
     use std::time::Duration;
 
     fn whole(dir: &Path, what: &Insertions, stop: bool) -> Result<Tally, SuiteError> {
@@ -173,7 +174,7 @@ mod tests {
         databases[0].connect().unwrap().execute_batch("DELETE FROM pts1 WHERE I = 7").unwrap();
         let lost = check(&databases, &tally).unwrap_err();
         assert_eq!(lost.to_string(), "rows: 39 in the database where 40 were committed");
-        assert!(lost.is_invalid());
+        assert_eq!(lost.class(), Class::Invalid);
     }
 
     #[test]

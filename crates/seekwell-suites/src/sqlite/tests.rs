@@ -3,6 +3,7 @@
 use super::*;
 use crate::suite::Level;
 use crate::testing::{SmallFs, round};
+use seekwell_sys::{Class, Classified};
 use std::sync::atomic::AtomicBool;
 
 fn settings(set: &[(&str, &str)]) -> Result<Settings, SuiteError> {
@@ -58,7 +59,7 @@ fn a_list_that_cannot_be_is_refused_before_anything_is_made() {
         [("journals", "delete,memory"), ("threads", "0"), ("threads", "2,2"), ("clients", "")]
     {
         let refused = settings(&[(name, value)]).unwrap_err();
-        assert!(refused.is_usage(), "{refused}");
+        assert_eq!(refused.class(), Class::Usage, "{refused}");
         assert!(refused.to_string().starts_with(&format!("{name}={value} ")), "{refused}");
     }
 }

@@ -1,5 +1,6 @@
 //! What keeps pages from being served and loaded.
 
+use seekwell_sys::classify;
 use std::io;
 
 /// Why a step with pages ended early.
@@ -64,9 +65,8 @@ pub enum WebError {
     },
 }
 
-impl WebError {
-    /// Whether the pages stopped coming while they were measured.
-    pub const fn is_invalid(&self) -> bool {
-        matches!(self, Self::Died { .. } | Self::Silent { .. })
-    }
-}
+classify!(WebError {
+    Usage: Address;
+    Refused: Socket, NoServer, Other;
+    Invalid: Died, Silent;
+});

@@ -1,6 +1,6 @@
 //! Why nothing can be recorded, with the command that changes it.
 
-use seekwell_sys::sudo;
+use seekwell_sys::{classify, sudo};
 use std::io;
 use std::path::PathBuf;
 
@@ -104,6 +104,10 @@ pub enum CaptureError {
         wrong: LayoutError,
     },
 }
+
+classify!(CaptureError {
+    Refused: Denied, LockedDown, NotMounted, NoEvent, Layout, Io, NoMemory, Perf, Thread, Buffer;
+});
 
 /// A description or a buffer of the kernel that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,10 +7,10 @@
 
 use super::error::CaptureError;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
-use seekwell_access::{is_left_behind, owned_name};
+use seekwell_access::{by_descriptor, is_left_behind, owned_name};
 use std::fs;
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// Where the kernel shows how far it is locked down.
@@ -40,7 +40,7 @@ impl Tracefs {
                 _ => CaptureError::NotMounted { source },
             }
         })?;
-        let root = PathBuf::from(format!("/proc/self/fd/{}", own.as_raw_fd()));
+        let root = by_descriptor(&own);
         Ok(Self { root, _own: Some(own) })
     }
 
@@ -252,7 +252,7 @@ mod tests {
                 return;
             }
         };
-        let root = PathBuf::from(format!("/proc/self/fd/{}", own.as_raw_fd()));
+        let root = by_descriptor(&own);
         assert!(root.join("instances").is_dir());
         assert_eq!(mounts(), before);
     }

@@ -11,6 +11,17 @@ pub enum Fit {
     Scale,
 }
 
+impl Fit {
+    /// Its word in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Modulo => "modulo",
+            Self::Scale => "scale",
+        }
+    }
+}
+
 /// A trace that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FitError {

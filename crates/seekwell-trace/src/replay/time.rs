@@ -13,6 +13,14 @@ pub enum Moment {
 }
 
 impl Moment {
+    /// Its word in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Issue => "issue",
+        }
+    }
+
     /// The time of a record: this moment's, or the other where this one was not recorded.
     pub fn of(self, record: &Record) -> Stamp {
         match self {

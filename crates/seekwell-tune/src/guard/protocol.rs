@@ -1,6 +1,6 @@
 //! What is said between the guard and everyone else: JSON, one line each way.
 
-use crate::apply::{Difference, Outcome, WriteError};
+use crate::apply::{Difference, RestoreOutcome, WriteError};
 use crate::journal::Phase;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub enum Reply {
     /// It was put back.
     Undone {
         /// What that came to.
-        outcome: Outcome,
+        outcome: RestoreOutcome,
     },
     /// It cannot be done.
     Refused {
@@ -69,12 +69,12 @@ pub enum Report {
         /// Why.
         why: WriteError,
         /// What putting back came to.
-        outcome: Outcome,
+        outcome: RestoreOutcome,
     },
 }
 
 /// Says one thing.
-pub(super) fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+pub(super) fn send(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_string(what)?;
     line.push('\n');
     to.write_all(line.as_bytes())?;
@@ -82,7 +82,7 @@ pub(super) fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> 
 }
 
 /// Hears one thing; an end before it is [`io::ErrorKind::UnexpectedEof`].
-pub(super) fn hear<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
+pub(super) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     let mut line = String::new();
     BufReader::new(from.take(LONGEST)).read_line(&mut line)?;
     if !line.ends_with('\n') {
@@ -99,6 +99,6 @@ pub fn ask(socket: &Path, what: Ask, limit: Duration) -> io::Result<Reply> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(limit))?;
     stream.set_write_timeout(Some(limit))?;
-    say(&mut stream, &what)?;
-    hear(&mut stream)
+    send(&mut stream, &what)?;
+    receive(&mut stream)
 }

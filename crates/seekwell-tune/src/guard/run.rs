@@ -3,12 +3,12 @@
 use super::canary::Canary;
 use super::health::Health;
 use super::kernel_log::LogWatch;
-use super::protocol::{Ask, Reply, Report, hear, say};
+use super::protocol::{Ask, Reply, Report, receive, send};
 use super::{Reason, Trouble};
-use crate::apply::{Applier, Change, Difference, Outcome, WriteError};
+use crate::apply::{Applier, Change, Difference, RestoreOutcome, WriteError};
 use crate::commands;
 use crate::disk::{Disk, Identity};
-use crate::journal::{Begin, Entry, Journal, JournalError, Phase, Place, Story};
+use crate::journal::{Begin, Journal, JournalEntry, JournalError, JournalState, Phase, TrialFiles};
 use crate::persist;
 use crate::writer::Sysfs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,18 +24,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long someone who connects may take to say what they want.
-const SPEAK: Duration = Duration::from_millis(500);
+/// How long a client that connects may take to send its request.
+const REQUEST_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long one that began a trial may take to hear that it is applied.
-const HEAR: Duration = Duration::from_secs(5);
+/// How long the program that began the trial may take to acknowledge that it is applied.
+const ACK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Requests in flight without progress for longer than this are trouble.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STALL_LIMIT: Duration = Duration::from_secs(5);
 
-/// How often what is stuck is tried again, and for how long.
-const AGAIN: Duration = Duration::from_millis(500);
-const GIVE_UP: Duration = Duration::from_secs(600);
+/// How often, and for how long, a stuck attribute is tried again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
+const RETRY_LIMIT: Duration = Duration::from_secs(600);
 
 /// Guards the trial of this journal to its end. `report` is where the program that began it
 /// listens; `lock` is the disk's, and is held by a descriptor that lives as long as the process.
@@ -45,13 +45,13 @@ const GIVE_UP: Duration = Duration::from_secs(600);
 pub fn main(journal: &Path, lock: OwnedFd, report: OwnedFd) -> Result<(), JournalError> {
     let term = Arc::new(AtomicBool::new(false));
     detach(&term);
-    let Some(place) = Place::of(journal) else { return Ok(()) };
-    let Some(story) = place.story()? else { return Ok(()) };
+    let Some(files) = TrialFiles::of(journal) else { return Ok(()) };
+    let Some(state) = files.state()? else { return Ok(()) };
     // Started by hand it would do what somebody else is at work on.
-    if story.phase() != Phase::Applying || !story.entries.is_empty() || !place.is_lock(&lock) {
+    if state.phase() != Phase::Applying || !state.entries.is_empty() || !files.is_lock(&lock) {
         return Ok(());
     }
-    let mut guard = Guard::new(&place, story.begin, term)?;
+    let mut guard = Guard::new(&files, state.begin, term)?;
     let mut report = UnixStream::from(report);
     if !guard.apply(&mut report)? {
         return Ok(());
@@ -76,11 +76,11 @@ fn detach(term: &Arc<AtomicBool>) {
 
 struct Guard {
     view: Live,
-    place: Place,
+    files: TrialFiles,
     journal: Journal,
     begin: Begin,
     applier: Applier,
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
     listener: Option<UnixListener>,
     health: Option<Health>,
     log: Option<LogWatch>,
@@ -127,7 +127,7 @@ impl Owner {
 }
 
 impl Guard {
-    fn new(place: &Place, begin: Begin, term: Arc<AtomicBool>) -> Result<Self, JournalError> {
+    fn new(files: &TrialFiles, begin: Begin, term: Arc<AtomicBool>) -> Result<Self, JournalError> {
         let view = Live::system();
         let mut writer = Sysfs::new();
         let mut blind = Vec::new();
@@ -140,10 +140,10 @@ impl Guard {
         held.filter(|path| commands::split(path).is_none() || changed(path))
             .for_each(|path| writer.hold(path));
         // One left by a guard that was killed.
-        let _ = std::fs::remove_file(place.socket());
-        let listener = UnixListener::bind(place.socket());
+        let _ = std::fs::remove_file(files.socket());
+        let listener = UnixListener::bind(files.socket());
         if let Err(error) = &listener {
-            blind.push(format!("nobody can be heard on {}: {error}", place.socket().display()));
+            blind.push(format!("nobody can be heard on {}: {error}", files.socket().display()));
         }
         let disk = begin.disk.dev.parse::<DevId>().ok();
         let disk = disk.and_then(|dev| Disk::by_number(&view, dev).ok());
@@ -158,15 +158,15 @@ impl Guard {
             blind.push(format!("{} cannot be read past the cache: {error}", node.display()));
         }
         Ok(Self {
-            journal: Journal::resume(&place.journal())?,
+            journal: Journal::resume(&files.journal())?,
             applier: Applier::new(Arc::new(writer), begin.limits),
-            health: disk.as_ref().map(|disk| Health::new(&view, disk, PATIENCE)),
+            health: disk.as_ref().map(|disk| Health::new(&view, disk, STALL_LIMIT)),
             until: Instant::now() + Duration::from_millis(begin.for_ms),
             listener: listener.ok(),
             log: log.ok(),
             canary: canary.and_then(Result::ok),
             owner: Owner::of(begin.owner),
-            place: place.clone(),
+            files: files.clone(),
             entries: Vec::new(),
             view,
             begin,
@@ -175,7 +175,7 @@ impl Guard {
         })
     }
 
-    fn note(&mut self, entry: Entry) -> Result<(), JournalError> {
+    fn note(&mut self, entry: JournalEntry) -> Result<(), JournalError> {
         self.journal.append(&entry)?;
         self.entries.push(entry);
         Ok(())
@@ -184,6 +184,12 @@ impl Guard {
     /// Applies everything and tells. Whether there is something to watch from here on.
     fn apply(&mut self, report: &mut UnixStream) -> Result<bool, JournalError> {
         let changes = self.begin.changes.clone();
+        assert_eq!(self.journal.phase(), Some(Phase::Applying), "a trial is applied once");
+        assert!(changes.is_sorted_by_key(|c| c.stage), "settings come after those that reset them");
+        assert!(
+            changes.iter().all(|c| self.begin.can_undo(c)),
+            "every old value is in the journal"
+        );
         for change in &changes {
             let applied = match self.term.load(Ordering::Relaxed) {
                 true => Err(WriteError::Refused { error: "the guard was told to end".to_owned() }),
@@ -193,7 +199,7 @@ impl Guard {
                 let outcome = self.roll_back(Reason::NotApplied);
                 let failed = Report::Failed { key: change.key.clone(), why, outcome };
                 // Nobody listens any more when it was killed; the journal says it too.
-                let _ = say(report, &failed);
+                let _ = send(report, &failed);
                 self.after(Some(report));
                 return Ok(false);
             }
@@ -204,18 +210,18 @@ impl Guard {
         if changes.iter().any(|c| c.key == "cache_type") {
             let disk = self.begin.disk.dev.parse::<DevId>().ok();
             let disk = disk.and_then(|dev| Disk::by_number(&self.view, dev).ok());
-            self.health = disk.map(|disk| Health::new(&self.view, &disk, PATIENCE));
+            self.health = disk.map(|disk| Health::new(&self.view, &disk, STALL_LIMIT));
         }
         self.until = Instant::now() + Duration::from_millis(self.begin.for_ms);
-        if self.note(Entry::Applied { side_effects: side_effects.clone() }).is_err() {
+        if self.note(JournalEntry::Applied { side_effects: side_effects.clone() }).is_err() {
             self.roll_back(Reason::NotApplied);
             self.after(None);
             return Ok(false);
         }
         let applied = Report::Applied { side_effects, blind: self.blind.clone() };
         let mut word = [0u8; 1];
-        let heard = say(report, &applied)
-            .and_then(|()| report.set_read_timeout(Some(HEAR)))
+        let heard = send(report, &applied)
+            .and_then(|()| report.set_read_timeout(Some(ACK_TIMEOUT)))
             .and_then(|()| report.read_exact(&mut word));
         if heard.is_err() {
             self.roll_back(Reason::Orphaned);
@@ -228,7 +234,11 @@ impl Guard {
     fn change(&mut self, change: &Change) -> Result<(), WriteError> {
         let written = |error: JournalError| WriteError::Refused { error: error.to_string() };
         let (key, to) = (change.key.clone(), change.value.clone());
-        self.note(Entry::Write { key, to }).map_err(written)?;
+        self.note(JournalEntry::Write { key, to }).map_err(written)?;
+        assert!(
+            matches!(self.entries.last(), Some(JournalEntry::Write { key, .. }) if *key == change.key),
+            "a write is synced in the journal before it is made"
+        );
         if change.prove {
             self.applier.prove(&change.path, change.freezes)?;
         }
@@ -242,8 +252,8 @@ impl Guard {
         differences
     }
 
-    fn story(&self) -> Story {
-        Story {
+    fn state(&self) -> JournalState {
+        JournalState {
             begin: self.begin.clone(),
             entries: self.entries.clone(),
             cut_short: false,
@@ -252,36 +262,45 @@ impl Guard {
     }
 
     /// Puts everything back. What could not be said in the journal does not stop it.
-    fn roll_back(&mut self, reason: Reason) -> Outcome {
-        let _ = self.note(Entry::Rollback { reason });
-        let outcome = self.applier.restore(&self.begin.originals, &self.story().ours());
-        let _ = self.note(Entry::Ended { outcome: outcome.clone() });
+    fn roll_back(&mut self, reason: Reason) -> RestoreOutcome {
+        assert!(
+            matches!(self.journal.phase(), Some(Phase::Applying | Phase::Trying)),
+            "a guard rolls back once, and not what was kept"
+        );
+        let _ = self.note(JournalEntry::Rollback { reason });
+        let outcome = self.applier.restore(&self.begin.originals, &self.state().ours());
+        let _ = self.note(JournalEntry::Ended { outcome: outcome.clone() });
         outcome
     }
 
     /// Goes on with what is stuck until it comes loose, and ends.
     fn after(&mut self, report: Option<&mut UnixStream>) {
+        assert!(
+            !matches!(self.journal.phase(), Some(Phase::Applying | Phase::Trying)),
+            "a guard ends only with what is kept or rolled back"
+        );
         if let Some(report) = report {
             let _ = report.shutdown(std::net::Shutdown::Both);
         }
         let begun = Instant::now();
         let stuck = |guard: &Self| {
-            let left = guard.story().outcome().map(|o| o.left.clone()).unwrap_or_default();
+            let left = guard.state().outcome().map(|o| o.left.clone()).unwrap_or_default();
             left.iter().any(|l| matches!(l.error, WriteError::Blocked { .. }))
         };
-        while stuck(self) && begun.elapsed() < GIVE_UP {
-            std::thread::sleep(AGAIN);
+        while stuck(self) && begun.elapsed() < RETRY_LIMIT {
+            std::thread::sleep(RETRY_INTERVAL);
             let waiting = self.begin.originals.iter().any(|o| self.applier.is_stuck(&o.path));
             if !waiting {
-                let outcome = self.applier.restore(&self.begin.originals, &self.story().ours());
-                let _ = self.note(Entry::Ended { outcome });
+                let outcome = self.applier.restore(&self.begin.originals, &self.state().ours());
+                let _ = self.note(JournalEntry::Ended { outcome });
             }
         }
-        let _ = std::fs::remove_file(self.place.socket());
+        let _ = std::fs::remove_file(self.files.socket());
     }
 
     /// Watches until it is kept or put back.
     fn watch(&mut self, report: &UnixStream) {
+        assert_eq!(self.journal.phase(), Some(Phase::Trying), "only what is applied is watched");
         // The one who began it has heard; what it does from here on means nothing.
         let _ = report.shutdown(std::net::Shutdown::Both);
         let every = Duration::from_millis(self.begin.watch_ms);
@@ -343,9 +362,9 @@ impl Guard {
     fn answer(&mut self) -> bool {
         let Some(listener) = &self.listener else { return false };
         let Ok((mut caller, _)) = listener.accept() else { return false };
-        let ready = caller.set_read_timeout(Some(SPEAK)).is_ok()
-            && caller.set_write_timeout(Some(SPEAK)).is_ok();
-        let Some(asked) = ready.then(|| hear::<Ask>(&mut caller).ok()).flatten() else {
+        let ready = caller.set_read_timeout(Some(REQUEST_TIMEOUT)).is_ok()
+            && caller.set_write_timeout(Some(REQUEST_TIMEOUT)).is_ok();
+        let Some(asked) = ready.then(|| receive::<Ask>(&mut caller).ok()).flatten() else {
             return false;
         };
         let (reply, end) = match asked {
@@ -358,7 +377,7 @@ impl Guard {
             Ask::Keep => self.keep(),
         };
         // One that hangs up changes nothing about what was done.
-        let _ = say(&mut caller, &reply);
+        let _ = send(&mut caller, &reply);
         end
     }
 
@@ -375,7 +394,7 @@ impl Guard {
             self.roll_back(Reason::Asked);
             return (Reply::Refused { why }, true);
         }
-        match self.note(Entry::Kept) {
+        match self.note(JournalEntry::Kept) {
             Ok(()) => (Reply::Kept, true),
             Err(error) => (Reply::Refused { why: error.to_string() }, false),
         }
@@ -397,17 +416,21 @@ pub(crate) fn replaced(view: &dyn View, was: &Identity) -> Option<String> {
 /// # Errors
 /// [`JournalError`] when the outcome cannot be written down; it was put back all the same.
 pub(crate) fn recover(
-    place_of_journal: &Path,
-    story: &Story,
+    path: &Path,
+    state: &JournalState,
     applier: &Applier,
     reason: Reason,
-) -> Result<Outcome, JournalError> {
-    let mut journal = Journal::resume(place_of_journal)?;
-    journal.append(&Entry::Rollback { reason })?;
-    let outcome = applier.restore(&story.begin.originals, &story.ours());
-    if let Some(rule) = story.rule() {
+) -> Result<RestoreOutcome, JournalError> {
+    assert!(
+        state.unfinished() || state.phase() == Phase::Kept,
+        "only what is not as it was is put back"
+    );
+    let mut journal = Journal::resume(path)?;
+    journal.append(&JournalEntry::Rollback { reason })?;
+    let outcome = applier.restore(&state.begin.originals, &state.ours());
+    if let Some(rule) = state.rule() {
         persist::remove(rule);
     }
-    journal.append(&Entry::Ended { outcome: outcome.clone() })?;
+    journal.append(&JournalEntry::Ended { outcome: outcome.clone() })?;
     Ok(outcome)
 }

@@ -1,10 +1,11 @@
 //! Bringing a guard into the world.
 
-use super::protocol::{Report, hear};
+use super::protocol::{Report, receive};
 use rustix::fs::MemfdFlags;
+use seekwell_access::by_descriptor;
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -34,7 +35,7 @@ pub(crate) fn start(
     let (ours, theirs) = UnixStream::pair()?;
     let copy = in_memory(program);
     let executable = match &copy {
-        Ok(copy) => format!("/proc/self/fd/{}", copy.as_raw_fd()).into(),
+        Ok(copy) => by_descriptor(copy),
         // Kernels that forbid executable memory files run it from where it is.
         Err(_) => program.to_path_buf(),
     };
@@ -51,7 +52,7 @@ pub(crate) fn start(
     drop(copy);
     let mut ours = ours;
     ours.set_read_timeout(Some(limit))?;
-    match hear::<Report>(&mut ours) {
+    match receive::<Report>(&mut ours) {
         Ok(report) => {
             // Without this word the guard puts everything back at once.
             let applied = matches!(report, Report::Applied { .. });
@@ -76,5 +77,5 @@ fn in_memory(program: &Path) -> io::Result<File> {
     io::copy(&mut from, &mut copy)?;
     copy.rewind()?;
     // Open for writing, it could not be executed.
-    File::open(format!("/proc/self/fd/{}", copy.as_raw_fd()))
+    File::open(by_descriptor(&copy))
 }

@@ -1,6 +1,6 @@
 //! Write caching and discarding: where data can be lost.
 
-use super::{Risk, Scope, Setting, Stage, Udev, Values, always_d};
+use super::{Risk, Setting, Udev, Values, always_d};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};
@@ -13,26 +13,19 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "cache_type",
         what: "the drive's own write cache, switched by a command to it; `temporary …` changes \
                only what the kernel believes",
-        stage: Stage::Rest,
-        freezes: false,
         resets: &["write_cache", "read_ahead_kb"],
-        scope: Scope::Disk,
-        residue: None,
         risk: cache_risk,
         find: cache_type,
         values: cache_types,
         udev: |_| Udev::Not(NO_RULE),
+        ..Setting::PLAIN
     },
     Setting {
         key: "provisioning_mode",
         what: "how blocks are discarded; a bridge that lies about it loses data",
-        stage: Stage::Rest,
-        freezes: false,
         resets: &["read_ahead_kb"],
-        scope: Scope::Disk,
-        residue: None,
         risk: always_d,
-        find: |view, disk| scsi_disk(view, disk, "provisioning_mode"),
+        find: scsi_disk,
         values: |_, _, _| {
             Values::words(&[
                 "full",
@@ -44,6 +37,7 @@ pub(super) const SETTINGS: &[Setting] = &[
             ])
         },
         udev: |_| Udev::Not(NO_RULE),
+        ..Setting::PLAIN
     },
 ];
 
@@ -53,18 +47,18 @@ fn cache_risk(value: &str) -> Risk {
     if value == "write through" { Risk::B } else { Risk::D }
 }
 
-fn scsi_disk(view: &dyn View, disk: &Disk, name: &str) -> Vec<(String, PathBuf)> {
+fn scsi_disk(view: &dyn View, disk: &Disk, key: &str) -> Vec<(String, PathBuf)> {
     let Some(dir) = &disk.scsi_disk else { return Vec::new() };
-    super::one(view, name, dir.join(name))
+    super::one(view, key, dir.join(key))
 }
 
-fn cache_type(view: &dyn View, disk: &Disk) -> Vec<(String, PathBuf)> {
-    let found = scsi_disk(view, disk, "cache_type");
+fn cache_type(view: &dyn View, disk: &Disk, key: &str) -> Vec<(String, PathBuf)> {
+    let found = scsi_disk(view, disk, key);
     if !found.is_empty() {
         return found;
     }
     // Of virtio-blk it is the disk's own, and asks the host.
-    super::one(view, "cache_type", disk.at("cache_type"))
+    super::one(view, key, disk.at(key))
 }
 
 fn cache_types(_: &dyn View, disk: &Disk, _: &Path) -> Values {

@@ -1,6 +1,6 @@
 //! The SCSI and ATA device: how deep it is asked, and how long it is waited for.
 
-use super::{Scope, Setting, Stage, Udev, Values, always_b, always_c, one};
+use super::{Setting, Udev, Values, always_c, one};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::Path;
@@ -11,29 +11,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "queue_depth",
         what: "commands the device is given at once; a new depth above 1 re-arms NCQ that the \
                kernel switched off",
-        stage: Stage::Rest,
-        freezes: false,
-        resets: &[],
-        scope: Scope::Disk,
-        residue: None,
-        risk: always_b,
-        find: |view, disk| one(view, "queue_depth", disk.at("device/queue_depth")),
+        find: |view, disk, key| one(view, key, disk.at("device").join(key)),
         values: depth,
         udev: |_| Udev::Disk("device/queue_depth".to_owned()),
+        ..Setting::PLAIN
     },
     Setting {
         key: "timeout",
         what: "time a command may take before error handling begins, in s",
-        stage: Stage::Rest,
-        freezes: false,
         resets: &["io_timeout"],
-        scope: Scope::Disk,
-        residue: None,
         risk: always_c,
-        find: |view, disk| one(view, "timeout", disk.at("device/timeout")),
+        find: |view, disk, key| one(view, key, disk.at("device").join(key)),
         // The kernel takes 0 too, and then every command is lost at once.
         values: |_, _, _| Values::number(1, 86_400),
         udev: |_| Udev::Disk("device/timeout".to_owned()),
+        ..Setting::PLAIN
     },
 ];
 

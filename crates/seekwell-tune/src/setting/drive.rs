@@ -1,6 +1,6 @@
 //! The drive's own settings that only a command reaches, and two flags of the kernel's.
 
-use super::{Risk, Scope, Setting, Stage, Udev, Values, always_a, always_b, one, switch};
+use super::{Risk, Setting, Udev, Values, always_a, one};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::PathBuf;
@@ -8,19 +8,7 @@ use std::path::PathBuf;
 const BY_COMMAND: &str =
     "it is a command to the drive and no attribute; hdparm.conf or a service at boot can send it";
 
-const PLAIN: Setting = Setting {
-    key: "",
-    what: "",
-    stage: Stage::Rest,
-    freezes: false,
-    resets: &[],
-    scope: Scope::Disk,
-    residue: None,
-    risk: always_b,
-    find: |_, _| Vec::new(),
-    values: switch,
-    udev: |_| Udev::Not(BY_COMMAND),
-};
+const PLAIN: Setting = Setting { find: ata, udev: |_| Udev::Not(BY_COMMAND), ..Setting::PLAIN };
 
 /// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -28,21 +16,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "look_ahead",
         what: "whether the drive reads on into its cache after a read (hdparm -A)",
         risk: always_a,
-        find: |view, disk| ata(view, disk, "look_ahead"),
         ..PLAIN
     },
     Setting {
         key: "apm",
         what: "advanced power management: 1 saves most, 254 nothing, up to 127 the drive may spin \
                down, 255 is off (hdparm -B)",
-        find: |view, disk| ata(view, disk, "apm"),
         values: |_, _, _| Values::number(1, 255),
         ..PLAIN
     },
     Setting {
         key: "acoustic",
         what: "how seeks are made: 128 quietly, 254 fast, 0 is off (hdparm -M)",
-        find: |view, disk| ata(view, disk, "acoustic"),
         values: |_, _, _| Values::Number { least: 128, most: Some(254), step: 1, also: Some(0) },
         ..PLAIN
     },
@@ -50,8 +35,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "io_32bit",
         what: "whether PIO moves 32 bits at a time (hdparm -c)",
         risk: always_a,
-        find: |view, disk| match disk.has_pio() {
-            true => one(view, "io_32bit", at(disk, "block/io_32bit")),
+        find: |view, disk, key| match disk.has_pio() {
+            true => one(view, key, at(disk, "block/io_32bit")),
             false => Vec::new(),
         },
         udev: |_| Udev::Not("it is an ioctl and no attribute"),
@@ -61,7 +46,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "read_only",
         what: "whether the kernel refuses to write to it (hdparm -r, blockdev --setro)",
         risk: |value| if value == "0" { Risk::B } else { Risk::D },
-        find: |view, disk| one(view, "read_only", at(disk, "block/read_only")),
+        find: |view, disk, key| one(view, key, at(disk, "block/read_only")),
         udev: |_| Udev::Not("it is an ioctl and no attribute"),
         ..PLAIN
     },

@@ -1,6 +1,6 @@
 //! The scheduler's own parameters: `queue/iosched/*`, which come and go with it.
 
-use super::{Attribute, Scope, Setting, SettingError, Stage, Udev, Values, always_b, nearest};
+use super::{Attribute, Setting, SettingError, Stage, Udev, Values, nearest};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::PathBuf;
@@ -10,16 +10,13 @@ pub(super) const SETTINGS: &[Setting] = &[Setting {
     key: "iosched.*",
     what: "a parameter of the scheduler in use",
     stage: Stage::Iosched,
-    freezes: false,
     resets: &["iosched.*"],
-    scope: Scope::Disk,
-    residue: None,
-    risk: always_b,
     find,
     // slice_idle and its namesake in microseconds are one value in two files, so each may change
     // the other; what a parameter takes its scheduler alone knows.
     values: |_, _, _| Values::at_least(0),
     udev: |key| Udev::Disk(format!("queue/iosched/{}", key.trim_start_matches("iosched."))),
+    ..Setting::PLAIN
 }];
 
 /// Schedulers of mainline Linux with their parameters.
@@ -55,7 +52,7 @@ const SCHEDULERS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-fn find(view: &dyn View, disk: &Disk) -> Vec<(String, PathBuf)> {
+fn find(view: &dyn View, disk: &Disk, _: &str) -> Vec<(String, PathBuf)> {
     let dir = disk.at("queue/iosched");
     let names = view.list(&dir).unwrap_or_default();
     names.into_iter().map(|n| (format!("iosched.{n}"), dir.join(n))).collect()

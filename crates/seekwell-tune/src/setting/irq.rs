@@ -1,6 +1,6 @@
 //! Which CPUs answer the controller's interrupts. A vector the driver manages refuses the write.
 
-use super::{Scope, Setting, Stage, Udev, Values, always_b};
+use super::{Scope, Setting, Udev, Values};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,14 @@ use std::path::{Path, PathBuf};
 pub(super) const SETTINGS: &[Setting] = &[Setting {
     key: "irq_affinity.*",
     what: "the CPUs that answer this interrupt of the controller",
-    stage: Stage::Rest,
-    freezes: false,
-    resets: &[],
     scope: Scope::Controller,
-    residue: None,
-    risk: always_b,
     find,
     values: |view, _, _| Values::Cpus { highest: highest_cpu(view) },
     udev: |_| Udev::Not("the number of an interrupt changes between boots"),
+    ..Setting::PLAIN
 }];
 
-fn find(view: &dyn View, disk: &Disk) -> Vec<(String, PathBuf)> {
+fn find(view: &dyn View, disk: &Disk, _: &str) -> Vec<(String, PathBuf)> {
     let Some(pci) = &disk.pci else { return Vec::new() };
     let irqs = view.list(&pci.join("msi_irqs")).unwrap_or_default();
     let place = |irq: &String| PathBuf::from(format!("/proc/irq/{irq}/smp_affinity_list"));

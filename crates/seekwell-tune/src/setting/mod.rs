@@ -20,7 +20,7 @@ pub use request::{Request, RequestError, parse};
 pub use values::{ValueProblem, Values};
 
 use crate::disk::Disk;
-use seekwell_sys::{View, sudo};
+use seekwell_sys::{View, classify, sudo};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -100,6 +100,9 @@ pub enum Udev {
     Not(&'static str),
 }
 
+/// Looks for the places of a setting.
+type Find = fn(&dyn View, &Disk, &str) -> Vec<(String, PathBuf)>;
+
 /// One setting, or a family of them whose key ends in `.*`.
 pub struct Setting {
     /// Its key.
@@ -118,12 +121,29 @@ pub struct Setting {
     pub residue: Option<&'static str>,
     /// What can go wrong with this value.
     pub risk: fn(&str) -> Risk,
-    /// Every place it has for this disk, with its key in full.
-    pub find: fn(&dyn View, &Disk) -> Vec<(String, PathBuf)>,
+    /// Every place it has for this disk, with its key in full; given the key.
+    pub find: Find,
     /// What the attribute takes.
     pub values: fn(&dyn View, &Disk, &Path) -> Values,
     /// How a rule sets it, given its key in full.
     pub udev: fn(&str) -> Udev,
+}
+
+impl Setting {
+    /// A switch of the disk alone, from which the tables take what they do not say.
+    const PLAIN: Self = Self {
+        key: "",
+        what: "",
+        stage: Stage::Rest,
+        freezes: false,
+        resets: &[],
+        scope: Scope::Disk,
+        residue: None,
+        risk: always_b,
+        find: |_, _, _| Vec::new(),
+        values: switch,
+        udev: |_| Udev::Not("no rule is written for it"),
+    };
 }
 
 impl std::fmt::Debug for Setting {
@@ -216,14 +236,18 @@ pub enum SettingError {
     Classic(#[from] hdparm::Refused),
 }
 
-impl SettingError {
-    /// Whether what was typed is wrong, not what it met.
-    pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Unknown { .. } | Self::Value { .. } | Self::Twice { .. } | Self::Request(_)
-        )
-    }
+classify!(SettingError {
+    Usage: Unknown, Value, Twice, Request;
+    Refused: Absent, ReadOnly, Denied, NotReversible, Classic;
+});
+
+/// Whether a key is a setting's, or one of a family such as `iosched.*`. Whether a disk has it is
+/// known when the disk is looked at.
+pub fn is_key(key: &str) -> bool {
+    registry().any(|s| match s.key.strip_suffix('*') {
+        Some(stem) => key.starts_with(stem) || key == stem.trim_end_matches('.'),
+        None => s.key == key,
+    })
 }
 
 /// Every setting there is.
@@ -246,7 +270,7 @@ pub fn registry() -> impl Iterator<Item = &'static Setting> {
 pub fn attributes(view: &dyn View, disk: &Disk) -> Vec<Attribute> {
     registry()
         .flat_map(|setting| {
-            let found = (setting.find)(view, disk);
+            let found = (setting.find)(view, disk, setting.key);
             found.into_iter().map(move |(key, path)| Attribute { key, path, setting })
         })
         .collect()

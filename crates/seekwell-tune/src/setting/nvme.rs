@@ -1,7 +1,7 @@
 //! Features of an NVMe controller: every namespace of it has them together.
 
 use super::drive::at;
-use super::{Risk, Scope, Setting, Stage, Udev, Values, always_b, one, switch};
+use super::{Risk, Scope, Setting, Udev, Values, one};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,10 @@ const BY_COMMAND: &str =
     "it is a command to the controller and no attribute; `nvme set-feature` in a service sends it";
 
 const PLAIN: Setting = Setting {
-    key: "",
-    what: "",
-    stage: Stage::Rest,
-    freezes: false,
-    resets: &[],
     scope: Scope::Controller,
-    residue: None,
-    risk: always_b,
-    find: |_, _| Vec::new(),
-    values: switch,
+    find: feature,
     udev: |_| Udev::Not(BY_COMMAND),
+    ..Setting::PLAIN
 };
 
 /// The settings of this family.
@@ -30,7 +23,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         what: "the controller's volatile write cache (feature 06h)",
         // As of any cache: taking it away costs speed, trusting one loses what is in it.
         risk: |value| if value == "0" { Risk::B } else { Risk::D },
-        find: |view, disk| feature(view, disk, "write_cache"),
         udev: |_| Udev::Not("it may lose data, and no rule is written for that"),
         ..PLAIN
     },
@@ -39,21 +31,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         what: "whether the controller goes into deeper power states by itself (feature 0Ch)",
         // Some controllers do not come back from the deepest state.
         risk: |value| if value == "0" { Risk::B } else { Risk::C },
-        find: |view, disk| feature(view, disk, "apst"),
         ..PLAIN
     },
     Setting {
         key: "nvme.power_state",
         what: "the power state it is in while it works; 0 is the fastest (feature 02h)",
         risk: |value| if value == "0" { Risk::B } else { Risk::C },
-        find: |view, disk| feature(view, disk, "power_state"),
         values: power_states,
         ..PLAIN
     },
     Setting {
         key: "nvme.coalesce_threshold",
         what: "completions collected before an interrupt, less one (feature 08h)",
-        find: |view, disk| feature(view, disk, "coalesce_threshold"),
         values: |_, _, _| Values::number(0, 255),
         ..PLAIN
     },
@@ -61,7 +50,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "nvme.coalesce_time",
         what: "longest time completions are collected for an interrupt, in 100 µs; 0 is no delay \
                (feature 08h)",
-        find: |view, disk| feature(view, disk, "coalesce_time"),
         values: |_, _, _| Values::number(0, 255),
         ..PLAIN
     },
@@ -69,18 +57,17 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "nvme.arbitration_burst",
         what: "commands fetched from one queue at a time, as a power of two; 7 is no limit \
                (feature 01h)",
-        find: |view, disk| feature(view, disk, "arbitration_burst"),
         values: |_, _, _| Values::number(0, 7),
         ..PLAIN
     },
 ];
 
-fn feature(view: &dyn View, disk: &Disk, name: &str) -> Vec<(String, PathBuf)> {
+fn feature(view: &dyn View, disk: &Disk, key: &str) -> Vec<(String, PathBuf)> {
     let transport = disk.device.transport.as_ref().map(|t| t.value.as_str());
     if !transport.is_some_and(|t| t.starts_with("nvme")) {
         return Vec::new();
     }
-    one(view, &format!("nvme.{name}"), at(disk, "nvme").join(name))
+    one(view, key, at(disk, "nvme").join(key.trim_start_matches("nvme.")))
 }
 
 fn power_states(view: &dyn View, _: &Disk, path: &Path) -> Values {

@@ -1,6 +1,6 @@
 //! Sleeping links, sleeping controllers: latency and, on some hardware, lost devices.
 
-use super::{Risk, Scope, Setting, Stage, Udev, Values, one, switch};
+use super::{Risk, Scope, Setting, Udev, Values, one};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::PathBuf;
@@ -10,15 +10,11 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "link_power",
         what: "how deeply an idle SATA link sleeps",
-        stage: Stage::Rest,
-        freezes: false,
-        resets: &[],
         scope: Scope::Port,
-        residue: None,
         risk: link_risk,
-        find: |view, disk| {
+        find: |view, disk, key| {
             let Some(host) = &disk.host else { return Vec::new() };
-            one(view, "link_power", host.join("link_power_management_policy"))
+            one(view, key, host.join("link_power_management_policy"))
         },
         values: |_, _, _| {
             Values::words(&[
@@ -31,35 +27,30 @@ pub(super) const SETTINGS: &[Setting] = &[
         },
         // The host's number changes between boots; the star stands for it.
         udev: |_| Udev::Disk("device/../../scsi_host/*/link_power_management_policy".to_owned()),
+        ..Setting::PLAIN
     },
     Setting {
         key: "pm",
         what: "whether the controller may be suspended while idle",
-        stage: Stage::Rest,
-        freezes: false,
-        resets: &[],
         scope: Scope::Controller,
-        residue: None,
         risk: |value| if value == "on" { Risk::A } else { Risk::C },
-        find: |view, disk| {
+        find: |view, disk, key| {
             let Some(pci) = &disk.pci else { return Vec::new() };
-            one(view, "pm", pci.join("power/control"))
+            one(view, key, pci.join("power/control"))
         },
         values: |_, _, _| Values::words(&["on", "auto"]),
         udev: |_| Udev::Pci("power/control".to_owned()),
+        ..Setting::PLAIN
     },
     Setting {
         key: "aspm.*",
         what: "whether the PCI Express link may enter this sleep state",
-        stage: Stage::Rest,
-        freezes: false,
         resets: &["aspm.*"],
         scope: Scope::Controller,
-        residue: None,
         risk: |value| if value == "0" { Risk::A } else { Risk::C },
         find: aspm,
-        values: switch,
         udev: |key| Udev::Pci(format!("link/{}", key.trim_start_matches("aspm."))),
+        ..Setting::PLAIN
     },
 ];
 
@@ -72,7 +63,7 @@ fn link_risk(value: &str) -> Risk {
     }
 }
 
-fn aspm(view: &dyn View, disk: &Disk) -> Vec<(String, PathBuf)> {
+fn aspm(view: &dyn View, disk: &Disk, _: &str) -> Vec<(String, PathBuf)> {
     let Some(pci) = &disk.pci else { return Vec::new() };
     let dir = pci.join("link");
     let names = view.list(&dir).unwrap_or_default();

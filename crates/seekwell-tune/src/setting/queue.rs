@@ -1,8 +1,6 @@
 //! The request queue: `queue/*` of the disk.
 
-use super::{
-    Scope, Setting, Stage, Udev, Values, always_a, always_b, always_c, always_d, one, switch,
-};
+use super::{Setting, Stage, Udev, Values, always_a, always_b, always_c, always_d, one};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};
@@ -11,17 +9,10 @@ use std::path::{Path, PathBuf};
 const LIMITS: &[&str] = &["read_ahead_kb"];
 
 const PLAIN: Setting = Setting {
-    key: "",
-    what: "",
-    stage: Stage::Rest,
-    freezes: false,
-    resets: &[],
-    scope: Scope::Disk,
-    residue: None,
     risk: always_a,
-    find: |_, _| Vec::new(),
-    values: switch,
+    find: file,
     udev: |key| Udev::Disk(format!("queue/{key}")),
+    ..Setting::PLAIN
 };
 
 /// The settings of this family.
@@ -33,7 +24,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         freezes: true,
         resets: &["nr_requests", "iosched.*", "wbt_lat_usec"],
         risk: always_b,
-        find: |view, disk| file(view, disk, "scheduler"),
         values: schedulers,
         ..PLAIN
     },
@@ -44,7 +34,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         freezes: true,
         resets: &["iosched.async_depth"],
         risk: always_b,
-        find: |view, disk| file(view, disk, "nr_requests"),
         values: nr_requests,
         ..PLAIN
     },
@@ -52,7 +41,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "read_ahead_kb",
         what: "how far a sequential reader is read ahead of, in KiB",
         stage: Stage::Last,
-        find: |view, disk| file(view, disk, "read_ahead_kb"),
         values: |_, _, _| Values::Number {
             least: 0,
             most: Some(4_294_967_292),
@@ -67,21 +55,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         freezes: true,
         resets: LIMITS,
         risk: always_b,
-        find: |view, disk| file(view, disk, "max_sectors_kb"),
         values: max_sectors,
         ..PLAIN
     },
     Setting {
         key: "rq_affinity",
         what: "which CPU completes a request: any, its group, its own",
-        find: |view, disk| file(view, disk, "rq_affinity"),
         values: |_, _, _| Values::number(0, 2),
         ..PLAIN
     },
     Setting {
         key: "nomerges",
         what: "merging of adjacent requests: all, simple, none",
-        find: |view, disk| file(view, disk, "nomerges"),
         values: |_, _, _| Values::number(0, 2),
         ..PLAIN
     },
@@ -89,14 +74,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "add_random",
         what: "whether its timing feeds the random number generator",
         resets: LIMITS,
-        find: |view, disk| file(view, disk, "add_random"),
         ..PLAIN
     },
     Setting {
         key: "iostats",
         what: "whether its requests are counted; without, every monitor shows nothing",
         resets: LIMITS,
-        find: |view, disk| file(view, disk, "iostats"),
         ..PLAIN
     },
     Setting {
@@ -104,7 +87,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         what: "whether the kernel believes it rotates",
         resets: LIMITS,
         risk: always_b,
-        find: |view, disk| file(view, disk, "rotational"),
         ..PLAIN
     },
     Setting {
@@ -115,7 +97,6 @@ pub(super) const SETTINGS: &[Setting] = &[
             "a value written by hand counts as such from then on: bfq no longer switches it off",
         ),
         risk: always_b,
-        find: |view, disk| file(view, disk, "wbt_lat_usec"),
         values: |_, _, _| Values::at_least(0),
         ..PLAIN
     },
@@ -123,7 +104,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "io_timeout",
         what: "time a request may take before it counts as lost, in ms",
         risk: always_c,
-        find: |view, disk| file(view, disk, "io_timeout"),
         values: |_, _, _| Values::number(1, i64::from(u32::MAX)),
         ..PLAIN
     },
@@ -133,15 +113,14 @@ pub(super) const SETTINGS: &[Setting] = &[
                the drive goes on caching",
         resets: LIMITS,
         risk: always_d,
-        find: |view, disk| file(view, disk, "write_cache"),
         values: |_, _, _| Values::words(&["write back", "write through"]),
         udev: |_| Udev::Not("it may lose data, and no rule is written for that"),
         ..PLAIN
     },
 ];
 
-fn file(view: &dyn View, disk: &Disk, name: &str) -> Vec<(String, PathBuf)> {
-    one(view, name, disk.at("queue").join(name))
+fn file(view: &dyn View, disk: &Disk, key: &str) -> Vec<(String, PathBuf)> {
+    one(view, key, disk.at("queue").join(key))
 }
 
 fn schedulers(view: &dyn View, _: &Disk, path: &Path) -> Values {

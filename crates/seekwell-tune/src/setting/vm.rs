@@ -1,6 +1,6 @@
 //! How much dirty memory may wait: of the disk (`bdi/`) and of the machine (`vm.*`).
 
-use super::{Scope, Setting, Stage, Udev, Values, always_b, one};
+use super::{Scope, Setting, Udev, Values, one};
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,11 @@ use std::path::{Path, PathBuf};
 const SYSCTL: &str = "it is the machine's, not the disk's: put it in /etc/sysctl.d instead";
 
 const MACHINE: Setting = Setting {
-    key: "",
-    what: "",
-    stage: Stage::Rest,
-    freezes: false,
-    resets: &[],
     scope: Scope::Machine,
-    residue: None,
-    risk: always_b,
-    find: |_, _| Vec::new(),
+    find: sysctl,
     values: |_, _, _| Values::number(0, 100),
     udev: |_| Udev::Not(SYSCTL),
+    ..Setting::PLAIN
 };
 
 /// Each of a pair sets the other to 0.
@@ -31,7 +25,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "bdi.min_ratio",
         what: "share of dirty memory kept for this disk, in percent",
         scope: Scope::Disk,
-        find: |view, disk| bdi(view, disk, "min_ratio"),
+        find: bdi,
         udev: |_| Udev::Disk("bdi/min_ratio".to_owned()),
         ..MACHINE
     },
@@ -39,7 +33,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "bdi.max_ratio",
         what: "share of dirty memory this disk may take, in percent",
         scope: Scope::Disk,
-        find: |view, disk| bdi(view, disk, "max_ratio"),
+        find: bdi,
         values: |_, _, _| Values::number(1, 100),
         udev: |_| Udev::Disk("bdi/max_ratio".to_owned()),
         ..MACHINE
@@ -48,14 +42,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "vm.dirty_ratio",
         what: "share of memory that may be dirty before writers wait, in percent",
         resets: DIRTY,
-        find: |view, _| sysctl(view, "dirty_ratio"),
         ..MACHINE
     },
     Setting {
         key: "vm.dirty_bytes",
         what: "the same in bytes",
         resets: DIRTY,
-        find: |view, _| sysctl(view, "dirty_bytes"),
         // Two pages; 0 means that the ratio counts and cannot be written.
         values: |_, _, _| Values::at_least(8192),
         ..MACHINE
@@ -64,51 +56,45 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "vm.dirty_background_ratio",
         what: "share of memory that may be dirty before writing begins, in percent",
         resets: BACKGROUND,
-        find: |view, _| sysctl(view, "dirty_background_ratio"),
         ..MACHINE
     },
     Setting {
         key: "vm.dirty_background_bytes",
         what: "the same in bytes",
         resets: BACKGROUND,
-        find: |view, _| sysctl(view, "dirty_background_bytes"),
         values: |_, _, _| Values::at_least(1),
         ..MACHINE
     },
     Setting {
         key: "vm.dirty_expire_centisecs",
         what: "age at which dirty memory is written, in 1/100 s",
-        find: |view, _| sysctl(view, "dirty_expire_centisecs"),
         values: |_, _, _| Values::at_least(0),
         ..MACHINE
     },
     Setting {
         key: "vm.dirty_writeback_centisecs",
         what: "how often it is looked for, in 1/100 s; 0 is never",
-        find: |view, _| sysctl(view, "dirty_writeback_centisecs"),
         values: |_, _, _| Values::at_least(0),
         ..MACHINE
     },
     Setting {
         key: "vm.swappiness",
         what: "how readily memory is swapped out",
-        find: |view, _| sysctl(view, "swappiness"),
         values: |_, _, _| Values::number(0, 200),
         ..MACHINE
     },
     Setting {
         key: "vm.laptop_mode",
         what: "whether writing waits until the disk spins anyway",
-        find: |view, _| sysctl(view, "laptop_mode"),
         values: |_, _, _| Values::at_least(0),
         ..MACHINE
     },
 ];
 
-fn bdi(view: &dyn View, disk: &Disk, name: &str) -> Vec<(String, PathBuf)> {
-    one(view, &format!("bdi.{name}"), disk.at("bdi").join(name))
+fn bdi(view: &dyn View, disk: &Disk, key: &str) -> Vec<(String, PathBuf)> {
+    one(view, key, disk.at("bdi").join(key.trim_start_matches("bdi.")))
 }
 
-fn sysctl(view: &dyn View, name: &str) -> Vec<(String, PathBuf)> {
-    one(view, &format!("vm.{name}"), Path::new("/proc/sys/vm").join(name))
+fn sysctl(view: &dyn View, _: &Disk, key: &str) -> Vec<(String, PathBuf)> {
+    one(view, key, Path::new("/proc/sys/vm").join(key.trim_start_matches("vm.")))
 }

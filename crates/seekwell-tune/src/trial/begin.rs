@@ -15,36 +15,41 @@ impl Tuner<'_> {
     ///
     /// # Errors
     /// [`TuneError`]; nothing is changed then, but for what [`TuneError::incomplete`] names.
-    pub fn begin(&self, disk: &Disk, wish: &Wish) -> Result<Begun, TuneError> {
-        let changes = self.wanted(disk, &wish.words)?;
-        self.allow(disk, wish, &changes)?;
+    pub fn begin(&self, disk: &Disk, request: &TrialRequest) -> Result<Begun, TuneError> {
+        let changes = self.wanted(disk, &request.words)?;
+        self.allow(disk, request, &changes)?;
         self.well(disk, &changes)?;
         let (changes, attributes): (Vec<Change>, Vec<Attribute>) = changes.into_iter().unzip();
         let mut conflicts: Vec<Other> =
             attributes.iter().flat_map(|a| others(self.view, disk, a)).collect();
         conflicts.dedup();
-        let begin = self.first_line(disk, wish, changes, &attributes);
-        let place = Place::new(&self.run_dir, &disk.identity.dev);
-        Place::make_dir(&self.run_dir)
+        let begin = self.first_line(disk, request, changes, &attributes);
+        if let Some(change) = begin.changes.iter().find(|c| !begin.can_undo(c)) {
+            let (key, present) = (change.key.clone(), "not readable".to_owned());
+            let why = "its value must be known before it is changed".to_owned();
+            return Err(SettingError::NotReversible { key, present, why }.into());
+        }
+        let files = TrialFiles::new(&self.run_dir, &disk.identity.dev);
+        TrialFiles::make_dir(&self.run_dir)
             .map_err(|source| TuneError::RunDir { path: self.run_dir.clone(), source })?;
         let busy = || TuneError::Busy { disk: disk.identity.name.clone() };
-        let lock = self.lock(&place)?.ok_or_else(busy)?;
-        self.make_room(&place, disk)?;
+        let lock = self.lock(&files)?.ok_or_else(busy)?;
+        self.make_room(&files, disk)?;
         let slots = 2 * begin.changes.len() as u64 + begin.originals.len() as u64;
         let longest = Duration::from_millis(
             (begin.limits.plain_ms + begin.limits.freezing_ms).saturating_mul(slots + 2),
         );
-        let journal = Journal::begin(&place, begin.clone())?;
+        let journal = Journal::begin(&files, begin.clone())?;
         drop(journal);
-        let started = guard::start(&self.program, &place.journal(), &lock, longest);
+        let started = guard::start(&self.program, &files.journal(), &lock, longest);
         let report = match started {
             Err(error) => {
                 // Nothing was changed, and the next must not think so.
-                let _ = std::fs::remove_file(place.journal());
+                let _ = std::fs::remove_file(files.journal());
                 return Err(TuneError::Guard(error));
             }
             Ok(Started::Silent(error)) => return Err(TuneError::Silent(error)),
-            Ok(Started::Lost) => return Err(self.lost(&place)?),
+            Ok(Started::Lost) => return Err(self.lost(&files)?),
             Ok(Started::Told(report)) => report,
         };
         match report {
@@ -52,13 +57,14 @@ impl Tuner<'_> {
                 Err(TuneError::NotApplied { key, why, left: outcome.left_keys() })
             }
             Report::Applied { side_effects, blind } => {
-                let story = Story { begin, entries: Vec::new(), cut_short: false, damaged: 0 };
+                let state =
+                    JournalState { begin, entries: Vec::new(), cut_short: false, damaged: 0 };
                 Ok(Begun {
                     schema: "seekwell/tune-try/1".to_owned(),
                     disk: disk.identity.clone(),
-                    changed: changed(&story),
+                    changed: changed(&state),
                     side_effects,
-                    for_ms: story.begin.for_ms,
+                    for_ms: state.begin.for_ms,
                     blind,
                     others: conflicts,
                 })
@@ -67,9 +73,9 @@ impl Tuner<'_> {
     }
 
     /// The disk's lock. One who only looks has it for a moment.
-    fn lock(&self, place: &Place) -> Result<Option<std::fs::File>, JournalError> {
+    fn lock(&self, files: &TrialFiles) -> Result<Option<std::fs::File>, JournalError> {
         for _ in 0..LOOKS {
-            if let Some(lock) = place.lock()? {
+            if let Some(lock) = files.lock()? {
                 return Ok(Some(lock));
             }
             std::thread::sleep(LOOK);
@@ -78,27 +84,27 @@ impl Tuner<'_> {
     }
 
     /// The guard is dead; this program does its work. The lock is still ours.
-    fn lost(&self, place: &Place) -> Result<TuneError, TuneError> {
-        let Some(story) = place.story()?.filter(Story::unfinished) else {
+    fn lost(&self, files: &TrialFiles) -> Result<TuneError, TuneError> {
+        let Some(state) = files.state()?.filter(JournalState::unfinished) else {
             return Ok(TuneError::GuardLost { left: Vec::new() });
         };
-        let applier = Applier::new(Arc::new(Sysfs::new()), story.begin.limits);
-        let outcome = guard::recover(&place.journal(), &story, &applier, Reason::Recovered)?;
+        let applier = Applier::new(Arc::new(Sysfs::new()), state.begin.limits);
+        let outcome = guard::recover(&files.journal(), &state, &applier, Reason::Recovered)?;
         Ok(TuneError::GuardLost { left: outcome.left_keys() })
     }
 
     /// Puts the journal of what came before out of the way; refuses when that is not settled.
-    fn make_room(&self, place: &Place, disk: &Disk) -> Result<(), TuneError> {
-        let Some(story) = place.story()? else { return Ok(()) };
-        if story.begin.machine != Machine::read(self.view) {
+    fn make_room(&self, files: &TrialFiles, disk: &Disk) -> Result<(), TuneError> {
+        let Some(state) = files.state()? else { return Ok(()) };
+        if state.begin.machine != Machine::read(self.view) {
             // Of a boot that is over: its settings are gone with it.
             return Ok(());
         }
-        if story.unfinished() {
+        if state.unfinished() {
             return Err(TuneError::Unfinished { disk: disk.identity.name.clone() });
         }
-        if story.phase() == Phase::Kept {
-            place.set_aside()?;
+        if state.phase() == Phase::Kept {
+            files.set_aside()?;
         }
         Ok(())
     }
@@ -192,13 +198,13 @@ impl Tuner<'_> {
     fn allow(
         &self,
         disk: &Disk,
-        wish: &Wish,
+        request: &TrialRequest,
         changes: &[(Change, Attribute)],
     ) -> Result<(), TuneError> {
         for (change, attribute) in changes {
             let risk = (attribute.setting.risk)(&change.value);
             let (key, value) = (change.key.clone(), change.value.clone());
-            if risk > Risk::B && risk > wish.allow {
+            if risk > Risk::B && risk > request.allow {
                 return Err(TuneError::Risk { key, value, risk });
             }
             if risk == Risk::D
@@ -244,7 +250,7 @@ impl Tuner<'_> {
     fn first_line(
         &self,
         disk: &Disk,
-        wish: &Wish,
+        request: &TrialRequest,
         changes: Vec<Change>,
         chosen: &[Attribute],
     ) -> Begin {
@@ -275,14 +281,14 @@ impl Tuner<'_> {
             disk: disk.identity.clone(),
             dir: disk.dir.clone(),
             started_unix_s: since.as_secs(),
-            for_ms: ms(wish.time),
+            for_ms: ms(request.time),
             changes,
             resets,
             originals,
-            limits: wish.limits,
-            canary_ms: wish.canary.then(|| ms(CANARY)),
-            owner: wish.owned.then(std::process::id),
-            watch_ms: ms(WATCH.min(wish.time / 4).max(Duration::from_millis(20))),
+            limits: request.limits,
+            canary_ms: request.canary.then(|| ms(CANARY)),
+            owner: request.owned.then(std::process::id),
+            watch_ms: ms(WATCH.min(request.time / 4).max(Duration::from_millis(20))),
         }
     }
 }
@@ -303,7 +309,7 @@ fn recent_error(disk: &Disk, view: &dyn View) -> Option<String> {
 
 /// Whether the kernel's log says that it switched command queueing off on this disk.
 fn ncq_off(view: &dyn View, disk: &Disk) -> bool {
-    use seekwell_inspect::log::{Collector, State};
+    use seekwell_inspect::log::{Collector, DeviceState};
     if disk.ata_port.is_none() {
         return false;
     }
@@ -313,5 +319,5 @@ fn ncq_off(view: &dyn View, disk: &Disk) -> bool {
     collector.push(&log);
     let ours = |name: &Option<String>| name.as_deref() == Some(disk.identity.name.as_str());
     let report = collector.report("the kernel log");
-    report.incidents.iter().any(|i| ours(&i.disk) && i.states.contains(&State::NcqOff))
+    report.incidents.iter().any(|i| ours(&i.disk) && i.states.contains(&DeviceState::NcqOff))
 }

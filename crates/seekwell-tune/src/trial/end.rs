@@ -3,36 +3,36 @@
 use super::*;
 use std::time::Instant;
 
-/// How long a guard may take to put everything back before it counts as silent.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// How long a guard may take to roll back before it counts as silent.
+const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// How long a guard that does not answer may take to be gone.
-const DYING: Duration = Duration::from_secs(5);
+/// How long a guard that does not answer may take to exit.
+const EXIT_GRACE: Duration = Duration::from_secs(5);
 
 impl Tuner<'_> {
     /// The disk that is meant: the given one, or the only one with a trial of this kind.
-    fn place(
+    fn files(
         &self,
         disk: Option<&Disk>,
-        fits: impl Fn(&Place, &Story) -> bool,
-    ) -> Result<(Place, Story), TuneError> {
+        fits: impl Fn(&TrialFiles, &JournalState) -> bool,
+    ) -> Result<(TrialFiles, JournalState), TuneError> {
         let here = Machine::read(self.view);
-        let places = match disk {
-            Some(disk) => vec![Place::new(&self.run_dir, &disk.identity.dev)],
-            None => self.places()?,
+        let all_files = match disk {
+            Some(disk) => vec![TrialFiles::new(&self.run_dir, &disk.identity.dev)],
+            None => self.all_files()?,
         };
         let mut found = Vec::new();
-        for place in places {
-            let Some(story) = place.story()? else { continue };
-            if story.begin.machine.machine_id != here.machine_id {
+        for files in all_files {
+            let Some(state) = files.state()? else { continue };
+            if state.begin.machine.machine_id != here.machine_id {
                 // Asked about by name it is an error; among all it is passed over.
                 match disk {
-                    Some(_) => return Err(TuneError::OtherMachine { path: place.journal() }),
+                    Some(_) => return Err(TuneError::OtherMachine { path: files.journal() }),
                     None => continue,
                 }
             }
-            if fits(&place, &story) && story.begin.machine == here {
-                found.push((place, story));
+            if fits(&files, &state) && state.begin.machine == here {
+                found.push((files, state));
             }
         }
         match found.len() {
@@ -50,21 +50,21 @@ impl Tuner<'_> {
     /// [`TuneError`]. With [`TuneError::Persist`] of a rule that could not be made, the trial goes
     /// on as before.
     pub fn keep(&self, disk: Option<&Disk>, persist: bool) -> Result<Kept, TuneError> {
-        let (place, story) = match self.place(disk, |_, s| s.phase() == Phase::Trying) {
+        let (files, state) = match self.files(disk, |_, s| s.phase() == Phase::Trying) {
             Err(TuneError::NoTrial { disk: name }) => return Err(self.too_late(disk, name)),
             found => found?,
         };
-        let was = &story.begin.disk;
+        let was = &state.begin.disk;
         if let Some(difference) = guard::replaced(self.view, was) {
             return Err(TuneError::Replaced { disk: was.name.clone(), difference });
         }
-        let rule = if persist { Some(self.rule_for(&story)?) } else { None };
+        let rule = if persist { Some(self.rule_for(&state)?) } else { None };
         let prepared = rule.as_ref().map(persist::prepare).transpose()?;
-        match guard::ask(&place.socket(), Ask::Keep, PATIENCE) {
+        match guard::ask(&files.socket(), Ask::Keep, ROLLBACK_TIMEOUT) {
             Ok(Reply::Kept) => {}
             Ok(Reply::Refused { why }) => return Err(TuneError::Told(why)),
             Ok(_) => return Err(TuneError::Told("it gave an answer to another question".into())),
-            Err(_) if place.lock()?.is_some() => {
+            Err(_) if files.lock()?.is_some() => {
                 return Err(TuneError::Unfinished { disk: was.name.clone() });
             }
             Err(error) => return Err(TuneError::Silent(error)),
@@ -72,15 +72,19 @@ impl Tuner<'_> {
         let mut kept = Kept {
             schema: "seekwell/tune-keep/1".to_owned(),
             disk: was.clone(),
-            changed: changed(&story),
+            changed: changed(&state),
             rule: None,
             not_verified: None,
             others: Vec::new(),
         };
         if let (Some(rule), Some(prepared)) = (rule, prepared) {
             // Noted first, so that `undo` knows of it whatever happens in between.
-            let mut journal = Journal::resume(&place.journal())?;
-            journal.append(&Entry::Persisting { rule: rule.path.clone() })?;
+            let mut journal = Journal::resume(&files.journal())?;
+            if journal.phase() != Some(Phase::Kept) {
+                // Somebody has undone it since.
+                return Err(self.too_late(disk, Some(was.name.clone())));
+            }
+            journal.append(&JournalEntry::Persisting { rule: rule.path.clone() })?;
             if let Verified::No { why } = &prepared.verified {
                 kept.not_verified = Some(why.clone());
             }
@@ -97,11 +101,11 @@ impl Tuner<'_> {
     /// [`TuneError::Over`] when it was put back before, and [`TuneError`] otherwise.
     pub fn heartbeat(&self, disk: &Disk) -> Result<Duration, TuneError> {
         let disk = Some(disk);
-        let (place, _) = match self.place(disk, |_, s| s.phase() == Phase::Trying) {
+        let (files, _) = match self.files(disk, |_, s| s.phase() == Phase::Trying) {
             Err(TuneError::NoTrial { disk: name }) => return Err(self.too_late(disk, name)),
             found => found?,
         };
-        match guard::ask(&place.socket(), Ask::Heartbeat, PATIENCE) {
+        match guard::ask(&files.socket(), Ask::Heartbeat, ROLLBACK_TIMEOUT) {
             Ok(Reply::Status { remaining_ms, .. }) => Ok(Duration::from_millis(remaining_ms)),
             Ok(Reply::Refused { why }) => Err(TuneError::Told(why)),
             Ok(_) => Err(TuneError::Told("it gave an answer to another question".into())),
@@ -114,21 +118,21 @@ impl Tuner<'_> {
 
     /// Why there is nothing to keep: mostly that it was put back before.
     fn too_late(&self, disk: Option<&Disk>, name: Option<String>) -> TuneError {
-        match self.place(disk, |_, s| s.reason().is_some()) {
-            Ok((_, story)) => TuneError::Over {
-                disk: story.begin.disk.name.clone(),
-                reason: story.reason().map(ToString::to_string).unwrap_or_default(),
+        match self.files(disk, |_, s| s.reason().is_some()) {
+            Ok((_, state)) => TuneError::Over {
+                disk: state.begin.disk.name.clone(),
+                reason: state.reason().map(ToString::to_string).unwrap_or_default(),
             },
             Err(_) => TuneError::NoTrial { disk: name },
         }
     }
 
-    fn rule_for(&self, story: &Story) -> Result<Rule, TuneError> {
-        let was = &story.begin.disk;
+    fn rule_for(&self, state: &JournalState) -> Result<Rule, TuneError> {
+        let was = &state.begin.disk;
         let gone = || TuneError::NoDisk { given: was.name.clone(), why: "it is gone".to_owned() };
         let disk = Disk::by_number(self.view, was.dev.parse().map_err(|()| gone())?)?;
-        let changed = changed(story);
-        Ok(persist::rule(self.view, &disk, &story.begin.changes, &changed, &self.rules_dir)?)
+        let changed = changed(state);
+        Ok(persist::rule(self.view, &disk, &state.begin.changes, &changed, &self.rules_dir)?)
     }
 
     /// Puts back what a trial changed; of a disk without one, what was kept; and removes its rule.
@@ -136,9 +140,9 @@ impl Tuner<'_> {
     /// # Errors
     /// [`TuneError`]. What could not be put back is in the outcome, not an error.
     pub fn undo(&self, disk: Option<&Disk>) -> Result<Undone, TuneError> {
-        let settled = |s: &Story| s.phase() == Phase::Ended && !s.unfinished();
-        let found = self.place(disk, |p, s| !settled(s) || !p.earlier().is_empty());
-        let (place, story) = match (found, disk) {
+        let settled = |s: &JournalState| s.phase() == Phase::Ended && !s.unfinished();
+        let found = self.files(disk, |p, s| !settled(s) || !p.earlier().is_empty());
+        let (files, state) = match (found, disk) {
             (Err(TuneError::NoTrial { .. }), Some(disk)) => return self.undo_rule(disk),
             (Err(TuneError::Journal(error @ JournalError::Damaged { .. })), _) => {
                 return self.undo_by_guard(error);
@@ -147,21 +151,21 @@ impl Tuner<'_> {
         };
         let mut undone = Undone {
             schema: "seekwell/tune-undo/1".to_owned(),
-            disk: story.begin.disk.clone(),
-            outcome: Outcome::default(),
+            disk: state.begin.disk.clone(),
+            outcome: RestoreOutcome::default(),
             rule_removed: None,
             notes: Vec::new(),
         };
-        let only_earlier = settled(&story);
+        let only_earlier = settled(&state);
         let begun = Instant::now();
         let _lock = loop {
-            if let Some(lock) = place.lock()? {
+            if let Some(lock) = files.lock()? {
                 break lock;
             }
             // One that was just killed holds its lock and its socket for a moment more, and one
             // that has ended its lock: it knows nothing of what was kept before it.
-            let dying = begun.elapsed() < DYING;
-            match self.ask_guard(&place, undone.clone()) {
+            let dying = begun.elapsed() < EXIT_GRACE;
+            match self.ask_guard(&files, undone.clone()) {
                 Err(TuneError::Silent(_)) if dying => {}
                 Ok(_) if only_earlier && dying => {}
                 told => return told,
@@ -169,32 +173,34 @@ impl Tuner<'_> {
             std::thread::sleep(Duration::from_millis(50));
         };
         // Between the first look and the lock the guard may have done it.
-        let Some(story) = place.story()? else { return Ok(undone) };
-        if only_earlier && settled(&story) {
-            return self.undo_kept(&place, undone);
+        let Some(state) = files.state()? else { return Ok(undone) };
+        if only_earlier && settled(&state) {
+            return self.undo_kept(&files, undone);
         }
-        if settled(&story) {
-            undone.outcome = story.outcome().cloned().unwrap_or_default();
-            undone.notes.extend(story.reason().map(|r| format!("already put back: {r}")));
+        if settled(&state) {
+            undone.outcome = state.outcome().cloned().unwrap_or_default();
+            undone.notes.extend(state.reason().map(|r| format!("already put back: {r}")));
             return Ok(undone);
         }
-        undone.rule_removed = story.rule().filter(|r| r.exists()).map(Path::to_path_buf);
-        if let Some(difference) = guard::replaced(self.view, &story.begin.disk) {
-            return self.forget(&place, &story, &difference);
+        undone.rule_removed = state.rule().filter(|r| r.exists()).map(Path::to_path_buf);
+        if let Some(difference) = guard::replaced(self.view, &state.begin.disk) {
+            return self.forget(&files, &state, &difference);
         }
-        let applier = Applier::new(Arc::new(Sysfs::new()), story.begin.limits);
-        let reason = if story.phase() == Phase::Kept { Reason::Asked } else { Reason::Recovered };
-        undone.outcome = guard::recover(&place.journal(), &story, &applier, reason)?;
-        self.undo_kept(&place, undone)
+        let applier = Applier::new(Arc::new(Sysfs::new()), state.begin.limits);
+        let reason = if state.phase() == Phase::Kept { Reason::Asked } else { Reason::Recovered };
+        undone.outcome = guard::recover(&files.journal(), &state, &applier, reason)?;
+        self.undo_kept(&files, undone)
     }
 
     /// A journal that cannot be understood: a guard that lives knows what was in it.
     fn undo_by_guard(&self, damaged: JournalError) -> Result<Undone, TuneError> {
         let JournalError::Damaged { path, .. } = &damaged else { return Err(damaged.into()) };
-        let Some(place) = Place::of(path) else { return Err(damaged.into()) };
-        let disk = place.dev().parse().ok().and_then(|dev| Disk::by_number(self.view, dev).ok());
+        let Some(files) = TrialFiles::of(path) else { return Err(damaged.into()) };
+        let disk = files.dev().parse().ok().and_then(|dev| Disk::by_number(self.view, dev).ok());
         let Some(disk) = disk else { return Err(damaged.into()) };
-        let Ok(Reply::Undone { outcome }) = guard::ask(&place.socket(), Ask::Undo, PATIENCE) else {
+        let Ok(Reply::Undone { outcome }) =
+            guard::ask(&files.socket(), Ask::Undo, ROLLBACK_TIMEOUT)
+        else {
             return Err(damaged.into());
         };
         let (schema, notes) = ("seekwell/tune-undo/1".to_owned(), vec![damaged.to_string()]);
@@ -202,20 +208,20 @@ impl Tuner<'_> {
     }
 
     /// What was kept before the last trial, the newest first. The disk's lock must be held.
-    fn undo_kept(&self, place: &Place, mut undone: Undone) -> Result<Undone, TuneError> {
+    fn undo_kept(&self, files: &TrialFiles, mut undone: Undone) -> Result<Undone, TuneError> {
         if let Some(difference) = guard::replaced(self.view, &undone.disk) {
             let disk = undone.disk.name;
             return Err(TuneError::Replaced { disk, difference });
         }
         let applier = Applier::new(Arc::new(Sysfs::new()), Limits::default());
-        for path in place.earlier() {
+        for path in files.earlier() {
             self.undo_earlier(&path, &applier, &mut undone)?;
         }
         Ok(undone)
     }
 
-    fn ask_guard(&self, place: &Place, mut undone: Undone) -> Result<Undone, TuneError> {
-        match guard::ask(&place.socket(), Ask::Undo, PATIENCE) {
+    fn ask_guard(&self, files: &TrialFiles, mut undone: Undone) -> Result<Undone, TuneError> {
+        match guard::ask(&files.socket(), Ask::Undo, ROLLBACK_TIMEOUT) {
             Ok(Reply::Undone { outcome }) => {
                 undone.outcome = outcome;
                 Ok(undone)
@@ -223,10 +229,10 @@ impl Tuner<'_> {
             Ok(Reply::Refused { why }) => Err(TuneError::Told(why)),
             Ok(_) => Err(TuneError::Told("it gave an answer to another question".into())),
             // It may have ended, by itself or not, while it was asked.
-            Err(error) => match place.story()? {
-                Some(story) if story.phase() == Phase::Ended => {
-                    undone.outcome = story.outcome().cloned().unwrap_or_default();
-                    undone.notes.extend(story.reason().map(|r| format!("already put back: {r}")));
+            Err(error) => match files.state()? {
+                Some(state) if state.phase() == Phase::Ended => {
+                    undone.outcome = state.outcome().cloned().unwrap_or_default();
+                    undone.notes.extend(state.reason().map(|r| format!("already put back: {r}")));
                     Ok(undone)
                 }
                 _ => Err(TuneError::Silent(error)),
@@ -241,14 +247,14 @@ impl Tuner<'_> {
         applier: &Applier,
         undone: &mut Undone,
     ) -> Result<(), TuneError> {
-        if let Some(story) = journal::read(path)?
-            && story.begin.machine == Machine::read(self.view)
-            && story.begin.disk == undone.disk
+        if let Some(state) = journal::read(path)?
+            && state.begin.machine == Machine::read(self.view)
+            && state.begin.disk == undone.disk
         {
-            let outcome = applier.restore(&story.begin.originals, &story.ours());
+            let outcome = applier.restore(&state.begin.originals, &state.ours());
             undone.outcome.restored.extend(outcome.restored);
             undone.outcome.left.extend(outcome.left);
-            if let Some(rule) = story.rule().filter(|r| persist::remove(r)) {
+            if let Some(rule) = state.rule().filter(|r| persist::remove(r)) {
                 undone.rule_removed = Some(rule.to_path_buf());
             }
         }
@@ -260,10 +266,15 @@ impl Tuner<'_> {
     }
 
     /// The disk of an unfinished trial is another one now: nothing is written to it.
-    fn forget(&self, place: &Place, story: &Story, why: &str) -> Result<Undone, TuneError> {
-        let name = story.begin.disk.name.clone();
-        let mut journal = Journal::resume(&place.journal())?;
-        journal.append(&Entry::Forgotten { why: why.to_owned() })?;
+    fn forget(
+        &self,
+        files: &TrialFiles,
+        state: &JournalState,
+        why: &str,
+    ) -> Result<Undone, TuneError> {
+        let name = state.begin.disk.name.clone();
+        let mut journal = Journal::resume(&files.journal())?;
+        journal.append(&JournalEntry::Forgotten { why: why.to_owned() })?;
         Err(TuneError::Replaced { disk: name, difference: why.to_owned() })
     }
 

@@ -23,7 +23,7 @@ fn refused(view: &Fake, words: &[&str], allow: Risk) -> TuneError {
         rules_dir: run.path().to_path_buf(),
         program: PathBuf::from("/nonexistent/seekwell"),
     };
-    let wish = Wish {
+    let request = TrialRequest {
         words: words.iter().map(|w| (*w).to_owned()).collect(),
         time: Duration::from_secs(1),
         allow,
@@ -31,7 +31,7 @@ fn refused(view: &Fake, words: &[&str], allow: Risk) -> TuneError {
         canary: false,
         owned: false,
     };
-    let error = tuner.begin(&disk(view), &wish).expect_err("there is no program to start");
+    let error = tuner.begin(&disk(view), &request).expect_err("there is no program to start");
     assert!(!run.path().join("run").exists(), "refused before a word was written: {error}");
     error
 }
@@ -154,15 +154,15 @@ fn status_looks_at_no_setting_while_a_guard_is_too_busy_to_answer() {
         rules_dir: run.path().to_path_buf(),
         program: PathBuf::from("/nonexistent/seekwell"),
     };
-    let place = Place::new(run.path(), "8:0");
+    let files = TrialFiles::new(run.path(), "8:0");
     let mut begin = journal::tests::begin();
     begin.machine = Machine::read(&view);
     begin.disk = disk(&view).identity;
     begin.originals[0].path = setting;
-    let mut journal = Journal::begin(&place, begin).unwrap();
-    journal.append(&Entry::Write { key: "nomerges".into(), to: "2".into() }).unwrap();
+    let mut journal = Journal::begin(&files, begin).unwrap();
+    journal.append(&JournalEntry::Write { key: "nomerges".into(), to: "2".into() }).unwrap();
 
-    let lock = place.lock().unwrap();
+    let lock = files.lock().unwrap();
     let busy = tuner.status(None).unwrap().remove(0);
     assert_eq!((busy.guarded, busy.remaining_ms), (true, None));
     assert_eq!(busy.changed, []);

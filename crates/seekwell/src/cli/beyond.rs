@@ -3,7 +3,7 @@
 use super::When;
 use super::values::{self, ValueError};
 use clap::Args;
-use seekwell_checkup::limit::Metric;
+use seekwell_checkup::limit::{Bound, Metric};
 use seekwell_io::units::Nanos;
 
 /// Questions that take several runs.
@@ -49,15 +49,6 @@ pub struct Beyond {
     /// terminal
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub progress: When,
-}
-
-/// A bound on a statistic of the response time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bound {
-    /// What is bounded.
-    pub metric: Metric,
-    /// The most it may be.
-    pub most: Nanos,
 }
 
 /// `p99=2ms`.

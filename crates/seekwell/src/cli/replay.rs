@@ -3,12 +3,14 @@
 use super::trace::readable;
 use super::values;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 use seekwell_access::Fingerprint;
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
+use seekwell_runs::ReplayMode;
 use seekwell_trace::formats::Format;
+use seekwell_trace::replay::{Fit, Moment};
 use std::path::PathBuf;
 
 /// What is shown below the options.
@@ -48,8 +50,11 @@ pub struct Replay {
     #[arg(long, value_name = "RECORDED=TARGET", value_parser = mapping)]
     pub map: Vec<(String, PathBuf)>,
     /// When requests are issued
-    #[arg(long, value_name = "MODE", default_value = "timed")]
-    pub mode: Mode,
+    #[arg(
+        long, value_name = "MODE", default_value = "timed",
+        value_parser = values::one_of(MODES, ReplayMode::name)
+    )]
+    pub mode: ReplayMode,
     /// Replay this many times as fast; think times shrink accordingly
     #[arg(long, value_name = "X", default_value = "1", value_parser = speed)]
     pub speed: f64,
@@ -58,11 +63,17 @@ pub struct Replay {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub depth: Option<u32>,
     /// What to do where the recorded disk was larger than the target
-    #[arg(long, value_name = "HOW", default_value = "fail")]
+    #[arg(
+        long, value_name = "HOW", default_value = "fail",
+        value_parser = values::one_of(FITS, Fit::name)
+    )]
     pub fit: Fit,
     /// The recorded time that counts
-    #[arg(long, value_name = "WHICH", default_value = "queue")]
-    pub times: Times,
+    #[arg(
+        long, value_name = "WHICH", default_value = "queue",
+        value_parser = values::one_of(MOMENTS, Moment::name)
+    )]
+    pub times: Moment,
     /// Requests issued later than this count as late
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::duration)]
     pub late: Nanos,
@@ -117,35 +128,27 @@ pub struct Replay {
 }
 
 /// When requests are issued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
-    /// Each at its recorded time, whether or not the target keeps up
-    Timed,
-    /// As soon as fewer than --depth are outstanding, or than were in the recording
-    Depth,
-    /// After the requests it depended on, plus its think time
-    Dependent,
-}
+const MODES: [(ReplayMode, &str); 3] = [
+    (ReplayMode::Timed, "Each at its recorded time, whether or not the target keeps up"),
+    (
+        ReplayMode::Depth,
+        "As soon as fewer than --depth are outstanding, or than were in the recording",
+    ),
+    (ReplayMode::Dependent, "After the requests it depended on, plus its think time"),
+];
 
 /// What to do where the recorded disk was larger than the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Fit {
-    /// Refuse it
-    Fail,
-    /// Wrap addresses: distances are kept, locations overlap
-    Modulo,
-    /// Scale addresses: order is kept, distances change
-    Scale,
-}
+const FITS: [(Fit, &str); 3] = [
+    (Fit::Fail, "Refuse it"),
+    (Fit::Modulo, "Wrap addresses: distances are kept, locations overlap"),
+    (Fit::Scale, "Scale addresses: order is kept, distances change"),
+];
 
 /// The recorded time that counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Times {
-    /// When requests were made: the target's own scheduler does its work again
-    Queue,
-    /// When the device got them
-    Issue,
-}
+const MOMENTS: [(Moment, &str); 2] = [
+    (Moment::Queue, "When requests were made: the target's own scheduler does its work again"),
+    (Moment::Issue, "When the device got them"),
+];
 
 /// Names of tag policies.
 pub fn tag_policy() -> impl TypedValueParser<Value = TagPolicy> {

@@ -5,6 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueHint};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use seekwell_trace::copy::Selection;
 use seekwell_trace::formats::Format;
 use std::path::PathBuf;
 
@@ -133,6 +134,20 @@ pub struct Cut {
     /// Keep these operations only
     #[arg(long, value_name = "OP,…", value_delimiter = ',', value_parser = op())]
     pub op: Vec<Op>,
+}
+
+impl Cut {
+    /// What is kept.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            start: self.start,
+            end: self.end,
+            devices: self.device.clone(),
+            pids: self.pid.clone(),
+            processes: self.process.clone(),
+            ops: self.op.clone(),
+        }
+    }
 }
 
 /// Names of formats that are read.

@@ -3,7 +3,9 @@
 use super::{Destroy, margin, values};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use seekwell_io::units::Nanos;
+use seekwell_run::tuning::Goal;
 use seekwell_stats::Margin;
+use seekwell_tune::setting::Risk;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -157,7 +159,7 @@ pub struct Auto {
     #[arg(long, value_name = "WORKLOAD", long_help = WORKLOAD, default_value = "randread")]
     pub workload: String,
     /// Metric to optimise
-    #[arg(long, default_value = "rate")]
+    #[arg(long, default_value = "rate", value_parser = values::one_of(GOALS, Goal::name))]
     pub goal: Goal,
     /// Try this setting instead of the automatic choice; may be repeated
     #[arg(long = "candidate", value_name = "KEY=VALUE")]
@@ -183,13 +185,10 @@ pub struct Auto {
 }
 
 /// What `tune auto` is to make better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Goal {
-    /// Requests per second
-    Rate,
-    /// The 99th percentile of the time a request takes
-    P99,
-}
+const GOALS: [(Goal, &str); 2] = [
+    (Goal::Rate, "Requests per second"),
+    (Goal::P99, "The 99th percentile of the time a request takes"),
+];
 
 /// Risks that must be named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -200,6 +199,21 @@ pub enum RiskClass {
     /// May lose data
     #[value(name = "D")]
     D,
+}
+
+impl RiskClass {
+    /// The risk it allows.
+    pub const fn risk(self) -> Risk {
+        match self {
+            Self::C => Risk::C,
+            Self::D => Risk::D,
+        }
+    }
+
+    /// Its letter.
+    pub fn letter(self) -> char {
+        self.risk().letter()
+    }
 }
 
 /// `seekwell tune-guard`: for this program alone.

@@ -1,39 +1,26 @@
-//! Values as people type them: sizes, durations, percentages and distributions, in fio's notation.
+//! Values as clap reads them.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekwell_experiment::Rw;
 use seekwell_io::target::Engine;
-use seekwell_io::units::Nanos;
-use seekwell_io::workload::Pattern;
-use std::time::Duration;
+use seekwell_io::value::clip;
+pub use seekwell_io::value::{ValueError, block_size, distribution, duration, size};
 
-/// A value that could not be understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ValueError {
-    /// Not a number with a unit.
-    #[error("{found:?} is not a {what}; write it like {example}")]
-    Unreadable {
-        /// What was typed.
-        found: String,
-        /// What it should be.
-        what: &'static str,
-        /// A legal one.
-        example: &'static str,
-    },
-    /// A number out of its range.
-    #[error("{found:?} is out of range: {range}")]
-    OutOfRange {
-        /// What was typed.
-        found: String,
-        /// What is accepted.
-        range: &'static str,
-    },
+/// One of a few values by its name, each with a line of help.
+pub fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [(T, &'static str); N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let values = all.map(|(value, what)| PossibleValue::new(name(value)).help(what));
+    PossibleValuesParser::new(values).map(move |text| {
+        let found = all.iter().find(|(value, _)| name(*value) == text);
+        found.expect("one of the names").0
+    })
 }
 
 /// How requests are issued.
 pub fn engine() -> impl TypedValueParser<Value = Engine> {
-    let values = Engine::ALL.map(|(engine, what)| PossibleValue::new(engine.name()).help(what));
-    PossibleValuesParser::new(values).map(|name| Engine::named(&name).expect("one of the names"))
+    one_of(Engine::ALL, Engine::name)
 }
 
 /// Direction and order of requests.
@@ -43,34 +30,6 @@ pub fn direction() -> impl TypedValueParser<Value = Rw> {
         if rw == Rw::ReadWrite { value.alias("readwrite") } else { value }
     });
     PossibleValuesParser::new(values).map(|name| Rw::named(&name).expect("one of the names"))
-}
-
-/// Bytes: `4k`, `1M`, `2GiB`, `512`. Factors are 1024, as in fio.
-///
-/// # Errors
-/// [`ValueError`] when it is not a number with a known unit, or more than 8 EiB.
-pub fn size(text: &str) -> Result<u64, ValueError> {
-    let bad = || ValueError::Unreadable {
-        found: clip(text),
-        what: "size",
-        example: "512, 4k, 1M or 2GiB",
-    };
-    let (number, unit) = split(text).ok_or_else(bad)?;
-    let unit = unit.to_ascii_lowercase();
-    let shift = match unit.trim_end_matches("ib").trim_end_matches('b') {
-        "" if unit != "ib" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        "p" => 50,
-        _ => return Err(bad()),
-    };
-    let bytes = number * (1u64 << shift) as f64;
-    if !(0.0..i64::MAX as f64).contains(&bytes) {
-        return Err(ValueError::OutOfRange { found: clip(text), range: "0 to 8 EiB" });
-    }
-    Ok(bytes.round() as u64)
 }
 
 /// A name and a value: `files=1000`.
@@ -85,122 +44,4 @@ pub fn pair(text: &str) -> Result<(String, String), ValueError> {
         example: "files=1000",
     })?;
     Ok((name.to_owned(), value.to_owned()))
-}
-
-/// A request size: a size from 1 byte to 64 MiB.
-///
-/// # Errors
-/// As for [`size`].
-pub fn block_size(text: &str) -> Result<u32, ValueError> {
-    match size(text)? {
-        bytes @ 1..=0x0400_0000 => Ok(bytes as u32),
-        _ => Err(ValueError::OutOfRange { found: clip(text), range: "1 byte to 64 MiB" }),
-    }
-}
-
-/// A span of time: `5s`, `500ms`, `2m`, `1h`; a bare number is seconds, as in fio.
-///
-/// # Errors
-/// [`ValueError`] when it is not a number with a known unit, or more than 30 days.
-pub fn duration(text: &str) -> Result<Nanos, ValueError> {
-    let bad = || ValueError::Unreadable {
-        found: clip(text),
-        what: "duration",
-        example: "5s, 500ms or 2m",
-    };
-    let (number, unit) = split(text).ok_or_else(bad)?;
-    let seconds = match unit.to_ascii_lowercase().as_str() {
-        "" | "s" | "sec" | "seconds" => 1.0,
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86400.0,
-        _ => return Err(bad()),
-    } * number;
-    if !(0.0..=30.0 * 86400.0).contains(&seconds) {
-        return Err(ValueError::OutOfRange { found: clip(text), range: "0 to 30 days" });
-    }
-    Ok(Nanos::from(Duration::from_secs_f64(seconds)))
-}
-
-/// Where random requests go: `random` or `zipf:THETA`.
-///
-/// # Errors
-/// [`ValueError`] when it is neither.
-pub fn distribution(text: &str) -> Result<Pattern, ValueError> {
-    let bad = || ValueError::Unreadable {
-        found: clip(text),
-        what: "distribution",
-        example: "random or zipf:1.2",
-    };
-    match text.split_once(':') {
-        None if text == "random" => Ok(Pattern::Random),
-        None if text == "zipf" => Ok(Pattern::Zipf { theta: 1.1 }),
-        Some(("zipf", theta)) => {
-            let theta: f64 = theta.parse().map_err(|_| bad())?;
-            if theta > 0.0 && theta <= 10.0 {
-                Ok(Pattern::Zipf { theta })
-            } else {
-                Err(ValueError::OutOfRange { found: clip(text), range: "zipf:0.01 to zipf:10" })
-            }
-        }
-        _ => Err(bad()),
-    }
-}
-
-/// A decimal number and what follows it.
-fn split(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: f64 = number.parse().ok()?;
-    number.is_finite().then_some((number, unit.trim()))
-}
-
-/// What was typed, short enough to be shown.
-fn clip(text: &str) -> String {
-    text.chars().take(40).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn sizes_are_read_as_fio_reads_them() {
-        let cases = [("512", 512), ("4k", 4096), ("4K", 4096), ("1M", 1 << 20), ("2GiB", 2 << 30)];
-        for (text, bytes) in cases {
-            assert_eq!(size(text), Ok(bytes), "{text}");
-        }
-        assert_eq!(size("1.5k"), Ok(1536));
-        assert_eq!(size("10 MB"), Ok(10 << 20));
-    }
-
-    #[test]
-    fn durations_are_seconds_unless_they_say_otherwise() {
-        assert_eq!(duration("5"), Ok(Nanos::from_millis(5000)));
-        assert_eq!(duration("500ms"), Ok(Nanos::from_millis(500)));
-        assert_eq!(duration("2m"), Ok(Nanos::from_millis(120_000)));
-    }
-
-    #[test]
-    fn what_is_not_a_value_says_how_to_write_one() {
-        for text in ["", "k", "4x", "ib", "four", "-1", "1e3", "4kk"] {
-            let error = size(text).unwrap_err().to_string();
-            assert!(error.contains("4k"), "{text}: {error}");
-        }
-        assert!(size("99999999999999999999").is_err());
-        assert!(block_size("65M").is_err());
-        assert!(duration("40d").unwrap_err().to_string().contains("30 days"));
-        assert!(distribution("zipf:-1").is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_a_reader_panic(text in ".{0,30}") {
-            let _ = (size(&text), block_size(&text), duration(&text), distribution(&text));
-        }
-    }
 }

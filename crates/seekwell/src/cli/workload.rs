@@ -3,7 +3,7 @@
 use super::replay::tag_policy;
 use super::{RateProcess, values};
 use clap::Args;
-use seekwell_experiment::Rw;
+use seekwell_experiment::{Options, Rw};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
@@ -81,4 +81,28 @@ pub struct Workload {
     /// How requests are issued
     #[arg(long, default_value = "auto", value_parser = values::engine())]
     pub engine: Engine,
+}
+
+impl Workload {
+    /// As the library has it.
+    pub fn options(&self) -> Options {
+        Options {
+            rw: self.rw,
+            block_bytes: self.bs,
+            iodepth: self.iodepth,
+            numjobs: self.numjobs,
+            direct: self.direct == 1,
+            engine: self.engine,
+            tags: self.tags,
+            tag_policy: self.tag_policy,
+            mix_read_percent: self.rwmixread,
+            rate_iops: self.rate_iops,
+            poisson: self.rate_process == RateProcess::Poisson,
+            distribution: self.random_distribution,
+            fsync: self.fsync,
+            offset_bytes: self.offset,
+            runtime_ns: self.runtime,
+            ramp_ns: self.ramp_time,
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::session::{self, RunOptions};
 use seekwell_checkup::{Level, Plan, PlanInputs};
 use seekwell_run::look;
 use seekwell_run::{Wanted, prepare};
-use seekwell_runs::Kind;
+use seekwell_runs::RunKind;
 
 pub fn run(args: &Checkup, context: &Context) -> Ended {
     let level = match (args.quick, args.thorough) {
@@ -18,7 +18,7 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
     };
     let inspection = look(&context.view, &args.target)?;
     let options = RunOptions {
-        kind: Kind::Checkup,
+        kind: RunKind::Checkup,
         label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: args.engine,

@@ -99,11 +99,9 @@ fn look(
         return Ok((vec![log_alone(&log.source)], named));
     }
     if args.save.is_some() || args.from.is_some() || args.mask {
-        let (found, log) = match super::snapshot::look(args, context) {
-            Err(CommandError::Snapshot(error @ SnapshotError::NoHeader { .. })) => {
-                (from_text(args, error)?, None)
-            }
-            other => other?,
+        let (found, log) = match args.from.as_deref().map(saved::open).transpose() {
+            Err(error @ SnapshotError::NoHeader { .. }) => (from_text(args, error)?, None),
+            opened => super::snapshot::look(args, opened?, context)?,
         };
         let log = named.or(log);
         return Ok(match (&args.from, &log) {

@@ -16,7 +16,6 @@ pub mod reproduce;
 pub mod runs;
 pub mod serve;
 mod snapshot;
-mod suite;
 pub mod trace;
 mod trend;
 pub mod tune;

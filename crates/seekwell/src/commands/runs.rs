@@ -4,7 +4,7 @@ use crate::Ended;
 use crate::cli::RunsCommand;
 use crate::context::Context;
 use crate::exit::Exit;
-use seekwell_runs::{Entry, Filter, Listing};
+use seekwell_runs::{Filter, Listing, RunEntry};
 use serde_json::json;
 
 pub fn run(command: &RunsCommand, context: &Context) -> Ended {
@@ -78,7 +78,7 @@ fn list(listing: &Listing, context: &Context) -> Ended {
     Ok(Exit::Done)
 }
 
-fn entry(run: &Entry) -> serde_json::Value {
+fn entry(run: &RunEntry) -> serde_json::Value {
     json!({
         "id": run.id,
         "kind": run.kind,

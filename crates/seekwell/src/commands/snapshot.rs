@@ -5,7 +5,7 @@ use crate::cli::Inspect;
 use crate::context::Context;
 use crate::exit::CommandError;
 use seekwell_inspect::log::LogReport;
-use seekwell_inspect::saved::{self, About, MAX_LOG};
+use seekwell_inspect::saved::{self, About, MAX_LOG, SavedError};
 use seekwell_inspect::{Device, Inspection, Target};
 use seekwell_sys::{Bundle, KMSG, Mask, View, read_kmsg};
 use std::hash::{BuildHasher, RandomState};
@@ -14,15 +14,16 @@ use std::path::Path;
 /// A number of this installation that is not for others to see (machine-id(5)).
 const MACHINE_ID: &str = "/etc/machine-id";
 
-/// Inspects what the switches say, saves it where they say so, and gives what is to be shown, with
-/// what the kernel log in it says.
+/// Inspects what the switches ask for, on `opened` or on this machine, saves it if they say so, and
+/// returns what is to be shown, with what its kernel log says.
 pub fn look(
     args: &Inspect,
+    opened: Option<Bundle>,
     context: &Context,
 ) -> Result<(Vec<Inspection>, Option<LogReport>), CommandError> {
     let output = begin_asked(args.save.as_deref(), args.replace, context)?;
-    let (bundle, found) = match &args.from {
-        Some(file) => from(file, args)?,
+    let (bundle, found) = match opened {
+        Some(bundle) => chosen(bundle, args)?,
         None => live(args, context)?,
     };
     let (bundle, found) =
@@ -39,8 +40,7 @@ pub fn look(
     Ok((found, saved::log(&bundle)))
 }
 
-fn from(file: &Path, args: &Inspect) -> Result<(Bundle, Vec<Inspection>), CommandError> {
-    let bundle = saved::open(file)?;
+fn chosen(bundle: Bundle, args: &Inspect) -> Result<(Bundle, Vec<Inspection>), SavedError> {
     if args.targets.is_empty() {
         let found = saved::inspections(&bundle);
         return Ok((bundle, found));

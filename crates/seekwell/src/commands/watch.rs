@@ -28,7 +28,7 @@ pub fn run(context: &Context) -> Ended {
         for event in watch.wait(TURN)? {
             let now = now();
             if context.json {
-                let mut line = serde_json::to_value(&event)?;
+                let mut line = serde_json::to_value(&event).map_err(CommandError::Json)?;
                 line["schema"] = Value::from(SCHEMA);
                 line["time"] = Value::from(now);
                 context.print(&format!("{line}\n"))?;

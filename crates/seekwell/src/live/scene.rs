@@ -1,9 +1,8 @@
 //! What is shown of a run in progress: words and numbers, laid out for a width and a height.
 
 use super::strip::{Strip, p99};
-use crate::progress::seconds;
 use seekwell_io::gauge::Glance;
-use seekwell_io::units::{Nanos, three_digits};
+use seekwell_io::units::{Nanos, seconds, three_digits};
 use seekwell_report::units::iops;
 use seekwell_report::wrap;
 use std::time::{Duration, Instant};

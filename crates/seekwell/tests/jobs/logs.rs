@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The rows of a log, each with as many columns as the first.
-fn rows(path: &Path) -> Vec<Vec<u64>> {
+pub fn rows(path: &Path) -> Vec<Vec<u64>> {
     let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let row = |line: &str| line.split(", ").map(|field| field.parse().unwrap()).collect();
     text.lines().map(row).collect()

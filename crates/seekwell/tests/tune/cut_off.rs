@@ -6,7 +6,7 @@ use seekwell_tune::Disk;
 use seekwell_tune::apply::Limits;
 use seekwell_tune::journal::Phase;
 use seekwell_tune::setting::Risk;
-use seekwell_tune::trial::{Tuner, Wish};
+use seekwell_tune::trial::{TrialRequest, Tuner};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -103,7 +103,7 @@ fn a_disk_that_hangs_is_reported_the_rest_put_back_and_the_work_ended_when_it_co
         program: env!("CARGO_BIN_EXE_seekwell").into(),
     };
     let disk = Disk::of(&view, Path::new(&device)).unwrap();
-    let wish = Wish {
+    let request = TrialRequest {
         words: vec!["scheduler=mq-deadline".into(), "bdi.max_ratio=50".into()],
         time: Duration::from_secs(60),
         allow: Risk::B,
@@ -111,7 +111,7 @@ fn a_disk_that_hangs_is_reported_the_rest_put_back_and_the_work_ended_when_it_co
         canary: false,
         owned: false,
     };
-    tuner.begin(&disk, &wish).unwrap();
+    tuner.begin(&disk, &request).unwrap();
     let ratio = rig.sysfs().join("bdi/max_ratio");
     assert_eq!(fs::read_to_string(&ratio).unwrap().trim(), "50");
     tool("fsfreeze", &["--freeze", below.point.to_str().unwrap()]).expect("it can be frozen");
@@ -139,7 +139,7 @@ fn a_disk_that_hangs_is_reported_the_rest_put_back_and_the_work_ended_when_it_co
     writer.wait().unwrap();
     rig.wait_for_guard_to_end();
     rig.assert_as_before("after the disk came to");
-    let story = rig.place().story().unwrap().unwrap();
+    let story = rig.place().state().unwrap().unwrap();
     assert!(!story.unfinished(), "{:?}", story.entries);
 }
 
@@ -180,7 +180,7 @@ fn cut_off(rig: &Rig, victim: Victim, after: Duration) -> Option<Phase> {
     if victim == Victim::Program {
         // Without anybody's help, unless it was killed before there was a guard.
         wait_for("the guard's own rollback", SOON, || {
-            let story = rig.place().story().unwrap();
+            let story = rig.place().state().unwrap();
             story.is_none_or(|s| s.phase() == Phase::Ended || s.entries.is_empty())
         });
     }

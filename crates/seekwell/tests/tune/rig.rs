@@ -1,7 +1,7 @@
 //! Devices of a test's own, with journals and rules of their own.
 
 use crate::common::{self, Loop, Ran, done, skip, tool, wait_for};
-use seekwell_tune::journal::{Phase, Place};
+use seekwell_tune::journal::{Phase, TrialFiles};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -52,12 +52,15 @@ impl Rig {
         self.home.path().join("run")
     }
 
-    pub fn place(&self) -> Place {
-        Place::new(&self.run_dir(), fs::read_to_string(self.sysfs().join("dev")).unwrap().trim())
+    pub fn place(&self) -> TrialFiles {
+        TrialFiles::new(
+            &self.run_dir(),
+            fs::read_to_string(self.sysfs().join("dev")).unwrap().trim(),
+        )
     }
 
     pub fn phase(&self) -> Option<Phase> {
-        self.place().story().unwrap().map(|s| s.phase())
+        self.place().state().unwrap().map(|s| s.phase())
     }
 
     pub fn program(&self) -> Command {

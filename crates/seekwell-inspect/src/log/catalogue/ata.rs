@@ -1,8 +1,8 @@
 //! What libata says: entries 1 to 31.
 
-use super::{Entry, Family, Level, Seen, table};
+use super::entry::{CatalogueEntry, Family, Level, Seen, table};
 
-pub(super) const ENTRIES: &[Entry] = table! {
+pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     SataSpeedLimited Errors Source "libata-core.c:3295"
         [Error "<ata>: limiting SATA link speed to <num> Gbps"]
         "After repeated bus errors or time-outs the kernel holds the SATA link at a lower speed.";

@@ -1,8 +1,8 @@
 //! What the NVMe driver says: entries 43 to 51.
 
-use super::{Entry, Family, Level, Seen, table};
+use super::entry::{CatalogueEntry, Family, Level, Seen, table};
 
-pub(super) const ENTRIES: &[Entry] = table! {
+pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     NvmeTimeout Errors Lab "nvme/host/pci.c:1459"
         [Error "nvme <nvme>: I/O <*>timeout, aborting",
          Info "nvme <nvme>: Abort status: <hex>"]

@@ -1,8 +1,8 @@
 //! What the buses, file systems and arrays around a disk say: entries 52 to 70.
 
-use super::{Entry, Family, Level, Seen, table};
+use super::entry::{CatalogueEntry, Family, Level, Seen, table};
 
-pub(super) const ENTRIES: &[Entry] = table! {
+pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     PcieBandwidth Alone Source "pci/pci.c:6305"
         [Warning "<word> <pci>: <num> Gb/s available PCIe bandwidth, limited by "]
         "A slot or bridge on the way is slower than the device; the line names it.";

@@ -1,8 +1,8 @@
 //! What the SCSI and block layers say: entries 32 to 42.
 
-use super::{Entry, Family, Level, Seen, table};
+use super::entry::{CatalogueEntry, Family, Level, Seen, table};
 
-pub(super) const ENTRIES: &[Entry] = table! {
+pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     WriteProtected Alone Lab "sd.c:2714"
         [Error "sd <hctl>: [<dev>] Write Protect is on"]
         "The medium takes no writes.";

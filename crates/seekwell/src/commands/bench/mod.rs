@@ -1,85 +1,86 @@
-//! `seekwell bench`: one workload, with fio's option names.
+//! `seekwell bench`: one workload with fio's option names, job files, suites.
 
 pub mod jobs;
-pub mod limit;
-mod stage;
-pub mod sweep;
+mod suites;
 
 use super::format;
 use crate::Ended;
 use crate::cli::Bench;
-use crate::commands::experiment::arms::options;
 use crate::context::Context;
-use crate::session;
-use seekwell_checkup::steady::{ROUNDS, conclude};
-use seekwell_checkup::{Group, PhaseSpec, Plan, Rounds};
-use seekwell_experiment::{Options, Rw};
-use seekwell_io::units::Nanos;
-use seekwell_runs::Study;
-use stage::Stage;
+use crate::exit::{CommandError, Exit};
+use crate::progress::Line;
+use crate::session::{RunOptions, begin_command, begin_command_with};
+use seekwell_experiment::Grid;
+use seekwell_io::target::Engine;
+use seekwell_run::bench::{BenchOptions, Question, bench};
+use seekwell_run::is_modelled;
+use seekwell_run::suite::{SuiteOptions, suite};
+use seekwell_runs::{LimitOutcome, RunKind, Study};
+use seekwell_suites::{Level, Settings, SuiteError, find};
+use std::path::Path;
 
 pub fn run(args: &Bench, context: &Context) -> Ended {
     if !args.jobs.is_empty() {
         return jobs::run(args, context);
     }
-    if let Some(suite) = &args.suite {
-        return crate::commands::suite::run(suite, args, context);
+    match args.suite.as_deref() {
+        Some("list") => return suites::list(context),
+        Some(name) => return run_suite(name, args, context),
+        None => format::check(&args.results, None, context)?,
     }
-    format::check(&args.results, None, context)?;
-    let options = options(&args.workload);
-    if !args.beyond.sweep.is_empty() {
-        return sweep::run(args, &options, context);
-    }
-    if let Some(bound) = args.beyond.limit {
-        return limit::run(args, &options, bound, context);
-    }
-    format::check_plots(&args.results, &[&options])?;
-    let mut stage = Stage::begin(args, context, &[&options])?;
-    let workload = stage.workload(&options, args.seed)?;
-    let (name, title) = (name(&options), title(&options));
-    let mut spec = PhaseSpec::new(name, title, Group::Custom, workload.clone(), args.repeats);
-    if args.beyond.steady {
-        (spec.rounds, spec.repeats) = (Rounds::UntilSteady, ROUNDS);
-    }
-    let plan = Plan::of(vec![spec], Nanos::ZERO);
-    let interrupted = (args.beyond.precondition && stage.precondition(&workload)?)
-        || stage.session.run(&plan, &mut stage.executor);
-    if args.beyond.steady {
-        let rounds = stage.session.document.phases.first().map(conclude);
-        stage.session.document.study = rounds.map(Study::Steady);
-    }
-    stage.session.conclude(interrupted, args.workload.size);
-    format::finish(context, &session::end(stage.session), &args.results)
+    let question = question(args)?;
+    format::check_plots(&args.results, &question.workloads())?;
+    let options = BenchOptions {
+        target: args.on.as_deref().unwrap_or(Path::new(".")),
+        size_bytes: args.workload.size,
+        destroy: args.destroy.consent(),
+        set: &args.set,
+        precondition: args.beyond.precondition,
+        repeats: args.repeats,
+        seed: args.seed,
+    };
+    let line = Line::live(args.beyond.progress, context, is_modelled(options.target));
+    let (line, purpose) = begin_command_with(line, context, kept(args, args.workload.engine))?;
+    let (document, detail, ending) = bench(context.host(), line, purpose, &options, &question)?;
+    let unsettled = matches!(
+        &document.study,
+        Some(Study::Limit(limit)) if limit.outcome == Some(LimitOutcome::Unsettled)
+    );
+    let exit = match Exit::from(ending) {
+        Exit::Done if unsettled => Exit::NotShown,
+        exit => exit,
+    };
+    format::finish(context, &(document, detail, exit), &args.results)
 }
 
-fn name(options: &Options) -> String {
-    let tags = options.tags().map(|(policy, tags)| format!("-{}-{tags}", policy.name()));
-    let (rw, bytes, depth) = (options.rw.name(), options.block_bytes, options.iodepth);
-    format!("{rw}-{bytes}-d{depth}{}", tags.unwrap_or_default())
+fn kept(args: &Bench, engine: Engine) -> RunOptions<'_> {
+    RunOptions { kind: RunKind::Bench, label: args.label.as_deref(), keep: !args.no_keep, engine }
 }
 
-fn title(options: &Options) -> String {
-    let mixed = options.mix_read_percent;
-    let what = match options.rw {
-        Rw::Read => "sequential read".to_owned(),
-        Rw::Write => "sequential write".to_owned(),
-        Rw::RandRead => "random read".to_owned(),
-        Rw::RandWrite => "random write".to_owned(),
-        Rw::ReadWrite => format!("sequential mix, {mixed} % reads,"),
-        Rw::RandRw => format!("random mix, {mixed} % reads,"),
-    };
-    let size = match options.block_bytes {
-        b if b % (1 << 20) == 0 => format!("{} MiB", b >> 20),
-        b if b % (1 << 10) == 0 => format!("{} KiB", b >> 10),
-        b => format!("{b} B"),
-    };
-    let threads = match options.numjobs {
-        1 => String::new(),
-        jobs => format!(", {jobs} threads"),
-    };
-    let tags = match options.tags() {
-        None => String::new(),
-        Some((policy, tags)) => format!(", {tags} tags {}", policy.name()),
-    };
-    format!("{what} {size}, depth {}{threads}{tags}", options.iodepth)
+fn question(args: &Bench) -> Result<Question, CommandError> {
+    let options = args.workload.options();
+    Ok(match (args.beyond.sweep.as_slice(), args.beyond.limit) {
+        ([], Some(bound)) => Question::Limit(options, bound),
+        ([], None) if args.beyond.steady => Question::Steady(options),
+        ([], None) => Question::Once(options),
+        (words, _) => Question::Sweep(Grid::parse(words, &options, args.repeats)?),
+    })
+}
+
+fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
+    let found = find(name)?;
+    let level = if args.quick { Level::Quick } else { Level::Full };
+    let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: found.name })?;
+    let settings = Settings::new(found, level, &args.set)?;
+    format::check(&args.results, Some(found.name), context)?;
+    if is_modelled(on) {
+        return Err(CommandError::SuiteOnModel { path: on.to_path_buf() });
+    }
+    let (repeats, seed) = (args.repeats, args.seed);
+    let options = SuiteOptions { suite: found, settings, target: on, repeats, seed };
+    let (line, purpose) = begin_command(context, kept(args, Engine::Auto))?;
+    let (run, failed) = suite(context.host(), line, purpose, &options)?;
+    let (document, detail, ending) = run;
+    let exit = format::finish(context, &(document, detail, ending.into()), &args.results)?;
+    failed.map_or(Ok(exit), |error| Err(error.into()))
 }

@@ -1,6 +1,6 @@
 //! The kept experiments, for readers: nothing is locked, so one that is being made goes on.
 
-use seekwell_experiment::{Decision, Document, ExperimentError, Place};
+use seekwell_experiment::{Decision, Document, ExperimentError, ExperimentStore};
 use seekwell_report::Kept;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,14 +12,14 @@ type Line = (SystemTime, Kept);
 /// The folder of experiments, and what was read of it so far.
 #[derive(Debug)]
 pub struct Experiments {
-    place: Place,
+    place: ExperimentStore,
     /// Documents are megabytes, and a page asks for the list every other second.
     known: Mutex<BTreeMap<String, Line>>,
 }
 
 impl Experiments {
     /// Those at this place. Nothing is read yet.
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: ExperimentStore) -> Self {
         Self { place, known: Mutex::default() }
     }
 
@@ -46,7 +46,7 @@ impl Experiments {
     /// One of them, and how it stands.
     ///
     /// # Errors
-    /// As for [`Place::read`].
+    /// As for [`ExperimentStore::read`].
     pub fn load(&self, id: &str) -> Result<(Document, &'static str), ExperimentError> {
         let once = || -> Result<_, ExperimentError> {
             let document = self.place.read(id)?;

@@ -18,12 +18,12 @@ use door::{Door, is_token};
 use experiments::Experiments;
 use http::{Answer, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seekwell_experiment::{ExperimentError, Place};
+use seekwell_experiment::{ExperimentError, ExperimentStore};
 use seekwell_report::{
     Kept, ReportError, experiment_json, html_experiment_served, html_list, html_served, list_json,
     run_json,
 };
-use seekwell_runs::{Detail, Entry, Filter, RunDocument, State, Store, StoreError, is_id};
+use seekwell_runs::{Detail, Filter, RunDocument, RunEntry, RunState, Store, StoreError, is_id};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Read};
@@ -53,7 +53,7 @@ pub fn run(args: &Serve, context: &Context) -> Ended {
     let listener = TcpListener::bind(wanted).map_err(fail)?;
     listener.set_nonblocking(true).map_err(fail)?;
     tell(listener.local_addr().map_err(fail)?, token.as_deref(), context)?;
-    let experiments = Experiments::new(Place::beside(store.dir()));
+    let experiments = Experiments::new(ExperimentStore::beside(store.dir()));
     let server = Arc::new(Server { store, experiments, door: Door { bind: args.bind, token } });
     let open = Arc::new(AtomicUsize::new(0));
     while !context.control.stop.load(Relaxed) {
@@ -211,7 +211,7 @@ impl Server {
         made.map_err(unshowable)
     }
 
-    fn load(&self, id: &str) -> Result<((RunDocument, Detail), State), StoreError> {
+    fn load(&self, id: &str) -> Result<((RunDocument, Detail), RunState), StoreError> {
         let dir = self.store.dir().join(id);
         let once = || -> Result<_, StoreError> {
             let run = self.store.load(id)?;
@@ -220,7 +220,7 @@ impl Server {
         };
         match once()? {
             // It may have come to its end between reading it and looking for its writer.
-            (_, State::Killed) => once(),
+            (_, RunState::Killed) => once(),
             found => Ok(found),
         }
     }
@@ -238,7 +238,7 @@ fn unshowable(error: ReportError) -> Answer {
     Answer::refusal(500, &format!("It cannot be shown: {error}."))
 }
 
-fn kept(run: Entry) -> Kept {
+fn kept(run: RunEntry) -> Kept {
     Kept {
         id: run.id,
         kind: run.kind.name().to_owned(),

@@ -1,24 +1,28 @@
 //! `seekwell tune`: settings tried, kept and put back.
 
-mod auto;
-mod measure;
+mod auto_text;
 mod text;
 
 use crate::Ended;
-use crate::cli::tune::{RiskClass, Try, TuneCommand, TuneGuard};
+use crate::cli::tune::{Auto, Length, RiskClass, Try, TuneCommand, TuneGuard};
 use crate::context::Context;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
+use crate::progress::Line;
+use crate::session::{heed_signals, tool};
+use seekwell_experiment::{Design, ExperimentStore, Options};
+use seekwell_run::tuning::{self, AutoOptions, AutoOutcome, MeasuredTrial, TrialEnd};
 use seekwell_sys::View;
 use seekwell_tune::apply::Limits;
 use seekwell_tune::persist::rules_in;
 use seekwell_tune::setting::Risk;
-use seekwell_tune::trial::{Tuner, Wish};
+use seekwell_tune::trial::{TrialRequest, Tuner};
 use seekwell_tune::{Commanded, Disk, TuneError, default_run_dir, plan};
 use serde_json::json;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
-use text::{begun_text, kept_text, plan_text, status_text, undone_text};
+use text::{begun_text, kept_text, measured_text, plan_text, status_text, undone_text};
 
 pub fn run(command: &TuneCommand, context: &Context) -> Ended {
     // What only a command reads is shown beside the kernel's files.
@@ -30,7 +34,7 @@ pub fn run(command: &TuneCommand, context: &Context) -> Ended {
             show(context, &plan, || plan_text(&plan, target), Exit::Done)
         }
         TuneCommand::Try(args) => begin(args, context, &view),
-        TuneCommand::Auto(args) => auto::run(args, context, &view),
+        TuneCommand::Auto(args) => auto(args, context),
         TuneCommand::Keep { target, persist, rules_dir } => {
             let disk = disk(&view, target.as_deref())?;
             let kept = tuner(&view, rules_dir).keep(disk.as_ref(), *persist)?;
@@ -109,25 +113,90 @@ fn show(
 
 fn begin(args: &Try, context: &Context, view: &dyn View) -> Ended {
     let disk = Disk::of(view, &args.target)?;
-    let wish = Wish {
+    let request = TrialRequest {
         words: args.settings.clone(),
         time: Duration::from_nanos(args.time.0),
-        allow: match args.allow_risk {
-            None => Risk::B,
-            Some(RiskClass::C) => Risk::C,
-            Some(RiskClass::D) => Risk::D,
-        },
+        allow: args.allow_risk.map_or(Risk::B, RiskClass::risk),
         limits: Limits::default(),
         canary: !args.no_canary,
         owned: false,
     };
     let tuner = tuner(view, Path::new(""));
-    if let Some(workload) = &args.measure {
-        return measure::run(args, workload, context, &tuner, &disk, &wish);
+    if let Some(word) = &args.measure {
+        return measure(args, word, context, &tuner, &disk, &request);
     }
-    let begun = tuner.begin(&disk, &wish)?;
+    let begun = tuner.begin(&disk, &request)?;
     for blind in &begun.blind {
         context.note(blind);
     }
     show(context, &begun, || begun_text(&begun, &args.target), Exit::Done)
+}
+
+/// A trial with one run before and one under it.
+fn measure(
+    args: &Try,
+    word: &str,
+    context: &Context,
+    tuner: &Tuner<'_>,
+    disk: &Disk,
+    request: &TrialRequest,
+) -> Ended {
+    let workload = workload(word, &args.length)?;
+    heed_signals(context)?;
+    let line = Line::new(context.progress, Arc::clone(&context.control));
+    let trial = MeasuredTrial {
+        target: &args.target,
+        workload: &workload,
+        size_bytes: args.length.size,
+        destroy: args.length.destroy.consent(),
+        request,
+    };
+    match tuning::measure(context.host(), &line, tuner, disk, &trial)? {
+        TrialEnd::Measured(tried) => {
+            let begun = || begun_text(&tried.begun, &args.target);
+            let text = || format!("{}\n{}", measured_text(&tried.measured), begun());
+            show(context, &*tried, text, Exit::Done)
+        }
+        TrialEnd::Left { why, undone } => {
+            context.complain(&why.into());
+            show(context, &undone, || undone_text(&undone), Exit::Incomplete)
+        }
+    }
+}
+
+/// `randread,iodepth=32` and how long a run of it takes.
+fn workload(word: &str, length: &Length) -> Result<Options, CommandError> {
+    let mut options = Options::parse(word)?;
+    options.runtime_ns = length.runtime.unwrap_or(options.runtime_ns);
+    Ok(options)
+}
+
+/// A search for a setting that helps.
+fn auto(args: &Auto, context: &Context) -> Ended {
+    let options = AutoOptions {
+        target: std::path::absolute(&args.target).unwrap_or_else(|_| args.target.clone()),
+        workload: workload(&args.workload, &args.length)?,
+        goal: args.goal,
+        candidates: args.candidates.clone(),
+        screening_pairs: args.screen,
+        margin: args.margin,
+        settle: args.settle,
+        seed: args.seed.unwrap_or_else(Design::fresh_seed),
+        size_bytes: args.length.size,
+        destroy: args.length.destroy.destroy.clone(),
+        accept_data: args.length.destroy.accept_data.into_iter().collect(),
+    };
+    heed_signals(context)?;
+    let place = ExperimentStore::beside(context.store()?.dir());
+    let line = Line::new(context.progress, Arc::clone(&context.control));
+    let document = tuning::auto(context.host(), &line, tool(), &options, &place)?;
+    let exit = match document.outcome {
+        AutoOutcome::Helps => Exit::Done,
+        AutoOutcome::NothingToTry | AutoOutcome::NothingHelps | AutoOutcome::Undecided => {
+            Exit::NotShown
+        }
+        AutoOutcome::Invalid | AutoOutcome::NotMeasured => Exit::Invalid,
+        AutoOutcome::Interrupted => Exit::Interrupted,
+    };
+    show(context, &document, || auto_text::result(&document), exit)
 }

@@ -1,10 +1,14 @@
 //! Documents of `seekwell tune` for people.
 
+use seekwell_experiment::text::command;
+use seekwell_io::units::{Nanos, three_digits};
+use seekwell_run::tuning::Measured;
+use seekwell_stats::signed;
 use seekwell_tune::Plan;
 use seekwell_tune::apply::Difference;
 use seekwell_tune::conflict::Other;
 use seekwell_tune::journal::Phase;
-use seekwell_tune::trial::{Begun, Kept, Standing, Undone};
+use seekwell_tune::trial::{Begun, Kept, TrialStatus, Undone};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -98,42 +102,42 @@ pub fn undone_text(undone: &Undone) -> String {
 }
 
 /// Every trial there is word of.
-pub fn status_text(all: &[Standing], rules: &[PathBuf]) -> String {
+pub fn status_text(all: &[TrialStatus], rules: &[PathBuf]) -> String {
     let mut out = String::new();
     if all.is_empty() {
         out.push_str("Nothing was tried since the last boot.\n");
     }
-    for standing in all {
-        let name = &standing.disk.name;
-        let _ = match (standing.phase, standing.guarded) {
-            (Phase::Trying, true) => match standing.remaining_ms {
+    for trial in all {
+        let name = &trial.disk.name;
+        let _ = match (trial.phase, trial.guarded) {
+            (Phase::Trying, true) => match trial.remaining_ms {
                 Some(left) => writeln!(out, "{name}: on trial, put back in {}", span(left)),
                 None => writeln!(out, "{name}: on trial, and its guard does not answer now"),
             },
             (Phase::Applying | Phase::RollingBack, true) => writeln!(out, "{name}: being changed"),
-            (Phase::Kept, _) if standing.rule.is_some() => {
+            (Phase::Kept, _) if trial.rule.is_some() => {
                 writeln!(out, "{name}: kept, and set again after every boot")
             }
             (Phase::Kept, _) => writeln!(out, "{name}: kept until the next boot"),
-            (Phase::Ended, _) if standing.left.is_empty() => {
+            (Phase::Ended, _) if trial.left.is_empty() => {
                 writeln!(out, "{name}: as it was")
             }
             (Phase::Ended, _) => {
-                writeln!(out, "{name}: not put back: {}", standing.left.join(", "))
+                writeln!(out, "{name}: not put back: {}", trial.left.join(", "))
             }
             (_, false) => writeln!(
                 out,
                 "{name}: cut off, its guard is dead; `seekwell tune undo /dev/{name}` puts it back"
             ),
         };
-        rows(&mut out, &standing.changed);
-        if let Some(reason) = &standing.ended_because {
+        rows(&mut out, &trial.changed);
+        if let Some(reason) = &trial.ended_because {
             let _ = writeln!(out, "  put back because {reason}");
         }
-        for note in &standing.notes {
+        for note in &trial.notes {
             let _ = writeln!(out, "  {note}");
         }
-        other_rows(&mut out, &standing.others);
+        other_rows(&mut out, &trial.others);
     }
     if !rules.is_empty() {
         out.push_str("Set at every boot, by rules of this program:\n");
@@ -184,5 +188,29 @@ pub fn plan_text(plan: &Plan, target: &Path) -> String {
         let current = s.current.as_deref().unwrap_or("?");
         let _ = writeln!(out, "  {}  {:width$}  {current}   [{}]", s.risk.letter(), s.key, s.takes);
     }
+    out
+}
+
+/// Both runs of a measured trial.
+pub fn measured_text(measured: &Measured) -> String {
+    let mut out = String::from("One run each, before and under the setting: no verdict\n");
+    let shown = |name: &&String| {
+        let ends = ["requests_per_s", "latency_ns_p50", "latency_ns_p99"];
+        ends.iter().any(|end| name.ends_with(end))
+    };
+    for name in measured.before.keys().filter(shown) {
+        let (before, under) = (measured.before[name], measured.under.get(name));
+        let Some(under) = under else { continue };
+        let value = |x: f64| match name.contains("_ns_") {
+            true => Nanos(x.max(0.0) as u64).to_string(),
+            false => three_digits(x),
+        };
+        let change = match before {
+            b if b > 0.0 => format!("  ({} %)", signed((under / b - 1.0) * 100.0, 1)),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "  {name}  {} → {}{change}", value(before), value(*under));
+    }
+    let _ = writeln!(out, "For a verdict:\n  {}", command(&measured.verdict_command));
     out
 }

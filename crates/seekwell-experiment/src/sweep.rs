@@ -1,0 +1,332 @@
+//! Sweeps: one workload for each combination of values.
+
+use crate::arm::Options;
+use crate::keys::ArmError;
+use seekwell_io::units::{Nanos, seconds};
+use seekwell_io::value::{clip, size};
+use seekwell_sys::classify;
+
+/// The most points of one sweep: more do not fit on a screen or into an afternoon.
+const MOST_POINTS: u64 = 256;
+
+/// Why a sweep makes no sense.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SweepError {
+    /// A key or a value that no workload has.
+    #[error(transparent)]
+    Arm(#[from] ArmError),
+    /// A word without a key or without values.
+    #[error("--sweep {word:?}: write it like iodepth=1..256, rwmixread=0..100:25 or bs=512,4k,64k")]
+    Unreadable {
+        /// As it was typed.
+        word: String,
+    },
+    /// A range that does not rise.
+    #[error(
+        "--sweep {key}={range}: a range goes up from a number to a larger one; one that doubles \
+         begins at 1 or more, and one that steps is written 0..100:25"
+    )]
+    Range {
+        /// The key.
+        key: String,
+        /// As it was typed.
+        range: String,
+    },
+    /// A model issues requests by itself.
+    #[error("engine cannot be swept on a modelled machine, which no engine of this one drives")]
+    NoEngine,
+    /// Two points are the same.
+    #[error("two points of this sweep are the same, {phase}: give each value once")]
+    Same {
+        /// What both are called.
+        phase: String,
+    },
+    /// One key twice.
+    #[error("{key} is swept twice: give all its values at once")]
+    Twice {
+        /// The key.
+        key: String,
+    },
+    /// More than anybody waits for.
+    #[error(
+        "this sweep has {points} points{}: at most {MOST_POINTS} are measured at once; give fewer \
+         values", time.map(|t| format!(", which take {}", seconds(t))).unwrap_or_default()
+    )]
+    TooMany {
+        /// Points.
+        points: u64,
+        /// How long they take.
+        time: Option<Nanos>,
+    },
+}
+
+classify!(SweepError {
+    Usage: Arm, Unreadable, Range, NoEngine, Same, Twice, TooMany;
+});
+
+/// One option and its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Axis {
+    key: String,
+    values: Vec<String>,
+}
+
+impl Axis {
+    fn parse(word: &str) -> Result<Self, SweepError> {
+        let unreadable = || SweepError::Unreadable { word: word.chars().take(80).collect() };
+        let (key, list) = word.split_once('=').ok_or_else(unreadable)?;
+        let key = match key.trim() {
+            "depth" => "iodepth",
+            "host.tags" => "tags",
+            key => key,
+        };
+        let mut values: Vec<String> = Vec::new();
+        for part in list.split(',').map(str::trim) {
+            if key.is_empty() || part.is_empty() {
+                return Err(unreadable());
+            }
+            for value in expand(key, part)? {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+        }
+        Ok(Self { key: key.into(), values })
+    }
+}
+
+/// A value as it is, or those of a range: `1..256` doubles, `0..100:25` steps; both ends belong to
+/// it.
+fn expand(key: &str, part: &str) -> Result<Vec<String>, SweepError> {
+    // A tag policy stands before its numbers: split:1..32.
+    if key == "tags"
+        && let Some((policy, numbers)) = part.split_once(':')
+        && policy.starts_with(|c: char| c.is_ascii_alphabetic())
+    {
+        let all = expand(key, numbers)?.into_iter();
+        return Ok(all.map(|number| format!("{policy}:{number}")).collect());
+    }
+    let Some((from, rest)) = part.split_once("..") else { return Ok(vec![part.to_owned()]) };
+    let wrong = || SweepError::Range { key: key.into(), range: clip(part) };
+    let number = |text: &str| size(text).map_err(|_| wrong());
+    let (to, step) = match rest.split_once(':') {
+        Some((to, step)) => (number(to)?, Some(number(step)?)),
+        None => (number(rest)?, None),
+    };
+    let from = number(from)?;
+    let rises = from <= to && step.map_or(from > 0, |step| step > 0);
+    if !rises {
+        return Err(wrong());
+    }
+    let count = step.map_or(64, |step| (to - from) / step + 1);
+    if count > MOST_POINTS {
+        return Err(SweepError::TooMany { points: count, time: None });
+    }
+    let next = |at: &u64| match step {
+        Some(step) => at.checked_add(step),
+        None => at.checked_mul(2),
+    };
+    let mut values: Vec<u64> =
+        std::iter::successors(Some(from), next).take_while(|n| *n < to).collect();
+    values.push(to);
+    Ok(values.into_iter().map(|n| written(key, n)).collect())
+}
+
+/// A number as people write it for this key.
+fn written(key: &str, n: u64) -> String {
+    match n {
+        n if key != "bs" || n == 0 || !n.is_multiple_of(1 << 10) => n.to_string(),
+        n if n.is_multiple_of(1 << 20) => format!("{}m", n >> 20),
+        n => format!("{}k", n >> 10),
+    }
+}
+
+/// All combinations, the first key's values next to each other.
+fn product(axes: &[Axis]) -> Vec<Vec<String>> {
+    let mut points = vec![Vec::new()];
+    for axis in axes.iter().rev() {
+        let longer = |value: &String, point: &Vec<String>| {
+            std::iter::once(value.clone()).chain(point.iter().cloned()).collect()
+        };
+        points = points
+            .iter()
+            .flat_map(|point| axis.values.iter().map(move |value| longer(value, point)))
+            .collect();
+    }
+    points
+}
+
+/// The axes of a sweep, and how many points they have.
+fn axes(words: &[String]) -> Result<(Vec<Axis>, u64), SweepError> {
+    let mut axes: Vec<Axis> = Vec::new();
+    for word in words {
+        let axis = Axis::parse(word)?;
+        if axes.iter().any(|known| known.key == axis.key) {
+            return Err(SweepError::Twice { key: axis.key });
+        }
+        axes.push(axis);
+    }
+    let counts = axes.iter().map(|axis| axis.values.len() as u64);
+    let points = counts.fold(1_u64, u64::saturating_mul);
+    Ok((axes, points))
+}
+
+/// The options of every point.
+fn options(base: &Options, axes: &[Axis]) -> Result<Vec<(Vec<String>, Options)>, ArmError> {
+    let one = |values: Vec<String>| {
+        let mut options = base.clone();
+        for (axis, value) in axes.iter().zip(&values) {
+            // Numbers of tags are under the policy that was asked for.
+            let plain = axis.key == "tags" && value.starts_with(|c: char| c.is_ascii_digit());
+            match base.tags.filter(|_| plain) {
+                Some(_) => {
+                    let policy = base.tag_policy.name();
+                    options.set(&axis.key, &format!("{policy}:{value}"))?;
+                }
+                None => options.set(&axis.key, value)?,
+            }
+        }
+        Ok((values, options))
+    };
+    product(axes).into_iter().map(one).collect()
+}
+
+/// What names and titles do not already say of a point.
+fn rest(axes: &[Axis], values: &[String], options: &Options) -> Vec<(String, String)> {
+    let said = ["rw", "bs", "iodepth", if options.tags.is_some() { "tags" } else { "" }];
+    let all = axes.iter().map(|axis| axis.key.clone()).zip(values.iter().cloned());
+    all.filter(|(key, _)| !said.contains(&key.as_str())).collect()
+}
+
+/// All points of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// What is swept.
+    pub keys: Vec<String>,
+    /// The points, the first key's values next to each other.
+    pub points: Vec<GridPoint>,
+}
+
+/// One point of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridPoint {
+    /// A value for each key.
+    pub values: Vec<String>,
+    /// The workload.
+    pub options: Options,
+    /// The name of its phase.
+    pub phase: String,
+    /// The same in words.
+    pub title: String,
+}
+
+impl Grid {
+    /// Reads what is to be swept: `iodepth=1..256`, `bs=512,4k,64k`. Each point is measured
+    /// `repeats` times.
+    ///
+    /// # Errors
+    /// [`SweepError`] for a word that makes no sense, and for more points than anybody waits for.
+    pub fn parse(words: &[String], base: &Options, repeats: u32) -> Result<Self, SweepError> {
+        let each = base.run_time().0.saturating_mul(u64::from(repeats));
+        let time = |points: u64| Some(Nanos(each.saturating_mul(points)));
+        let (axes, count) = axes(words).map_err(|e| match e {
+            SweepError::TooMany { points, .. } => {
+                SweepError::TooMany { points, time: time(points) }
+            }
+            error => error,
+        })?;
+        if count > MOST_POINTS {
+            return Err(SweepError::TooMany { points: count, time: time(count) });
+        }
+        let mut points: Vec<GridPoint> = Vec::with_capacity(count as usize);
+        for (values, options) in options(base, &axes)? {
+            let (mut phase, mut title) = (options.name(), options.title());
+            for (key, value) in rest(&axes, &values, &options) {
+                phase += &format!("-{key}-{value}");
+                title += &format!(", {key} {value}");
+            }
+            if points.iter().any(|known| known.phase == phase) {
+                return Err(SweepError::Same { phase });
+            }
+            points.push(GridPoint { values, options, phase, title });
+        }
+        Ok(Self { keys: axes.into_iter().map(|axis| axis.key).collect(), points })
+    }
+
+    /// Whether points differ in how requests are issued.
+    pub fn sweeps_engine(&self) -> bool {
+        self.keys.iter().any(|key| key == "engine")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values(word: &str) -> Vec<String> {
+        Axis::parse(word).unwrap_or_else(|e| panic!("{word}: {e}")).values
+    }
+
+    #[test]
+    fn ranges_double_or_step_and_keep_both_ends() {
+        assert_eq!(values("iodepth=1..32"), ["1", "2", "4", "8", "16", "32"]);
+        assert_eq!(values("depth=1..24"), ["1", "2", "4", "8", "16", "24"]);
+        assert_eq!(values("rwmixread=0..100:25"), ["0", "25", "50", "75", "100"]);
+        assert_eq!(values("rwmixread=0..100:30"), ["0", "30", "60", "90", "100"]);
+        assert_eq!(values("bs=512..8k"), ["512", "1k", "2k", "4k", "8k"]);
+        assert_eq!(values("bs=512,4k,64k,4k"), ["512", "4k", "64k"]);
+        assert_eq!(values("iodepth=7..7"), ["7"]);
+        assert_eq!(values("tags=1..4"), ["1", "2", "4"]);
+        assert_eq!(values("tags=none,split:8..24:8"), ["none", "split:8", "split:16", "split:24"]);
+        assert_eq!(values("engine=io_uring,threads"), ["io_uring", "threads"]);
+    }
+
+    #[test]
+    fn what_is_no_range_says_how_to_write_one() {
+        for word in ["iodepth=0..8", "iodepth=8..1", "rwmixread=0..100:0", "bs=x..4k"] {
+            let error = Axis::parse(word).unwrap_err();
+            assert!(matches!(error, SweepError::Range { .. }), "{word}: {error}");
+        }
+        for word in ["", "iodepth", "iodepth=", "=1..4", "bs=4k,,8k"] {
+            let error = Axis::parse(word).unwrap_err();
+            assert!(matches!(error, SweepError::Unreadable { .. }), "{word}: {error}");
+        }
+        let words = ["depth=1".to_owned(), "iodepth=2".to_owned()];
+        assert!(matches!(axes(&words), Err(SweepError::Twice { .. })));
+    }
+
+    #[test]
+    fn a_range_of_a_billion_values_is_refused_before_it_is_made() {
+        let error = Axis::parse("iodepth=1..1000000000:1").unwrap_err();
+        assert_eq!(error, SweepError::TooMany { points: 1_000_000_000, time: None });
+    }
+
+    #[test]
+    fn the_first_key_runs_through_its_values_first() {
+        let words = ["iodepth=1..2".to_owned(), "bs=4k,8k".to_owned()];
+        let (axes, count) = axes(&words).unwrap();
+        let all = product(&axes);
+        assert_eq!(count, 4);
+        assert_eq!(all, [["1", "4k"], ["2", "4k"], ["1", "8k"], ["2", "8k"]]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_range_rises_from_its_first_to_its_last_value(
+            from in 1u64..1000, more in 0u64..100_000, step in prop::option::of(400u64..5000),
+        ) {
+            let to = from + more;
+            let step = step.map(|s| format!(":{s}")).unwrap_or_default();
+            let found = values(&format!("iodepth={from}..{to}{step}"));
+            let numbers: Vec<u64> = found.iter().map(|v| v.parse().unwrap()).collect();
+            prop_assert_eq!((numbers[0], numbers[numbers.len() - 1]), (from, to));
+            prop_assert!(numbers.windows(2).all(|w| w[0] < w[1]));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(word in ".{0,40}") {
+            let _ = Axis::parse(&word);
+        }
+    }
+}

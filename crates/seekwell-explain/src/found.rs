@@ -1,0 +1,54 @@
+//! What a rule found.
+
+use seekwell_inspect::{Evidence, Fact, Severity};
+use std::fmt::Display;
+
+/// What a rule found on one device; the rest of the finding is the rule's.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) severity: Severity,
+    pub(crate) title: String,
+    pub(crate) evidence: Vec<Evidence>,
+    /// Why it matters in this case; `None` takes the rule's own words.
+    pub(crate) why: Option<String>,
+    /// An exact command or setting; `None` takes the rule's own words.
+    pub(crate) remedy: Option<String>,
+}
+
+impl Found {
+    pub(crate) fn new(severity: Severity, title: impl Into<String>) -> Self {
+        Self { severity, title: title.into(), evidence: Vec::new(), why: None, remedy: None }
+    }
+
+    pub(crate) fn seen(mut self, seen: impl Into<String>, from: impl Into<String>) -> Self {
+        self.evidence.push(Evidence { seen: seen.into(), from: from.into() });
+        self
+    }
+
+    /// A fact under its name.
+    pub(crate) fn fact<T: Display>(self, what: &str, fact: &Fact<T>) -> Self {
+        self.seen(format!("{what}: {}", fact.value), &fact.from)
+    }
+
+    pub(crate) fn facts<T: Display>(self, what: &str, fact: Option<&Fact<T>>) -> Self {
+        match fact {
+            Some(fact) => self.fact(what, fact),
+            None => self,
+        }
+    }
+
+    pub(crate) fn evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    pub(crate) fn why(mut self, why: impl Into<String>) -> Self {
+        self.why = Some(why.into());
+        self
+    }
+
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}

@@ -1,0 +1,148 @@
+//! What inspection found: the target, the machine, the stack of devices.
+
+use crate::facts::{Detail, VmFacts};
+use crate::model::{DeviceKind, Fact, Filesystem, Hop, Missing, Queue, TargetKind};
+use serde::{Deserialize, Serialize};
+
+/// Everything known of one target: the document `seekwell/inspect/1`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// `seekwell/inspect/1`.
+    pub schema: String,
+    /// The target as it was given.
+    pub target: String,
+    /// The target with symbolic links resolved.
+    pub path: String,
+    /// What it is.
+    pub kind: TargetKind,
+    /// The machine.
+    pub host: Host,
+    /// The file system the target is on, unless it is a block device.
+    pub filesystem: Option<Filesystem>,
+    /// The block device it is on, with everything below it; `None` where there is none (tmpfs,
+    /// NFS).
+    pub device: Option<Device>,
+    /// Plain words for a target that is not an ordinary disk: a container's overlay, tmpfs, NFS,
+    /// FUSE, a virtual machine's disk.
+    pub notes: Vec<String>,
+    /// What could not be read, and why.
+    pub missing: Vec<Missing>,
+}
+
+impl Inspection {
+    /// The schema's name.
+    pub const SCHEMA: &str = "seekwell/inspect/1";
+
+    /// One of which nothing is known but its path and what it is.
+    pub fn new(path: &str, kind: TargetKind) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            target: path.to_owned(),
+            path: path.to_owned(),
+            kind,
+            host: Host::default(),
+            filesystem: None,
+            device: None,
+            notes: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// The physical (or deepest known) disks under the target, left to right.
+    pub fn disks(&self) -> Vec<&Device> {
+        fn walk<'a>(device: &'a Device, out: &mut Vec<&'a Device>) {
+            if device.below.is_empty() {
+                out.push(device);
+            }
+            device.below.iter().for_each(|d| walk(d, out));
+        }
+        let mut out = Vec::new();
+        self.device.iter().for_each(|d| walk(d, &mut out));
+        out
+    }
+}
+
+/// The machine and its kernel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// `uname -r`.
+    pub kernel: Option<Fact<String>>,
+    /// CPU model name.
+    pub cpu_model: Option<Fact<String>>,
+    /// CPUs online.
+    pub cpus: Option<Fact<u64>>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<Fact<u64>>,
+    /// Memory available for new work, in bytes.
+    pub memory_available_bytes: Option<Fact<u64>>,
+    /// The hypervisor, where the machine is virtual: `kvm`, `vmware`, `firecracker` …
+    pub virtualization: Option<Fact<String>>,
+    /// The container runtime, where the program runs in a container: `docker`, `podman`, `lxc` …
+    pub container: Option<Fact<String>>,
+    /// What it was told at boot, and how it writes back dirty memory.
+    #[serde(default, skip_serializing_if = "VmFacts::is_empty")]
+    pub vm: VmFacts,
+}
+
+/// A block device with all it stands on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// Kernel name: `sda`, `nvme0n1p2`, `dm-3`.
+    pub name: String,
+    /// `major:minor`; empty for a path behind an NVMe multipath head, which has no number.
+    pub dev: String,
+    /// What it is.
+    pub kind: DeviceKind,
+    /// What it is for: `lvm`, `crypt`, `raid1`, a partition's number, a loop device's backing file.
+    pub role: Option<Fact<String>>,
+    /// Size in bytes.
+    pub size_bytes: Option<Fact<u64>>,
+    /// Model as the device names itself.
+    pub model: Option<Fact<String>>,
+    /// Serial number.
+    pub serial: Option<Fact<String>>,
+    /// World-wide name.
+    pub wwn: Option<Fact<String>>,
+    /// Firmware revision.
+    pub firmware: Option<Fact<String>>,
+    /// How it speaks: `sata`, `nvme`, `virtio-blk`, `usb`, `sas`, `scsi`, `mmc`, `memory` …
+    pub transport: Option<Fact<String>>,
+    /// The driver of its controller: `ahci`, `ata_piix`, `nvme`, `virtio_blk` …
+    pub driver: Option<Fact<String>>,
+    /// The PCI function of its controller, `0000:00:1f.2`.
+    pub pci: Option<Fact<String>>,
+    /// Request queue settings.
+    pub queue: Queue,
+    /// From the CPU to the device, outermost first.
+    pub attachment: Vec<Hop>,
+    /// What it stands on: a partition's disk, a RAID's members, the disk under a loop device's
+    /// file.
+    pub below: Vec<Device>,
+    /// What is known beyond that, by the part of the kernel that tells it.
+    #[serde(default, skip_serializing_if = "Detail::is_empty")]
+    pub detail: Box<Detail>,
+}
+
+impl Device {
+    /// One of which nothing is known but its name, its number and what it is.
+    pub fn new(name: &str, dev: &str, kind: DeviceKind) -> Self {
+        Self {
+            name: name.to_owned(),
+            dev: dev.to_owned(),
+            kind,
+            role: None,
+            size_bytes: None,
+            model: None,
+            serial: None,
+            wwn: None,
+            firmware: None,
+            transport: None,
+            driver: None,
+            pci: None,
+            queue: Queue::default(),
+            attachment: Vec::new(),
+            below: Vec::new(),
+            detail: Box::default(),
+        }
+    }
+}

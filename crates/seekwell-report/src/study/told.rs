@@ -1,0 +1,24 @@
+//! The words, cells and plots of a study.
+
+use super::plot::Panel;
+use serde::Serialize;
+
+/// What is said of a study. All text is clean.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Told {
+    /// What it is.
+    pub title: String,
+    /// What came of it, in sentences; none for a sweep.
+    pub sentences: Vec<String>,
+    /// The columns of its table.
+    pub columns: Vec<String>,
+    /// So many columns are words, the others numbers.
+    pub words: usize,
+    /// So many columns at the end can be left out where there is no room.
+    pub spare: usize,
+    /// The rows of its table.
+    pub rows: Vec<Vec<String>>,
+    /// Its plots.
+    #[serde(skip)]
+    pub(crate) panels: Vec<Panel>,
+}

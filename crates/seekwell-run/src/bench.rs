@@ -1,0 +1,146 @@
+//! One workload, or what takes several runs of it: a sweep, the limit under a bound, rounds until a
+//! steady state.
+
+mod limit;
+mod stage;
+
+pub use limit::LimitError;
+
+use crate::{Finished, Host, Purpose, RunError, Watcher, is_modelled, pick};
+use seekwell_access::Consent;
+use seekwell_checkup::limit::Bound;
+use seekwell_checkup::steady::{ROUNDS, conclude};
+use seekwell_checkup::{Group, PhaseSpec, Plan, Rounds};
+use seekwell_experiment::{Grid, GridPoint, Options, SweepError};
+use seekwell_io::target::Engine;
+use seekwell_io::units::{Nanos, seconds};
+use seekwell_runs::{Point, Study, Sweep};
+use stage::Stage;
+use std::path::Path;
+
+/// What is measured on, and how often.
+#[derive(Debug, Clone)]
+pub struct BenchOptions<'a> {
+    /// The target.
+    pub target: &'a Path,
+    /// Size of the temporary file, or of the part of the target used.
+    pub size_bytes: Option<u64>,
+    /// The device that may be overwritten.
+    pub destroy: Option<Consent<'a>>,
+    /// Changed parameters of a modelled machine.
+    pub set: &'a [(String, String)],
+    /// Write the region before measuring.
+    pub precondition: bool,
+    /// Runs of each workload.
+    pub repeats: u32,
+    /// Of all requests.
+    pub seed: u64,
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub enum Question {
+    /// How fast a workload is.
+    Once(Options),
+    /// How fast it is once it has become steady.
+    Steady(Options),
+    /// How that depends on its options.
+    Sweep(Grid),
+    /// The highest rate whose response time keeps a bound.
+    Limit(Options, Bound),
+}
+
+impl Question {
+    /// Every workload that will be run.
+    pub fn workloads(&self) -> Vec<&Options> {
+        match self {
+            Self::Once(options) | Self::Steady(options) | Self::Limit(options, _) => vec![options],
+            Self::Sweep(grid) => grid.points.iter().map(|point| &point.options).collect(),
+        }
+    }
+}
+
+/// Measures what answers a question.
+///
+/// # Errors
+/// [`RunError`] for what the target, the safety rules or the kernel refuse.
+pub fn bench<W: Watcher>(
+    host: Host<'_>,
+    watcher: W,
+    purpose: Purpose,
+    options: &BenchOptions<'_>,
+    question: &Question,
+) -> Result<Finished, RunError> {
+    if let Question::Sweep(grid) = question
+        && grid.sweeps_engine()
+    {
+        if is_modelled(options.target) {
+            return Err(SweepError::NoEngine.into());
+        }
+        if grid.points.iter().any(|point| point.options.engine == Engine::IoUring) {
+            pick(Engine::IoUring, |text| watcher.note(text))?;
+        }
+    }
+    let mut stage = Stage::begin(host, watcher, purpose, options, question)?;
+    let interrupted = match question {
+        Question::Once(workload) => once(&mut stage, options, workload, Rounds::All)?,
+        Question::Steady(workload) => {
+            let interrupted = once(&mut stage, options, workload, Rounds::UntilSteady)?;
+            let rounds = stage.session.document.phases.first().map(conclude);
+            stage.session.document.study = rounds.map(Study::Steady);
+            interrupted
+        }
+        Question::Sweep(grid) => sweep(&mut stage, options, grid)?,
+        Question::Limit(workload, bound) => limit::search(&mut stage, options, workload, *bound)?,
+    };
+    stage.session.conclude(interrupted, options.size_bytes);
+    Ok(stage.session.end())
+}
+
+/// Measures one workload; gives whether it was interrupted.
+fn once<W: Watcher>(
+    stage: &mut Stage<'_, W>,
+    options: &BenchOptions<'_>,
+    workload: &Options,
+    rounds: Rounds,
+) -> Result<bool, RunError> {
+    let drawn = stage.workload(workload, options.seed)?;
+    let (name, title) = (workload.name(), workload.title());
+    let mut spec = PhaseSpec::new(name, title, Group::Custom, drawn, options.repeats);
+    if rounds == Rounds::UntilSteady {
+        (spec.rounds, spec.repeats) = (rounds, ROUNDS);
+    }
+    stage.run(&Plan::of(vec![spec], Nanos::ZERO), options.precondition)
+}
+
+/// Measures each point of a sweep; gives whether it was interrupted.
+fn sweep<W: Watcher>(
+    stage: &mut Stage<'_, W>,
+    options: &BenchOptions<'_>,
+    grid: &Grid,
+) -> Result<bool, RunError> {
+    let own = stage.session.engine();
+    let mut phases = Vec::with_capacity(grid.points.len());
+    let mut study = Sweep { keys: grid.keys.clone(), points: Vec::new() };
+    for GridPoint { values, options: workload, phase, title } in &grid.points {
+        let engine = if workload.engine == Engine::Auto { own } else { workload.engine };
+        stage.executor.issue_phase_by(phase, engine, workload.tags());
+        let drawn = stage.workload(workload, options.seed)?;
+        phases.push(PhaseSpec::new(phase, title, Group::Custom, drawn, options.repeats));
+        study.points.push(Point { phase: phase.clone(), values: values.clone() });
+    }
+    let plan = Plan::of(phases, Nanos::ZERO);
+    let clock = if stage.session.document.modelled { " of the model's time" } else { "" };
+    let rounds = if options.repeats > 1 {
+        format!(" × {} repeats", options.repeats)
+    } else {
+        String::new()
+    };
+    stage.session.line.note(&format!(
+        "a sweep of {} points{rounds}: about {}{clock}",
+        grid.points.len(),
+        seconds(plan.duration())
+    ));
+    stage.session.document.study = Some(Study::Sweep(study));
+    stage.run(&plan, options.precondition)
+}

@@ -1,0 +1,144 @@
+//! What every kind of bench needs before it measures: the session, the medium, and the medium's
+//! state.
+
+use super::{BenchOptions, Question};
+use crate::{
+    Host, Purpose, Ready, RealExecutor, RunError, Session, Wanted, Watcher, look, prepare,
+};
+use seekwell_checkup::{ExecuteError, Executor, Plan};
+use seekwell_experiment::Options;
+use seekwell_io::measurement::Stopped;
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::{Pattern, Workload};
+use seekwell_runs::Preconditioning;
+
+const GIB: u64 = 1 << 30;
+/// Preconditioning writes so much at once, as the SNIA test specification does.
+const LARGE: u32 = 128 << 10;
+/// Requests outstanding while preconditioning: enough for any drive, and nothing is measured.
+const DEPTH: u32 = 32;
+/// How often the region is written in each way.
+const TIMES: u64 = 2;
+
+/// A session and what it measures on.
+pub struct Stage<'a, W> {
+    /// The session.
+    pub session: Session<'a, W>,
+    /// Executes workloads.
+    pub executor: RealExecutor,
+    /// Bytes in reach from the start of the target.
+    region_bytes: u64,
+    /// Whether the target can be driven past the page cache.
+    direct: bool,
+}
+
+impl<'a, W: Watcher> Stage<'a, W> {
+    /// Begins, with a medium that may be written if any workload writes.
+    ///
+    /// # Errors
+    /// Whatever the target, the safety rules or the kernel refuse.
+    pub fn begin(
+        host: Host<'a>,
+        watcher: W,
+        purpose: Purpose,
+        options: &BenchOptions<'_>,
+        question: &Question,
+    ) -> Result<Self, RunError> {
+        let workloads = question.workloads();
+        let inspection = look(host.view, options.target)?;
+        // Checked before anything is laid out, with a region that any request fits in.
+        for workload in &workloads {
+            workload.workload(u64::from(workload.block_bytes), true, options.seed).check()?;
+        }
+        let mut session = Session::begin(host, watcher, purpose, inspection.clone())?;
+        let wanted = Wanted {
+            inspection: &inspection,
+            size_bytes: options.size_bytes,
+            default_bytes: GIB,
+            destroy: options.destroy,
+            writes: options.precondition || workloads.iter().any(|w| w.writes()),
+            set: options.set,
+        };
+        let ready: Ready = prepare(&wanted, host, &session.line)?;
+        let (region_bytes, direct) = (ready.inputs.region_bytes, ready.inputs.direct);
+        let tags = workloads.first().and_then(|w| w.tags());
+        let mut executor = session.executor(ready, tags);
+        if options.precondition || matches!(question, Question::Steady(_)) {
+            executor.keep_machine();
+        }
+        Ok(Self { session, executor, region_bytes, direct })
+    }
+
+    /// Runs a plan, on a preconditioned region where that is asked for; gives whether it was
+    /// interrupted.
+    ///
+    /// # Errors
+    /// As for [`Stage::precondition`].
+    pub fn run(&mut self, plan: &Plan, precondition: bool) -> Result<bool, RunError> {
+        let first = &plan.phases[0].workload;
+        Ok((precondition && self.precondition(first)?)
+            || self.session.run(plan, &mut self.executor))
+    }
+
+    /// The workload of some options on this target.
+    ///
+    /// # Errors
+    /// When the target has no room for it.
+    pub fn workload(&self, options: &Options, seed: u64) -> Result<Workload, RunError> {
+        let room = self.region_bytes.saturating_sub(options.offset_bytes);
+        let workload = options.workload(room, self.direct, seed);
+        workload.check()?;
+        Ok(workload)
+    }
+
+    /// Writes the region of a workload twice from start to end, then as much at random in its
+    /// request size. Gives whether it was interrupted.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn precondition(&mut self, like: &Workload) -> Result<bool, RunError> {
+        let large = LARGE.max(like.max_bytes());
+        let sequential = self.overwrite(like, Pattern::Sequential, large)?;
+        let Some((sequential_bytes, sequential_ns)) = sequential else { return Ok(true) };
+        let random = self.overwrite(like, Pattern::Random, like.max_bytes())?;
+        let Some((random_bytes, random_ns)) = random else { return Ok(true) };
+        let took_ns = (sequential_ns + random_ns).0;
+        let done = Preconditioning { sequential_bytes, random_bytes, took_ns };
+        self.session.document.preconditioning = Some(done);
+        Ok(false)
+    }
+
+    /// Writes the region twice; gives how many bytes and how long it took, or nothing where it was
+    /// interrupted.
+    fn overwrite(
+        &mut self,
+        like: &Workload,
+        pattern: Pattern,
+        bytes: u32,
+    ) -> Result<Option<(u64, Nanos)>, RunError> {
+        let bytes = u64::from(bytes).min(like.region_bytes) as u32;
+        let mut workload = Workload::closed(pattern, 0, bytes, DEPTH, like.region_bytes);
+        workload.offset_bytes = like.offset_bytes;
+        workload.direct = like.direct;
+        workload.seed = like.seed;
+        workload.runtime_ns = Nanos::ZERO;
+        workload.requests = (TIMES * like.region_bytes).div_ceil(u64::from(bytes));
+        let how = if pattern == Pattern::Sequential { "from start to end" } else { "at random" };
+        let what = format!("writing {} MiB twice {how}", like.region_bytes >> 20);
+        self.session.line.count(&what, workload.requests);
+        let measured = self.executor.execute(&workload);
+        let m = match measured {
+            Err(ExecuteError::Interrupted) => return Ok(None),
+            measured => measured?.measurement,
+        };
+        match (m.stopped, m.first_failure) {
+            (Stopped::Interrupted, _) => Ok(None),
+            (_, Some(failure)) => Err(ExecuteError::Io(failure).into()),
+            (Stopped::Stalled, _) => {
+                let waited = m.elapsed;
+                Err(ExecuteError::Stalled { waited, outstanding: m.abandoned }.into())
+            }
+            _ => Ok(Some((m.bytes(), m.elapsed))),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Everything that jobs use, opened under the safety rules before the first of them begins.
+
+use super::error::JobRunError;
+use crate::{Host, RunError, Watcher, sweep};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use seekwell_access::{
+    AccessError, Consent, Fill, FsSpace, Opened, Scratch, Way, drop_cache, open_for_destruction,
+    open_read_only, plan_size,
+};
+use seekwell_inspect::Target;
+use seekwell_jobs::job::{Job, OpenSync};
+use seekwell_jobs::layout::{Layout, Place, There, Use};
+use seekwell_jobs::play::source::walk::Region;
+use seekwell_sys::{DevId, DiskCounters, View};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Descriptors beside those of jobs: the terminal, rings, what is kept.
+const OTHER_FILES: u64 = 64;
+
+/// What a place became.
+#[derive(Debug)]
+pub struct Medium {
+    /// None where requests go nowhere.
+    pub opened: Option<Opened>,
+    /// The block device under it.
+    pub device: Option<DevId>,
+}
+
+/// All media of a run.
+#[derive(Debug)]
+pub struct Media {
+    /// In the order of the layout's places.
+    pub media: Vec<Medium>,
+    ways: HashMap<(usize, Way), Arc<OwnedFd>>,
+}
+
+/// Refuses what the safety rules forbid, and what there is no room for. Nothing is written.
+///
+/// # Errors
+/// The first reason.
+pub fn check(layout: &Layout, destroy: Option<Consent<'_>>) -> Result<(), RunError> {
+    let mut destroys = false;
+    for place in &layout.places {
+        let Some(job) = place.written_by.clone() else { continue };
+        let path = place.path.clone();
+        match place.there {
+            There::File => return Err(JobRunError::WouldOverwrite { job, path }.into()),
+            There::Device if destroy.is_none() => {
+                return Err(JobRunError::WouldDestroy { job, path }.into());
+            }
+            There::Device => destroys = true,
+            There::Nothing | There::Null | There::Modelled => {}
+        }
+    }
+    if destroy.is_some() && !destroys {
+        return Err(JobRunError::NothingToDestroy.into());
+    }
+    let mut needed: HashMap<u64, (PathBuf, u64)> = HashMap::new();
+    for place in layout.places.iter().filter(|p| p.there == There::Nothing) {
+        let folder = folder(&place.path);
+        let stat = rustix::fs::stat(folder).map_err(|e| failed("looking at", folder, e.into()))?;
+        let entry = needed.entry(stat.st_dev).or_insert_with(|| (folder.to_path_buf(), 0));
+        entry.1 = entry.1.saturating_add(place.end.next_multiple_of(4096));
+    }
+    for (folder, bytes) in needed.values() {
+        let space = FsSpace::of(folder)?;
+        if space.read_only {
+            return Err(AccessError::ReadOnlyFileSystem { dir: folder.clone() }.into());
+        }
+        plan_size(*bytes, *bytes, &space)?;
+    }
+    enough_descriptors(layout.places.len() as u64)
+}
+
+/// Each place may be open in two ways.
+fn enough_descriptors(places: u64) -> Result<(), RunError> {
+    let needed = places * 2 + OTHER_FILES;
+    let now = getrlimit(Resource::Nofile);
+    let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= needed);
+    if enough(now.current) {
+        return Ok(());
+    }
+    let limit = now.maximum.unwrap_or(needed);
+    if !enough(now.maximum) {
+        return Err(JobRunError::TooManyFiles { needed, limit }.into());
+    }
+    let raised = Rlimit { current: Some(needed), maximum: now.maximum };
+    setrlimit(Resource::Nofile, raised)
+        .map_err(|_| JobRunError::TooManyFiles { needed, limit: now.current.unwrap_or(0) }.into())
+}
+
+/// Opens everything, and lays out what is not there.
+///
+/// # Errors
+/// Whatever the rules or the kernel refuse. Files laid out so far are gone then.
+pub fn open(
+    layout: &Layout,
+    destroy: Option<Consent<'_>>,
+    host: Host<'_>,
+    line: &impl Watcher,
+) -> Result<Media, RunError> {
+    let folders: BTreeSet<&Path> = layout
+        .places
+        .iter()
+        .filter(|p| p.there == There::Nothing)
+        .map(|p| folder(&p.path))
+        .collect();
+    for folder in folders {
+        sweep(folder, |text| line.note(text));
+    }
+    let mut media = Vec::with_capacity(layout.places.len());
+    let mut devices: HashMap<&Path, Option<DevId>> = HashMap::new();
+    for place in &layout.places {
+        let opened = one(place, destroy, host, line)?;
+        if let Some(now) = opened.as_ref().map(Opened::size_bytes).filter(|now| *now < place.end) {
+            let path = place.path.clone();
+            return Err(JobRunError::Shrunk { path, end: place.end, now }.into());
+        }
+        let device = match opened {
+            None => None,
+            Some(_) => {
+                let target = target_of(place);
+                *devices.entry(target).or_insert_with(|| device_of(target, host.view))
+            }
+        };
+        media.push(Medium { opened, device });
+    }
+    Ok(Media { media, ways: HashMap::new() })
+}
+
+/// The block device under a path, where it has one.
+fn device_of(path: &Path, view: &dyn View) -> Option<DevId> {
+    let target = Target::resolve(view, path).ok()?;
+    seekwell_inspect::inspect(view, &target).device?.dev.parse().ok()
+}
+
+fn one(
+    place: &Place,
+    destroy: Option<Consent<'_>>,
+    host: Host<'_>,
+    line: &impl Watcher,
+) -> Result<Option<Opened>, RunError> {
+    Ok(Some(match (place.there, destroy) {
+        (There::Null | There::Modelled, _) => return Ok(None),
+        (There::Device, Some(consent)) if place.written_by.is_some() => {
+            Opened::WritableDevice(open_for_destruction(host.view, &place.path, consent)?)
+        }
+        (There::Device | There::File, _) => Opened::ReadOnly(open_read_only(&place.path)?),
+        (There::Nothing, _) => Opened::Scratch(lay_out(place, host, line)?),
+    }))
+}
+
+/// A temporary file in place of one that is not there: filled where it is read before it was
+/// written, else with room made for it.
+fn lay_out(place: &Place, host: Host<'_>, line: &impl Watcher) -> Result<Scratch, RunError> {
+    let folder = folder(&place.path);
+    if !place.is_read {
+        return Ok(Scratch::reserve(folder, place.end, place.allocated)?);
+    }
+    let what = format!("laying out {}", place.path.display());
+    let mut progress = |done: u64, whole: u64| line.part(&what, done, whole);
+    let fill = Fill {
+        wanted_bytes: place.end,
+        minimum_bytes: place.end,
+        seed: 1,
+        stop: &host.control.stop,
+        progress: &mut progress,
+    };
+    Ok(Scratch::create(folder, fill)?)
+}
+
+/// What is inspected in place of a file that is not there: its folder.
+pub fn target_of(place: &Place) -> &Path {
+    match place.there {
+        There::Nothing => folder(&place.path),
+        There::File | There::Device | There::Null | There::Modelled => &place.path,
+    }
+}
+
+/// The folder a file is or would be in.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+impl Media {
+    /// The descriptor of a place as a job asks for it: with or without the page cache, writes
+    /// durable or not.
+    ///
+    /// # Errors
+    /// What the kernel says to opening it so.
+    pub fn descriptor(&mut self, place: usize, job: &Job) -> io::Result<Arc<OwnedFd>> {
+        let Some(opened) = &self.media[place].opened else {
+            unreachable!("jobs that go nowhere open nothing")
+        };
+        let way = Way {
+            direct: job.engine.direct && opened.direct(),
+            sync: job.durability.open == OpenSync::Sync,
+            data_sync: job.durability.open == OpenSync::Dsync,
+        };
+        Ok(Arc::clone(match self.ways.entry((place, way)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Arc::new(opened.reopen(way)?)),
+        }))
+    }
+
+    /// Makes sure of what the requests of a clone rely on: its part is inside of what was opened,
+    /// and begins on a whole block; what is written was opened for that.
+    pub fn assert_usable(&self, used: &Use, job: &Job) {
+        let Some(opened) = &self.media[used.place].opened else { return };
+        let Region { start, bytes } = used.region;
+        let end = start.checked_add(bytes);
+        assert!(end.is_some_and(|end| end <= opened.size_bytes()), "{used:?} is beyond the end");
+        let block = self.block_bytes(std::iter::once(used), job);
+        assert!(start.is_multiple_of(u64::from(block)), "{used:?} begins within a block");
+        assert!(
+            opened.writable() || !job.destroys(),
+            "job `{}` writes what is read only",
+            job.name
+        );
+    }
+
+    /// Whether a place is driven past the page cache when a job asks for that.
+    pub fn direct(&self, place: usize) -> bool {
+        self.media[place].opened.as_ref().is_some_and(Opened::direct)
+    }
+
+    /// What requests of a job to some of its places have to be whole multiples of, in bytes.
+    pub fn block_bytes<'u>(&self, uses: impl IntoIterator<Item = &'u Use>, job: &Job) -> u32 {
+        let direct = |opened: &&Opened| job.engine.direct && opened.direct();
+        let opened = uses.into_iter().filter_map(|u| self.media[u.place].opened.as_ref());
+        let opened = opened.filter(direct);
+        opened.map(Opened::logical_block_bytes).max().unwrap_or(1)
+    }
+
+    /// Drops what the page cache holds of a place.
+    pub fn forget(&self, place: usize) {
+        if let Some(opened) = &self.media[place].opened {
+            // Advice; where it is not taken, the device's own counters tell.
+            let _ = drop_cache(opened);
+        }
+    }
+
+    /// What the block devices under some places have counted so far, each device once.
+    pub fn counters(&self, places: &BTreeSet<usize>, view: &dyn View) -> Option<DiskCounters> {
+        let devices: BTreeSet<DevId> =
+            places.iter().filter_map(|place| self.media[*place].device).collect();
+        if devices.is_empty() {
+            return None;
+        }
+        devices
+            .into_iter()
+            .map(|device| DiskCounters::read(view, device))
+            .sum::<Result<_, _>>()
+            .ok()
+    }
+}
+
+fn failed(what: &'static str, path: &Path, source: io::Error) -> AccessError {
+    AccessError::Io { what, path: path.to_path_buf(), source }
+}

@@ -1,0 +1,241 @@
+//! One clone from start to end: its target, its requests, reading back what it wrote.
+
+use super::logs::{Noted, epoch_ms};
+use super::replay::Ended;
+use super::requests::Requests;
+use crate::replay::SPIN;
+use rustix::io::Errno;
+use rustix::thread::CpuSet;
+use seekwell_io::dispatch::Unlimited;
+use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
+use seekwell_io::measurement::{Measurement, Stopped};
+use seekwell_io::target::{Engine, Real, Target};
+use seekwell_io::units::Nanos;
+use seekwell_jobs::job::{EngineKind, Job, Kind};
+use seekwell_jobs::layout::Member;
+use seekwell_jobs::play::address::Address;
+use seekwell_jobs::play::data::{Bad, Data};
+use seekwell_jobs::play::source::Cut;
+use seekwell_jobs::play::source::back::ReadBack;
+use seekwell_jobs::play::source::written::Written;
+use seekwell_jobs::play::steady::Steady;
+use seekwell_jobs::play::watched::Watched;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// One clone, whatever its requests go to.
+pub struct Part<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// Its number, files and quota.
+    pub member: &'a Member,
+    /// Of everything that is drawn.
+    pub seed: u64,
+    /// The most that one request moves.
+    pub longest: u32,
+    /// Its requests, and what looks on at them.
+    pub source: Watched<Requests>,
+    /// Set when another job's end ends it.
+    pub ends: Arc<AtomicBool>,
+    /// The job that has to end before it begins.
+    pub waits_for: Option<usize>,
+    /// Begins so long after the run.
+    pub delay: Nanos,
+}
+
+/// One clone on an open target.
+pub struct Ready<'a> {
+    /// The clone.
+    pub part: Part<'a>,
+    files: Vec<Arc<OwnedFd>>,
+    target: Real<Data>,
+}
+
+/// What one clone gave.
+pub struct Played {
+    /// Of its own requests.
+    pub main: Measurement,
+    /// Of reading back what it wrote.
+    pub back: Option<Measurement>,
+    /// Why it ended early.
+    pub cut: Option<Cut>,
+    /// What `latency_target` found, once the search was over.
+    pub found_depth: Option<Option<u32>>,
+    /// How long the last syncs took, or with what they failed.
+    pub end_sync: Option<Result<Nanos, Errno>>,
+    /// The first blocks that did not verify.
+    pub bad: Vec<Bad>,
+    /// How many did not.
+    pub bad_count: u64,
+    /// How many were checked.
+    pub checked: u64,
+    /// What its logs are made of.
+    pub log: Option<Noted>,
+    /// Whether it was steady, with those it is reported with.
+    pub steady: Option<Arc<Steady>>,
+    /// What became of the trace it played.
+    pub replayed: Option<Ended>,
+}
+
+impl Played {
+    /// What `source` and its measurement give, and what it wrote; `epoch_ms` says when its
+    /// measuring began on the clock of its logs.
+    pub fn of(
+        main: Measurement,
+        mut source: Watched<Requests>,
+        epoch_ms: impl Fn(Nanos) -> u64,
+    ) -> (Self, Option<Written>) {
+        let log = source.take_log().map(|(recorder, started)| {
+            let epoch_ms = epoch_ms(started);
+            Noted { recorded: recorder.finish(), epoch_ms }
+        });
+        let (requests, steady) = (source.source, source.steady);
+        let (cut, found_depth) = (requests.cut(), requests.found_depth());
+        let (written, replayed) = requests.end();
+        let (back, end_sync, bad, bad_count, checked) = (None, None, Vec::new(), 0, 0);
+        let played = Self {
+            main,
+            back,
+            cut,
+            found_depth,
+            end_sync,
+            bad,
+            bad_count,
+            checked,
+            log,
+            steady,
+            replayed,
+        };
+        (played, written)
+    }
+}
+
+/// How a job's requests are issued where asynchronous ones are by `engine`; none where they go
+/// nowhere.
+fn issued_by(job: &Job, engine: Engine) -> Option<Engine> {
+    match (job.engine.kind, engine) {
+        (EngineKind::Null, _) => None,
+        (kind, _) if kind.synchronous() => Some(Engine::Threads),
+        // A job that names an asynchronous engine gets it at depth 1 too.
+        (_, Engine::Auto | Engine::IoUring) => Some(Engine::IoUring),
+        (_, Engine::Threads) => Some(Engine::Threads),
+    }
+}
+
+/// What carries out a job's requests, as documents name it.
+pub fn engine_name(job: &Job, engine: Engine) -> &'static str {
+    issued_by(job, engine).map_or("null", Engine::issuer)
+}
+
+impl<'a> Part<'a> {
+    /// Opens its target on its files, in the order of its uses, on the CPUs that the job names.
+    ///
+    /// # Errors
+    /// When the target cannot be set up.
+    pub fn open(self, files: Vec<Arc<OwnedFd>>, engine: Engine) -> Result<Ready<'a>, EngineError> {
+        self.stay_on_cpus();
+        let Self { job, member, .. } = self;
+        let depth = job.engine.depth;
+        let engine = issued_by(job, engine);
+        let expected = if engine.is_some() { member.uses.len() } else { 0 };
+        assert_eq!(files.len(), expected, "a clone opens each of its files once, or none");
+        let data = || {
+            let address = Address::new(member.uses.len());
+            Data::new(job, address, depth, member.clone, self.seed)
+        };
+        let fds: Vec<BorrowedFd<'_>> = files.iter().map(|fd| fd.as_fd()).collect();
+        let engine = engine.unwrap_or(Engine::Auto);
+        let target = Real::open(engine, &fds, (depth, self.longest), false, data)?;
+        Ok(Ready { part: self, files, target })
+    }
+
+    /// Keeps this thread on the CPUs that the job names.
+    fn stay_on_cpus(&self) {
+        let hints = &self.job.hints;
+        let Some(count) = std::num::NonZeroUsize::new(hints.cpus.len()) else { return };
+        let mut set = CpuSet::new();
+        if hints.cpus_split {
+            set.set(hints.cpus[self.member.clone as usize % count] as usize);
+        } else {
+            hints.cpus.iter().for_each(|cpu| set.set(*cpu as usize));
+        }
+        // Checked before: where the kernel refuses all the same, the run is merely not pinned.
+        let _ = rustix::thread::sched_setaffinity(None, &set);
+    }
+}
+
+impl Ready<'_> {
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// When the target fails as a whole.
+    pub fn run(self, control: &Control) -> Result<Played, EngineError> {
+        let Self { part: Part { job, mut source, .. }, files, mut target } = self;
+        let bounds = Bounds {
+            depth: job.engine.depth,
+            ramp: job.timing.ramp,
+            runtime: job.timing.runtime,
+            spin: spin(job),
+        };
+        let main =
+            run_source(&mut source, bounds, &mut target, &mut Unlimited::default(), control)?;
+        let end_sync = end_sync(job, &files, &target, &main);
+        let (mut played, written) = Played::of(main, source, epoch_ms);
+        assert!(written.is_none() || job.remembers(), "only what is to be verified is remembered");
+        let goes_on = played.main.stopped == Stopped::Finished && played.cut.is_none();
+        if let Some(written) = written.filter(|_| goes_on && reads_back(job)) {
+            played.back = Some(read_back(job, &mut target, &written, control)?);
+        }
+        played.end_sync = end_sync;
+        if let Some(data) = target.payload() {
+            played.bad = std::mem::take(&mut data.bad);
+            (played.bad_count, played.checked) = (data.bad_count, data.checked);
+            assert!(played.bad.len() as u64 <= played.bad_count);
+        }
+        Ok(played)
+    }
+}
+
+/// What is to be issued at a time is watched for, where there is a processor for that.
+fn spin(job: &Job) -> Nanos {
+    let timed = job.replay.as_ref().is_some_and(|replay| !replay.no_stall);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    if timed && processors > 1 && job.clones == 1 { SPIN } else { Nanos::ZERO }
+}
+
+/// Not after a job that takes the whole of its time to write, as in fio.
+fn reads_back(job: &Job) -> bool {
+    let all_time = job.timing.time_based && job.timing.runtime > Nanos::ZERO;
+    !all_time && job.verify.as_ref().is_some_and(|v| v.read_back)
+}
+
+/// Reads back all that was written, however long the job was to run.
+fn read_back(
+    job: &Job,
+    target: &mut Real<Data>,
+    written: &Written,
+    control: &Control,
+) -> Result<Measurement, EngineError> {
+    let fatal = job.verify.as_ref().is_some_and(|v| v.fatal);
+    let mut source = ReadBack::new(written, !fatal || job.errors.continue_verify);
+    let none = Nanos::ZERO;
+    let bounds = Bounds { depth: job.engine.depth, ramp: none, runtime: none, spin: none };
+    run_source(&mut source, bounds, target, &mut Unlimited::default(), control)
+}
+
+/// Syncs each file at the end, where that was asked: how long it took.
+fn end_sync(
+    job: &Job,
+    files: &[Arc<OwnedFd>],
+    target: &Real<Data>,
+    main: &Measurement,
+) -> Option<Result<Nanos, Errno>> {
+    let asked = job.durability.end_fsync || job.durability.fsync_on_close;
+    if !asked || job.access.kind == Kind::Read || main.stopped == Stopped::Stalled {
+        return None;
+    }
+    let begun = target.now();
+    let done = files.iter().try_for_each(rustix::fs::fsync);
+    Some(done.map(|()| target.now().since(begun)))
+}

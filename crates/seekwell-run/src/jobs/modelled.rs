@@ -1,0 +1,280 @@
+//! Jobs on a modelled machine: all clones of a stage take turns on one machine and its own clock,
+//! and each is measured for itself.
+
+use super::member::{Part, Played};
+use super::stage::{Ends, MemberError, Outcome, Run, ends};
+use crate::dispatcher;
+use seekwell_io::engine::{Bounds, run_source};
+use seekwell_io::measurement::{Failure, Measurement, Stopped};
+use seekwell_io::request::{Completion, Op, Request};
+use seekwell_io::target::Target;
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::{Next, Source};
+use seekwell_jobs::job::OpenSync;
+use seekwell_jobs::layout::Layout;
+use seekwell_jobs::play::address::Address;
+use seekwell_machine::{AnyPart, Machine, Model};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// First step of a clone's series, as of any run's.
+const SERIES_STEP: Nanos = Nanos::from_millis(50);
+/// What requests of a trace are whole multiples of.
+const SECTOR: u32 = 512;
+
+/// The machine of one round; stages find it as those before them left it.
+pub struct Modelled<'m> {
+    model: &'m Model,
+    machine: Machine<AnyPart>,
+    /// Where each place of the layout begins.
+    bases: Vec<u64>,
+}
+
+/// One clone.
+struct CloneState<'r> {
+    part: Part<'r>,
+    /// When it may begin, once nobody is waited for.
+    start: Nanos,
+    /// When measuring began, or will.
+    measures: Option<Nanos>,
+    outstanding: u32,
+    /// It begins nothing more.
+    over: bool,
+    measurement: Measurement,
+}
+
+/// A request that is outstanding: whose it is, and as its clone knows it.
+type Flight = (usize, Request);
+
+/// All clones of a stage as one source.
+struct Multiplexer<'r> {
+    run: &'r Run<'r>,
+    bases: &'r [u64],
+    clones: Vec<CloneState<'r>>,
+    turn: usize,
+    flights: Vec<Option<Flight>>,
+    free: Vec<u32>,
+    ends: Ends,
+}
+
+impl<'m> Modelled<'m> {
+    /// A new machine for the files of a layout, which lie one after the other in it.
+    pub fn new(model: &'m Model, layout: &Layout, seed: u64) -> Self {
+        Self { model, machine: model.build(seed), bases: layout.bases() }
+    }
+
+    /// Runs one stage: what each clone gave, in the order of the layout's members.
+    pub fn stage(&mut self, run: &Run<'_>, stage: &[usize]) -> Vec<Outcome> {
+        let ends = ends(stage);
+        let (mut numbers, mut clones, mut failed) = (Vec::new(), Vec::new(), None);
+        for (number, part) in run.parts(stage, &ends, |_, _| SECTOR) {
+            numbers.push(number);
+            match part {
+                Ok(part) => clones.push(CloneState::new(part, self.machine.now())),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        if let Some(error) = failed {
+            // Told of the first; the others were not begun.
+            let mut error = Some(error);
+            let mut why = || error.take().unwrap_or(MemberError::NotBegun);
+            return numbers.into_iter().map(|n| (n, Err(why()))).collect();
+        }
+        let depth: u32 = clones.iter().map(|one| one.part.job.engine.depth).sum();
+        let mut all = Multiplexer {
+            run,
+            bases: &self.bases,
+            turn: 0,
+            flights: vec![None; depth as usize],
+            free: (0..depth).collect(),
+            ends,
+            clones,
+        };
+        if all.clones.is_empty() {
+            return Vec::new();
+        }
+        let none = Nanos::ZERO;
+        let bounds = Bounds { depth, ramp: none, runtime: none, spin: none };
+        let rule = &mut dispatcher(self.model.tags());
+        let whole = run_source(&mut all, bounds, &mut self.machine, rule, run.host.control);
+        let whole = match whole {
+            Ok(whole) => whole,
+            Err(error) => {
+                let failed = |n| (n, Err(MemberError::Engine(error.clone())));
+                return numbers.into_iter().map(failed).collect();
+            }
+        };
+        if whole.stopped == Stopped::Finished {
+            assert_eq!(all.free.len(), depth as usize, "a stage ends when all requests are done");
+            assert!(
+                all.clones.iter().all(CloneState::has_ended),
+                "a stage ends when all clones have"
+            );
+        }
+        let ended = all.clones.into_iter().map(|one| Ok(one.end(&whole)));
+        numbers.into_iter().zip(ended).collect()
+    }
+}
+
+impl<'r> CloneState<'r> {
+    fn new(part: Part<'r>, now: Nanos) -> Self {
+        let start = part.delay.max(now);
+        let measurement = Measurement::new(SERIES_STEP);
+        Self { part, start, measures: None, outstanding: 0, over: false, measurement }
+    }
+}
+
+impl CloneState<'_> {
+    /// What it asks for next, within its time.
+    fn next(&mut self, now: Nanos) -> Next {
+        debug_assert!(!self.over && self.outstanding < self.part.job.engine.depth);
+        if self.part.ends.load(Relaxed) {
+            return Next::Done;
+        }
+        if now < self.start {
+            return Next::NotBefore(self.start);
+        }
+        let timing = &self.part.job.timing;
+        let measures = *self.measures.get_or_insert(now + timing.ramp);
+        let end = match timing.runtime {
+            Nanos::ZERO => Nanos::MAX,
+            runtime => measures + runtime,
+        };
+        if now >= end {
+            return Next::Done;
+        }
+        match self.part.source.next(now) {
+            Next::NotBefore(at) => Next::NotBefore(at.min(end)),
+            next => next,
+        }
+    }
+
+    /// Counts a request that is done.
+    fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
+        debug_assert!(self.outstanding > 0 && submitted <= completion.at);
+        self.outstanding -= 1;
+        self.part.source.completed(request, submitted, completion);
+        match Failure::of(request, completion) {
+            None => {
+                if let Some(started) = self.measures.filter(|started| completion.at >= *started) {
+                    self.measurement.record(request, submitted, completion.at, started);
+                }
+            }
+            Some(failure) => {
+                self.measurement.fail(failure);
+                if !self.part.source.tolerates(&failure) {
+                    self.measurement.stopped = Stopped::Failed;
+                    self.over = true;
+                }
+            }
+        }
+    }
+
+    /// It begins nothing more, and nothing is outstanding.
+    const fn has_ended(&self) -> bool {
+        self.over && self.outstanding == 0
+    }
+
+    /// What it gave; the processor of the machine is that of all together.
+    fn end(self, whole: &Measurement) -> Played {
+        let mut main = self.measurement;
+        (main.cpu_user, main.cpu_system) = (whole.cpu_user, whole.cpu_system);
+        if main.stopped == Stopped::Finished && !self.over {
+            main.stopped = whole.stopped;
+        }
+        Played::of(main, self.part.source, |_| 0).0
+    }
+}
+
+impl Multiplexer<'_> {
+    /// Whether some clone of a job is not over yet.
+    fn is_running(&self, job: usize) -> bool {
+        self.clones.iter().any(|one| one.part.member.job == job && !one.has_ended())
+    }
+
+    /// Hands a clone's request to the machine.
+    fn hand_out(&mut self, index: usize, request: Request) -> Request {
+        let one = &mut self.clones[index];
+        one.outstanding += 1;
+        let Part { job, member, .. } = &one.part;
+        let (file, offset) = Address::new(member.uses.len()).split(request.offset);
+        let place = member.uses[file as usize].place;
+        let durable = job.durability.open != OpenSync::None && request.op == Op::Write;
+        let id = self.free.pop().expect("no clone has more outstanding than its depth");
+        let before = self.flights[id as usize].replace((index, request));
+        debug_assert!(before.is_none(), "a free number is nobody's");
+        let end = offset + u64::from(request.len);
+        let is_inside = end <= self.run.layout.places[place].end;
+        debug_assert!(request.op == Op::Flush || is_inside, "{request:?} is beyond its file");
+        let offset = if request.op == Op::Flush { 0 } else { self.bases[place] + offset };
+        Request { offset, id, durable: request.durable || durable, ..request }
+    }
+
+    /// A clone begins nothing more; what its end ends, ends.
+    fn close(&mut self, index: usize) {
+        let one = &mut self.clones[index];
+        one.over = true;
+        let cut = one.part.source.source.cut();
+        let failed = one.measurement.stopped == Stopped::Failed || cut.is_some();
+        self.run.exit(one.part.job, failed, &self.ends);
+    }
+}
+
+impl Source for Multiplexer<'_> {
+    fn next(&mut self, now: Nanos) -> Next {
+        let mut earliest: Option<Nanos> = None;
+        let mut step = 0;
+        while step < self.clones.len() {
+            let index = (self.turn + step) % self.clones.len();
+            step += 1;
+            let one = &self.clones[index];
+            if one.over {
+                // What is outstanding may be waited for.
+                if one.outstanding > 0 {
+                    earliest = earliest.or(Some(Nanos::MAX));
+                }
+                continue;
+            }
+            let waits_for = one.part.waits_for.filter(|_| one.measures.is_none());
+            let is_held = waits_for.is_some_and(|job| self.is_running(job));
+            if is_held || one.outstanding == one.part.job.engine.depth {
+                earliest = earliest.or(Some(Nanos::MAX));
+                continue;
+            }
+            match self.clones[index].next(now) {
+                Next::Request(request) => {
+                    self.turn = index + 1;
+                    return Next::Request(self.hand_out(index, request));
+                }
+                Next::NotBefore(at) => earliest = Some(earliest.map_or(at, |e| e.min(at))),
+                Next::Done => {
+                    self.close(index);
+                    // Others may have waited for it.
+                    (step, earliest) = (0, None);
+                }
+            }
+        }
+        earliest.map_or(Next::Done, Next::NotBefore)
+    }
+
+    fn submitted(&mut self, request: &Request, at: Nanos) {
+        if let Some((index, own)) = self.flights[request.id as usize] {
+            self.clones[index].part.source.submitted(&own, at);
+        }
+    }
+
+    fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
+        let flight = self.flights[request.id as usize].take();
+        let (index, own) = flight.expect("a request was handed out, and is done once");
+        self.free.push(request.id);
+        let was_over = self.clones[index].over;
+        self.clones[index].completed(&own, submitted, completion);
+        if self.clones[index].over && !was_over {
+            self.close(index);
+        }
+    }
+
+    /// Each clone decides for itself.
+    fn tolerates(&mut self, _: &Failure) -> bool {
+        true
+    }
+}

@@ -1,0 +1,25 @@
+//! A latency distribution in numbers.
+
+use serde::{Deserialize, Serialize};
+
+/// A latency distribution in numbers. A percentile is absent where too few requests were made for
+/// it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Shortest.
+    pub ns_min: u64,
+    /// Mean.
+    pub ns_mean: f64,
+    /// Median.
+    pub ns_p50: Option<u64>,
+    /// 90 %.
+    pub ns_p90: Option<u64>,
+    /// 99 %.
+    pub ns_p99: Option<u64>,
+    /// 99.9 %.
+    pub ns_p99_9: Option<u64>,
+    /// 99.99 %.
+    pub ns_p99_99: Option<u64>,
+    /// Longest.
+    pub ns_max: u64,
+}
