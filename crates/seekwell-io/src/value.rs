@@ -1,4 +1,4 @@
-//! Values as people write them on a command line: sizes, times and distributions, in fio's notation.
+//! Values as written on a command line: sizes, times and distributions, in fio's notation.
 
 use crate::units::Nanos;
 use crate::workload::Pattern;
