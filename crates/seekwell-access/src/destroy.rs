@@ -299,10 +299,10 @@ fn open_exclusively(
 const BLKZEROOUT: libc::Ioctl = 0x127f;
 
 impl WritableDevice {
-    /// Destroys a range; whoever calls this has made sure that it may be.
+    /// Zeroes an area whose data was accepted.
     fn zero(&self, area: &Range<u64>) -> io::Result<()> {
         let block = u64::from(self.logical_block_bytes);
-        assert!(area.start < area.end && area.end <= self.size_bytes, "a range of the device");
+        assert!(area.start < area.end && area.end <= self.size_bytes, "the area is on the device");
         assert!(area.start.is_multiple_of(block) && area.end.is_multiple_of(block));
         let access = rustix::fs::fcntl_getfl(&self.fd)? & OFlags::RWMODE;
         assert_eq!(access, OFlags::RDWR, "only a device that was opened to be written is");

@@ -1,4 +1,4 @@
-//! Values as people type them, in fio's notation: sizes, times and distributions.
+//! Values as written on a command line: sizes, times and distributions, in fio's notation.
 
 use crate::units::{Nanos, parse_size, parse_time};
 use crate::workload::Pattern;
