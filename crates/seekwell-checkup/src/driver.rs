@@ -11,7 +11,6 @@ use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped, is_de
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Workload, WorkloadError};
 use seekwell_runs::{Detail, DeviceCount, Invalid, Phase, Repeat, Skipped};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What executes workloads: the real engine, a model, or a fake.
@@ -192,12 +191,8 @@ struct Driver<'a> {
 impl<'a> Driver<'a> {
     fn new(plan: &'a Plan, begun: Nanos) -> Self {
         let phase = |spec: &PhaseSpec| Phase {
-            name: spec.name.clone(),
-            title: spec.title.clone(),
-            workload: spec.workload.clone().into(),
             skipped: Some(spec.skipped.clone().map_or(Skipped::NotReached, Skipped::Because)),
-            repeats: Vec::new(),
-            metrics: BTreeMap::new(),
+            ..Phase::new(&spec.name, &spec.title, spec.workload.clone())
         };
         let left = |s: &PhaseSpec| if s.skipped.is_none() { s.repeats } else { 0 };
         let phases = plan.phases.iter().map(phase).collect();

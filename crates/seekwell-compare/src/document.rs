@@ -2,7 +2,7 @@
 //! and what may be concluded. Sides keep their order; every side is held against the first.
 
 use crate::model::{Better, Class, Rank, SourceKind, Unit};
-use seekwell_stats::{Design, Interval, Margin, Verdict};
+use seekwell_stats::{Claim, Design, Interval, Margin, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A comparison.
@@ -223,29 +223,6 @@ impl MetricComparison {
             (true, _) => self.group_title.clone(),
             (_, true) => self.title.clone(),
             _ => format!("{}: {}", self.group_title, self.title),
-        }
-    }
-}
-
-/// A claim on the primary metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Claim {
-    /// B is better.
-    Faster,
-    /// B is worse.
-    Slower,
-    /// There is no difference beyond the margin.
-    Equivalent,
-}
-
-impl Claim {
-    /// As it is typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Equivalent => "equivalent",
         }
     }
 }

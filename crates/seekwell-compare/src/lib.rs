@@ -15,13 +15,13 @@ mod trend;
 
 pub use compare::{Options, compare, in_words};
 pub use document::{
-    Against, Checked, Claim, Comparison, Conclusion, FieldDifference, MetricComparison, Numbers,
-    Role, RunSummary, SetupDifference, SideSummary, Usual,
+    Against, Checked, Comparison, Conclusion, FieldDifference, MetricComparison, Numbers, Role,
+    RunSummary, SetupDifference, SideSummary, Usual,
 };
 pub use error::{CompareError, FormatError, SourceError};
 pub use model::{Better, Class, Group, Rank, RunValues, Side, SourceKind, Unit, Value};
 pub use phoronix_out::{About, WriteError, phoronix_xml};
-pub use seekwell_stats::{Design, Interval, Margin, MarginError, Verdict};
+pub use seekwell_stats::{Claim, Design, Interval, Margin, MarginError, Verdict};
 pub use sources::kept::metric_title;
 pub use sources::{side, sides_of_file};
 pub use trend::{Change, Point, Trend, TrendError, TrendOptions, trend};

@@ -111,6 +111,34 @@ pub struct Value {
     pub repeats: Option<(f64, f64)>,
 }
 
+impl Value {
+    /// A detail without repeats.
+    pub(crate) fn new(
+        metric: impl Into<String>,
+        title: impl Into<String>,
+        family: &str,
+        (unit, better, class): (Unit, Better, Class),
+        value: f64,
+    ) -> Self {
+        Self {
+            metric: metric.into(),
+            title: title.into(),
+            family: family.to_owned(),
+            unit,
+            better,
+            class,
+            rank: Rank::Detail,
+            value,
+            repeats: None,
+        }
+    }
+
+    /// The same, as prominent as this.
+    pub(crate) fn ranked(self, rank: Rank) -> Self {
+        Self { rank, ..self }
+    }
+}
+
 /// The unit of a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "text")]

@@ -1,6 +1,6 @@
 //! What follows from the runs: gates first, then one verdict.
 
-use crate::conclusion::{Check, Checked, Claim, Conclusion, Decision, Exploratory};
+use crate::conclusion::{Check, Checked, Conclusion, Decision, Exploratory};
 use crate::design::Shape;
 use crate::document::{Document, Run};
 use crate::error::told;
@@ -64,14 +64,7 @@ pub fn conclude(document: &Document) -> Conclusion {
         (None, Some(check)) => (Decision::Invalid, invalid(&check.text), None),
         (None, None) => decide(document, verdict(&whole, design.margin, design.better)),
     };
-    let claim_holds = document.expect.map(|claim| {
-        matches!(
-            (claim, &verdict),
-            (Claim::Faster, Some(Verdict::Faster { .. }))
-                | (Claim::Slower, Some(Verdict::Slower { .. }))
-                | (Claim::Equivalent, Some(Verdict::Equivalent { .. }))
-        )
-    });
+    let claim_holds = document.expect.map(|claim| verdict.as_ref().is_some_and(|v| claim.is(v)));
     Conclusion {
         method: METHOD.to_owned(),
         decision,

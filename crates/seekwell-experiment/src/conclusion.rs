@@ -4,18 +4,6 @@ use crate::metric::{better, default_margin};
 use seekwell_stats::{Better, Estimate, Gate, Interval, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What a caller claims of B, to be held against the verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Claim {
-    /// B is faster.
-    Faster,
-    /// B is slower.
-    Slower,
-    /// No difference within the margin.
-    Equivalent,
-}
-
 /// What became of the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

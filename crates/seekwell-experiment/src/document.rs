@@ -2,14 +2,14 @@
 //! and what follows. It is also the state from which an experiment goes on.
 
 use crate::arm::ArmSpec;
-use crate::conclusion::{Claim, Conclusion};
+use crate::conclusion::Conclusion;
 use crate::condition::Condition;
 use crate::design::{Design, Forecast, Slot};
 use crate::rig::{Applied, NotRestored, Region};
 use seekwell_inspect::Inspection;
 use seekwell_io::units::Nanos;
 use seekwell_runs::Tool;
-use seekwell_stats::Arm;
+use seekwell_stats::{Arm, Claim};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

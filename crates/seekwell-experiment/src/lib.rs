@@ -32,7 +32,7 @@ pub mod text;
 
 pub use arm::{ArmSpec, Options, Rw, Setting};
 pub use conclude::{blocks, conclude, values};
-pub use conclusion::{Check, Checked, Claim, Conclusion, Decision, Exploratory};
+pub use conclusion::{Check, Checked, Conclusion, Decision, Exploratory};
 pub use condition::{Condition, Temperature};
 pub use conduct::{Observer, Standing, conduct};
 pub use design::{Design, Forecast, Shape, Slot};
@@ -42,5 +42,6 @@ pub use metric::{UnknownMetric, better, check_metric, default_margin, default_me
 pub use noise::{Noise, NoiseFloor, forecast, identity};
 pub use resume::{Next, begin, next};
 pub use rig::{Applied, NotRestored, PrepareError, Region, Rig};
+pub use seekwell_stats::Claim;
 pub use steady::{SHORTEST_JUDGED, course};
 pub use store::{ExperimentStore, Folder, Keeper};

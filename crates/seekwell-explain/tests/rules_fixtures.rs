@@ -4,21 +4,16 @@
 //! repository; without them nothing is tested here and it is said so.
 #![allow(clippy::print_stderr)]
 
+#[path = "../../seekwell-inspect/src/testing.rs"]
+mod testing;
+
 use seekwell_explain::{Observed, findings};
 use seekwell_inspect::log::{LogSource, read};
 use seekwell_inspect::{Finding, Inspection, Severity, all_disks, inspect, saved};
 use seekwell_sys::Snapshot;
 use seekwell_sys::fake::Fake;
 use std::path::{Path, PathBuf};
-
-fn corpus() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    let there = folder.join("INDEX.md").exists();
-    if !there {
-        eprintln!("skipped: there are no saved machines at {}", folder.display());
-    }
-    there.then_some(folder)
-}
+use testing::corpus;
 
 fn open(folder: &Path) -> Snapshot {
     Snapshot::open(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()))

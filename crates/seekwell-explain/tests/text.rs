@@ -1,11 +1,14 @@
 //! A machine diagnosed from the text someone pasted into a page or a mail.
 #![allow(clippy::print_stderr)]
 
+#[path = "../../seekwell-inspect/src/testing.rs"]
+mod testing;
+
 use seekwell_explain::{Observed, findings};
 use seekwell_inspect::log::{LogSource, read};
 use seekwell_inspect::text::{inspections, parse_lspci};
 use seekwell_inspect::{Finding, Inspection, Severity};
-use std::path::PathBuf;
+use testing::corpus;
 
 /// As `lspci -vvnn` printed it on one board, before and after a switch in its firmware setup.
 const PIIX: &str = "\
@@ -118,11 +121,7 @@ fn a_link_held_at_its_lowest_speed_is_diagnosed_from_one_line_of_a_log() {
 
 #[test]
 fn the_text_of_saved_machines_names_the_same_controllers_as_their_device_tree() {
-    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    if !corpus.join("INDEX.md").exists() {
-        eprintln!("skipped: there are no saved machines at {}", corpus.display());
-        return;
-    }
+    let Some(corpus) = corpus() else { return };
     for (fixture, words, ids) in [
         ("ahci", "AHCI 1.0, MSI, driver ahci", &[][..]),
         ("piix", "IDE, compatible mode, bus-master DMA, driver ata_piix", &["SW-AHCI-001"]),

@@ -17,15 +17,9 @@ use std::path::PathBuf;
 pub fn inspect(view: &dyn View, target: &Target) -> Inspection {
     let mut r = Reader::new(view);
     let mut inspection = Inspection {
-        schema: Inspection::SCHEMA.to_owned(),
         target: target.given.clone(),
-        path: path_text(&target.path),
-        kind: target.kind,
         host: host::read(&mut r),
-        filesystem: None,
-        device: None,
-        notes: Vec::new(),
-        missing: Vec::new(),
+        ..Inspection::new(&path_text(&target.path), target.kind)
     };
     match target.kind {
         TargetKind::Null | TargetKind::Machine => {}

@@ -33,6 +33,21 @@ impl Inspection {
     /// The schema's name.
     pub const SCHEMA: &str = "seekwell/inspect/1";
 
+    /// One of which nothing is known but its path and what it is.
+    pub fn new(path: &str, kind: TargetKind) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            target: path.to_owned(),
+            path: path.to_owned(),
+            kind,
+            host: Host::default(),
+            filesystem: None,
+            device: None,
+            notes: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
     /// The physical (or deepest known) disks under the target, left to right.
     pub fn disks(&self) -> Vec<&Device> {
         fn walk<'a>(device: &'a Device, out: &mut Vec<&'a Device>) {

@@ -27,6 +27,8 @@ pub mod saved;
 mod stack;
 mod sysfs;
 mod target;
+#[cfg(test)]
+mod testing;
 pub mod text;
 pub mod watch;
 

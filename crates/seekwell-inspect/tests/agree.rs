@@ -7,6 +7,9 @@
 //! machines lie beside the repository; without them nothing is tested here and it is said so.
 #![allow(clippy::print_stderr)]
 
+#[path = "../src/testing.rs"]
+mod testing;
+
 #[path = "agree/printed.rs"]
 mod printed;
 
@@ -14,7 +17,8 @@ use printed::Said;
 use seekwell_inspect::{Device, Fact, all_disks, inspect};
 use seekwell_sys::Snapshot;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use testing::corpus;
 
 /// machine|disk, and how many values each tool printed of it. The counts keep a parser that reads
 /// nothing from passing.
@@ -45,15 +49,6 @@ megaraid|hdparm|multiple|null|0|the ioctl answers 0 for a disk that takes no ATA
 megaraid|hdparm -I|size MiB|256|0|hdparm decodes a refused IDENTIFY; its own ioctl says 256 MiB
 megaraid|lsblk|transport|scsi|null|lsblk has no name for a virtual drive; for us it is SCSI
 ";
-
-fn corpus() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    let there = folder.join("INDEX.md").exists();
-    if !there {
-        eprintln!("skipped: there are no saved machines at {}", folder.display());
-    }
-    there.then_some(folder)
-}
 
 fn device(folder: &Path, disk: &str) -> Device {
     let snapshot = Snapshot::open(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));

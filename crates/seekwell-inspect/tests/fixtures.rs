@@ -5,18 +5,12 @@
 //! and it is said so.
 #![allow(clippy::print_stderr)]
 
+#[path = "../src/testing.rs"]
+mod testing;
+
 use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, all_disks, inspect};
 use seekwell_sys::Snapshot;
-use std::path::PathBuf;
-
-fn corpus() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    let there = folder.join("INDEX.md").exists();
-    if !there {
-        eprintln!("skipped: there are no saved machines at {}", folder.display());
-    }
-    there.then_some(folder)
-}
+use testing::corpus;
 
 fn machine(name: &str) -> Option<Snapshot> {
     Some(Snapshot::open(&corpus()?.join(name)).unwrap_or_else(|e| panic!("{name}: {e}")))

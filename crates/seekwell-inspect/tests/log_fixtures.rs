@@ -2,20 +2,14 @@
 //! the disk.
 #![allow(clippy::print_stderr)]
 
+#[path = "../src/testing.rs"]
+mod testing;
+
 use seekwell_inspect::Severity;
 use seekwell_inspect::log::{DeviceState, Incident, LogReport, LogSource, MappedBy, Ncq, read};
 use seekwell_sys::{Snapshot, View};
-use std::path::{Path, PathBuf};
-
-/// The folder of captured machines, when it is there.
-fn fixtures() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    if !root.is_dir() {
-        eprintln!("skipped: {} is not there", root.display());
-        return None;
-    }
-    Some(root)
-}
+use std::path::Path;
+use testing::corpus;
 
 fn report(folder: &Path, file: &str, view: Option<&dyn View>) -> LogReport {
     let path = folder.join(file);
@@ -141,7 +135,7 @@ fn faults() -> Vec<Fault> {
 
 #[test]
 fn every_fault_gives_its_incident_with_count_times_and_state_and_no_other() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     let all = faults();
     for fault in &all {
         let name = fault.folder;
@@ -178,7 +172,7 @@ fn allowed(folder: &str) -> &'static [&'static str] {
 
 #[test]
 fn healthy_machines_give_nothing_of_warning_or_above_but_what_they_were_asked_for() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     let mut seen = 0;
     for entry in std::fs::read_dir(&root).expect("the fixtures list").flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -199,7 +193,7 @@ fn healthy_machines_give_nothing_of_warning_or_above_but_what_they_were_asked_fo
 
 #[test]
 fn the_text_of_dmesg_says_the_same_as_the_records_of_the_ring_buffer() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     for fault in faults() {
         let folder = root.join("fault").join(fault.folder);
         let (a, b) = (report(&folder, "kmsg.txt", None), report(&folder, "dmesg.txt", None));
@@ -215,7 +209,7 @@ fn the_text_of_dmesg_says_the_same_as_the_records_of_the_ring_buffer() {
 
 #[test]
 fn the_device_tree_ties_what_the_log_alone_does_not() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     let machine = Snapshot::open(&root.join("nvme")).expect("the fixture loads");
     let view: Option<&dyn View> = Some(&machine);
     let timeout = report(&root.join("fault/nvme-timeout"), "kmsg.txt", view);
@@ -242,7 +236,7 @@ fn the_device_tree_ties_what_the_log_alone_does_not() {
 
 #[test]
 fn facts_agree_with_what_the_fixture_is() {
-    let Some(root) = fixtures() else { return };
+    let Some(root) = corpus() else { return };
     let facts = report(&root.join("ahci-1.5Gbps"), "kmsg.txt", None).facts;
     assert_eq!(facts.kernel.as_deref(), Some("6.1.0-56-amd64"));
     assert_eq!((facts.cpus, facts.virtual_machine.as_deref()), (Some(2), Some("QEMU")));

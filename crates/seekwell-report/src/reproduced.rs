@@ -101,7 +101,7 @@ fn section(group: &[Reproduced]) -> String {
     });
     format!(
         "<tbody><tr><th colspan=\"6\" scope=\"rowgroup\">{}, {}</th></tr>\n{lines}{}</tbody>\n",
-        escape_html(row.what),
+        escape_html(&row.what),
         escape_html(row.unit),
         whys.collect::<String>()
     )

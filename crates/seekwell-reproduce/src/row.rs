@@ -17,7 +17,7 @@ pub struct Row {
     /// The document: `R0` to `R4`.
     pub document: &'static str,
     /// What was measured: the same in all configurations of the document.
-    pub what: &'static str,
+    pub what: String,
     /// The configuration.
     pub configuration: &'static str,
     /// The machine that models it, by the name of its description.
@@ -33,6 +33,26 @@ pub struct Row {
 }
 
 impl Row {
+    /// The figures of one test: configuration, machine, published.
+    pub(crate) fn each(
+        document: &'static str,
+        (what, unit, better): (&str, &'static str, Better),
+        how: &How,
+        figures: impl IntoIterator<Item = (&'static str, &'static str, f64)>,
+    ) -> Vec<Self> {
+        let row = |(configuration, machine, published)| Self {
+            document,
+            what: what.to_owned(),
+            configuration,
+            machine,
+            unit,
+            better,
+            published,
+            how: how.clone(),
+        };
+        figures.into_iter().map(row).collect()
+    }
+
     /// `R0 sequential create, AHCI`: what fitted parameters name.
     pub fn id(&self) -> String {
         format!("{} {}, {}", self.document, self.what, self.configuration)

@@ -91,31 +91,16 @@ impl<'a, W: Watcher> Session<'a, W> {
         };
         let id =
             writer.as_ref().map_or_else(|| RunDocument::NOT_KEPT.into(), |w| w.id().to_owned());
+        let issued = Engine {
+            name: if modelled { "model" } else { engine.issuer() }.into(),
+            notice,
+            cost_ns_per_request: if modelled { None } else { engine_cost_ns(host.control) },
+        };
+        let made_by = (purpose.tool, issued);
         let document = RunDocument {
-            schema: RunDocument::SCHEMA.into(),
-            id,
-            kind: purpose.kind,
-            status: Status::Running,
             label: purpose.label,
             modelled,
-            started_at: started.to_string(),
-            ended_at: None,
-            tool: purpose.tool,
-            engine: Engine {
-                name: if modelled { "model" } else { engine.issuer() }.into(),
-                notice,
-                cost_ns_per_request: match modelled {
-                    true => None,
-                    false => engine_cost_ns(host.control),
-                },
-            },
-            medium: None,
-            inspection,
-            phases: Vec::new(),
-            preconditioning: None,
-            study: None,
-            findings: Vec::new(),
-            invalid: Vec::new(),
+            ..RunDocument::new(id, purpose.kind, started.to_string(), made_by, inspection)
         };
         let (detail, before, ahead, lost) = (Detail::default(), (0, 0), Nanos::ZERO, false);
         Ok(Self { host, engine, writer, lost, line, document, detail, before, ahead })

@@ -167,6 +167,35 @@ impl RunDocument {
     /// The id of a run that was not kept (`--no-keep`).
     pub const NOT_KEPT: &str = "not-kept";
 
+    /// One that is running and has no phases yet.
+    pub fn new(
+        id: impl Into<String>,
+        kind: RunKind,
+        started_at: impl Into<String>,
+        (tool, engine): (Tool, Engine),
+        inspection: Inspection,
+    ) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            id: id.into(),
+            kind,
+            status: Status::Running,
+            label: None,
+            modelled: false,
+            started_at: started_at.into(),
+            ended_at: None,
+            tool,
+            engine,
+            medium: None,
+            inspection,
+            phases: Vec::new(),
+            preconditioning: None,
+            study: None,
+            findings: Vec::new(),
+            invalid: Vec::new(),
+        }
+    }
+
     /// The phase of this name, if it was run.
     pub fn phase(&self, name: &str) -> Option<&Phase> {
         self.phases.iter().find(|p| p.name == name)
@@ -194,6 +223,18 @@ pub struct Phase {
 }
 
 impl Phase {
+    /// One that has no repeats yet.
+    pub fn new(name: impl Into<String>, title: impl Into<String>, work: impl Into<Work>) -> Self {
+        Self {
+            name: name.into(),
+            title: title.into(),
+            workload: work.into(),
+            skipped: None,
+            repeats: Vec::new(),
+            metrics: BTreeMap::new(),
+        }
+    }
+
     /// Makes the ranges of a fitted machine's metrics as wide as its error allows, beyond what its
     /// repeats differ by. `deeper` is how many times as deep the queue is as those it was fitted
     /// to, at least 1: a rate grows by no more than the depth, and does not fall.

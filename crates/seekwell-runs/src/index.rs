@@ -9,7 +9,8 @@
 //! Two processes may use it at once. `index.lock` is held shared while it is open and alone while
 //! its files are replaced, since SQLite's own locks do not survive its files being deleted.
 
-use crate::document::{RunDocument, Spread};
+use crate::document::{RunDocument, RunKind, Spread, Status};
+use crate::entry::{RunEntry, RunState};
 use crate::error::StoreError;
 use crate::{id, read};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
@@ -61,24 +62,6 @@ CREATE TABLE metrics (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX metrics_by_name ON metrics (phase, metric);
 ";
-
-/// One row of the table of runs, as it stands in the index.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Row {
-    pub id: String,
-    pub kind: String,
-    pub status: String,
-    pub label: Option<String>,
-    pub modelled: bool,
-    pub target: String,
-    pub device_model: Option<String>,
-    pub device_serial: Option<String>,
-    pub kernel: Option<String>,
-    pub tool_version: String,
-    pub started_at: String,
-    pub ended_at: Option<String>,
-    pub invalid: bool,
-}
 
 /// What tells one state of a file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -345,18 +328,30 @@ fn insert(change: &Transaction<'_>, run: &RunDocument, stamp: Stamp) -> rusqlite
     Ok(())
 }
 
-/// All runs, newest first.
-pub(crate) fn rows(connection: &Connection) -> rusqlite::Result<Vec<Row>> {
+/// All runs, newest first; `state` says how the bundle in a folder stands.
+pub(crate) fn entries(
+    connection: &Connection,
+    store: &Path,
+    state: fn(&Path, Status) -> RunState,
+) -> rusqlite::Result<Vec<RunEntry>> {
     let mut query = connection.prepare(
         "SELECT id, kind, status, label, modelled, target, device_model, device_serial, kernel,
                 tool_version, started_at, ended_at, invalid
          FROM runs ORDER BY substr(id, 1, 15) DESC, changed_ns DESC, id DESC",
     )?;
-    let rows = query.query_map([], |r| {
-        Ok(Row {
-            id: r.get(0)?,
-            kind: r.get(1)?,
-            status: r.get(2)?,
+    let mut rows = query.query([])?;
+    let mut entries = Vec::new();
+    while let Some(r) = rows.next()? {
+        let (kind, status): (String, String) = (r.get(1)?, r.get(2)?);
+        let kind = RunKind::ALL.into_iter().find(|k| k.name() == kind);
+        let status = Status::ALL.into_iter().find(|s| s.name() == status);
+        let (Some(kind), Some(status)) = (kind, status) else { continue };
+        let id: String = r.get(0)?;
+        let path = store.join(&id);
+        entries.push(RunEntry {
+            id,
+            kind,
+            state: state(&path, status),
             label: r.get(3)?,
             modelled: r.get(4)?,
             target: r.get(5)?,
@@ -367,9 +362,10 @@ pub(crate) fn rows(connection: &Connection) -> rusqlite::Result<Vec<Row>> {
             started_at: r.get(10)?,
             ended_at: r.get(11)?,
             invalid: r.get(12)?,
-        })
-    })?;
-    rows.collect()
+            path,
+        });
+    }
+    Ok(entries)
 }
 
 /// One metric of one phase over all runs that have it, oldest first.

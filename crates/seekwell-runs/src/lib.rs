@@ -8,6 +8,7 @@
 
 mod bundle;
 mod document;
+mod entry;
 mod error;
 mod id;
 mod index;
@@ -25,13 +26,14 @@ pub use document::{
     Detail, DeviceCount, Engine, Medium, OpSummary, Phase, Repeat, RepeatDetail, RunDocument,
     RunKind, Spread, Status, Tool,
 };
+pub use entry::{RunEntry, RunState};
 pub use error::StoreError;
 pub use id::is_id;
 pub use latency::Latency;
 pub use phase::PhaseId;
 pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
-pub use store::{Filter, Listing, RunEntry, RunState, Store};
+pub use store::{Filter, Listing, Store};
 pub use study::{
     Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,
     Trial,

@@ -2,6 +2,7 @@
 
 use crate::bundle::{self, Writer};
 use crate::document::{Detail, RunDocument, RunKind, Spread, Status};
+use crate::entry::{RunEntry, RunState};
 use crate::error::StoreError;
 use crate::{id, index, read};
 use jiff::Timestamp;
@@ -11,49 +12,6 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct Store {
     dir: PathBuf,
-}
-
-/// How a kept run stands: its [`Status`], but a `running` one that nobody is writing was killed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunState {
-    /// A living process is measuring.
-    Running,
-    /// Whoever was measuring is gone; finished phases are kept.
-    Killed,
-    /// All phases done.
-    Complete,
-    /// Stopped by a signal; finished phases are kept.
-    Interrupted,
-    /// Stopped by an error; finished phases are kept.
-    Failed,
-}
-
-impl RunState {
-    /// The name shown to people and in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Killed => "killed",
-            Self::Complete => "complete",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl Status {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Running, Self::Complete, Self::Interrupted, Self::Failed];
-
-    /// The name used in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Complete => "complete",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// Which runs to list. Empty means all.
@@ -70,39 +28,6 @@ pub struct Filter {
     pub target: Option<String>,
     /// At most so many, the newest.
     pub limit: Option<usize>,
-}
-
-/// A kept run in brief.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunEntry {
-    /// Its id.
-    pub id: String,
-    /// The command that made it.
-    pub kind: RunKind,
-    /// How it stands.
-    pub state: RunState,
-    /// The user's name for the configuration.
-    pub label: Option<String>,
-    /// True where the target was a model.
-    pub modelled: bool,
-    /// The target as it was given.
-    pub target: String,
-    /// Model of the disk under the target.
-    pub device_model: Option<String>,
-    /// Its serial number.
-    pub device_serial: Option<String>,
-    /// Kernel release.
-    pub kernel: Option<String>,
-    /// Version of seekwell that measured.
-    pub tool_version: String,
-    /// RFC 3339, UTC.
-    pub started_at: String,
-    /// RFC 3339, UTC.
-    pub ended_at: Option<String>,
-    /// Whether the measurement as a whole is not valid.
-    pub invalid: bool,
-    /// The bundle's folder.
-    pub path: PathBuf,
 }
 
 /// What is kept.
@@ -209,33 +134,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Index`] when SQLite fails even in memory.
     pub fn list(&self, filter: &Filter) -> Result<Listing, StoreError> {
-        let (rows, unreadable) = index::with(&self.dir, index::rows)?;
-        let entries = rows.into_iter().filter_map(|row| self.entry(row));
+        let (entries, unreadable) = self.entries()?;
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let runs = entries.filter(|e| filter.admits(e)).take(limit).collect();
+        let runs = entries.into_iter().filter(|e| filter.admits(e)).take(limit).collect();
         Ok(Listing { runs, unreadable })
-    }
-
-    fn entry(&self, row: index::Row) -> Option<RunEntry> {
-        let kind = RunKind::ALL.into_iter().find(|k| k.name() == row.kind)?;
-        let status = Status::ALL.into_iter().find(|s| s.name() == row.status)?;
-        let path = self.dir.join(&row.id);
-        Some(RunEntry {
-            id: row.id,
-            kind,
-            state: Self::state(&path, status),
-            label: row.label,
-            modelled: row.modelled,
-            target: row.target,
-            device_model: row.device_model,
-            device_serial: row.device_serial,
-            kernel: row.kernel,
-            tool_version: row.tool_version,
-            started_at: row.started_at,
-            ended_at: row.ended_at,
-            invalid: row.invalid,
-            path,
-        })
     }
 
     /// One metric of one phase in every kept run that has it, by id, oldest first.
@@ -271,8 +173,12 @@ impl Store {
             return Ok((0, Vec::new()));
         }
         index::discard(&self.dir)?;
-        let (rows, unreadable) = index::with(&self.dir, index::rows)?;
-        Ok((rows.len(), unreadable))
+        let (entries, unreadable) = self.entries()?;
+        Ok((entries.len(), unreadable))
+    }
+
+    fn entries(&self) -> Result<(Vec<RunEntry>, index::Unreadable), StoreError> {
+        index::with(&self.dir, |c| index::entries(c, &self.dir, Self::state))
     }
 }
 

@@ -40,7 +40,7 @@ pub use signed::signed;
 pub use signed_rank::{SignedRank, hodges_lehmann, interval, signed_rank};
 pub use steady::{InRun, Rounds, Traffic, in_run, over_runs, rounds};
 pub use student::{Skew, Welch, skew, t_interval, welch};
-pub use verdict::{Estimate, Sample, Verdict, estimate, verdict};
+pub use verdict::{Claim, Estimate, Sample, Verdict, estimate, verdict};
 
 /// Version of the whole method. Stored beside every verdict; changes whenever the same data could
 /// give another one.

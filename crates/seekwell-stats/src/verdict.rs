@@ -161,6 +161,39 @@ impl Verdict {
     }
 }
 
+/// A claim on B that is held against the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// B is better.
+    Faster,
+    /// B is worse.
+    Slower,
+    /// There is no difference beyond the margin.
+    Equivalent,
+}
+
+impl Claim {
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Equivalent => "equivalent",
+        }
+    }
+
+    /// Whether the verdict says just that.
+    pub const fn is(self, verdict: &Verdict) -> bool {
+        matches!(
+            (self, verdict),
+            (Self::Faster, Verdict::Faster { .. })
+                | (Self::Slower, Verdict::Slower { .. })
+                | (Self::Equivalent, Verdict::Equivalent { .. })
+        )
+    }
+}
+
 /// The verdict on block values `d` (log ratios of B to A, [`crate::Block::value`]), decided once,
 /// after the number of blocks that was planned. Below eight blocks it is [`Verdict::TooFew`]; a
 /// value that is not finite makes it [`Verdict::Invalid`].

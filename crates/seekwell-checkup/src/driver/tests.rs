@@ -3,6 +3,7 @@
 use super::*;
 use crate::plan::{Level, PlanInputs, PlanMedium};
 use seekwell_io::request::Op;
+use std::collections::BTreeMap;
 
 /// A disk in closed form: `servers` requests at a time, each `service` long; the rest wait. Writes
 /// cost the same, a flush costs a service time more.

@@ -11,12 +11,11 @@ pub(crate) use setup::differences as setup_differences;
 pub use setup::in_words;
 
 use crate::document::{
-    Against, Checked, Claim, Comparison, Conclusion, MetricComparison, Role, RunSummary,
-    SideSummary,
+    Against, Checked, Comparison, Conclusion, MetricComparison, Role, RunSummary, SideSummary,
 };
 use crate::error::CompareError;
 use crate::model::{Better, MOST_RUNS, Rank, Side, only_newest};
-use seekwell_stats::{Design, METHOD, Margin};
+use seekwell_stats::{Claim, Design, METHOD, Margin};
 
 /// What is wanted of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -193,16 +193,9 @@ fn values_of(
     place: &str,
     out: &mut Vec<Value>,
 ) -> Result<(), FormatError> {
-    let value = |suffix: &str, what: &str| Value {
-        metric: format!("{}.{suffix}", test.name),
-        title: format!("{}{what}", test.title),
-        family: test.family.into(),
-        unit: Unit::Count,
-        better: Better::Higher,
-        class: Class::Throughput,
-        rank: Rank::Headline,
-        value: 0.0,
-        repeats: None,
+    let value = |suffix: &str, what: &str, about, number| {
+        let (metric, title) = (format!("{}.{suffix}", test.name), format!("{}{what}", test.title));
+        Value::new(metric, title, test.family, about, number)
     };
     if let Some(number) = number(rate, place, test.name)? {
         let (suffix, unit, class) = match test.kind {
@@ -211,27 +204,16 @@ fn values_of(
             Kind::Files => ("files_per_s", Unit::PerSecond, Class::Metadata),
         };
         let factor = if test.kind == Kind::KibPerSecond { 1024.0 } else { 1.0 };
-        out.push(Value { unit, class, value: number * factor, ..value(suffix, "") });
+        let rate = value(suffix, "", (unit, Better::Higher, class), number * factor);
+        out.push(rate.ranked(Rank::Headline));
     }
     if let Some(number) = number(cpu, place, test.name)? {
-        out.push(Value {
-            unit: Unit::Percent,
-            better: Better::Lower,
-            class: Class::Cpu,
-            rank: Rank::Detail,
-            value: number,
-            ..value("cpu_percent", ", CPU")
-        });
+        let about = (Unit::Percent, Better::Lower, Class::Cpu);
+        out.push(value("cpu_percent", ", CPU", about, number));
     }
     if let Some(ns) = latency_ns(latency, place, test.name)? {
-        out.push(Value {
-            unit: Unit::Nanoseconds,
-            better: Better::Lower,
-            class: Class::Maximum,
-            rank: Rank::Detail,
-            value: ns,
-            ..value("latency_ns_max", ", longest")
-        });
+        let about = (Unit::Nanoseconds, Better::Lower, Class::Maximum);
+        out.push(value("latency_ns_max", ", longest", about, ns));
     }
     Ok(())
 }

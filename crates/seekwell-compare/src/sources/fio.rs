@@ -101,8 +101,8 @@ fn group(
     }
     sync(jobs, &mut values);
     let cpu: f64 = jobs.iter().map(|j| j.usr_cpu + j.sys_cpu).sum();
-    let (unit, class) = (Unit::Percent, Class::Cpu);
-    values.push(value("cpu_percent", "CPU", "CPU", unit, Better::Neither, class, cpu));
+    let about = (Unit::Percent, Better::Neither, Class::Cpu);
+    values.push(Value::new("cpu_percent", "CPU", "CPU", about, cpu));
     values.retain(|v| v.value.is_finite());
     Group {
         name: name.to_owned(),
@@ -120,28 +120,6 @@ type Pick = fn(&FioJob) -> &Direction;
 const DIRECTIONS: [(&str, Pick); 3] =
     [("read", |j| &j.read), ("write", |j| &j.write), ("discard", |j| &j.trim)];
 
-fn value(
-    metric: &str,
-    title: &str,
-    family: &str,
-    unit: Unit,
-    better: Better,
-    class: Class,
-    value: f64,
-) -> Value {
-    Value {
-        metric: metric.into(),
-        title: title.into(),
-        family: family.into(),
-        unit,
-        better,
-        class,
-        rank: Rank::Detail,
-        value,
-        repeats: None,
-    }
-}
-
 /// Rates and latencies of one direction over the jobs that did it together.
 fn direction(op: &str, parts: &[&Direction], job: &str, run: &mut RunValues, out: &mut Vec<Value>) {
     let parts: Vec<&Direction> = parts.iter().copied().filter(|d| d.total_ios > 0).collect();
@@ -153,13 +131,13 @@ fn direction(op: &str, parts: &[&Direction], job: &str, run: &mut RunValues, out
     } else {
         let large = bytes >= LARGE_BYTES * iops;
         let rank = |chosen| if chosen { Rank::Main } else { Rank::Detail };
-        let (high, class) = (Better::Higher, Class::Throughput);
-        let (name, title) = (format!("{op}.requests_per_s"), format!("{op} requests"));
-        let requests = value(&name, &title, op, Unit::PerSecond, high, class, iops);
-        out.push(Value { rank: rank(!large), ..requests });
-        let (name, title) = (format!("{op}.rate_bytes_per_s"), format!("{op} rate"));
-        let rate = value(&name, &title, op, Unit::BytesPerSecond, high, class, bytes);
-        out.push(Value { rank: rank(large), ..rate });
+        let mut rate = |name: &str, title: &str, unit, chosen, number| {
+            let (name, title) = (format!("{op}.{name}"), format!("{op} {title}"));
+            let about = (unit, Better::Higher, Class::Throughput);
+            out.push(Value::new(name, title, op, about, number).ranked(rank(chosen)));
+        };
+        rate("requests_per_s", "requests", Unit::PerSecond, !large, iops);
+        rate("rate_bytes_per_s", "rate", Unit::BytesPerSecond, large, bytes);
     }
     // Total latency where it was measured, else completion latency; one kind for all jobs.
     let total = parts.iter().all(|d| d.lat_ns.n > 0);
@@ -185,8 +163,8 @@ fn latency(name: &str, title: &str, family: &str, parts: &[&Latency], out: &mut 
         ("ns_max", "longest", Class::Maximum, max),
     ] {
         let (metric, title) = (format!("{name}_{suffix}"), format!("{title} {word}"));
-        let unit = Unit::Nanoseconds;
-        out.push(value(&metric, &title, family, unit, Better::Lower, class, number));
+        let about = (Unit::Nanoseconds, Better::Lower, class);
+        out.push(Value::new(metric, title, family, about, number));
     }
 }
 
@@ -204,9 +182,9 @@ fn percentiles(op: &str, d: &Direction, out: &mut Vec<Value>) {
         let class = if percent == 50.0 { Class::TypicalLatency } else { Class::TailLatency };
         let metric = format!("{op}.{kind}_ns_p{}", percent.to_string().replace('.', "_"));
         let title = format!("{op} {kind} p{percent}");
-        let found = value(&metric, &title, op, Unit::Nanoseconds, Better::Lower, class, *ns);
+        let about = (Unit::Nanoseconds, Better::Lower, class);
         let rank = if percent == 99.0 { Rank::Main } else { Rank::Detail };
-        out.push(Value { rank, ..found });
+        out.push(Value::new(metric, title, op, about, *ns).ranked(rank));
     }
 }
 

@@ -104,17 +104,9 @@ fn timing(line: &str, number: usize, run: &mut RunValues) -> Result<(), FormatEr
     if seconds < SHORTEST_S {
         run.left_out.push(format!("{title}: over in less than half a second"));
     } else if group.value(&metric).is_none() {
-        group.values.push(Value {
-            metric,
-            title: (*title).into(),
-            family: (*name).into(),
-            unit: Unit::BytesPerSecond,
-            better: Better::Higher,
-            class: Class::Throughput,
-            rank: Rank::Headline,
-            value: rate * f64::from(1_u32 << shift),
-            repeats: None,
-        });
+        let about = (Unit::BytesPerSecond, Better::Higher, Class::Throughput);
+        let value = Value::new(metric, *title, name, about, rate * f64::from(1_u32 << shift));
+        group.values.push(value.ranked(Rank::Headline));
     }
     Ok(())
 }

@@ -172,36 +172,25 @@ pub fn metric_title(name: &str, work: &Work) -> Option<String> {
 /// What a metric of a phase is; `None` for a name this version does not know, which a later one
 /// may have written.
 fn describe(name: &str, work: &Work, first: Option<Op>) -> Option<Value> {
-    let value = |title: &str, family: &str, unit, better, class, rank| Value {
-        metric: name.into(),
-        title: title.into(),
-        family: family.into(),
-        unit,
-        better,
-        class,
-        rank,
-        value: 0.0,
-        repeats: None,
-    };
-    let (lower, detail) = (Better::Lower, Rank::Detail);
-    match name {
-        "cpu_percent" => {
-            let (unit, class) = (Unit::Percent, Class::Cpu);
-            return Some(value("CPU", "CPU", unit, Better::Neither, class, detail));
-        }
+    let value = |title: &str, family: &str, about| Value::new(name, title, family, about, 0.0);
+    let (neither, lower) = (Better::Neither, Better::Lower);
+    let known = match name {
+        "cpu_percent" => Some(("CPU", "CPU", (Unit::Percent, neither, Class::Cpu))),
         "cpu_ns_per_request" => {
-            let (unit, class) = (Unit::Nanoseconds, Class::Cpu);
-            return Some(value("CPU for each request", "CPU", unit, lower, class, detail));
+            Some(("CPU for each request", "CPU", (Unit::Nanoseconds, lower, Class::Cpu)))
         }
         "requests_per_syscall" => {
-            let (title, class) = ("requests for each system call", Class::Other);
-            return Some(value(title, "batching", Unit::Count, Better::Neither, class, detail));
+            let about = (Unit::Count, neither, Class::Other);
+            Some(("requests for each system call", "batching", about))
         }
         "device_share" => {
-            let (title, class) = ("share that reached the device", Class::Other);
-            return Some(value(title, "device share", Unit::Share, Better::Neither, class, detail));
+            let about = (Unit::Share, neither, Class::Other);
+            Some(("share that reached the device", "device share", about))
         }
-        _ => {}
+        _ => None,
+    };
+    if let Some((title, family, about)) = known {
+        return Some(value(title, family, about));
     }
     if let Work::Suite(step) = work
         && !name.contains('.')
@@ -226,7 +215,8 @@ fn describe(name: &str, work: &Work, first: Option<Op>) -> Option<Value> {
         (false, _) => Rank::Detail,
     };
     let rated = |title: String, unit, chosen| {
-        value(&title, op.name(), unit, Better::Higher, Class::Throughput, rank_of(chosen))
+        let about = (unit, Better::Higher, Class::Throughput);
+        value(&title, op.name(), about).ranked(rank_of(chosen))
     };
     match rest {
         "requests_per_s" => {
@@ -257,7 +247,7 @@ fn describe(name: &str, work: &Work, first: Option<Op>) -> Option<Value> {
     let chosen = quantile == "p99" && waits == (open || commits) && !part_of_commit;
     let title = format!("{} {word} {quantile}", op.name());
     let rank = if chosen { Rank::Main } else { Rank::Detail };
-    Some(value(&title, op.name(), Unit::Nanoseconds, lower, class, rank))
+    Some(value(&title, op.name(), (Unit::Nanoseconds, lower, class)).ranked(rank))
 }
 
 /// A value of a suite's step: the end of its name is its unit, and its unit says which way is
@@ -279,17 +269,9 @@ fn by_unit(name: &str, primary: bool) -> Option<Value> {
     let (stem, (suffix, unit, better, class)) =
         units.into_iter().find_map(|known| Some((name.strip_suffix(known.0)?, known)))?;
     let quantile = suffix.strip_prefix("_ns_").map_or(String::new(), |q| format!(" {q}"));
-    Some(Value {
-        metric: name.into(),
-        title: format!("{}{quantile}", stem.replace('_', " ")),
-        family: stem.into(),
-        unit,
-        better,
-        class,
-        rank: if primary { Rank::Headline } else { Rank::Detail },
-        value: 0.0,
-        repeats: None,
-    })
+    let title = format!("{}{quantile}", stem.replace('_', " "));
+    let rank = if primary { Rank::Headline } else { Rank::Detail };
+    Some(Value::new(name, title, stem, (unit, better, class), 0.0).ranked(rank))
 }
 
 #[cfg(test)]
@@ -301,12 +283,8 @@ mod tests {
     fn phase(workload: Workload, metrics: &[&str]) -> Phase {
         let spread = |name: &&str| (name.to_string(), Spread::of(&[1.0, 2.0, 3.0]).unwrap());
         Phase {
-            name: "phase".into(),
-            title: "a phase".into(),
-            workload: workload.into(),
-            skipped: None,
-            repeats: Vec::new(),
             metrics: metrics.iter().map(spread).collect(),
+            ..Phase::new("phase", "a phase", workload)
         }
     }
 

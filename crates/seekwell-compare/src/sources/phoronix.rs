@@ -306,17 +306,10 @@ fn group(test: &Test, number: f64) -> Group {
         title,
         identity: identity.into_iter().map(|(k, v)| (k.to_owned(), v.clone())).collect(),
         invalid: None,
-        values: vec![Value {
-            metric: "result".into(),
-            title: String::new(),
-            family: test.title.clone(),
-            unit,
-            better,
-            class,
-            rank: Rank::Headline,
-            value: number * factor,
-            repeats: None,
-        }],
+        values: vec![
+            Value::new("result", "", &test.title, (unit, better, class), number * factor)
+                .ranked(Rank::Headline),
+        ],
     }
 }
 

@@ -132,7 +132,8 @@ fn small_blocks(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
 
     #[test]
     fn an_unaligned_partition_is_found_with_its_offset_and_number() {

@@ -227,7 +227,8 @@ fn too_slow(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
 
     fn at(case: Case, ns: f64) -> Case {
         case.with(|c| c.set(COMMIT, "flush.response_ns_p50", ns))

@@ -59,7 +59,8 @@ fn limit(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
 
     fn busy(case: Case, percent: f64) -> Case {
         case.with(|c| c.set("rand-read-4k-d256", "cpu_percent", percent))

@@ -60,7 +60,8 @@ fn no_io_uring(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
     use seekwell_runs::Engine;
 
     fn threads(notice: Option<&str>) -> Case {

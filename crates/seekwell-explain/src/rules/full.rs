@@ -78,7 +78,8 @@ fn nearly_full(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
     use seekwell_inspect::Filesystem;
 
     fn on(case: Case, change: impl FnOnce(&mut Filesystem)) -> Case {

@@ -160,7 +160,8 @@ fn blind(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
     use seekwell_runs::{Medium, SuiteStep};
     use std::collections::BTreeMap;
 

@@ -172,7 +172,8 @@ fn not_offered(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
 
     fn flat(c: &mut Case, gain: f64) {
         let one = c.phase_mut("rand-read-4k-d1").median("read.requests_per_s").expect("d1");

@@ -68,7 +68,8 @@ fn too_small(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
 
     fn ahead(case: Case, n: u64) -> Case {
         case.with_disk(|d| d.queue.read_ahead_bytes = fact(n, "/sys/q/read_ahead_kb"))

@@ -137,7 +137,8 @@ fn filled(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
 
     fn file(size_bytes: u64) -> impl FnOnce(&mut Case) {
         move |c| {

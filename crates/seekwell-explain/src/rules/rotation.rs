@@ -65,7 +65,8 @@ fn flag(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
 
     fn marked(case: Case, rotating: bool) -> Case {
         case.with_disk(|d| d.queue.rotational = fact(rotating, "/sys/q/rotational"))

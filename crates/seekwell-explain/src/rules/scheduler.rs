@@ -84,7 +84,8 @@ fn unfit(input: &Observed<'_>) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::checkup::{Case, fact};
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
     use seekwell_inspect::Device;
 
     fn scheduler(name: &str) -> impl FnOnce(&mut Device) {

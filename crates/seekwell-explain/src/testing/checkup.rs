@@ -1,16 +1,14 @@
 //! Builders: a checkup of a healthy disk of each kind, to be spoiled by one test at a time.
 
+use super::machine::{self, fact, inspection, word};
 use crate::{Observed, findings};
 use seekwell_checkup::plan::{Level, Plan, PlanInputs, PlanMedium};
-use seekwell_inspect::{
-    Device, DeviceKind, Fact, Filesystem, Finding, Host, Inspection, Queue, TargetKind,
-};
+use seekwell_inspect::{Device, DeviceKind, Fact, Finding, Inspection, Queue, TargetKind};
 use seekwell_io::measurement::{Failure, FailureKind, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use seekwell_runs::{DeviceCount, Engine, Medium, Phase, Repeat, Spread, Study};
-use std::collections::BTreeMap;
 
 /// A checkup with everything the rules look at.
 #[derive(Clone)]
@@ -36,10 +34,6 @@ struct Behaviour {
     cpu_percent: f64,
 }
 
-pub fn fact<T>(value: T, from: &str) -> Option<Fact<T>> {
-    Some(Fact::new(value, from))
-}
-
 /// Every healthy kind with its name.
 pub fn all_healthy() -> Vec<(&'static str, Case)> {
     vec![
@@ -53,43 +47,20 @@ pub fn all_healthy() -> Vec<(&'static str, Case)> {
 
 fn disk(name: &str, transport: &str, driver: &str, depth: u64, scheduler: &str) -> Device {
     let q = |file: &str| format!("/sys/block/{name}/queue/{file}");
-    Device {
-        name: name.into(),
-        dev: "8:0".into(),
-        kind: DeviceKind::Disk,
-        role: None,
-        size_bytes: fact(1 << 40, "/sys/block/x/size"),
-        model: fact("DISK 2000".into(), "/sys/block/x/device/model"),
-        serial: None,
-        wwn: None,
-        firmware: None,
-        transport: fact(transport.into(), "the device's sysfs path"),
-        driver: fact(driver.into(), "/sys/bus/pci/devices/0000:00:1f.2/driver"),
-        pci: fact("0000:00:1f.2".into(), "the device's sysfs path"),
-        queue: Queue {
-            scheduler: fact(scheduler.into(), &q("scheduler")),
-            schedulers: fact(
-                ["none", "mq-deadline", "kyber", "bfq"].map(String::from).into(),
-                &q("scheduler"),
-            ),
-            nr_requests: fact(256, &q("nr_requests")),
-            read_ahead_bytes: fact(128 << 10, &q("read_ahead_kb")),
-            rotational: fact(false, &q("rotational")),
-            write_cache: fact("write back".into(), &q("write_cache")),
-            fua: fact(true, &q("fua")),
-            logical_block_bytes: fact(512, &q("logical_block_size")),
-            physical_block_bytes: fact(4096, &q("physical_block_size")),
-            alignment_offset_bytes: fact(0, "/sys/block/x/alignment_offset"),
-            queue_depth: fact(depth, "/sys/block/x/device/queue_depth"),
-            hardware_queues: fact(1, "/sys/block/x/mq"),
-            max_request_bytes: fact(1 << 20, &q("max_sectors_kb")),
-            discard_max_bytes: fact(1 << 31, &q("discard_max_bytes")),
-            iostats: fact(true, &q("iostats")),
-        },
-        attachment: vec![],
-        below: vec![],
-        detail: Box::default(),
-    }
+    let mut disk = machine::device(name, DeviceKind::Disk);
+    disk.serial = None;
+    disk.transport = word(transport, "the device's sysfs path");
+    disk.driver = word(driver, "/sys/bus/pci/devices/0000:00:1f.2/driver");
+    disk.pci = word("0000:00:1f.2", "the device's sysfs path");
+    let all = ["none", "mq-deadline", "kyber", "bfq"].map(String::from);
+    disk.queue.schedulers = fact(all.into(), &q("scheduler"));
+    disk.queue.scheduler = word(scheduler, &q("scheduler"));
+    disk.queue.nr_requests = fact(256, &q("nr_requests"));
+    disk.queue.fua = fact(true, &q("fua"));
+    disk.queue.alignment_offset_bytes = fact(0, "/sys/block/x/alignment_offset");
+    disk.queue.queue_depth = fact(depth, "/sys/block/x/device/queue_depth");
+    disk.queue.iostats = fact(true, &q("iostats"));
+    disk
 }
 
 impl Case {
@@ -286,34 +257,6 @@ fn partition(disk: Device) -> Device {
     }
 }
 
-fn inspection(device: Device) -> Inspection {
-    Inspection {
-        schema: Inspection::SCHEMA.into(),
-        target: "/srv".into(),
-        path: "/srv".into(),
-        kind: TargetKind::Directory,
-        host: Host {
-            cpus: fact(8, "/sys/devices/system/cpu/online"),
-            memory_bytes: fact(16 << 30, "/proc/meminfo"),
-            memory_available_bytes: fact(12 << 30, "/proc/meminfo"),
-            ..Host::default()
-        },
-        filesystem: Some(Filesystem {
-            mount_point: Fact::new("/srv".into(), "/proc/self/mountinfo"),
-            fstype: Fact::new("ext4".into(), "/proc/self/mountinfo"),
-            source: Fact::new("/dev/x1".into(), "/proc/self/mountinfo"),
-            options: Fact::new(vec!["rw".into(), "relatime".into()], "/proc/self/mountinfo"),
-            read_only: false,
-            size_bytes: fact(1 << 40, "statvfs(/srv)"),
-            available_bytes: fact(500 << 30, "statvfs(/srv)"),
-            inodes_available: fact(1_000_000, "statvfs(/srv)"),
-        }),
-        device: Some(device),
-        notes: vec![],
-        missing: vec![],
-    }
-}
-
 fn phases(b: &Behaviour) -> Vec<Phase> {
     let inputs = PlanInputs {
         medium: PlanMedium::Scratch,
@@ -325,14 +268,7 @@ fn phases(b: &Behaviour) -> Vec<Phase> {
     let plan = Plan::new(Level::Normal, inputs);
     let mut out = Vec::new();
     for spec in plan.phases {
-        let mut phase = Phase {
-            name: spec.name,
-            title: spec.title,
-            workload: spec.workload.into(),
-            skipped: None,
-            repeats: vec![],
-            metrics: BTreeMap::new(),
-        };
+        let mut phase = Phase::new(spec.name, spec.title, spec.workload);
         for (name, value) in numbers(b, &phase) {
             let spread = Spread { median: value, low: value * 0.97, high: value * 1.03, n: 3 };
             phase.metrics.insert(name.into(), spread);

@@ -16,7 +16,7 @@ pub(crate) fn fact<T>(value: T, from: &str) -> Option<Fact<T>> {
     Some(Fact::new(value, from))
 }
 
-fn word(value: &str, from: &str) -> Option<Fact<String>> {
+pub(super) fn word(value: &str, from: &str) -> Option<Fact<String>> {
     fact(value.to_owned(), from)
 }
 
@@ -29,6 +29,10 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
+    fn of(device: Device) -> Self {
+        Self { inspection: inspection(device), earlier: None, log: None }
+    }
+
     pub(crate) fn disk(&mut self) -> &mut Device {
         self.inspection.device.as_mut().unwrap()
     }
@@ -195,14 +199,10 @@ impl Case {
     }
 }
 
-fn inspection(device: Device) -> Inspection {
+pub(super) fn inspection(device: Device) -> Inspection {
     let from = "/proc/self/mountinfo";
     let options = ["rw", "relatime"].map(String::from).to_vec();
     Inspection {
-        schema: Inspection::SCHEMA.into(),
-        target: "/srv".into(),
-        path: "/srv".into(),
-        kind: TargetKind::Directory,
         host: Host {
             cpus: fact(8, "/sys/devices/system/cpu/online"),
             memory_bytes: fact(16 << 30, "/proc/meminfo"),
@@ -229,26 +229,16 @@ fn inspection(device: Device) -> Inspection {
             inodes_available: fact(1 << 20, "statvfs"),
         }),
         device: Some(device),
-        notes: Vec::new(),
-        missing: Vec::new(),
+        ..Inspection::new("/srv", TargetKind::Directory)
     }
 }
 
-fn device(name: &str, kind: DeviceKind) -> Device {
+pub(super) fn device(name: &str, kind: DeviceKind) -> Device {
     let q = |file: &str| format!("/sys/block/{name}/queue/{file}");
     Device {
-        name: name.into(),
-        dev: "8:0".into(),
-        kind,
-        role: None,
         size_bytes: fact(1 << 40, "size"),
         model: word("DISK 1", "model"),
         serial: word("S1", "serial"),
-        wwn: None,
-        firmware: None,
-        transport: None,
-        driver: None,
-        pci: None,
         queue: Queue {
             scheduler: word("mq-deadline", &q("scheduler")),
             nr_requests: fact(64, &q("nr_requests")),
@@ -263,8 +253,6 @@ fn device(name: &str, kind: DeviceKind) -> Device {
             discard_max_bytes: fact(1 << 31, &q("discard_max_bytes")),
             ..Queue::default()
         },
-        attachment: Vec::new(),
-        below: Vec::new(),
         detail: Box::new(Detail {
             read_only: fact(false, "ro"),
             queue: QueueFacts {
@@ -280,6 +268,7 @@ fn device(name: &str, kind: DeviceKind) -> Device {
             },
             ..Detail::default()
         }),
+        ..Device::new(name, "8:0", kind)
     }
 }
 
@@ -381,7 +370,7 @@ fn sata(rpm: u16) -> Machine {
         disk.detail.queue.discard_max_hardware_bytes = fact(0, "discard_max_hw_bytes");
         disk.detail.scsi.as_mut().unwrap().provisioning_mode = word("full", "provisioning_mode");
     }
-    Machine { inspection: inspection(disk), earlier: None, log: None }
+    Machine::of(disk)
 }
 
 /// A hard disk on a SATA port.
@@ -422,7 +411,7 @@ pub(crate) fn nvme() -> Machine {
         temperature_critical_mc: fact(85000, "temp1_crit"),
         ..NvmeFacts::default()
     });
-    Machine { inspection: inspection(disk), earlier: None, log: None }
+    Machine::of(disk)
 }
 
 /// A solid-state drive in a USB 3 case that speaks UAS.
@@ -444,7 +433,7 @@ pub(crate) fn usb() -> Machine {
         hubs: vec![("usb2".into(), 5000)],
         ..UsbFacts::default()
     });
-    Machine { inspection: inspection(disk), earlier: None, log: None }
+    Machine::of(disk)
 }
 
 /// An eMMC.
@@ -458,7 +447,7 @@ pub(crate) fn emmc() -> Machine {
         pre_eol_info: fact(1, "pre_eol_info"),
         command_queue: fact(true, "cmdq_en"),
     });
-    Machine { inspection: inspection(disk), earlier: None, log: None }
+    Machine::of(disk)
 }
 
 /// A SAS disk with two phys on the way.
@@ -488,7 +477,7 @@ pub(crate) fn sas() -> Machine {
         reset_problems: fact(0, "phy_reset_problem_count"),
     };
     disk.detail.sas = vec![phy("phy-0:0"), phy("phy-0:1")];
-    Machine { inspection: inspection(disk), earlier: None, log: None }
+    Machine::of(disk)
 }
 
 /// A mirror of two hard disks.
@@ -518,7 +507,7 @@ pub(crate) fn mirror() -> Machine {
         ],
         ..MdFacts::default()
     });
-    Machine { inspection: inspection(array), earlier: None, log: None }
+    Machine::of(array)
 }
 
 /// A device-mapper device over a hard disk.
@@ -530,7 +519,7 @@ pub(crate) fn mapper() -> Machine {
         name: word("vg-data", "dm/name"),
         suspended: fact(false, "dm/suspended"),
     });
-    Machine { inspection: inspection(top), earlier: None, log: None }
+    Machine::of(top)
 }
 
 /// All healthy machines, with their names.

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 /// The port, link and device folders of one ATA disk.
 #[derive(Debug, Clone)]
 pub(crate) struct AtaPort {
-    port: PathBuf,
-    link: PathBuf,
-    device: PathBuf,
+    pub port: PathBuf,
+    pub link: PathBuf,
+    pub device: PathBuf,
     /// IDENTIFY data and where it was read.
     pub identify: Option<Fact<Identify>>,
 }
@@ -53,21 +53,6 @@ impl AtaPort {
         let identify = identity::identify(r, dir, Some(&device));
         let (port, link) = (format!("ata_port/ata{number}"), format!("ata_link/link{number}"));
         Some(Self { port: class.join(port), link: class.join(link), device, identify })
-    }
-
-    /// The folder of the port.
-    pub fn port_dir(&self) -> &Path {
-        &self.port
-    }
-
-    /// The folder of the link's attributes.
-    pub fn link_dir(&self) -> &Path {
-        &self.link
-    }
-
-    /// The folder of the device's attributes.
-    pub fn device_dir(&self) -> &Path {
-        &self.device
     }
 
     /// The link's speed; `None` where the controller has no register for it.

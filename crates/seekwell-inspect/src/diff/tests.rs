@@ -2,17 +2,12 @@
 
 use super::*;
 use crate::saved;
+use crate::testing::corpus;
 use crate::{Fact, Target, inspect};
 use seekwell_sys::fake::Fake;
-use std::path::PathBuf;
 
 fn machine(name: &str) -> Option<Vec<Inspection>> {
-    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    if !corpus.join("INDEX.md").exists() {
-        eprintln!("skipped: there are no saved machines at {}", corpus.display());
-        return None;
-    }
-    let bundle = saved::open(&corpus.join(name)).unwrap();
+    let bundle = saved::open(&corpus()?.join(name)).unwrap();
     let targets = saved::of_snapshot(&bundle);
     Some(targets.iter().map(|t| inspect(&bundle.snapshot, t)).collect())
 }

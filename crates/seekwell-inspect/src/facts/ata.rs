@@ -75,21 +75,10 @@ impl AhciFacts {
     pub fn ncq(&self) -> Option<bool> {
         Some(self.bits()? & (1 << 30) != 0)
     }
-
-    /// Aggressive link power management.
-    pub fn aggressive_lpm(&self) -> Option<bool> {
-        Some(self.bits()? & (1 << 26) != 0)
-    }
-
-    /// Link states the controller can enter: partial, slumber.
-    pub fn link_states(&self) -> Option<(bool, bool)> {
-        let bits = self.bits()?;
-        Some((bits & (1 << 13) != 0, bits & (1 << 14) != 0))
-    }
 }
 
 pub(super) fn read(r: &mut Reader<'_>, port: &AtaPort) -> AtaFacts {
-    let (at, link, device) = (port.port_dir(), port.link_dir(), port.device_dir());
+    let (at, link, device) = (&port.port, &port.link, &port.device);
     let port_name = name(at).to_owned();
     let number = at.join("ata_port").join(&port_name).join("port_no");
     let limit = |r: &mut Reader<'_>, file: &str| {
@@ -162,10 +151,8 @@ mod tests {
             |bits: u64| AhciFacts { capabilities: Some(Fact::new(bits, "x")), version: None };
         let qemu = caps(0xc014_1f05);
         assert_eq!((qemu.slots(), qemu.generation(), qemu.ncq()), (Some(32), Some(1), Some(true)));
-        assert_eq!(qemu.aggressive_lpm(), Some(false));
         let board = caps(0xe734_ff05);
         assert_eq!(board.generation(), Some(3));
-        assert_eq!((board.aggressive_lpm(), board.link_states()), (Some(true), Some((true, true))));
         assert_eq!(caps(0).generation(), None);
         assert_eq!(ahci_version(0x10000), "1.0");
         assert_eq!(ahci_version(0x10300), "1.3");

@@ -100,29 +100,16 @@ const FROM_DEVICE_BY_FEATURES: u8 = 0x0d;
 const FROM_DEVICE_BY_COUNT: u8 = 0x0e;
 const LBA_MODE: u8 = 0x40;
 
-const CHECK_POWER_MODE: [u8; 16] =
-    [0x85, NON_DATA, CK_COND, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5, 0];
+const CHECK_POWER_MODE: [u8; 16] = cdb(NON_DATA, CK_COND, [0, 0, 0], 0xe5);
 /// One sector at LBA 0; the number of sectors goes into the features register.
-const READ_FPDMA_QUEUED: [u8; 16] = [
-    0x85,
-    FPDMA | EXTEND,
-    FROM_DEVICE_BY_FEATURES,
-    0,
-    1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    LBA_MODE,
-    0x60,
-    0,
-];
-const READ_DMA_EXT: [u8; 16] =
-    [0x85, DMA | EXTEND, FROM_DEVICE_BY_COUNT, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, LBA_MODE, 0x25, 0];
+const READ_FPDMA_QUEUED: [u8; 16] =
+    cdb(FPDMA | EXTEND, FROM_DEVICE_BY_FEATURES, [1, 0, LBA_MODE], 0x60);
+const READ_DMA_EXT: [u8; 16] = cdb(DMA | EXTEND, FROM_DEVICE_BY_COUNT, [0, 1, LBA_MODE], 0x25);
+
+/// ATA PASS-THROUGH(16) with these registers, all others zero.
+const fn cdb(protocol: u8, flags: u8, [features, count, device]: [u8; 3], command: u8) -> [u8; 16] {
+    [0x85, protocol, flags, 0, features, 0, count, 0, 0, 0, 0, 0, 0, device, command, 0]
+}
 
 const ILLEGAL_REQUEST: u8 = 5;
 

@@ -1,17 +1,8 @@
 #![allow(clippy::print_stderr)]
 
 use super::*;
+use crate::testing::corpus;
 use seekwell_sys::{Live, Mask};
-use std::path::PathBuf;
-
-fn corpus() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    let there = folder.join("INDEX.md").exists();
-    if !there {
-        eprintln!("skipped: there are no saved machines at {}", folder.display());
-    }
-    there.then_some(folder)
-}
 
 fn reread(bundle: &Bundle) -> Bundle {
     let mut text = Vec::new();

@@ -10,9 +10,8 @@ mod lspci;
 pub use lsmod::{Module, parse_lsmod};
 pub use lspci::{PciRegion, PciText, parse_lspci};
 
-use crate::facts::Detail;
-use crate::inspection::{Device, Host, Inspection};
-use crate::model::{DeviceKind, Fact, Hop, Queue, TargetKind};
+use crate::inspection::{Device, Inspection};
+use crate::model::{DeviceKind, Fact, Hop, TargetKind};
 
 /// One inspection of each storage controller in the text of `lspci -vvnn`, in its order. `lsmod`
 /// tells the driver where `lspci` does not. `name` is what the text is called in evidence.
@@ -41,32 +40,15 @@ fn inspection(name: &str, function: &PciText, all: &[PciText], modules: &[Module
         detail: function.words(),
         from: from.clone(),
     };
+    let mut device = Device::new(&function.address, "", DeviceKind::Other);
+    device.model = function.product.clone().map(|p| Fact::new(p, from.clone()));
+    device.driver = controller.driver.clone();
+    device.pci = Some(Fact::new(function.address.clone(), from));
+    device.attachment = vec![hop];
+    device.detail.pci = pci;
     Inspection {
-        schema: Inspection::SCHEMA.to_owned(),
-        target: function.address.clone(),
-        path: function.address.clone(),
-        kind: TargetKind::BlockDevice,
-        host: Host::default(),
-        filesystem: None,
-        device: Some(Device {
-            name: function.address.clone(),
-            dev: String::new(),
-            kind: DeviceKind::Other,
-            role: None,
-            size_bytes: None,
-            model: function.product.clone().map(|p| Fact::new(p, from.clone())),
-            serial: None,
-            wwn: None,
-            firmware: None,
-            transport: None,
-            driver: controller.driver.clone(),
-            pci: Some(Fact::new(function.address.clone(), from)),
-            queue: Queue::default(),
-            attachment: vec![hop],
-            below: Vec::new(),
-            detail: Box::new(Detail { pci, ..Detail::default() }),
-        }),
+        device: Some(device),
         notes: vec!["this is known from text alone: the disks behind it are not seen".to_owned()],
-        missing: Vec::new(),
+        ..Inspection::new(&function.address, TargetKind::BlockDevice)
     }
 }

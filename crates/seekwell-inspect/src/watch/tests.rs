@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::saved;
+use crate::testing::corpus;
 use seekwell_sys::fake::Fake;
-use std::path::PathBuf;
 use std::process::Command;
 
 fn message(head: &str, properties: &[&str]) -> Vec<u8> {
@@ -134,10 +134,7 @@ fn a_fault_is_one_event_and_its_repeats_are_counted() {
 
 #[test]
 fn whether_hot_plug_works_follows_from_the_controller() {
-    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    if !corpus.join("INDEX.md").exists() {
-        return eprintln!("skipped: there are no saved machines at {}", corpus.display());
-    }
+    let Some(corpus) = corpus() else { return };
     for (machine, part, able) in [
         ("ahci", "AHCI", Able::Yes),
         ("piix", "IDE", Able::No),

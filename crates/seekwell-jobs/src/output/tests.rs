@@ -3,7 +3,7 @@
 mod forms;
 mod laws;
 
-use seekwell_inspect::{Device, DeviceKind, Host, Inspection, TargetKind};
+use seekwell_inspect::{Device, DeviceKind, Inspection, TargetKind};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::{Interval, Series, Stopped};
 use seekwell_io::units::Nanos;
@@ -35,15 +35,8 @@ fn empty() -> RunDocument {
 
 fn inspection() -> Inspection {
     Inspection {
-        schema: Inspection::SCHEMA.into(),
-        target: "/dev/sda".into(),
-        path: "/dev/sda".into(),
-        kind: TargetKind::BlockDevice,
-        host: Host::default(),
-        filesystem: None,
         device: Some(Device::new("sda", "8:0", DeviceKind::Disk)),
-        notes: Vec::new(),
-        missing: Vec::new(),
+        ..Inspection::new("/dev/sda", TargetKind::BlockDevice)
     }
 }
 
@@ -117,12 +110,9 @@ fn run(repeats: u32) -> (RunDocument, Detail) {
         ("device_share", 1.0),
     ];
     let phase = Phase {
-        name: name.into(),
-        title: "random read 4 KiB, depth 8, 2 threads".into(),
-        workload: workload.into(),
-        skipped: None,
         repeats: (1..=repeats).map(repeat).collect(),
         metrics: metrics.map(|(metric, value)| (metric.to_owned(), spread(value))).into(),
+        ..Phase::new(name, "random read 4 KiB, depth 8, 2 threads", workload)
     };
     let detail = |repeat: u32| RepeatDetail {
         phase: name.into(),

@@ -51,15 +51,10 @@ fn filesystem(mount: &str, fstype: &str, source: &str) -> Filesystem {
 
 fn inspection(target: &str, filesystem: Filesystem, device: Device) -> Inspection {
     Inspection {
-        schema: Inspection::SCHEMA.into(),
-        target: target.into(),
-        path: target.into(),
-        kind: TargetKind::Directory,
         host: host(),
         filesystem: Some(filesystem),
         device: Some(device),
-        notes: Vec::new(),
-        missing: Vec::new(),
+        ..Inspection::new(target, TargetKind::Directory)
     }
 }
 

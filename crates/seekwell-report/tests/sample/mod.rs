@@ -22,28 +22,19 @@ fn document(inspection: Inspection, made: Vec<(Phase, Detail)>) -> (RunDocument,
         phases.push(phase);
         detail.repeats.append(&mut part.repeats);
     }
+    let tool = Tool { version: "0.1.0".into(), git_commit: Some("7468e89c0ffee1234".into()) };
+    let engine = Engine { name: "io_uring".into(), notice: None, cost_ns_per_request: Some(412.0) };
+    let (id, at) = ("20261120-231502-checkup-5f3a", "2026-11-20T23:15:02Z");
     let document = RunDocument {
-        schema: RunDocument::SCHEMA.into(),
-        id: "20261120-231502-checkup-5f3a".into(),
-        kind: RunKind::Checkup,
         status: Status::Complete,
-        label: None,
-        modelled: false,
-        started_at: "2026-11-20T23:15:02Z".into(),
         ended_at: Some("2026-11-20T23:16:01Z".into()),
-        tool: Tool { version: "0.1.0".into(), git_commit: Some("7468e89c0ffee1234".into()) },
-        engine: Engine { name: "io_uring".into(), notice: None, cost_ns_per_request: Some(412.0) },
         medium: Some(Medium::TemporaryFile {
             directory: "/home/anna".into(),
             size_bytes: GIB,
             direct: true,
         }),
-        inspection,
         phases,
-        preconditioning: None,
-        study: None,
-        findings: Vec::new(),
-        invalid: Vec::new(),
+        ..RunDocument::new(id, RunKind::Checkup, at, (tool, engine), inspection)
     };
     (document, detail)
 }

@@ -54,14 +54,7 @@ impl Draw {
 
 impl Made {
     pub fn new(name: &str, title: &str, workload: Workload) -> Self {
-        let phase = Phase {
-            name: name.into(),
-            title: title.into(),
-            workload: workload.into(),
-            skipped: None,
-            repeats: Vec::new(),
-            metrics: BTreeMap::new(),
-        };
+        let phase = Phase::new(name, title, workload);
         Self { phase, sides: Vec::new(), noise: Noise::Steady, most: 30_000 }
     }
 

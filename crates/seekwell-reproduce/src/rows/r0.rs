@@ -11,172 +11,59 @@ const FILE: u64 = 4 << 30;
 const MAXIMUM: &str = "the longest of many waits in one run follows the host's write-back bursts, \
                        which no layer models";
 
-/// A test: its name, whether it is in K/s, both modes' figures, shares of the processor and longest
-/// waits in milliseconds, and what gives the modelled figure.
-struct Test {
-    what: &'static str,
-    processor: &'static str,
-    longest: &'static str,
-    unit: &'static str,
-    figures: [f64; 2],
-    shares: [f64; 2],
-    waits_ms: [f64; 2],
-    work: &'static str,
-    how: How,
-}
+/// Test|unit|figures|shares of the processor|longest waits in ms, each of piix and AHCI|work of the
+/// host|what gives the modelled figure: the host alone, a stream with this share of reads, seeks,
+/// or a recorded phase with the seconds its processor took.
+const TESTS: &str = "\
+sequential output, per character|K/s|439 430|99 98|48.125 50.870|put_character|host
+sequential output, block|K/s|52686 52639|15 14|1645 1532|put_block|stream 0
+rewrite|K/s|27168 27533|5 5|1545 1655|rewrite|stream 50
+sequential input, per character|K/s|2039 2066|99 99|16.144 10.203|get_character|host
+sequential input, block|K/s|62782 62991|4 4|137 21.423|get_block|stream 100
+random seeks|/s|228.9 224.5|3 1|863 953|seek|seeks
+sequential create|/s|17299 28173|43 56|1773 1363|create|bonnie-create-seq 1.43
+sequential stat|/s|379058 373407|99 98|0.169 0.157|stat|host
+sequential delete|/s|777 1645|1 2|18519 12877|delete|bonnie-delete-seq 1.42
+random create|/s|24781 31110|49 61|1403 1216|create|bonnie-create-random 1.45
+random stat|/s|522877 522376|100 99|0.014 0.061|random_stat|host
+random delete|/s|579 1026|1 1|14935 11397|delete|bonnie-delete-random 1.45
+";
 
 /// All of them.
 pub fn rows() -> Vec<Row> {
-    let mut rows = Vec::new();
-    for test in tests() {
-        let each = if test.unit == "K/s" { KIB } else { 1.0 };
-        let share = How::Processor { of: test.what, work: test.work, each };
-        let wait = How::NotModelled { why: MAXIMUM };
-        let figures = [
-            (test.what, test.unit, Better::Higher, test.figures, test.how),
-            (test.processor, "%CP", Better::Lower, test.shares, share),
-            (test.longest, "ms", Better::Lower, test.waits_ms, wait),
-        ];
-        for (what, unit, better, published, how) in figures {
-            for ((configuration, machine), published) in MODES.into_iter().zip(published) {
-                rows.push(Row {
-                    document: "R0",
-                    what,
-                    configuration,
-                    machine,
-                    unit,
-                    better,
-                    published,
-                    how: how.clone(),
-                });
-            }
-        }
-    }
-    rows
+    TESTS.lines().flat_map(test).collect()
 }
 
-macro_rules! test {
-    (
-        $what:literal, $unit:literal, $figures:expr, $shares:expr, $waits:expr, $work:literal,
-        $how:expr
-    ) => {
-        Test {
-            what: $what,
-            processor: concat!($what, ": processor"),
-            longest: concat!($what, ": longest wait"),
-            unit: $unit,
-            figures: $figures,
-            shares: $shares,
-            waits_ms: $waits,
-            work: $work,
-            how: $how,
-        }
+fn test(line: &'static str) -> Vec<Row> {
+    let cells: Vec<&str> = line.split('|').collect();
+    let [what, unit, figures, shares, waits, work, from] = cells[..] else {
+        panic!("a test has seven cells: {line}")
     };
+    let each = if unit == "K/s" { KIB } else { 1.0 };
+    let how = match from.split_once(' ') {
+        None if from == "host" => How::Host { work, per_s: 1.0 / each },
+        None => seeks(),
+        Some(("stream", reads)) => stream(number(reads) as u8),
+        Some((trace, recorded_s)) => played(trace, work, number(recorded_s)),
+    };
+    let share = How::Processor { of: what, work, each };
+    let of_both = |(what, unit, better), how: &How, published: &str| {
+        let both = MODES.into_iter().zip(published.split(' '));
+        let both = both.map(|((mode, machine), figure)| (mode, machine, number(figure)));
+        Row::each("R0", (what, unit, better), how, both)
+    };
+    let (processor, longest) = (format!("{what}: processor"), format!("{what}: longest wait"));
+    let not_modelled = How::NotModelled { why: MAXIMUM };
+    [
+        of_both((what, unit, Better::Higher), &how, figures),
+        of_both((&processor, "%CP", Better::Lower), &share, shares),
+        of_both((&longest, "ms", Better::Lower), &not_modelled, waits),
+    ]
+    .concat()
 }
 
-fn tests() -> Vec<Test> {
-    vec![
-        test!(
-            "sequential output, per character",
-            "K/s",
-            [439.0, 430.0],
-            [99.0, 98.0],
-            [48.125, 50.870],
-            "put_character",
-            How::Host { work: "put_character", per_s: 1.0 / KIB }
-        ),
-        test!(
-            "sequential output, block",
-            "K/s",
-            [52_686.0, 52_639.0],
-            [15.0, 14.0],
-            [1645.0, 1532.0],
-            "put_block",
-            stream(0)
-        ),
-        test!(
-            "rewrite",
-            "K/s",
-            [27_168.0, 27_533.0],
-            [5.0, 5.0],
-            [1545.0, 1655.0],
-            "rewrite",
-            stream(50)
-        ),
-        test!(
-            "sequential input, per character",
-            "K/s",
-            [2039.0, 2066.0],
-            [99.0, 99.0],
-            [16.144, 10.203],
-            "get_character",
-            How::Host { work: "get_character", per_s: 1.0 / KIB }
-        ),
-        test!(
-            "sequential input, block",
-            "K/s",
-            [62_782.0, 62_991.0],
-            [4.0, 4.0],
-            [137.0, 21.423],
-            "get_block",
-            stream(100)
-        ),
-        test!("random seeks", "/s", [228.9, 224.5], [3.0, 1.0], [863.0, 953.0], "seek", seeks()),
-        test!(
-            "sequential create",
-            "/s",
-            [17_299.0, 28_173.0],
-            [43.0, 56.0],
-            [1773.0, 1363.0],
-            "create",
-            played("bonnie-create-seq", "create", 1.43)
-        ),
-        test!(
-            "sequential stat",
-            "/s",
-            [379_058.0, 373_407.0],
-            [99.0, 98.0],
-            [0.169, 0.157],
-            "stat",
-            How::Host { work: "stat", per_s: 1.0 }
-        ),
-        test!(
-            "sequential delete",
-            "/s",
-            [777.0, 1645.0],
-            [1.0, 2.0],
-            [18_519.0, 12_877.0],
-            "delete",
-            played("bonnie-delete-seq", "delete", 1.42)
-        ),
-        test!(
-            "random create",
-            "/s",
-            [24_781.0, 31_110.0],
-            [49.0, 61.0],
-            [1403.0, 1216.0],
-            "create",
-            played("bonnie-create-random", "create", 1.45)
-        ),
-        test!(
-            "random stat",
-            "/s",
-            [522_877.0, 522_376.0],
-            [100.0, 99.0],
-            [0.014, 0.061],
-            "random_stat",
-            How::Host { work: "random_stat", per_s: 1.0 }
-        ),
-        test!(
-            "random delete",
-            "/s",
-            [579.0, 1026.0],
-            [1.0, 1.0],
-            [14_935.0, 11_397.0],
-            "delete",
-            played("bonnie-delete-random", "delete", 1.45)
-        ),
-    ]
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("{text} is not a number"))
 }
 
 /// A pass over the file through the page cache, in the 512 KiB that the kernel of the time put
@@ -223,7 +110,7 @@ fn seeks() -> How {
 }
 
 /// A recorded phase; its processor took `recorded_s` for all files.
-const fn played(trace: &'static str, work: &'static str, recorded_s: f64) -> How {
+fn played(trace: &'static str, work: &'static str, recorded_s: f64) -> How {
     How::Played(Played {
         trace,
         pace: Pace::Dependent,

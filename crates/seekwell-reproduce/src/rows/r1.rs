@@ -56,20 +56,10 @@ pub fn rows() -> Vec<Row> {
             How::Host { work: "page", per_s: 1.0 },
         ),
     ];
-    let mut rows = Vec::new();
-    for (what, unit, better, figures, how) in tests {
-        for ((configuration, machine), published) in MODES.into_iter().zip(figures) {
-            rows.push(Row {
-                document: "R1",
-                what,
-                configuration,
-                machine,
-                unit,
-                better,
-                published,
-                how: how.clone(),
-            });
-        }
-    }
-    rows
+    let of_modes = |(what, unit, better, figures, how): (_, _, _, [f64; 3], How)| {
+        let modes = MODES.into_iter().zip(figures);
+        let modes = modes.map(|((mode, machine), figure)| (mode, machine, figure));
+        Row::each("R1", (what, unit, better), &how, modes)
+    };
+    tests.into_iter().flat_map(of_modes).collect()
 }

@@ -68,20 +68,9 @@ pub fn rows() -> Vec<Row> {
             not,
         ),
     ];
-    let mut rows = Vec::new();
-    for (what, unit, figures, machines, how) in tests {
-        for index in 0..2 {
-            rows.push(Row {
-                document: "R2",
-                what,
-                configuration: STATES[index],
-                machine: machines[index],
-                unit,
-                better: Better::Higher,
-                published: figures[index],
-                how: how.clone(),
-            });
-        }
-    }
-    rows
+    let both = |(what, unit, figures, machines, how): (_, _, [f64; 2], [&'static str; 2], How)| {
+        let states = (0..2).map(|i| (STATES[i], machines[i], figures[i]));
+        Row::each("R2", (what, unit, Better::Higher), &how, states)
+    };
+    tests.into_iter().flat_map(both).collect()
 }

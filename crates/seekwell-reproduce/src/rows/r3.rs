@@ -26,18 +26,6 @@ const TRACES: [(&str, &str, Pace); 4] = [
 /// All of them.
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut add = |what, configuration, machine, unit, published, how| {
-        rows.push(Row {
-            document: "R3",
-            what,
-            configuration,
-            machine,
-            unit,
-            better: Better::Higher,
-            published,
-            how,
-        });
-    };
     let recorded = [
         ("mean queue length", "requests", Property::Queue, [1.86, 3.50]),
         ("data read", "%", Property::ReadPercent, [75.0, 86.0]),
@@ -45,15 +33,16 @@ pub fn rows() -> Vec<Row> {
     ];
     for (what, unit, property, figures) in recorded {
         for ((configuration, trace, _), published) in TRACES.into_iter().zip(figures) {
-            add(what, configuration, "", unit, published, How::Recorded { trace, property });
+            let figure = (configuration, "", published);
+            let how = How::Recorded { trace, property };
+            rows.extend(Row::each("R3", (what, unit, Better::Higher), &how, [figure]));
         }
     }
     for (index, (what, trace, pace)) in TRACES.into_iter().enumerate() {
-        for (configuration, machine, figures) in CONTROLLERS {
-            let figure = Figure::RequestsPerSecond;
-            let how = How::Played(Played { trace, pace, figure, thinks: None });
-            add(what, configuration, machine, "IO/s", figures[index], how);
-        }
+        let figure = Figure::RequestsPerSecond;
+        let how = How::Played(Played { trace, pace, figure, thinks: None });
+        let figures = CONTROLLERS.map(|(name, machine, figures)| (name, machine, figures[index]));
+        rows.extend(Row::each("R3", (what, "IO/s", Better::Higher), &how, figures));
     }
     rows
 }

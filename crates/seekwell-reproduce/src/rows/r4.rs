@@ -28,22 +28,10 @@ pub fn rows() -> Vec<Row> {
         reads_off: Rate::BytesPer(MIB),
     });
     let cached = How::Host { work: "cached_megabyte", per_s: 1.0 };
-    let mut rows = Vec::new();
-    for (index, (what, how)) in
-        [("cached reads, -T", cached), ("device reads, -t", device)].into_iter().enumerate()
-    {
-        for (configuration, machine, figures) in SETTINGS {
-            rows.push(Row {
-                document: "R4",
-                what,
-                configuration,
-                machine,
-                unit: "MB/s",
-                better: Better::Higher,
-                published: figures[index],
-                how: how.clone(),
-            });
-        }
-    }
-    rows
+    let tests = [("cached reads, -T", cached), ("device reads, -t", device)];
+    let of_settings = |(index, (what, how)): (usize, (_, How))| {
+        let figures = SETTINGS.map(|(name, machine, figures)| (name, machine, figures[index]));
+        Row::each("R4", (what, "MB/s", Better::Higher), &how, figures)
+    };
+    tests.into_iter().enumerate().flat_map(of_settings).collect()
 }

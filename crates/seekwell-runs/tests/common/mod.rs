@@ -70,10 +70,6 @@ pub fn device(below: Vec<Device>) -> Device {
 
 pub fn inspection() -> Inspection {
     Inspection {
-        schema: Inspection::SCHEMA.into(),
-        target: "/mnt/data".into(),
-        path: "/mnt/data".into(),
-        kind: TargetKind::Directory,
         host: Host {
             kernel: text("6.18.0"),
             cpu_model: text("some CPU"),
@@ -101,6 +97,7 @@ pub fn inspection() -> Inspection {
             from: "/sys/x".into(),
             reason: "denied".into(),
         }],
+        ..Inspection::new("/mnt/data", TargetKind::Directory)
     }
 }
 

@@ -28,23 +28,10 @@ fn document(set: &[(&str, &str)]) -> RunDocument {
     let tool = Tool { version: "0".into(), git_commit: None };
     let engine = Engine { name: String::new(), notice: None, cost_ns_per_request: None };
     RunDocument {
-        schema: RunDocument::SCHEMA.into(),
-        id: "x".into(),
-        kind: RunKind::Bench,
         status: Status::Complete,
         label: Some("one, two".into()),
-        modelled: false,
-        started_at: String::new(),
-        ended_at: None,
-        tool,
-        engine,
-        medium: None,
-        inspection: Inspection::null(),
         phases: phases.collect(),
-        preconditioning: None,
-        study: None,
-        findings: Vec::new(),
-        invalid: Vec::new(),
+        ..RunDocument::new("x", RunKind::Bench, "", (tool, engine), Inspection::null())
     }
 }
 

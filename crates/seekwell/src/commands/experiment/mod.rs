@@ -16,11 +16,10 @@ use arms::ArmError;
 use jiff::Timestamp;
 use rig::{Machine, Parts};
 use seekwell_access::{Consent, Fingerprint, OutputFile};
-use seekwell_compare::Claim as Compared;
 use seekwell_experiment::{
-    ArmSpec, Claim, Decision, Design, Document, ExperimentStore, Folder, Forecast, Next, Noise,
-    Observer, Region, Shape, Standing, Status, begin, better, check_metric, conduct,
-    default_margin, default_metric, forecast, identity, next, text,
+    ArmSpec, Decision, Design, Document, ExperimentStore, Folder, Forecast, Next, Noise, Observer,
+    Region, Shape, Standing, Status, begin, better, check_metric, conduct, default_margin,
+    default_metric, forecast, identity, next, text,
 };
 use seekwell_inspect::Inspection;
 use seekwell_io::target::Engine;
@@ -99,7 +98,7 @@ fn begin_new(args: &Experiment, page: Option<OutputFile>, context: &Context) -> 
         size_bytes: args.workload.size,
         destroy: args.destroy.destroy.clone(),
         design,
-        expect: args.expect.map(|e| claim(e.claim)),
+        expect: args.expect.map(|e| e.claim),
         a,
         b,
         region: None,
@@ -223,14 +222,6 @@ fn design(args: &Experiment, a: &ArmSpec, b: &ArmSpec) -> Result<Design, Command
         aa: args.aa,
         reboot_between: args.reboot_between,
     })
-}
-
-const fn claim(compared: Compared) -> Claim {
-    match compared {
-        Compared::Faster => Claim::Faster,
-        Compared::Slower => Claim::Slower,
-        Compared::Equivalent => Claim::Equivalent,
-    }
 }
 
 /// The command line as it was typed, with the seed that was drawn.
