@@ -19,12 +19,12 @@ pub trait Executor {
     /// was measured so far with [`Stopped::Interrupted`], or [`ExecuteError::Interrupted`].
     ///
     /// # Errors
-    /// [`ExecuteError`] where nothing could be measured. A request that failed in the middle is no
-    /// error but a measurement with [`Stopped::Failed`]; both are understood.
+    /// [`ExecuteError`] where nothing could be measured. A request that failed midway is not an
+    /// error but a measurement with [`Stopped::Failed`].
     fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError>;
 
-    /// A phase is about to be executed: whoever issues some phases otherwise than others goes by
-    /// its name.
+    /// A phase is about to be executed: an executor that issues some phases differently goes by its
+    /// name.
     fn begin(&mut self, _phase: &str) {}
 
     /// The time on the executor's own clock, from any start.
@@ -41,7 +41,7 @@ pub trait Executor {
 pub struct Execution {
     /// What was measured.
     pub measurement: Measurement,
-    /// What the device counted meanwhile, where it counts.
+    /// What the device's own counters gained, where it has them.
     pub device: Option<DeviceCount>,
 }
 
@@ -118,11 +118,12 @@ impl Progress<'_> {
     }
 }
 
-/// Hears how a run goes on. The default does nothing.
+/// Is told how a run progresses. The default does nothing.
 pub trait Observer {
     /// An execution is about to begin.
     fn started(&mut self, _at: &Progress<'_>) {}
-    /// An execution has ended, well or not. `so_far` is complete up to here and may be saved.
+    /// An execution has ended, successfully or not. `so_far` is complete up to here and may be
+    /// saved.
     fn finished(&mut self, _at: &Progress<'_>, _so_far: &Results) {}
 }
 
@@ -384,8 +385,8 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// A seed of its own for every execution, reproducible from the plan alone. Repeats must not read
-/// the same blocks in the same order again: the second would be served by the drive's cache.
+/// A separate seed for every execution, reproducible from the plan alone. Repeats must not read the
+/// same blocks in the same order again: the second would be served by the drive's cache.
 fn seed(base: u64, index: usize, round: u32) -> u64 {
     base.wrapping_add(1000 * index as u64 + u64::from(round))
 }

@@ -1,5 +1,5 @@
 //! A device that slows down within one run: its cache is full, its spare blocks are used up, or it
-//! protects itself from heat. The mean over such a run is the rate of neither state.
+//! throttles because of heat. The mean over such a run is the rate of neither state.
 
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
@@ -9,8 +9,8 @@ use seekwell_stats::{ChangeRule, change_points};
 
 /// A run shorter than this is too short to tell a fall from a stumble.
 const SHORTEST: Nanos = Nanos::from_millis(2_000);
-/// The time is cut into so many parts: each is long enough for a rate, and a state that lasts for a
-/// fifth of the run still has eight of them.
+/// How many parts the time is cut into: each is long enough for a rate, and a state that lasts for
+/// a fifth of the run still has eight of them.
 const PARTS: usize = 40;
 /// Fewest requests in a part on average: with 25 a part's rate is known to a fifth.
 const REQUESTS: u64 = 25;

@@ -60,7 +60,7 @@ pub struct Against {
     pub heading: String,
     /// How the runs were laid out in time.
     pub design: Design,
-    /// What must be said beside every number of this design.
+    /// What must accompany every number of this design.
     pub caveat: String,
     /// Fields in which the workloads differ; not empty only when that was overruled.
     pub different_workloads: Vec<FieldDifference>,
@@ -153,7 +153,7 @@ pub enum Conclusion {
     TooFew,
     /// The numbers are not to be trusted.
     Invalid,
-    /// A metric that explains and is not to be won.
+    /// A metric that only explains others.
     NotJudged,
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub enum SourceError {
     /// Neither a label, a run nor a file.
     #[error(
-        "{wanted:?} is no label of a kept run, no run and no file{}",
+        "{wanted:?} is neither the label of a kept run, nor a run, nor a file{}",
         hint("; labels: ", labels)
     )]
     NotFound {
@@ -32,7 +32,7 @@ pub enum SourceError {
         source: io::Error,
     },
     /// A folder holds more files than any series of runs.
-    #[error("{} holds more than {most} files; so many are read at most", path.display())]
+    #[error("{} holds more than {most} files, which is the limit", path.display())]
     TooMany {
         /// The folder.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum SourceError {
         names: Vec<String>,
     },
     /// A side is put together from files of different kinds.
-    #[error("{name} mixes {} and {}: one side is of one kind", kinds.0, kinds.1)]
+    #[error("{name} mixes {} and {}: a side must be of one kind", kinds.0, kinds.1)]
     MixedKinds {
         /// The side.
         name: String,
@@ -77,7 +77,7 @@ pub enum SourceError {
         kinds: (&'static str, &'static str),
     },
     /// No run of this label is complete.
-    #[error("no run with the label {label:?} came to its end ({runs} were kept)")]
+    #[error("no run with the label {label:?} is complete ({runs} were kept)")]
     NoneComplete {
         /// The label.
         label: String,
@@ -85,7 +85,7 @@ pub enum SourceError {
         runs: usize,
     },
     /// A side without numbers.
-    #[error("{name} holds no number to compare{}", hint(": ", why))]
+    #[error("{name} holds no numbers to compare{}", hint(": ", why))]
     Empty {
         /// The side.
         name: String,
@@ -133,13 +133,13 @@ pub enum FormatError {
         reason: String,
     },
     /// A document type declaration: the one thing in XML that makes a small file a large one.
-    #[error("byte {at}: a document type declaration; result files have none, and it is not obeyed")]
+    #[error("byte {at}: a document type declaration, which result files do not have")]
     DocumentType {
         /// Its offset.
         at: u64,
     },
     /// A version this program does not know.
-    #[error("{tool} {found:?} is not read; read are {known}")]
+    #[error("{tool} {found:?} is not supported; supported: {known}")]
     Version {
         /// The tool.
         tool: &'static str,
@@ -173,7 +173,7 @@ pub enum FormatError {
         needed: &'static str,
     },
     /// More of something than any real file has.
-    #[error("more than {most} {what}; so many are read at most")]
+    #[error("more than {most} {what}, which is the limit")]
     TooMany {
         /// Of what.
         what: &'static str,
@@ -256,7 +256,10 @@ pub enum CompareError {
         groups_b: Vec<String>,
     },
     /// The primary metric is not there, or is several.
-    #[error("{wanted:?} is not one metric of this comparison; there are {}", names(candidates))]
+    #[error(
+        "{wanted:?} does not name one metric of this comparison; its metrics are {}",
+        names(candidates)
+    )]
     NoSuchMetric {
         /// What was asked for.
         wanted: String,
@@ -270,7 +273,10 @@ pub enum CompareError {
         candidates: Vec<String>,
     },
     /// A claim on a metric that has no better.
-    #[error("{metric} explains other numbers and has no better: a claim on it means nothing")]
+    #[error(
+        "{metric} only explains other metrics: neither direction is better, so a claim on it \
+             means nothing"
+    )]
     NotJudged {
         /// The metric.
         metric: String,

@@ -167,7 +167,7 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// Neither: it explains, and is not to be won.
+    /// Neither: it only explains other metrics.
     Neither,
 }
 

@@ -24,7 +24,7 @@ pub struct About {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// No side, or no number on any of them.
-    #[error("there is no number to write: a result file needs one result at least")]
+    #[error("there is nothing to write: a result file needs at least one result")]
     Nothing,
 }
 

@@ -82,7 +82,7 @@ pub struct Options {
     pub poisson: bool,
     /// Where random requests go.
     pub distribution: Pattern,
-    /// A flush after every so many writes.
+    /// A flush after every N writes.
     pub fsync: u32,
     /// First byte used.
     pub offset_bytes: u64,
@@ -254,7 +254,7 @@ impl ArmSpec {
         self.settings.iter().map(|s| (s.key.clone(), s.value.clone())).collect()
     }
 
-    /// What this arm has that the other has not or has otherwise, as typed: `iodepth=32`,
+    /// What this arm has that the other lacks or sets differently, as typed: `iodepth=32`,
     /// `scheduler=none`. Empty when it is the baseline the other one changes, or the same.
     pub fn against(&self, other: &Self) -> Vec<String> {
         let theirs = other.options.words();

@@ -101,8 +101,8 @@ fn decide(document: &Document, verdict: Verdict) -> (Decision, String, Option<Ve
             }
             let why = format!(
                 "the same thing measured as both arms came out {} % apart (95 % CI {}…{} %), \
-                 {sample}; chance does that once in twenty times: make this self-test again, and \
-                 do not trust this machine's answers if it repeats",
+                 {sample}; chance does that once in twenty times: repeat this self-test, and do \
+                 not trust this machine's results if it happens again",
                 signed(*percent, 1),
                 signed(*low, 1),
                 signed(*high, 1)
@@ -153,17 +153,17 @@ fn errors(document: &Document) -> Check {
     }
 }
 
-/// Whether machine and disk were themselves during every run.
+/// Whether machine and disk behaved normally during every run.
 fn condition(document: &Document) -> Check {
     let spoilt = document.runs.iter().find_map(|r| Some((r.index, r.condition.trouble.as_ref()?)));
     if let Some((index, why)) = spoilt {
         return closed("condition", Gate::Throttled { what: format!("run {}, {why}", index + 1) });
     }
     if document.runs.iter().all(|r| r.condition.is_blind()) {
-        let text = "nothing here tells whether disk or processor are too hot or held back";
+        let text = "this machine does not report whether disk or CPU are too hot or throttled";
         return check("condition", Checked::NotJudged, text);
     }
-    let text = "neither disk nor processor was too hot or held back, and no count of errors grew";
+    let text = "neither disk nor CPU was too hot or throttled, and no error counter grew";
     check("condition", Checked::Passed, text)
 }
 
@@ -208,7 +208,7 @@ fn of_blocks(document: &Document) -> Vec<Check> {
         one(
             "trend",
             pick(|g| matches!(g, Gate::Trend(_) | Gate::NotANumber { .. })),
-            "the difference did not move during the experiment",
+            "the difference did not drift during the experiment",
         ),
         one(
             "neighbours",
@@ -263,8 +263,7 @@ fn sessions(document: &Document) -> Option<Check> {
     boots.dedup();
     let rebooted = if boots.len() > 1 { ", with a reboot in between" } else { "" };
     let text = format!(
-        "made in {sessions} sessions{rebooted}; {gone} runs of blocks that were cut off do not \
-         count"
+        "made in {sessions} sessions{rebooted}; {gone} runs of interrupted blocks do not count"
     );
     let checked = if boots.len() > 1 { Checked::Warning } else { Checked::Passed };
     Some(check("sessions", checked, text))
@@ -273,7 +272,7 @@ fn sessions(document: &Document) -> Option<Check> {
 fn skewed(document: &Document) -> Option<Check> {
     let skew = estimate(&block_values(document, &document.design.metric))?.skew?;
     let text = format!(
-        "a few blocks pull the mean away: typical block {} %, mean {} %",
+        "a few blocks skew the mean: typical block {} %, mean {} %",
         signed(skew.typical, 1),
         signed(skew.mean, 1)
     );

@@ -81,7 +81,7 @@ pub struct Conclusion {
 }
 
 impl Exploratory {
-    /// Whether it differs beyond chance and by more than would matter.
+    /// Whether it differs significantly and by more than the default margin.
     pub fn stands_out(&self) -> bool {
         let margin = default_margin(&self.metric).percent();
         self.adjusted_p < 0.05 && self.percent.abs() > margin

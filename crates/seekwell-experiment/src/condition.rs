@@ -87,7 +87,7 @@ impl Temperature {
             Some(limit) if *celsius >= limit => {
                 Some(format!("{what} is at {celsius:.0} °C, and its limit is {limit:.0} °C"))
             }
-            _ if self.alarm => Some(format!("{what} gives an alarm at {celsius:.0} °C")),
+            _ if self.alarm => Some(format!("{what} reports an alarm at {celsius:.0} °C")),
             _ => None,
         }
     }
@@ -236,7 +236,7 @@ mod tests {
             .file(format!("{chip}/temp1_input"), "41000\n")
             .file(format!("{chip}/temp1_alarm"), "1\n");
         let now = Condition::read(&view, Some(&PathBuf::from(format!("{dir}/block/sda"))));
-        let why = "drivetemp gives an alarm at 41 °C";
+        let why = "drivetemp reports an alarm at 41 °C";
         assert_eq!(now.trouble(&now).as_deref(), Some(why));
     }
 

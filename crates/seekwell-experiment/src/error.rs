@@ -22,7 +22,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The file is not what it should be.
-    #[error("{} is no experiment: {reason}", path.display())]
+    #[error("{} is not an experiment: {reason}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -53,7 +53,7 @@ pub enum ExperimentError {
         have: Vec<String>,
     },
     /// More than one has this name.
-    #[error("{wanted:?} is not one experiment; it could be {}", candidates.join(", "))]
+    #[error("{wanted:?} matches several experiments: {}", candidates.join(", "))]
     Ambiguous {
         /// What was asked for.
         wanted: String,
@@ -61,13 +61,13 @@ pub enum ExperimentError {
         candidates: Vec<String>,
     },
     /// Another process is making it.
-    #[error("experiment {id} is being made by another process; stop that one first")]
+    #[error("experiment {id} is being run by another process; stop that one first")]
     Busy {
         /// The experiment.
         id: String,
     },
     /// It ended as invalid.
-    #[error("experiment {id} ended as invalid, because {why}; begin a new one")]
+    #[error("experiment {id} ended as invalid, because {why}; start a new one")]
     EndedInvalid {
         /// The experiment.
         id: String,
@@ -77,7 +77,7 @@ pub enum ExperimentError {
     /// The target is not as it was when the experiment began.
     #[error(
         "the target is not as it was when experiment {id} began: {}; put that back and resume, or \
-         begin a new one",
+         start a new one",
         told(changes)
     )]
     EnvironmentChanged {
@@ -88,7 +88,8 @@ pub enum ExperimentError {
     },
     /// The machine was not rebooted.
     #[error(
-        "the machine still runs the boot of the last run: reboot into {wanted} first, then resume"
+        "the machine has not been rebooted since the last run: reboot into {wanted} first, then \
+         resume"
     )]
     NotRebooted {
         /// The mode that is next.
@@ -96,8 +97,8 @@ pub enum ExperimentError {
     },
     /// The machine was rebooted, but not into the other mode.
     #[error(
-        "nothing that is known of the target differs from when the machine was in {other}: it does \
-         not seem to be in {wanted}; reboot into that, then resume"
+        "nothing known about the target differs from when the machine was in {other}: it does not \
+         seem to be in {wanted}; reboot into that, then resume"
     )]
     NotInMode {
         /// The mode that is next.

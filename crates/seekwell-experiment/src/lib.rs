@@ -3,7 +3,7 @@
 //! Two numbers of one run each say nothing, and neither do ten runs of A followed by ten of B: a
 //! disk that warms up, fills or is used by others meanwhile makes either arm the winner. So runs
 //! are interleaved in blocks whose order a seeded coin decides ([`Design`]), everything an arm
-//! changes is put back and applied anew before every run ([`Rig`]), the number of blocks follows
+//! changes is put back and applied again before every run ([`Rig`]), the number of blocks follows
 //! from a pilot's width and never from its result ([`fn@conduct`]), and the verdict is given once,
 //! behind gates ([`fn@conclude`]).
 //!

@@ -7,7 +7,7 @@ const TIMES: [&str; 7] = ["mean", "p50", "p90", "p99", "p99_9", "p99_99", "max"]
 
 /// A name that is no metric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{given} is no metric; the nearest is {nearest}")]
+#[error("{given} is not a metric; the nearest is {nearest}")]
 pub struct UnknownMetric {
     /// As it was typed.
     pub given: String,

@@ -36,8 +36,8 @@ pub fn next(document: &Document) -> Result<Next, ExperimentError> {
     })
 }
 
-/// Begins a session: looks whether the target is as it was (or, where arms are modes, whether it
-/// is now in the mode that is next) and starts a block anew that was cut off. Whatever a killed
+/// Begins a session: looks whether the target is as it was (or, where arms are modes, whether it is
+/// now in the mode that is next) and starts over a block that was cut off. Whatever a killed
 /// session had set is put back first. `mode` is the mode the machine is in, for a first session of
 /// an experiment on modes.
 ///
@@ -118,8 +118,8 @@ pub(crate) fn changes(before: &Inspection, after: &Inspection) -> Vec<Change> {
     diff(before, after).into_iter().filter(|c| c.matters).collect()
 }
 
-/// Runs of a block are compared because they were neighbours. A block that was cut off is made
-/// anew, with the same order and requests; what there was of it is kept beside.
+/// Runs of a block are compared because they were neighbours. A block that was cut off is run
+/// again, with the same order and requests; its runs so far are kept aside.
 fn begin_block_again(document: &mut Document) {
     let whole = document.complete_blocks() * document.design.shape.runs();
     let cut: Vec<Run> = document.runs.drain(whole as usize..).collect();

@@ -117,7 +117,8 @@ impl ExperimentStore {
             Some(name) => self.dir.join(self.id(name)?),
             None => self.unfinished()?,
         };
-        // Read before the lock is made, so that nothing is put into a folder that is none.
+        // Read before the lock is made, so that nothing is put into a folder that is not an
+        // experiment's.
         let document = read_document(&dir.join(FILE))?;
         let folder = Folder::lock(dir, document.id.clone())?;
         let document = read_document(&folder.path())?;
@@ -281,7 +282,7 @@ impl Keeper for Folder {
             Some(detail) => detail,
             None => read_detail(&self.dir)?,
         };
-        // A run that was made anew takes the place of the one that was cut off.
+        // A repeated run takes the place of the one that was cut off.
         detail.repeats.retain(|r| r.repeat < run.repeat);
         detail.repeats.push(run);
         let kept = replace(&self.dir, DETAIL, &detail);

@@ -58,12 +58,12 @@ pub fn unfinished(document: &Document) -> String {
     let named = |arm: Arm| document.arm(arm).mode.clone().unwrap_or_else(|| format!("{arm:?}"));
     match (document.status, document.next_slot()) {
         (Status::Waiting, Some(slot)) => format!(
-            "{done} of {of} blocks are made. The next run needs {}: shut down, set that, start, \
-             and go on with `{resume}`.",
+            "{done} of {of} blocks are done. The next run needs {}: shut down, set that, boot, and \
+             resume with `{resume}`.",
             named(slot.arm)
         ),
         _ => format!(
-            "No verdict yet: {done} of {of} blocks are made and kept. Go on with `{resume}`."
+            "No verdict yet: {done} of {of} blocks are done and kept. Resume with `{resume}`."
         ),
     }
 }
@@ -199,7 +199,7 @@ fn others(out: &mut String, conclusion: &Conclusion, width: usize) {
         return;
     }
     found.sort_by(|x, y| y.percent.abs().total_cmp(&x.percent.abs()));
-    let _ = writeln!(out, "\nBeside it, for orientation only");
+    let _ = writeln!(out, "\nOther metrics, for orientation only");
     for e in found.iter().take(6) {
         let word = if e.improves() { "better" } else { "worse" };
         let interval = e.interval95.map_or_else(String::new, |i| {

@@ -61,7 +61,7 @@ pub(crate) fn replug(device: &Device) -> String {
              echo '- - -' | sudo tee /sys/class/scsi_host/host{host}/scan",
             device.name
         ),
-        None => "restart the machine".to_owned(),
+        None => "reboot".to_owned(),
     }
 }
 

@@ -98,7 +98,7 @@ fn below_mount(
     match mount.fstype.as_str() {
         "overlay" => {
             let Some((below, told_by)) = mount::below_overlay(mounts, mount) else {
-                let reason = "its layers are outside of what this mount namespace shows";
+                let reason = "its layers are outside this mount namespace";
                 r.miss("the disk below the overlay", mount::MOUNTINFO, reason);
                 return None;
             };

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Where mounts are read.
 pub(crate) const MOUNTINFO: &str = "/proc/self/mountinfo";
 
-/// All mounts this process sees. A line that is none is reported and left out.
+/// All mounts this process sees. A malformed line is reported and left out.
 pub(crate) fn read(r: &mut Reader<'_>, need: Need) -> Vec<Mount> {
     let path = Path::new(MOUNTINFO);
     let text = match r.view.text(path) {

@@ -20,9 +20,9 @@ pub(crate) fn of_filesystem(filesystem: &Filesystem) -> Option<String> {
         "ceph" => format!("CephFS, over the network from {source}"),
         "9p" => "9p, a folder of the host or another machine".to_owned(),
         "virtiofs" => "virtiofs, a folder of the host".to_owned(),
-        "fuseblk" => format!("FUSE: a program of its own serves the file system on {source}"),
+        "fuseblk" => format!("FUSE: a user-space program serves the file system on {source}"),
         fuse if fuse == "fuse" || fuse.starts_with("fuse.") => {
-            format!("FUSE: a program of its own serves this file system ({fstype}, {source})")
+            format!("FUSE: a user-space program serves this file system ({fstype}, {source})")
         }
         _ => return None,
     })

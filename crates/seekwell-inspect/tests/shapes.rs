@@ -194,7 +194,7 @@ fn file_systems_that_are_no_disk_are_named_in_plain_words() {
         (
             "/ssh/x",
             35,
-            "FUSE: a program of its own serves this file system (fuse.sshfs, me@there:/)",
+            "FUSE: a user-space program serves this file system (fuse.sshfs, me@there:/)",
         ),
     ] {
         let inspection = file_at(&fake, path, 0, minor);
@@ -389,7 +389,7 @@ fn a_narrowed_pci_express_link_is_shown_beside_what_both_ends_can_do() {
     let shown = hops.iter().find(|h| h.kind == "link").unwrap();
     assert_eq!(
         shown.detail,
-        "8.0 GT/s x2 now; the device can do 16.0 GT/s x4, the port above 8.0 GT/s x4"
+        "8.0 GT/s x2 now; the device supports 16.0 GT/s x4, the port above 8.0 GT/s x4"
     );
     assert_eq!(shown.from, format!("{function}/current_link_speed"));
     assert_eq!((hops[0].name.as_str(), hops[0].detail.as_str()), ("NUMA node 1", "CPUs 16-31"));

@@ -155,7 +155,7 @@ pub fn sentence(document: &RunDocument) -> String {
         }
         [] => suite::sentence(document)
             .or_else(|| jobs(document))
-            .unwrap_or_else(|| "Nothing was measured that could head a report.".to_owned()),
+            .unwrap_or_else(|| "Nothing was measured.".to_owned()),
         [one] => format!("{who} {one}."),
         [some @ .., last] => format!("{who} {}, and {last}.", some.join(", ")),
     }
@@ -192,8 +192,10 @@ pub(crate) fn modelled(document: &RunDocument) -> Option<String> {
         return None;
     }
     let Some(error) = fit_error(document) else { return Some(said.to_owned()) };
-    let mut said =
-        format!("{said}; it was fitted to one, and the ranges hold the fit's error of {error} %");
+    let mut said = format!(
+        "{said}; the model was fitted to one, and the ranges include the fit's error of \
+                 {error} %"
+    );
     let Some(Medium::Machine { model_depth: Some(reads), model_write_depth: Some(writes), .. }) =
         document.medium
     else {
@@ -205,8 +207,9 @@ pub(crate) fn modelled(document: &RunDocument) -> Option<String> {
     };
     if run.filter_map(|p| p.workload.drawn()).any(is_deeper) {
         said += &format!(
-            ", which was found at depths up to {reads} of reads and {writes} of writes; where a \
-             queue is deeper they are as many times wider, for what limits it there is not known"
+            ", measured at queue depths up to {reads} for reads and {writes} for writes; at \
+             greater depths the ranges are widened in proportion, because what limits the disk \
+             there is not known"
         );
     }
     Some(said)

@@ -63,22 +63,22 @@ fn sentence(f: &Fidelity) -> String {
             let p99 = f.lateness.as_ref().and_then(|l| l.ns_p99);
             let within = p99.map_or_else(String::new, |ns| {
                 format!(
-                    ": 99 % of requests were handed over within {} of their time",
+                    ": 99 % of requests were issued within {} of their due time",
                     time(ns as f64)
                 )
             });
             format!("Program and device kept up{within}.")
         }
         "device-full" => format!(
-            "The device was full: {share} of requests were more than {bound} late, because it had \
-             all it can take at once. It cannot serve this load at this pace; that is a result."
+            "The device was saturated: {share} of requests were more than {bound} late because it \
+             already had as many as it accepts. It cannot serve this load at this rate, which is a \
+             valid result."
         ),
         "program-late" => format!(
-            "The program was late: {share} of requests were handed over more than {bound} after \
-             their time although the device had room. The latencies are no evidence about the \
-             device."
+            "The program was late: {share} of requests were issued more than {bound} after they \
+             were due although the device had room. The latencies say nothing about the device."
         ),
-        _ => "Requests were not due at a time, so none could be late.".to_owned(),
+        _ => "Requests had no due time, so none could be late.".to_owned(),
     }
 }
 
@@ -220,10 +220,10 @@ mod tests {
 
     #[test]
     fn a_full_device_is_a_result_and_a_late_program_is_no_evidence() {
-        insta::assert_snapshot!(headline(&replayed(&["device-full"])), @"The device was full: 5.0 % of requests were more than 1.00 ms late, because it had all it can take at once. It cannot serve this load at this pace; that is a result.");
-        insta::assert_snapshot!(headline(&replayed(&["kept-up"])), @"Program and device kept up: 99 % of requests were handed over within 30.6 µs of their time.");
+        insta::assert_snapshot!(headline(&replayed(&["device-full"])), @"The device was saturated: 5.0 % of requests were more than 1.00 ms late because it already had as many as it accepts. It cannot serve this load at this rate, which is a valid result.");
+        insta::assert_snapshot!(headline(&replayed(&["kept-up"])), @"Program and device kept up: 99 % of requests were issued within 30.6 µs of their due time.");
         let late = headline(&replayed(&["program-late"]));
-        assert!(late.contains("no evidence about the device"), "{late}");
+        assert!(late.contains("say nothing about the device"), "{late}");
     }
 
     #[test]

@@ -46,7 +46,7 @@ const SERVED_POLICY: &str = "; connect-src 'self'; base-uri 'none'";
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// There is nothing to show.
-    #[error("a report needs one run at least")]
+    #[error("a report needs at least one run")]
     NoRuns,
     /// A document could not be written as JSON.
     #[error("a run could not be written as JSON")]
@@ -55,7 +55,7 @@ pub enum ReportError {
     #[error("the data of the report could not be compressed")]
     Compress(#[source] io::Error),
     /// The page that was built in is not the one this program knows.
-    #[error("the page built into this program lacks {marker}, or has it twice; build web/ again")]
+    #[error("the page built into this program lacks {marker}, or has it twice; rebuild web/")]
     Template {
         /// What was looked for in the page.
         marker: &'static str,

@@ -22,7 +22,7 @@ pub fn markdown(document: &RunDocument) -> String {
         out += &format!("**✕ INVALID**: {}\n\n", escape(why));
     }
     if document.status != Status::Complete {
-        out += "**▲ INCOMPLETE**: this run did not come to its end; finished phases are shown.\n\n";
+        out += "**▲ INCOMPLETE**: this run did not finish; finished phases are shown.\n\n";
     }
     out += &format!("{}\n\n", escape(&sentence(document)));
     write_figures(&mut out, document);
@@ -281,7 +281,7 @@ mod tests {
 
         **✕ INVALID**: the disk was hot: \<img src=x onerror=alert(1)\> 71 °C
 
-        **▲ INCOMPLETE**: this run did not come to its end; finished phases are shown.
+        **▲ INCOMPLETE**: this run did not finish; finished phases are shown.
 
         It answers 414 random reads a second at depth 1.
 

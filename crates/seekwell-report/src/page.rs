@@ -109,8 +109,8 @@ fn banners(out: &mut String, document: &RunDocument) {
         *out += &format!("<p class=\"banner error\"><strong>✕ INVALID</strong> {why}</p>\n");
     }
     if document.status != Status::Complete {
-        *out += "<p class=\"banner warning\"><strong>▲ INCOMPLETE</strong> This run did not come \
-                 to its end: finished phases are shown.</p>\n";
+        *out += "<p class=\"banner warning\"><strong>▲ INCOMPLETE</strong> This run did not \
+                 finish: finished phases are shown.</p>\n";
     }
 }
 

@@ -248,10 +248,10 @@ fn sentence(sum: &Summary) -> String {
     let with_disk = sum.predicted - sum.host_alone;
     let with_disk_near = sum.near - sum.host_alone_near;
     format!(
-        "{} published figures: {} used for fitting, {} told by no model, {} predicted. Of these, \
-         {}{} are within {:.0} % of what was published; without the {} in which no disk takes part \
-         but the host alone, {} of {}{}. Of {} effects between neighbouring configurations, {} go \
-         the right way{}.",
+        "{} published figures: {} used for fitting, {} not modelled, {} predicted. Of these, {}{} \
+         are within {:.0} % of what was published; without the {} that involve only the host and \
+         no disk, {} of {}{}. Of {} effects between neighbouring configurations, {} go the right \
+         way{}.",
         sum.rows,
         sum.fitted,
         sum.not_modelled,

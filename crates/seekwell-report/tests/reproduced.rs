@@ -65,7 +65,7 @@ fn page(rows: &[Reproduced]) {
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == written,
-        "docs/reproduced.md is stale; write it anew: UPDATE_DOCS=1 cargo test -p seekwell-report \
+        "docs/reproduced.md is stale; regenerate it: UPDATE_DOCS=1 cargo test -p seekwell-report \
          --test reproduced"
     );
 }

@@ -172,7 +172,7 @@ pub enum Pace {
 /// What is read off the time a trace takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Figure {
-    /// This many things were done meanwhile: so many a second.
+    /// This many things were done in that time: their number a second.
     PerSecond(f64),
     /// The trace is this share of the whole: the whole's time in seconds.
     SecondsOf(f64),

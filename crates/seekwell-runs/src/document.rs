@@ -319,7 +319,7 @@ pub struct Repeat {
     pub cpu_system_ns: Nanos,
     /// System calls to submit and reap.
     pub syscalls: u64,
-    /// What the device counted meanwhile, where it counts.
+    /// What the device's own counters gained, where it has them.
     pub device: Option<DeviceCount>,
     /// Where its rate fell and stayed low, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,7 @@ pub enum StoreError {
         nearest: Vec<String>,
     },
     /// More than one kept run begins or ends like this.
-    #[error("{wanted:?} is not one run{}", hint("it could be ", candidates))]
+    #[error("{wanted:?} matches several runs{}", hint("it could be ", candidates))]
     Ambiguous {
         /// What was asked for.
         wanted: String,

@@ -3,8 +3,8 @@
 //! The bundles are the truth. The index remembers of each `run.json` its inode, size and time of
 //! change; before it answers, it is brought in line with what is there, in one transaction. So it
 //! does not matter who wrote, copied or deleted a bundle, and an index that is missing, damaged or
-//! of an older version is made anew without a word. Where it cannot be written (a folder of
-//! another user, a full disk) one in memory does the same work.
+//! of an older version is rebuilt silently. Where it cannot be written (a folder of another user, a
+//! full disk) one in memory does the same work.
 //!
 //! Two processes may use it at once. `index.lock` is held shared while it is open and alone while
 //! its files are replaced, since SQLite's own locks do not survive its files being deleted.
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Raised whenever the tables change; any other number in the file makes it be built anew.
+/// Raised whenever the tables change; any other number in the file causes a rebuild.
 const VERSION: i32 = 1;
 const FILE: &str = "index.db";
 const LOCK: &str = "index.lock";

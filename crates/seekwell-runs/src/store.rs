@@ -26,7 +26,7 @@ pub struct Filter {
     /// Only those whose target, or whose disk's model or serial number, contains this text;
     /// upper and lower case are the same.
     pub target: Option<String>,
-    /// At most so many, the newest.
+    /// At most this many, the newest.
     pub limit: Option<usize>,
 }
 

@@ -39,7 +39,7 @@ pub struct Limit {
     pub metric: String,
     /// The bound, in nanoseconds.
     pub bound_ns: u64,
-    /// The phase that measured the closed loop, the most there is to be had.
+    /// The phase that measured the closed loop: the highest rate there is.
     pub closed_phase: String,
     /// Its rate, requests a second of all threads; `None` before it was measured.
     pub closed_requests_per_s: Option<f64>,

@@ -83,7 +83,7 @@ pub struct Replay {
     pub depth: u32,
     /// In a closed loop: as many as were outstanding in the recording.
     pub recorded_depth: bool,
-    /// At most so many outstanding by the rule over tags; `null` without one.
+    /// The most outstanding under the tag policy; `null` without one.
     pub tags: Option<u32>,
     /// Name of the rule that gives a free tag to a waiting request; `null` without one.
     pub tag_policy: Option<String>,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Fewest runs of a segment.
 const SEGMENT: usize = 3;
-/// A proposal is kept for judgement up to so many times the strict p value.
+/// A proposal is kept for judgement up to this multiple of the strict p value.
 const WEAK: f64 = 10.0;
 
 /// What counts as a change.

@@ -1,5 +1,5 @@
-//! What must hold before a verdict may be given. A gate that closes is an answer of its own, with
-//! the numbers that closed it; a warning stands beside the verdict.
+//! What must hold before a verdict may be given. A closed gate is an answer in itself, with the
+//! numbers that closed it; a warning stands beside the verdict.
 
 use crate::design::{Arm, Block, log};
 use crate::interval::percent;
@@ -90,17 +90,17 @@ impl std::fmt::Display for Gate {
             Self::EnvironmentChanged { what } => {
                 write!(f, "something else changed between the runs: {what}")
             }
-            Self::Throttled { what } => write!(f, "the disk was not itself during a run: {what}"),
+            Self::Throttled { what } => write!(f, "conditions were abnormal during a run: {what}"),
             Self::NotSteady { run } => write!(f, "run {} did not settle", run + 1),
             Self::TooFewBlocks { have } => {
-                write!(f, "only {have} of at least {BLOCKS_FLOOR} blocks are complete")
+                write!(f, "only {have} blocks are complete; at least {BLOCKS_FLOOR} are needed")
             }
             Self::NotANumber { index } => {
-                write!(f, "number {} of the data has a value that is not above zero", index + 1)
+                write!(f, "value {} of the data is not above zero", index + 1)
             }
             Self::Trend(Trend { percent_per_block, p, .. }) => write!(
                 f,
-                "the difference moved by {} % a block during the experiment (p = {p:.4})",
+                "the difference drifted by {} % a block during the experiment (p = {p:.4})",
                 signed(*percent_per_block, 2)
             ),
             Self::Autocorrelated { lag_one } => write!(

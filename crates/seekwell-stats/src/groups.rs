@@ -22,7 +22,7 @@ const RUNS_FLOOR: u32 = 4;
 pub enum Design {
     /// Blocks or pairs in a random order.
     Interleaved,
-    /// Several runs of each, at times of their own.
+    /// Several runs of each, at separate times.
     Separate,
     /// One run of each.
     OneEach,
@@ -34,7 +34,7 @@ impl Design {
         if a <= 1 && b <= 1 { Self::OneEach } else { Self::Separate }
     }
 
-    /// What must be said beside every number of this design.
+    /// What must accompany every number of this design.
     pub fn caveat(self) -> Option<&'static str> {
         match self {
             Self::Interleaved => None,

@@ -1,4 +1,4 @@
-//! Intervals on the log scale, and how they are told in per cent.
+//! Intervals on the log scale, and as percentages.
 
 use serde::{Deserialize, Serialize};
 

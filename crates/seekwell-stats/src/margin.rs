@@ -12,9 +12,9 @@ pub enum Better {
     Lower,
 }
 
-/// A margin that is no margin.
+/// A value that is not a margin.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("a margin of {fraction} is not between 0 and 1, ends excluded")]
+#[error("a margin has to be above 0 and below 1, not {fraction}")]
 pub struct MarginError {
     /// What was given.
     pub fraction: f64,

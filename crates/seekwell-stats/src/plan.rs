@@ -10,7 +10,7 @@ use crate::margin::Margin;
 pub const BLOCKS_FLOOR: u32 = 6;
 /// Blocks of the pilot, and the fewest for a verdict.
 pub const BLOCKS_PILOT: u32 = 8;
-/// Blocks where nobody asks for another number.
+/// Blocks unless another number is asked for.
 pub const BLOCKS_DEFAULT: u32 = 10;
 /// Most blocks planned.
 pub const BLOCKS_CAP: u32 = 40;

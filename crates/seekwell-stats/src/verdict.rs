@@ -86,7 +86,7 @@ pub fn estimate(d: &[f64]) -> Option<Estimate> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Verdict {
-    /// B is better, beyond chance.
+    /// B is significantly better.
     Faster {
         /// Estimate of the change.
         percent: f64,
@@ -101,7 +101,7 @@ pub enum Verdict {
         /// What it rests on.
         sample: Sample,
     },
-    /// B is worse, beyond chance.
+    /// B is significantly worse.
     Slower {
         /// Estimate of the change.
         percent: f64,

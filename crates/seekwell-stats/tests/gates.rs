@@ -69,7 +69,7 @@ fn a_difference_that_fades_is_invalid_and_says_how_fast() {
     let Gate::Trend(trend) = &closed[0] else { panic!("{closed:?}") };
     assert!((-1.2..-0.8).contains(&trend.percent_per_block), "{trend:?}");
     assert_eq!(closed[0].severity(), Severity::Invalid);
-    assert!(closed[0].to_string().contains("moved by −1.0"), "{}", closed[0]);
+    assert!(closed[0].to_string().contains("drifted by −1.0"), "{}", closed[0]);
 }
 
 /// Of the 8! orders of eight blocks 111 have up to three pairs in the wrong order and 285 up to

@@ -170,8 +170,8 @@ fn adjust(metrics: &mut [MetricComparison]) {
         if shown && found.adjusted > 0.05 {
             metric.conclusion = Conclusion::Undecided;
             metric.sentence = format!(
-                "undecided: beyond chance by itself, but not among {} metrics (p {:.3}, \
-                 adjusted {:.3})",
+                "undecided: significant by itself, but not among {} metrics (p {:.3}, adjusted \
+                 {:.3})",
                 tests.len(),
                 found.p,
                 found.adjusted
@@ -182,7 +182,7 @@ fn adjust(metrics: &mut [MetricComparison]) {
 
 fn sentence(metric: &MetricComparison, name: &str) -> String {
     let Some(verdict) = &metric.verdict else {
-        return "not judged: it explains other numbers".to_owned();
+        return "not judged: it only explains other metrics".to_owned();
     };
     let text = verdict.to_string();
     match text.strip_prefix("B is ") {

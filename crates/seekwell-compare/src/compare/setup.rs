@@ -5,7 +5,7 @@ use crate::document::SetupDifference;
 use crate::model::{RunValues, Side};
 use seekwell_inspect::diff::diff;
 
-/// The most differences told of runs inside one side.
+/// The most differences listed among the runs of one side.
 const MOST_TOLD: usize = 5;
 /// What is kept of a source and differs between any two files.
 const NOT_SETUP: [&str; 3] = ["measured at", "filename", "directory"];

@@ -29,7 +29,7 @@ pub const MAX_SIDES: usize = 64;
 pub struct Contents {
     /// What it is.
     pub kind: SourceKind,
-    /// Name and runs of each configuration; one without a name of its own is called as the file.
+    /// Name and runs of each configuration; one without a name takes that of the file.
     pub configurations: Vec<(String, Vec<RunValues>)>,
 }
 

@@ -12,13 +12,13 @@ pub(super) const RULES: &[Rule] = &[
         means: "The controller presents itself as an IDE interface. Its driver sends one command \
                 at a time: no native command queuing, no hot plug, no link power management, and \
                 no message-signalled interrupts.",
-        known: "The PCI class is 0101. Whether it can do AHCI is not visible in this mode; a \
-                controller that has only parallel ports and a drive on a parallel cable are said \
-                with severity information outside of virtual machines.",
+        known: "The PCI class is 0101. Whether it can do AHCI is not visible in this mode; outside \
+                virtual machines, a controller with only parallel ports or a drive on a parallel \
+                cable is reported as information only.",
         why: "The same disk on the same board, switched from IDE to AHCI in the firmware: file \
-              deletion 777 to 1645 a second, creation 17299 to 28173 (bonnie++, 2009); timed \
-              SQLite insertions 1708 to 795 s (Phoronix Test Suite on a Supermicro X8). \
-              Sequential rates stay the same.",
+              deletions went from 777 to 1645 a second, creations from 17299 to 28173 (bonnie++, \
+              2009); timed SQLite insertions from 1708 to 795 s (Phoronix Test Suite on a \
+              Supermicro X8). Sequential rates stay the same.",
         fix: "set the SATA mode to AHCI in the firmware setup (\"SATA Mode\", \"Configure SATA \
               as\", \"SATA#1 Configuration\"), but first make sure the driver is in the initial \
               RAM disk: echo ahci | sudo tee -a /etc/initramfs-tools/modules && sudo \
@@ -46,8 +46,8 @@ pub(super) const RULES: &[Rule] = &[
                 controller. Linux cannot drive them there, and the controller gets no MSI.",
         known: "remapped_nvme of the AHCI controller is above 0.",
         why: "The hidden drives are missing from the system altogether.",
-        fix: "switch the SATA mode from RAID (RST) to AHCI in the firmware setup; a Windows on the \
-              same disk needs its AHCI driver enabled first",
+        fix: "switch the SATA mode from RAID (RST) to AHCI in the firmware setup; a Windows \
+              installation on the same disk needs its AHCI driver enabled first",
         tune: None,
         check: Check::Facts(remapped),
     },
@@ -68,15 +68,15 @@ pub(super) const RULES: &[Rule] = &[
         about: "the AHCI controller uses a line interrupt",
         means: "The controller interrupts over a shared line instead of a message.",
         known: "No vector in msi_irqs, and an interrupt line.",
-        why: "A shared line makes every driver on it look whether it was meant, and all ports \
-              complete on one CPU.",
+        why: "On a shared line every driver has to check whether the interrupt is its own, and all \
+              ports complete on one CPU.",
         fix: "look for pci=nomsi on the kernel's command line and for a firmware update",
         tune: None,
         check: Check::Facts(line_interrupt),
     },
     Rule {
         id: "SW-AHCI-006",
-        about: "the controller has fewer slots than the drive queues",
+        about: "the controller has fewer command slots than the drive's queue",
         means: "The drive takes more commands at once than the controller has slots.",
         known: "The slots in the AHCI capabilities are fewer than the depth in IDENTIFY word 75.",
         why: "The drive's queue is never full; beyond about 16 commands a hard disk gains little.",

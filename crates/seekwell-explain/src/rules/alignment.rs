@@ -14,11 +14,10 @@ pub(super) const RULES: &[Rule] = &[
                 blocks.",
         known: "alignment_offset, which the kernel computes from the start of the partition and \
                 the disk's physical block size, is not 0. A whole disk below a partition is not \
-                judged: some begin off a block on purpose, and an aligned partition makes up for \
-                it.",
+                judged: some are offset on purpose, and an aligned partition compensates for it.",
         why: "every 4 KiB write then touches two physical blocks, and the disk reads both before \
               it can write them: small writes cost twice as much or more",
-        fix: "back the data up, then recreate the partition at a multiple of 1 MiB",
+        fix: "back up the data, then recreate the partition at a multiple of 1 MiB",
         tune: None,
         check: Check::Run(unaligned),
     },
@@ -29,10 +28,10 @@ pub(super) const RULES: &[Rule] = &[
                 cost.",
         known: "Reading one logical block at depth 1 takes at least 1.2 times as long as reading 4 \
                 KiB, or the rate at depth 32 is at most 1/1.2 of it, with no overlap between \
-                repeats. That a disk offers 512-byte blocks is harmless by itself; here it was \
-                measured to cost.",
-        why: "the disk handles 4096 bytes at a time and merely imitates smaller blocks; a small \
-              read is cut out of a large one, and a small write needs a read first",
+                repeats. Offering 512-byte blocks is harmless by itself; here it has a measured \
+                cost.",
+        why: "the disk works in units of 4096 bytes and only emulates smaller blocks; a small read \
+              is cut out of a large one, and a small write needs a read first",
         fix: "use block sizes of 4096 bytes or more in file systems, databases and virtual disks",
         tune: None,
         check: Check::Run(small_blocks),
@@ -52,7 +51,8 @@ fn unaligned(input: &Observed<'_>) -> Option<Found> {
     let (first, _) = found.first()?;
     let mut proof = Vec::new();
     for (d, offset) in &found {
-        let seen = format!("{} begins {} off a physical block", d.name, bytes(offset.value));
+        let seen =
+            format!("{} starts {} off a physical block boundary", d.name, bytes(offset.value));
         proof.push(evidence(seen, &offset.from));
         let physical = d.queue.physical_block_bytes.as_ref();
         proof.extend(physical.map(|p| fact_bytes("physical block", p)));
@@ -60,11 +60,11 @@ fn unaligned(input: &Observed<'_>) -> Option<Found> {
     let parent = first.below.first().map_or(first.name.as_str(), |d| d.name.as_str());
     let remedy = match (&first.role, first.kind) {
         (Some(number), DeviceKind::Partition) => format!(
-            "save the data, then make the partition again from a multiple of 1 MiB on; to check: \
-             sudo parted /dev/{parent} align-check optimal {}",
+            "back up the data, then recreate the partition at a multiple of 1 MiB; to check: sudo \
+             parted /dev/{parent} align-check optimal {}",
             number.value
         ),
-        _ => format!("save the data, then set up {} again from a multiple of 1 MiB on", first.name),
+        _ => format!("back up the data, then recreate {} at a multiple of 1 MiB", first.name),
     };
     Some(
         Found::new(
@@ -143,7 +143,7 @@ mod tests {
         });
         let f = case.finding(UNALIGNED);
         assert_eq!(f.evidence.len(), 2, "the offset and the block, once each: {f:?}");
-        assert!(f.evidence[0].seen.contains("sdb1 begins 3.50 KiB off"), "{f:?}");
+        assert!(f.evidence[0].seen.contains("sdb1 starts 3.50 KiB off"), "{f:?}");
         assert!(f.remedy.ends_with("parted /dev/sdb align-check optimal 1"), "{f:?}");
         Case::hdd().quiet(UNALIGNED);
     }

@@ -10,8 +10,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-ATA-001",
         about: "libata's error ring has time-outs or link errors",
-        means: "The kernel had to recover this device from commands that were not answered or \
-                were garbled on the way.",
+        means: "The kernel had to recover this device from commands that went unanswered or were \
+                corrupted in transit.",
         known: "/sys/class/ata_device/*/ering keeps the last 32 errors with their times; nothing \
                 else shows them. The entry of class unknown that probing leaves is not counted.",
         why: "Each recovery stalls the disk for seconds (30 s until a time-out, up to a minute of \
@@ -26,7 +26,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-ATA-002",
         about: "libata's error ring has media errors",
         means: "The drive reported sectors that it could not read.",
-        known: "An entry of class MediaError in the error ring; a cable fault is never filed so.",
+        known: "An entry of class MediaError in the error ring; a cable fault is never recorded \
+                under it.",
         why: "The data in these sectors is lost unless there is another copy, and a drive that \
               starts to lose sectors usually loses more.",
         fix: "copy what matters now; sudo smartctl -a on the disk (attributes 5, 197, 198), then \
@@ -36,14 +37,14 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-ATA-003",
-        about: "libata was told at boot to force a mode",
-        means: "Someone set libata.force or libata.dma on the kernel's command line. It holds for \
-                every start and often outlives its reason.",
-        known: "The word stands in /proc/cmdline.",
-        why: "The parameter limits speed, queueing or DMA of a port whatever hangs on it; a new \
-              disk inherits the workaround of the old one.",
-        fix: "remove the word from GRUB_CMDLINE_LINUX in /etc/default/grub, run sudo update-grub \
-              and restart, unless its reason is known",
+        about: "a boot option forces a libata mode",
+        means: "libata.force or libata.dma is set on the kernel's command line. It applies at \
+                every boot and often outlives its reason.",
+        known: "The option is in /proc/cmdline.",
+        why: "The parameter limits speed, queueing or DMA of a port whatever is attached to it; a \
+              new disk inherits the workaround of the old one.",
+        fix: "unless there is a known reason for it, remove the option from GRUB_CMDLINE_LINUX in \
+              /etc/default/grub, run sudo update-grub and reboot",
         tune: None,
         check: Check::Facts(forced),
     },
@@ -62,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-ATA-005",
         about: "SMART is switched off in the drive",
-        means: "The drive can keep its health record and was told not to.",
+        means: "The drive supports SMART health monitoring, but it is disabled.",
         known: "IDENTIFY word 82 bit 0 is set and word 85 bit 0 is clear.",
         why: "A failing drive gives no warning.",
         fix: "sudo smartctl -s on on the disk",
@@ -71,12 +72,12 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-ATA-006",
-        about: "the drive may stop its motor or park its heads while idle",
+        about: "the drive may spin down or park its heads while idle",
         means: "Advanced power management is on at a level that permits standby.",
-        known: "IDENTIFY word 86 bit 3 is set and the level in word 91 is below 128; only of \
-                drives that rotate.",
-        why: "The next access after a pause waits for the motor, seconds instead of milliseconds, \
-              and every start wears the drive.",
+        known: "IDENTIFY word 86 bit 3 is set and the level in word 91 is below 128; rotating \
+                drives only.",
+        why: "The next access after a pause waits for the drive to spin up, seconds instead of \
+              milliseconds, and every start wears the drive.",
         fix: "sudo hdparm -B 254 on the disk, and in /etc/hdparm.conf to keep it",
         tune: None,
         check: Check::Facts(parks),
@@ -84,33 +85,33 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-ATA-007",
         about: "the drive's read look-ahead is off",
-        means: "The drive does not read on into its own cache.",
+        means: "The drive does not read ahead into its own cache.",
         known: "IDENTIFY word 82 bit 6 is set and word 85 bit 6 is clear.",
-        why: "Sequential reads in small requests pay a rotation each.",
+        why: "Small sequential reads cost a rotation each.",
         fix: "sudo hdparm -A 1 on the disk",
         tune: None,
         check: Check::Facts(no_look_ahead),
     },
     Rule {
         id: "SW-ATA-008",
-        about: "the drive can TRIM and the kernel does not",
+        about: "the drive supports TRIM, but the kernel does not use it",
         means: "The drive offers TRIM, but the device takes no discards: a bridge, a controller \
                 or a quirk stands between.",
         known: "IDENTIFY word 169 bit 0 is set, discard_max_hw_bytes is 0.",
-        why: "Without TRIM a solid-state drive copies data that nobody needs any more; its writes \
-              slow down as it fills and it wears faster.",
+        why: "Without TRIM a solid-state drive keeps copying data that has been deleted; its \
+              writes slow down as it fills, and it wears faster.",
         fix: "connect the drive to a SATA port of the board; behind a USB bridge that passes UNMAP \
-              on, set provisioning_mode to unmap",
+              through, set provisioning_mode to unmap",
         tune: None,
         check: Check::Facts(no_trim),
     },
     Rule {
         id: "SW-ATA-009",
         about: "IDENTIFY data fails its checksum",
-        means: "What the drive says of itself is garbled or was changed on the way.",
+        means: "The drive's identification data is corrupt or was altered in transit.",
         known: "Word 255 claims a checksum and the bytes do not add up to 0.",
-        why: "A bridge or link that garbles 512 bytes of identity garbles data as well, or the \
-              drive's firmware is broken; nothing else read from these words can be trusted.",
+        why: "A bridge or link that corrupts 512 bytes of identification corrupts data as well, or \
+              the drive's firmware is broken; nothing else in these words can be trusted.",
         fix: "change the cable or the bridge; look for a firmware update of the drive",
         tune: None,
         check: Check::Facts(checksum),
@@ -120,9 +121,9 @@ pub(super) const RULES: &[Rule] = &[
         about: "the disk is behind a SATA port multiplier or one port is shared",
         means: "Several disks share one link.",
         known: "The link's name has a part after a dot in libata's numbering.",
-        why: "All of them together get one link's bandwidth, at most 600 MB/s; and without \
-              FIS-based switching only one of them has commands under way at a time.",
-        fix: "give disks that have to be fast a port of their own",
+        why: "Together they get one link's bandwidth, at most 600 MB/s; and without FIS-based \
+              switching only one of them has commands outstanding at a time.",
+        fix: "give disks that have to be fast their own port",
         tune: None,
         check: Check::Facts(shared_port),
     },
@@ -180,7 +181,7 @@ fn forced(input: &Observed<'_>) -> Vec<Found> {
     let words = ["libata.force=", "libata.dma=", "libata.noacpi=", "libata.ignore_hpa="];
     let found = words.iter().find_map(|w| input.boot_option(w)).filter(|_| any);
     let found = found.map(|word| {
-        Found::new(Severity::Info, "libata was told at boot to force a mode")
+        Found::new(Severity::Info, "a boot option forces a libata mode")
             .fact("kernel command line", &word)
     });
     found.into_iter().collect()
@@ -212,7 +213,7 @@ fn parks(input: &Observed<'_>) -> Vec<Found> {
         if solid_state(&d.detail) != Some(false) {
             return None;
         }
-        let title = format!("{}: power management may stop the motor", d.name);
+        let title = format!("{}: power management may spin the drive down", d.name);
         Some(
             Found::new(Severity::Info, title)
                 .seen(format!("advanced power management level {level}"), &id.from)
@@ -237,7 +238,7 @@ fn no_trim(input: &Observed<'_>) -> Vec<Found> {
         if !id.value.trim || most.value != 0 || flag(&d.detail.read_only, true) {
             return None;
         }
-        let title = format!("{}: the drive can TRIM and the kernel does not", d.name);
+        let title = format!("{}: the drive supports TRIM, but the kernel does not use it", d.name);
         let mode = d.detail.scsi.as_ref().and_then(|s| s.provisioning_mode.as_ref());
         Some(
             Found::new(Severity::Warning, title)
@@ -251,7 +252,7 @@ fn no_trim(input: &Observed<'_>) -> Vec<Found> {
 fn checksum(input: &Observed<'_>) -> Vec<Found> {
     input.each_drive(|d, id| {
         (id.value.checksum == Some(false)).then(|| {
-            Found::new(Severity::Warning, format!("{}: IDENTIFY data is garbled", d.name))
+            Found::new(Severity::Warning, format!("{}: IDENTIFY data is corrupt", d.name))
                 .seen("the checksum in word 255 is wrong", &id.from)
         })
     })

@@ -14,17 +14,17 @@ pub(super) const RULES: &[Rule] = &[
                 mentioned; for loop and mapped devices it is information.",
         why: "Nothing can be written. Solid-state drives and eMMC turn read-only at the end of \
               their life; cards and cases have a switch.",
-        fix: "look for a switch or jumper; sudo smartctl -a for the drive's state; if the kernel \
-              alone was told so: sudo blockdev --setrw on the device",
+        fix: "look for a switch or jumper; sudo smartctl -a for the drive's state; if only the \
+              kernel has it marked read-only: sudo blockdev --setrw on the device",
         tune: None,
         check: Check::Facts(read_only),
     },
     Rule {
         id: "SW-BLK-002",
-        about: "requests are kept far smaller than the hardware takes",
+        about: "requests are limited to far less than the hardware accepts",
         means: "Large transfers are split into small requests.",
         known: "max_sectors_kb is below 512 KiB and below a quarter of max_hw_sectors_kb.",
-        why: "Each piece costs a command, which is seen at high sequential rates.",
+        why: "Each piece costs a command, which shows at high sequential rates.",
         fix: "echo a larger value into queue/max_sectors_kb",
         tune: Some("Raise max_sectors_kb on trial."),
         check: Check::Facts(small_requests),
@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-BLK-003",
         about: "merging of requests is off",
-        means: "Neighbouring requests go to the device one by one.",
+        means: "Adjacent requests go to the device one by one.",
         known: "nomerges is 2 on a disk that rotates.",
         why: "A hard disk gets many small commands where one would do, each with its overhead.",
         fix: "echo 0 into queue/nomerges",
@@ -54,7 +54,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-BLK-005",
         about: "discards were switched off",
-        means: "The device could take discards and was told not to.",
+        means: "The device supports discards, but they are disabled.",
         known: "discard_max_bytes is 0 and discard_max_hw_bytes is not.",
         why: "fstrim and discard do nothing; a solid-state drive slows down as it fills.",
         fix: "echo the value of discard_max_hw_bytes into queue/discard_max_bytes",
@@ -75,11 +75,11 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-BLK-007",
-        about: "the device reports an optimal size that fits nothing",
+        about: "the device reports an implausible optimal I/O size",
         means: "optimal_io_size is not a multiple of the physical block.",
         known: "optimal_io_size modulo physical_block_size is not 0.",
-        why: "Partition tools and file systems align to it and end up misaligned. Bridges give \
-              33553920 or 65535 blocks.",
+        why: "Partition tools and file systems align to it and end up misaligned. USB bridges \
+              often report 33553920 bytes or 65535 blocks.",
         fix: "ignore it: align partitions to 1 MiB, and give mkfs its stride and stripe by hand",
         tune: None,
         check: Check::Facts(odd_optimum),
@@ -98,7 +98,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-BLK-009",
         about: "the request timeout is very short",
-        means: "A request that takes longer is taken for lost and starts error handling.",
+        means: "A request that takes longer counts as lost and starts error handling.",
         known: "io_timeout is below 5 seconds on a disk that is not NVMe.",
         why: "Error handling resets the disk and lowers its speed although nothing is broken.",
         fix: "echo 30000 into queue/io_timeout",
@@ -132,7 +132,7 @@ fn small_requests(input: &Observed<'_>) -> Vec<Found> {
         let disk = d.kind == DeviceKind::Disk && most.value < SMALL;
         (disk && most.value * 4 < hardware.value && most.value > 0).then(|| {
             let wanted = (hardware.value / 1024).min(1280);
-            Found::new(Severity::Info, format!("{}: requests are kept small", d.name))
+            Found::new(Severity::Info, format!("{}: requests are limited to a small size", d.name))
                 .seen(format!("requests of {} at most", bytes(most.value)), &most.from)
                 .seen(format!("the hardware takes {}", bytes(hardware.value)), &hardware.from)
                 .remedy(set_queue(d, "max_sectors_kb", &wanted.to_string()))
@@ -214,7 +214,7 @@ fn odd_optimum(input: &Observed<'_>) -> Vec<Found> {
         let best = d.detail.queue.optimal_io_bytes.as_ref().filter(|n| n.value > 0)?;
         let block = d.queue.physical_block_bytes.as_ref().filter(|n| n.value > 0)?;
         (d.kind == DeviceKind::Disk && best.value % block.value != 0).then(|| {
-            Found::new(Severity::Info, format!("{}: its optimal size fits nothing", d.name))
+            Found::new(Severity::Info, format!("{}: its optimal I/O size is implausible", d.name))
                 .fact("optimal size in bytes", best)
                 .fact("physical block in bytes", block)
         })
@@ -241,7 +241,7 @@ fn short_timeout(input: &Observed<'_>) -> Vec<Found> {
         // The SCSI layer has a setting of its own, with a finding of its own.
         let other = d.detail.scsi.is_some() || is(&d.transport, "nvme");
         (d.kind == DeviceKind::Disk && !other).then(|| {
-            let title = format!("{}: requests may take {} ms only", d.name, timeout.value);
+            let title = format!("{}: requests time out after only {} ms", d.name, timeout.value);
             Found::new(Severity::Warning, title)
                 .fact("timeout in milliseconds", timeout)
                 .remedy(set_queue(d, "io_timeout", "30000"))

@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
                 trips; 5 µs where the kernel sends no flush), under 100 µs on a virtual disk. \
                 Memory, loop devices, network disks and RAID controllers with their own cache are \
                 not judged.",
-        why: "what a database calls committed is lost with the power unless a battery or \
+        why: "what a database calls committed is lost in a power failure unless a battery or \
               capacitors protect the cache; a missing barrier can damage the file system as well",
         fix: "find out whether the drive, controller or host protects its cache; if not, switch \
               the volatile cache off, or mount with barriers",
@@ -32,8 +32,7 @@ pub(super) const RULES: &[Rule] = &[
                 100 ms on anything else. Consumer flash needs 0.5 to 5 ms; a rotating disk under a \
                 journal two to four turns.",
         why: "databases, mail servers, package managers and virtual machines wait for every \
-              commit; this many a second is all they can make, however fast reads and writes are \
-              otherwise",
+              commit; that rate is all they get, however fast other reads and writes are",
         fix: "look for other writers (iostat -x 1) and disk errors (smartctl -a); keep logs that \
               commit often on a drive with power-loss protection",
         tune: None,
@@ -99,7 +98,7 @@ fn too_fast(input: &Observed<'_>) -> Option<Found> {
     let (took, least) = (ns(commit), ns(limit));
     let medium = if rotates { "a platter" } else { "flash" };
     let seen = format!(
-        "write 4 KiB and flush, median: {took}; under {least} it has not waited for {medium}"
+        "write 4 KiB and flush, median: {took}; under {least} it did not wait for {medium}"
     );
     let mut proof = vec![evidence(seen, COMMIT)];
     let mean = input.phase(COMMIT).and_then(|p| p.median("flush.response_ns_mean"));
@@ -107,24 +106,24 @@ fn too_fast(input: &Observed<'_>) -> Option<Found> {
         let seen = format!("mean: {}; some commits wait, most do not", ns(mean));
         proof.push(evidence(seen, COMMIT));
     }
-    proof.extend(belief.map(|b| fact("the kernel takes the write cache for", b)));
+    proof.extend(belief.map(|b| fact("the kernel treats the write cache as", b)));
     proof.extend(disk.queue.rotational.as_ref().filter(|_| rotates).map(|r| fact("rotational", r)));
     let why = match host {
         Some(_) => {
-            "either the host has a write cache that survives a power failure, or it answers \
-             flushes without doing them; in the second case what a database calls committed is \
-             lost with the host's power"
+            "either the host has a write cache that survives a power failure, or it acknowledges \
+             flushes without performing them; in the second case what a database calls committed \
+             is lost when the host loses power"
         }
         None => {
-            "unless the cache is protected by a battery or capacitors, the drive answers a flush \
-             without doing it, or is never sent one; what a database calls committed is then lost \
-             with the power"
+            "unless the cache is protected by a battery or capacitors, the drive acknowledges a \
+             flush without performing it, or is never sent one; what a database calls committed is \
+             then lost in a power failure"
         }
     };
     let remedy = remedy(disk, host.is_some(), through);
     proof.extend(host);
     let title = match severity {
-        Severity::Info => format!("{}: whether commits are kept is up to the host", disk.name),
+        Severity::Info => format!("{}: whether commits are durable is up to the host", disk.name),
         _ => format!("{}: commits are too fast to be honest", disk.name),
     };
     Some(Found::new(severity, title).evidence(proof).why(why).remedy(remedy))
@@ -172,7 +171,7 @@ fn without_barriers(input: &Observed<'_>, commit: f64, option: Evidence) -> Foun
     let on = if ext { "barrier=1" } else { "barrier" };
     Found::new(
         Severity::Error,
-        format!("{mount} is mounted so that commits never reach the disk's medium"),
+        format!("{mount} is mounted with flushes off: commits need not reach the medium"),
     )
     .evidence([option, evidence(format!("write 4 KiB and flush, median: {}", ns(commit)), COMMIT)])
     .why(
@@ -201,7 +200,7 @@ fn too_slow(input: &Observed<'_>) -> Option<Found> {
         proof.push(evidence(seen, PhaseId::RandomWrite(1)));
     }
     let cache = disk.and_then(|d| d.queue.write_cache.as_ref());
-    proof.extend(cache.map(|b| fact("the kernel takes the write cache for", b)));
+    proof.extend(cache.map(|b| fact("the kernel treats the write cache as", b)));
     let fs = input.inspection.filesystem.as_ref();
     proof.extend(fs.map(|f| fact("file system", &f.fstype)));
     let remedy = match disk {

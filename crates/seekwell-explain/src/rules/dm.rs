@@ -8,7 +8,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DM-001",
         about: "the mapped device is suspended",
-        means: "Its I/O is held back until someone resumes it.",
+        means: "Its I/O is held until it is resumed.",
         known: "dm/suspended is 1.",
         why: "Every program that touches it hangs.",
         fix: "sudo dmsetup resume on the device, once it is known who suspended it",
@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-DM-003",
-        about: "a mapped device stands on nothing that can be seen",
+        about: "a mapped device has no visible device below it",
         means: "The device has no devices below it although its kind needs one.",
         known: "slaves is empty, of LVM, crypt or multipath.",
         why: "All its requests fail; what was below it was probably unplugged.",

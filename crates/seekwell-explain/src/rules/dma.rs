@@ -9,13 +9,13 @@ use seekwell_inspect::facts::AtaFacts;
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DMA-001",
-        about: "DMA is off: the processor moves every word",
-        means: "The disk runs in a programmed-I/O mode. The processor copies all data itself, \
-                commands are sent one at a time and native command queuing is off, whatever \
-                queue_depth says.",
+        about: "DMA is off: the CPU copies every word",
+        means: "The disk runs in a programmed-I/O mode. The CPU copies all data itself, commands \
+                are sent one at a time and native command queuing is off, whatever queue_depth \
+                says.",
         known: "libata's xfer_mode is a PIO mode. The driver ata_generic shows PIO_0 as a \
-                placeholder when the firmware left the DMA bits clear; it drives the disk without \
-                DMA then, so this is said of it too.",
+                placeholder when the firmware left the DMA bits clear; it then drives the disk \
+                without DMA, so this is reported for it too.",
         why: "PIO 4 moves at most 16.7 MB/s and takes a processor for it; the same disk under DMA \
               moves over 60 MB/s at 4 % of one processor (63.0 MB/s sequential input in the piix \
               and AHCI comparison of 2009).",
@@ -28,14 +28,14 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DMA-002",
         about: "error handling lowered the transfer mode",
-        means: "After repeated errors or time-outs the kernel slowed the transfer mode down. It \
-                does not go back by itself, also when the fault is long gone.",
-        known: "libata's spdn_cnt is above 0. That it is 0 proves nothing: falling back to PIO \
-                resets it and switching queueing off does not count.",
+        means: "After repeated errors or time-outs the kernel lowered the transfer mode. It does \
+                not go back by itself, even when the fault is long gone.",
+        known: "libata's spdn_cnt is above 0. A value of 0 proves nothing: falling back to PIO \
+                resets it, and switching queueing off does not count.",
         why: "The ladder is UDMA/133, /100, /66, /33 and, on parallel ATA, PIO: from 133 to 3 MB/s \
               without an error that a user would see. The fault that started it is still there.",
         fix: "replace the cable or move the disk to another port, then detach and rescan it or \
-              restart; only that clears it",
+              reboot; only that clears it",
         tune: None,
         check: Check::Facts(slowed),
     },
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
         about: "the transfer mode is below the drive's best",
         means: "The drive could use a faster DMA mode than the one in use.",
         known: "The mode in use is below the best one in IDENTIFY words 63 and 88, on a parallel \
-                link. On SATA the mode is a label and says nothing.",
+                link. On SATA the mode is only a label.",
         why: "The mode caps every transfer: MWDMA2 is 16.7 MB/s, UDMA/33 33 MB/s, UDMA/100 \
               100 MB/s. Often it is simply all the controller can do.",
         fix: "an 80-wire cable, or a controller with a faster mode; in a virtual machine attach \
@@ -56,9 +56,9 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-DMA-004",
         about: "a driver of last resort has the controller",
         means: "ata_generic drives the controller with whatever mode the firmware left, because \
-                the controller's own driver is missing, blacklisted or came too late.",
+                the controller's own driver is missing, blacklisted or was loaded too late.",
         known: "The driver bound to the PCI function is ata_generic or pata_legacy.",
-        why: "It sets no transfer modes, knows no queueing, no hot plug and no link power \
+        why: "It sets no transfer modes and supports neither queueing nor hot plug nor link power \
               management.",
         fix: "load the controller's own driver first: add ata_piix or ahci to \
               /etc/initramfs-tools/modules and run sudo update-initramfs -u, or remove \
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         means: "The drive on a parallel cable did not see the 80-wire cable that modes above \
                 UDMA/33 need.",
         known: "IDENTIFY word 93 is valid and its bit 13 is clear, and the drive supports more \
-                than UDMA/33. A virtual machine's cable is not looked at.",
+                than UDMA/33. Virtual machines are not judged.",
         why: "UDMA/33 carries 33 MB/s at most, less than any disk of this century delivers.",
         fix: "use an 80-wire cable with the disk at its end; if it is one, tell the kernel with \
               libata.force=80c",
@@ -135,7 +135,7 @@ fn below_best(input: &Observed<'_>) -> Vec<Found> {
         Some(
             Found::new(Severity::Info, title)
                 .fact("transfer mode", mode)
-                .seen(format!("the drive can do {best}"), &id.from),
+                .seen(format!("the drive supports {best}"), &id.from),
         )
     })
 }

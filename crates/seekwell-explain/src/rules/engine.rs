@@ -8,9 +8,9 @@ pub(super) const RULES: &[Rule] = &[Rule {
     id: THREADS,
     about: "io_uring could not be used",
     means: "A pool of threads issued the requests instead of io_uring.",
-    known: "The engine is the thread pool, and it says why io_uring was not available: the \
-            sysctl kernel.io_uring_disabled, a seccomp filter, the limit on locked memory or \
-            an old kernel.",
+    known: "The engine is the thread pool, which reports why io_uring was not available: the \
+            sysctl kernel.io_uring_disabled, a seccomp filter, the limit on locked memory or an \
+            old kernel.",
     why: "a thread for every outstanding request costs several times the CPU time, so that the \
           highest rates and the shortest latencies are the pool's and not the disk's",
     fix: "allow io_uring: sudo sysctl kernel.io_uring_disabled=0, or a container profile that \
@@ -43,7 +43,7 @@ fn no_io_uring(input: &Observed<'_>) -> Option<Found> {
                             io_uring_register"
             .into(),
         (None, None) => format!(
-            "see what forbids it: ulimit -l (1024 or more is needed); cat {SYSCTL}; grep Seccomp \
+            "see what prevents it: ulimit -l (1024 or more is needed); cat {SYSCTL}; grep Seccomp \
              /proc/self/status; io_uring needs Linux 5.1 or later: uname -r"
         ),
     };

@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         means: "The kernel removed the device while it was being measured.",
         known: "A request failed with ENODEV or ENXIO, a repeat could not open the device, or \
                 phases were skipped for that reason.",
-        why: "a disk that vanishes has lost its power, its cable or its firmware's mind; what was \
+        why: "a disk that vanishes has lost power or its cable, or its firmware crashed; what was \
               not yet written is lost",
         fix: "look at the kernel log for the reason; check power, cable and, for USB, the hub",
         tune: None,
@@ -74,7 +74,7 @@ fn failed(input: &Observed<'_>) -> Option<Found> {
             },
         )
         .evidence(proof)
-        .remedy(format!("save the data first; then {}", look_at(input))),
+        .remedy(format!("copy the data off first; then {}", look_at(input))),
     )
 }
 
@@ -118,7 +118,7 @@ fn gone(input: &Observed<'_>) -> Option<Found> {
         return None;
     }
     Some(
-        Found::new(Severity::Error, "The device went away during the run")
+        Found::new(Severity::Error, "The device disappeared during the run")
             .evidence(proof)
             .remedy(look_at(input)),
     )

@@ -9,13 +9,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-FS-001",
         about: "flushes are switched off by a mount option",
-        means: "The file system does not tell the disk to write its cache out, so fsync returns \
-                before the data is safe.",
+        means: "The file system does not tell the disk to flush its cache, so fsync returns before \
+                the data is safe.",
         known: "The option barrier=0 or nobarrier is in force.",
-        why: "After a power loss the journal itself can be broken. The gain is real, which is \
-              why it is done: with a cache that has a battery it is safe, otherwise it is not.",
-        fix: "sudo mount -o remount,barrier on the mount point (barrier=1 of ext4), and take the \
-              option out of /etc/fstab",
+        why: "After a power loss the journal itself can be corrupt. The gain in speed is real; it \
+              is safe with a battery-backed cache and unsafe otherwise.",
+        fix: "sudo mount -o remount,barrier on the mount point (barrier=1 of ext4), and remove the \
+              option from /etc/fstab",
         tune: None,
         check: Check::Facts(no_barriers),
     },
@@ -25,8 +25,8 @@ pub(super) const RULES: &[Rule] = &[
         means: "Every write waits until it is on the disk, as if every program called fsync each \
                 time.",
         known: "The option sync is in force; not of a removable disk's vfat, where it is usual.",
-        why: "Writes run at the rate of single commits: some tens to some thousands a second.",
-        fix: "sudo mount -o remount,async on the mount point, and take sync out of /etc/fstab",
+        why: "Writes run at the rate of single commits: tens to a few thousand a second.",
+        fix: "sudo mount -o remount,async on the mount point, and remove sync from /etc/fstab",
         tune: None,
         check: Check::Facts(sync_mount),
     },
@@ -46,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
         about: "the file system was shut down",
         means: "After an error the kernel stopped the file system; all requests fail.",
         known: "The option emergency_ro or shutdown is in force.",
-        why: "Nothing can be written and nothing that was not yet written will be.",
+        why: "Nothing can be written, including data still in memory.",
         fix: "find the cause in the kernel log, unmount, repair (fsck, xfs_repair) and mount again",
         tune: None,
         check: Check::Facts(shut_down),
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-FS-007",
         about: "the file system discards while deleting",
-        means: "Every deletion waits for discards of the disk.",
+        means: "Every deletion waits for discards on the disk.",
         known: "The option discard is in force, except btrfs's discard=async, on a disk whose TRIM \
                 cannot be queued (libata says unqueued).",
         why: "An unqueued TRIM drains the queue: all other requests wait for it, which shows as \
@@ -87,9 +87,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-FS-008",
         about: "delayed allocation is off",
-        means: "ext4 places every block when it is written to memory.",
+        means: "ext4 allocates every block as soon as it is written to memory.",
         known: "The option nodelalloc is in force.",
-        why: "Files grow in pieces: more fragments and smaller requests.",
+        why: "Files grow piecemeal: more fragments and smaller requests.",
         fix: "mount without nodelalloc",
         tune: None,
         check: Check::Facts(no_delayed_allocation),
@@ -97,7 +97,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-FS-009",
         about: "the file system was mounted without replaying its journal",
-        means: "The journal was skipped, so what is seen may be inconsistent.",
+        means: "The journal was skipped, so the file system may be inconsistent.",
         known: "The option norecovery or noload is in force.",
         why: "Files may be missing or half written; writing to it would make it worse.",
         fix: "unmount it and mount it without the option, from a copy if the disk is failing",
@@ -111,29 +111,29 @@ pub(super) const RULES: &[Rule] = &[
         known: "The option commit= is above 30 seconds.",
         why: "That many seconds of work are lost at a power loss, where programs do not call \
               fsync.",
-        fix: "mount with a smaller commit=, 5 is the default of ext4 and 30 of btrfs",
+        fix: "mount with a smaller commit=; the default is 5 for ext4 and 30 for btrfs",
         tune: None,
         check: Check::Facts(rare_commits),
     },
     Rule {
         id: "SW-FS-011",
         about: "the file system recorded errors",
-        means: "ext4 met something in its own structures or on the disk that should not be, and \
-                wrote it down in its superblock.",
-        known: "errors_count in /sys/fs/ext4 is above 0. It is kept until the file system is \
-                checked, over restarts, when the kernel log has long forgotten; so it may be old.",
+        means: "ext4 found an inconsistency in its own structures, or a disk error, and recorded \
+                it in its superblock.",
+        known: "errors_count in /sys/fs/ext4 is above 0. It is kept across reboots until the file \
+                system is checked, so it may be old.",
         why: "Its structures may be inconsistent, and going on writing can make it worse.",
         fix: "look at the disk first (other findings, smartctl), save what matters, then unmount \
-              it and run e2fsck -f on the device, which also sets the count back",
+              it and run e2fsck -f on the device, which also resets the count",
         tune: None,
         check: Check::Facts(recorded_errors),
     },
     Rule {
         id: "SW-FS-012",
-        about: "the file system refuses writes although it is mounted for them",
+        about: "the file system refuses writes although it is mounted read-write",
         means: "After an error ext4 made itself read-only.",
-        known: "/proc/fs/ext4/*/options says ro, and the mount itself says rw: one that was asked \
-                to be read-only says ro in both.",
+        known: "/proc/fs/ext4/*/options says ro, and the mount itself says rw: a file system \
+                mounted read-only on purpose says ro in both.",
         why: "Programs that write fail; what was written last may be lost.",
         fix: "find the cause in the kernel log, unmount, e2fsck -f on the device, mount again",
         tune: None,

@@ -8,8 +8,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
     id: FULL,
     about: "the file system is nearly full",
     means: "Less than a tenth of the file system is left.",
-    known: "Available over total space is under 10 %, on a file system that can be written. \
-            Images that are full by nature (squashfs, ISO 9660) are not judged.",
+    known: "Available over total space is under 10 %, on a file system that can be written. Images \
+            that are always full (squashfs, ISO 9660) are not judged.",
     why: "flash needs free blocks to erase ahead, allocators need room to keep files together, \
           and copy-on-write file systems slow down from 80 to 90 % on",
     fix: "free some space; on flash, give it back to the drive with fstrim",
@@ -51,8 +51,8 @@ fn nearly_full(input: &Observed<'_>) -> Option<Found> {
              searches for it, scatters files and may refuse even to delete"
         }
         Some(true) => {
-            "the last free space of a rotating disk lies on its slow inner tracks and in small \
-             pieces; what is measured here is not what the disk gave when it was new"
+            "the last free space of a rotating disk is fragmented and lies on its slow inner \
+             tracks; the disk was faster than this when it was empty"
         }
         _ => {
             "a flash drive that is nearly full has few erased blocks left and must copy data \
@@ -62,7 +62,7 @@ fn nearly_full(input: &Observed<'_>) -> Option<Found> {
     let host_disk = input.disk().and_then(|d| d.queue.discard_max_bytes.as_ref());
     let trims = host_disk.is_some_and(|d| d.value > 0) && rotating != Some(true);
     if let Some(d) = host_disk.filter(|_| trims) {
-        seen.push(evidence("the disk takes discards", &d.from));
+        seen.push(evidence("the disk supports discards", &d.from));
     }
     let quoted = quote(mount);
     let clean = format!("free some space: du -xh {quoted} | sort -h | tail shows where it is");

@@ -9,26 +9,26 @@ use seekwell_inspect::{Fact, Severity};
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-LINK-001",
-        about: "the SATA link is slower than both sides can do",
+        about: "the SATA link is slower than both sides support",
         means: "Port and drive can both do more than the speed they agreed on.",
         known: "sata_spd is below the lower of the drive's best (IDENTIFY word 76) and the port's \
-                (AHCI capabilities); without a capability register the drive's own best is taken, \
-                as a doubt. A port that is faster than the drive is no fault.",
+                (AHCI capabilities); without a capability register the drive's own best is \
+                assumed. A port that is faster than the drive is not a fault.",
         why: "1.5 Gbps carry at most 150 MB/s, 3 Gbps 300 and 6 Gbps 600. A link that trained down \
               does so because the signal is bad, so errors usually follow.",
         fix: "replace the cable, reseat it or use another port or backplane slot; then detach and \
-              rescan the disk or restart",
+              rescan the disk or reboot",
         tune: None,
         check: Check::Facts(slow_link),
     },
     Rule {
         id: "SW-LINK-002",
         about: "the kernel holds the SATA link at a lower speed",
-        means: "A speed limit is set on this link, so it will not train faster whatever hangs on \
-                it.",
+        means: "A speed limit is set on this link, so it will not train faster whatever is \
+                attached to it.",
         known: "sata_spd_limit names a speed. Its value <unknown> means no limit. When the limit \
-                was there at probing already (hw_sata_spd_limit), the firmware or libata.force \
-                set it; otherwise error handling did.",
+                was already there at probing (hw_sata_spd_limit), the firmware or libata.force set \
+                it; otherwise error handling did.",
         why: "1.5 Gbps carry at most 150 MB/s: a tenth of what a solid-state drive on a healthy \
               system delivers with its neighbours, a quarter of what its own link can.",
         fix: "if error handling set it, replace the cable and detach and rescan the disk; if it \
@@ -38,9 +38,9 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-LINK-003",
-        about: "drive and port disagree about the speed of their link",
-        means: "The drive reports another speed than the port, so something stands between them: a \
-                bridge, a port multiplier, an interposer.",
+        about: "drive and port report different link speeds",
+        means: "The drive reports a different speed from the port, so something sits between them: \
+                a bridge, a port multiplier, an interposer.",
         known: "IDENTIFY word 77 (now) against sata_spd.",
         why: "The slower of the two sets the pace, and the port's figure is what tools show.",
         fix: "look for an adapter between port and drive and connect the drive directly",
@@ -50,12 +50,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-LINK-004",
         about: "the drive behind a bridge or adapter runs below its best link",
-        means: "The drive says itself that its link is slower than it can do. No port of this \
-                machine shows it, because a SAS controller or a bridge is between.",
+        means: "The drive itself reports a link slower than it supports. No port of this machine \
+                shows it, because a SAS controller or a bridge sits in between.",
         known: "IDENTIFY word 77 is below the best of word 76 and there is no libata link.",
         why: "The link behind the adapter caps the drive at 150 or 300 MB/s, and nothing else in \
               the system shows it.",
-        fix: "check the cable or backplane between adapter and drive, and what the adapter can do",
+        fix: "check the cable or backplane between adapter and drive, and what the adapter \
+              supports",
         tune: None,
         check: Check::Facts(behind_adapter),
     },
@@ -66,21 +67,21 @@ pub(super) const RULES: &[Rule] = &[
         known: "The port's generation in the AHCI capabilities is below the drive's best; the link \
                 runs as fast as the port can. A hard disk does not need more and is not mentioned.",
         why: "A solid-state drive delivers 500 MB/s on 6 Gbps and under 280 on 3 Gbps.",
-        fix: "move the drive to a 6 Gbps port; boards often have two of them among slower ones",
+        fix: "move the drive to a 6 Gbps port; many boards have two of them among slower ones",
         tune: None,
         check: Check::Facts(slow_port),
     },
     Rule {
         id: "SW-LINK-006",
         about: "link power management is set to min_power",
-        means: "The link may sleep in its deepest state whenever it is idle, also with drives that \
+        means: "The link may sleep in its deepest state whenever it is idle, even with drives that \
                 do not wake up in time.",
         known: "link_power_management_policy of the port is min_power or min_power_with_partial.",
-        why: "With some drives it ends in time-outs, lost links and lost data; med_power_with_dipm \
-              saves nearly the same energy without that history.",
+        why: "With some drives it leads to time-outs, lost links and lost data; \
+              med_power_with_dipm saves nearly as much energy without that history.",
         fix: "echo med_power_with_dipm into link_power_management_policy, and remove the setting \
               that put min_power there (TLP SATA_LINKPWR, powertop --auto-tune, tuned)",
-        tune: Some("Set link_power_management_policy on trial and take it back."),
+        tune: Some("Set link_power_management_policy on trial and revert it."),
         check: Check::Facts(min_power),
     },
     Rule {
@@ -88,8 +89,8 @@ pub(super) const RULES: &[Rule] = &[
         about: "link errors while link power management is on",
         means: "The link lost commands and may sleep when idle; sleeping links are a common cause.",
         known: "The error ring has bus errors, and the policy is not max_performance.",
-        why: "These errors look like a bad cable and do not go away with a new one. A stall of \
-              seconds each time.",
+        why: "These errors look like a bad cable and do not go away with a new one. Each one \
+              stalls the disk for seconds.",
         fix: "set link_power_management_policy to max_performance and see whether the errors stop",
         tune: Some("Set link_power_management_policy to max_performance on trial."),
         check: Check::Facts(errors_under_lpm),
@@ -129,9 +130,9 @@ fn slow_link(input: &Observed<'_>) -> Vec<Found> {
         let severity = if port.is_some() { Severity::Warning } else { Severity::Info };
         let mut found = Found::new(severity, title)
             .fact("link", now)
-            .seen(format!("the drive can do {}", in_gbps(drive)), &id.from);
+            .seen(format!("the drive supports {}", in_gbps(drive)), &id.from);
         if let (Some(port), Some(register)) = (port, ahci.and_then(|a| a.capabilities.as_ref())) {
-            found = found.seen(format!("the port can do {}", in_gbps(port)), &register.from);
+            found = found.seen(format!("the port supports {}", in_gbps(port)), &register.from);
         }
         Some(found.remedy(format!("replace the cable or use another port; then {}", replug(d))))
     })
@@ -149,7 +150,7 @@ fn limited(input: &Observed<'_>) -> Vec<Found> {
             Some(_) => (Severity::Warning, "since it was probed"),
             None => (Severity::Error, "after errors"),
         };
-        let title = format!("{}: the link is held at {} {by}", d.name, limit.value);
+        let title = format!("{}: the link is limited to {} {by}", d.name, limit.value);
         let found = Found::new(severity, title)
             .fact("limit", limit)
             .facts("limit at probing", ata.link_limit_at_probe.as_ref())
@@ -172,7 +173,7 @@ fn disagree(input: &Observed<'_>) -> Vec<Found> {
         if gbps(drive)? == gbps(&port.value)? {
             return None;
         }
-        let title = format!("{}: drive and port disagree about their link", d.name);
+        let title = format!("{}: drive and port report different link speeds", d.name);
         Some(
             Found::new(Severity::Warning, title)
                 .fact("the port says", port)
@@ -209,8 +210,8 @@ fn slow_port(input: &Observed<'_>) -> Vec<Found> {
         let title = format!("{}: its port is slower than the drive", d.name);
         Some(
             Found::new(Severity::Warning, title)
-                .seen(format!("the port can do {}", in_gbps(port)), &register.from)
-                .seen(format!("the drive can do {}", in_gbps(drive)), &id.from),
+                .seen(format!("the port supports {}", in_gbps(port)), &register.from)
+                .seen(format!("the drive supports {}", in_gbps(drive)), &id.from),
         )
     })
 }
@@ -223,9 +224,12 @@ fn min_power(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let policy = ata.lpm_policy.as_ref()?;
         policy.value.starts_with("min_power").then(|| {
-            Found::new(Severity::Warning, format!("{}: its link may sleep most deeply", d.name))
-                .fact("link power management", policy)
-                .remedy(policy_command(policy, "med_power_with_dipm"))
+            Found::new(
+                Severity::Warning,
+                format!("{}: its link may enter its deepest sleep state", d.name),
+            )
+            .fact("link power management", policy)
+            .remedy(policy_command(policy, "med_power_with_dipm"))
         })
     })
 }

@@ -18,8 +18,8 @@ macro_rules! rule {
             id: $id,
             about: $about,
             means: $means,
-            known: "The kernel's own lines, tied to the disk by the device tree or by the lines \
-                    from when it was found; the evidence has the first of them.",
+            known: "The kernel's own log lines, matched to the disk by the device tree or by the \
+                    lines from when it was detected; the evidence quotes the first of them.",
             why: $why,
             fix: $fix,
             tune: None,
@@ -36,29 +36,30 @@ pub(super) const RULES: &[Rule] = &[
          shows the old number.",
         "With tags used, concurrent random reads rose from about 150 to 365 a second on a hard \
          disk and from 8000 to 37000 on a solid-state drive (DragonFly BSD's AHCI driver, 2011).",
-        "find the cause of the errors; then detach and rescan the disk or restart. Writing another \
+        "find the cause of the errors; then detach and rescan the disk or reboot. Writing another \
          queue_depth would switch it on again without the cause being gone",
         |i| states(i, |s| matches!(s, DeviceState::NcqOff).then(|| "queueing is off".into()))
     ),
     rule!(
         "SW-LOG-002",
         "the kernel lowered the speed of the SATA link",
-        "After bus errors the kernel holds the link at a lower speed, for good.",
+        "After bus errors the kernel keeps the link at a lower speed until the disk is detected \
+         again.",
         "1.5 Gbps carry at most 150 MB/s, 3 Gbps 300 and 6 Gbps 600. On one server timed SQLite \
          insertions took 1708 s with a link in this state and in IDE mode, and 795 s after it was \
          set right.",
-        "replace the cable or use another port, then detach and rescan the disk or restart",
+        "replace the cable or use another port, then detach and rescan the disk or reboot",
         |i| states(i, |s| match s {
-            DeviceState::LinkLimited { speed } => Some(format!("the link is held at {speed}")),
+            DeviceState::LinkLimited { speed } => Some(format!("the link is limited to {speed}")),
             _ => None,
         })
     ),
     rule!(
         "SW-LOG-003",
         "the kernel lowered the transfer mode",
-        "After errors the kernel uses a slower DMA mode, for good.",
+        "After errors the kernel uses a slower DMA mode until the disk is detected again.",
         "The ladder is UDMA/133, /100, /66, /33 and, on parallel ATA, PIO.",
-        "replace the cable or use another port, then detach and rescan the disk or restart",
+        "replace the cable or use another port, then detach and rescan the disk or reboot",
         |i| states(i, |s| match s {
             DeviceState::DmaMode { mode } => Some(format!("the transfer mode is {mode}")),
             _ => None,
@@ -67,9 +68,9 @@ pub(super) const RULES: &[Rule] = &[
     rule!(
         "SW-LOG-004",
         "the disk runs without DMA",
-        "The processor moves every word itself.",
+        "The CPU copies every word itself.",
         "PIO 4 moves at most 16.7 MB/s and takes a processor for it.",
-        "find out what took DMA away: errors before this line, libata.dma or libata.force, or a \
+        "find out what switched DMA off: errors before this line, libata.dma or libata.force, or a \
          driver that is not the controller's own",
         |i| states(i, |s| match s {
             DeviceState::Pio { mode } => Some(format!("transfers by {mode}")),
@@ -79,30 +80,30 @@ pub(super) const RULES: &[Rule] = &[
     rule!(
         "SW-LOG-005",
         "the disk could not read sectors",
-        "The medium is bad in places.",
-        "What was there is lost unless there is another copy, and more usually follows.",
+        "The medium has bad sectors.",
+        "Their data is lost unless there is another copy, and more sectors usually follow.",
         "copy what matters; look at SMART (pending and reallocated sectors); replace the disk",
         |i| entries(i, MEDIA)
     ),
     rule!(
         "SW-LOG-006",
         "written data was lost",
-        "Data that programs had written did not reach the disk and was thrown away.",
-        "No program is told, except one that calls fsync afterwards.",
-        "find the cause; restore the files from a backup or let the database check itself",
+        "Data that programs had written did not reach the disk and was discarded.",
+        "No program is told except those that call fsync afterwards.",
+        "find the cause; restore the files from a backup or run the database's own integrity check",
         |i| entries(i, LOST)
     ),
     rule!(
         "SW-LOG-007",
         "the disk dropped out",
-        "The kernel gave the device up or its controller is gone.",
-        "Nothing on it can be reached until it is found again.",
-        "check power and connectors; the lines before tell why. NVMe drives that vanish while \
+        "The kernel gave up on the device, or its controller is gone.",
+        "Nothing on it can be reached until it is detected again.",
+        "check power and connectors; the lines before it say why. NVMe drives that vanish while \
          idle: nvme_core.default_ps_max_latency_us=0 pcie_aspm=off on the kernel's command line",
         |i| states(i, |s| match s {
             DeviceState::Disabled | DeviceState::Offline =>
-                Some("the kernel gave the disk up".into()),
-            DeviceState::ControllerGone => Some("its controller answers no more".into()),
+                Some("the kernel gave up on the disk".into()),
+            DeviceState::ControllerGone => Some("its controller no longer responds".into()),
             _ => None,
         })
     ),
@@ -110,7 +111,7 @@ pub(super) const RULES: &[Rule] = &[
         "SW-LOG-008",
         "a file system stopped",
         "After an error the file system went read-only or shut down.",
-        "Nothing can be written, and what was in memory only is lost.",
+        "Nothing can be written, and data that was only in memory is lost.",
         "find the cause, unmount, repair (fsck, xfs_repair) and mount again",
         |i| states(i, |s| match s {
             DeviceState::FilesystemStopped { device } =>
@@ -121,8 +122,8 @@ pub(super) const RULES: &[Rule] = &[
     rule!(
         "SW-LOG-009",
         "the link to the disk is noisy",
-        "Data was damaged on the way, or the link went away and came back.",
-        "Transfers are repeated and stall, and the kernel lowers the speed after a few of them.",
+        "Data was corrupted in transit, or the link dropped and came back.",
+        "Transfers are retried and stall, and after a few the kernel lowers the speed.",
         "replace the cable or slot; if link power management is on, set it to max_performance and \
          see whether it stops",
         |i| entries(i, NOISE)
@@ -139,23 +140,24 @@ pub(super) const RULES: &[Rule] = &[
     rule!(
         "SW-LOG-011",
         "a bridge limits the PCI Express rate",
-        "The kernel compared the rate of the device with that of the slots above it.",
+        "The kernel compared the device's bandwidth with that of the slots above it.",
         "The drive never exceeds the slowest link on its way.",
-        "move the card to another slot; the line names the culprit",
+        "move the card to another slot; the line names the bottleneck",
         |i| entries(i, &[E::PcieBandwidth])
     ),
     rule!(
         "SW-LOG-012",
         "PCI Express reported errors",
         "A function or port of PCI Express had errors.",
-        "Corrected errors cost little but announce others; uncorrected ones are lost commands.",
+        "Corrected errors cost little but tend to precede worse ones; uncorrected ones are lost \
+         commands.",
         "reseat the card, replace riser or cable, force a lower generation in the firmware setup",
         |i| entries(i, &[E::PcieCorrected, E::PcieUncorrected, E::PcieNotReady, E::IommuFault])
     ),
     rule!(
         "SW-LOG-013",
         "interrupts were lost",
-        "The device finished commands and the kernel was not interrupted.",
+        "The device completed commands but the kernel received no interrupt.",
         "Each command then waits for a timeout or a poll, up to 30 seconds.",
         "look at the interrupt's routing: MSI, firmware, IOMMU; in IDE mode switch to AHCI",
         |i| entries(i, &[E::AtaLostInterrupt, E::NvmePolled, E::InterruptDisabled])
@@ -163,8 +165,8 @@ pub(super) const RULES: &[Rule] = &[
     rule!(
         "SW-LOG-014",
         "the USB connection was reset or is too slow",
-        "The bridge hung, lost power, or runs on a slower port than it could.",
-        "Every reset loses the commands under way for seconds; often the supply is too weak.",
+        "The bridge hung, lost power, or is on a slower port than it supports.",
+        "Every reset stalls outstanding commands for seconds; often the power supply is too weak.",
         "check the power supply and cable first, then the case's firmware, then usb-storage.quirks",
         |i| entries(i, &[E::UsbReset, E::UsbSlow])
     ),
@@ -172,7 +174,7 @@ pub(super) const RULES: &[Rule] = &[
         "SW-LOG-015",
         "the file system does not flush the disk's cache",
         "It was mounted with barriers off.",
-        "After a power loss even its journal can be broken.",
+        "After a power loss even its journal can be corrupt.",
         "mount it with barrier",
         |i| states(i, |s| match s {
             DeviceState::FlushesOff { device } =>
@@ -183,7 +185,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!(
         "SW-LOG-016",
         "an array lost a member",
-        "A disk of the array failed or was too old to join.",
+        "A disk of the array failed or was out of date and could not rejoin.",
         "The next failure may lose everything.",
         "cat /proc/mdstat; replace the disk and sudo mdadm --add it",
         |i| states(i, |s| match s {
@@ -195,15 +197,15 @@ pub(super) const RULES: &[Rule] = &[
         "SW-LOG-017",
         "tasks hung waiting for the disk",
         "The kernel found tasks blocked for minutes.",
-        "Programs stand still; the cause is usually a disk in error handling, or too much dirty \
-         data before a slow one.",
+        "Programs hang; the cause is usually a disk in error handling, or too much dirty data \
+         before a slow one.",
         "look at the incidents before it and at vm.dirty_bytes",
         |i| entries(i, &[E::TaskBlocked])
     ),
     rule!(
         "SW-LOG-018",
         "the kernel noted something about the disk",
-        "A line of the catalogue that is none of the other findings.",
+        "A known kernel message that no other finding covers.",
         "The incident's own words say what it means.",
         "the incident's own remedy",
         other
@@ -212,9 +214,9 @@ pub(super) const RULES: &[Rule] = &[
         "SW-LOG-019",
         "the kernel log does not reach back to the start",
         "Its buffer is full and the oldest lines are gone.",
-        "What went wrong before its first line is not known, so no findings from the log do not \
-         mean that nothing happened.",
-        "journalctl -k -b has the whole log where a journal is kept; log_buf_len=4M on the \
+        "What went wrong before its first line is not known, so the absence of findings from the \
+         log does not mean that nothing happened.",
+        "journalctl -k -b has the whole log where the journal is persistent; log_buf_len=4M on the \
          kernel's command line keeps more",
         incomplete
     ),
@@ -421,7 +423,7 @@ fn incomplete(input: &Observed<'_>) -> Vec<Found> {
     let found = since.map(|(log, since)| {
         let seen = when(&since).map_or_else(
             || format!("{} lines", log.lines),
-            |at| format!("its first line is of {at}"),
+            |at| format!("its first line is from {at}"),
         );
         Found::new(Severity::Info, "The kernel log does not reach back to the start")
             .seen(seen, &log.source)

@@ -21,12 +21,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-MD-002",
         about: "the array is synchronising",
-        means: "The kernel rebuilds, checks or reshapes the array now.",
+        means: "The kernel is rebuilding, checking or reshaping the array.",
         known: "sync_action is not idle.",
         why: "It reads and writes all members from end to end: everything measured now is lower, \
-              by half and more.",
+              often by half or more.",
         fix: "wait for it (cat /proc/mdstat), or slow it: sysctl dev.raid.speed_limit_max",
-        tune: Some("Lower sync_speed_max for a time."),
+        tune: Some("Lower sync_speed_max temporarily."),
         check: Check::Facts(synchronising),
     },
     Rule {
@@ -34,9 +34,9 @@ pub(super) const RULES: &[Rule] = &[
         about: "copies of the array differ",
         means: "The last check found sectors whose copies or parity do not agree.",
         known: "mismatch_cnt is above 0 while nothing is synchronising. Mirrors that hold swap or \
-                memory-mapped files may differ harmlessly, so for them it is information.",
+                memory-mapped files may differ harmlessly, so for them it is only information.",
         why: "With parity it means that a rebuild would write wrong data.",
-        fix: "run a check again: echo check | sudo tee into md/sync_action; look at the members' \
+        fix: "run another check: echo check | sudo tee into md/sync_action; look at the members' \
               SMART",
         tune: None,
         check: Check::Facts(mismatches),
@@ -67,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-MD-006",
         about: "the stripe cache is at its small default",
         means: "The array keeps 256 stripes in memory to gather full stripes of writes.",
-        known: "stripe_cache_size is 256 of level 4, 5 or 6.",
+        known: "stripe_cache_size is 256 on level 4, 5 or 6.",
         why: "Sequential writes that do not fill a stripe have to read it first. 4096 and more \
               gather them; memory used is 4 KiB times members times stripes.",
         fix: "echo 4096 into md/stripe_cache_size",
@@ -77,9 +77,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-MD-007",
         about: "members of an array differ in kind",
-        means: "Rotating and solid-state disks are in one array.",
-        known: "What the members say of their rotation (IDENTIFY word 217, VPD page B1h).",
-        why: "Writes of a mirror finish with its slowest member. Reads can prefer the fast one.",
+        means: "The array has both rotating and solid-state members.",
+        known: "The rotation rates the members report (IDENTIFY word 217, VPD page B1h).",
+        why: "A mirror's writes finish with its slowest member. Reads can prefer the fast one.",
         fix: "set the slow member to write-mostly: echo writemostly into md/dev-*/state",
         tune: None,
         check: Check::Facts(mixed_members),
@@ -87,10 +87,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-MD-008",
         about: "two members of an array are on the same disk",
-        means: "One disk holds two members.",
+        means: "Two members are on one disk.",
         known: "Two partitions below the array have the same disk.",
-        why: "When it fails two members are gone at once, and it seeks between them meanwhile.",
-        fix: "move one member to a disk of its own",
+        why: "When it fails, two members are lost at once; until then it seeks between them.",
+        fix: "move one member to a separate disk",
         tune: None,
         check: Check::Facts(same_disk),
     },

@@ -11,11 +11,11 @@ pub(super) const RULES: &[Rule] = &[Rule {
     about: "reads starve beside writes",
     means: "Reads take far longer once 30 % of the requests are writes.",
     known: "At depth 32, past the page cache: mean read latency at least 3 times that of reads \
-            alone and at least 0.5 ms, or the 99th percentile at least 10 times and at least 5 \
-            ms. A fair mix costs 1.2 to 2.5 times the mean and 3 to 6 times the tail.",
-    why: "a program waits for its reads but rarely for its writes; when writes go first, a \
-          backup or a database checkpoint makes everything else feel stuck",
-    fix: "use an I/O scheduler that gives reads precedence: mq-deadline, kyber or bfq",
+            alone and at least 0.5 ms, or the 99th percentile at least 10 times and at least 5 ms. \
+            A normal mix costs 1.2 to 2.5 times the mean and 3 to 6 times the tail.",
+    why: "a program waits for its reads but rarely for its writes; when writes go first, a backup \
+          or a database checkpoint stalls everything else",
+    fix: "use an I/O scheduler that prioritises reads: mq-deadline, kyber or bfq",
     tune: Some("Set the scheduler."),
     check: Check::Run(starved),
 }];
@@ -49,7 +49,7 @@ fn starved(input: &Observed<'_>) -> Option<Found> {
         let seen = format!("read latency beside writes, {what}: {}", ns(with));
         proof.push(evidence(seen, MIX));
         let times = with / without;
-        let seen = format!("reads alone, {what}: {}; {times:.1} times less", ns(without));
+        let seen = format!("reads alone, {what}: {}; {times:.1} times lower", ns(without));
         proof.push(evidence(seen, ALONE));
     }
     if proof.is_empty() {
@@ -76,7 +76,7 @@ fn remedy(disk: Option<&Device>) -> String {
     let better = ["mq-deadline", "kyber", "bfq"].into_iter().find(|s| *s != now && offered(s));
     match better {
         Some(s) => format!(
-            "try a scheduler that gives reads precedence, and measure again: {}",
+            "try a scheduler that prioritises reads, and measure again: {}",
             set_queue(disk, "scheduler", s)
         ),
         None => format!(
@@ -96,7 +96,7 @@ mod tests {
     fn reads_three_times_slower_beside_writes_are_a_finding() {
         let f = Case::sata_ssd().with(|c| c.scale(MIX, "read.latency_ns_mean", 2.7));
         let f = f.finding(STARVED);
-        assert!(f.evidence[1].seen.contains("4.0 times less"), "{f:?}");
+        assert!(f.evidence[1].seen.contains("4.0 times lower"), "{f:?}");
         assert!(f.remedy.contains("echo kyber | sudo tee /sys/block/sda/queue/scheduler"), "{f:?}");
     }
 

@@ -8,10 +8,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-MMC-001",
         about: "the eMMC is worn",
-        means: "The device estimates that it used up its erase cycles, or nearly.",
+        means: "The device estimates that its erase cycles are used up, or nearly so.",
         known: "life_time: two numbers in tenths, for the two kinds of memory in it; 10 is 90 to \
-                100 %, 11 is past it. 0 is not defined.",
-        why: "Past its life it turns read-only or loses data.",
+                100 %, 11 is past it. 0 means not defined.",
+        why: "Past its rated life it turns read-only or loses data.",
         fix: "back it up and plan the replacement of the board or module; reduce writes (logs, \
               swap)",
         tune: None,
@@ -19,10 +19,10 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-MMC-002",
-        about: "the eMMC's reserve blocks run out",
-        means: "Most of the blocks kept to replace bad ones are in use.",
+        about: "the eMMC is running out of reserve blocks",
+        means: "Most of the spare blocks that replace bad ones are in use.",
         known: "pre_eol_info is 2 (80 % used) or 3 (90 % used).",
-        why: "When none is left the device goes read-only.",
+        why: "When none are left the device goes read-only.",
         fix: "back it up and replace it",
         tune: None,
         check: Check::Facts(reserve),
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-MMC-003",
         about: "the eMMC's command queue is off",
-        means: "The device can queue 32 commands and one at a time is sent.",
+        means: "The device can queue 32 commands but gets one at a time.",
         known: "cmdq_en is there and 0, on an MMC device.",
         why: "Random access stays at the rate of depth one.",
         fix: "a newer kernel, or a host controller with a command queue engine",

@@ -13,14 +13,14 @@ const PUBLISHED: &str = "With tags used, concurrent random reads rose from about
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-NCQ-001",
-        about: "native command queuing is not used although both sides have it",
-        means: "Drive and controller can queue 32 commands; one at a time is sent.",
+        about: "native command queuing is not used although both sides support it",
+        means: "Drive and controller can queue 32 commands, but they are sent one at a time.",
         known: "IDENTIFY word 76 bit 8, the AHCI capabilities and a queue_depth of 1. The kernel's \
                 line NCQ (not used) says the same.",
         why: PUBLISHED,
         fix: "if libata.force=noncq is on the kernel's command line, remove it; if queue_depth was \
               lowered by hand or by a rule, raise it again; a drive on the kernel's list of broken \
-              firmware stays without",
+              firmware stays without NCQ",
         tune: Some(
             "Raise queue_depth on trial, unless the kernel switched queueing off after errors.",
         ),
@@ -29,12 +29,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-NCQ-002",
         about: "queue_depth is above 1 while DMA is off",
-        means: "queue_depth shows what was negotiated once. Without DMA there is no queueing, \
+        means: "queue_depth shows what was negotiated at first. Without DMA there is no queueing, \
                 whatever it says.",
         known: "xfer_mode is a PIO mode and queue_depth is above 1. hdparm -Q and lsblk repeat the \
                 same number.",
-        why: "A reader of queue_depth believes that the disk queues. It takes one command at a \
-              time.",
+        why: "queue_depth suggests that the disk queues commands, but it takes one at a time.",
         fix: "fix the DMA mode (SW-DMA-001); do not write queue_depth: a value lowered now cannot \
               be raised again",
         tune: None,
@@ -44,24 +43,24 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-NCQ-003",
         about: "the kernel has probably switched queueing off after time-outs",
         means: "Four time-outs within ten minutes make the kernel stop queueing for good. \
-                queue_depth goes on to say 32.",
+                queue_depth still says 32.",
         known: "The error ring has more than three time-outs within ten minutes of a drive that \
                 queues. Only the pass-through probe (--probe) or the kernel log can prove it.",
         why: PUBLISHED,
         fix: "find the cause of the time-outs (cable, power, link power management, firmware); \
-              then detach and rescan the disk or restart. Writing another queue_depth would \
-              switch queueing on again without the cause being gone",
+              then detach and rescan the disk or reboot. Writing another queue_depth would switch \
+              queueing on again without the cause being gone",
         tune: None,
         check: Check::Facts(probably_off),
     },
     Rule {
         id: "SW-NCQ-004",
         about: "the queue is shorter than drive and controller allow",
-        means: "Someone lowered queue_depth.",
+        means: "queue_depth was lowered.",
         known: "queue_depth is above 1 and below half of what both IDENTIFY word 75 and the port \
                 allow.",
-        why: "A hard disk orders the commands it knows; with four it gains about half of what it \
-              gains with 32.",
+        why: "A hard disk reorders the commands in its queue; with four it gains about half of \
+              what it gains with 32.",
         fix: "echo 32 into device/queue_depth of the disk",
         tune: Some("Raise queue_depth."),
         check: Check::Facts(shallow),
@@ -72,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
         means: "The drive itself takes one command at a time.",
         known: "IDENTIFY word 76 has SATA capabilities and bit 8 is clear.",
         why: PUBLISHED,
-        fix: "nothing: a property of the drive",
+        fix: "nothing: this is how the drive is made",
         tune: None,
         check: Check::Facts(incapable),
     },
@@ -108,7 +107,7 @@ fn unused(input: &Observed<'_>) -> Vec<Found> {
 fn lies_without_dma(input: &Observed<'_>) -> Vec<Found> {
     input.each_ata(|d, ata| {
         let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1 && is_pio(d))?;
-        let title = format!("{}: queue_depth says {} and nothing is queued", d.name, shown.value);
+        let title = format!("{}: queue_depth says {}, but nothing is queued", d.name, shown.value);
         Some(
             Found::new(Severity::Warning, title)
                 .fact("queue depth", shown)
@@ -146,7 +145,7 @@ fn shallow(input: &Observed<'_>) -> Vec<Found> {
         let port = ata.can_queue.as_ref()?;
         let possible = port.value.min(u64::from(id.value.ncq_depth));
         (depth(d)? * 2 < possible).then(|| {
-            Found::new(Severity::Info, format!("{}: its queue is kept short", d.name))
+            Found::new(Severity::Info, format!("{}: its queue depth is limited", d.name))
                 .fact("queue depth", shown)
                 .seen(format!("drive and port allow {possible}"), &port.from)
                 .remedy(format!(

@@ -10,11 +10,11 @@ pub(super) const RULES: &[Rule] = &[Rule {
     id: NOISY,
     about: "repeats differ too much",
     means: "The same phase gave a different rate each time.",
-    known: "(largest - smallest) / median of a phase's rate is over 25 % in two or more \
-            repeats. It is a warning where one phase exceeds 50 % or every third phase is \
-            affected. Three repeats on a rotating disk differ by a tenth from chance alone.",
-    why: "when repeats differ this much, a difference to another disk or setting of the same \
-          size means nothing; usually something else uses the disk or the processor meanwhile",
+    known: "(largest - smallest) / median of a phase's rate is over 25 % in two or more repeats. \
+            It is a warning where one phase exceeds 50 % or every third phase is affected. Three \
+            repeats on a rotating disk differ by a tenth by chance alone.",
+    why: "when repeats differ this much, a difference of the same size from another disk or \
+          setting means nothing; usually something else is using the disk or the CPU",
     fix: "see what else is running (sudo iotop -oPa, iostat -x 1), then seekwell checkup \
           --thorough",
     tune: None,

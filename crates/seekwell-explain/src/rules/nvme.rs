@@ -12,9 +12,9 @@ pub(super) const RULES: &[Rule] = &[
         means: "The controller is resetting, connecting, being removed or dead. Requests wait or \
                 fail.",
         known: "state of the controller is anything but live.",
-        why: "Nothing is read or written meanwhile.",
-        fix: "sudo dmesg | grep nvme tells what it does; when it was lost to a power-saving state, \
-              start with nvme_core.default_ps_max_latency_us=0 pcie_aspm=off on the kernel's \
+        why: "Until then nothing can be read or written.",
+        fix: "sudo dmesg | grep nvme shows what it is doing; if it was lost to a power-saving \
+              state, boot with nvme_core.default_ps_max_latency_us=0 pcie_aspm=off on the kernel's \
               command line",
         tune: None,
         check: Check::Facts(not_live),
@@ -24,10 +24,10 @@ pub(super) const RULES: &[Rule] = &[
         about: "the NVMe drive has fewer queues than the machine has CPUs",
         means: "Several CPUs share a submission queue.",
         known: "I/O queues (queue_count without the admin queue) against CPUs online.",
-        why: "CPUs that share a queue share its lock and its interrupt. With one queue for all \
-              it is a bottleneck at a few hundred thousand requests a second; otherwise it \
+        why: "CPUs that share a queue share its lock and its interrupt. A single queue for all \
+              CPUs is a bottleneck from a few hundred thousand requests a second; below that it \
               hardly shows.",
-        fix: "check MSI-X vectors and nvme.poll_queues/write_queues; many small drives have no \
+        fix: "check MSI-X vectors and nvme.poll_queues/write_queues; many small drives offer no \
               more",
         tune: None,
         check: Check::Facts(few_queues),
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         about: "the NVMe controller has no message-signalled interrupts",
         means: "All completions come over one line interrupt on one CPU.",
         known: "No vector in msi_irqs of the PCI function.",
-        why: "One CPU takes all completions of all CPUs; latency and rate suffer by a factor.",
+        why: "One CPU handles the completions of all CPUs; latency and rate suffer severely.",
         fix: "remove pci=nomsi from the kernel's command line; look for a firmware update",
         tune: None,
         check: Check::Facts(line_interrupt),
@@ -67,12 +67,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-NVME-006",
         about: "the NVMe drive is hot",
-        means: "The drive is at or above the temperature from which on it warns.",
+        means: "The drive is at or above its warning temperature.",
         known: "hwmon's temp1_input against temp1_max and temp1_crit, which the drive itself \
                 gives.",
         why: "A hot drive throttles to a fraction of its rate, and one at its critical temperature \
               switches off.",
-        fix: "give it a heat sink or air; compare its rate when cool",
+        fix: "improve its cooling (heat sink, air flow); compare its rate when cool",
         tune: None,
         check: Check::Facts(hot),
     },
@@ -175,7 +175,7 @@ fn hot(input: &Observed<'_>) -> Vec<Found> {
         Some(
             Found::new(severity, title)
                 .seen(format!("temperature {}", celsius(now.value)), &now.from)
-                .seen(format!("it warns from {}", celsius(limit.value)), &limit.from)
+                .seen(format!("it warns at {}", celsius(limit.value)), &limit.from)
                 .facts("driver", d.driver.as_ref().filter(|_| !text(&d.driver).is_empty())),
         )
     })

@@ -9,15 +9,15 @@ use seekwell_runs::{PhaseId, Work};
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: FROM_CACHE,
-        about: "numbers came from a cache",
+        about: "some numbers came from a cache",
         means: "The device moved fewer bytes than were requested, so something above it answered: \
                 the page cache, a compressing file system, or a file system in memory.",
         known: "In a phase that should reach the device, its own I/O counters grew by under 90 % \
                 of the bytes requested (a cold run gives 95 % and more, a warm one 50 % and less); \
                 or the target is on tmpfs or ramfs. The cached-read phase and suites are not \
                 judged.",
-        why: "requests that a cache answers are faster than the disk; those numbers describe \
-              memory and must not be compared with a disk's",
+        why: "requests that a cache serves are faster than the disk; those numbers describe memory \
+              and must not be compared with a disk's",
         fix: "measure the device itself, read-only: sudo seekwell checkup /dev/DISK",
         tune: None,
         check: Check::Run(from_cache),
@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
         means: "I/O accounting is switched off, so cached numbers cannot be told from the disk's.",
         known: "queue/iostats of a device below the target is 0.",
         why: "seekwell compares what it asked for with what the device counted; iostat, sar and \
-              every monitoring agent are blind here too",
+              every monitoring agent are blind to this device too",
         fix: "echo 1 into queue/iostats of the device; accounting costs a few nanoseconds a \
               request",
         tune: Some("Set iostats."),
@@ -64,10 +64,10 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
             )
             .evidence([fact("file system", &fs.fstype)])
             .why(
-                "every number here is the memory's and the processor's; it says nothing about any \
-             disk, and what is written is lost at the next start",
+                "every number here is the memory's and the processor's; they say nothing about any \
+                 disk, and what is written is lost at the next boot",
             )
-            .remedy("name a directory on the disk that is meant; findmnt --real lists them"),
+            .remedy("name a directory on the intended disk; findmnt --real lists them"),
         );
     }
     let low = |p: &&seekwell_runs::Phase| {
@@ -91,9 +91,9 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
         Found::new(Severity::Warning, "Some numbers came from a cache and not from the disk")
             .evidence(proof)
             .why(
-                "requests that a cache answers (or that a file system compressed away) \
-             are faster than the disk; those numbers describe memory and must not \
-             be compared with a disk's",
+                "requests that a cache serves (or that a file system compresses away) are faster \
+                 than the disk; those numbers describe memory and must not be compared with a \
+                 disk's",
             )
             .remedy(format!(
                 "measure the device itself, read only: {}",
@@ -117,7 +117,7 @@ fn buffered(input: &Observed<'_>) -> Option<Found> {
     let memory = input.inspection.host.memory_bytes.as_ref();
     if let Some(memory) = memory.filter(|m| m.value > size) {
         let seen =
-            format!("the measured {} fit into the memory's {}", bytes(size), bytes(memory.value));
+            format!("the measured {} fit into {} of memory", bytes(size), bytes(memory.value));
         proof.push(evidence(seen, &memory.from));
     }
     let remedy = match fs.map(|f| f.fstype.value.as_str()) {
@@ -151,9 +151,12 @@ fn blind(input: &Observed<'_>) -> Option<Found> {
         .filter_map(|d| d.queue.iostats.as_ref().map(|s| (d, s)))
         .map(|(d, s)| evidence(format!("{} does not count its I/O (iostats 0)", d.name), &s.from));
     Some(
-        Found::new(Severity::Info, "It cannot be checked whether the numbers came from a cache")
-            .evidence(proof)
-            .remedy(set("1", &format!("/sys/block/{}/queue/iostats", first.name))),
+        Found::new(
+            Severity::Info,
+            "It cannot be checked whether the some numbers came from a cache",
+        )
+        .evidence(proof)
+        .remedy(set("1", &format!("/sys/block/{}/queue/iostats", first.name))),
     )
 }
 
@@ -225,7 +228,7 @@ mod tests {
     #[test]
     fn refused_o_direct_is_a_finding_with_a_remedy_for_the_file_system() {
         let f = refused(Case::nvme()).finding(BUFFERED);
-        assert!(f.evidence.iter().any(|e| e.seen.contains("1 GiB fit into the memory's 16 GiB")));
+        assert!(f.evidence.iter().any(|e| e.seen.contains("1 GiB fit into 16 GiB of memory")));
         let f = refused(fstype(Case::nvme(), "overlay")).finding(BUFFERED);
         assert!(f.remedy.contains("docker run -v"), "{f:?}");
         Case::nvme().quiet(BUFFERED);

@@ -7,22 +7,23 @@ use seekwell_inspect::{Device, Fact, Severity};
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-PCIE-001",
-        about: "a PCI Express link has fewer lanes than both sides can do",
-        means: "Device and port could use more lanes than they do.",
+        about: "a PCI Express link uses fewer lanes than both sides support",
+        means: "Device and port support more lanes than the link uses.",
         known: "current_link_width is below the smaller of the two max_link_width. A port that is \
-                wider than the device is no fault. Each link on the way to the root is looked at.",
+                wider than the device is not a fault. Each link on the way to the root is looked \
+                at.",
         why: "Every lane carries a share: at 8 GT/s one lane is 985 MB/s, four are 3.9 GB/s.",
-        fix: "reseat the card or drive, clean its contacts, try another slot; in the firmware \
-              setup look at lane bifurcation of the slot",
+        fix: "reseat the card or drive, clean its contacts, try another slot; check the slot's \
+              lane bifurcation in the firmware setup",
         tune: None,
         check: Check::Facts(narrow),
     },
     Rule {
         id: "SW-PCIE-002",
-        about: "a PCI Express link is slower than both sides can do",
-        means: "Device and port could use a faster generation than they do.",
+        about: "a PCI Express link is slower than both sides support",
+        means: "Device and port support a faster generation than the link uses.",
         known: "current_link_speed is below the lower of the two max_link_speed. Some platforms \
-                lower the speed while the link is idle, so it is worth a second look under load.",
+                lower the speed while the link is idle, so check again under load.",
         why: "Each generation doubles the rate: 2.5 GT/s x4 is 1 GB/s, 8 GT/s x4 3.9 GB/s.",
         fix: "look again while the disk is busy; then reseat it, update the board's firmware, \
               and look for a forced generation in the firmware setup; a riser or cable may not \
@@ -36,24 +37,24 @@ pub(super) const RULES: &[Rule] = &[
         means: "The drive sits in a slot, or behind a bridge, with at most half of its lanes.",
         known: "The port's max_link_width is at most half of the device's.",
         why: "One lane of 8 GT/s carries 985 MB/s of a drive that could deliver 3.5 GB/s.",
-        fix: "move the drive to a slot with four lanes, best one of the processor",
+        fix: "move the drive to a slot with four lanes, preferably one attached to the CPU",
         tune: None,
         check: Check::Facts(narrow_slot),
     },
     Rule {
         id: "SW-PCIE-004",
         about: "the slot is of an older generation than the drive",
-        means: "The drive can do a faster generation than the port.",
+        means: "The drive supports a faster generation than the port.",
         known: "The port's max_link_speed is below the device's.",
-        why: "Each generation less halves the drive's highest sequential rate. Small random \
-              requests do not notice.",
+        why: "Each generation lost halves the drive's highest sequential rate. Small random \
+              requests are hardly affected.",
         fix: "nothing, unless the board has a faster slot",
         tune: None,
         check: Check::Facts(old_slot),
     },
     Rule {
         id: "SW-PCIE-005",
-        about: "a bridge nearer to the processor carries less than the drive's link",
+        about: "a bridge nearer to the CPU is slower than the drive's link",
         means: "A link further up is the bottleneck, and other devices may share it.",
         known: "The rate of each link on the way, by generation and lanes, against the device's \
                 own.",
@@ -65,7 +66,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-PCIE-006",
         about: "PCI Express errors that lost a transaction",
-        means: "The function counted errors that the link could not repair.",
+        means: "The function counted errors that the link could not correct.",
         known: "aer_dev_nonfatal and aer_dev_fatal are above 0; they count since boot.",
         why: "Each of them was a lost command, a reset or a stall, and can be lost data.",
         fix: "reseat the card, try another slot, force a lower generation in the firmware setup; \
@@ -75,11 +76,11 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-PCIE-007",
-        about: "PCI Express repairs many errors",
-        means: "The link repeats garbled packets.",
+        about: "PCI Express corrects many errors",
+        means: "The link retransmits corrupt packets.",
         known: "aer_dev_correctable grew since the earlier inspection, or is above 1000 since \
                 boot. A few are normal.",
-        why: "Each repair costs little, but a link at its margin soon has errors it cannot repair.",
+        why: "Each correction costs little, but a marginal link soon has errors it cannot correct.",
         fix: "reseat the card, replace the riser or cable, or force a lower generation",
         tune: None,
         check: Check::Facts(corrected),
@@ -113,8 +114,8 @@ impl Pair<'_> {
     fn found(&self, severity: Severity, title: String) -> Found {
         Found::new(severity, title)
             .seen(format!("{}: {} now", self.below.address, self.now.value), &self.now.from)
-            .seen(format!("the device can do {}", self.own.value), &self.own.from)
-            .seen(format!("the port can do {}", self.port.value), &self.port.from)
+            .seen(format!("the device supports {}", self.own.value), &self.own.from)
+            .seen(format!("the port supports {}", self.port.value), &self.port.from)
     }
 }
 
@@ -198,11 +199,11 @@ fn uncorrected(input: &Observed<'_>) -> Vec<Found> {
         let counted = d.detail.pci.iter().filter_map(|f| Some((f, f.aer.as_ref()?)));
         let mut bad = counted.filter(|(_, aer)| aer.nonfatal.value + aer.fatal.value > 0);
         let (function, aer) = bad.next()?;
-        let title = format!("{}: PCI Express lost transactions on its way", d.name);
+        let title = format!("{}: PCI Express lost transactions on the way to it", d.name);
         Some(
             Found::new(Severity::Error, title)
                 .seen(
-                    format!("{}: {} not fatal", function.address, aer.nonfatal.value),
+                    format!("{}: {} non-fatal", function.address, aer.nonfatal.value),
                     &aer.nonfatal.from,
                 )
                 .seen(format!("{} fatal", aer.fatal.value), &aer.fatal.from),
@@ -227,7 +228,7 @@ fn corrected(input: &Observed<'_>) -> Vec<Found> {
                 None if now.value >= MANY => format!("{} since boot", now.value),
                 _ => return None,
             };
-            let title = format!("{}: PCI Express repairs errors on its way", d.name);
+            let title = format!("{}: PCI Express corrects errors on the way to it", d.name);
             Some(
                 Found::new(Severity::Warning, title)
                     .seen(format!("{}: {seen}", function.address), &now.from),

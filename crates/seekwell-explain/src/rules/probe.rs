@@ -10,14 +10,14 @@ pub(super) const RULES: &[Rule] = &[
         about: "the kernel refuses queued commands although queue_depth says otherwise",
         means: "Queueing is off for this disk, whatever sysfs, hdparm and lsblk show.",
         known: "One sector was asked for with READ FPDMA QUEUED through ATA PASS-THROUGH(16); the \
-                kernel refused it with ILLEGAL REQUEST while queue_depth is above 1. It does that \
-                exactly when it would send no queued command itself.",
+                kernel refused it with ILLEGAL REQUEST while queue_depth is above 1. It does so \
+                exactly when it would not send queued commands itself.",
         why: "With tags used, concurrent random reads rose from about 150 to 365 a second on a \
               hard disk and from 8000 to 37000 on a solid-state drive (DragonFly BSD's AHCI \
               driver, 2011).",
         fix: "look in the kernel log for NCQ disabled due to excessive errors and find their \
-              cause; then detach and rescan the disk or restart. Writing another queue_depth \
-              would switch queueing on again without the cause being gone",
+              cause; then detach and rescan the disk or reboot. Writing another queue_depth would \
+              switch queueing on again without the cause being gone",
         tune: None,
         check: Check::Facts(|i| {
             i.each(|d| refused(d, |p| p.ncq, "READ FPDMA QUEUED", queues(d), "queueing"))
@@ -26,12 +26,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-DMA-006",
         about: "the kernel refuses DMA commands",
-        means: "The disk is driven by PIO: the CPU moves every word.",
+        means: "The disk is driven by PIO: the CPU copies every word.",
         known: "One sector was asked for with READ DMA EXT through ATA PASS-THROUGH(16) and \
                 refused with ILLEGAL REQUEST.",
         why: "On a PII/350 with an IDE disk, reading rose from 3.58 to 20.13 MB/s with DMA on.",
         fix: "remove libata.dma=0 or libata.force=…pio… from the kernel's command line; else find \
-              the errors that made the kernel give DMA up, then detach and rescan the disk",
+              the errors that made the kernel give up DMA, then detach and rescan the disk",
         tune: None,
         check: Check::Facts(|i| i.each(|d| refused(d, |p| p.dma, "READ DMA EXT", true, "DMA"))),
     },

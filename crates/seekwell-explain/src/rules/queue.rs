@@ -9,8 +9,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: UNUSED,
         about: "more requests at once do not raise the rate",
-        means: "The device is said to take many commands at once but serves them no faster than \
-                one at a time: queueing is not in effect.",
+        means: "The device claims to take many commands at once but serves them no faster than one \
+                at a time: queueing is not in effect.",
         known: "The best rate of random 4 KiB reads at any depth is under 1.3 times that at depth \
                 1 (1.1 on a rotating disk), with at least depth 8 measured and the CPU not the \
                 limit. queue_depth in sysfs cannot show this: it keeps its value after the kernel \
@@ -99,7 +99,7 @@ fn unused(input: &Observed<'_>) -> Option<Found> {
 fn offered(disk: &Device) -> Option<Evidence> {
     let depth = disk.queue.queue_depth.as_ref();
     if let Some(depth) = depth {
-        return (depth.value > 1).then(|| fact("commands it is said to take at once", depth));
+        return (depth.value > 1).then(|| fact("commands it claims to take at once", depth));
     }
     let queues = disk.queue.hardware_queues.as_ref().filter(|q| q.value > 1)?;
     Some(fact("hardware queues", queues))
@@ -121,11 +121,11 @@ fn remedy(disk: &Device, is_virtual: bool) -> String {
     match disk.transport.as_ref().map(|t| t.value.as_str()) {
         Some("nvme") => format!(
             "sudo dmesg | grep -i nvme (timeouts and resets); then compare the queues the drive \
-             gave: sudo nvme get-feature -f 7 -H /dev/{name}"
+             granted: sudo nvme get-feature -f 7 -H /dev/{name}"
         ),
         Some("sata") => format!(
             "sudo dmesg | grep -iE 'ncq|exception Emask|{name}': queueing that was given up after \
-             errors stays off until the disk is attached anew; check the cable, then reboot"
+             errors stays off until the disk is attached again; check the cable, then reboot"
         ),
         _ => format!(
             "cat /sys/block/{name}/device/queue_type /sys/block/{name}/device/queue_depth, and \

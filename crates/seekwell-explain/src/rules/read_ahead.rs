@@ -8,15 +8,15 @@ use seekwell_runs::PhaseId;
 pub(super) const RULES: &[Rule] = &[Rule {
     id: SMALL,
     about: "read-ahead is too small for the disk's rate",
-    means: "Buffered sequential reads get far less than the disk delivers, because too little \
-            is read ahead.",
+    means: "Buffered sequential reads run far below the disk's rate, because too little is read \
+            ahead.",
     known: "The data that must be in flight to keep the disk busy, sequential rate times the \
             latency of one random read, is more than four times the read-ahead, on a disk that \
             does not rotate; or read-ahead is off, on any disk. Both numbers were measured \
             past the page cache.",
-    why: "programs that read files through the page cache have only the read-ahead under way; \
-          while it is on its way the disk idles, and copying, backup and scans get a fraction \
-          of the rate",
+    why: "programs that read files through the page cache have only the read-ahead outstanding; \
+          between read-aheads the disk idles, and copies, backups and scans get a fraction of the \
+          rate",
     fix: "write the size in KiB into queue/read_ahead_kb of the device",
     tune: Some("Set read_ahead_kb."),
     check: Check::Run(too_small),
@@ -52,7 +52,7 @@ fn too_small(input: &Observed<'_>) -> Option<Found> {
         evidence(format!("one random read: {}", ns(latency)), crate::look::ONE_READ),
     ];
     if streams {
-        let seen = format!("rate × latency: {} must be under way", bytes(gap as u64));
+        let seen = format!("rate × latency: {} must be in flight", bytes(gap as u64));
         proof.push(evidence(seen, format!("{SEQUENTIAL}, {}", crate::look::ONE_READ)));
     }
     Some(
@@ -81,7 +81,7 @@ mod tests {
         let f = ahead(Case::virtio(), 128 << 10).with(far).finding(SMALL);
         assert_eq!(f.severity, Severity::Info);
         // 2.2 GB/s × 456 µs = 1.003 MB.
-        assert!(f.evidence.iter().any(|e| e.seen.contains("980 KiB must be under way")), "{f:?}");
+        assert!(f.evidence.iter().any(|e| e.seen.contains("980 KiB must be in flight")), "{f:?}");
         assert_eq!(f.remedy, "echo 1024 | sudo tee /sys/block/vda/queue/read_ahead_kb");
         ahead(Case::virtio(), 1 << 20).with(far).quiet(SMALL);
     }

@@ -10,8 +10,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: SPACE,
         about: "the test region is too small",
-        means: "Less data was measured than planned, or little enough to fit into the drive's own \
-                cache.",
+        means: "Less data was measured than planned, or so little that it fits into the drive's \
+                own cache.",
         known: "The temporary file is smaller than the level of the checkup asks for, because 10 % \
                 and 1 GiB of the file system stay free; or the region is under 64 MiB.",
         why: "a small region fits into the drive's own cache and needs only short seeks, so that \
@@ -23,11 +23,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: MEMORY,
         about: "too little memory for the test",
-        means: "The machine had next to no memory left while it was being measured.",
+        means: "The machine had almost no free memory during the measurement.",
         known: "Under 256 MiB of memory available when the run began.",
         why: "with so little memory the kernel itself reads and writes the disk while it is \
               measured (dropping pages, swapping), and the page cache test measures the disk",
-        fix: "end what is not needed (ps -eo rss,comm --sort=-rss | head) and measure again",
+        fix: "stop what is not needed (ps -eo rss,comm --sort=-rss | head) and measure again",
         tune: None,
         check: Check::Run(memory),
     },
@@ -36,8 +36,8 @@ pub(super) const RULES: &[Rule] = &[
         about: "the file system filled up during the run",
         means: "A write failed for lack of space. This is not a fault of the disk.",
         known: "A request failed with ENOSPC or EDQUOT.",
-        why: "phases that write have no numbers; something else took the space meanwhile, or a \
-              quota or a thin volume ended it",
+        why: "phases that write have no numbers; something else took the space, or a quota or thin \
+              volume ran out",
         fix: "look at df -h, at quotas (quota -s) and, on a thin volume, at lvs -o+data_percent",
         tune: None,
         check: Check::Run(filled),
@@ -64,7 +64,7 @@ fn space(input: &Observed<'_>) -> Option<Found> {
         return None;
     }
     let severe = cached || wanted.is_some_and(|w| size < w / 4);
-    let from = if is_file { "the temporary file" } else { "the size in reach of the target" };
+    let from = if is_file { "the temporary file" } else { "the usable size of the target" };
     let mut proof = vec![evidence(format!("measured region: {}", bytes(size)), from)];
     if let Some(wanted) = wanted {
         proof.push(evidence(format!("wanted: {}", bytes(wanted)), "the level of the checkup"));

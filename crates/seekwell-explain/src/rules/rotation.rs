@@ -13,8 +13,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
             disk marked as rotating (half a turn takes at least 2 ms), over a region too large \
             for a drive's cache; or over 3 ms on one marked as flash. On virtual disks, often \
             marked wrongly, it is informational.",
-    why: "file systems, schedulers and databases go by this flag; a disk that is slow against \
-          it may also be failing or short of power",
+    why: "file systems, schedulers and databases rely on this flag; a disk that is slower than it \
+          implies may also be failing or underpowered",
     fix: "write the true value into queue/rotational",
     tune: Some("Set rotational."),
     check: Check::Run(flag),
@@ -37,15 +37,15 @@ fn flag(input: &Observed<'_>) -> Option<Found> {
     let (title, why, right) = if too_fast {
         (
             format!("{} is marked as rotating but answers like flash", disk.name),
-            "file systems, schedulers and databases spare seeks that do not exist: they merge, \
-             wait and order requests for a mechanism the disk does not have",
+            "file systems, schedulers and databases avoid seeks that do not exist: they merge, \
+             delay and reorder requests for a mechanism the disk does not have",
             "0",
         )
     } else if too_slow {
         (
             format!("{} is marked as flash but answers like a rotating disk", disk.name),
             "either there is a rotating disk behind it, and file systems and schedulers scatter \
-             requests as if seeks were free, or a flash drive that is ill or starved of power",
+             requests as if seeks were free, or a flash drive that is failing or underpowered",
             "1",
         )
     } else {

@@ -7,21 +7,21 @@ use seekwell_inspect::{Fact, Severity};
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-SAS-001",
-        about: "a SAS link is slower than both sides can do",
-        means: "A phy on the way negotiated a lower rate than its neighbours with the same \
-                ability, or than the fastest the disk's own phy can do.",
-        known: "negotiated_linkrate against maximum_linkrate_hw. A SATA disk of 6 Gbit behind a \
-                12 Gbit phy is no fault, so a rate of 6 on a faster phy counts for SAS disks only, \
-                and as information.",
+        about: "a SAS link is slower than both sides support",
+        means: "A phy on the way negotiated a lower rate than its equally capable neighbours, or \
+                than the fastest rate of the disk's own phy.",
+        known: "negotiated_linkrate against maximum_linkrate_hw. A SATA disk of 6 Gbit behind a 12 \
+                Gbit phy is not a fault, so a rate of 6 on a faster phy is reported for SAS disks \
+                only, as information.",
         why: "3 Gbit carry 300 MB/s, 6 Gbit 600, 12 Gbit 1200.",
-        fix: "check cable and backplane slot; sudo smartctl -x on the disk shows its own phys",
+        fix: "check cable and backplane slot; sudo smartctl -x shows the disk's own phys",
         tune: None,
         check: Check::Facts(slow),
     },
     Rule {
         id: "SW-SAS-002",
-        about: "a SAS phy is limited below its hardware",
-        means: "Someone lowered the largest rate of a phy.",
+        about: "a SAS phy is limited below what its hardware supports",
+        means: "The maximum rate of a phy was lowered.",
         known: "maximum_linkrate is below maximum_linkrate_hw.",
         why: "Everything on the link shares the lower rate.",
         fix: "echo the hardware's rate into maximum_linkrate of the phy",
@@ -31,10 +31,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-SAS-003",
         about: "a SAS phy counts link errors",
-        means: "Words arrived garbled or synchronisation was lost.",
+        means: "Words arrived corrupt, or synchronisation was lost.",
         known: "The error counters of a phy grew since the earlier inspection, or are above 100. \
-                Plugging in leaves a few.",
-        why: "Garbled frames are sent again, which stalls the disk; many of them make it drop out.",
+                Hot-plugging leaves a few.",
+        why: "Corrupt frames are sent again, which stalls the disk; many of them make it drop out.",
         fix: "replace the cable, reseat the disk, look at the backplane",
         tune: None,
         check: Check::Facts(errors),
@@ -83,7 +83,7 @@ fn slow(input: &Observed<'_>) -> Vec<Found> {
             Some(
                 Found::new(severity, title)
                     .fact("negotiated", now)
-                    .facts("the hardware can do", phy.maximum_hardware.as_ref()),
+                    .facts("the hardware supports", phy.maximum_hardware.as_ref()),
             )
         })
     })
@@ -99,7 +99,7 @@ fn limited(input: &Observed<'_>) -> Vec<Found> {
         Some(
             Found::new(Severity::Warning, title)
                 .fact("limit", limit)
-                .facts("the hardware can do", phy.maximum_hardware.as_ref()),
+                .facts("the hardware supports", phy.maximum_hardware.as_ref()),
         )
     })
 }

@@ -10,12 +10,12 @@ pub(super) const RULES: &[Rule] = &[Rule {
     about: "the I/O scheduler does not suit the disk",
     means: "A fast NVMe drive has a scheduler that costs it part of its rate, or a rotating \
             disk has none.",
-    known: "An NVMe drive reaches 100,000 random reads a second under a scheduler other than \
-            none (a warning for bfq, by far the most expensive); or a directly attached disk \
-            that rotates, by flag and latency, has none. Disks behind RAID controllers are not \
+    known: "An NVMe drive reaches 100,000 random reads a second under a scheduler other than none \
+            (a warning for bfq, by far the most expensive); or a directly attached disk that \
+            rotates, judged by flag and latency, has none. Disks behind RAID controllers are not \
             judged.",
-    why: "a scheduler costs CPU time on every request, which only disks with seeks pay back; \
-          without one, a rotating disk does not save seeks and writes can starve reads",
+    why: "a scheduler costs CPU time on every request, which pays off only on disks with seeks; \
+          without one, a rotating disk makes more seeks, and writes can starve reads",
     fix: "use none on fast NVMe drives and mq-deadline on rotating disks",
     tune: Some("Set the scheduler."),
     check: Check::Run(unfit),
@@ -53,9 +53,8 @@ fn unfit(input: &Observed<'_>) -> Option<Found> {
             )
             .evidence([fact("scheduler", scheduler), evidence(per_s(*rate), &phase.name)])
             .why(
-                "an NVMe disk has a queue for every CPU and no seeks to spare; a \
-             scheduler puts all requests through one ordered list again, which \
-             costs CPU time on every one of them",
+                "an NVMe disk has a queue for every CPU and no seeks to avoid; a scheduler puts \
+                 all requests through one ordered list again, which costs CPU time for each",
             )
             .remedy(set_queue(disk, "scheduler", "none")),
         );
@@ -73,9 +72,8 @@ fn unfit(input: &Observed<'_>) -> Option<Found> {
         Found::new(Severity::Warning, format!("{name} rotates and has no scheduler"))
             .evidence(proof)
             .why(
-                "without a scheduler requests reach the disk in the order they come, \
-             seeks are not spared, and nothing keeps a stream of writes from \
-             starving reads",
+                "without a scheduler requests reach the disk in arrival order, seeks are not \
+                 reduced, and nothing keeps a stream of writes from starving reads",
             )
             .remedy(set_queue(disk, "scheduler", "mq-deadline")),
     )

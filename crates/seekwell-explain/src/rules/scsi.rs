@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "SW-SCSI-001",
         about: "the SCSI device is not running",
         means: "The kernel took the device out of service, or it is being removed.",
-        known: "state is anything but running; quiesce and transport-offline pass by themselves.",
+        known: "state is anything but running; quiesce and transport-offline are transient.",
         why: "Every request to it fails.",
         fix: "find the cause in the kernel log first; then echo running into device/state, or \
               detach and rescan the disk",
@@ -42,10 +42,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-SCSI-004",
         about: "the command timeout is very short",
-        means: "A command that takes longer is taken for lost.",
+        means: "A command that takes longer counts as lost.",
         known: "device/timeout is below 10 seconds; 30 is the kernel's own.",
-        why: "A disk that spins up or repairs a sector takes up to tens of seconds; the kernel \
-              then resets it, lowers its speed and may drop it although nothing is broken.",
+        why: "A disk that spins up or recovers a sector can take tens of seconds; the kernel then \
+              resets it, lowers its speed and may drop it although nothing is broken.",
         fix: "echo 30 into device/timeout of the disk",
         tune: Some("Set device/timeout."),
         check: Check::Facts(short_timeout),
@@ -57,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
         known: "provisioning_mode is full or disabled, the drive says by VPD page B1h that it is \
                 solid state, and its page B0h offers UNMAP.",
         why: "Without TRIM its writes slow down as it fills.",
-        fix: "if the bridge is known to pass UNMAP on: echo unmap into \
+        fix: "if the bridge is known to pass UNMAP through: echo unmap into \
               scsi_disk/*/provisioning_mode",
         tune: Some("Nothing by itself: a bridge that lies about UNMAP loses data."),
         check: Check::Facts(not_trimmed),
@@ -65,14 +65,15 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-RAID-001",
         about: "the disk is a RAID controller's virtual drive",
-        means: "What the kernel sees is made up by the controller's firmware from disks behind it.",
+        means: "What the kernel sees is a volume that the controller's firmware builds from the \
+                disks behind it.",
         known: "PCI class 0104 with a driver other than ahci; of megaraid_sas a SCSI channel from \
                 2 up, for on channels 0 and 1 it passes single disks through.",
         why: "Model, rotation, cache and link of the real disks are hidden. The firmware's cache \
               answers writes, and falls back to write-through when its battery is flat, which \
-              slows small writes by ten times and more.",
-        fix: "look with the maker's tool (storcli, perccli, ssacli) at the cache policy, the \
-              battery and the disks; sudo smartctl -d megaraid,N on the disk",
+              makes small writes ten times slower or worse.",
+        fix: "check the cache policy, the battery and the disks with the vendor's tool (storcli, \
+              perccli, ssacli); sudo smartctl -d megaraid,N on the disk",
         tune: None,
         check: Check::Facts(virtual_drive),
     },
@@ -82,9 +83,9 @@ pub(super) const RULES: &[Rule] = &[
         means: "The controller reports no volatile write cache. It may have a cache with a \
                 battery, or have switched it off because the battery failed.",
         known: "PCI class 0104 and write_cache is write through.",
-        why: "Without its cache every small write waits for the disks; with parity for reads as \
-              well.",
-        fix: "look with the maker's tool at the current cache policy and the battery's state",
+        why: "Without its cache every small write waits for the disks, and with parity for reads \
+              as well.",
+        fix: "check the current cache policy and the battery's state with the vendor's tool",
         tune: None,
         check: Check::Facts(writes_through),
     },
@@ -141,7 +142,7 @@ const SHORTEST_S: u64 = 10;
 fn short_timeout(input: &Observed<'_>) -> Vec<Found> {
     input.each_scsi(|d, scsi| {
         let timeout = scsi.timeout_s.as_ref().filter(|t| t.value < SHORTEST_S)?;
-        let title = format!("{}: commands may take {} s only", d.name, timeout.value);
+        let title = format!("{}: commands time out after only {} s", d.name, timeout.value);
         Some(
             Found::new(Severity::Warning, title)
                 .fact("timeout in seconds", timeout)

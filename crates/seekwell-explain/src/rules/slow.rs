@@ -10,11 +10,11 @@ pub(super) const RULES: &[Rule] = &[Rule {
     id: SLOWS,
     about: "the disk slowed down during a run",
     means: "The rate fell within one run and did not recover.",
-    known: "Change points in the rate of a valid repeat: a fall of at least 30 %, as good as \
-            certain, that lasts to the end of the run. Sequential I/O on rotating disks, whose \
-            inner tracks are slower, is not judged. It is a warning where less than half the \
+    known: "Change points in the rate of a valid repeat: a drop of at least 30 %, statistically \
+            near certain, that lasts to the end of the run. Sequential I/O on rotating disks, \
+            whose inner tracks are slower, is not judged. It is a warning where less than half the \
             rate is left.",
-    why: "a write cache or fast flash that filled up, throttling from heat, or the used-up \
+    why: "a write cache or fast flash that filled up, throttling from heat, or exhausted burst \
           credits of a cloud disk; the mean over both states is the rate of neither",
     fix: "measure until the rate is steady (bench --steady, with --precondition for writes) \
           and watch the temperature",
@@ -55,19 +55,18 @@ fn slows_down(input: &Observed<'_>) -> Option<Found> {
         return None;
     }
     let why = if writes {
-        "a write cache or a drive's fast flash takes writes until it is full, and heat makes \
-         drives and links slow themselves down; a mean over both states is the rate of neither"
+        "a write cache or a drive's fast flash absorbs writes until it is full, and heat makes \
+         drives and links throttle; a mean over both states is the rate of neither"
     } else {
-        "heat makes drives and links slow themselves down, credits of a cloud disk run out, and a \
-         cache serves only the part of the data it holds; a mean over both states is the rate of \
-         neither"
+        "heat makes drives and links throttle, burst credits of a cloud disk run out, and a cache \
+         serves only the part of the data it holds; a mean over both states is the rate of neither"
     };
     let remedy = if writes {
-        "measure until the rate is steady: seekwell bench --steady --precondition, with the \
-         same workload; watch the temperature meanwhile (sudo smartctl -A or nvme smart-log)"
+        "measure until the rate is steady: seekwell bench --steady --precondition, with the same \
+         workload; watch the temperature during it (sudo smartctl -A or nvme smart-log)"
     } else {
         "measure until the rate is steady: seekwell bench --steady, with the same workload; watch \
-         the temperature meanwhile (sudo smartctl -A or nvme smart-log)"
+         the temperature during it (sudo smartctl -A or nvme smart-log)"
     };
     let severity = if worst < HALF { Severity::Warning } else { Severity::Info };
     let title = format!("it slowed down to {} of its rate within a run", percent(worst));

@@ -11,9 +11,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
     means: "--steady was asked for and the rate never settled.",
     known: "In 25 rounds no five in a row were within 20 % of their mean with a trend of at \
             most 10 % (SNIA Solid State Storage Performance Test Specification 2.0.2, 2.1.24).",
-    why: "a rate that still moves depends on when it is measured; the median over these rounds \
-          is a number of this hour and not of the disk, and no comparison with it means \
-          anything",
+    why: "a rate that still drifts depends on when it is measured; the median over these rounds \
+          describes this hour and not the disk, and comparisons with it are meaningless",
     fix: "precondition the region (--precondition), use longer rounds (--runtime=60s), and \
           look for other load and for heat",
     tune: None,
@@ -43,10 +42,10 @@ fn unsteady(input: &Observed<'_>) -> Option<Found> {
         percent((high - low) / mean),
     );
     let remedy = if input.preconditioned {
-        "give it longer rounds (--runtime=60s); see whether something else uses the disk (sudo \
+        "use longer rounds (--runtime=60s); see whether something else is using the disk (sudo \
          iotop -oPa), and whether it is hot (sudo smartctl -A or nvme smart-log)"
     } else {
-        "write the region twice before (--precondition), and give it longer rounds (--runtime=60s)"
+        "write the region twice beforehand (--precondition), and use longer rounds (--runtime=60s)"
     };
     Some(
         Found::new(

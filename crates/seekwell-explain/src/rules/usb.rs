@@ -12,8 +12,8 @@ pub(super) const RULES: &[Rule] = &[
         means: "The bridge speaks UAS and the kernel drives it with the old bulk-only protocol: \
                 one command at a time and often no TRIM.",
         known: "The driver is usb-storage and a setting of protocol 62 is among the descriptors. \
-                The kernel's list of broken bridges, usb-storage.quirks or a missing module uas \
-                do this.",
+                The cause is the kernel's list of broken bridges, usb-storage.quirks, or a missing \
+                uas module.",
         why: "Random reads of a solid-state drive over bulk-only stay at the rate of one request \
               at a time, a tenth of what it does with 30.",
         fix: "look for usb-storage.quirks with the flag u on the kernel's command line and in \
@@ -25,9 +25,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-USB-002",
         about: "a USB 3 disk runs at USB 2 speed",
-        means: "The device says that it is made for USB 3 and is connected at 480 Mb/s.",
+        means: "The device reports USB 3 but is connected at 480 Mb/s.",
         known: "version 3 or later with a speed of 480 or less. A device of version 2.10 is \
-                probably a USB 3 one on a USB 2 port, which is said as information.",
+                probably a USB 3 one on a USB 2 port, which is reported as information.",
         why: "480 Mb/s carry about 40 MB/s; USB 3 at 5 Gb/s carries 400.",
         fix: "use a blue or SS port and a cable with nine wires, without a USB 2 hub between",
         tune: None,
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         means: "The disk is connected at full speed, the rate of USB 1.",
         known: "speed is 12 or less.",
         why: "12 Mb/s carry 1 MB/s.",
-        fix: "another cable or port; load the driver of the high-speed controller (ehci_pci, \
+        fix: "use another cable or port; load the driver of the high-speed controller (ehci_pci, \
               xhci_pci)",
         tune: None,
         check: Check::Facts(crawling),
@@ -47,10 +47,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-USB-004",
         about: "the USB disk takes one command at a time",
-        means: "The bridge knows the bulk-only protocol alone.",
+        means: "The bridge supports only the bulk-only protocol.",
         known: "The driver is usb-storage and no setting of protocol 62 is among the descriptors.",
-        why: "There is no queue: random access is at the rate of depth one whatever is asked.",
-        fix: "a case with a UAS bridge for a solid-state drive; for sequential use nothing",
+        why: "There is no queue: random access runs at the rate of depth one at any depth.",
+        fix: "for a solid-state drive, an enclosure with a UAS bridge; for sequential use, nothing",
         tune: Some("Raise device/max_sectors for sequential rate."),
         check: Check::Facts(bulk_only),
     },
@@ -59,27 +59,27 @@ pub(super) const RULES: &[Rule] = &[
         about: "the USB disk may be suspended while idle",
         means: "Runtime power management is on for the device.",
         known: "power/control is auto.",
-        why: "The first access after a pause waits for the bridge and often for the motor; some \
-              bridges drop off the bus instead.",
+        why: "The first access after a pause waits for the bridge and often for the drive to spin \
+              up; some bridges drop off the bus instead.",
         fix: "echo on into power/control of the USB device",
         tune: Some("Set power/control to on."),
         check: Check::Facts(suspends),
     },
     Rule {
         id: "SW-USB-006",
-        about: "a USB hub on the way is slower than the disk",
-        means: "The disk runs slower than its kind can because a hub above it does.",
+        about: "a USB hub in the path is slower than the disk",
+        means: "The disk runs slower than it could because a hub above it does.",
         known: "A hub on the way has 480 Mb/s or less, and the disk says version 3.",
         why: "Everything behind that hub shares 40 MB/s.",
-        fix: "plug the disk into the machine itself or a USB 3 hub",
+        fix: "plug the disk into the machine directly or into a USB 3 hub",
         tune: None,
         check: Check::Facts(slow_hub),
     },
     Rule {
         id: "SW-USB-007",
-        about: "usb-storage was told to treat a device specially",
+        about: "a boot option sets USB storage quirks",
         means: "usb-storage.quirks is set on the kernel's command line.",
-        known: "The word stands in /proc/cmdline, and a USB disk is inspected.",
+        known: "The option is in /proc/cmdline, and a USB disk is inspected.",
         why: "Quirks switch off UAS, large requests, flushes or identification of the named \
               devices, also after the device was replaced by one of the same kind.",
         fix: "remove it unless its reason is known",
@@ -184,7 +184,7 @@ fn quirks(input: &Observed<'_>) -> Vec<Found> {
     let usb = input.devices().into_iter().any(|d| is(&d.transport, "usb"));
     let word = input.boot_option("usb-storage.quirks=").filter(|_| usb);
     let found = word.map(|word| {
-        Found::new(Severity::Info, "usb-storage was told to treat a device specially")
+        Found::new(Severity::Info, "a boot option sets USB storage quirks")
             .fact("kernel command line", &word)
     });
     found.into_iter().collect()

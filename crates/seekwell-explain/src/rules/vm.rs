@@ -8,9 +8,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-VM-001",
         about: "far more data may be dirty than the disk writes in a minute",
-        means: "Programs may fill memory with unwritten data long before they are slowed down.",
-        known: "dirty_ratio of memory (or dirty_bytes) is above 8 GiB on a disk that rotates, is \
-                on USB or is a card.",
+        means: "Programs can fill memory with unwritten data long before they are throttled.",
+        known: "dirty_ratio of memory (or dirty_bytes) is above 8 GiB, for a disk that rotates, is \
+                on USB or is a memory card.",
         why: "At 100 MB/s 8 GiB take over a minute to write: sync and unmounting wait that long, \
               and pulling the disk meanwhile loses it.",
         fix: "sudo sysctl vm.dirty_bytes=1073741824 vm.dirty_background_bytes=268435456, and a \
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-VM-002",
         about: "dirty data is never written back by age",
-        means: "The writers do not wake up by themselves.",
+        means: "The writeback threads do not wake up by themselves.",
         known: "dirty_writeback_centisecs is 0.",
         why: "Data stays in memory until memory runs short; a crash loses hours of work.",
         fix: "sudo sysctl vm.dirty_writeback_centisecs=500",
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-VM-003",
         about: "dirty data may stay in memory for minutes",
-        means: "Data is written back only when it is old.",
+        means: "Data is written back only when it is minutes old.",
         known: "dirty_expire_centisecs is above 12000, two minutes.",
         why: "That much work is lost at a power loss, where programs do not call fsync, and it is \
               written in bursts.",
@@ -41,11 +41,11 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "SW-VM-004",
-        about: "laptop mode holds writes together",
-        means: "The kernel waits with writing until the disk has to work anyway.",
+        about: "laptop mode batches writes",
+        means: "The kernel delays writes until the disk has to work anyway.",
         known: "laptop_mode is above 0.",
-        why: "Writes come in bursts, and after a read all dirty data is written at once. Nothing \
-              is gained on a solid-state drive.",
+        why: "Writes come in bursts, and after a read all dirty data is written at once. It gains \
+              nothing on a solid-state drive.",
         fix: "sudo sysctl vm.laptop_mode=0",
         tune: Some("Set vm.laptop_mode."),
         check: Check::Facts(laptop_mode),
@@ -106,9 +106,8 @@ fn long_kept(input: &Observed<'_>) -> Vec<Found> {
 fn laptop_mode(input: &Observed<'_>) -> Vec<Found> {
     let mode = input.inspection.host.vm.laptop_mode.as_ref();
     let found = mode.filter(|m| m.value > 0 && input.inspection.device.is_some());
-    let found = found.map(|m| {
-        Found::new(Severity::Info, "Laptop mode holds writes together").fact("laptop mode", m)
-    });
+    let found = found
+        .map(|m| Found::new(Severity::Info, "Laptop mode batches writes").fact("laptop mode", m));
     found.into_iter().collect()
 }
 

@@ -14,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         known: "queue/write_cache (or the SCSI disk driver's cache_type) says write through, and \
                 IDENTIFY words 82 and 85, bit 5, say that the drive's cache is on.",
         why: "After a power loss everything in the drive's cache is gone, and databases and file \
-              systems are damaged that did everything right.",
+              systems that did everything right are damaged.",
         fix: "echo 'write back' into queue/write_cache and scsi_disk/*/cache_type of the disk, or \
               switch the drive's cache off with sudo hdparm -W 0",
         tune: Some("Set write_cache back to write back: this only makes the disk safer."),
@@ -23,12 +23,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-WC-002",
         about: "the kernel sends flushes that the drive does not need",
-        means: "The block layer believes in a volatile write cache that the drive has switched \
-                off.",
+        means: "The block layer assumes a volatile write cache that the drive has switched off.",
         known: "queue/write_cache says write back, IDENTIFY word 85 bit 5 is clear.",
-        why: "Flushes to a drive without a cache cost a command each and no safety; harmless.",
-        fix: "nothing has to be done; a rescan (echo 1 into device/rescan) brings the belief in \
-              line",
+        why: "Flushes to a drive without a cache each cost a command and add no safety; this is \
+              harmless.",
+        fix: "nothing has to be done; a rescan (echo 1 into device/rescan) updates the kernel's \
+              view",
         tune: None,
         check: Check::Facts(needless_flushes),
     },
@@ -46,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-WC-004",
         about: "block layer and disk driver disagree about the write cache",
-        means: "Two parts of the kernel hold different beliefs, as after a write to only one of \
+        means: "Two parts of the kernel hold different values, as after a write to only one of \
                 them.",
         known: "queue/write_cache against scsi_disk/*/cache_type.",
         why: "One of them is wrong, and it decides whether flushes are sent.",
@@ -57,10 +57,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-WC-005",
         about: "a solid-state drive behind USB claims to have no write cache",
-        means: "The bridge did not say that the drive caches, so no flushes are sent. Nearly every \
+        means: "The bridge did not report a write cache, so no flushes are sent. Nearly every \
                 solid-state drive has a volatile cache.",
-        known: "cache_type is write through on a USB disk of solid state; the bridge passes no \
-                IDENTIFY data on to check it.",
+        known: "cache_type is write through on a solid-state USB disk; the bridge passes on no \
+                IDENTIFY data to check it.",
         why: "Data that was reported safe may be lost when the cable is pulled.",
         fix: "do not keep databases on it; eject before unplugging",
         tune: None,
@@ -80,7 +80,7 @@ fn unsafe_belief(input: &Observed<'_>) -> Vec<Found> {
         }
         let driver = d.detail.scsi.as_ref().and_then(|s| s.cache_type.as_ref());
         let name = &d.name;
-        let title = format!("{name}: the drive caches writes and is never told to flush");
+        let title = format!("{name}: the drive caches writes and is never sent a flush");
         Some(
             Found::new(Severity::Error, title)
                 .fact("the block layer says", belief)
@@ -128,7 +128,8 @@ fn beliefs_differ(input: &Observed<'_>) -> Vec<Found> {
         if said || back(&block.value) == back(driver_belief(d)) {
             return None;
         }
-        let title = format!("{}: the kernel is of two minds about the write cache", d.name);
+        let title =
+            format!("{}: block layer and disk driver disagree about the write cache", d.name);
         Some(
             Found::new(Severity::Warning, title)
                 .fact("the block layer says", block)
@@ -145,7 +146,7 @@ fn silent_bridge(input: &Observed<'_>) -> Vec<Found> {
         if d.detail.identify.is_some() || input.is_virtual(d) {
             return None;
         }
-        let title = format!("{}: its USB bridge tells of no write cache", d.name);
+        let title = format!("{}: its USB bridge reports no write cache", d.name);
         Some(Found::new(Severity::Info, title).fact("cache type", cache).fact("rotational", flash))
     })
 }

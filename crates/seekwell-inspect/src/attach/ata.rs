@@ -109,7 +109,7 @@ fn link_hop(r: &mut Reader<'_>, ata: &AtaPort) -> Hop {
         None if ata.identify.as_ref().is_some_and(|id| id.value.is_parallel()) => {
             detail.push("parallel ATA".to_owned());
         }
-        None => detail.push("the controller does not tell a SATA speed".to_owned()),
+        None => detail.push("the controller does not report a SATA speed".to_owned()),
     }
     // "<unknown>" is libata's word for no limit.
     if let Some(limit) = r.hint(&ata.link.join("sata_spd_limit")).filter(|l| l != "<unknown>") {
@@ -118,7 +118,7 @@ fn link_hop(r: &mut Reader<'_>, ata: &AtaPort) -> Hop {
     if let Some(id) = &ata.identify
         && let (Some(most), _) = id.value.link_speeds()
     {
-        detail.push(format!("the drive can do {most}"));
+        detail.push(format!("the drive supports {most}"));
     }
     if let Some(mode) = r.text(&ata.device.join("xfer_mode"), "transfer mode", Need::Always) {
         detail.push(mode_in_words(&mode.value));

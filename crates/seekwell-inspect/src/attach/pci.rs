@@ -10,7 +10,7 @@ pub(super) fn cpu(r: &mut Reader<'_>, controller: Option<&Path>) -> Hop {
     let mut hop = Hop {
         kind: "cpu".to_owned(),
         name: "CPU".to_owned(),
-        detail: "the controller names no NUMA node".to_owned(),
+        detail: "the controller reports no NUMA node".to_owned(),
         from: "/sys/devices/system/cpu".to_owned(),
     };
     let Some(controller) = controller else { return hop };
@@ -83,7 +83,7 @@ pub(super) fn link(r: &Reader<'_>, at: &Path, above: Option<&Path>) -> Option<Ho
     let now = speed(r, at, "current")?;
     let mut detail = format!("{now} now");
     if let Some(most) = speed(r, at, "max") {
-        detail += &format!("; the device can do {most}");
+        detail += &format!("; the device supports {most}");
     }
     if let Some(most) = above.and_then(|port| speed(r, port, "max")) {
         detail += &format!(", the port above {most}");

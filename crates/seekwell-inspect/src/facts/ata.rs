@@ -20,7 +20,8 @@ pub struct AtaFacts {
     pub link_speed: Option<Fact<String>>,
     /// The limit now in force. `None` is no limit.
     pub link_limit: Option<Fact<String>>,
-    /// The limit found when the port was probed: firmware's, or `libata.force`'s. `None` is none.
+    /// The limit found when the port was probed: firmware's, or `libata.force`'s. `None` is no
+    /// limit.
     pub link_limit_at_probe: Option<Fact<String>>,
     /// `ata`, `atapi`, `pmp` …
     pub class: Option<Fact<String>>,

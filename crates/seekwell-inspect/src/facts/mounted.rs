@@ -31,7 +31,7 @@ pub(crate) fn mounted(r: &Reader<'_>, seen: &[PathBuf], mounts: &[Mount]) -> Vec
     let numbers: Vec<DevId> =
         seen.iter().filter_map(|d| r.hint(&d.join("dev"))?.parse().ok()).collect();
     let stands = |m: &&Mount| {
-        // Only a mount with a number of its own or none can be told by its source.
+        // A mount with an anonymous device number is known by its source alone.
         numbers.contains(&m.dev)
             || (m.dev.major == 0
                 && m.source.starts_with("/dev/")

@@ -16,7 +16,7 @@ pub struct SasPhy {
     pub negotiated: Option<Fact<String>>,
     /// The most allowed.
     pub maximum: Option<Fact<String>>,
-    /// The most the hardware can do.
+    /// The most the hardware supports.
     pub maximum_hardware: Option<Fact<String>>,
     /// Switched on.
     pub enabled: Option<Fact<bool>>,

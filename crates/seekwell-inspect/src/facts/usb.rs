@@ -20,7 +20,7 @@ pub struct UsbFacts {
     pub version: Option<Fact<String>>,
     /// Lanes in and out.
     pub lanes: Option<(Fact<u64>, Fact<u64>)>,
-    /// The current it asks for, in milliamperes; 0 means it has a supply of its own.
+    /// The current it asks for, in milliamperes; 0 means it has its own supply.
     pub max_power_ma: Option<Fact<u64>>,
     /// `uas` or `usb-storage`.
     pub driver: Option<Fact<String>>,

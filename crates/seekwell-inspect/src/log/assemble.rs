@@ -175,7 +175,7 @@ impl Assembler {
         }
     }
 
-    /// A device was found anew. Without a disk: incidents of this very name are over; with one:
+    /// A device was detected again. Without a disk: incidents of this very name are over; with one:
     /// those of the same disk under other names.
     fn cleared(&mut self, ata: &str, disk: Option<&str>, time: Stamp) {
         for draft in self.drafts.iter_mut().rev().take(LOOK_BACK) {

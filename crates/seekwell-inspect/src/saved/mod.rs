@@ -28,7 +28,7 @@ pub const MAX_LOG: usize = 4 << 20;
 /// passwords.
 const ENVIRON: &str = "/proc/1/environ";
 
-/// What a snapshot says of its own making.
+/// How a snapshot was made.
 #[derive(Debug, Clone, Default)]
 pub struct About {
     /// Name and version of the program.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The header's field with one target.
 pub(super) const FIELD: &str = "target";
 
-/// Why a target is not to be had from a snapshot.
+/// Why a snapshot does not hold a target.
 #[derive(Debug, thiserror::Error)]
 pub enum SavedError {
     /// The snapshot does not know it.

@@ -67,7 +67,7 @@ pub struct PciText {
     pub driver: Option<String>,
 }
 
-/// The functions of a text; what is none is passed over.
+/// The functions in a text; anything else is skipped.
 pub fn parse_lspci(text: &str) -> Vec<PciText> {
     let mut functions: Vec<PciText> = Vec::new();
     let mut open = false;

@@ -48,7 +48,9 @@ fn inspection(name: &str, function: &PciText, all: &[PciText], modules: &[Module
     device.detail.pci = pci;
     Inspection {
         device: Some(device),
-        notes: vec!["this is known from text alone: the disks behind it are not seen".to_owned()],
+        notes: vec![
+            "this is known from text alone: the disks behind it are not visible".to_owned(),
+        ],
         ..Inspection::new(&function.address, TargetKind::BlockDevice)
     }
 }

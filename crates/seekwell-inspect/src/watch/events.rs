@@ -236,7 +236,7 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    /// The event a record of the log is; `None` when it is none, or was told just now.
+    /// The event that a log record stands for; `None` for no event, or one reported just now.
     pub fn record(&mut self, line: &[u8], now: Instant) -> Option<Event> {
         let record = Record::parse(line)?;
         let (entry, level) = classify(&record.text)?;

@@ -70,22 +70,24 @@ fn pci(r: &Reader<'_>, at: &Path, disks: &[PathBuf]) -> Option<HotPlug> {
         // The drives behind it are functions of their own.
         _ if driver == "vmd" => return None,
         _ if virtio => match r.hint(&at.join("device")).as_deref() {
-            Some("0x1004" | "0x1048") => (Able::Yes, "the host tells of disks it adds".to_owned()),
+            Some("0x1004" | "0x1048") => {
+                (Able::Yes, "the host announces the disks it adds".to_owned())
+            }
             Some("0x1001" | "0x1042") => slot(r, at, "virtio"),
             _ => return None,
         },
         0x0c03 => {
             found.ports = ports::usb(r, at, disks);
-            (Able::Yes, "USB is made for it".to_owned())
+            (Able::Yes, "USB supports it".to_owned())
         }
         0x0805 => return None,
         0x0108 => slot(r, at, "NVMe"),
         0x0100 | 0x0104 | 0x0107 if ADAPTERS.contains(&driver) => {
-            (Able::Yes, format!("the adapter tells its driver {driver} of drives"))
+            (Able::Yes, format!("the adapter reports drives to its driver {driver}"))
         }
         class if class >> 8 == 1 => {
             let by = if driver.is_empty() { "it has no driver".to_owned() } else { driver.into() };
-            (Able::Unknown, format!("nothing is known of this controller ({by})"))
+            (Able::Unknown, format!("nothing is known about this controller ({by})"))
         }
         _ => return None,
     };
@@ -98,7 +100,7 @@ fn ata_elsewhere(r: &Reader<'_>, at: &Path, disks: &[PathBuf]) -> HotPlug {
     let ports = if driver.contains("ahci") || driver.starts_with("sata_") {
         ports::ata(r, at, disks, |port| ports::sata_port(r, port))
     } else {
-        let why = format!("nothing is known of the ports of {driver}");
+        let why = format!("nothing is known about the ports of {driver}");
         ports::ata(r, at, disks, |_| (Able::Unknown, why.clone(), None))
     };
     let (able, why) = ports::together(&ports);
@@ -122,13 +124,13 @@ fn slot(r: &Reader<'_>, at: &Path, what: &str) -> (Able, String) {
         Some(slot) => (
             Able::No,
             format!(
-                "no hot-plug driver has its slot {}: {what} disks change with the power off",
+                "no hot-plug driver manages its slot {}: change {what} disks with the power off",
                 slot.name
             ),
         ),
         None => (
             Able::No,
-            format!("no hot-plug driver has its slot: {what} disks change with the power off"),
+            format!("no hot-plug driver manages its slot: change {what} disks with the power off"),
         ),
     }
 }
@@ -181,7 +183,7 @@ fn virtio_mmio(r: &Reader<'_>, name: &str) -> Option<HotPlug> {
         controller: name.to_owned(),
         what: "virtio block device on no PCI bus".to_owned(),
         able: Able::No,
-        why: "the host describes it at start and never again".to_owned(),
+        why: "the host describes it at boot and never again".to_owned(),
         from: show(&at),
         ports: Vec::new(),
     })
@@ -196,15 +198,15 @@ fn card_slot(r: &Reader<'_>, name: &str) -> Option<HotPlug> {
     let says = |word: &str| host.is_some_and(|h| r.view.exists(&h.join("of_node").join(word)));
     let (able, why) = match kind.as_deref() {
         Some("MMC") => (Able::No, "an eMMC is soldered in"),
-        _ if says("non-removable") => (Able::No, "the board says that nothing can be taken out"),
-        _ if says("broken-cd") => (Able::Yes, "the kernel looks for a card every second"),
-        _ if says("cd-gpios") => (Able::Yes, "the slot has a switch that tells of cards"),
+        _ if says("non-removable") => (Able::No, "the board declares it non-removable"),
+        _ if says("broken-cd") => (Able::Yes, "the kernel polls for a card every second"),
+        _ if says("cd-gpios") => (Able::Yes, "the slot has a card-detect switch"),
         Some("SD" | "SDcombo") => (
             Able::Yes,
-            "a slot tells of cards, or the kernel looks every second; which, it does not say",
+            "a slot detects cards, or the kernel polls every second; it does not say which",
         ),
-        Some("SDIO") => (Able::Unknown, "what is on it is no disk"),
-        _ => (Able::Unknown, "there is no card to tell what kind of slot it is"),
+        Some("SDIO") => (Able::Unknown, "what is on it is not a disk"),
+        _ => (Able::Unknown, "without a card the kind of slot is not known"),
     };
     Some(HotPlug {
         controller: name.to_owned(),

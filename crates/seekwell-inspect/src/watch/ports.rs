@@ -11,8 +11,8 @@ use crate::sysfs::{is_pci_function, name, numbered};
 use std::path::{Path, PathBuf};
 
 /// Why no port of an IDE interface can.
-pub(super) const IDE: &str = "in IDE mode nothing tells the kernel of a drive; better: the SATA \
-                              mode AHCI in the firmware setup";
+pub(super) const IDE: &str = "in IDE mode the kernel is not told of a plugged drive; better: the \
+                              SATA mode AHCI in the firmware setup";
 
 /// Policies that switch an empty port off.
 const SLUMBER: [&str; 3] = ["med_power_with_dipm", "min_power_with_partial", "min_power"];
@@ -35,12 +35,12 @@ pub(super) fn disks(r: &Reader<'_>) -> Vec<PathBuf> {
 /// The answer for a controller with these ports.
 pub(super) fn together(ports: &[HotPlugPort]) -> (Able, String) {
     match ports {
-        [] => (Able::Unknown, "the kernel shows no port of it".to_owned()),
+        [] => (Able::Unknown, "the kernel shows none of its ports".to_owned()),
         [first, rest @ ..] if rest.iter().all(|p| (p.able, &p.why) == (first.able, &first.why)) => {
             (first.able, first.why.clone())
         }
         [first, rest @ ..] if rest.iter().all(|p| p.able == first.able) => {
-            (first.able, "each port for a reason of its own".to_owned())
+            (first.able, "each port for a different reason".to_owned())
         }
         _ => (Able::Maybe, "it depends on the port".to_owned()),
     }
@@ -112,7 +112,7 @@ pub(super) fn sata_port(r: &Reader<'_>, port: &Path) -> Judgement {
         let why = format!("with its power policy {policy} it may miss a drive; {awake}");
         return (Able::Maybe, why, Some(path));
     }
-    let mut why = "the port tells of a drive".to_owned();
+    let mut why = "the port reports a plugged drive".to_owned();
     why += &match command {
         Some(bits) => marked(bits, hexadecimal(r, &host.join("ahci_host_caps")).unwrap_or(0)),
         None => "; whether it is meant to be reached from outside, this driver does not say".into(),
@@ -137,7 +137,7 @@ fn marked(command: u32, capabilities: u32) -> String {
 
 /// A channel of an IDE interface.
 pub(super) fn ide_port(r: &Reader<'_>, port: &Path) -> Judgement {
-    let mut why = "in IDE mode nothing tells the kernel of a drive".to_owned();
+    let mut why = "in IDE mode the kernel is not told of a plugged drive".to_owned();
     if let Some(host) = host(r, port) {
         let host = name(&host);
         why += &format!("; after plugging: echo '- - -' > /sys/class/scsi_host/{host}/scan");
@@ -180,9 +180,7 @@ pub(super) fn usb(r: &Reader<'_>, at: &Path, disks: &[PathBuf]) -> Vec<HotPlugPo
                 Some("hotplug") => (Able::Yes, "firmware says that it is a socket"),
                 Some("hardwired") => (Able::No, "firmware says that its device is built in"),
                 Some("not used") => (Able::No, "firmware says that nothing is connected to it"),
-                _ => {
-                    (Able::Yes, "USB is made for it; firmware does not say whether it is a socket")
-                }
+                _ => (Able::Yes, "USB supports it; firmware does not say whether it is a socket"),
             };
             let device = r.view.canonical(&dir.join("device")).ok();
             let disks = device.map(|d| below(disks, &d)).unwrap_or_default();

@@ -111,7 +111,7 @@ pub(super) fn legend(against: &Against, rows: &[Row]) -> String {
         parts.push("in brackets: exploratory, not adjusted for the number of metrics");
     }
     if rows.iter().any(|r| r.word == "unusual") {
-        parts.push("unusual: a larger change than runs usually lie apart");
+        parts.push("unusual: a larger change than runs usually show");
     }
     if rows.iter().any(|r| r.a.ends_with("MB/s")) {
         parts.push("MB/s: 10^6 bytes a second");
@@ -132,8 +132,9 @@ pub(super) fn setup(against: &Against, shown: Shown) -> Vec<String> {
     }
     match (against.setup_known, lines.is_empty()) {
         (true, true) => lines.push("nothing that could be read".to_owned()),
-        (false, _) => lines
-            .push("how the disks were attached is not known: these files do not say it".to_owned()),
+        (false, _) => lines.push(
+            "how the disks were attached is not known: these files do not record it".to_owned(),
+        ),
         (true, false) => {}
     }
     lines

@@ -68,7 +68,7 @@ fn one(page: &mut Page, comparison: &Comparison, against: &Against, shown: Shown
 
 fn table(page: &mut Page, rows: &[Row], against: &Against) {
     if rows.is_empty() {
-        return page.text("No number is on both sides.", "", "", Paint::new());
+        return page.text("No metric is on both sides.", "", "", Paint::new());
     }
     let (names, explained) = columns(against);
     let head = [names[0].as_str(), &names[1], "change"];

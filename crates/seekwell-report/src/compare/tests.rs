@@ -61,7 +61,7 @@ fn the_two_published_lines_in_a_terminal() {
     one run each: how far two runs of one setting lie apart is not known
 
     What else differed
-      how the disks were attached is not known: these files do not say it
+      how the disks were attached is not known: these files do not record it
 
                                            piix       ahci    change
     sequential output, per character  0.45 MB/s  0.44 MB/s    −2.1 %
@@ -76,7 +76,7 @@ fn the_two_published_lines_in_a_terminal() {
     random create                      24,781/s   31,110/s   +25.5 %  unusual
     random read (stat)                522,877/s  522,376/s    −0.1 %
     random delete                       579.0/s    1,026/s   +77.2 %  unusual
-    unusual: a larger change than runs usually lie apart; MB/s: 10^6 bytes a second
+    unusual: a larger change than runs usually show; MB/s: 10^6 bytes a second
 
     Only create and delete differ by more than runs usually do.
     Create: sequential +63 %, random +26 %.
@@ -96,7 +96,7 @@ fn several_runs_in_a_terminal() {
 
     What else differed
       ioengine: psync → libaio
-      how the disks were attached is not known: these files do not say it
+      how the disks were attached is not known: these files do not record it
 
                            psync   libaio                change
     read requests        1,001/s  1,101/s  +10.0 % (+8.9…+11.1)  faster
@@ -122,7 +122,7 @@ fn several_runs_as_markdown() {
     ## What else differed
 
     - ioengine: psync → libaio
-    - how the disks were attached is not known: these files do not say it
+    - how the disks were attached is not known: these files do not record it
 
     ## Numbers
 

@@ -71,7 +71,7 @@ fn sentences(limit: &Limit, metric: &str) -> Vec<String> {
         Some(LimitOutcome::NotEvenLowest { requests_per_s: r }) => vec![
             format!(
                 "Not even {} requests/s, the lowest rate tried, keeps {metric} of the response \
-                 time within {bound}{}: it is not queueing that takes longer.",
+                 time within {bound}{}: the delay is not caused by queueing.",
                 iops(r),
                 was(r)
             ),
@@ -84,8 +84,8 @@ fn sentences(limit: &Limit, metric: &str) -> Vec<String> {
             was(r)
         )],
         Some(LimitOutcome::Unsettled) => vec![format!(
-            "There is no limit to tell: rates that kept {metric} within {bound} once did not keep \
-             it again, {} times over.",
+            "No limit was found: {} times, a rate that had kept {metric} within {bound} failed to \
+             do so again.",
             limit.trials.iter().filter(|t| t.confirms && !t.holds).count()
         )],
         None => vec!["The search was stopped before it had a result.".to_owned()],

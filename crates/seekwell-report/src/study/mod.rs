@@ -27,7 +27,7 @@ pub fn study(document: &RunDocument) -> Option<Told> {
 pub fn preconditioning(document: &RunDocument) -> Option<String> {
     let done = document.preconditioning?;
     Some(format!(
-        "Before measuring, {} were written from start to end and {} at random, in {}.",
+        "Before measuring, {} were written sequentially and {} at random, in {}.",
         capacity(done.sequential_bytes),
         capacity(done.random_bytes),
         time(done.took_ns as f64),

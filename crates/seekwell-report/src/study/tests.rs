@@ -95,7 +95,7 @@ fn every_end_of_a_search_has_a_sentence_of_its_own() {
     assert!(lowest.starts_with("Not even 312 requests/s"), "{lowest}");
     let never = said(Some(LimitOutcome::NeverExceeded { requests_per_s: 10_000.0 }));
     assert!(never.contains("never exceeds 2.00 ms"), "{never}");
-    assert!(said(Some(LimitOutcome::Unsettled)).starts_with("There is no limit"));
+    assert!(said(Some(LimitOutcome::Unsettled)).starts_with("No limit was found"));
     assert!(said(None).contains("stopped before"));
 }
 
@@ -117,7 +117,7 @@ fn steady_state_says_which_rounds_count_and_what_was_written_before() {
     assert_eq!(told.rows[2], ["3", "steady", "1,000"]);
     let text = crate::terminal(&document, 80, PLAIN);
     let flat = text.replace('\n', " ");
-    assert!(flat.contains("2 GB were written from start to end and 2 GB at random, in 12.0 s"));
+    assert!(flat.contains("2 GB were written sequentially and 2 GB at random, in 12.0 s"));
     assert!(text.contains("rand-write-4k") || text.contains("random write"), "{text}");
     let page = crate::html(&[(document, testing::rich().1)]).expect("a page");
     assert!(page.contains("Steady from round 3 to 7"));

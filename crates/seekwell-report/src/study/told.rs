@@ -3,7 +3,7 @@
 use super::plot::Panel;
 use serde::Serialize;
 
-/// What is said of a study. All text is clean.
+/// The text, table and plots of a study. All text is clean.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Told {
     /// What it is.

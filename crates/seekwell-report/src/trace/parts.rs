@@ -1,4 +1,4 @@
-//! What is said of a trace, part by part, as text: the same for every reader.
+//! A trace's statistics as text, part by part: the same for every renderer.
 
 use crate::text::clean;
 use crate::units::{binary, iops, rate, time};
@@ -167,8 +167,8 @@ fn arrivals(stats: &TraceStats) -> Option<Part> {
             rows,
         }),
         note:
-            "Independent arrivals have a variation of 1 and a dispersion of 1; a clockwork has 0, \
-               bursts have more."
+            "Independent arrivals have a variation of 1 and a dispersion of 1; perfectly regular \
+             ones have 0, bursts have more."
                 .to_owned(),
     })
 }
@@ -187,7 +187,7 @@ fn queue(stats: &TraceStats) -> Option<Part> {
         title: "Queue",
         facts: Vec::new(),
         table: Some(Table {
-            caption: "Requests under way".into(),
+            caption: "Requests outstanding".into(),
             columns: vec![
                 "between",
                 "on arrival",
@@ -198,10 +198,9 @@ fn queue(stats: &TraceStats) -> Option<Part> {
             ],
             rows,
         }),
-        note:
-            "On arrival: how many others are under way when a request comes. Over time: the mean. \
-               Little's law: arrivals a second times mean latency, which should be as many."
-                .to_owned(),
+        note: "On arrival: how many others are outstanding when a request arrives. Over time: the \
+             mean. Little's law: arrivals a second times mean latency, which should agree."
+            .to_owned(),
     })
 }
 
@@ -261,8 +260,8 @@ fn order(stats: &TraceStats) -> Part {
             columns: vec!["distance", "forward", "backward"],
             rows: seek.powers_of_two.iter().map(row).collect(),
         }),
-        note: "Sequential: begins where the request just before it ended, on the same device; the \
-               others look back on requests of the same device."
+        note: "Sequential: starts where the previous request on the same device ended; the other \
+               rows look back over requests of the same device."
             .to_owned(),
     }
 }
@@ -304,8 +303,8 @@ fn reuse(stats: &TraceStats) -> Option<Part> {
     let rows: Vec<_> = curve.iter().rev().step_by(every).map(row).collect();
     let note = if r.estimated {
         format!(
-            "Estimated (SHARDS) from one block in {}; sizes below what one of them stands for are \
-             left out.",
+            "Estimated (SHARDS) from one block in {}; sizes smaller than one sampled block stands \
+             for are left out.",
             (1.0 / r.sampled_share).round()
         )
     } else {
@@ -335,7 +334,7 @@ fn succession(stats: &TraceStats) -> Part {
         [vec![s.kind.words().to_owned(), count(s.accesses)], times].concat()
     };
     Part {
-        title: "What follows on what in one block",
+        title: "Successive accesses to one block",
         facts: Vec::new(),
         table: Some(Table {
             caption: "Time since the access before".into(),
@@ -371,12 +370,12 @@ fn idle(stats: &TraceStats) -> Option<Part> {
         title: "Idle periods",
         facts,
         table: Some(Table {
-            caption: "Periods at least so long".into(),
+            caption: "Periods of at least this length".into(),
             columns: vec!["at least", "periods", "share of the time"],
             rows: idle.at_least.iter().map(row).collect(),
         }),
         note: match idle.from_completions {
-            true => "Idle: nothing is under way.",
+            true => "Idle: nothing is outstanding.",
             false => "Completions are not known: idle is the time between two arrivals.",
         }
         .to_owned(),
@@ -411,8 +410,8 @@ fn parties(title: &'static str, parties: &[Party]) -> Option<Part> {
             rows: parties.iter().map(row).collect(),
         }),
         note:
-            "In order: begins where this one's request before ended, on the same device. Latency \
-               is the mean."
+            "In order: starts where its previous request on the same device ended. Latency is the \
+             mean."
                 .to_owned(),
         ..Part::default()
     })

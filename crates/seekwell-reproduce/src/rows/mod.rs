@@ -32,7 +32,7 @@ const MISSED: [(&str, &str); 10] = [
     (
         "R0 random seeks",
         "bonnie++ finds a part of its file in memory and the piix driver's elevator sorts what \
-         three processes ask for; how much memory the machine had is not told",
+         three processes ask for; how much memory the machine had is not stated",
     ),
     (
         "R0 sequential create",
@@ -42,7 +42,7 @@ const MISSED: [(&str, &str); 10] = [
     (
         "R0 random create",
         "the recording's journal commits more often than the document's: its size and the memory \
-         are not told",
+         are not stated",
     ),
     (
         "R0 sequential delete",
@@ -57,7 +57,7 @@ const MISSED: [(&str, &str); 10] = [
     (
         "R1 SQLite",
         "a commit waits for the platter three times in the recording; how the document's file \
-         system, four drives and two ROMs shortened that is not told",
+         system, four drives and two ROMs shortened that is not stated",
     ),
     (
         "R1 FS-Mark",
@@ -76,7 +76,7 @@ const MISSED: [(&str, &str); 10] = [
     ),
     (
         "R3",
-        "the traces were recorded anew on another site, smaller, with longer queues and more \
-         reads (docs/storagemark.md)",
+        "the traces were re-recorded on another site, smaller, with longer queues and more reads \
+         (docs/storagemark.md)",
     ),
 ];

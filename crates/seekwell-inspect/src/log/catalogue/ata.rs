@@ -81,8 +81,8 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     AtaDisabled Errors Source "libata-eh.c:3686"
         [Critical "<ata>: reset failed, giving up", Critical "<ata>: disable device",
          Critical "<ata>: disabled"]
-        "The kernel gave the disk up.";
-        "Save what other copies there are; check power and cable, then rescan the host or reboot."
+        "The kernel gave up on the disk.";
+        "Secure other copies of the data; check power and cable, then rescan the host or reboot."
     IdentifyTimeout Errors Source "libata-core.c:1581"
         [Error "<ata>: qc timeout ", Error "<ata>: failed to IDENTIFY (",
          Error "<ata>: revalidation failed (errno=<num>)"]
@@ -90,7 +90,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
         "Power, cable, port multiplier; else the disk."
     AtaLostInterrupt Errors Lab "libata-sff.c:1656"
         [Error "<ata>: lost interrupt (Status <hex>)"]
-        "In IDE mode: the command was over but its interrupt never came.";
+        "In IDE mode: the command completed, but its interrupt never arrived.";
         "Set the BIOS to AHCI mode; check the routing of the legacy interrupt."
     ConfiguredForPio Errors Lab "libata-core.c:3515"
         [Error "<ata>: configured for PIO"]
@@ -105,7 +105,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
         [Warning "<ata>: device is on DMA blacklist, disabling DMA",
          Warning "<ata>: simplex DMA is claimed by other device, disabling DMA",
          Warning "<word> <pci>: 450NX errata present, disabling IDE DMA"]
-        "DMA is off because this disk or controller is known not to do it well.";
+        "DMA is off because this disk or controller is known to handle it badly.";
         "Use another port or controller."
     BridgeLimits Alone Lab "libata-core.c:2919"
         [Warning "<ata>: applying bridge limits"]
@@ -115,14 +115,14 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
         [Warning "<ata>: <*>NCQ (not used)"]
         "The disk can queue commands, and the kernel does not use it.";
         "Look for libata.force=noncq on the kernel command line; else the disk is on the kernel's \
-         list of those that get it wrong."
+         list of disks that get it wrong."
     NcqDepth Statement Source "libata-core.c:2341"
         [Info "<ata>: <*>NCQ (depth <num>/<num>)"]
         "The controller takes fewer commands at once than the disk could.";
         "Nothing: normal on some controllers."
     ForcedSetting Alone Lab "libata-core.c:384"
         [Info "<ata>: FORCE: "]
-        "Somebody forced a libata setting from the kernel command line.";
+        "A libata setting is forced on the kernel command line.";
         "Remove libata.force= from the kernel command line if it is no longer needed."
     LpmBroken Alone Lab "libata-core.c:2740"
         [Warning "<ata>: LPM support broken, forcing max_power",
@@ -137,11 +137,11 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     ControllerQuirk Alone Source "libahci.c:485"
         [Warning "<word> <pci>: controller can't do NCQ, turning off CAP_NCQ",
          Warning "<word> <pci>: controller can't do 64bit DMA, forcing 32bit"]
-        "The controller is known not to do something well, and it was switched off.";
+        "A feature that this controller is known to handle badly was switched off.";
         "Use another controller for disks that need it."
     LinkDown Errors Source "libata-core.c:3198"
         [Warning "<ata>: SATA link down (SStatus <hex> SControl <hex>)"]
-        "A port that had a disk has none any more.";
+        "A port that had a disk no longer has one.";
         "Pulled on purpose, or power and cable."
     HiddenArea Alone Source "libata-core.c:1305"
         [Warning "<ata>: HPA detected: current <num>, native <num>"]
@@ -150,7 +150,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     FirmwareWarning Alone Source "libata-core.c:2960"
         [Warning "<ata>: WARNING: device requires firmware update",
          Warning "<ata>: Drive reports diagnostics failure"]
-        "The disk says of itself that something is wrong.";
+        "The disk itself reports a fault.";
         "Update the firmware from the vendor; with a diagnostics failure, replace the disk."
     SataAsIde Alone Lab "ata_piix.c"
         [Warning "<ata>: SATA max <word> cmd <hex> ctl <hex> bmdma <hex> irq <num>",

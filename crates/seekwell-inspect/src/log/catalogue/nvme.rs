@@ -15,7 +15,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
         "Firmware, power states, temperature, PCIe link errors beside it."
     NvmePolled Errors Source "nvme/host/pci.c:1404"
         [Warning "nvme <nvme>: I/O <*>timeout, completion polled"]
-        "The command was over, but its interrupt never came.";
+        "The command completed, but its interrupt never arrived.";
         "Interrupt routing: MSI-X, affinity, IOMMU."
     NvmeDown Errors Source "nvme/host/pci.c:1352"
         [Critical "nvme <nvme>: controller is down; will reset: CSTS=<hex>",
@@ -34,7 +34,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     NvmeNoQueues Errors Source "nvme/host/pci.c:2992"
         [Error "nvme <nvme>: IO queues not created", Error "nvme <nvme>: IO queues lost",
          Error "nvme <nvme>: Could not set queue count (<num>)"]
-        "The controller takes administrative commands only; its disks are not there.";
+        "The controller accepts only admin commands; its namespaces are missing.";
         "Read its SMART log with nvme smart-log; often a failed drive in its protected state."
     NvmeQueueCount Statement Lab "nvme/host/pci.c:2503"
         [Info "nvme <nvme>: <num>/<num>/<num> default/read/poll queues"]
@@ -43,7 +43,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     HostMemoryBuffer Alone Source "nvme/host/pci.c:2186"
         [Info "nvme <nvme>: allocated <num> MiB host memory buffer",
          Warning "nvme <nvme>: min host memory (<num> MiB) above limit"]
-        "The drive has no memory of its own and borrows from the machine.";
+        "The drive has no DRAM and borrows memory from the host.";
         "If it gets none it is slow: nvme.max_host_mem_size_mb="
     NvmeError Errors Lab "nvme/host/core.c:315"
         [Critical "<nvme>: <*> @ LBA <num>, <num> blocks, <*>(sct 0x2 / sc <hex>",

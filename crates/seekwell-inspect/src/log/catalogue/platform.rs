@@ -68,7 +68,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
          Critical "BTRFS <word> (device <dev>): forced readonly",
          Critical "BTRFS: error (device <dev>)<*>forced readonly"]
         "The file system could not write to the disk and gave up.";
-        "Mend the disk first; then unmount and check the file system."
+        "Fix the disk first; then unmount and check the file system."
     BtrfsErrors Filesystem Source "btrfs/volumes.c:8239"
         [Error "BTRFS <word> (device <*>): bdev /dev/<dev> errs: wr <num>, rd <num>"]
         "Btrfs counts failed transfers on this device since the counters were last cleared.";
@@ -97,8 +97,8 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
         [Error "<word> <pci>: AMD-Vi: Event logged [IO_PAGE_FAULT",
          Error "AMD-Vi: Event logged [IO_PAGE_FAULT device=<name>",
          Error "DMAR: [DMA <*>Request device [<name>] fault"]
-        "A device reached for memory it may not touch.";
-        "Firmware of the device and the board; iommu=pt to see whether it depends on it."
+        "A device accessed memory it may not touch.";
+        "Firmware of the device and the board; try iommu=pt to see whether it makes a difference."
     InvalidOptimalSize Alone Source "sd.c:3264"
         [Warning "sd <hctl>: [<dev>] Optimal transfer size <num> <*>not a multiple of physical",
          Warning "sd <hctl>: [<dev>] Optimal transfer size <num> <*> > dev_max",

@@ -10,7 +10,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     CacheUnknown Alone Source "sd.c:2883"
         [Warning "sd <hctl>: [<dev>] Asking for cache data failed",
          Warning "sd <hctl>: [<dev>] Assuming drive cache: write through"]
-        "The device does not tell whether it caches writes, so the kernel sends it no flushes.";
+        "The device does not report whether it caches writes, so the kernel sends it no flushes.";
         "Do not trust it with a database; if it is known to cache, say so: write \"write back\" to \
          scsi_disk/*/cache_type"
     WriteCacheReport Statement Lab "sd.c:2866"
@@ -20,7 +20,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
     ScsiCommandFailed Errors Lab "scsi_lib.c:687"
         [Error "sd <hctl>: [<dev>] <*>FAILED Result: hostbyte=<word>",
          Error "sd <hctl>: <*>timing out command, waited <num>s"]
-        "The SCSI layer gave a command up.";
+        "The SCSI layer gave up on a command.";
         "hostbyte says who failed: DID_TIME_OUT and DID_NO_CONNECT the way to it, DID_OK the \
          device, whose reason is in the sense lines."
     ScsiMediaError Errors Lab "scsi_logging.c:275"
@@ -38,7 +38,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = table! {
         [Critical "<word> <hctl>: Device offlined - not ready after error recovery",
          Critical "<word> <hctl>: [<dev>] <*>rejecting I/O to offline device",
          Critical "<word> <hctl>: rejecting I/O to offline device"]
-        "The SCSI layer took the disk out; every request to it fails.";
+        "The SCSI layer took the disk offline; every request to it fails.";
         "Find the cause; only then write running to the device's state file in sysfs."
     NotReady Alone Lab "sd.c:2253"
         [Warning "sd <hctl>: [<dev>] Unit Not Ready", Info "sd <hctl>: [<dev>] Spinning up disk"]
