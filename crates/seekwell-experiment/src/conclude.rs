@@ -3,7 +3,7 @@
 use crate::conclusion::{Check, Checked, Conclusion, Decision, Exploratory};
 use crate::design::Shape;
 use crate::document::{Document, Run};
-use crate::error::told;
+use crate::error::in_words;
 use crate::resume::changes;
 use crate::steady::{SHORTEST_JUDGED, judge};
 use seekwell_inspect::diff::Change;
@@ -180,7 +180,7 @@ fn environment(document: &Document) -> Check {
         let text = "the target was attached and set up the same before and after";
         return check("environment", Checked::Passed, text);
     }
-    closed("environment", Gate::EnvironmentChanged { what: told(&found) })
+    closed("environment", Gate::EnvironmentChanged { what: in_words(&found) })
 }
 
 fn enough(document: &Document) -> Check {

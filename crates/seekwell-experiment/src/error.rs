@@ -78,7 +78,7 @@ pub enum ExperimentError {
     #[error(
         "the target is not as it was when experiment {id} began: {}; put that back and resume, or \
          start a new one",
-        told(changes)
+        in_words(changes)
     )]
     EnvironmentChanged {
         /// The experiment.
@@ -124,7 +124,7 @@ impl ExperimentError {
 }
 
 /// Changes in a sentence: `scheduler none → mq-deadline`, at most four of them.
-pub(crate) fn told(changes: &[Change]) -> String {
+pub(crate) fn in_words(changes: &[Change]) -> String {
     let side = |s: &Option<String>| s.clone().unwrap_or_else(|| "none".to_owned());
     let one = |c: &Change| format!("{} {} → {}", c.what, side(&c.before), side(&c.after));
     let mut words: Vec<String> = Vec::new();

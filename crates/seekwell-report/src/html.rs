@@ -17,7 +17,7 @@ use crate::figures::{Figure, figures};
 use crate::page::{self, Kept};
 use crate::rows::{Row, rows};
 use crate::sheet::{self, Sheet, shapes};
-use crate::study::{Told, preconditioning, study};
+use crate::study::{StudyText, preconditioning, study};
 use crate::suite::{StepRow, steps};
 use crate::text::escape_html;
 use crate::trace;
@@ -79,7 +79,7 @@ struct Entry<'a> {
     fidelity: Vec<Faith>,
     /// What was asked of several runs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    study: Option<Told>,
+    study: Option<StudyText>,
     /// What was written before measuring.
     #[serde(skip_serializing_if = "Option::is_none")]
     preconditioning: Option<String>,

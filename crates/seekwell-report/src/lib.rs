@@ -43,7 +43,7 @@ pub use html::{
 pub use markdown::markdown;
 pub use page::Kept;
 pub use rows::{Row, rows};
-pub use study::{Told, preconditioning, study};
+pub use study::{StudyText, preconditioning, study};
 pub use suite::{StepRow, steps};
 pub use terminal::{Style, facts, findings, inspect, prose, table, terminal};
 pub use text::{clean, wrap};

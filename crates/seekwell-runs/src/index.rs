@@ -29,7 +29,7 @@ const VERSION: i32 = 1;
 const FILE: &str = "index.db";
 const LOCK: &str = "index.lock";
 /// How long to wait for another process.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 const TABLES: &str = "
 CREATE TABLE runs (
@@ -136,7 +136,7 @@ impl SharedLock {
 }
 
 fn wait_for(file: &File, lock: FlockOperation) -> bool {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     while flock(file, lock).is_err() {
         if Instant::now() >= deadline {
             return false;
@@ -178,7 +178,7 @@ fn open(store: &Path) -> rusqlite::Result<Connection> {
         return Err(damaged("an index with a write-ahead log"));
     }
     let connection = Connection::open(file)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     // A power cut may cost the last rows, never the file; they come back from the bundles.
     connection.pragma_update(None, "synchronous", "normal")?;
     let sound: String = connection.query_row("PRAGMA quick_check(1)", [], |r| r.get(0))?;

@@ -2,50 +2,19 @@
 
 use super::*;
 use crate::terminal::Style;
-use seekwell_compare::sources::contents;
-use seekwell_compare::{
-    Better, Change, Claim, Comparison, Options, Point, Side, Trend, Unit, compare,
-};
+use crate::testing::questions::{AHCI, PIIX, fio, side};
+use seekwell_compare::{Better, Change, Claim, Comparison, Options, Point, Trend, Unit, compare};
 
-const PIIX: &str = "1.96,1.96,kvm,1,1252886317,4G,,439,99,52686,15,27168,5,2039,99,62782,4,228.9,3,\
-384,,,,,17299,43,379058,99,777,1,24781,49,522877,100,579,1,48125us,1645ms,1545ms,16144us,137ms,\
-863ms,1773ms,169us,18519ms,1403ms,14us,14935ms";
-const AHCI: &str = "1.96,1.96,kvm,1,1252887577,4G,,430,98,52639,14,27533,5,2066,99,62991,4,224.5,1,\
-384,,,,,28173,56,373407,98,1645,2,31110,61,522376,99,1026,1,50870us,1532ms,1655ms,10203us,\
-21423us,953ms,1363ms,157us,12877ms,1216ms,61us,11397ms";
 const PLAIN: Style = Style { color: false };
-
-fn side(name: &str, texts: &[String]) -> Side {
-    let mut found = texts.iter().map(|t| contents(t.as_bytes(), name).unwrap());
-    let first = found.next().unwrap();
-    let (_, mut runs) = first.configurations.into_iter().next().unwrap();
-    runs.extend(found.flat_map(|c| c.configurations).flat_map(|(_, runs)| runs));
-    Side { name: name.into(), source: first.kind, runs }
-}
 
 fn bonnie() -> Comparison {
     let sides = [side("piix", &[PIIX.to_owned()]), side("ahci", &[AHCI.to_owned()])];
     compare(&sides, &Options::default()).unwrap()
 }
 
-fn fio(name: &str, depth: u32, iops: &[f64]) -> Side {
-    let text = |iops: &f64| {
-        format!(
-            r#"{{"fio version":"fio-3.33","jobs":[{{"jobname":"rr","error":0,
-            "job options":{{"rw":"randread","iodepth":"{depth}","ioengine":"{name}"}},
-            "read":{{"iops":{iops},"bw_bytes":{},"runtime":1000,"total_ios":1000,
-            "clat_ns":{{"mean":{},"max":1e9,"N":1000,"percentile":{{"99.000000":{}}}}}}}}}]}}"#,
-            iops * 4096.0,
-            1e9 / iops,
-            2e9 / iops,
-        )
-    };
-    side(name, &iops.iter().map(text).collect::<Vec<_>>())
-}
-
 fn several() -> Comparison {
-    let a = fio("psync", 1, &[1000.0, 1010.0, 990.0, 1005.0, 995.0, 1002.0]);
-    let b = fio("libaio", 1, &[1100.0, 1111.0, 1089.0, 1105.0, 1095.0, 1102.0]);
+    let a = fio("psync", "psync", 1, &[1000.0, 1010.0, 990.0, 1005.0, 995.0, 1002.0]);
+    let b = fio("libaio", "libaio", 1, &[1100.0, 1111.0, 1089.0, 1105.0, 1095.0, 1102.0]);
     let expect = Some(Claim::Faster);
     compare(&[a, b], &Options { expect, ..Options::default() }).unwrap()
 }
@@ -137,7 +106,7 @@ fn several_runs_as_markdown() {
 
 #[test]
 fn different_workloads_are_marked_before_any_number() {
-    let sides = [fio("a", 1, &[1000.0]), fio("b", 8, &[4000.0])];
+    let sides = [fio("a", "a", 1, &[1000.0]), fio("b", "b", 8, &[4000.0])];
     let forced =
         compare(&sides, &Options { different_workloads: true, ..Options::default() }).unwrap();
     let text = comparison(&forced, false, 80, PLAIN);

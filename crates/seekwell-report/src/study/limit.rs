@@ -1,12 +1,12 @@
 //! The highest rate under a bound: the verdict, and the rates that were tried.
 
 use super::plot::{Panel, Unit};
-use super::told::Told;
+use super::text::StudyText;
 use crate::rows::NONE;
 use crate::units::{iops, percent, time};
 use seekwell_runs::{Limit, LimitOutcome, Trial};
 
-pub(super) fn told(limit: &Limit) -> Told {
+pub(super) fn text(limit: &Limit) -> StudyText {
     let metric = limit.metric.replace('_', ".");
     let mut trials: Vec<&Trial> = limit.trials.iter().collect();
     trials.sort_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s));
@@ -33,7 +33,7 @@ pub(super) fn told(limit: &Limit) -> Told {
         lines: vec![(metric.clone(), values)],
         unit: Unit::Time,
     };
-    Told {
+    StudyText {
         title: format!("The highest rate with {metric} ≤ {}", time(limit.bound_ns as f64)),
         sentences: sentences(limit, &metric),
         columns: ["bound", "wanted/s", "completed/s", &metric].map(String::from).into(),

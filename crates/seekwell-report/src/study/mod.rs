@@ -7,19 +7,19 @@ mod steady;
 mod sweep;
 #[cfg(test)]
 mod tests;
-mod told;
+mod text;
 
-pub use told::Told;
+pub use text::StudyText;
 
 use crate::units::{capacity, time};
 use seekwell_runs::{RunDocument, Study};
 
 /// What is to be said of a run's study, where it has one.
-pub fn study(document: &RunDocument) -> Option<Told> {
+pub fn study(document: &RunDocument) -> Option<StudyText> {
     Some(match document.study.as_ref()? {
-        Study::Sweep(sweep) => sweep::told(document, sweep),
-        Study::Limit(limit) => limit::told(limit),
-        Study::Steady(steady) => steady::told(steady),
+        Study::Sweep(sweep) => sweep::text(document, sweep),
+        Study::Limit(limit) => limit::text(limit),
+        Study::Steady(steady) => steady::text(steady),
     })
 }
 

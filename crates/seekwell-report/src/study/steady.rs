@@ -1,14 +1,14 @@
 //! Rounds until the rate is steady: whether it settled, and the rounds.
 
 use super::plot::{Panel, Unit};
-use super::told::Told;
+use super::text::StudyText;
 use crate::units::iops;
 use seekwell_runs::{Steady, SteadyOutcome};
 
 /// Rounds of the steady window.
 const WINDOW: u32 = 5;
 
-pub(super) fn told(steady: &Steady) -> Told {
+pub(super) fn text(steady: &Steady) -> StudyText {
     let rounds = &steady.rounds_per_s;
     let inside = |i: usize| match steady.outcome {
         Some(SteadyOutcome::Reached { from, .. }) => (from..from + WINDOW).contains(&(i as u32)),
@@ -42,7 +42,7 @@ pub(super) fn told(steady: &Steady) -> Told {
             rounds.len()
         ),
     };
-    Told {
+    StudyText {
         title: "Steady state".to_owned(),
         sentences: vec![sentence],
         columns: ["round", "", "requests/s"].map(String::from).into(),

@@ -1,13 +1,13 @@
 //! A sweep: its points as a table, rate and p99 over the first key as plots.
 
 use super::plot::{Panel, Unit};
-use super::told::Told;
+use super::text::StudyText;
 use crate::rows::{NONE, Row, rows};
 use crate::text::clean;
 use seekwell_io::workload::Pace;
 use seekwell_runs::{Phase, RunDocument, Sweep, Work};
 
-pub(super) fn told(document: &RunDocument, sweep: &Sweep) -> Told {
+pub(super) fn text(document: &RunDocument, sweep: &Sweep) -> StudyText {
     let all = rows(document);
     let of = |phase: &str| all.iter().filter(|r| r.phase == phase).collect::<Vec<&Row>>();
     let several = sweep.points.iter().any(|point| of(&point.phase).len() > 1);
@@ -38,7 +38,7 @@ pub(super) fn told(document: &RunDocument, sweep: &Sweep) -> Told {
     let empty = spare.count();
     columns.truncate(columns.len() - empty);
     table.iter_mut().for_each(|cells| cells.truncate(columns.len()));
-    Told {
+    StudyText {
         title: format!(
             "Sweep of {}",
             sweep.keys.iter().map(|k| clean(k)).collect::<Vec<_>>().join(", ")

@@ -44,7 +44,7 @@ pub fn terminal(document: &RunDocument, width: usize, style: Style) -> String {
         table::steps(&mut page, &steps(document));
     }
     faith(&mut page, document);
-    told(&mut page, &document.findings);
+    list(&mut page, &document.findings);
     let missing = document.inspection.missing.len();
     if missing > 0 {
         let what = if missing == 1 { "1 fact".to_owned() } else { format!("{missing} facts") };
@@ -169,7 +169,7 @@ pub(crate) fn worst_first(findings: &[Finding]) -> Vec<&Finding> {
 /// Findings alone, the worst first, at most `width` columns wide. Ends with a line end.
 pub fn findings(findings: &[Finding], width: usize, style: Style) -> String {
     let mut page = Page::new(width, style);
-    told(&mut page, findings);
+    list(&mut page, findings);
     page.finish()
 }
 
@@ -189,7 +189,7 @@ pub fn prose(text: &str, width: usize) -> String {
     page.finish()
 }
 
-fn told(page: &mut Page, findings: &[Finding]) {
+fn list(page: &mut Page, findings: &[Finding]) {
     page.heading("Findings");
     if findings.is_empty() {
         return page.text("Nothing was found wrong.", "", "", Paint::new());

@@ -4,7 +4,7 @@ use super::page::{DIM, Page};
 use super::table::columns;
 use crate::rows::{NONE, Row};
 use crate::study::plot::beside;
-use crate::study::{Told, preconditioning};
+use crate::study::{StudyText, preconditioning};
 use crate::text::{clean, columns as width_of};
 use anstyle::Style as Paint;
 use seekwell_runs::{RunDocument, Study};
@@ -42,7 +42,7 @@ pub(super) fn study(page: &mut Page, document: &RunDocument) -> bool {
 }
 
 /// The table, without the columns at its end for which there is no room.
-fn table(page: &mut Page, told: &Told) {
+fn table(page: &mut Page, told: &StudyText) {
     let widest = |i: usize| {
         let cells = told.rows.iter().filter_map(|cells| cells.get(i));
         cells.chain(told.columns.get(i)).map(|c| width_of(c)).max().unwrap_or(0)

@@ -8,16 +8,16 @@ use seekwell_runs::Tool;
 use seekwell_stats::{Arm, Better, Margin};
 use std::collections::BTreeMap;
 
-const PIIX: &str = "1.96,1.96,kvm,1,1252886317,4G,,439,99,52686,15,27168,5,2039,99,62782,4,228.9,3,\
-384,,,,,17299,43,379058,99,777,1,24781,49,522877,100,579,1,48125us,1645ms,1545ms,16144us,137ms,\
-863ms,1773ms,169us,18519ms,1403ms,14us,14935ms";
-const AHCI: &str = "1.96,1.96,kvm,1,1252887577,4G,,430,98,52639,14,27533,5,2066,99,62991,4,224.5,1,\
-384,,,,,28173,56,373407,98,1645,2,31110,61,522376,99,1026,1,50870us,1532ms,1655ms,10203us,\
-21423us,953ms,1363ms,157us,12877ms,1216ms,61us,11397ms";
+pub const PIIX: &str = "1.96,1.96,kvm,1,1252886317,4G,,439,99,52686,15,27168,5,2039,99,62782,4,\
+228.9,3,384,,,,,17299,43,379058,99,777,1,24781,49,522877,100,579,1,48125us,1645ms,1545ms,16144us,\
+137ms,863ms,1773ms,169us,18519ms,1403ms,14us,14935ms";
+pub const AHCI: &str = "1.96,1.96,kvm,1,1252887577,4G,,430,98,52639,14,27533,5,2066,99,62991,4,\
+224.5,1,384,,,,,28173,56,373407,98,1645,2,31110,61,522376,99,1026,1,50870us,1532ms,1655ms,\
+10203us,21423us,953ms,1363ms,157us,12877ms,1216ms,61us,11397ms";
 /// What a name could hold to break out of a page.
 pub const HOSTILE: &str = "<script>alert(1)</script></template><img src=x>\u{202e}";
 
-fn side(name: &str, texts: &[String]) -> Side {
+pub fn side(name: &str, texts: &[String]) -> Side {
     let mut found = texts.iter().map(|t| contents(t.as_bytes(), name).expect("a source"));
     let first = found.next().expect("a text");
     let (_, mut runs) = first.configurations.into_iter().next().expect("a configuration");
@@ -44,12 +44,13 @@ pub fn published() -> Comparison {
     found
 }
 
-fn fio(name: &str, iops: &[f64]) -> Side {
+/// Runs of fio with these rates, each its own file.
+pub fn fio(name: &str, engine: &str, depth: u32, iops: &[f64]) -> Side {
     let text = |iops: &f64| {
         let (bytes, mean, p99) = (iops * 4096.0, 1e9 / iops, 2e9 / iops);
         format!(
             r#"{{"fio version":"fio-3.33","jobs":[{{"jobname":"rr","error":0,
-            "job options":{{"rw":"randread","iodepth":"1","ioengine":"libaio"}},
+            "job options":{{"rw":"randread","iodepth":"{depth}","ioengine":"{engine}"}},
             "read":{{"iops":{iops},"bw_bytes":{bytes},"runtime":1000,"total_ios":1000,
             "clat_ns":{{"mean":{mean},"max":1e9,"N":1000,
             "percentile":{{"99.000000":{p99}}}}}}}}}]}}"#
@@ -60,8 +61,8 @@ fn fio(name: &str, iops: &[f64]) -> Side {
 
 /// Six runs of each of two sides, the second named by somebody with bad intentions.
 pub fn several() -> Comparison {
-    let a = fio("before", &[1000.0, 1010.0, 990.0, 1005.0, 995.0, 1002.0]);
-    let b = fio(HOSTILE, &[1100.0, 1111.0, 1089.0, 1105.0, 1095.0, 1102.0]);
+    let a = fio("before", "libaio", 1, &[1000.0, 1010.0, 990.0, 1005.0, 995.0, 1002.0]);
+    let b = fio(HOSTILE, "libaio", 1, &[1100.0, 1111.0, 1089.0, 1105.0, 1095.0, 1102.0]);
     let expect = Some(Claim::Faster);
     let options = Options { expect, ..Options::default() };
     let mut found = compare(&[a, b], &options).expect("a comparison");

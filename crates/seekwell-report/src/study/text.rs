@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// The text, table and plots of a study. All text is clean.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Told {
+pub struct StudyText {
     /// What it is.
     pub title: String,
     /// What came of it, in sentences; none for a sweep.
