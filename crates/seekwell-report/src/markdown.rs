@@ -32,7 +32,7 @@ pub fn markdown(document: &RunDocument) -> String {
     write_fidelity(&mut out, document);
     out += "## Findings\n\n";
     if document.findings.is_empty() {
-        out += "Nothing was found wrong.\n\n";
+        out += "No problems were found.\n\n";
     }
     for finding in worst_first(&document.findings) {
         write_finding(&mut out, finding);

@@ -90,7 +90,7 @@ fn run(document: &RunDocument) -> String {
     fidelity_tables(&mut out, document);
     out += "<h2>Findings</h2>\n";
     if document.findings.is_empty() {
-        out += "<p>Nothing was found wrong.</p>\n";
+        out += "<p>No problems were found.</p>\n";
     }
     worst_first(&document.findings).into_iter().for_each(|f| finding(&mut out, f));
     study_table(&mut out, document);

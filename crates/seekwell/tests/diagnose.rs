@@ -85,7 +85,7 @@ fn the_two_controllers_of_the_piix_page_are_told_apart_from_their_text_alone() {
         for word in [mode, driver, "from text alone"] {
             assert!(shown.out.contains(word), "{word:?} is not in {}", shown.out);
         }
-        let sound = shown.out.contains("Nothing was found wrong");
+        let sound = shown.out.contains("No problems were found");
         assert_eq!(sound, findings.is_empty(), "{}", shown.out);
     }
 }

@@ -32,6 +32,6 @@ function one(finding: Finding): HTMLElement {
 
 export function findings(run: Run, prefix: string): HTMLElement {
   const sorted = [...run.document.findings].sort((a, b) => markOf(a).order - markOf(b).order);
-  const none = sorted.length === 0 ? h("p", {}, "Nothing was found wrong.") : null;
+  const none = sorted.length === 0 ? h("p", {}, "No problems were found.") : null;
   return section("Findings", `${prefix}-findings`, none, ...sorted.map(one));
 }

@@ -192,7 +192,7 @@ pub fn prose(text: &str, width: usize) -> String {
 fn list(page: &mut Page, findings: &[Finding]) {
     page.heading("Findings");
     if findings.is_empty() {
-        return page.text("Nothing was found wrong.", "", "", Paint::new());
+        return page.text("No problems were found.", "", "", Paint::new());
     }
     for (i, finding) in worst_first(findings).into_iter().enumerate() {
         if i > 0 {

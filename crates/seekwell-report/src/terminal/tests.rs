@@ -140,7 +140,7 @@ fn an_array_at_forty_columns() {
     request (null target, depth 32)
 
     Findings
-    Nothing was found wrong.
+    No problems were found.
     ");
 }
 
