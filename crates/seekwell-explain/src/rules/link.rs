@@ -55,7 +55,8 @@ pub(super) const RULES: &[Rule] = &[
         known: "IDENTIFY word 77 is below the best of word 76 and there is no libata link.",
         why: "The link behind the adapter caps the drive at 150 or 300 MB/s, and nothing else in \
               the system shows it.",
-        fix: "check the cable or backplane between adapter and drive, and what the adapter supports",
+        fix: "check the cable or backplane between adapter and drive, and what the adapter \
+              supports",
         tune: None,
         check: Check::Facts(behind_adapter),
     },

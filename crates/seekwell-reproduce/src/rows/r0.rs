@@ -12,8 +12,8 @@ const MAXIMUM: &str = "the longest of many waits in one run follows the host's w
                        which no layer models";
 
 /// Test|unit|figures|shares of the processor|longest waits in ms, each of piix and AHCI|work of the
-/// host|what gives the modelled figure: the host alone, a stream with this share of reads, seeks, or
-/// a recorded phase with the seconds its processor took.
+/// host|what gives the modelled figure: the host alone, a stream with this share of reads, seeks,
+/// or a recorded phase with the seconds its processor took.
 const TESTS: &str = "\
 sequential output, per character|K/s|439 430|99 98|48.125 50.870|put_character|host
 sequential output, block|K/s|52686 52639|15 14|1645 1532|put_block|stream 0
