@@ -1,9 +1,9 @@
 //! Recorded block requests: where they come from, how they are kept, what they tell.
 //!
 //! Everything meets in one shape, the [`record::Record`], and moves in one way: a
-//! [`source::TraceSource`] hands out batches of records, whether it decodes a file of some other tool
-//! (`formats`), reads our own store, or listens to the kernel (`record`). Statistics, conversion
-//! and replay take any source, so memory stays bounded whatever the length of a trace.
+//! [`source::TraceSource`] hands out batches of records, whether it decodes a file of some other
+//! tool (`formats`), reads our own store, or listens to the kernel (`record`). Statistics,
+//! conversion and replay take any source, so memory stays bounded whatever the length of a trace.
 
 pub mod capture;
 pub mod copy;
