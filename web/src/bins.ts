@@ -3,7 +3,7 @@
  * of two, a value below 128 ns in a bin of its own.
  */
 
-import type { Bins } from "./types.ts";
+export type Bins = [bin: number, count: number][];
 
 const SUB = 64;
 

@@ -1,7 +1,8 @@
 /** Which phases belong together, decided by their workloads and not by their names. */
 
+import type { Bins } from "./bins.ts";
 import type {
-  Bins, Phase, RepeatDetail, RunDocument, Series, Spread, Work, Workload,
+  Phase, RepeatDetail, RunDocument, Series, Spread, Work, Workload,
 } from "./types.ts";
 
 /** A phase whose requests were drawn from a workload: no replay and no step of a suite. */

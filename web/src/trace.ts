@@ -1,6 +1,6 @@
 /** What the page gets of a trace. */
 
-import type { Bins } from "./types.ts";
+import type { Bins } from "./bins.ts";
 
 export interface TracePart {
   title: string;

@@ -1,5 +1,6 @@
 /** The documents the page shows, as seekwell writes them: `seekwell/run/1` and its detail. */
 
+import type { Bins } from "./bins.ts";
 import type { Trace, TraceStats } from "./trace.ts";
 
 export interface Fact<T> {
@@ -181,8 +182,6 @@ export interface Series {
   step_ns: number;
   steps: Interval[];
 }
-
-export type Bins = [bin: number, count: number][];
 
 export interface RepeatDetail {
   phase: string;

@@ -4,7 +4,7 @@ import {
   STEPS_PER_OCTAVE, density, densityEdge, densityRange, edges, highestQuantile, middleOf, nines,
   overRepeats, quantiles, shareAt,
 } from "../src/bins.ts";
-import type { Bins } from "../src/types.ts";
+import type { Bins } from "../src/bins.ts";
 
 test("the geometry is the program's: bins follow each other without a gap", () => {
   for (let bin = 0; bin < 64 * 29 - 1; bin++) {

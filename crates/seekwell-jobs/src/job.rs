@@ -18,6 +18,7 @@ pub use place::{
     Amount, Creation, Fallocate, Files, FixedRange, Service, ServiceOrder, Strided, Zoned,
 };
 
+use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,6 +38,26 @@ impl<T> By<T> {
     /// One value made for each kind from that of another triple.
     pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> By<U> {
         By { read: f(&self.read), write: f(&self.write), trim: f(&self.trim) }
+    }
+
+    /// The value for a kind of request; flushes have none and count as reads.
+    #[inline]
+    pub const fn of(&self, op: Op) -> &T {
+        match op {
+            Op::Read | Op::Flush => &self.read,
+            Op::Write => &self.write,
+            Op::Discard => &self.trim,
+        }
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub const fn of_mut(&mut self, op: Op) -> &mut T {
+        match op {
+            Op::Read | Op::Flush => &mut self.read,
+            Op::Write => &mut self.write,
+            Op::Discard => &mut self.trim,
+        }
     }
 
     /// The three values: reads, writes, discards.

@@ -2,7 +2,7 @@
 
 import { h, section, table } from "../dom.ts";
 import { plot } from "../plot.ts";
-import type { Bins } from "../types.ts";
+import type { Bins } from "../bins.ts";
 import type { Course, Trace, TracePart, TraceStats } from "../trace.ts";
 import { binary, iops, rate, threeDigits, time } from "../units.ts";
 import { densityPlot, tailPlot } from "./distribution.ts";

@@ -2,8 +2,8 @@
 //! or once their files are open, and before the first request.
 
 use super::error::{Fault, JobRunError, TraceFault};
+use super::group::groups;
 use super::media::Media;
-use super::record::groups;
 use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
 use seekwell_jobs::layout::{Layout, There};
 use seekwell_jobs::play::address::Address;

@@ -3,19 +3,16 @@
 
 use super::Request;
 use super::error::JobRunError;
-use super::stage::Outcome;
+use super::member::Outcome;
+use super::noted::Noted;
 use crate::sweep;
 use seekwell_access::{OutputFile, folder_of};
-use seekwell_io::clock::Clock;
-use seekwell_io::units::Nanos;
 use seekwell_jobs::job::{Job, Logs};
-use seekwell_jobs::layout::{Layout, Member};
+use seekwell_jobs::layout::Layout;
 use seekwell_jobs::output::{LogKind, job_log_paths, write_job_log};
-use seekwell_jobs::play::address::Address;
-use seekwell_jobs::play::log::{MOST, Recorded, Recorder};
+use seekwell_jobs::play::log::Recorded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Logs that this run wrote: where two stages have the same, it is the last one's.
 pub struct Written {
@@ -28,14 +25,6 @@ impl Written {
     pub const fn none(replace: bool) -> Self {
         Self { paths: BTreeSet::new(), replace }
     }
-}
-
-/// What a clone noted for its logs, and when its measuring began on the Unix clock.
-pub struct Noted {
-    /// What was noted.
-    pub recorded: Recorded,
-    /// Milliseconds since 1970.
-    pub epoch_ms: u64,
 }
 
 /// Whether the logs of all repeats can be written when the jobs are over.
@@ -61,21 +50,6 @@ pub fn check(
         }
     }
     Ok(())
-}
-
-/// What notes the requests of one clone, where its job asks for logs.
-pub fn recorder(jobs: &[Job], layout: &Layout, member: &Member) -> Option<Recorder> {
-    let logging = |m: &&Member| jobs[m.job].logs.any();
-    let clones = layout.members.iter().filter(logging).count().max(1);
-    let address = Address::new(member.uses.len());
-    Recorder::new(&jobs[member.job].logs, address, MOST / clones)
-}
-
-/// When measuring began on the Unix clock, from when it began on the engine's.
-pub fn epoch_ms(started: Nanos) -> u64 {
-    let ago = Clock::real().now().since(started);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (now.as_millis() as u64).saturating_sub(ago.0 / 1_000_000)
 }
 
 /// Writes the logs of a stage. Those of repeats after the first, which is number 0, are in folders

@@ -1,11 +1,12 @@
 //! One clone from start to end: its target, its requests, reading back what it wrote.
 
-use super::logs::{Noted, epoch_ms};
+use super::noted::{Noted, epoch_ms};
 use super::replay::Ended;
 use super::requests::Requests;
 use crate::replay::SPIN;
 use rustix::io::Errno;
 use rustix::thread::CpuSet;
+use seekwell_access::AccessError;
 use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source};
 use seekwell_io::measurement::{Measurement, Stopped};
@@ -21,6 +22,7 @@ use seekwell_jobs::play::source::back::ReadBack;
 use seekwell_jobs::play::source::written::Written;
 use seekwell_jobs::play::steady::Steady;
 use seekwell_jobs::play::watched::Watched;
+use seekwell_trace::error::TraceError;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -52,6 +54,26 @@ pub struct Ready<'a> {
     files: Vec<Arc<OwnedFd>>,
     target: Real<Data>,
 }
+
+/// Why a clone gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum MemberError {
+    /// A file could not be opened as the job asks.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The target cannot be set up or failed as a whole.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Its trace cannot be read any more.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// It was stopped before it began.
+    #[error("stopped before it began")]
+    NotBegun,
+}
+
+/// A clone's number in the layout and what it gave.
+pub type Outcome = (usize, Result<Played, MemberError>);
 
 /// What one clone gave.
 pub struct Played {

@@ -2,10 +2,12 @@
 
 mod check;
 mod error;
+mod group;
 mod logs;
 mod media;
 mod member;
 mod modelled;
+mod noted;
 mod record;
 mod replay;
 mod requests;
@@ -336,7 +338,7 @@ impl Plan<'_, '_> {
         session: &mut Session<'_, W>,
         (media, machine): (&mut Media, &mut Option<Modelled<'_>>),
         all: &[Phases],
-    ) -> Vec<stage::Outcome> {
+    ) -> Vec<member::Outcome> {
         let jobs = &self.parsed.jobs;
         let measured: Vec<usize> =
             stage.iter().copied().filter(|j| !jobs[*j].files.creation.only).collect();
@@ -359,7 +361,7 @@ impl Plan<'_, '_> {
             None => run.stage(&measured, media, &session.line),
         };
         let after = media.counters(&places, run.host.view);
-        let requests = |(_, played): &stage::Outcome| played.as_ref().map_or(0, Played::requests);
+        let requests = |(_, played): &member::Outcome| played.as_ref().map_or(0, Played::requests);
         let whole: u64 = played.iter().map(requests).sum();
         let asked =
             played.iter().filter_map(|(_, played)| played.as_ref().ok()).map(Played::moved).sum();
@@ -367,8 +369,8 @@ impl Plan<'_, '_> {
         let naming = Naming { plan: self, engine: run.engine, media };
         for phases in all {
             let of_group =
-                |p: &&stage::Outcome| phases.group.contains(&self.layout.members[p.0].job);
-            let mine: Vec<&stage::Outcome> = played.iter().filter(of_group).collect();
+                |p: &&member::Outcome| phases.group.contains(&self.layout.members[p.0].job);
+            let mine: Vec<&member::Outcome> = played.iter().filter(of_group).collect();
             if mine.is_empty() {
                 continue;
             }

@@ -1,8 +1,8 @@
 //! Jobs on a modelled machine: all clones of a stage take turns on one machine and its own clock,
 //! and each is measured for itself.
 
-use super::member::{Part, Played};
-use super::stage::{Ends, MemberError, Outcome, Run, ends};
+use super::member::{MemberError, Outcome, Part, Played};
+use super::stage::{Ends, Run, ends};
 use crate::dispatcher;
 use seekwell_io::engine::{Bounds, run_source};
 use seekwell_io::measurement::{Failure, Measurement, Stopped};

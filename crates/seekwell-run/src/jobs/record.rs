@@ -1,9 +1,9 @@
 //! What of jobs goes into the run document: a phase for each job, or for each group that reports
 //! together, and one for what is read back.
 
+use super::group::{Group, groups};
 use super::media::Media;
-use super::member::{Played, engine_name};
-use super::stage::MemberError;
+use super::member::{MemberError, Played, engine_name};
 use super::steady;
 use super::{Plan, check};
 use crate::replay::{fidelity as in_document, judged};
@@ -27,25 +27,6 @@ use seekwell_trace::replay::{Fidelity, Skipped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
-
-/// Jobs whose figures are added up, by their numbers, in their order.
-pub type Group = Vec<usize>;
-
-/// Which jobs are reported together.
-pub fn groups(jobs: &[Job]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    for (number, job) in jobs.iter().enumerate() {
-        let known = groups.iter_mut().find(|group| {
-            let first = &jobs[group[0]];
-            job.group.reporting && first.group.reporting && first.group.number == job.group.number
-        });
-        match known {
-            Some(group) => group.push(number),
-            None => groups.push(vec![number]),
-        }
-    }
-    groups
-}
 
 /// The phases of one group: what its jobs do, and what is read back.
 pub struct Phases {

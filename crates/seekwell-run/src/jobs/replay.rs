@@ -7,7 +7,6 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
 use seekwell_jobs::job::{By, Errors, Job};
 use seekwell_jobs::play::address::Address;
-use seekwell_jobs::play::source::draw::of;
 use seekwell_jobs::play::source::{Cut, failure};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::replay::{
@@ -210,7 +209,7 @@ impl Source for JobReplay {
             source.completed(request, submitted, completion);
         }
         let took = completion.at.since(submitted);
-        if of(&self.max_latency, request.op).is_some_and(|most| took > most) && self.cut.is_none() {
+        if self.max_latency.of(request.op).is_some_and(|most| took > most) && self.cut.is_none() {
             self.cut = Some(Cut::Late { op: request.op, took });
         }
     }

@@ -1,9 +1,9 @@
 //! Jobs that run at the same time: from one `stonewall` to the next.
 
-use super::logs::recorder;
+use super::group::groups;
 use super::media::Media;
-use super::member::{Part, Played};
-use super::record::groups;
+use super::member::{MemberError, Outcome, Part, Played};
+use super::noted::recorder;
 use super::replay::JobReplay;
 use super::requests::Requests;
 use super::trace::{self, Traces};
@@ -22,7 +22,6 @@ use seekwell_jobs::play::source::pace::{Flow, FlowShare};
 use seekwell_jobs::play::source::{JobSource, Setup};
 use seekwell_jobs::play::steady::Steady;
 use seekwell_jobs::play::watched::Watched;
-use seekwell_trace::error::TraceError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -32,23 +31,6 @@ use std::time::Duration;
 
 /// Between two looks at flags and at how far it is.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// Why a clone gave nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum MemberError {
-    /// A file could not be opened as the job asks.
-    #[error(transparent)]
-    Access(#[from] AccessError),
-    /// The target cannot be set up or failed as a whole.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// Its trace cannot be read any more.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// It was stopped before it began.
-    #[error("stopped before it began")]
-    NotBegun,
-}
 
 /// By job of a stage: set to end it.
 pub type Ends = BTreeMap<usize, Arc<AtomicBool>>;
@@ -340,6 +322,3 @@ impl Board {
         }
     }
 }
-
-/// A clone's number in the layout and what it gave.
-pub type Outcome = (usize, Result<Played, MemberError>);

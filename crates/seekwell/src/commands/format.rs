@@ -49,7 +49,7 @@ fn check_files(formats: &Formats, context: &Context) -> Result<(), CommandError>
 /// Whether the results of these workloads can be written for fio-plot.
 ///
 /// # Errors
-/// [`CommandError::File`] for the first that cannot be.
+/// [`CommandError::Failed`] for the first that cannot be.
 pub fn check_plots(formats: &Formats, workloads: &[&Options]) -> Result<(), CommandError> {
     let Some(dir) = &formats.output_dir else { return Ok(()) };
     for options in workloads {

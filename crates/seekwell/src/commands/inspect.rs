@@ -7,29 +7,17 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::saved;
-use seekwell_inspect::{Host, InspectError, Inspection, Target, all_disks, inspect, text};
+use seekwell_inspect::{Host, Inspection, inspect, text};
 use seekwell_run::{Judged, judge, live_log};
 use seekwell_sys::{MAX_TEXT, SnapshotError, read_file_or_pipe};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Several inspections as one document.
 #[derive(Serialize)]
 struct Inspections<'a> {
     schema: &'static str,
     inspections: &'a [Judged],
-}
-
-/// The targets of the running system with these paths; every disk where there are none.
-///
-/// # Errors
-/// For the first path that is no target.
-pub fn targets(paths: &[PathBuf], context: &Context) -> Result<Vec<Target>, InspectError> {
-    let view = &context.view;
-    if paths.is_empty() {
-        return Ok(all_disks(view));
-    }
-    paths.iter().map(|path| Target::resolve(view, path)).collect()
 }
 
 pub fn run(args: &Inspect, context: &Context) -> Ended {
@@ -111,7 +99,7 @@ fn look(
             _ => (found, log),
         });
     }
-    let targets = targets(&args.targets, context)?;
+    let targets = super::snapshot::targets(&args.targets, context)?;
     let mut found: Vec<Inspection> =
         targets.iter().map(|target| inspect(&context.view, target)).collect();
     if args.probe {

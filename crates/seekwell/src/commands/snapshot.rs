@@ -6,10 +6,10 @@ use crate::context::Context;
 use crate::exit::CommandError;
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::saved::{self, About, MAX_LOG, SavedError};
-use seekwell_inspect::{Device, Inspection, Target};
+use seekwell_inspect::{Device, InspectError, Inspection, Target, all_disks};
 use seekwell_sys::{Bundle, KMSG, Mask, View, read_kmsg};
 use std::hash::{BuildHasher, RandomState};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A number of this installation that is not for others to see (machine-id(5)).
 const MACHINE_ID: &str = "/etc/machine-id";
@@ -55,7 +55,7 @@ fn chosen(bundle: Bundle, args: &Inspect) -> Result<(Bundle, Vec<Inspection>), S
 }
 
 fn live(args: &Inspect, context: &Context) -> Result<(Bundle, Vec<Inspection>), CommandError> {
-    let targets = super::inspect::targets(&args.targets, context)?;
+    let targets = targets(&args.targets, context)?;
     let log = match read_kmsg(Path::new(KMSG), MAX_LOG) {
         Ok(log) => Some(log),
         Err(error) => {
@@ -66,6 +66,18 @@ fn live(args: &Inspect, context: &Context) -> Result<(Bundle, Vec<Inspection>), 
     let tool = format!("seekwell {}", env!("CARGO_PKG_VERSION"));
     let about = About { tool, date: jiff::Timestamp::now().to_string(), log };
     Ok(saved::capture(&context.view, &targets, &about))
+}
+
+/// The targets of the running system with these paths; every disk where there are none.
+///
+/// # Errors
+/// For the first path that is no target.
+pub fn targets(paths: &[PathBuf], context: &Context) -> Result<Vec<Target>, InspectError> {
+    let view = &context.view;
+    if paths.is_empty() {
+        return Ok(all_disks(view));
+    }
+    paths.iter().map(|path| Target::resolve(view, path)).collect()
 }
 
 fn masked(bundle: &Bundle, found: &[Inspection], context: &Context) -> (Bundle, Vec<Inspection>) {

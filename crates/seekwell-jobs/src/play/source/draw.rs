@@ -1,30 +1,10 @@
 //! What kind of request comes next, how long it is, and which file it goes to.
 
 use super::walk::Walk;
-use crate::job::{Blocks, By, Kind, Service, ServiceOrder};
+use crate::job::{Blocks, Kind, Service, ServiceOrder};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
 use seekwell_io::workload::{Law, Spread, below};
-
-/// The value of a triple for a kind of request; flushes have none and count as reads.
-#[inline]
-pub const fn of<T>(by: &By<T>, op: Op) -> &T {
-    match op {
-        Op::Read | Op::Flush => &by.read,
-        Op::Write => &by.write,
-        Op::Discard => &by.trim,
-    }
-}
-
-/// The same, to be changed.
-#[inline]
-pub const fn of_mut<T>(by: &mut By<T>, op: Op) -> &mut T {
-    match op {
-        Op::Read | Op::Flush => &mut by.read,
-        Op::Write => &mut by.write,
-        Op::Discard => &mut by.trim,
-    }
-}
 
 /// Draws kinds of requests.
 #[derive(Debug, Clone, Copy)]

@@ -14,7 +14,7 @@ pub mod written;
 
 use super::address::Address;
 use crate::job::{By, Errors, Job, Kind, ThinkAt};
-use draw::{Kinds, Picker, Sizes, of};
+use draw::{Kinds, Picker, Sizes};
 use pace::{Floor, FlowShare, Pacer, Think, TooSlow};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -405,7 +405,7 @@ impl JobSource {
             Ok(kind) => kind,
             Err(at) => return Next::NotBefore(at),
         };
-        let len = of(&self.sizes, op).draw(&mut self.rng);
+        let len = self.sizes.of(op).draw(&mut self.rng);
         let Some((address, len)) = self.place(op, len) else { return Next::Done };
         self.quota.left = self.quota.left.saturating_sub(u64::from(len));
         self.quota.requests -= 1;
@@ -486,7 +486,7 @@ impl Source for JobSource {
         if let Some(search) = &mut self.search {
             search.completed(latency, completion.at);
         }
-        if of(&self.max_latency, op).is_some_and(|most| latency > most) && self.cut.is_none() {
+        if self.max_latency.of(op).is_some_and(|most| latency > most) && self.cut.is_none() {
             self.cut = Some(Cut::Late { op, took: latency });
         }
     }

@@ -1,6 +1,5 @@
 //! What holds requests back: rates, pauses, shares against other jobs; and what is too slow.
 
-use super::draw::{of, of_mut};
 use crate::job::{By, Job, Process, ThinkAt, Thinktime};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
@@ -52,14 +51,14 @@ impl Pacer {
     /// When a kind of request is due; none where it is not bounded. The first is due at once.
     #[inline]
     pub fn due(&mut self, op: Op, now: Nanos) -> Option<Nanos> {
-        let limit = of_mut(&mut self.limits, op).as_mut()?;
+        let limit = self.limits.of_mut(op).as_mut()?;
         Some(Nanos(*limit.due_ns.get_or_insert(now.0 as f64) as u64))
     }
 
     /// A request was handed out: the next is due a gap later.
     #[inline]
     pub fn issued(&mut self, op: Op, len: u32, rng: &mut Xoshiro256PlusPlus) {
-        let Some(limit) = of_mut(&mut self.limits, op) else { return };
+        let Some(limit) = self.limits.of_mut(op) else { return };
         let mut gap = limit.ns_per_request + limit.ns_per_byte * f64::from(len);
         if limit.poisson {
             gap *= exponential(rng);
@@ -256,7 +255,7 @@ impl Floor {
 
     /// Counts a request that is done.
     pub fn completed(&mut self, op: Op, len: u32) {
-        let done = of_mut(&mut self.done, op);
+        let done = self.done.of_mut(op);
         (done.0, done.1) = (done.0 + u64::from(len), done.1 + 1);
     }
 
@@ -269,13 +268,13 @@ impl Floor {
         }
         let per_s = |n: u64| (n as f64 / elapsed.as_secs_f64()) as u64;
         let short = [Op::Read, Op::Write, Op::Discard].into_iter().find_map(|op| {
-            let (bytes, requests) = *of(&self.done, op);
+            let (bytes, requests) = *self.done.of(op);
             let check = |needed: Option<u64>, n, unit| {
                 let found = per_s(n);
                 needed.filter(|needed| found < *needed).map(|needed| (needed, found, unit))
             };
-            let (needed, found, unit) = check(*of(&self.bytes, op), bytes, "bytes/s")
-                .or_else(|| check(*of(&self.requests, op), requests, "requests/s"))?;
+            let (needed, found, unit) = check(*self.bytes.of(op), bytes, "bytes/s")
+                .or_else(|| check(*self.requests.of(op), requests, "requests/s"))?;
             Some(TooSlow { op, unit, needed, found })
         });
         self.since = Some(now);

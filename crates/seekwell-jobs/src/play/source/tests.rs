@@ -1,7 +1,7 @@
 //! Laws of what a clone asks for, on a virtual clock.
 
 use super::walk::Region;
-use super::{ANY_SEQUENCE, JobSource, Setup, draw};
+use super::{ANY_SEQUENCE, JobSource, Setup};
 use crate::job::Job;
 use crate::{Surroundings, parse_text};
 use proptest::prelude::*;
@@ -194,5 +194,5 @@ fn shares_of_sizes_and_kinds_are_what_was_asked_for() {
     let small = reads.iter().filter(|r| r.len == 4096).count();
     assert!((share(small, reads.len()) - 0.1).abs() < 0.02);
     assert!(seen.iter().filter(|r| r.op == Op::Write).all(|r| r.len == 16384));
-    assert_eq!(*draw::of(&job.align_bytes, Op::Read), 4096);
+    assert_eq!(*job.align_bytes.of(Op::Read), 4096);
 }

@@ -1,6 +1,5 @@
 //! Where in one file the next request goes.
 
-use super::draw::{of, of_mut};
 use crate::job::{By, Distribution, Job, Strided};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
@@ -179,15 +178,15 @@ impl Walk {
             return None;
         };
         self.issued += len;
-        *of_mut(&mut self.last, op) = at;
-        *of_mut(&mut self.next, op) = at + len;
+        *self.last.of_mut(op) = at;
+        *self.next.of_mut(op) = at + len;
         Some((self.region.start + at, len as u32))
     }
 
     /// The next place in order; beyond an end it goes on at the other.
     fn following(&mut self, op: Op, wanted: u64) -> Option<(u64, u64)> {
-        let align = *of(&self.align, op);
-        let mut at = *of(&self.next, op);
+        let align = *self.align.of(op);
+        let mut at = *self.next.of(op);
         if self.skip < 0 {
             let last = self.region.bytes - wanted.min(self.region.bytes);
             at = at.checked_sub(self.skip.unsigned_abs()).map_or(last, |at| at.min(last));
@@ -214,7 +213,7 @@ impl Walk {
         let follows = match self.follow {
             0 => {
                 self.follow = self.draw_every - 1;
-                let percent = *of(&self.percent_random, op);
+                let percent = *self.percent_random.of(op);
                 percent < 100 && below(rng, 100) >= percent
             }
             _ => {
@@ -223,7 +222,7 @@ impl Walk {
             }
         };
         if follows && self.identical && self.issued > 0 {
-            let at = *of(&self.last, op);
+            let at = *self.last.of(op);
             return Some((at, self.fitting(wanted, self.region.bytes - at)));
         }
         let next = if follows { self.following(op, wanted) } else { None };
@@ -239,7 +238,7 @@ impl Walk {
             }
             Place::Drawn(_) if next.is_some() => next,
             Place::Drawn(spreads) => {
-                let at = of(spreads, op).draw(rng) * *of(&self.align, op);
+                let at = spreads.of(op).draw(rng) * *self.align.of(op);
                 let room = self.region.bytes - at;
                 Some((at, self.fitting(wanted, room)))
             }
@@ -265,9 +264,9 @@ impl Walk {
             self.next = By::all(stride.start);
         }
         let end = (stride.start + zones.range_bytes).min(self.region.bytes);
-        let align = *of(&self.align, op);
+        let align = *self.align.of(op);
         let at = if matches!(self.place, Place::Sequential) {
-            let at = (*of(&self.next, op)).clamp(stride.start, end).next_multiple_of(align);
+            let at = (*self.next.of(op)).clamp(stride.start, end).next_multiple_of(align);
             if at + wanted > end { stride.start } else { at }
         } else {
             let blocks = (end - stride.start).saturating_sub(wanted) / align + 1;
@@ -294,9 +293,9 @@ pub fn covers(job: &Job) -> bool {
 /// The law of each kind of request over the offsets at which it may begin.
 fn spreads(job: &Job, region: Region, align: By<u64>) -> By<Spread> {
     let one = |op: Op| {
-        let align = *of(&align, op);
+        let align = *align.of(op);
         // The shortest request fits at the last offset; longer ones are cut there.
-        let shortest = u64::from(of(&job.blocks, op).min());
+        let shortest = u64::from(job.blocks.of(op).min());
         let blocks = region.bytes.saturating_sub(shortest) / align + 1;
         Spread::new(&law(&job.random.distribution, op, region, align), blocks)
     };
@@ -319,7 +318,7 @@ fn law(distribution: &Distribution, op: Op, region: Region, align: u64) -> Law {
                 first += blocks;
                 zone
             };
-            Law::Zoned(of(zones, op).iter().map(zone).collect())
+            Law::Zoned(zones.of(op).iter().map(zone).collect())
         }
     }
 }

@@ -12,7 +12,9 @@ use seekwell_sys::{MAX_TEXT, read_text};
 use serde_json::{Value, json};
 use std::path::Path;
 
-use super::validate::QUANTILES;
+/// Quantiles that are shown.
+pub(super) const QUANTILES: [(&str, f64); 5] =
+    [("p10", 0.1), ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
 pub fn run(args: &Validate, context: &Context) -> Ended {
     let system = read(&args.machine).map_err(ImportError::from)?;

@@ -1,6 +1,7 @@
 //! `seekwell machine validate`: a machine held against measured service times, or a system of
 //! DiskSim under its own workload.
 
+use super::system::QUANTILES;
 use crate::Ended;
 use crate::cli::machine::Validate;
 use crate::context::Context;
@@ -16,10 +17,6 @@ use seekwell_trace::source::each_batch;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Quantiles that are shown.
-pub(super) const QUANTILES: [(&str, f64); 5] =
-    [("p10", 0.1), ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
 pub fn run(args: &Validate, context: &Context) -> Ended {
     let Some(trace) = &args.trace else {
