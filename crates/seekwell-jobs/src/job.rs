@@ -282,7 +282,7 @@ pub struct Access {
     pub random: bool,
     /// Share of reads in a mix, 0 to 100.
     pub read_percent: u8,
-    /// Random jobs: so many requests follow each other before the next offset is drawn
+    /// Random jobs: this many requests follow each other before the next offset is drawn
     /// (`rw=randread:8`); 1 for each its own.
     pub draw_every: u32,
     /// Sequential jobs: added to the offset after each request (`rw=read:4k`), in bytes; negative
@@ -432,9 +432,9 @@ pub struct Engine {
     pub depth: u32,
     /// Handed over together (`iodepth_batch`); 0 means as many as `depth`.
     pub batch: u32,
-    /// Waits for at least so many completions; 0 only looks.
+    /// Waits for at least this many completions; 0 only looks.
     pub batch_complete_min: u32,
-    /// Takes at most so many completions; 0 means as many as there are.
+    /// Takes at most this many completions; 0 means as many as there are.
     pub batch_complete_max: u32,
     /// Once full, is filled again only below this depth (`iodepth_low`).
     pub depth_low: u32,
@@ -463,9 +463,9 @@ pub enum OpenSync {
 pub struct Durability {
     /// Each write is durable when it returns.
     pub open: OpenSync,
-    /// An `fsync` after so many writes; 0 for none.
+    /// An `fsync` after this many writes; 0 for none.
     pub fsync_every: u32,
-    /// An `fdatasync` after so many writes; 0 for none.
+    /// An `fdatasync` after this many writes; 0 for none.
     pub fdatasync_every: u32,
     /// An `fsync` of each file when the job is done.
     pub end_fsync: bool,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// There is no such suite.
-    #[error("no suite is called {name:?}; there are {known}")]
+    #[error("there is no suite {name:?}; available: {known}")]
     NoSuchSuite {
         /// What was asked for.
         name: String,

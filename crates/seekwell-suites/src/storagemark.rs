@@ -42,7 +42,7 @@ pub static SUITE: Suite = Suite {
            on a file: in recorded order and depth, without recorded times, around the page cache.",
     takes: ["10 s", "10 s to 10 min"],
     writes: "one file, 256 MiB or 3 GiB, and what the traces write into it",
-    source: "StorageMark 2004 of Tweakers (IPEAK trace and playback); traces recorded anew",
+    source: "StorageMark 2004 of Tweakers (IPEAK trace and playback); traces re-recorded",
     on: On::Directory,
     tunables: &[
         Tunable::new(

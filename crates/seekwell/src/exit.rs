@@ -83,7 +83,7 @@ pub enum CommandError {
     #[error("{} holds no inspection to compare: {why}", path.display())]
     NoInspection { path: PathBuf, why: String },
     /// No finding has this identifier.
-    #[error("no finding is called {id:?}{}", if near.is_empty() {
+    #[error("there is no finding {id:?}{}", if near.is_empty() {
         "; they look like SW-LINK-001".to_owned()
     } else {
         format!("; near it: {}", near.join(", "))
@@ -114,7 +114,9 @@ pub enum CommandError {
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
     /// The result cannot be written in the format that was asked for.
-    #[error("{suite} gives no result that {format} can hold; it is for the suite fs")]
+    #[error(
+        "results of the suite {suite} cannot be exported as {format}; those of the suite fs can"
+    )]
     NoSuchResult { suite: String, format: &'static str },
     /// A form for other programs holds one run.
     #[error("fio's results are of one run, and {given} were given")]

@@ -144,7 +144,7 @@ fn what_a_model_cannot_do_is_refused() {
     let err = refused(&with(&["null", "--set", "host.tags=split"]));
     assert!(err.contains("--set is for modelled machines"), "{err}");
     let err = refused(&with(&["sata-7200.toml", "--set", "controller.kind=scsi"]));
-    assert!(err.contains("`scsi` is none of none, ide, ahci"), "{err}");
+    assert!(err.contains("`scsi` is not one of none, ide, ahci"), "{err}");
 }
 
 #[test]

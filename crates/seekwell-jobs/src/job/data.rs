@@ -71,7 +71,7 @@ pub enum Contents {
 pub struct Buffers {
     /// With what they are filled.
     pub contents: Contents,
-    /// Filled anew for each request, else once.
+    /// Refilled for each request, else once.
     pub refill: bool,
     /// A few bytes change for each request.
     pub scramble: bool,
@@ -128,7 +128,7 @@ pub struct TrimCheck {
     pub percent: u8,
     /// They have to read as zeroes.
     pub verify_zero: bool,
-    /// Discards begin after so many writes; 0 for at the end.
+    /// Discards begin after this many writes; 0 for at the end.
     pub backlog: u64,
     /// Discarded together.
     pub backlog_batch: u64,
@@ -145,7 +145,7 @@ pub struct Verify {
     pub read_back: bool,
     /// Nothing is written: what an earlier run wrote is checked (`verify_only`).
     pub only: bool,
-    /// A header every so many bytes; none for one a block.
+    /// A header for each this many bytes; none for one a block.
     pub interval_bytes: Option<u32>,
     /// Where in the interval the header is, in bytes.
     pub offset_bytes: u32,
@@ -158,7 +158,7 @@ pub struct Verify {
     pub dump: bool,
     /// Threads that check; 0 for the job itself.
     pub threads: u32,
-    /// Blocks are read back after so many writes in place of at the end; none for the end.
+    /// Blocks are read back after this many writes in place of at the end; none for the end.
     pub backlog: Option<u64>,
     /// Read back together; none for as many as `backlog`.
     pub backlog_batch: Option<u64>,

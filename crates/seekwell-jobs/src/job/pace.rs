@@ -73,13 +73,13 @@ pub enum Process {
 /// The most, and the least, that a clone does in a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rate {
-    /// At most so many bytes a second.
+    /// At most this many bytes a second.
     pub bytes_per_s: By<Option<u64>>,
-    /// At most so many requests a second.
+    /// At most this many requests a second.
     pub iops: By<Option<u32>>,
-    /// The job fails below so many bytes a second.
+    /// The job fails below this many bytes a second.
     pub min_bytes_per_s: By<Option<u64>>,
-    /// The job fails below so many requests a second.
+    /// The job fails below this many requests a second.
     pub min_iops: By<Option<u32>>,
     /// How requests are spaced.
     pub process: Process,
@@ -139,7 +139,7 @@ pub struct Hints {
     pub sq_poll_cpu: Option<u32>,
     /// Requests are not vectored.
     pub non_vectored: bool,
-    /// Every so many requests are forced to a kernel worker.
+    /// Every Nth request is forced to a kernel worker.
     pub force_async: u32,
     /// Requests fail rather than wait.
     pub nowait: bool,

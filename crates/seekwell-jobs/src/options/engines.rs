@@ -8,7 +8,7 @@ pub(crate) enum Found {
     Kind(EngineKind),
     /// fio has it; this program does not, because it is for something else.
     Refused(&'static str),
-    /// There is none of this name; these are near.
+    /// Unknown; these names are near.
     Unknown(Vec<&'static str>),
 }
 

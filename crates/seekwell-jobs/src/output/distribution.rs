@@ -28,7 +28,7 @@ impl<V: Serialize> Serialize for Ordered<V> {
     }
 }
 
-/// The middle of a bin in nanoseconds; of a bin that is none, the last one's.
+/// The middle of a bin in nanoseconds; past the last bin, that of the last.
 fn middle(bin: u32) -> u64 {
     Histogram::middle_of((bin as usize).min(BINS - 1))
 }

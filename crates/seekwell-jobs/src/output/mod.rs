@@ -55,7 +55,7 @@ pub enum OutputError {
         /// Number of the repeat, from 1.
         repeat: u32,
     },
-    /// A time that is none.
+    /// Not a time.
     #[error("{found:?} in the run is not a time")]
     Time {
         /// What it says.

@@ -215,7 +215,7 @@ mod tests {
         Steady::new(job.steady_state.expect("a rule"))
     }
 
-    /// Does so many requests of 4 KiB in each second; the second in which it was steady.
+    /// Does this many requests of 4 KiB in each second; the second in which it was steady.
     fn run(steady: &Steady, per_s: &[u64]) -> Option<usize> {
         steady.start(Nanos::ZERO);
         let second = |n: usize| Nanos::from_millis(1000 * n as u64);

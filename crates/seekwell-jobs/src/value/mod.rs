@@ -181,7 +181,7 @@ pub(crate) fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// CPU numbers: `0,2-4`. Numbers above 4095 are refused: no kernel has so many.
+/// CPU numbers: `0,2-4`. Numbers above 4095 are refused: no kernel has that many.
 pub(crate) fn cpus(text: &str) -> Parsed<Vec<u32>> {
     let needed = "CPU numbers such as 0,2-4, below 4096";
     let one = |text: &str| match text.trim().parse::<u32>() {

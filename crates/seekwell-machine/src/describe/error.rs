@@ -70,7 +70,7 @@ pub enum Problem {
         expected: &'static str,
     },
     /// A word that is not one of those known.
-    #[error("`{found}` is none of {}", among.join(", "))]
+    #[error("`{found}` is not one of {}", among.join(", "))]
     NotAmong {
         /// What is there.
         found: String,

@@ -90,7 +90,7 @@ fn what_does_not_fit_is_named_with_line_and_key() {
     );
     assert_eq!(
         told("write-back", "writeback"),
-        "m.toml:4: drive.mode: `writeback` is none of write-back, write-through"
+        "m.toml:4: drive.mode: `writeback` is not one of write-back, write-through"
     );
     assert!(told("rpm = 7200", "rpm = ").starts_with("m.toml:2: "), "syntax");
     assert!(told("7200", "1e400").contains("drive.rpm"), "no infinity");
@@ -144,7 +144,10 @@ fn a_value_that_does_not_say_where_it_is_from_is_refused() {
     let error =
         Description::read("m.toml", "[drive]\nrpm = { value = 1, from = \"hearsay\" }", &empty());
     let error = error.expect_err("no such source").to_string();
-    assert!(error.contains("`hearsay` is none of datasheet, measured, fitted, assumed"), "{error}");
+    assert!(
+        error.contains("`hearsay` is not one of datasheet, measured, fitted, assumed"),
+        "{error}"
+    );
     let fitted = "[drive]\nrpm = { value = 1, from = \"fitted\" }";
     assert!(Description::read("m.toml", fitted, &empty()).is_err(), "fitted on what?");
 }

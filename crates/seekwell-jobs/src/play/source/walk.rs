@@ -19,7 +19,7 @@ pub struct Region {
 enum Place {
     /// One after the other.
     Sequential,
-    /// Each block once in a pass; blocks of so many bytes.
+    /// Each block once in a pass; blocks of this many bytes.
     Covered(Cover, u64),
     /// By a law for each kind; blocks may come again before all were used.
     Drawn(Box<By<Spread>>),
