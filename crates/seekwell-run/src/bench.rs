@@ -93,7 +93,7 @@ pub fn bench<W: Watcher>(
         Question::Sweep(grid) => sweep(&mut stage, options, grid)?,
         Question::Limit(workload, bound) => limit::search(&mut stage, options, workload, *bound)?,
     };
-    stage.session.conclude(interrupted, options.size_bytes);
+    stage.session.conclude(interrupted, stage.wanted_bytes);
     Ok(stage.session.end())
 }
 

@@ -145,6 +145,7 @@ pub(crate) fn ready<'a>(
     let wanted = Wanted {
         set: &[],
         inspection: &inspection,
+        offset_bytes: a.offset_bytes.max(b.offset_bytes),
         size_bytes: document.size_bytes,
         default_bytes: FILE_BYTES,
         destroy: document.destroy.as_deref().map(|serial| Consent { serial, accepted }),

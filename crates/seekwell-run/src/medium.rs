@@ -20,9 +20,11 @@ const NULL_BYTES: u64 = 1 << 40;
 pub struct Wanted<'a> {
     /// The target.
     pub inspection: &'a Inspection,
-    /// Size of a temporary file, or of the part of the target that is used.
+    /// First byte used, the largest of all workloads.
+    pub offset_bytes: u64,
+    /// How much of the target is used from there on.
     pub size_bytes: Option<u64>,
-    /// Size of a temporary file where none was asked for.
+    /// How much of a temporary file is used where nothing else was asked for.
     pub default_bytes: u64,
     /// The device that may be overwritten.
     pub destroy: Option<Consent<'a>>,
@@ -30,6 +32,13 @@ pub struct Wanted<'a> {
     pub writes: bool,
     /// What is to be different in a modelled machine: `controller.kind=ide`.
     pub set: &'a [(String, String)],
+}
+
+impl Wanted<'_> {
+    /// Where the used part ends, where that was asked for.
+    pub fn end_bytes(&self) -> Option<u64> {
+        self.size_bytes.map(|size| size.saturating_add(self.offset_bytes))
+    }
 }
 
 /// What is measured, and how documents and plans name it.
@@ -115,7 +124,8 @@ fn lay_out(
     watcher: &impl Watcher,
 ) -> Result<Scratch, RunError> {
     sweep(dir, |text| watcher.note(text));
-    let wanted_bytes = wanted.size_bytes.unwrap_or(wanted.default_bytes);
+    let default_bytes = wanted.default_bytes.saturating_add(wanted.offset_bytes);
+    let wanted_bytes = wanted.end_bytes().unwrap_or(default_bytes);
     let mut progress = |done: u64, whole: u64| {
         watcher.part(&format!("laying out a temporary file of {} MiB", whole >> 20), done, whole);
     };
@@ -130,7 +140,7 @@ fn lay_out(
 }
 
 fn null(wanted: &Wanted<'_>) -> Ready {
-    let region_bytes = wanted.size_bytes.unwrap_or(NULL_BYTES);
+    let region_bytes = wanted.end_bytes().unwrap_or(NULL_BYTES);
     let inputs = PlanInputs {
         medium: PlanMedium::Scratch,
         region_bytes,
@@ -143,7 +153,7 @@ fn null(wanted: &Wanted<'_>) -> Ready {
 
 fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, RunError> {
     let model = target::model(path, wanted.set)?;
-    let region_bytes = wanted.size_bytes.unwrap_or(model.capacity());
+    let region_bytes = wanted.end_bytes().unwrap_or(model.capacity());
     if region_bytes > model.capacity() {
         return Err(RunError::LargerThanMachine {
             asked: region_bytes,
@@ -182,7 +192,7 @@ fn ready(
 ) -> Ready {
     let direct = opened.direct();
     let region_bytes =
-        wanted.size_bytes.map_or(opened.size_bytes(), |s| s.min(opened.size_bytes()));
+        wanted.end_bytes().map_or(opened.size_bytes(), |s| s.min(opened.size_bytes()));
     let inputs = PlanInputs {
         medium: match &opened {
             Opened::Scratch(_) => PlanMedium::Scratch,

@@ -207,7 +207,7 @@ fn runs_of_one_label_in_two_set_ups_failed_runs_and_runs_without_numbers_are_nam
     home.copies("killed", "20200103", &rates[..2], |_, run| run["status"] = json!("running"));
     let ran = home.run(&["compare", "mixed", "killed"]);
     assert_eq!(ran.status, 2);
-    assert!(ran.err.contains("no run with the label \"killed\" came to its end"), "{}", ran.err);
+    assert!(ran.err.contains("no run with the label \"killed\" is complete"), "{}", ran.err);
 }
 
 #[test]

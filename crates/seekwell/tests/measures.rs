@@ -64,6 +64,21 @@ fn reads_of_a_temporary_file_reach_the_device_and_leave_nothing_behind() {
 }
 
 #[test]
+fn the_size_counts_from_the_offset_as_in_fio() {
+    // `--offset=64m --size=64m` made a file of 64 MiB and had no room left in it.
+    let Some(dir) = Place::with_room(2 * ROOM) else { return };
+    let (home, path) = (home(), dir.path().to_str().unwrap());
+    let args = ["bench", "--on", path, "--offset=64M", "--size=64M", "--runtime=600ms", "--json"];
+    let ran = run(home.path(), &args);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let document = ran.json();
+    let workload = &document["phases"][0]["workload"];
+    assert_eq!(workload["offset_bytes"], 64 << 20);
+    assert_eq!(workload["region_bytes"], 64 << 20);
+    assert_eq!(document["medium"]["size_bytes"], 128 << 20);
+}
+
+#[test]
 fn a_kept_run_is_listed_shown_reported_and_removed() {
     let home = home();
     let args = ["bench", "--on", "null", "--runtime=600ms", "--label", "first", "--json"];

@@ -309,6 +309,20 @@ fn tags_bound_what_is_outstanding_whatever_the_policy() {
 }
 
 #[test]
+fn a_trace_that_ends_within_a_mebibyte_gets_a_file_that_holds_all_of_it() {
+    // The file was rounded down, and nearly every trace refused in a directory by default.
+    let Some(dir) = Place::with_room(80 * MIB) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let far = 70 * MIB + 4096;
+    let lines = (0..50).map(|i| line(600 * i, "read", far - (i + 1) * 4096, 4096, "sda", ""));
+    let trace = trace(home.path(), "far.csv", lines);
+    let ran = replay(home.path(), &trace, &["--on", dir.path().to_str().unwrap(), "--json"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert_eq!(requests(&ran.json(), 0, "read"), 50);
+    assert_eq!(ran.json()["medium"]["size_bytes"], 71 * MIB);
+}
+
+#[test]
 fn speed_and_dependent_mode_shorten_a_replay() {
     let home = tempfile::tempdir().unwrap();
     let trace = reads(home.path(), 2000, 600);

@@ -73,7 +73,10 @@ fn space(input: &Observed<'_>) -> Option<Found> {
     let available = fs.and_then(|f| f.available_bytes.as_ref());
     proof.extend(available.map(|a| fact_bytes("free on the file system", a)));
     let mount = fs.map_or(".", |f| f.mount_point.value.as_str());
-    let remedy = if is_file {
+    let remedy = if is_file && wanted.is_none() {
+        // As small as it was asked to be, whatever is free.
+        "use a larger part of the disk: --size=1g, or size=1g in a job file".into()
+    } else if is_file {
         format!(
             "free some space (du -xh {} | sort -h | tail shows where it is) or name a directory on \
              a file system with more",
@@ -164,6 +167,14 @@ mod tests {
         };
         assert_eq!(Case::hdd().with(small).finding(SPACE).severity, Severity::Warning);
         Case::zram().with(small).quiet(SPACE);
+    }
+
+    #[test]
+    fn a_file_that_is_as_small_as_it_was_asked_to_be_is_not_for_want_of_space() {
+        // `--size=32m` told users with 64 GiB free to free some space.
+        let asked = |c: &mut Case| c.wanted_bytes = Some(32 << 20);
+        let f = Case::nvme().with(file(32 << 20)).with(asked).finding(SPACE);
+        assert!(f.remedy.starts_with("use a larger part"), "{f:?}");
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Stage<'a, W> {
     pub executor: RealExecutor,
     /// Bytes in reach from the start of the target.
     region_bytes: u64,
+    /// The size that was asked for, from the start of the target.
+    pub wanted_bytes: Option<u64>,
     /// Whether the target can be driven past the page cache.
     direct: bool,
 }
@@ -53,6 +55,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
         let mut session = Session::begin(host, watcher, purpose, inspection.clone())?;
         let wanted = Wanted {
             inspection: &inspection,
+            offset_bytes: workloads.iter().map(|w| w.offset_bytes).max().unwrap_or(0),
             size_bytes: options.size_bytes,
             default_bytes: GIB,
             destroy: options.destroy,
@@ -66,7 +69,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
         if options.precondition || matches!(question, Question::Steady(_)) {
             executor.keep_machine();
         }
-        Ok(Self { session, executor, region_bytes, direct })
+        Ok(Self { session, executor, region_bytes, wanted_bytes: wanted.end_bytes(), direct })
     }
 
     /// Runs a plan, on a preconditioned region where that is asked for; gives whether it was

@@ -142,6 +142,7 @@ fn lane(
     }
     let wanted = Wanted {
         inspection: &inspection,
+        offset_bytes: 0,
         size_bytes: options.size_bytes.or((inspection.kind == TargetKind::Null).then_some(end)),
         default_bytes: end.max(SMALLEST),
         destroy: destroy

@@ -126,13 +126,15 @@ fn ready(
     let wanted = Wanted {
         set: &[],
         inspection: &inspection,
+        offset_bytes: options.offset_bytes,
         size_bytes: trial.size_bytes,
         default_bytes: FILE_BYTES,
         destroy: trial.destroy,
         writes: options.writes(),
     };
     let ready = prepare(&wanted, host, watcher)?;
-    let workload = options.workload(ready.inputs.region_bytes, ready.inputs.direct, 1);
+    let room = ready.inputs.region_bytes.saturating_sub(options.offset_bytes);
+    let workload = options.workload(room, ready.inputs.direct, 1);
     workload.check()?;
     let control = Arc::clone(host.control);
     Ok((RealExecutor::new(ready.source, engine, options.tags(), control), workload))

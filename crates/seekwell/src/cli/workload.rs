@@ -36,7 +36,7 @@ pub struct Workload {
         value_parser = values::duration
     )]
     pub ramp_time: Nanos,
-    /// Size of the temporary file, or of the part of the target used
+    /// How much of the target is used from --offset on, or of a temporary file
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub size: Option<u64>,
     /// First byte used

@@ -29,6 +29,7 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
     let wanted = Wanted {
         set: &args.set,
         inspection: &inspection,
+        offset_bytes: 0,
         size_bytes: args.size,
         default_bytes,
         destroy: args.destroy.consent(),
