@@ -33,6 +33,11 @@ impl Inspection {
     /// The schema's name.
     pub const SCHEMA: &str = "seekwell/inspect/1";
 
+    /// Whether its device is known from printed text alone, which shows controllers and no disks.
+    pub fn is_from_text(&self) -> bool {
+        self.device.as_ref().is_some_and(|device| device.dev.is_empty())
+    }
+
     /// One of which nothing is known but its path and what it is.
     pub fn new(path: &str, kind: TargetKind) -> Self {
         Self {

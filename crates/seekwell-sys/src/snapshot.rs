@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 const AFTER: &str = "sysfs-after.txt";
 /// The kernel log in a snapshot folder: raw records where they were kept, else as `dmesg` shows it.
 const LOGS: [&str; 2] = ["kmsg.txt", "dmesg.txt"];
-/// What `lspci` printed, in a snapshot folder.
-const LSPCI_TEXT: &str = "lspci-vvnnk.txt";
+/// What `lspci` printed, in a snapshot folder: the first of these that is there.
+const LSPCI_TEXTS: [&str; 3] = ["lspci-vvnnk.txt", "lspci-vvnn.txt", "lspci.txt"];
 /// A saved machine, held in memory and read like the live one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
@@ -60,14 +60,11 @@ impl Snapshot {
         if let Some(text) = sections {
             snapshot.sections(SECTIONS, &text)?;
         }
-        for name in LOGS {
-            if let Some(log) = bytes(&folder.join(name))? {
-                snapshot.put_file(Path::new(KMSG), log);
-                break;
+        for (path, names) in [(KMSG, &LOGS[..]), (LSPCI, &LSPCI_TEXTS)] {
+            let mut contents = names.iter().map(|name| bytes(&folder.join(name)));
+            if let Some(content) = contents.find_map(Result::transpose).transpose()? {
+                snapshot.put_file(Path::new(path), content);
             }
-        }
-        if let Some(text) = bytes(&folder.join(LSPCI_TEXT))? {
-            snapshot.put_file(Path::new(LSPCI), text);
         }
         if snapshot.is_empty() {
             return Err(SnapshotError::NotOne { path: folder.to_path_buf() });

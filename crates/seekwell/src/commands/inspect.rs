@@ -7,9 +7,9 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::saved;
-use seekwell_inspect::{Host, Inspection, inspect, text};
+use seekwell_inspect::{Inspection, TargetKind, inspect, text};
 use seekwell_run::{Judged, judge, live_log};
-use seekwell_sys::{MAX_TEXT, SnapshotError, read_file_or_pipe};
+use seekwell_sys::{MAX_TEXT, SnapshotError, path_text, read_file_or_pipe};
 use serde::Serialize;
 use std::path::Path;
 
@@ -91,13 +91,14 @@ fn look(
             Err(error @ SnapshotError::NoHeader { .. }) => (from_text(args, error)?, None),
             opened => super::snapshot::look(args, opened?, context)?,
         };
-        let log = named.or(log);
-        return Ok(match (&args.from, &log) {
-            (Some(from), Some(_)) if found.is_empty() => {
-                (vec![log_alone(&from.display().to_string())], log)
-            }
-            _ => (found, log),
-        });
+        let (mut found, log) = (found, named.or(log));
+        if let (Some(from), Some(log)) = (&args.from, &log)
+            && found.iter().all(Inspection::is_from_text)
+        {
+            let source = if args.log.is_some() { log.source.clone() } else { path_text(from) };
+            found.push(log_alone(&source));
+        }
+        return Ok((found, log));
     }
     let targets = super::snapshot::targets(&args.targets, context)?;
     let mut found: Vec<Inspection> =
@@ -114,9 +115,8 @@ fn look(
 
 /// The inspection of a machine of which there is its log, called `source`, and nothing else.
 fn log_alone(source: &str) -> Inspection {
-    let notes = vec!["a kernel log alone: the disks it speaks of are not seen".into()];
-    let (target, path) = (source.to_owned(), source.to_owned());
-    Inspection { target, path, host: Host::default(), notes, ..Inspection::null() }
+    let notes = vec!["a kernel log alone: the disks it names are not visible".into()];
+    Inspection { notes, ..Inspection::new(source, TargetKind::File) }
 }
 
 /// A file that is no snapshot may be the text of `lspci -vvnn`; otherwise `error` stands.
