@@ -4,11 +4,40 @@
 //! file. Saved state is tied to the serial number or WWN, to the kernel's `diskseq`, which grows
 //! with every attachment, and to the boot.
 
-use crate::error::TuneError;
-use seekwell_inspect::{Device, DeviceKind, Target, inspect};
-use seekwell_sys::{DevId, View, parse_mountinfo};
+use seekwell_inspect::{Device, DeviceKind, InspectError, Target, inspect};
+use seekwell_sys::{DevId, View, ViewError, classify, parse_mountinfo};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+/// Why there is no disk to tune, or why it is not known whether it is in use.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskError {
+    /// The target does not exist, or is not something on a disk.
+    #[error(transparent)]
+    Target(#[from] InspectError),
+    /// There is no disk to tune under the target.
+    #[error("{given} cannot be tuned: {why}")]
+    NoDisk {
+        /// As it was given.
+        given: String,
+        /// Why.
+        why: String,
+    },
+    /// Whether the disk is in use could not be told.
+    #[error("cannot tell whether {disk} is in use: {source}")]
+    Unsure {
+        /// The disk.
+        disk: String,
+        /// Why.
+        source: ViewError,
+    },
+}
+
+classify!(DiskError {
+    Usage: NoDisk;
+    Refused: Unsure;
+    | Self::Target(error) => error.class(),
+});
 
 /// By what a disk is known again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,8 +61,8 @@ impl Identity {
     /// hangs they may not answer.
     ///
     /// # Errors
-    /// [`TuneError::NoDisk`] when there is none.
-    pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, TuneError> {
+    /// [`DiskError::NoDisk`] when there is none.
+    pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, DiskError> {
         let dir = folder(view, dev).ok_or_else(|| gone(dev))?;
         Ok(Self::read(view, &dir, dev))
     }
@@ -117,8 +146,8 @@ fn folder(view: &dyn View, dev: DevId) -> Option<PathBuf> {
     view.canonical(&all.join(name)).ok()
 }
 
-fn gone(dev: DevId) -> TuneError {
-    TuneError::NoDisk {
+fn gone(dev: DevId) -> DiskError {
+    DiskError::NoDisk {
         given: format!("device {dev}"),
         why: "the kernel shows no device with this number".to_owned(),
     }
@@ -129,12 +158,12 @@ impl Disk {
     /// system a path is on.
     ///
     /// # Errors
-    /// [`TuneError::Target`] for a bad path, [`TuneError::NoDisk`] for one that is on no disk that
+    /// [`DiskError::Target`] for a bad path, [`DiskError::NoDisk`] for one that is on no disk that
     /// could be tuned.
-    pub fn of(view: &dyn View, path: &Path) -> Result<Self, TuneError> {
+    pub fn of(view: &dyn View, path: &Path) -> Result<Self, DiskError> {
         let target = Target::resolve(view, path)?;
         let given = target.given.clone();
-        let mut device = inspect(view, &target).device.ok_or_else(|| TuneError::NoDisk {
+        let mut device = inspect(view, &target).device.ok_or_else(|| DiskError::NoDisk {
             given: given.clone(),
             why: "there is no block device under it".to_owned(),
         })?;
@@ -147,8 +176,8 @@ impl Disk {
     /// The disk with this device number, by the view alone.
     ///
     /// # Errors
-    /// [`TuneError::NoDisk`] when there is none.
-    pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, TuneError> {
+    /// [`DiskError::NoDisk`] when there is none.
+    pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, DiskError> {
         let dir = folder(view, dev).ok_or_else(|| gone(dev))?;
         let name = dir.file_name().and_then(|n| n.to_str()).ok_or_else(|| gone(dev))?;
         let target = Target::block_device(name, dev);
@@ -156,9 +185,9 @@ impl Disk {
         Self::from_device(view, device, &target.given)
     }
 
-    fn from_device(view: &dyn View, device: Device, given: &str) -> Result<Self, TuneError> {
+    fn from_device(view: &dyn View, device: Device, given: &str) -> Result<Self, DiskError> {
         let no_disk =
-            |why: &str| TuneError::NoDisk { given: given.to_owned(), why: why.to_owned() };
+            |why: &str| DiskError::NoDisk { given: given.to_owned(), why: why.to_owned() };
         if device.kind == DeviceKind::MultipathHead {
             return Err(no_disk(
                 "it is the head of several paths, and settings of the head do not reach the paths",
@@ -224,8 +253,8 @@ impl Disk {
     ///
     /// # Errors
     /// When it cannot be told: what cannot be told counts as in use.
-    pub fn in_use(&self, view: &dyn View) -> Result<Option<String>, TuneError> {
-        let unsure = |source| TuneError::Unsure { disk: self.identity.name.clone(), source };
+    pub fn in_use(&self, view: &dyn View) -> Result<Option<String>, DiskError> {
+        let unsure = |source| DiskError::Unsure { disk: self.identity.name.clone(), source };
         let mut members = vec![(self.identity.name.clone(), self.dir.clone())];
         for name in view.list(&self.dir).map_err(unsure)? {
             let dir = self.dir.join(&name);

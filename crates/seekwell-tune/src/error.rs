@@ -1,11 +1,11 @@
 //! Why settings could not be tried, kept or put back.
 
 use crate::apply::WriteError;
+use crate::disk::DiskError;
 use crate::journal::JournalError;
 use crate::persist::PersistError;
 use crate::setting::{Risk, SettingError};
-use seekwell_inspect::InspectError;
-use seekwell_sys::{Class, Classified, ViewError, classify, sudo_if_denied};
+use seekwell_sys::{Class, Classified, classify, sudo_if_denied};
 use std::io;
 use std::path::PathBuf;
 
@@ -13,17 +13,9 @@ use std::path::PathBuf;
 /// but for [`TuneError::NotApplied`], which says what is left.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
-    /// The target is not there or not something with a disk.
+    /// There is no disk to tune, or whether it is in use cannot be told.
     #[error(transparent)]
-    Target(#[from] InspectError),
-    /// There is no disk to tune under the target.
-    #[error("{given} cannot be tuned: {why}")]
-    NoDisk {
-        /// As it was given.
-        given: String,
-        /// Why.
-        why: String,
-    },
+    Disk(#[from] DiskError),
     /// A key or value makes no sense for this disk.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -47,14 +39,6 @@ pub enum TuneError {
         key: String,
         /// What uses it.
         by: String,
-    },
-    /// Whether the disk is in use could not be told.
-    #[error("cannot tell whether {disk} is in use: {source}")]
-    Unsure {
-        /// The disk.
-        disk: String,
-        /// Why.
-        source: ViewError,
     },
     /// The disk is in trouble already.
     #[error("{disk} is not in a state to try settings on: {why}")]
@@ -167,10 +151,10 @@ pub enum TuneError {
 }
 
 classify!(TuneError {
-    Usage: NoDisk, NoTrial, Which;
-    Refused: Risk, InUse, Unsure, Unwell, Busy, Unfinished, Over, Replaced, OtherMachine, Guard,
+    Usage: NoTrial, Which;
+    Refused: Risk, InUse, Unwell, Busy, Unfinished, Over, Replaced, OtherMachine, Guard,
         Silent, Told, Persist, Hidden, RunDir;
-    | Self::Target(error) => error.class(),
+    | Self::Disk(error) => error.class(),
     | Self::Setting(error) => error.class(),
     | Self::Journal(error) => error.class(),
     | Self::NotApplied { left, .. } | Self::GuardLost { left } => {

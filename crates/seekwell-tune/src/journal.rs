@@ -22,7 +22,7 @@
 
 use crate::apply::{Change, Difference, Limits, Original, RestoreOutcome};
 use crate::disk::{Identity, Machine};
-use crate::guard::Reason;
+use crate::reason::Reason;
 use crate::setting::Stage;
 use rustix::fs::FlockOperation;
 use seekwell_sys::{MAX_TEXT, classify, read_file, sudo_if_denied};

@@ -23,12 +23,14 @@ pub mod guard;
 pub mod journal;
 pub mod persist;
 pub mod plan;
+mod reason;
 pub mod setting;
 pub mod trial;
 pub mod writer;
 
 pub use commands::Commanded;
-pub use disk::{Disk, Identity, Machine};
+pub use disk::{Disk, DiskError, Identity, Machine};
 pub use error::TuneError;
 pub use plan::{Plan, plan};
+pub use reason::{Reason, Trouble};
 pub use trial::{Unfinished, default_run_dir, unfinished};

@@ -4,8 +4,7 @@
 
 use crate::apply::current;
 use crate::conflict::{Other, others};
-use crate::disk::{Disk, Identity};
-use crate::error::TuneError;
+use crate::disk::{Disk, DiskError, Identity};
 use crate::setting::{Attribute, Risk, Scope, attributes};
 use seekwell_inspect::DeviceKind;
 use seekwell_sys::View;
@@ -89,8 +88,8 @@ impl Plan {
 /// Plans for one disk.
 ///
 /// # Errors
-/// [`TuneError::Unsure`] when it cannot be told whether the disk is in use.
-pub fn plan(view: &dyn View, disk: &Disk) -> Result<Plan, TuneError> {
+/// [`DiskError::Unsure`] when it cannot be told whether the disk is in use.
+pub fn plan(view: &dyn View, disk: &Disk) -> Result<Plan, DiskError> {
     let present = attributes(view, disk);
     let known = Known { view, disk, present: &present };
     Ok(Plan {

@@ -1,35 +1,19 @@
 //! `try`, `keep`, `undo` and `status`.
 
-use crate::apply::{Applier, Change, Difference, Limits, Original, RestoreOutcome, current};
-use crate::conflict::{Other, others};
-use crate::disk::{Disk, Identity, Machine};
+use crate::apply::{Change, Difference, Limits, RestoreOutcome};
+use crate::conflict::Other;
+use crate::disk::{Identity, Machine};
 use crate::error::TuneError;
-use crate::guard::{self, Ask, Reason, Reply, Report, Started};
-use crate::journal::{
-    self, Begin, Journal, JournalEntry, JournalError, JournalState, Phase, TrialFiles, VERSION,
-};
-use crate::persist::{self, Rule, Verified};
-use crate::plan::pio_mode;
-use crate::setting::{
-    Attribute, Request, Risk, Scope, SettingError, attributes, find, hdparm, parse,
-};
-use crate::writer::{Sysfs, Writer};
+use crate::journal::{JournalState, Phase, TrialFiles};
+use crate::setting::Risk;
 use seekwell_sys::View;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Where journals are unless the environment says otherwise: gone at a reboot, as settings are.
 const RUN_DIR: &str = "/run/seekwell";
-
-/// How often a guard looks at the disk's health.
-const WATCH: Duration = Duration::from_secs(1);
-
-/// A read of the guard's own that takes longer means trouble.
-const CANARY: Duration = Duration::from_secs(5);
 
 /// The folder for journals: what `SEEKWELL_RUN_DIR` says, or `/run/seekwell`.
 pub fn default_run_dir(set: Option<&OsStr>) -> PathBuf {

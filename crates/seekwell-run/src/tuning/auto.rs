@@ -96,7 +96,7 @@ pub fn auto(
     let workload = &options.workload;
     workload.workload(u64::from(workload.block_bytes), true, 1).check()?;
     let view = Commanded::new(host.view);
-    let disk = Disk::of(&view, &options.target)?;
+    let disk = Disk::of(&view, &options.target).map_err(TuneError::from)?;
     let wanted = match options.candidates.as_slice() {
         [] => candidates(&view, &disk, &load(workload))?,
         words => {

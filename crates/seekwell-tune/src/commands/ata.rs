@@ -7,7 +7,7 @@
 //! Sources: ATA8-ACS (T13/1699-D) §7.16 for IDENTIFY words 82–94, §7.48 for the subcommands of SET
 //! FEATURES (acoustics: ATA/ATAPI-7 §6.49, obsolete since); SAT-3 §12.2 for the wrapping.
 
-use super::{Knobs, not_offered, number};
+use super::knobs::{Knobs, not_offered, number};
 use seekwell_inspect::probe::{Passthrough, ProbeError, Reply, SgIo};
 use std::io;
 use std::path::Path;

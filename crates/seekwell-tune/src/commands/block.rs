@@ -4,7 +4,7 @@
 //! `HDIO_GET_32BIT`); `ata_sas_scsi_ioctl` of drivers/ata/libata-scsi.c, which changes the width
 //! for drivers that can do both and takes only the present one for all others.
 
-use super::{Knobs, not_offered, number};
+use super::knobs::{Knobs, not_offered, number};
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

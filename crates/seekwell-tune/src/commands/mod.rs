@@ -8,30 +8,16 @@
 
 mod ata;
 mod block;
+mod knobs;
 mod nvme;
 
+pub use knobs::Knobs;
 pub use nvme::health_log;
 
 use seekwell_sys::{View, ViewError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// A device with settings that are commands, opened.
-pub trait Knobs: std::fmt::Debug + Send + Sync {
-    /// The value of a setting.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::NotFound`] when the device does not offer it, and what the kernel or the
-    /// drive answers.
-    fn read(&self, knob: &str) -> io::Result<String>;
-
-    /// Sets it.
-    ///
-    /// # Errors
-    /// As for [`Knobs::read`]; a value that is none is [`io::ErrorKind::InvalidInput`].
-    fn write(&self, knob: &str, text: &str) -> io::Result<()>;
-}
 
 /// The folder and name of a setting that is a command; `None` for a file's path.
 pub fn split(path: &Path) -> Option<(&Path, &str)> {
@@ -97,17 +83,6 @@ impl<V: View> View for Commanded<V> {
             Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
         }
     }
-}
-
-/// What a device does not offer.
-fn not_offered() -> io::Error {
-    io::ErrorKind::NotFound.into()
-}
-
-/// A number from `least` to `most`.
-fn number(text: &str, least: u32, most: u32) -> io::Result<u32> {
-    let number = text.trim().parse().ok().filter(|n| (least..=most).contains(n));
-    number.ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 #[cfg(test)]

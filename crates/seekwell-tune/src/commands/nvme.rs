@@ -8,7 +8,7 @@
 //! Sources: NVM Express Base Specification 1.4, §5.9, §5.15.2 (figure 247) and §5.21;
 //! `linux/nvme_ioctl.h`.
 
-use super::{Knobs, not_offered, number};
+use super::knobs::{Knobs, not_offered, number};
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -1,6 +1,6 @@
 //! A read of the guard's own: the surest sign that a disk still answers.
 
-use super::Trouble;
+use crate::reason::Trouble;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::alloc::{Layout, alloc_zeroed, dealloc};

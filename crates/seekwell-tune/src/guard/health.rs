@@ -1,7 +1,7 @@
 //! Signs of trouble that the kernel shows without being asked to do anything.
 
-use super::Trouble;
 use crate::disk::Disk;
+use crate::reason::Trouble;
 use seekwell_sys::View;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

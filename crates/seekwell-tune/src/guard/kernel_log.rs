@@ -1,6 +1,6 @@
 //! What the kernel says while settings are on trial.
 
-use super::Trouble;
+use crate::reason::Trouble;
 use seekwell_inspect::Severity;
 use seekwell_inspect::log::Collector;
 use seekwell_sys::{KMSG, KmsgReader, KmsgRecord, View};

@@ -1,6 +1,7 @@
 //! Write caching and discarding: where data can be lost.
 
-use super::{Risk, Setting, Udev, Values, always_d};
+use super::definition::{Risk, Setting, Udev, always_d, one};
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,7 @@ fn cache_risk(value: &str) -> Risk {
 
 fn scsi_disk(view: &dyn View, disk: &Disk, key: &str) -> Vec<(String, PathBuf)> {
     let Some(dir) = &disk.scsi_disk else { return Vec::new() };
-    super::one(view, key, dir.join(key))
+    one(view, key, dir.join(key))
 }
 
 fn cache_type(view: &dyn View, disk: &Disk, key: &str) -> Vec<(String, PathBuf)> {
@@ -58,7 +59,7 @@ fn cache_type(view: &dyn View, disk: &Disk, key: &str) -> Vec<(String, PathBuf)>
         return found;
     }
     // Of virtio-blk it is the disk's own, and asks the host.
-    super::one(view, key, disk.at(key))
+    one(view, key, disk.at(key))
 }
 
 fn cache_types(_: &dyn View, disk: &Disk, _: &Path) -> Values {

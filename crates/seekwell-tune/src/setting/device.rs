@@ -1,6 +1,7 @@
 //! The SCSI and ATA device: how deep it is asked, and how long it is waited for.
 
-use super::{Setting, Udev, Values, always_c, one};
+use super::definition::{Setting, Udev, always_c, one};
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::Path;

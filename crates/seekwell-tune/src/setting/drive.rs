@@ -1,6 +1,7 @@
 //! The drive's own settings that only a command reaches, and two flags of the kernel's.
 
-use super::{Risk, Setting, Udev, Values, always_a, one};
+use super::definition::{Risk, Setting, Udev, always_a, one};
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::PathBuf;

@@ -4,29 +4,8 @@
 //! with success and no effect. What still has an effect is mapped to the setting that has it; the
 //! rest is refused with the true reason.
 
-use super::Request;
+use super::request::{Request, Switch};
 use crate::disk::Disk;
-use std::fmt;
-
-/// One switch with its value; empty when none was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
-    letter: char,
-    value: String,
-}
-
-impl Switch {
-    /// `None` when hdparm has no such switch that sets something.
-    pub fn new(letter: char, value: String) -> Option<Self> {
-        "aABcdkmMQrSuWX".contains(letter).then_some(Self { letter, value })
-    }
-}
-
-impl fmt::Display for Switch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hdparm -{}{}", self.letter, self.value)
-    }
-}
 
 /// Why a switch is not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,9 @@
 //! The scheduler's own parameters: `queue/iosched/*`, which come and go with it.
 
-use super::{Attribute, Setting, SettingError, Stage, Udev, Values, nearest};
+use super::definition::{Attribute, Setting, Stage, Udev};
+use super::error::SettingError;
+use super::nearest::nearest;
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::PathBuf;

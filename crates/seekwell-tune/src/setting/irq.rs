@@ -1,6 +1,7 @@
 //! Which CPUs answer the controller's interrupts. A vector the driver manages refuses the write.
 
-use super::{Scope, Setting, Udev, Values};
+use super::definition::{Scope, Setting, Udev};
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! Features of an NVMe controller: every namespace of it has them together.
 
+use super::definition::{Risk, Scope, Setting, Udev, one};
 use super::drive::at;
-use super::{Risk, Scope, Setting, Udev, Values, one};
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Sleeping links, sleeping controllers: latency and, on some hardware, lost devices.
 
-use super::{Risk, Scope, Setting, Udev, Values, one};
+use super::definition::{Risk, Scope, Setting, Udev, one};
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::PathBuf;

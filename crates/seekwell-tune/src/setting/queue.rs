@@ -1,6 +1,7 @@
 //! The request queue: `queue/*` of the disk.
 
-use super::{Setting, Stage, Udev, Values, always_a, always_b, always_c, always_d, one};
+use super::definition::{Setting, Stage, Udev, always_a, always_b, always_c, always_d, one};
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,26 @@
 //! What was typed: `KEY=VALUE`, or a classic switch such as `-a256`.
 
-use super::hdparm::Switch;
+use std::fmt;
+
+/// One switch of `hdparm` with its value; empty when none was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switch {
+    pub(super) letter: char,
+    pub(super) value: String,
+}
+
+impl Switch {
+    /// `None` when hdparm has no such switch that sets something.
+    pub fn new(letter: char, value: String) -> Option<Self> {
+        "aABcdkmMQrSuWX".contains(letter).then_some(Self { letter, value })
+    }
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "hdparm -{}{}", self.letter, self.value)
+    }
+}
 
 /// What one word asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@ use super::hdparm::Why;
 use super::*;
 use seekwell_sys::fake::Fake;
 use seekwell_sys::{DevId, Snapshot};
+use std::path::Path;
 
 /// An AHCI disk as the kernel shows it.
 pub(crate) fn ahci() -> Fake {

@@ -1,5 +1,6 @@
 //! What an attribute takes.
 
+use super::nearest::{did_you_mean, nearest};
 use std::fmt;
 
 /// What an attribute takes.
@@ -29,7 +30,7 @@ pub enum Values {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueProblem {
     /// Not one of the words.
-    #[error("not one of {}{}", words.join(", "), super::did_you_mean(near.as_ref()))]
+    #[error("not one of {}{}", words.join(", "), did_you_mean(near.as_ref()))]
     NotAWord {
         /// What would be right.
         words: Vec<String>,
@@ -91,7 +92,7 @@ impl Values {
                 if words.iter().any(|w| w == given) {
                     return Ok(given.to_owned());
                 }
-                let near = super::nearest(given, words.iter().map(String::as_str));
+                let near = nearest(given, words.iter().map(String::as_str));
                 Err(ValueProblem::NotAWord { words: words.clone(), near })
             }
             Self::Number { least, most, step, also } => {

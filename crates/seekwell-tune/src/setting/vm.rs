@@ -1,6 +1,7 @@
 //! How much dirty memory may wait: of the disk (`bdi/`) and of the machine (`vm.*`).
 
-use super::{Scope, Setting, Udev, Values, one};
+use super::definition::{Scope, Setting, Udev, one};
+use super::values::Values;
 use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};

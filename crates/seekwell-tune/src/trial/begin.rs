@@ -1,6 +1,29 @@
 //! `try`: everything that is asked before anything is changed, and the start of the guard.
 
-use super::*;
+use super::{Begun, TrialRequest, Tuner, changed};
+use crate::apply::{Applier, Change, Original, current};
+use crate::conflict::{Other, others};
+use crate::disk::{Disk, Machine};
+use crate::error::TuneError;
+use crate::guard::{self, Report, Started};
+use crate::journal::{Begin, Journal, JournalError, JournalState, Phase, TrialFiles, VERSION};
+use crate::plan::pio_mode;
+use crate::reason::Reason;
+use crate::setting::{
+    Attribute, Request, Risk, Scope, SettingError, Values, attributes, find, hdparm, parse,
+};
+use crate::writer::{Sysfs, Writer};
+use seekwell_sys::View;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How often a guard looks at the disk's health.
+const WATCH: Duration = Duration::from_secs(1);
+
+/// A read of the guard's own that takes longer means trouble.
+const CANARY: Duration = Duration::from_secs(5);
 
 /// No setting is tried on a disk with an error this recent.
 const RECENT: Duration = Duration::from_secs(600);
@@ -152,7 +175,7 @@ impl Tuner<'_> {
         // The limits of the new scheduler are known only once it is set.
         let bound_anew = later.is_some() && key == "nr_requests";
         let checked = match bound_anew {
-            true => crate::setting::Values::at_least(4).check(value),
+            true => Values::at_least(4).check(value),
             false => values.check(value),
         };
         let value = checked.map_err(|problem| SettingError::Value {

@@ -1,7 +1,18 @@
 //! `keep` and `undo`.
 
-use super::*;
-use std::time::Instant;
+use super::{Kept, Tuner, Undone, changed};
+use crate::apply::{Applier, Limits, Original, RestoreOutcome};
+use crate::disk::{Disk, DiskError, Machine};
+use crate::error::TuneError;
+use crate::guard::{self, Ask, Reply};
+use crate::journal::{self, Journal, JournalEntry, JournalError, JournalState, Phase, TrialFiles};
+use crate::persist::{self, Rule, Verified};
+use crate::reason::Reason;
+use crate::setting::attributes;
+use crate::writer::Sysfs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How long a guard may take to roll back before it counts as silent.
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(180);
@@ -129,7 +140,7 @@ impl Tuner<'_> {
 
     fn rule_for(&self, state: &JournalState) -> Result<Rule, TuneError> {
         let was = &state.begin.disk;
-        let gone = || TuneError::NoDisk { given: was.name.clone(), why: "it is gone".to_owned() };
+        let gone = || DiskError::NoDisk { given: was.name.clone(), why: "it is gone".to_owned() };
         let disk = Disk::by_number(self.view, was.dev.parse().map_err(|()| gone())?)?;
         let changed = changed(state);
         Ok(persist::rule(self.view, &disk, &state.begin.changes, &changed, &self.rules_dir)?)

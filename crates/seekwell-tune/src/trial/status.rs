@@ -1,6 +1,17 @@
 //! `status`.
 
-use super::*;
+use super::{TrialStatus, Tuner};
+use crate::apply::{Applier, Limits, Original, RestoreOutcome};
+use crate::conflict::{Other, others};
+use crate::disk::{Disk, Machine};
+use crate::error::TuneError;
+use crate::guard::{self, Ask, Reply};
+use crate::journal::{self, JournalState, Phase};
+use crate::setting::find;
+use crate::writer::Sysfs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A live guard answers at once.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(3);

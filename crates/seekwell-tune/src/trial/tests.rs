@@ -1,10 +1,18 @@
 //! What is asked before anything is changed. None of it gets as far as a guard.
 
-use super::*;
+use super::{TrialRequest, Tuner, unfinished};
+use crate::apply::{Difference, Limits};
+use crate::disk::{DiskError, Identity, Machine};
+use crate::error::TuneError;
+use crate::guard;
+use crate::journal::{self, Journal, JournalEntry, TrialFiles};
+use crate::setting::Risk;
 use crate::setting::tests::{ahci, disk};
-use seekwell_sys::ViewError;
 use seekwell_sys::fake::Fake;
+use seekwell_sys::{View, ViewError};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 const SDEV: &str = "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0";
 
@@ -68,7 +76,8 @@ fn what_may_hang_or_lose_data_must_be_named() {
     assert!(matches!(&error, TuneError::InUse { by, .. } if by.contains("/srv")), "{error}");
     let unknown = ahci().without("/proc/self/mountinfo");
     let error = refused(&unknown, &["write_cache=write through"], Risk::D);
-    assert!(matches!(error, TuneError::Unsure { .. }), "what cannot be told is in use: {error}");
+    let unsure = matches!(error, TuneError::Disk(DiskError::Unsure { .. }));
+    assert!(unsure, "what cannot be told is in use: {error}");
 }
 
 #[test]

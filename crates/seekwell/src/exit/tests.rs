@@ -14,9 +14,9 @@ use seekwell_suites::sqlite::SqliteError;
 use seekwell_suites::web::WebError;
 use seekwell_sys::SnapshotError;
 use seekwell_trace::error::TraceError;
-use seekwell_tune::TuneError;
 use seekwell_tune::journal::{Damage, JournalError};
 use seekwell_tune::setting::SettingError;
+use seekwell_tune::{DiskError, TuneError};
 
 fn path() -> PathBuf {
     "it".into()
@@ -68,7 +68,8 @@ fn an_error_ends_with_the_same_status_however_it_is_wrapped() {
     let deleted = || InspectError::Deleted { given: text() };
     assert_eq!(codes([stopped().into(), RunError::from(stopped()).into()]), [130; 2]);
     assert_eq!(codes([workload().into(), ExecuteError::from(workload()).into()]), [2; 2]);
-    assert_eq!(codes([deleted().into(), TuneError::from(deleted()).into()]), [2; 2]);
+    let gone = || DiskError::from(deleted());
+    assert_eq!(codes([deleted().into(), gone().into(), TuneError::from(gone()).into()]), [2; 3]);
     let unknown = SettingError::Unknown { key: text(), near: None };
     let read_only = SettingError::ReadOnly { key: text(), path: path() };
     assert_eq!(codes([unknown, read_only].map(|e| TuneError::from(e).into())), [2, 3]);

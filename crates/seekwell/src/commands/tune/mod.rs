@@ -16,7 +16,7 @@ use seekwell_tune::apply::Limits;
 use seekwell_tune::persist::rules_in;
 use seekwell_tune::setting::Risk;
 use seekwell_tune::trial::{TrialRequest, Tuner};
-use seekwell_tune::{Commanded, Disk, TuneError, default_run_dir, plan};
+use seekwell_tune::{Commanded, Disk, DiskError, TuneError, default_run_dir, plan};
 use serde_json::json;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ fn tuner<'a>(view: &'a dyn View, rules_dir: &Path) -> Tuner<'a> {
     }
 }
 
-fn disk(view: &dyn View, target: Option<&Path>) -> Result<Option<Disk>, TuneError> {
+fn disk(view: &dyn View, target: Option<&Path>) -> Result<Option<Disk>, DiskError> {
     target.map(|target| Disk::of(view, target)).transpose()
 }
 

@@ -1,0 +1,93 @@
+//! Why a trial was rolled back.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why a trial was rolled back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+pub enum Reason {
+    /// It was asked for.
+    Asked,
+    /// It was not kept in time.
+    TimeUp,
+    /// A setting could not be applied.
+    NotApplied,
+    /// The program that began it ended before it could be told.
+    Orphaned,
+    /// The guard was told to end.
+    Terminated,
+    /// The guard had died; someone else put everything back.
+    Recovered,
+    /// Something went wrong with the disk.
+    Trouble {
+        /// What.
+        trouble: Trouble,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked => f.write_str("it was asked for"),
+            Self::TimeUp => f.write_str("nobody said `keep` in time"),
+            Self::NotApplied => f.write_str("a setting could not be applied"),
+            Self::Orphaned => f.write_str("the program that began the trial ended first"),
+            Self::Terminated => f.write_str("the guard was told to end"),
+            Self::Recovered => f.write_str("the guard had died"),
+            Self::Trouble { trouble } => trouble.fmt(f),
+        }
+    }
+}
+
+/// What went wrong with a disk on trial.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(tag = "trouble", rename_all = "kebab-case")]
+pub enum Trouble {
+    /// The kernel said something about it.
+    #[error("the kernel reports: {line}")]
+    KernelLog {
+        /// The line.
+        line: String,
+    },
+    /// An error counter has grown.
+    #[error("{what} grew from {was} to {is}")]
+    Errors {
+        /// Which.
+        what: String,
+        /// Before.
+        was: u64,
+        /// Now.
+        is: u64,
+    },
+    /// Its state, link or mode has changed.
+    #[error("{what} went from {was} to {is}")]
+    Changed {
+        /// Which.
+        what: String,
+        /// Before.
+        was: String,
+        /// Now.
+        is: String,
+    },
+    /// Requests are in flight, and none is completed.
+    #[error("{in_flight} requests are in flight and none was completed for {for_ms} ms")]
+    Stuck {
+        /// How many.
+        in_flight: u64,
+        /// For how long, in milliseconds.
+        for_ms: u64,
+    },
+    /// A read of the guard's own took too long.
+    #[error("a read of one block has not returned for {after_ms} ms")]
+    Slow {
+        /// How long it was waited for, in milliseconds.
+        after_ms: u64,
+    },
+    /// A read of the guard's own failed.
+    #[error("a read of one block failed: {error}")]
+    ReadFailed {
+        /// In the words of the system.
+        error: String,
+    },
+}
