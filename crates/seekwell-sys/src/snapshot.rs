@@ -240,7 +240,7 @@ mod tests {
             (LISTING, "/sys/a: 1\n"),
             (SECTIONS, "== /proc/b\n2\n"),
             ("kmsg.txt", "6,1,0,-;x\n"),
-            (LSPCI_TEXT, "00:00.0 Host bridge [0600]: X [8086:0000]\n"),
+            (LSPCI_TEXTS[2], "00:00.0 Host bridge [0600]: X [8086:0000]\n"),
         ];
         let paths = ["/sys/a", "/proc/b", KMSG, LSPCI];
         for kept in 0..=whole.len() {

@@ -106,6 +106,29 @@ fn a_controller_without_a_driver_line_gets_it_from_the_modules_that_are_loaded()
     assert_eq!(run(home.path(), &both).json()["device"]["driver"]["value"], "ahci");
 }
 
+#[test]
+fn the_text_of_lspci_and_a_kernel_log_of_one_machine_are_both_used() {
+    // The log was ignored beside pasted text, and of a folder one name of lspci's text was known.
+    let Some(saved) = shared("fixtures/ahci-1.5Gbps") else { return };
+    let home = home();
+    let folder = home.path().join("both");
+    fs::create_dir(&folder).unwrap();
+    let (lspci, log) = (folder.join("lspci.txt"), folder.join("dmesg.txt"));
+    fs::copy(saved.join("lspci-vvnnk.txt"), &lspci).unwrap();
+    fs::copy(saved.join("dmesg.txt"), &log).unwrap();
+    let named = ["inspect", "--json", "--from", text(&lspci), "--log", text(&log)];
+    for words in [&named[..], &["inspect", "--json", "--from", text(&folder)]] {
+        let ran = run(home.path(), words);
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        let document = ran.json();
+        let all = document["inspections"].as_array().unwrap();
+        let (last, controllers) = all.split_last().unwrap();
+        assert!(controllers.iter().any(|c| c["device"]["driver"]["value"] == "ahci"), "{words:?}");
+        let forced = |f: &Value| f["title"].as_str().is_some_and(|t| t.contains("libata setting"));
+        assert!(last["findings"].as_array().unwrap().iter().any(forced), "{words:?}: {last}");
+    }
+}
+
 /// Runs inspect on a kernel log given on standard input.
 fn of_log(home: &Path, log: &[u8], more: &[&str]) -> Ran {
     let mut command = seekwell(home);
