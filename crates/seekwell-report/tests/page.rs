@@ -275,7 +275,7 @@ fn an_experiment_without_an_end_shows_no_verdict_on_the_way() -> Result<(), Fail
     let page = html_experiment(&document)?;
     let Some(dom) = opened(&page)? else { return Ok(()) };
     assert_drawn_alone(&dom);
-    position(&dom, "No verdict yet: 5 of 12 blocks are made")?;
+    position(&dom, "No verdict yet: 5 of 12 blocks are done")?;
     position(&dom, "INCOMPLETE")?;
     assert!(!dom.contains("faster by") && !dom.contains("<circle"), "nor what leads to one");
     Ok(())
