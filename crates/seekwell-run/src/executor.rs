@@ -11,7 +11,7 @@ use seekwell_io::dispatch::{Dispatcher, SharedTags, TagPolicy, Unlimited};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
-use seekwell_io::target::{Engine, Real, Stamped, TargetError, Uring};
+use seekwell_io::target::{Engine, Null, Real, Stamped, Target, TargetError, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
 use seekwell_machine::{AnyPart, Machine, Model};
@@ -181,12 +181,24 @@ impl RealExecutor {
             (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
             (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
         };
-        let tags = workload.pace.depth();
-        let open = |thread: u32| {
-            let data = || Stamped::new(workload.seed ^ u64::from(thread));
-            let (size, commits) = ((tags, workload.max_bytes()), workload.flush_every > 0);
-            Real::open(self.engine, file.as_slice(), size, commits, data)
+        let Some(file) = file else {
+            // The engine's own cost: not even a choice of targets is in its loop.
+            return self.issued(workload, |_| Ok(Null::new()));
         };
+        let (size, commits) =
+            ((workload.pace.depth(), workload.max_bytes()), workload.flush_every > 0);
+        self.issued(workload, |thread| {
+            let data = || Stamped::new(workload.seed ^ u64::from(thread));
+            Real::open(self.engine, &[file], size, commits, data)
+        })
+    }
+
+    /// Runs the threads of a workload under the rule over tags.
+    fn issued<T: Target>(
+        &self,
+        workload: &Workload,
+        open: impl Fn(u32) -> Result<T, TargetError> + Sync,
+    ) -> Result<Measurement, EngineError> {
         let control = &self.control;
         match self.tags {
             None => run_threads(workload, |t| Ok((open(t)?, Unlimited::default())), control),

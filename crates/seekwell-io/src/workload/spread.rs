@@ -100,6 +100,15 @@ impl Spread {
     pub fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         match &self.way {
             Way::Uniform => below(rng, self.blocks),
+            way => self.draw_unevenly(way, rng),
+        }
+    }
+
+    /// Out of the engine's loop, whose registers uniform draws need.
+    #[inline(never)]
+    fn draw_unevenly(&self, way: &Way, rng: &mut Xoshiro256PlusPlus) -> u64 {
+        match way {
+            Way::Uniform => below(rng, self.blocks),
             Way::Zipf { law, first } => {
                 self.ranked((law.sample(rng) as u64).clamp(1, self.blocks) - 1, *first)
             }
