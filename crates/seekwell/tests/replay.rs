@@ -314,11 +314,12 @@ fn a_trace_that_ends_within_a_mebibyte_gets_a_file_that_holds_all_of_it() {
     let Some(dir) = Place::with_room(80 * MIB) else { return };
     let home = tempfile::tempdir().unwrap();
     let far = 70 * MIB + 4096;
-    let lines = (0..50).map(|i| line(600 * i, "read", far - (i + 1) * 4096, 4096, "sda", ""));
+    let at = |i| far - (i % 50 + 1) * 4096;
+    let lines = (0..1000).map(|i| line(600 * i, "read", at(i), 4096, "sda", ""));
     let trace = trace(home.path(), "far.csv", lines);
     let ran = replay(home.path(), &trace, &["--on", dir.path().to_str().unwrap(), "--json"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
-    assert_eq!(requests(&ran.json(), 0, "read"), 50);
+    assert_eq!(requests(&ran.json(), 0, "read"), 1000);
     assert_eq!(ran.json()["medium"]["size_bytes"], 71 * MIB);
 }
 

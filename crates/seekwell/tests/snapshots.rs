@@ -314,10 +314,12 @@ fn a_folder_with_a_log_or_printed_text_alone_is_diagnosed() {
     let log = "[    9.1] ata1.00: NCQ disabled due to excessive errors\n";
     fs::write(folder.join("sos_commands/kernel/dmesg"), log).unwrap();
     let ran = run(home.path(), &["inspect", "--json", "--from", text(&folder)]);
-    let found = ran.json();
+    let both = ran.json();
+    let (found, logged) = (&both["inspections"][0], &both["inspections"][1]);
     assert_eq!(found["target"], "0000:00:1f.2", "{}", ran.err);
     assert_eq!(found["device"]["driver"]["value"], "ata_piix", "as lsmod tells");
     assert_eq!(found["findings"][0]["id"], "SW-AHCI-001");
+    assert_eq!(logged["findings"][0]["id"], "SW-LOG-001", "{logged:#}");
     // Saved again, it is the same.
     let file = home.path().join("saved.txt");
     let save = ["inspect", "--json", "--from", text(&folder), "--save", text(&file)];

@@ -95,7 +95,7 @@ fn look(
         if let (Some(from), Some(log)) = (&args.from, &log)
             && found.iter().all(Inspection::is_from_text)
         {
-            let source = if args.log.is_some() { log.source.clone() } else { path_text(from) };
+            let source = if found.is_empty() { path_text(from) } else { log.source.clone() };
             found.push(log_alone(&source));
         }
         return Ok((found, log));
