@@ -28,7 +28,7 @@ pub enum HolderKind {
 pub struct Holder {
     /// The kernel's name, `dm-0`.
     pub name: String,
-    /// The device-mapper name, `vg0-root`; the kernel's name where there is none.
+    /// The device-mapper name, `vg0-root`; the kernel's name if it has no such name.
     pub label: String,
     /// What it is.
     pub kind: HolderKind,

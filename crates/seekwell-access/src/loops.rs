@@ -19,7 +19,7 @@ pub(crate) enum Shown {
     File(FileId),
 }
 
-/// A file, whatever it is called.
+/// A file, by device and inode and not by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileId {
     pub dev: DevId,

@@ -121,7 +121,7 @@ pub struct Judged {
 }
 
 /// Judges the repeats of a trial at `requests_per_s`. Every operation must keep the bound. `None`
-/// where a repeat is not valid or there is none.
+/// if a repeat is invalid or nothing was repeated.
 pub fn judge(
     repeats: &[Repeat],
     metric: Metric,

@@ -206,7 +206,7 @@ pub struct MetricComparison {
     pub role: Role,
     /// The margin it was judged by.
     pub margin: Margin,
-    /// What the data say by themselves, before any adjustment; `None` where there is none to make.
+    /// What the data say by themselves, before any adjustment; `None` if nothing can be concluded.
     pub verdict: Option<Verdict>,
     /// What may be concluded.
     pub conclusion: Conclusion,

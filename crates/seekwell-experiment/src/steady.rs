@@ -32,7 +32,7 @@ pub fn course(series: &Series, elapsed: Nanos) -> Vec<f64> {
     if mean > 0.0 { parts.into_iter().map(|p| p / mean).collect() } else { Vec::new() }
 }
 
-/// The courses of an arm's runs, judged; `None` when there is none.
+/// The courses of an arm's runs, judged; `None` if no run has one.
 pub(crate) fn judge(runs: &[Run], arm: Arm, traffic: Traffic) -> Option<InRun> {
     let of_arm = runs.iter().filter(|r| r.arm == arm && !r.course.is_empty());
     over_runs(&of_arm.map(|r| r.course.as_slice()).collect::<Vec<_>>(), traffic)

@@ -38,7 +38,7 @@ pub enum SweepError {
     /// Two points are the same.
     #[error("two points of this sweep are the same, {phase}: give each value once")]
     Same {
-        /// What both are called.
+        /// The name of both.
         phase: String,
     },
     /// One key twice.

@@ -15,7 +15,7 @@ pub(crate) const SLOWEST_FLASH_NS: f64 = 3e6;
 /// The phase that shows what one random read costs.
 pub(crate) const ONE_READ: PhaseId = PhaseId::RandomRead(1);
 
-/// The text of a fact; empty where there is none.
+/// The text of a fact; empty if it is unknown.
 pub(crate) fn text(fact: &Option<Fact<String>>) -> &str {
     fact.as_ref().map_or("", |f| f.value.as_str())
 }

@@ -7,7 +7,7 @@ use seekwell_inspect::Finding;
 /// One rule with its page of documentation.
 #[derive(Clone, Copy)]
 pub struct Rule {
-    /// The identifier of its findings, stable for ever: `SW-LINK-001`.
+    /// The identifier of its findings, never changed: `SW-LINK-001`.
     pub id: &'static str,
     /// What it looks for, in a few words.
     pub about: &'static str,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The last part of a path; empty where there is none or it is not UTF-8.
+/// The last part of a path; empty if it has none or it is not UTF-8.
 pub(crate) fn name(path: &Path) -> &str {
     path.file_name().and_then(|n| n.to_str()).unwrap_or("")
 }

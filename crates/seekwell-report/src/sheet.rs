@@ -25,7 +25,7 @@ pub(crate) struct Sheet {
     pub banners: Vec<Banner>,
     /// A term and what it is.
     pub facts: Vec<(String, String)>,
-    /// What A and B are called.
+    /// The names of A and B.
     pub names: [String; 2],
     /// What differed beside what was meant to.
     pub setup: Vec<Setup>,
@@ -111,7 +111,7 @@ pub(crate) struct Point {
     pub side: usize,
     /// Its number; `None` where it gave none.
     pub value: Option<f64>,
-    /// The same with its unit, or why there is none.
+    /// The same with its unit, or why it is missing.
     pub text: String,
     pub started: String,
 }

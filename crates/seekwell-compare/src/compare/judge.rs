@@ -101,7 +101,7 @@ fn margin_of(class: Class) -> Margin {
     }
 }
 
-/// Gives every metric its role, its verdict and its sentence; `name` is what B is called.
+/// Gives every metric its role, its verdict and its sentence; `name` is the name of B.
 pub(super) fn judge(
     metrics: &mut [MetricComparison],
     primary: Option<usize>,

@@ -33,7 +33,7 @@ pub struct Contents {
     pub configurations: Vec<(String, Vec<RunValues>)>,
 }
 
-/// Reads the contents of a file; `name` is what its runs are called.
+/// Reads the contents of a file; `name` is the name of its runs.
 ///
 /// # Errors
 /// [`FormatError`] says what it is not, or where it is damaged.

@@ -201,7 +201,7 @@ fn closed(path: &[String], text: &str, file: &mut File) {
     }
 }
 
-/// The trials of one system as runs: the i-th run has the i-th trial of each test that had so many.
+/// The trials of one system as runs: the i-th run has the i-th trial of each test that has one.
 fn runs(
     file: &File,
     system: &str,

@@ -1,4 +1,4 @@
-//! What facts are called, in which order they matter, and which are no settings at all.
+//! The names of facts, their order of importance, and which of them are not settings.
 
 use super::change::Change;
 

@@ -86,7 +86,7 @@ pub fn read(source: LogSource<'_>, view: Option<&dyn View>) -> Result<LogReport,
         LogSource::File(path) => {
             let failed = |source| LogError::File { path: path.clone(), source };
             if path == Path::new(KMSG) {
-                // Not a file: read like one it would wait for the next message for ever.
+                // Not a file: read like one it would wait for the next message forever.
                 return ring_buffer(&path, view).map_err(failed);
             }
             let mut file = File::open(&path).map_err(failed)?;

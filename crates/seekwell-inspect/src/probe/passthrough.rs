@@ -9,7 +9,7 @@ pub struct Reply {
     pub status: u8,
     /// Host byte: what the adapter says of the transport; 0 is good.
     pub host: u16,
-    /// Sense data, fixed or descriptor format; empty where there is none.
+    /// Sense data, fixed or descriptor format; empty if the device sent none.
     pub sense: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Linux's mq-deadline: batches in the order of addresses, reads preferred, nobody waits for ever
+//! Linux's mq-deadline: batches in the order of addresses, reads preferred, no request starves
 //! (block/mq-deadline.c, with its defaults, without I/O priorities).
 
 use super::{Dispatcher, Tags};

@@ -4,7 +4,7 @@ use super::{Section, Written};
 use crate::error::{JobError, shortened};
 use crate::job::Origin;
 
-/// What the arguments are called where a file's name would stand.
+/// What stands for a file's name in errors about the arguments.
 pub(crate) const ARGUMENTS: &str = "arguments";
 
 /// Reads arguments. Each `--name` begins a job; what comes before the first is global. A value is

@@ -94,7 +94,7 @@ impl Description {
     pub fn parameters(&self) -> Result<Vec<Parameter>, DescribeError> {
         let mut out = Vec::new();
         for (key, node) in self.root.entries() {
-            // What a machine is called is no parameter of it.
+            // The name of a machine is not a parameter.
             if !Self::WORDS.contains(&key.as_str()) {
                 collect(node, key, &mut out)?;
             }

@@ -37,7 +37,7 @@ pub struct Observed {
     /// Half of what lies between the lowest and the highest repeat, in percent of the median.
     pub spread_percent: f64,
     /// Points of the distribution of the reads' times, ascending: the share of reads that take at
-    /// most so many nanoseconds. Empty where nothing is known of it.
+    /// most this many nanoseconds. Empty where nothing is known of it.
     pub read_times: Vec<(f64, f64)>,
     /// The reads' mean time in nanoseconds.
     pub read_ns_mean: Option<f64>,

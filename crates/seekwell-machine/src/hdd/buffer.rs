@@ -28,7 +28,7 @@ pub(super) enum Room {
     Joins,
     /// It gets room of its own.
     Own,
-    /// There is none.
+    /// It finds no room.
     None,
 }
 

@@ -73,7 +73,7 @@ impl Model {
         Ok(Self { description, parameters, host, fit, title, capacity })
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn title(&self) -> &str {
         &self.title
     }

@@ -4,7 +4,7 @@
 //! that has to go for another is written first if the drive lacks any of it. Lines in use are
 //! locked: what is fetched or written to alone, what is read or on its way to the drive shared. A
 //! command that could take more than its part of the lines goes past the memory, so that commands
-//! never wait for each other's lines for ever.
+//! never deadlock on each other's lines.
 
 mod lines;
 
