@@ -78,14 +78,27 @@ fn since(device: &str, before: [u64; 4]) -> [u64; 4] {
     std::array::from_fn(|i| now[i] - before[i])
 }
 
+/// The first of several replays that another program did not disturb; each must succeed.
+fn undisturbed(is_on_time: impl Fn(&Value) -> bool, play: impl Fn() -> Ran) -> Value {
+    let mut documents = (0..8).map(|_| {
+        let ran = play();
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        ran.json()
+    });
+    documents.find(is_on_time).expect("none of eight replays was on time")
+}
+
 #[test]
 fn a_trace_is_played_whole_on_a_temporary_file_and_kept_like_any_run() {
     let Some(home) = Place::with_room(64 * MIB) else { return };
     let trace = mixed(home.path());
     let on = home.path().to_str().unwrap();
-    let ran = replay(home.path(), &trace, &["--on", on, "--json", "--label", "mine"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let drift = |document: &Value| fidelity(document, 0)["drift_percent"].as_f64().unwrap().abs();
+    // On a busy machine the last requests may be late: one of several replays was on time.
+    let document = undisturbed(
+        |document| drift(document) < 5.0,
+        || replay(home.path(), &trace, &["--on", on, "--json", "--label", "mine"]),
+    );
     assert_eq!(document["kind"], "replay");
     assert_eq!(document["medium"]["kind"], "temporary-file");
     let counts = ["read", "write", "flush", "discard"].map(|op| requests(&document, 0, op));
@@ -97,8 +110,6 @@ fn a_trace_is_played_whole_on_a_temporary_file_and_kept_like_any_run() {
     );
     let faith = fidelity(&document, 0);
     assert_eq!((&faith["verdict"], &faith["issued"]), (&"kept-up".into(), &1000.into()));
-    // The last of a second's requests were 83 ms late on a busy machine.
-    assert!(faith["drift_percent"].as_f64().unwrap().abs() < 25.0, "{faith}");
     assert!(faith["lateness"]["ns_p90"].as_u64().is_some());
     let metrics = document["phases"][0]["metrics"].as_object().unwrap();
     assert!(
@@ -196,17 +207,17 @@ fn several_recorded_devices_need_a_choice_and_play_at_once_on_targets_of_their_o
     assert_eq!((one.status, requests(&one.json(), 0, "read")), (0, 500));
 
     let file = format!("sdb={}", home.path().display());
-    let both = replay(home.path(), &trace, &["--map", "sda=null", "--map", &file, "--json"]);
-    assert_eq!(both.status, 0, "{}", both.err);
-    let document = both.json();
+    // One clock for both: neither took longer than the whole recording.
+    let together = |document: &Value| {
+        let elapsed =
+            |n: usize| document["phases"][n]["repeats"][0]["elapsed_ns"].as_u64().unwrap();
+        (0..2).all(|phase| (790_000_000..1_500_000_000).contains(&elapsed(phase)))
+    };
+    let document = undisturbed(together, || {
+        replay(home.path(), &trace, &["--map", "sda=null", "--map", &file, "--json"])
+    });
     assert_eq!((requests(&document, 0, "read"), requests(&document, 1, "read")), (1500, 500));
     assert_eq!(document["phases"][1]["workload"]["recorded_device"], "sdb");
-    // One clock for both: neither took longer than the whole recording. On a busy machine a lane
-    // may begin late.
-    for phase in 0..2 {
-        let elapsed = document["phases"][phase]["repeats"][0]["elapsed_ns"].as_u64().unwrap();
-        assert!((500_000_000..1_500_000_000).contains(&elapsed), "{elapsed}");
-    }
 }
 
 #[test]
