@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seekwell_jobs::layout::{Found, Identity, Layout, There};
-use seekwell_jobs::{Surroundings, parse_arguments, parse_text};
+use seekwell_job::layout::{Found, Identity, Layout, There};
+use seekwell_job::{Surroundings, parse_arguments, parse_text};
 use std::path::Path;
 
 /// Pieces that a text of random bytes would take long to find, chosen by a byte of the input.
@@ -81,7 +81,7 @@ fuzz_target!(|data: &[u8]| {
                 Ok(Found { there, size_bytes, identity })
             };
             let layout = Layout::of(&file.jobs, |_, _| None, None, look);
-            assert!(!seekwell_jobs::show(&file, layout.as_ref().ok()).is_empty());
+            assert!(!seekwell_job::show(&file, layout.as_ref().ok()).is_empty());
         }
     }
 });

@@ -4,13 +4,13 @@
 use super::error::{Fault, JobRunError, TraceFault};
 use super::group::groups;
 use super::media::Media;
-use seekwell_jobs::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
-use seekwell_jobs::layout::{Layout, There};
-use seekwell_jobs::play::address::Address;
-use seekwell_jobs::play::data::header;
-use seekwell_jobs::play::source::walk;
-use seekwell_jobs::play::source::written::{Written, unit};
-use seekwell_jobs::play::steady::samples;
+use seekwell_job::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
+use seekwell_job::layout::{Layout, There};
+use seekwell_job::play::address::Address;
+use seekwell_job::play::data::header;
+use seekwell_job::play::source::walk;
+use seekwell_job::play::source::written::{Written, unit};
+use seekwell_job::play::steady::samples;
 
 /// The most memory that remembering what was written may take, for all clones together.
 const MEMORY: u64 = 1 << 30;

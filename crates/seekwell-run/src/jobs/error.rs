@@ -1,9 +1,9 @@
 //! Why jobs cannot be run, in sentences; all of it is known before the first byte is written.
 
 use seekwell_access::OutputError;
-use seekwell_jobs::JobError;
-use seekwell_jobs::job::{Job, Origin};
-use seekwell_jobs::layout::LayoutError;
+use seekwell_job::JobError;
+use seekwell_job::job::{Job, Origin};
+use seekwell_job::layout::LayoutError;
 use seekwell_sys::classify;
 use seekwell_trace::error::TraceError;
 use std::io;

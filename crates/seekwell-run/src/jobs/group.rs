@@ -1,6 +1,6 @@
 //! Which jobs are reported together.
 
-use seekwell_jobs::job::Job;
+use seekwell_job::job::Job;
 
 /// Jobs whose figures are added up, by their numbers, in their order.
 pub type Group = Vec<usize>;

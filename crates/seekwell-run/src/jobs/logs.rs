@@ -7,10 +7,10 @@ use super::member::Outcome;
 use super::noted::Noted;
 use crate::sweep;
 use seekwell_access::{OutputFile, folder_of};
-use seekwell_jobs::job::{Job, Logs};
-use seekwell_jobs::layout::Layout;
-use seekwell_jobs::output::{LogKind, job_log_paths, write_job_log};
-use seekwell_jobs::play::log::Recorded;
+use seekwell_job::job::{Job, Logs};
+use seekwell_job::layout::Layout;
+use seekwell_job::output::{LogKind, job_log_paths, write_job_log};
+use seekwell_job::play::log::Recorded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

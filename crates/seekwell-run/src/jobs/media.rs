@@ -8,9 +8,9 @@ use seekwell_access::{
     open_for_destruction, open_read_only, plan_size,
 };
 use seekwell_inspect::Target;
-use seekwell_jobs::job::{Job, OpenSync};
-use seekwell_jobs::layout::{Layout, Place, There, Use};
-use seekwell_jobs::play::source::walk::Region;
+use seekwell_job::job::{Job, OpenSync};
+use seekwell_job::layout::{Layout, Place, There, Use};
+use seekwell_job::play::source::walk::Region;
 use seekwell_sys::{DevId, DiskCounters, View};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};

@@ -26,9 +26,9 @@ use record::{Given, Naming, Phases};
 use seekwell_access::Consent;
 use seekwell_inspect::Inspection;
 use seekwell_io::clock::Clock;
-use seekwell_jobs::job::{EngineKind, Job, JobFile};
-use seekwell_jobs::layout::{Layout, There, look as look_at};
-use seekwell_jobs::{Surroundings, parse_files};
+use seekwell_job::job::{EngineKind, Job, JobFile};
+use seekwell_job::layout::{Layout, There, look as look_at};
+use seekwell_job::{Surroundings, parse_files};
 use seekwell_machine::Model;
 use seekwell_runs::{Medium, Skipped};
 use seekwell_sys::{View, path_text};
@@ -109,7 +109,7 @@ impl<'a> Jobs<'a> {
             Ok(plan) => (&plan.parsed, Some(&plan.layout)),
             Err(_) => (&self.parsed, None),
         };
-        let mut text = seekwell_jobs::show(parsed, layout);
+        let mut text = seekwell_job::show(parsed, layout);
         for job in &parsed.jobs {
             let told = parsed.warnings.iter().filter(|w| w.job == job.name).count();
             for remark in check::said(parsed, job).iter().skip(told) {
@@ -122,7 +122,7 @@ impl<'a> Jobs<'a> {
             Ok((n, bytes)) => format!(
                 "{n} temporary files of {} together would be made in place of those that do not \
                  exist, and removed.\n",
-                seekwell_jobs::bytes(bytes)
+                seekwell_job::bytes(bytes)
             ),
             Err(error) => format!("The run would be refused: {error}\n"),
         };

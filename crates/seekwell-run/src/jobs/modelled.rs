@@ -10,9 +10,9 @@ use seekwell_io::request::{Completion, Op, Request};
 use seekwell_io::target::Target;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
-use seekwell_jobs::job::OpenSync;
-use seekwell_jobs::layout::Layout;
-use seekwell_jobs::play::address::Address;
+use seekwell_job::job::OpenSync;
+use seekwell_job::layout::Layout;
+use seekwell_job::play::address::Address;
 use seekwell_machine::{AnyPart, Machine, Model};
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -2,10 +2,10 @@
 
 use seekwell_io::clock::Clock;
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::Job;
-use seekwell_jobs::layout::{Layout, Member};
-use seekwell_jobs::play::address::Address;
-use seekwell_jobs::play::log::{MOST, Recorded, Recorder};
+use seekwell_job::job::Job;
+use seekwell_job::layout::{Layout, Member};
+use seekwell_job::play::address::Address;
+use seekwell_job::play::log::{MOST, Recorded, Recorder};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a clone noted for its logs, and when its measuring began on the Unix clock.

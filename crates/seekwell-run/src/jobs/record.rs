@@ -14,11 +14,11 @@ use seekwell_io::measurement::{FailureKind, Measurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::{Job, Kind};
-use seekwell_jobs::layout::There;
-use seekwell_jobs::play::data::Bad;
-use seekwell_jobs::play::source::Cut;
-use seekwell_jobs::play::source::failure::{MISMATCH, is_ignored};
+use seekwell_job::job::{Job, Kind};
+use seekwell_job::layout::There;
+use seekwell_job::play::data::Bad;
+use seekwell_job::play::source::Cut;
+use seekwell_job::play::source::failure::{MISMATCH, is_ignored};
 use seekwell_runs::{
     Detail, DeviceCount, JobFile, JobWork, Mismatch, Phase, Repeat, RepeatDetail, Work,
 };
@@ -439,7 +439,7 @@ fn differ(of: &Of<'_>, played: &Played, repeat: &mut Repeat) {
             .into(),
         );
     }
-    let room = seekwell_jobs::play::data::KEPT.saturating_sub(repeat.mismatches.len());
+    let room = seekwell_job::play::data::KEPT.saturating_sub(repeat.mismatches.len());
     repeat.mismatches.extend(found.into_iter().take(room));
     for bad in &played.bad {
         repeat.notes.extend(dump(of, bad));
@@ -464,7 +464,7 @@ impl Of<'_> {
     fn place(&self, address: u64) -> (String, u64) {
         let member = &self.naming.plan.layout.members[self.member];
         let (file, offset) =
-            seekwell_jobs::play::address::Address::new(member.uses.len()).split(address);
+            seekwell_job::play::address::Address::new(member.uses.len()).split(address);
         let place = &self.naming.plan.layout.places[member.uses[file as usize].place];
         (path_text(&place.path), offset)
     }

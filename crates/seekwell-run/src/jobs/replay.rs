@@ -5,9 +5,9 @@ use seekwell_io::measurement::Failure;
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
-use seekwell_jobs::job::{By, Errors, Job};
-use seekwell_jobs::play::address::Address;
-use seekwell_jobs::play::source::{Cut, failure};
+use seekwell_job::job::{By, Errors, Job};
+use seekwell_job::play::address::Address;
+use seekwell_job::play::source::{Cut, failure};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::replay::{
     Closed, Feed, Fidelity, Fit, Moment, Picked, Placing, Skipped, Timed,

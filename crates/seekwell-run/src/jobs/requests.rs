@@ -5,8 +5,8 @@ use seekwell_io::measurement::Failure;
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
-use seekwell_jobs::play::source::written::Written;
-use seekwell_jobs::play::source::{Cut, JobSource};
+use seekwell_job::play::source::written::Written;
+use seekwell_job::play::source::{Cut, JobSource};
 
 /// The requests of one clone, and what is left of them at the end.
 pub enum Requests {

@@ -1,6 +1,6 @@
 //! What became of a job's `steadystate`.
 
-use seekwell_jobs::play::steady::{Verdict, criterion};
+use seekwell_job::play::steady::{Verdict, criterion};
 use seekwell_runs::SteadyState;
 
 /// For the document.

@@ -4,8 +4,8 @@
 use super::error::{JobRunError, TraceFault};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use seekwell_jobs::job::{By, EngineKind, Job, Kind, Replay};
-use seekwell_jobs::layout::Recorded;
+use seekwell_job::job::{By, EngineKind, Job, Kind, Replay};
+use seekwell_job::layout::Recorded;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats;
 use seekwell_trace::record::{Flags, Record};

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_access::{OutputFile, folder_of};
 use seekwell_experiment::Options;
-use seekwell_jobs::output::{self, Bins, File, OutputError};
+use seekwell_job::output::{self, Bins, File, OutputError};
 use seekwell_runs::{Detail, RunDocument, Work};
 use seekwell_suites::fs::csv::{self, Version};
 use std::ffi::OsString;

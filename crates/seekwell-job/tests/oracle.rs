@@ -1,9 +1,9 @@
 //! Real fio as the judge, where it is installed: the same files, options and values are taken, what
 //! it makes of a file is what is read here, and as many bytes are moved as were foretold.
 
-use seekwell_jobs::job::{JobFile, Origin};
-use seekwell_jobs::layout::{Layout, Traffic, look};
-use seekwell_jobs::{Surroundings, parse_arguments, parse_files, parse_text};
+use seekwell_job::job::{JobFile, Origin};
+use seekwell_job::layout::{Layout, Traffic, look};
+use seekwell_job::{Surroundings, parse_arguments, parse_files, parse_text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

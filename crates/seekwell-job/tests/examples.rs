@@ -1,7 +1,7 @@
 //! fio's own examples. They are not part of this tree: the test looks for them where Debian's
 //! `fio-examples` puts them, or in the folder that `SEEKWELL_FIO_EXAMPLES` names.
 
-use seekwell_jobs::{JobError, Surroundings, parse_text};
+use seekwell_job::{JobError, Surroundings, parse_text};
 use std::path::{Path, PathBuf};
 
 /// Engines for files and block devices of the kernel, and the null engine.
