@@ -169,13 +169,7 @@ impl Options {
         add("rwmixread", mixed.then(|| self.mix_read_percent.to_string()));
         add("rate_iops", self.rate_iops.map(|r| r.to_string()));
         add("rate_process", self.poisson.then(|| "poisson".to_owned()));
-        add(
-            "random_distribution",
-            match self.distribution {
-                Pattern::Zipf { theta } => Some(format!("zipf:{theta}")),
-                Pattern::Random | Pattern::Sequential => None,
-            },
-        );
+        add("random_distribution", self.distribution.distribution());
         add("fsync", (self.fsync > 0).then(|| self.fsync.to_string()));
         add("offset", (self.offset_bytes > 0).then(|| size_option(self.offset_bytes)));
         add("runtime", Some(time_option(self.runtime_ns)));

@@ -1,7 +1,7 @@
 //! Values as written on a command line: sizes, times and distributions, in fio's notation.
 
 use crate::units::{Nanos, parse_size, parse_time};
-use crate::workload::Pattern;
+use crate::workload::{Law, Pattern};
 
 /// The longest time that can be asked for.
 const MOST_TIME: Nanos = Nanos::from_millis(30 * 86_400_000);
@@ -72,28 +72,49 @@ pub fn duration(text: &str) -> Result<Nanos, ValueError> {
     }
 }
 
-/// Where random requests go: `random` or `zipf:THETA`.
+/// Where random requests go: `random`, `zipf:THETA`, `pareto:POWER` or `normal:DEVIATION`.
 ///
 /// # Errors
-/// [`ValueError`] when it is neither.
+/// [`ValueError`] when it is none of these, or has a centre, which only job files can give.
 pub fn distribution(text: &str) -> Result<Pattern, ValueError> {
-    let bad = || ValueError::Unreadable {
+    let unreadable = |_| ValueError::Unreadable {
         found: clip(text),
         what: "distribution",
-        example: "random or zipf:1.2",
+        example: "random, zipf:1.2, pareto:0.2 or normal:10",
     };
-    match text.split_once(':') {
-        None if text == "random" => Ok(Pattern::Random),
-        None if text == "zipf" => Ok(Pattern::Zipf { theta: 1.1 }),
-        Some(("zipf", theta)) => {
-            let theta: f64 = theta.parse().map_err(|_| bad())?;
-            if theta > 0.0 && theta <= 10.0 {
-                Ok(Pattern::Zipf { theta })
-            } else {
-                Err(ValueError::OutOfRange { found: clip(text), range: "zipf:0.01 to zipf:10" })
-            }
+    Pattern::of(&law(text).map_err(unreadable)?)
+        .ok_or(ValueError::OutOfRange { found: clip(text), range: "a centre needs a job file" })
+}
+
+/// How blocks are preferred, in fio's notation: a word, its parameter and, after another colon, its
+/// centre from 0 to 1.
+///
+/// # Errors
+/// What would be accepted.
+pub fn law(text: &str) -> Result<Law, &'static str> {
+    let (word, rest) = text.split_once(':').unwrap_or((text, ""));
+    let number = |text: &str| text.trim().parse().ok().filter(|n: &f64| n.is_finite());
+    let mut parameters = rest.split(':').filter(|p| !p.is_empty()).map(number);
+    let needed = "a parameter and, after another colon, a centre from 0 to 1";
+    let first = parameters.next().map(|n| n.ok_or("a number")).transpose()?;
+    let centre = parameters.next().map(|n| n.ok_or("a number")).transpose()?;
+    if parameters.next().is_some() || centre.is_some_and(|c| !(0.0..=1.0).contains(&c)) {
+        return Err(needed);
+    }
+    // fio's defaults.
+    let (theta, power) = (first.unwrap_or(1.1), first.unwrap_or(0.2));
+    let deviation = first.unwrap_or(0.0);
+    match word {
+        "random" if first.is_none() => Ok(Law::Uniform),
+        "zipf" if theta > 0.0 && theta <= 10.0 => Ok(Law::Zipf { theta, centre }),
+        "zipf" => Err("zipf:THETA, above 0 and at most 10"),
+        "pareto" if power > 0.0 && power < 1.0 => Ok(Law::Pareto { power, centre }),
+        "pareto" => Err("pareto:POWER, above 0 and below 1"),
+        "normal" | "gauss" if (0.0..100.0).contains(&deviation) => {
+            Ok(Law::Normal { deviation: deviation / 100.0, centre: centre.unwrap_or(0.5) })
         }
-        _ => Err(bad()),
+        "normal" | "gauss" => Err("normal:DEVIATION, from 0 and below 100"),
+        _ => Err("random, zipf, pareto, normal, zoned, zoned_abs or sequence"),
     }
 }
 
@@ -116,7 +137,13 @@ mod tests {
         assert!(size("99999999999999999999").is_err());
         assert!(block_size("65M").is_err());
         assert!(duration("40d").unwrap_err().to_string().contains("30 days"));
-        assert!(distribution("zipf:-1").is_err());
+        for wrong in ["zipf:-1", "pareto:1", "normal:x", "zipf:1.1:0.5", "random:2", "flat"] {
+            assert!(distribution(wrong).is_err(), "{wrong}");
+        }
+        for text in ["random", "zipf:1.2", "pareto:0.3", "normal:10", "normal:7"] {
+            let pattern = distribution(text).unwrap();
+            assert_eq!(pattern.distribution().as_deref().unwrap_or("random"), text);
+        }
     }
 
     proptest! {

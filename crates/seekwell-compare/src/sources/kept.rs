@@ -3,7 +3,7 @@
 
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use seekwell_io::request::Op;
-use seekwell_io::workload::{Pace, Workload};
+use seekwell_io::workload::{Pace, Pattern, Workload};
 use seekwell_runs::{Medium, Phase, Replay, ReplayMode, RunDocument, SuiteStep, Work};
 use std::collections::BTreeMap;
 
@@ -140,10 +140,10 @@ pub fn identity(w: &Workload) -> BTreeMap<String, String> {
             format!("{requests_per_s} arrivals a second, {how}, at most {depth} outstanding")
         }
     };
-    let pattern = match w.pattern {
-        seekwell_io::workload::Pattern::Sequential => "sequential".to_owned(),
-        seekwell_io::workload::Pattern::Random => "random".to_owned(),
-        seekwell_io::workload::Pattern::Zipf { theta } => format!("zipf {theta}"),
+    let pattern = match (w.pattern, w.pattern.distribution()) {
+        (_, Some(distribution)) => distribution.replace(':', " "),
+        (Pattern::Sequential, None) => "sequential".to_owned(),
+        _ => "random".to_owned(),
     };
     let fields = [
         ("pattern", pattern),
@@ -277,7 +277,6 @@ fn by_unit(name: &str, primary: bool) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekwell_io::workload::Pattern;
     use seekwell_runs::Spread;
 
     fn phase(workload: Workload, metrics: &[&str]) -> Phase {

@@ -1,7 +1,7 @@
 //! From a workload to its requests, for one thread.
 
 use super::draw::{below, exponential};
-use super::{Law, Next, Pace, Pattern, SizeShare, Source, Spread, Workload};
+use super::{Next, Pace, SizeShare, Source, Spread, Workload};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use rand_core::SeedableRng;
@@ -47,16 +47,13 @@ impl Generator {
         let start = workload.offset_bytes;
         let region_end = start + workload.region_bytes;
         let blocks = (workload.region_bytes - u64::from(workload.max_bytes())) / align + 1;
-        let place = match workload.pattern {
-            Pattern::Sequential => {
+        let place = match workload.pattern.law() {
+            None => {
                 // Threads begin evenly spread, so that they do not read each other's data twice.
                 let share = blocks / u64::from(workload.threads) * u64::from(thread);
                 Place::Sequential { next: start + share * align }
             }
-            Pattern::Random => Place::Drawn(Spread::new(&Law::Uniform, blocks)),
-            Pattern::Zipf { theta } => {
-                Place::Drawn(Spread::new(&Law::Zipf { theta, centre: None }, blocks))
-            }
+            Some(law) => Place::Drawn(Spread::new(&law, blocks)),
         };
         let arrivals = match workload.pace {
             Pace::Closed { .. } => None,

@@ -74,6 +74,55 @@ pub enum Pattern {
         /// The skew, above 0; 0.9 to 1.2 is usual.
         theta: f64,
     },
+    /// A share 1 − h of the requests goes to a share h of the blocks, scattered over the region.
+    Pareto {
+        /// h, above 0 and below 1.
+        power: f64,
+    },
+    /// A bell around the middle of the region.
+    Normal {
+        /// Its standard deviation in percent of the region, from 0 and below 100.
+        deviation_percent: f64,
+    },
+}
+
+impl Pattern {
+    /// The pattern of a law, where there is one.
+    pub fn of(law: &Law) -> Option<Self> {
+        match *law {
+            Law::Uniform => Some(Self::Random),
+            Law::Zipf { theta, centre: None } => Some(Self::Zipf { theta }),
+            Law::Pareto { power, centre: None } => Some(Self::Pareto { power }),
+            Law::Normal { deviation, centre } if centre == 0.5 => {
+                // A share that was a percentage is that percentage again.
+                Some(Self::Normal { deviation_percent: (deviation * 1e10).round() / 1e8 })
+            }
+            _ => None,
+        }
+    }
+
+    /// How blocks are preferred; none where they follow each other.
+    pub fn law(self) -> Option<Law> {
+        match self {
+            Self::Sequential => None,
+            Self::Random => Some(Law::Uniform),
+            Self::Zipf { theta } => Some(Law::Zipf { theta, centre: None }),
+            Self::Pareto { power } => Some(Law::Pareto { power, centre: None }),
+            Self::Normal { deviation_percent } => {
+                Some(Law::Normal { deviation: deviation_percent / 100.0, centre: 0.5 })
+            }
+        }
+    }
+
+    /// The value of fio's `random_distribution`; none where it is the default.
+    pub fn distribution(self) -> Option<String> {
+        match self {
+            Self::Sequential | Self::Random => None,
+            Self::Zipf { theta } => Some(format!("zipf:{theta}")),
+            Self::Pareto { power } => Some(format!("pareto:{power}")),
+            Self::Normal { deviation_percent } => Some(format!("normal:{deviation_percent}")),
+        }
+    }
 }
 
 /// When the next request is issued.
@@ -222,10 +271,17 @@ impl Workload {
         {
             return bad("requests_per_s", requests_per_s.to_string(), "above 0 and at most 1e9");
         }
-        if let Pattern::Zipf { theta } = self.pattern
-            && !(theta > 0.0 && theta <= 10.0)
-        {
-            return bad("theta", theta.to_string(), "above 0 and at most 10");
+        match self.pattern {
+            Pattern::Zipf { theta } if !(theta > 0.0 && theta <= 10.0) => {
+                return bad("theta", theta.to_string(), "above 0 and at most 10");
+            }
+            Pattern::Pareto { power } if !(power > 0.0 && power < 1.0) => {
+                return bad("power", power.to_string(), "above 0 and below 1");
+            }
+            Pattern::Normal { deviation_percent: n } if !(0.0..100.0).contains(&n) => {
+                return bad("deviation_percent", n.to_string(), "from 0 and below 100");
+            }
+            _ => {}
         }
         if !(1..=256).contains(&self.threads) {
             return bad("threads", self.threads.to_string(), "1 to 256");

@@ -8,12 +8,8 @@ use crate::job::{
 };
 use crate::value::{self, Bare};
 use seekwell_io::units::Nanos;
+use seekwell_io::value::law;
 use seekwell_io::workload::Law;
-
-/// fio's default skew of Zipf's law.
-const ZIPF: f64 = 1.1;
-/// fio's default power of Pareto's law.
-const PARETO: f64 = 0.2;
 
 /// How offsets are drawn.
 pub(super) fn random(
@@ -66,28 +62,10 @@ fn distribution(asked: &Asked<'_>) -> Result<Distribution, JobError> {
         let blocks = list.map_err(|_| bad("numbers of blocks such as sequence:2,0,1"))?;
         return Ok(Distribution::Sequence { blocks, moving });
     }
-    let mut parameters = rest.split(':').filter(|p| !p.is_empty()).map(value::float);
-    let first = parameters.next().transpose().map_err(bad)?;
-    let centre = parameters.next().transpose().map_err(bad)?;
-    if parameters.next().is_some() || centre.is_some_and(|c| !(0.0..=1.0).contains(&c)) {
-        return Err(bad("a parameter and, after another colon, a centre from 0 to 1"));
+    let law = law(text).map_err(bad)?;
+    if matches!(law, Law::Zipf { theta: 1.0, .. }) {
+        return Err(bad("zipf:THETA, above 0, at most 10, and not 1"));
     }
-    // Rounded as percent are: the offsets that a seed gives stay the same.
-    let centre = centre.map(|share| 100.0 * share / 100.0);
-    let (theta, power) = (first.unwrap_or(ZIPF), first.unwrap_or(PARETO));
-    let deviation = first.unwrap_or(0.0);
-    let law = match word {
-        "random" => Law::Uniform,
-        "zipf" if theta > 0.0 && theta <= 10.0 && theta != 1.0 => Law::Zipf { theta, centre },
-        "zipf" => return Err(bad("zipf:THETA, above 0, at most 10, and not 1")),
-        "pareto" if power > 0.0 && power < 1.0 => Law::Pareto { power, centre },
-        "pareto" => return Err(bad("pareto:POWER, above 0 and below 1")),
-        "normal" | "gauss" if (0.0..100.0).contains(&deviation) => {
-            Law::Normal { deviation: deviation / 100.0, centre: centre.unwrap_or(0.5) }
-        }
-        "normal" | "gauss" => return Err(bad("normal:DEVIATION, from 0 and below 100")),
-        _ => return Err(bad("random, zipf, pareto, normal, zoned, zoned_abs or sequence")),
-    };
     Ok(Distribution::Law(law))
 }
 

@@ -80,11 +80,14 @@ fn drawn(options: &mut Options, w: &Workload, seed: u64) {
         options.put("norandommap", 1);
         options.put("randseed", seed);
     }
-    if let Pattern::Zipf { theta } = w.pattern {
-        options.put("random_distribution", format!("zipf:{theta}"));
+    if let Some(distribution) = w.pattern.distribution() {
+        options.put("random_distribution", distribution);
     }
     if let Pace::Open { requests_per_s, poisson, .. } = w.pace {
-        options.put("rate_iops", requests_per_s);
+        // fio bounds reads and writes apart.
+        let share = |percent: u8| requests_per_s * f64::from(percent) / 100.0;
+        let both = format!("{},{}", share(w.read_percent), share(100 - w.read_percent));
+        options.put("rate_iops", if mixed { both } else { requests_per_s.to_string() });
         options.put("rate_process", if poisson { "poisson" } else { "linear" });
     }
     if w.flush_every > 0 {

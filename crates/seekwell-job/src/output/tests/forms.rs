@@ -61,7 +61,7 @@ fn the_options_of_a_job_say_what_its_workload_was() {
         ("bs", "4k-1m"),
         ("bssplit", "4k/66:1m/34"),
         ("iodepth", "64"),
-        ("rate_iops", "150.5"),
+        ("rate_iops", "105.35,45.15"),
         ("rate_process", "poisson"),
         ("fsync", "32"),
         ("number_ios", "9"),
