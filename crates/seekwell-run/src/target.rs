@@ -2,7 +2,7 @@
 //! modelled machine.
 
 use crate::RunError;
-use seekwell_inspect::{Inspection, Target, inspect};
+use seekwell_inspect::{InspectError, Inspection, Target, inspect};
 use seekwell_machine::{Model, library};
 use seekwell_sys::{MAX_TEXT, View, read_text};
 use std::path::Path;
@@ -23,7 +23,15 @@ pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, RunError> {
     if is_modelled(target) {
         return Ok(Inspection::modelled(&target.display().to_string()));
     }
-    Ok(inspect(view, &Target::resolve(view, target)?))
+    let resolved = Target::resolve(view, target).map_err(|error| match error {
+        // Descriptions are named with their ending, as files are.
+        InspectError::NotFound { given, near: _ } if library::machine(&given).is_some() => {
+            let near = vec![format!("{given}.toml")];
+            InspectError::NotFound { given, near }
+        }
+        error => error,
+    });
+    Ok(inspect(view, &resolved?))
 }
 
 /// The model that a `.toml` file describes, or the built-in one of that name if there is no such
