@@ -209,6 +209,13 @@ fn announce(options: &ReplayOptions, surveyed: &Surveyed, lanes: &[Lane], watche
     if !about.complete() {
         watcher.note("the trace is incomplete: what was lost while recording is not played");
     }
+    if survey.bios > 0 {
+        watcher.note(&format!(
+            "{} requests were merged with others or split on their way to the recorded device; \
+             what is played is what the device got",
+            survey.bios
+        ));
+    }
     if survey.untimed > 0 && options.mode != ReplayMode::Depth {
         watcher.note(&format!("{} requests have no time and are left out", survey.untimed));
     }

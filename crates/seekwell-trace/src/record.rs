@@ -65,10 +65,21 @@ impl Flags {
     pub const OTHER: Self = Self(1 << 6);
     /// Secure erase instead of plain discard.
     pub const SECURE: Self = Self(1 << 7);
+    /// It was merged with others or split on its way to the device: what the device got of it are
+    /// records flagged [`Flags::REQUEST`].
+    pub const BIO: Self = Self(1 << 8);
+    /// A request as the device got it, made of records flagged [`Flags::BIO`].
+    pub const REQUEST: Self = Self(1 << 9);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// These without those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 }
 
@@ -80,6 +91,10 @@ impl BitOr for Flags {
 }
 
 /// One request as it was seen.
+///
+/// Most are one thing from the program to the device. Where the block layer merged or split what it
+/// was asked for, there is one record for each bio, with the time it was issued and completed, and
+/// one for each request that the device got, without a time it was queued.
 ///
 /// A request whose payload carries a flush (PREFLUSH with data) is one record with that flag; a
 /// flush without data is `op: Flush` with `len` 0.
@@ -128,6 +143,16 @@ impl Record {
             flags: Flags(0),
             op,
         }
+    }
+
+    /// Whether a program or file system asked for it in this form.
+    pub const fn was_asked_for(&self) -> bool {
+        !self.flags.has(Flags::REQUEST)
+    }
+
+    /// Whether the device got it in this form.
+    pub const fn reached_device(&self) -> bool {
+        !self.flags.has(Flags::BIO)
     }
 
     /// When it came: queued, or else issued.

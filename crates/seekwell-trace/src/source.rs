@@ -82,6 +82,9 @@ pub struct About {
     pub time_step_ns: Option<u64>,
     /// Set when a recording was ended from outside before it could be closed.
     pub cut_short: bool,
+    /// Set when more than one request in a hundred has no end.
+    #[serde(default)]
+    pub ends_missing: bool,
     /// What was lost; final only once a source is at its end.
     pub losses: Losses,
 }
@@ -100,13 +103,14 @@ impl About {
             recording_cost_ns_per_request: None,
             time_step_ns: None,
             cut_short: false,
+            ends_missing: false,
             losses: Losses::default(),
         }
     }
 
     /// Whether nothing is known to be missing.
     pub fn complete(&self) -> bool {
-        self.losses.lost_events == 0 && !self.cut_short
+        self.losses.lost_events == 0 && !self.cut_short && !self.ends_missing
     }
 }
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 pub(super) struct Totals {
     requests: [u64; 4],
     bytes: [u64; 4],
+    at_device: u64,
     /// From the first moment to the last.
     pub(super) took: Duration,
 }
@@ -22,6 +23,10 @@ impl Totals {
     /// Counts records.
     pub(super) fn add(&mut self, records: &[record::Record]) {
         for record in records {
+            self.at_device += u64::from(record.reached_device());
+            if !record.was_asked_for() {
+                continue;
+            }
             self.requests[record.op as usize] += 1;
             self.bytes[record.op as usize] += u64::from(record.len);
         }
@@ -46,6 +51,8 @@ pub struct Document {
     via: &'static str,
     duration_s: f64,
     requests: u64,
+    requests_at_device: u64,
+    refused: u64,
     reads: u64,
     writes: u64,
     flushes: u64,
@@ -83,6 +90,8 @@ impl Document {
             via: if recording.via() == Via::Perf { "perf" } else { "tracefs" },
             duration_s,
             requests,
+            requests_at_device: totals.at_device,
+            refused: recording.refused(),
             reads: count(Op::Read),
             writes: count(Op::Write),
             flushes: count(Op::Flush),
@@ -102,11 +111,20 @@ impl Document {
 
     /// What is missing, and what helps.
     pub fn losses(&self) -> Option<String> {
-        (!self.complete).then(|| {
+        if self.complete {
+            return None;
+        }
+        Some(if self.lost_events > 0 {
             format!(
                 "{} events were lost, so the trace is incomplete and says so: requests or their \
                  times are missing; record again with a larger --buffer",
                 self.lost_events
+            )
+        } else {
+            format!(
+                "{} of {} requests have no end, so the trace is incomplete and says so: record \
+                 again, and end the recording once the load has ended",
+                self.unfinished, self.requests
             )
         })
     }
@@ -128,6 +146,17 @@ impl Document {
             self.flushes,
             self.discards,
         );
+        if self.requests_at_device != self.requests {
+            let of = if self.requests_at_device < self.requests { "merged" } else { "split" };
+            text += &format!("\n{of} into {} at the device", self.requests_at_device);
+        }
+        if self.refused > 0 {
+            text += &format!(
+                "\n{} attempts were refused for want of a tag (EAGAIN) and made again; each \
+                 request is counted once",
+                self.refused
+            );
+        }
         if self.unfinished > 0 {
             text += &format!("\n{} were still under way at the end", self.unfinished);
         }

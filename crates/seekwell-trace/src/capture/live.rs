@@ -115,7 +115,7 @@ impl Recording {
             cpus: Vec::new(),
             births: Vec::new(),
             unreadable: 0,
-            pair: Pair::new(Capture::Both),
+            pair: Pair::new(),
             paired: Vec::new(),
             forgotten: 0,
             stopped_at: u64::MAX,
@@ -134,6 +134,11 @@ impl Recording {
     /// How the events are read: never [`Via::Auto`].
     pub fn via(&self) -> Via {
         self.via
+    }
+
+    /// Bios refused without waiting, which came again: none of them is a record.
+    pub fn refused(&self) -> u64 {
+        self.pair.refused()
     }
 
     fn take(&mut self, message: Message) -> Result<(), CaptureError> {
@@ -208,16 +213,20 @@ impl Recording {
     fn keep(&mut self, out: &mut Vec<Record>) {
         let before = out.len();
         for mut record in self.paired.drain(..) {
-            let known = self.everyone || (record.queued != Stamp::NONE && record.process != NOBODY);
-            let early = record.arrival().get().is_none_or(|at| at.0 <= self.stopped_at);
+            let seen = record.queued != Stamp::NONE || !record.was_asked_for();
+            let known = self.everyone || (seen && record.process != NOBODY);
+            // Bios go with the requests that carry them.
+            let came = if record.reached_device() { record.arrival() } else { record.issued };
+            let early = came.get().is_none_or(|at| at.0 <= self.stopped_at);
             let disk = &self.disks[record.device as usize];
             if known && early && within(disk, &mut record) {
                 out.push(record);
-            } else if record.completed == Stamp::NONE {
+            } else if record.completed == Stamp::NONE && record.was_asked_for() {
                 self.forgotten += 1;
             }
         }
-        self.counts.requests.fetch_add((out.len() - before) as u64, Relaxed);
+        let asked = out[before..].iter().filter(|record| record.was_asked_for()).count();
+        self.counts.requests.fetch_add(asked as u64, Relaxed);
     }
 
     fn conclude(&mut self) {
@@ -226,6 +235,7 @@ impl Recording {
         losses.lost_events = self.pump.shared.lost.load(Relaxed) + self.unreadable;
         self.about.losses = losses;
         let requests = self.counts.requests.load(Relaxed);
+        self.about.ends_missing = losses.unfinished * 100 > requests;
         let spent = cpu_ns().saturating_sub(self.cpu_ns_at_start);
         self.about.recording_cost_ns_per_request = spent.checked_div(requests);
     }

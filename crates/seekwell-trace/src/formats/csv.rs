@@ -39,6 +39,8 @@ const FLAGS: Words<Flags> = Words {
         (b"hit", Flags::CACHE_HIT),
         (b"other", Flags::OTHER),
         (b"secure", Flags::SECURE),
+        (b"bio", Flags::BIO),
+        (b"request", Flags::REQUEST),
     ],
 };
 

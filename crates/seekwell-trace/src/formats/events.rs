@@ -5,7 +5,7 @@ use super::names::Names;
 use super::text::Wrong;
 use crate::pair::{Event, EventKind, Pair};
 use crate::record::Record;
-use crate::source::{About, Capture, Tables};
+use crate::source::{About, Tables};
 
 /// Pairs events and keeps the trace's description up to date.
 pub(super) struct Pairing {
@@ -22,7 +22,7 @@ pub(super) struct Pairing {
 impl Pairing {
     pub fn new() -> Self {
         Self {
-            pair: Pair::new(Capture::Both),
+            pair: Pair::new(),
             devices: Names::default(),
             processes: Names::default(),
             lost_events: 0,

@@ -38,7 +38,8 @@ pub use output::Output;
 
 use crate::error::TraceError;
 use crate::order::Ordered;
-use crate::source::About;
+use crate::record::Record;
+use crate::source::{About, Capture, Sink, Tables, Written};
 use crate::store;
 use format::{Create, Reader, Sample, Writer};
 use seekwell_io::engine::Control;
@@ -161,7 +162,7 @@ pub fn create(path: &Path, format: &Format, about: &About, force: bool) -> Creat
     let inexpressible =
         |what: &str| Err(TraceError::Inexpressible { format: format.name, what: what.to_owned() });
     let is_packed = path.extension().is_some_and(|e| e == "gz" || e == "zst");
-    match &format.writer {
+    let sink = match &format.writer {
         None => inexpressible("anything: it is only read"),
         Some(Writer { create: Create::Stream(create), .. }) => {
             create(Output::create(path, force)?, about)
@@ -170,5 +171,27 @@ pub fn create(path: &Path, format: &Format, about: &About, force: bool) -> Creat
             inexpressible("itself under gzip or zstd; name the output without .gz or .zst")
         }
         Some(Writer { create: Create::File(create), .. }) => create(path, about, force),
+    }?;
+    Ok(match format.holds.capture() {
+        Capture::Both => sink,
+        Capture::Queue | Capture::Issue => Box::new(AskedFor(sink)),
+    })
+}
+
+/// Requests as programs made them, for formats with one time of arrival.
+struct AskedFor(Box<dyn Sink + Send>);
+
+impl Sink for AskedFor {
+    fn write(&mut self, records: &[Record], tables: &Tables) -> Result<(), TraceError> {
+        let mut runs = records.split(|record| !record.was_asked_for());
+        runs.try_for_each(|run| self.0.write(run, tables))
+    }
+
+    fn finish(self: Box<Self>, about: &About, tables: &Tables) -> Result<Written, TraceError> {
+        self.0.finish(about, tables)
+    }
+
+    fn discard(self: Box<Self>) {
+        self.0.discard();
     }
 }

@@ -5,11 +5,17 @@ use super::{Event, Pair, State};
 use crate::record::{Flags, Stamp};
 use seekwell_io::request::Op;
 
+/// The errno of what would have had to wait.
+const EAGAIN: u16 = 11;
+
 impl Pair {
     pub(super) fn complete(&mut self, event: &Event) {
         self.seen.complete = true;
         if event.op == Op::Flush {
             self.complete_flush(event);
+            return;
+        }
+        if event.error == EAGAIN && self.refuse(event) {
             return;
         }
         let Some(lead) = self.under_way(event) else {
@@ -28,6 +34,21 @@ impl Pair {
         } else {
             self.complete_part(lead, whole, event);
         }
+    }
+
+    /// A bio that was not to wait (NOWAIT) ends at once where there is no tag for it, and comes
+    /// again: the device never got it.
+    fn refuse(&mut self, event: &Event) -> bool {
+        let queued = |p: &Piece| !p.issued && p.op == event.op && p.len == event.len && !p.cut;
+        let Some(at) = self.table.find_newest(event.device, event.offset, queued) else {
+            return false;
+        };
+        let owner = self.table.piece(at).owner;
+        self.table.unlink(at);
+        self.table.release(at);
+        self.void(owner);
+        self.refused += 1;
+        true
     }
 
     /// The request that begins where the completion does: best the one of that size.

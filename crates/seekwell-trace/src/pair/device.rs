@@ -16,7 +16,7 @@ pub(super) struct DeviceState {
     pub issues: bool,
     /// Flushes queued, not issued.
     pub waiting: VecDeque<u64>,
-    /// Flushes issued: the record of its own, or those of the requests it serves.
+    /// Flushes issued.
     pub flying: VecDeque<Flight>,
     /// Flushes done whose own completion has not come yet.
     pub ending: VecDeque<u64>,
@@ -30,11 +30,11 @@ pub(super) struct DeviceState {
 
 /// A flush that the device has.
 #[derive(Debug)]
-pub(super) enum Flight {
-    /// A record of its own.
-    Own(u64),
+pub(super) struct Flight {
+    /// Its own record, where it is not that of the one request it serves.
+    pub own: Option<u64>,
     /// The records of the requests it serves.
-    For(Vec<u64>),
+    pub serves: Vec<u64>,
 }
 
 impl DeviceState {
@@ -44,9 +44,8 @@ impl DeviceState {
             list.retain(|&owner| owner >= base);
         }
         self.held.retain(|&(_, owner)| owner >= base);
-        self.flying.retain(|flight| match flight {
-            Flight::Own(owner) => *owner >= base,
-            Flight::For(owners) => owners.last().is_some_and(|&owner| owner >= base),
+        self.flying.retain(|flight| {
+            flight.own.into_iter().chain(flight.serves.last().copied()).any(|owner| owner >= base)
         });
         self.merged_discards.clear();
     }

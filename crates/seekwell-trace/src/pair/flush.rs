@@ -7,7 +7,7 @@
 
 use super::device::{Flight, MOST_PENDING};
 use super::{Event, Pair, State, record_of};
-use crate::record::{Record, Stamp};
+use crate::record::{Flags, Record, Stamp};
 
 impl Pair {
     pub(super) fn issue_flush(&mut self, event: &Event) {
@@ -15,27 +15,29 @@ impl Pair {
         if served.is_empty() {
             served = self.flushes_of_strays();
         }
+        let shared = served.len() != 1;
         for &owner in &served {
-            let per_request = self.per_request;
             if let Some(slot) = self.slot(owner) {
                 slot.record.issued = Stamp::at(event.at);
                 slot.record.device = event.device;
-                if per_request {
-                    slot.state = State::Void;
+                slot.record.flags = slot.record.flags.without(Flags::BIO);
+                if shared {
+                    slot.record.flags = slot.record.flags | Flags::BIO;
                 }
             }
         }
-        let flight = if self.per_request || !self.seen.queue {
-            let record = Record { issued: Stamp::at(event.at), ..record_of(event) };
-            Flight::Own(self.open(record, 1))
-        } else {
-            Flight::For(served)
-        };
+        let own = shared.then(|| {
+            let mut record = Record { issued: Stamp::at(event.at), ..record_of(event) };
+            if self.seen.queue {
+                record.flags = record.flags | Flags::REQUEST;
+            }
+            self.open(record, 1)
+        });
         let flying = &mut self.device(event.device).flying;
         if flying.len() >= MOST_PENDING {
             flying.pop_front();
         }
-        flying.push_back(flight);
+        flying.push_back(Flight { own, serves: served });
     }
 
     fn flushes_of_strays(&mut self) -> Vec<u64> {
@@ -50,28 +52,24 @@ impl Pair {
     }
 
     pub(super) fn requeue_flush(&mut self, device: u32) {
-        match self.device(device).flying.pop_back() {
-            Some(Flight::Own(owner)) => {
-                if let Some(slot) = self.slot(owner) {
-                    slot.state = State::Void;
-                }
+        let Some(flight) = self.device(device).flying.pop_back() else { return };
+        if let Some(own) = flight.own {
+            self.void(own);
+        }
+        for owner in flight.serves.into_iter().rev() {
+            if let Some(slot) = self.slot(owner) {
+                slot.record.issued = Stamp::NONE;
+                self.device(device).waiting.push_front(owner);
             }
-            Some(Flight::For(owners)) => {
-                for owner in owners.into_iter().rev() {
-                    if let Some(slot) = self.slot(owner) {
-                        slot.record.issued = Stamp::NONE;
-                        self.device(device).waiting.push_front(owner);
-                    }
-                }
-            }
-            None => {}
         }
     }
 
     pub(super) fn complete_flush(&mut self, event: &Event) {
         match self.device(event.device).flying.pop_front() {
-            Some(Flight::Own(owner)) => self.end(owner, event),
-            Some(Flight::For(owners)) => {
+            Some(flight) => {
+                if let Some(own) = flight.own {
+                    self.end(own, event);
+                }
                 // An earlier flush's requests have had their turn.
                 let late: Vec<u64> = self.device(event.device).ending.drain(..).collect();
                 for owner in late {
@@ -79,7 +77,7 @@ impl Pair {
                         slot.state = State::Done;
                     }
                 }
-                for owner in owners {
+                for owner in flight.serves {
                     if let Some(slot) = self.slot(owner) {
                         slot.record.completed = Stamp::at(event.at);
                         slot.record.error = event.error;

@@ -2,7 +2,7 @@
 
 use super::device::MOST_PENDING;
 use super::table::{NONE, Piece};
-use super::{Event, Pair, State, record_of};
+use super::{Event, Pair, Slot, record_of};
 use crate::record::{Flags, Record, Stamp};
 use seekwell_io::request::Op;
 
@@ -155,63 +155,48 @@ impl Pair {
         }
         let found = self.gather(event.device, event).or_else(|| self.gather_from_strays(event));
         let Some(lead) = found else {
-            self.issue_unqueued(event, None);
+            self.issue_unqueued(event);
             return;
         };
-        let owner = self.table.piece(lead).owner;
-        let own = self.slot(owner).is_some_and(|slot| slot.record.queued == Stamp::NONE);
-        if self.per_request || own {
-            self.issue_whole(lead, event);
-        } else {
-            self.issue_pieces(lead, event);
-        }
-    }
-
-    fn issue_pieces(&mut self, lead: u32, event: &Event) {
-        let mut at = lead;
-        while at != NONE {
-            let Piece { owner, next, .. } = *self.table.piece(at);
-            if let Some(slot) = self.slot(owner) {
-                slot.record.issued = slot.record.issued.or(Stamp::at(event.at));
-                slot.record.device = event.device;
-                // What the driver does not do itself, flushes around the request do.
-                slot.flushed_apart |= slot.record.flags.0 & DURABLE & !event.flags.0 != 0;
-            }
-            at = next;
-        }
-    }
-
-    /// One record for the request as the device got it, made by whoever queued its first piece.
-    fn issue_whole(&mut self, lead: u32, event: &Event) {
         let mut by = None;
-        let mut at = lead;
+        let mut alone = false;
+        let (mut at, mut last) = (lead, lead);
         while at != NONE {
-            let Piece { owner, next, .. } = *self.table.piece(at);
+            let Piece { owner, next, len, .. } = *self.table.piece(at);
             if let Some(slot) = self.slot(owner) {
-                by = by.or(Some(slot.record));
-                slot.parts = slot.parts.saturating_sub(1);
-                if slot.parts == 0 {
-                    slot.state = State::Void;
+                let record = &mut slot.record;
+                record.issued = record.issued.or(Stamp::at(event.at));
+                record.device = event.device;
+                // What the driver does not do itself, flushes around the request do.
+                slot.flushed_apart |= record.flags.0 & DURABLE & !event.flags.0 != 0;
+                alone = at == lead && next == NONE && len == record.len && !slot.flushed_apart;
+                record.flags = record.flags.without(Flags::BIO);
+                by.get_or_insert(*record);
+                if !alone {
+                    record.flags = record.flags | Flags::BIO;
                 }
             }
-            if at != lead {
-                self.table.release(at);
-            }
-            at = next;
+            (last, at) = (at, next);
         }
-        self.table.unlink(lead);
-        self.table.release(lead);
-        self.issue_unqueued(event, by);
+        // The ranges of a discard need not be one behind the other: no one request tells of them.
+        let ranges = event.op == Op::Discard && last != lead;
+        if !alone
+            && !ranges
+            && let Some(by) = by
+        {
+            let owner = self.open(request_of(event, &by), 1);
+            let end = event.offset.saturating_add(u64::from(event.len));
+            let piece = Piece::queued(owner, event.device, end, 0, event.op);
+            let tail = self.table.insert(Piece { issued: true, ..piece });
+            self.table.unlink(tail);
+            self.table.piece_mut(last).next = tail;
+        }
     }
 
-    fn issue_unqueued(&mut self, event: &Event, by: Option<Record>) {
-        let mut record = Record { issued: Stamp::at(event.at), ..record_of(event) };
-        if let Some(by) = by {
-            (record.pid, record.process, record.cpu) = (by.pid, by.process, by.cpu);
-            record.flags = record.flags | by.flags;
-        }
+    fn issue_unqueued(&mut self, event: &Event) {
+        let record = Record { issued: Stamp::at(event.at), ..record_of(event) };
         let owner = self.open(record, 1);
-        if event.flags.has(Flags::OTHER) && by.is_none() {
+        if event.flags.has(Flags::OTHER) {
             self.device(event.device).passed_through.push_back(owner);
             return;
         }
@@ -239,28 +224,42 @@ impl Pair {
         }
         let issued = |p: &Piece| p.issued && p.op == event.op;
         let Some(lead) = self.table.find(event.device, event.offset, issued) else {
-            if let Some(owner) = self.device(event.device).passed_through.pop_back()
-                && let Some(slot) = self.slot(owner)
-            {
-                slot.state = State::Void;
+            if let Some(owner) = self.device(event.device).passed_through.pop_back() {
+                self.void(owner);
             }
             return;
         };
         let mut at = lead;
         while at != NONE {
             let Piece { owner, next, len, .. } = *self.table.piece(at);
-            let piece = self.table.piece_mut(at);
-            (piece.issued, piece.whole, piece.next) = (false, len, NONE);
-            if at != lead {
+            if at == lead {
+                self.table.unlink(at);
+            }
+            let was_queued = |slot: &&mut Slot| slot.record.queued != Stamp::NONE;
+            if let Some(slot) = self.slot(owner).filter(was_queued) {
+                slot.record.issued = Stamp::NONE;
+                slot.record.flags = slot.record.flags.without(Flags::BIO);
+                let piece = self.table.piece_mut(at);
+                (piece.issued, piece.whole, piece.next) = (false, len, NONE);
                 piece.device = event.device;
                 self.table.link(at);
-            }
-            if let Some(slot) = self.slot(owner)
-                && slot.record.queued != Stamp::NONE
-            {
-                slot.record.issued = Stamp::NONE;
+            } else {
+                self.void(owner);
+                self.table.release(at);
             }
             at = next;
         }
+    }
+}
+
+/// The request as the device got it, made by whoever queued its first piece.
+fn request_of(event: &Event, by: &Record) -> Record {
+    Record {
+        issued: Stamp::at(event.at),
+        pid: by.pid,
+        process: by.process,
+        cpu: by.cpu,
+        flags: event.flags | Flags::REQUEST,
+        ..record_of(event)
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! The kernel tells of moments: a request is queued, given to the driver, done. Nothing numbers
 //! them, so what belongs together is found by device, place and operation. Three things make that
-//! more than a lookup. Queued requests are merged and split on their way, so that one of them may
-//! travel in several pieces and several in one. A flush has no place: it is issued at sector 0, it
+//! more than a lookup. Queued requests (bios) are merged and split on their way, so that one of them
+//! may travel in several pieces and several in one: then each bio and each request of the device is
+//! a record of its own. A flush has no place: it is issued at sector 0, it
 //! completes at sector 2⁶⁴−1 and only then, by an empty completion, the request that wanted
 //! it ends. And some of it is always missing at the edges of a trace, so whatever waits has a
 //! limit.
@@ -123,7 +124,7 @@ enum State {
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     record: Record,
-    /// Pieces that are not done (or, one record per request, not issued).
+    /// Pieces that are not done.
     parts: u32,
     state: State,
     /// A flush that it asks for is done apart from it.
@@ -141,8 +142,6 @@ struct Seen {
 /// Puts the requests of a trace together from events in the order of time.
 #[derive(Debug)]
 pub struct Pair {
-    /// One record per request that the device got, instead of one per request queued.
-    per_request: bool,
     limits: Limits,
     window: VecDeque<Slot>,
     /// Number of the first request in the window.
@@ -157,20 +156,25 @@ pub struct Pair {
     unfinished: u64,
     orphans: u64,
     empty: u64,
+    refused: u64,
     now: Nanos,
 }
 
+impl Default for Pair {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Pair {
-    /// With [`Capture::Issue`] one record comes for each request that the device got; otherwise
-    /// one for each request queued, with the times of the one that carried it.
-    pub fn new(capture: Capture) -> Self {
-        Self::with_limits(capture, Limits::default())
+    /// Nothing seen yet.
+    pub fn new() -> Self {
+        Self::with_limits(Limits::default())
     }
 
     /// As [`Pair::new`], with other limits.
-    pub fn with_limits(capture: Capture, limits: Limits) -> Self {
+    pub fn with_limits(limits: Limits) -> Self {
         Self {
-            per_request: capture == Capture::Issue,
             limits,
             window: VecDeque::new(),
             base: 0,
@@ -182,6 +186,7 @@ impl Pair {
             unfinished: 0,
             orphans: 0,
             empty: 0,
+            refused: 0,
             now: Nanos::ZERO,
         }
     }
@@ -243,14 +248,18 @@ impl Pair {
         self.empty
     }
 
+    /// Bios that were to be done without waiting and were refused, which then come again.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
     /// Which moments there were so far.
     pub fn capture(&self) -> Capture {
         let Seen { queue, issue, complete, .. } = self.seen;
-        match (queue && !self.per_request, issue || complete) {
+        match (queue, issue || complete) {
             (true, true) => Capture::Both,
             (true, false) => Capture::Queue,
             (false, true) => Capture::Issue,
-            (false, false) if self.per_request => Capture::Issue,
             (false, false) => Capture::Both,
         }
     }
@@ -272,6 +281,13 @@ impl Pair {
         let owner = self.base + self.window.len() as u64 - 1;
         debug_assert!(parts > 0 && self.slot(owner).is_some());
         owner
+    }
+
+    /// Makes sure that a request leaves nothing behind.
+    fn void(&mut self, owner: u64) {
+        if let Some(slot) = self.slot(owner) {
+            slot.state = State::Void;
+        }
     }
 
     fn drain(&mut self, out: &mut Vec<Record>) {
@@ -302,12 +318,11 @@ impl Pair {
     fn give_up(&mut self, out: &mut Vec<Record>) {
         let Some(slot) = self.window.pop_front() else { return };
         self.base += 1;
-        let never_issued = self.per_request && slot.record.issued == Stamp::NONE;
         if slot.state == State::Open {
-            self.unfinished += 1;
+            self.unfinished += u64::from(slot.record.was_asked_for());
             self.given_up_since_sweep += 1;
         }
-        if slot.state != State::Void && !(never_issued && slot.record.completed == Stamp::NONE) {
+        if slot.state != State::Void {
             out.push(slot.record);
         }
         if self.given_up_since_sweep > 1024.max(self.table.len() / 2) {

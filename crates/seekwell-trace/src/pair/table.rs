@@ -119,18 +119,27 @@ impl Table {
         self.buckets[bucket] = at;
     }
 
+    /// The findable pieces that begin there, the newest first.
+    fn beginning(&self, device: u32, offset: u64) -> impl Iterator<Item = (u32, &Piece)> {
+        let piece = move |at: u32| (at != NONE).then(|| (at, &self.pieces[at as usize]));
+        let first = piece(self.buckets[self.bucket(device, offset)]);
+        std::iter::successors(first, move |(_, before)| piece(before.chain))
+            .filter(move |(_, piece)| piece.offset == offset && piece.device == device)
+    }
+
     /// The oldest findable piece that begins there and passes.
     pub fn find(&self, device: u32, offset: u64, pass: impl Fn(&Piece) -> bool) -> Option<u32> {
-        let mut at = self.buckets[self.bucket(device, offset)];
-        let mut found = None;
-        while at != NONE {
-            let piece = &self.pieces[at as usize];
-            if piece.offset == offset && piece.device == device && pass(piece) {
-                found = Some(at);
-            }
-            at = piece.chain;
-        }
-        found
+        self.beginning(device, offset).filter(|(_, piece)| pass(piece)).last().map(|(at, _)| at)
+    }
+
+    /// The newest findable piece that begins there and passes.
+    pub fn find_newest(
+        &self,
+        device: u32,
+        offset: u64,
+        pass: impl Fn(&Piece) -> bool,
+    ) -> Option<u32> {
+        self.beginning(device, offset).find(|(_, piece)| pass(piece)).map(|(at, _)| at)
     }
 
     /// Takes a piece out of the index; it stays alive.

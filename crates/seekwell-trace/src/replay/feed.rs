@@ -4,8 +4,9 @@ use super::depend::Inference;
 use super::fit::Placing;
 use super::time::Moment;
 use crate::error::TraceError;
-use crate::record::{Flags, Record};
-use crate::source::{BATCH, TraceSource};
+use crate::order::Ordered;
+use crate::record::{Flags, Record, Stamp};
+use crate::source::{About, BATCH, Tables, TraceSource};
 use seekwell_io::request::{Op, Request};
 use seekwell_io::units::Nanos;
 use std::sync::Arc;
@@ -120,6 +121,7 @@ impl Feed {
         let stop = Arc::new(AtomicBool::new(false));
         let asked_to_stop = Arc::clone(&stop);
         let reader = std::thread::spawn(move || {
+            let source = in_order(source, picked.moment);
             let end = Reader::new(picked, &send, &asked_to_stop).read(source);
             // A feed that was dropped does not listen any more.
             let _ = send.send(Sent::End(end));
@@ -164,6 +166,36 @@ impl Feed {
         let panicked = self.reader.join().is_err();
         assert!(!panicked, "reading ahead does not panic");
         self.end.unwrap_or(Ok(Skipped::default()))
+    }
+}
+
+/// The order in which requests were issued is not that in which they came.
+fn in_order(source: Box<dyn TraceSource + Send>, moment: Moment) -> Box<dyn TraceSource + Send> {
+    match moment {
+        Moment::Queue => source,
+        Moment::Issue => Box::new(Ordered::new(ByIssue(source))),
+    }
+}
+
+/// Requests without the time they were queued, where they have one of issue.
+struct ByIssue(Box<dyn TraceSource + Send>);
+
+impl TraceSource for ByIssue {
+    fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
+        let before = out.len();
+        self.0.read(out)?;
+        for record in &mut out[before..] {
+            if record.issued != Stamp::NONE {
+                record.queued = Stamp::NONE;
+            }
+        }
+        Ok(())
+    }
+    fn about(&self) -> &About {
+        self.0.about()
+    }
+    fn tables(&self) -> &Tables {
+        self.0.tables()
     }
 }
 
@@ -217,7 +249,8 @@ impl<'a> Reader<'a> {
     }
 
     fn plan(&mut self, record: &Record) {
-        if self.picked.device.is_some_and(|device| device != record.device) {
+        let elsewhere = self.picked.device.is_some_and(|device| device != record.device);
+        if elsewhere || !record.reached_device() {
             return;
         }
         let none = self.picked.untimed.then(|| self.picked.first + self.last);

@@ -40,6 +40,8 @@ pub struct Survey {
     pub untimed: u64,
     /// Records that are no replayable request (zone commands, passthrough).
     pub other: u64,
+    /// Requests that were merged with others or split before the device got them.
+    pub bios: u64,
 }
 
 impl Survey {
@@ -56,6 +58,10 @@ impl Survey {
     fn add(&mut self, record: &Record, moment: Moment) {
         if record.flags.has(Flags::OTHER) {
             self.other += 1;
+            return;
+        }
+        if !record.reached_device() {
+            self.bios += 1;
             return;
         }
         let index = record.device as usize;

@@ -245,9 +245,23 @@ fn long_requests_are_split_and_a_flush_before_a_write_is_played_too() {
 }
 
 #[test]
+fn by_issue_requests_are_played_in_the_order_the_device_got_them() {
+    let mut records = vec![read(ms(1), MS, 0), read(ms(2), MS, 4096)];
+    (records[0].queued, records[1].queued) = (Stamp::at(ms(1)), Stamp::at(ms(2)));
+    (records[0].issued, records[1].issued) = (Stamp::at(ms(9)), Stamp::at(ms(4)));
+    // A bio is no request of the device.
+    records.push(Record { flags: Flags::BIO, ..read(ms(3), MS, 8192) });
+    let mut feed = feed(records, picked());
+    let played: Vec<_> =
+        std::iter::from_fn(|| feed.take()).map(|(_, p)| (p.at, p.offset)).collect();
+    assert_eq!(played, [(ms(4), 4096), (ms(9), 0)]);
+    assert_eq!(feed.finish().unwrap(), Skipped::default());
+}
+
+#[test]
 fn a_request_that_goes_back_in_time_is_counted_and_played_at_once() {
     let records = vec![read(ms(5), MS, 0), read(ms(3), MS, 0)];
-    let mut feed = feed(records, picked());
+    let mut feed = feed(records, Picked { moment: Moment::Queue, ..picked() });
     assert_eq!(feed.take().unwrap().1.at, ms(5));
     assert_eq!(feed.take().unwrap().1.at, ms(5));
     assert_eq!(feed.finish().unwrap().backwards, 1);

@@ -24,6 +24,7 @@ pub(super) fn sentences(stats: &TraceStats) -> Vec<String> {
     }
     let mut out = vec![load(stats)];
     out.extend(randomness(stats));
+    out.extend(merging(stats));
     out
 }
 
@@ -57,6 +58,12 @@ fn load(stats: &TraceStats) -> String {
         }
     }
     out + "."
+}
+
+fn merging(stats: &TraceStats) -> Option<String> {
+    let (asked, got) = (stats.queue.as_ref()?.requests, stats.device_queue.as_ref()?.requests);
+    let how = if got < asked { "merged" } else { "split" };
+    (got != asked).then(|| format!("The block layer {how} {asked} requests into {got}."))
 }
 
 fn randomness(stats: &TraceStats) -> Option<String> {

@@ -16,9 +16,11 @@ impl Latencies {
     #[inline]
     pub fn add(&mut self, record: &Record) {
         let op = record.op as usize;
+        // A bio that was merged or split has no service time; the request that carried it has.
+        let served = if record.reached_device() { record.issued } else { Stamp::NONE };
         let spans = [
             (record.queued, record.issued),
-            (record.issued, record.completed),
+            (served, record.completed),
             (record.queued, record.completed),
         ];
         for (kind, (from, to)) in self.kinds.iter_mut().zip(spans) {

@@ -11,6 +11,9 @@
 //! - *Sequential* in the strict sense: begins where the request before it in the trace ended, on
 //!   the same device. Requests of several devices that alternate are not sequential in this
 //!   sense; see the window, and the shares of each device.
+//! - Where the block layer merged or split requests, sizes, addresses and arrivals are those of
+//!   the bios it was asked for; the device's queue and the time from issue to completion are of the
+//!   requests that the device got.
 //! - A *block* is 4 KiB; a request touches every block it overlaps.
 //! - Flushes and discards count as requests and arrivals, and under way; sizes, addresses and
 //!   blocks are those of reads and writes.
@@ -113,14 +116,25 @@ impl Stats {
 
     /// Records that follow those before, in the order of arrival.
     pub fn add(&mut self, records: &[Record]) {
-        let mut counted = 0;
-        for run in records.split(|record| record.flags.has(Flags::OTHER)) {
-            counted += run.len();
-            for part in run.chunks(BATCH) {
-                self.add_requests(part);
+        let plain = |r: &Record| !r.flags.has(Flags::OTHER) && r.was_asked_for();
+        for run in records.chunk_by(|a, b| plain(a) && plain(b)) {
+            match &run[0] {
+                first if first.flags.has(Flags::OTHER) => self.other_commands += 1,
+                first if !first.was_asked_for() => self.add_at_device(first),
+                _ => run.chunks(BATCH).for_each(|part| self.add_requests(part)),
             }
         }
-        self.other_commands += (records.len() - counted) as u64;
+    }
+
+    /// What the device made of requests that are counted by themselves.
+    fn add_at_device(&mut self, record: &Record) {
+        self.latencies.add(record);
+        let (Some(at), Some(end)) = (record.issued.get(), record.completed.get()) else { return };
+        self.now = self.now.max(at.0);
+        let first = *self.first.get_or_insert(self.now);
+        let times = &mut self.times;
+        let mut passed = |from, to, depth| times.under_way(from - first, to - first, depth);
+        self.queues.add_at_device(self.now, end.0.max(self.now), &mut passed);
     }
 
     fn add_requests(&mut self, records: &[Record]) {
@@ -165,7 +179,8 @@ impl Stats {
         each_at(&mut self.queues, timed, |all, r, at| {
             let Some(end) = r.completed.get() else { return };
             *completions = true;
-            let issued = r.queued.get().and(r.issued.get()).map(|issued| issued.0);
+            let issued = r.queued.get().and(r.issued.get()).filter(|_| r.reached_device());
+            let issued = issued.map(|issued| issued.0);
             let mut passed = |from, to, depth| times.under_way(from - first, to - first, depth);
             all.add(at, issued, end.0.max(at), &mut passed);
         });

@@ -23,6 +23,9 @@ const NEAR: usize = 64;
 #[derive(Debug, Clone, Copy, Default)]
 struct Moment {
     at: u64,
+    /// Whether what ends was asked for.
+    asked: bool,
+    /// Whether the device has it.
     counts: bool,
 }
 
@@ -90,15 +93,15 @@ impl Coming {
         self.to += 1;
     }
 
-    /// Takes out the soonest, which there is; says whether it counts for the device.
+    /// Takes out the soonest, which there is.
     #[inline]
-    fn pop(&mut self) -> bool {
+    fn pop(&mut self) -> Moment {
         let near = self.near();
         let taken = if near == self.soonest && self.from < self.to {
             self.from += 1;
-            self.row[self.from - 1].counts
+            self.row[self.from - 1]
         } else {
-            self.far.pop().is_some_and(|far| far.0.counts)
+            self.far.pop().map_or_else(Moment::default, |far| far.0)
         };
         self.soonest = self.near().min(self.far.peek().map_or(NEVER, |far| far.0.at));
         taken
@@ -214,11 +217,30 @@ impl Sweep {
         let counts = issued.is_some_and(|issued| end > issued);
         if let Some(issued) = issued {
             self.device.under_way_ns += u128::from(end.saturating_sub(issued));
-            self.issues.push(Moment { at: issued, counts });
+            self.issues.push(Moment { at: issued, asked: true, counts });
         }
         if end > at {
-            self.ends.push(Moment { at: end, counts });
+            self.ends.push(Moment { at: end, asked: true, counts });
         }
+        self.bound();
+    }
+
+    /// A request that the device gets now, of what was asked for and added by itself.
+    pub fn add_at_device(&mut self, at: u64, end: u64, passed: &mut impl FnMut(u64, u64, u64)) {
+        if self.overflowed {
+            return;
+        }
+        self.advance(at, passed);
+        self.device.under_way_ns += u128::from(end - at);
+        self.device.pass(at, &mut |_, _, _| {});
+        self.device.begin(end > at);
+        if end > at {
+            self.ends.push(Moment { at: end, asked: false, counts: true });
+        }
+        self.bound();
+    }
+
+    fn bound(&mut self) {
         if self.issues.len().max(self.ends.len()) > MOST {
             self.overflowed = true;
             (self.issues, self.ends) = (Coming::default(), Coming::default());
@@ -235,12 +257,13 @@ impl Sweep {
             }
             if issue < end {
                 self.device.pass(issue, &mut |_, _, _| {});
-                let stays = self.issues.pop();
+                let stays = self.issues.pop().counts;
                 self.device.begin(stays);
             } else {
                 self.all.pass(end, passed);
-                self.all.depth -= 1;
-                if self.ends.pop() {
+                let ended = self.ends.pop();
+                self.all.depth -= u64::from(ended.asked);
+                if ended.counts {
                     self.device.pass(end, &mut |_, _, _| {});
                     self.device.depth -= 1;
                 }

@@ -32,8 +32,14 @@ pub struct DeviceSummary {
 /// Counts of a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Requests.
+    /// Requests, as they were asked for.
     pub requests: u64,
+    /// Of them, those that the device got merged with others or split.
+    #[serde(default)]
+    pub bios: u64,
+    /// Requests that the device got of those.
+    #[serde(default)]
+    pub made_of_bios: u64,
     /// Those that only the counts know: no bytes, blank operations, passthrough.
     pub other: u64,
     /// Earliest arrival, in nanoseconds on the trace's clock.
@@ -52,10 +58,17 @@ impl Summary {
     /// Counts more records.
     pub fn add(&mut self, records: &[Record]) {
         for r in records {
+            let at = r.arrival().get().map(|t| t.0);
+            if !r.was_asked_for() {
+                self.made_of_bios += 1;
+                self.is_disordered |= self.last_ns.is_some_and(|last| at < Some(last));
+                self.last_ns = self.last_ns.max(at);
+                continue;
+            }
             self.requests += 1;
+            self.bios += u64::from(!r.reached_device());
             self.other += u64::from(r.flags.has(crate::record::Flags::OTHER));
             self.completed += u64::from(r.completed.get().is_some());
-            let at = r.arrival().get().map(|t| t.0);
             if let Some(at) = at {
                 self.is_disordered |= self.last_ns.is_some_and(|last| at < last);
                 self.first_ns = Some(self.first_ns.map_or(at, |first| first.min(at)));
@@ -72,6 +85,16 @@ impl Summary {
             device.by_op[r.op as usize].add(r.len);
             device.end_bytes = device.end_bytes.max(r.end());
         }
+    }
+
+    /// Records: what was asked for, and what the device made of it.
+    pub fn records(&self) -> u64 {
+        self.requests + self.made_of_bios
+    }
+
+    /// Requests that the devices got.
+    pub fn at_device(&self) -> u64 {
+        self.records() - self.bios
     }
 
     /// All devices' counts together, in the order of [`Op::ALL`].

@@ -102,7 +102,7 @@ impl Store {
     /// Closes a group of the first `count` records held and makes it recoverable.
     fn close_group(&mut self, count: usize, tables: &Tables) -> Result<(), TraceError> {
         assert!(0 < count && count <= self.held.len(), "a group of {count} records");
-        let (held, requests) = (self.held.len(), self.summary.requests);
+        let (held, records_before) = (self.held.len(), self.summary.records());
         let records = &self.held[..count];
         let written = self.file.next_row_group().and_then(|mut group| {
             write_group(&mut group, records)?;
@@ -112,7 +112,7 @@ impl Store {
         self.summary.add(&self.held[..count]);
         self.held.drain(..count);
         assert_eq!(self.held.len() + count, held, "what is written is no longer held");
-        assert_eq!(self.summary.requests, requests + count as u64, "and is counted once");
+        assert_eq!(self.summary.records(), records_before + count as u64, "and is counted once");
         self.group_begun = Instant::now();
         self.file.flush().map_err(|e| io_error("writing", &self.part, e))?;
         self.keep_footer(tables)?;
@@ -128,7 +128,7 @@ impl Store {
     fn keep_footer(&self, tables: &Tables) -> Result<(), TraceError> {
         let groups = self.file.flushed_row_groups().to_vec();
         let rows = groups.iter().map(|g| g.num_rows()).sum();
-        assert_eq!(rows, self.summary.requests as i64, "the summary counts the rows of the file");
+        assert_eq!(rows, self.summary.records() as i64, "the summary counts the rows of the file");
         let properties = self.file.properties();
         let file = FileMetaData::new(
             properties.writer_version().as_num(),
@@ -179,7 +179,7 @@ impl Sink for Store {
         let output = inner.into_inner().map_err(|e| io_error("writing", &part, e.into_error()))?;
         output.finish()?;
         let _ = fs::remove_file(footer_of(&part));
-        Ok(Written { records: summary.requests, left_out: 0 })
+        Ok(Written { records: summary.records(), left_out: 0 })
     }
 
     fn discard(mut self: Box<Self>) {

@@ -146,7 +146,7 @@ const FITS: [(Fit, &str); 3] = [
 
 /// The recorded time that counts.
 const MOMENTS: [(Moment, &str); 2] = [
-    (Moment::Queue, "When requests were made: the target's own scheduler does its work again"),
+    (Moment::Queue, "When requests were made, or issued where they were merged or split"),
     (Moment::Issue, "When the device got them"),
 ];
 

@@ -150,12 +150,15 @@ fn both_versions_in_both_byte_orders_say_the_same() {
             shown,
             [
                 "read 100+16384 (1000, 1002, 1011) 0",
+                "read 116+8192 (-, 1002, 1011) 0",
+                "read 100+8192 (-, 1003, 1010) 0",
                 "flush 0+0 (1020, 1021, 1031) 0",
                 "write 8+4096 (-, 1080, 1090) 5",
             ]
         );
-        assert_eq!(records[0].flags, Flags::META);
-        assert_eq!(records[2].flags, Flags::FUA);
+        assert_eq!(records[0].flags, Flags::META | Flags::BIO);
+        assert_eq!(records[1].flags, Flags::META | Flags::REQUEST);
+        assert_eq!(records[4].flags, Flags::FUA);
         assert_eq!((records[0].pid, records[0].cpu), (42, 3));
         assert_eq!(tables.processes[records[0].process as usize], "mkfs.ext4");
         assert_eq!(tables.devices[0].name, "8,16");

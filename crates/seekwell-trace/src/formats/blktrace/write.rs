@@ -1,5 +1,6 @@
 //! Writing: each request becomes what `blktrace` would have recorded of it, Q, D and C, in one
-//! merged stream of version 7 that `blkparse`, `btt` and fio read.
+//! merged stream of version 7 that `blkparse`, `btt` and fio read. Of a bio that was merged or split
+//! that is Q alone: D and C are those of the requests that carried it.
 
 use super::wire::{Raw, act, category, note};
 use crate::error::TraceError;
@@ -105,17 +106,24 @@ impl Blktrace {
         if let Some(at) = record.queued.get() {
             put(at.0, act::QUEUE, wanted | category::QUEUE, 0);
         }
-        if let Some(at) = record.issued.get() {
+        let (at_device, flagged) = (record.reached_device(), record.flags);
+        if let Some(at) = record.issued.get().filter(|_| at_device) {
             put(at.0, act::ISSUE, driven | category::ISSUE, 0);
         }
         if let Some(at) = record.completed.get() {
             let error = record.error.wrapping_neg();
-            let done = driven | category::COMPLETE;
-            put(at.0, act::COMPLETE, done, error);
+            if at_device {
+                put(at.0, act::COMPLETE, driven | category::COMPLETE, error);
+            }
             // What a program waits for is the end of its own request, not of the drive's.
-            if is_flush && record.queued.get().is_some() && record.issued.get().is_some() {
+            let durable = flagged.has(Flags::PREFLUSH) || flagged.has(Flags::FUA);
+            let apart = if at_device { is_flush } else { is_flush || durable };
+            if apart && record.queued.get().is_some() && record.issued.get().is_some() {
                 let own = category::WRITE | category::COMPLETE | category::FS;
-                put(at.0, act::COMPLETE, own, error);
+                self.added += 1;
+                let (added, action) = (self.added, u64::from(act::COMPLETE) | own);
+                let own = Pending { time: at.0, added, action, error, bytes: 0, ..first };
+                self.waiting.push(Reverse(own));
             }
         }
     }

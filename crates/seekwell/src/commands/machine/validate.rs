@@ -46,7 +46,7 @@ fn requests(trace: &Path, format: Option<&'static Format>) -> Result<Vec<Measure
     let mut source = formats::open(trace, format, &Arc::default())?;
     let mut records: Vec<Record> = Vec::new();
     each_batch(&mut *source, |batch| {
-        records.extend_from_slice(batch);
+        records.extend(batch.iter().filter(|record| record.reached_device()));
         true
     })?;
     let times = |record: &Record| Some((record.issued.get()?, record.completed.get()?));

@@ -103,6 +103,7 @@ fn document(path: &Path, known: &Known) -> serde_json::Value {
         "about": about,
         "complete": about.complete(),
         "requests": summary.requests,
+        "requests_at_device": summary.at_device(),
         "requests_other": summary.other,
         "requests_with_completion": summary.completed,
         "first_ns": summary.first_ns,
@@ -139,7 +140,11 @@ fn text(path: &Path, known: &Known, context: &Context) -> String {
     if let Some(ns) = about.time_step_ns {
         say("times", format!("in steps of {}: too coarse to replay them", round_time(ns)));
     }
-    say("requests", summary.requests.to_string());
+    let at_device = match summary.at_device() {
+        same if same == summary.requests => String::new(),
+        other => format!(", {other} at the device"),
+    };
+    say("requests", format!("{}{at_device}", summary.requests));
     if let Some(span) = summary.span_ns() {
         say("span", format!("{:.3} s", span as f64 / 1e9));
     }
