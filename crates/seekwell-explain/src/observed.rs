@@ -6,6 +6,7 @@ use crate::words::evidence;
 use seekwell_inspect::facts::{AtaFacts, IdentifyData, ScsiFacts};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection, TargetKind};
+use seekwell_io::workload::{Pace, Pattern, Workload};
 use seekwell_runs::{Engine, Medium, Phase, PhaseId, Study};
 
 /// Everything the rules may look at.
@@ -100,12 +101,23 @@ impl<'a> Observed<'a> {
     /// Whether a device is a virtual machine's, whose figures are what the host pretends.
     pub(crate) fn is_virtual(&self, device: &Device) -> bool {
         let model = text(&device.model);
-        self.inspection.host.virtualization.is_some()
+        self.hypervisor().is_some()
             || ["QEMU", "VMware", "VBOX", "Virtual"].iter().any(|m| model.contains(m))
             || device.detail.pci.iter().any(|f| {
                 let board = text(&f.subsystem);
                 ["1af4:", "15ad:", "80ee:", "1b36:"].iter().any(|v| board.starts_with(v))
             })
+    }
+
+    /// The hypervisor this runs under; what computes a model says nothing of its disk.
+    fn hypervisor(&self) -> Option<&'a Fact<String>> {
+        let host = Some(&self.inspection.host).filter(|_| !self.is_model());
+        host?.virtualization.as_ref()
+    }
+
+    /// Whether the target is a model.
+    pub(crate) fn is_model(&self) -> bool {
+        self.inspection.kind == TargetKind::Machine
     }
 
     /// A word of the kernel's command line that starts with `prefix`.
@@ -127,11 +139,9 @@ impl<'a> Observed<'a> {
         self.phases.unwrap_or_default()
     }
 
-    /// Whether the facts are about what was measured: below a model and the null target there is no
-    /// disk.
+    /// Whether the facts are about what was measured: below the null target there is no disk.
     pub(crate) fn has_facts(&self) -> bool {
-        let kind = self.inspection.kind;
-        self.phases.is_none() || !matches!(kind, TargetKind::Null | TargetKind::Machine)
+        self.phases.is_none() || self.inspection.kind != TargetKind::Null
     }
 
     /// This phase of the checkup, if it was run.
@@ -168,7 +178,7 @@ impl<'a> Observed<'a> {
     /// How it is known that a disk is a virtual machine's, where it is: its latencies and its cache
     /// are the host's affair.
     pub(crate) fn virtual_evidence(&self, disk: &Device) -> Option<Evidence> {
-        if let Some(hypervisor) = &self.inspection.host.virtualization {
+        if let Some(hypervisor) = self.hypervisor() {
             let seen = format!("a virtual machine under {}", hypervisor.value);
             return Some(evidence(seen, &hypervisor.from));
         }
@@ -195,16 +205,45 @@ impl<'a> Observed<'a> {
         }
     }
 
-    /// Random 4 KiB reads by depth, honest ones only: depth, phase, median rate.
+    /// Random reads by depth, honest ones only: depth, phase, median rate. Of several sizes or
+    /// numbers of threads, those measured at the most depths.
     pub(crate) fn curve(&self) -> Vec<(u32, &'a Phase, f64)> {
-        let one = |p: &'a Phase| {
-            let depth = p.workload.drawn()?.pace.depth();
-            (p.is(PhaseId::RandomRead(depth)) && is_honest(p)).then_some(())?;
-            Some((depth, p, p.median("read.requests_per_s").filter(|r| *r > 0.0)?))
-        };
-        let mut out: Vec<_> = self.phases().iter().filter_map(one).collect();
-        out.sort_by_key(|(depth, ..)| *depth);
-        out
+        let mut curves: Vec<(_, Vec<(u32, &'a Phase, f64)>)> = Vec::new();
+        for phase in self.phases().iter().filter(|p| is_honest(p)) {
+            let Some(w) = phase.workload.drawn().filter(|w| w.pattern == Pattern::Random) else {
+                continue;
+            };
+            let rate = phase.median("read.requests_per_s").filter(|r| *r > 0.0);
+            let (Pace::Closed { depth }, 100, Some(rate)) = (w.pace, w.read_percent, rate) else {
+                continue;
+            };
+            let like = (&w.sizes, w.threads, w.region_bytes);
+            let at = curves.iter().position(|(other, _)| *other == like);
+            let at = at.unwrap_or_else(|| {
+                curves.push((like, Vec::new()));
+                curves.len() - 1
+            });
+            curves[at].1.push((depth, phase, rate));
+        }
+        let longest = curves.into_iter().rev().max_by_key(|(_, points)| points.len());
+        let mut points = longest.map(|(_, points)| points).unwrap_or_default();
+        points.sort_by_key(|(depth, ..)| *depth);
+        points
+    }
+
+    /// The best honest sequential rate of large requests, reads or writes, in bytes a second.
+    pub(crate) fn best_sequential(&self) -> Option<(&'a Phase, f64)> {
+        const LARGE: u32 = 64 << 10;
+        let sequential = self.phases().iter().filter(|phase| {
+            let drawn = phase.workload.drawn();
+            let large = |w: &Workload| w.sizes.iter().all(|size| size.bytes >= LARGE);
+            drawn.is_some_and(|w| w.pattern == Pattern::Sequential && large(w)) && is_honest(phase)
+        });
+        let rates = sequential.filter_map(|phase| {
+            let of = |op: &str| phase.median(&format!("{op}.rate_bytes_per_s")).unwrap_or(0.0);
+            Some((phase, of("read") + of("write"))).filter(|(_, rate)| *rate > 0.0)
+        });
+        rates.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// CPU used in a phase as a share of what its issuing threads could use: 1 is all of it. A pool

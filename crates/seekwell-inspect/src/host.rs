@@ -1,5 +1,7 @@
 //! The machine: kernel, CPU, memory, and whether it is a virtual machine or a container.
 
+mod limits;
+
 use crate::inspection::Host;
 use crate::model::Fact;
 use crate::reader::{Need, Reader, clean, show};
@@ -18,6 +20,7 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Host {
         memory_available_bytes,
         virtualization: virtualization(r, cpuinfo.as_deref()),
         container: container(r),
+        io_limits: limits::read(r),
         vm: crate::facts::read_vm(r),
     }
 }

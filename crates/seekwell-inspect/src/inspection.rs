@@ -1,7 +1,7 @@
 //! What inspection found: the target, the machine, the stack of devices.
 
 use crate::facts::{Detail, VmFacts};
-use crate::model::{DeviceKind, Fact, Filesystem, Hop, Missing, Queue, TargetKind};
+use crate::model::{DeviceKind, Fact, Filesystem, Hop, IoLimit, Missing, Queue, TargetKind};
 use serde::{Deserialize, Serialize};
 
 /// Everything known of one target: the document `seekwell/inspect/1`.
@@ -84,6 +84,9 @@ pub struct Host {
     pub virtualization: Option<Fact<String>>,
     /// The container runtime, where the program runs in a container: `docker`, `podman`, `lxc` …
     pub container: Option<Fact<String>>,
+    /// What the control groups of this process let it do to each device.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub io_limits: Vec<Fact<IoLimit>>,
     /// What it was told at boot, and how it writes back dirty memory.
     #[serde(default, skip_serializing_if = "VmFacts::is_empty")]
     pub vm: VmFacts,

@@ -35,6 +35,8 @@ pub mod watch;
 pub use finding::{Evidence, Finding, Severity};
 pub use inspect::inspect;
 pub use inspection::{Device, Host, Inspection};
-pub use model::{DeviceKind, Fact, Filesystem, Hop, Identity, Missing, Queue, TargetKind};
+pub use model::{
+    Channel, DeviceKind, Fact, Filesystem, Hop, Identity, IoLimit, Missing, Queue, TargetKind,
+};
 pub use stack::identity;
 pub use target::{FsSpace, InspectError, NotATarget, Target, all_disks};

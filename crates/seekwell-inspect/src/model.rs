@@ -139,6 +139,28 @@ pub struct Hop {
     pub from: String,
 }
 
+/// What a control group allows of one device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoLimit {
+    /// `major:minor` of the device.
+    pub dev: String,
+    /// It bounds writes; otherwise reads.
+    pub writes: bool,
+    /// It counts bytes; otherwise requests.
+    pub bytes: bool,
+    /// The most a second.
+    pub per_s: u64,
+}
+
+/// A bus or link that all transfers to a device share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Channel {
+    /// What it is: `pci-32/33`.
+    pub name: String,
+    /// The most it carries, in bytes a second.
+    pub bytes_per_s: f64,
+}
+
 /// What is known of a disk's identity.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Identity {

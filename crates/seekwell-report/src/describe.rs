@@ -17,7 +17,8 @@ fn value(fact: Option<&Fact<String>>) -> Option<String> {
 /// `Samsung SSD 980 PRO, 1 TB, nvme (nvme at 0000:01:00.0), ext4 at /home`.
 pub fn heading(inspection: &Inspection) -> String {
     let disks = inspection.device.as_ref().map(disks_under).unwrap_or_default();
-    let mut parts = match (inspection.device.as_ref(), disks.as_slice()) {
+    let device = inspection.device.as_ref().filter(|_| inspection.kind != TargetKind::Machine);
+    let mut parts = match (device, disks.as_slice()) {
         (Some(top), [disk]) => one_disk(top, disk),
         (Some(top), [_, _, ..]) => many_disks(top, &disks),
         _ => Vec::new(),

@@ -1,7 +1,8 @@
 //! One command that measures, from its first document to its last: what `checkup` and `bench`
 //! share.
 
-use crate::executor::{RealExecutor, engine_cost_ns, pick};
+use crate::described;
+use crate::executor::{RealExecutor, Source, engine_cost_ns, pick};
 use crate::judge::live_log;
 use crate::medium::Ready;
 use crate::{Host, RunError, Watcher};
@@ -126,6 +127,9 @@ impl<'a, W: Watcher> Session<'a, W> {
 
     /// What executes workloads on what was made ready; `tags` bounds what is outstanding.
     pub fn executor(&mut self, ready: Ready, tags: Option<(TagPolicy, u32)>) -> RealExecutor {
+        if let Source::Modelled(model) = &ready.source {
+            self.document.inspection.device = described::device(model);
+        }
         self.document.medium = Some(ready.medium);
         RealExecutor::new(ready.source, self.engine, tags, Arc::clone(self.host.control))
     }

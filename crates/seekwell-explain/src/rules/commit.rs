@@ -1,5 +1,7 @@
 //! What one commit costs: too little to be honest, or too much to work with.
 
+use super::writes::causes;
+use crate::look::ONE_READ;
 use crate::words::{evidence, fact, ns, quote};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Evidence, Severity};
@@ -29,8 +31,9 @@ pub(super) const RULES: &[Rule] = &[
         about: "commits are very slow",
         means: "Making one small write durable takes far longer than this kind of disk needs.",
         known: "Median of writing 4 KiB and flushing: over 20 ms on flash or a virtual disk, over \
-                100 ms on anything else. Consumer flash needs 0.5 to 5 ms; a rotating disk under a \
-                journal two to four turns.",
+                100 ms on anything else; or over 5 ms and over 200 times a random read. Consumer \
+                flash needs 0.5 to 5 ms; a rotating disk under a journal two to four turns. What \
+                may be the cause is listed as for SW-WRITE-001.",
         why: "databases, mail servers, package managers and virtual machines wait for every \
               commit; that rate is all they get, however fast other reads and writes are",
         fix: "look for other writers (iostat -x 1) and disk errors (smartctl -a); keep logs that \
@@ -62,12 +65,16 @@ const SLOW_FLASH_NS: f64 = 20e6;
 /// A rotating disk under a journal needs two to four turns, 15 to 40 ms; a server across a network
 /// may add as much.
 const SLOW_OTHER_NS: f64 = 100e6;
+/// Healthy flash commits in ten to twenty times the time of a read.
+const READ_TIMES: f64 = 200.0;
+/// Below this a commit is not slow, however fast reads are.
+const READ_FLOOR_NS: f64 = 5e6;
 
 /// Controllers with a battery-backed cache of their own: a fast commit is what they are bought for.
 const RAID_DRIVERS: [&str; 8] =
     ["megaraid_sas", "aacraid", "hpsa", "smartpqi", "arcmsr", "3w-9xxx", "3w-sas", "cciss"];
 
-fn commit_ns(input: &Observed<'_>) -> Option<f64> {
+pub(super) fn commit_ns(input: &Observed<'_>) -> Option<f64> {
     let phase = input.phase(COMMIT)?;
     let of = |metric| phase.median(metric);
     of("flush.response_ns_p50").or_else(|| of("flush.response_ns_mean"))
@@ -80,7 +87,7 @@ fn too_fast(input: &Observed<'_>) -> Option<Found> {
     }
     let disk = input.disk()?;
     let driver = disk.driver.as_ref().map_or("", |d| d.value.as_str());
-    if RAID_DRIVERS.contains(&driver) {
+    if RAID_DRIVERS.contains(&driver) || disk.detail.raid_controller().is_some() {
         return None;
     }
     let belief = disk.queue.write_cache.as_ref();
@@ -187,13 +194,17 @@ fn too_slow(input: &Observed<'_>) -> Option<Found> {
     let quick = disk
         .is_some_and(|d| input.rotates(d) == Some(false) || input.virtual_evidence(d).is_some());
     let limit = if quick { SLOW_FLASH_NS } else { SLOW_OTHER_NS };
-    if commit <= limit {
+    let read = input.one_read_ns();
+    let beyond_reads = read.is_some_and(|ns| commit > READ_TIMES * ns && commit > READ_FLOOR_NS);
+    if commit <= limit && !beyond_reads {
         return None;
     }
     let mut proof = vec![evidence(
         format!("write 4 KiB and flush, median: {}; {:.0} a second", ns(commit), 1e9 / commit),
         COMMIT,
     )];
+    let seen = |read| format!("one random read, median: {}", ns(read));
+    proof.extend(read.map(|read| evidence(seen(read), ONE_READ)));
     let write = "write.latency_ns_mean";
     if let Some(write) = input.phase(PhaseId::RandomWrite(1)).and_then(|p| p.median(write)) {
         let seen = format!("the same write without a flush, mean: {}", ns(write));
@@ -203,7 +214,9 @@ fn too_slow(input: &Observed<'_>) -> Option<Found> {
     proof.extend(cache.map(|b| fact("the kernel treats the write cache as", b)));
     let fs = input.inspection.filesystem.as_ref();
     proof.extend(fs.map(|f| fact("file system", &f.fstype)));
-    let remedy = match disk {
+    let (causes, first) = causes(input);
+    proof.extend(causes);
+    let general = match disk {
         Some(d) => format!(
             "see whether something else writes to {0} meanwhile (iostat -x 1 {0}) and whether the \
              disk reports errors (sudo smartctl -a /dev/{0}); a drive with power-loss protection \
@@ -216,6 +229,7 @@ fn too_slow(input: &Observed<'_>) -> Option<Found> {
                 .into()
         }
     };
+    let remedy = first.map_or_else(|| general.clone(), |first| format!("{first}; {general}"));
     Some(
         Found::new(Severity::Warning, format!("One commit takes {}", ns(commit)))
             .evidence(proof)

@@ -1,7 +1,7 @@
 //! The transfer mode of an ATA disk: DMA off, lowered, or never as good as it could be.
 
 use crate::look::text;
-use crate::words::replug;
+use crate::words::{bytes_per_s, replug};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
 use seekwell_inspect::facts::AtaFacts;
@@ -79,7 +79,27 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Facts(forty_wires),
     },
+    Rule {
+        id: LIMIT,
+        about: "the transfer mode limits the sequential rate",
+        means: "Sequential transfers run at the rate of the transfer mode, not of the disk.",
+        known: "On a parallel link, the best sequential rate is at least 75 % of what a DMA mode \
+                carries, or at least 15 % of what a PIO mode does: there the processor's own \
+                copying costs as much as the cable.",
+        why: "The mode caps every transfer: PIO 4 and MWDMA2 carry 16.7 MB/s, UDMA/33 33 MB/s, \
+              UDMA/100 100 MB/s. A faster disk gains nothing behind it.",
+        fix: "use a faster mode: DMA in place of PIO, an 80-wire cable, 32-bit transfers and \
+              multiple-sector mode (hdparm -d1 -c3 -m16), or a controller that has one",
+        tune: None,
+        check: Check::Run(limits),
+    },
 ];
+const LIMIT: &str = "SW-DMA-007";
+
+/// A DMA mode that is used to this share is the limit; the rest is commands and turnarounds.
+const DMA_SHARE: f64 = 0.75;
+/// In a PIO mode the processor's accesses cost several times the cycles of the cable.
+const PIO_SHARE: f64 = 0.15;
 
 fn is_pio(ata: &AtaFacts) -> bool {
     text(&ata.transfer_mode).starts_with("XFER_PIO")
@@ -173,6 +193,67 @@ fn forty_wires(input: &Observed<'_>) -> Vec<Found> {
                 .facts("transfer mode", ata.transfer_mode.as_ref()),
         )
     })
+}
+
+/// What a mode carries at most, in bytes a second (ATA/ATAPI-6).
+fn ceiling(mode: &str) -> Option<f64> {
+    let of = |prefix: &str, megabytes: &[f64]| {
+        let number: usize = mode.strip_prefix(prefix)?.parse().ok()?;
+        megabytes.get(number).map(|m| m * 1e6)
+    };
+    of("XFER_PIO_", &[3.3, 5.2, 8.3, 11.1, 16.7])
+        .or_else(|| of("XFER_MW_DMA_", &[4.2, 13.3, 16.7]))
+        .or_else(|| of("XFER_UDMA_", &[16.7, 25.0, 33.3, 44.4, 66.7, 100.0, 133.0]))
+}
+
+fn limits(input: &Observed<'_>) -> Option<Found> {
+    let disk = input.disk()?;
+    let ata = disk.detail.ata.as_ref().filter(|ata| ata.link_speed.is_none())?;
+    // On SATA the mode is only a label.
+    let serial = disk.detail.identify.as_ref().is_some_and(|i| i.value.sata);
+    let mode = ata.transfer_mode.as_ref().filter(|_| !serial)?;
+    let most = ceiling(&mode.value)?;
+    let (phase, rate) = input.best_sequential()?;
+    let needed = if is_pio(ata) { PIO_SHARE } else { DMA_SHARE };
+    if !(needed * most..=1.1 * most).contains(&rate) {
+        return None;
+    }
+    let title = format!("{}: its transfer mode limits the sequential rate", disk.name);
+    Some(
+        Found::new(Severity::Warning, title)
+            .seen(format!("the best sequential rate: {}", bytes_per_s(rate)), &phase.name)
+            .fact("transfer mode", mode)
+            .seen(format!("the mode carries at most {}", bytes_per_s(most)), "ATA/ATAPI-6"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LIMIT;
+    use crate::testing::checkup::Case;
+    use crate::testing::machine::fact;
+    use seekwell_inspect::facts::AtaFacts;
+
+    fn parallel(mode: &str, bytes_per_s: f64) -> Case {
+        Case::hdd()
+            .with_disk(|d| {
+                let ata = AtaFacts { transfer_mode: fact(mode.into(), "m"), ..AtaFacts::default() };
+                d.detail.ata = Some(ata);
+            })
+            .with(|c| c.set("seq-read-1m", "read.rate_bytes_per_s", bytes_per_s))
+    }
+
+    #[test]
+    fn a_mode_that_is_used_up_is_the_limit_and_one_the_disk_does_not_fill_is_not() {
+        let f = parallel("XFER_UDMA_2", 30e6).finding(LIMIT);
+        assert!(f.evidence[2].seen.contains("33.3 MB/s"), "{f:?}");
+        parallel("XFER_PIO_4", 4e6).finding(LIMIT);
+        parallel("XFER_UDMA_2", 22e6).quiet(LIMIT);
+        let linked = |d: &mut seekwell_inspect::Device| {
+            d.detail.ata.as_mut().expect("set above").link_speed = fact("1.5 Gbps".into(), "l");
+        };
+        parallel("XFER_UDMA_6", 120e6).with_disk(linked).quiet(LIMIT);
+    }
 }
 
 #[cfg(test)]

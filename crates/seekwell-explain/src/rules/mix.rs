@@ -1,24 +1,43 @@
 //! Reads beside writes.
 
 use crate::look::is_honest;
-use crate::words::{evidence, fact, ns, set_queue};
+use crate::words::{evidence, fact, ns, per_s, set_queue};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Severity};
-use seekwell_runs::PhaseId;
+use seekwell_runs::{Phase, PhaseId, Work};
 
-pub(super) const RULES: &[Rule] = &[Rule {
-    id: STARVED,
-    about: "reads starve beside writes",
-    means: "Reads take far longer once 30 % of the requests are writes.",
-    known: "At depth 32, past the page cache: mean read latency at least 3 times that of reads \
-            alone and at least 0.5 ms, or the 99th percentile at least 10 times and at least 5 ms. \
-            A normal mix costs 1.2 to 2.5 times the mean and 3 to 6 times the tail.",
-    why: "a program waits for its reads but rarely for its writes; when writes go first, a backup \
-          or a database checkpoint stalls everything else",
-    fix: "use an I/O scheduler that prioritises reads: mq-deadline, kyber or bfq",
-    tune: Some("Set the scheduler."),
-    check: Check::Run(starved),
-}];
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: STARVED,
+        about: "reads starve beside writes",
+        means: "Reads take far longer once 30 % of the requests are writes.",
+        known: "At depth 32, past the page cache: mean read latency at least 3 times that of reads \
+                alone and at least 0.5 ms, or the 99th percentile at least 10 times and at least 5 ms. \
+                A normal mix costs 1.2 to 2.5 times the mean and 3 to 6 times the tail.",
+        why: "a program waits for its reads but rarely for its writes; when writes go first, a backup \
+              or a database checkpoint stalls everything else",
+        fix: "use an I/O scheduler that prioritises reads: mq-deadline, kyber or bfq",
+        tune: Some("Set the scheduler."),
+        check: Check::Run(starved),
+    },
+    Rule {
+        id: ONE_SIDE,
+        about: "reads or writes get next to nothing beside the other",
+        means: "Of reads and writes that run side by side, one side is served almost never.",
+        known: "Two jobs at once, one that reads and one that writes, neither held to a rate: one \
+                side gets under 20 requests a second of at most 64 KiB, which any disk serves \
+                alone, and the other at least ten times as many. In the checkup's mix, writes take \
+                at least four times as long as writes alone, and 5 ms at least. In one random mix \
+                the shares are fixed, so both sides slow down together.",
+        why: "a scheduler or tag policy that keeps one side going without a bound stops the \
+              programs of the other: a backup that never ends, or logins that hang",
+        fix: "use an I/O scheduler with a deadline for both sides (mq-deadline), or give both a \
+              share of the tags; hold the greedy side to a rate",
+        tune: Some("Set the scheduler."),
+        check: Check::Run(one_side),
+    },
+];
+const ONE_SIDE: &str = "SW-MIX-002";
 const STARVED: &str = "SW-MIX-001";
 const MIX: PhaseId = PhaseId::Mix;
 const ALONE: PhaseId = PhaseId::RandomRead(32);
@@ -64,6 +83,75 @@ fn starved(input: &Observed<'_>) -> Option<Found> {
     )
 }
 
+/// Any disk serves twice as many small requests of one kind alone.
+const STARVED_PER_S: f64 = 20.0;
+/// The other side gets at least so many times as many.
+const GREEDY_TIMES: f64 = 10.0;
+/// A larger request may rightly take long.
+const SMALL_BYTES: f64 = 64.0 * 1024.0;
+/// Writes of a fair mix at twice and a half the time of writes alone are usual on a rotating disk.
+const WRITES_TIMES: f64 = 4.0;
+
+fn one_side(input: &Observed<'_>) -> Option<Found> {
+    beside_each_other(input).or_else(|| writes_in_the_mix(input))
+}
+
+/// Jobs of one group, one that reads and one that writes.
+fn beside_each_other(input: &Observed<'_>) -> Option<Found> {
+    let sides: Vec<_> = input.phases().iter().filter_map(side).collect();
+    let pairs = sides.iter().flat_map(|low| sides.iter().map(move |high| (low, high)));
+    let apart = |(low, high): &(&Side<'_>, &Side<'_>)| {
+        low.group == high.group
+            && low.op != high.op
+            && low.per_s < STARVED_PER_S
+            && high.per_s >= GREEDY_TIMES * low.per_s
+    };
+    let (low, high) = pairs.filter(apart).min_by(|a, b| a.0.per_s.total_cmp(&b.0.per_s))?;
+    let title = format!("{}s starve beside {}s", low.op, high.op);
+    let told = |side: &Side<'_>| {
+        let seen = format!("{}s: {}, mean {}", side.op, per_s(side.per_s), ns(side.mean_ns));
+        evidence(seen, &side.phase.name)
+    };
+    Some(Found::new(Severity::Warning, title).evidence([told(low), told(high)]))
+}
+
+/// A job that only reads or only writes, in small requests and as fast as it may.
+struct Side<'a> {
+    phase: &'a Phase,
+    group: u32,
+    op: &'static str,
+    per_s: f64,
+    mean_ns: f64,
+}
+
+fn side(phase: &Phase) -> Option<Side<'_>> {
+    let Work::Job(job) = &phase.workload else { return None };
+    let paced =
+        |key: &String| ["rate", "thinktime", "flow"].iter().any(|word| key.starts_with(word));
+    let of = |op: &str| phase.median(&format!("{op}.requests_per_s"));
+    let (op, per_s) = match (of("read"), of("write")) {
+        (Some(rate), None) => ("read", rate),
+        (None, Some(rate)) => ("write", rate),
+        _ => return None,
+    };
+    let bytes = phase.median(&format!("{op}.rate_bytes_per_s"))? / per_s;
+    let mean_ns = phase.median(&format!("{op}.latency_ns_mean"))?;
+    let plain = bytes <= SMALL_BYTES && !job.options.keys().any(paced);
+    plain.then_some(Side { phase, group: job.group, op, per_s, mean_ns })
+}
+
+fn writes_in_the_mix(input: &Observed<'_>) -> Option<Found> {
+    const METRIC: &str = "write.latency_ns_mean";
+    let alone = PhaseId::RandomWrite(32);
+    let (with, without) = (input.honest(MIX, METRIC)?, input.honest(alone, METRIC)?);
+    let slow = with >= WRITES_TIMES * without && with >= P99_FLOOR_NS;
+    slow.then(|| {
+        Found::new(Severity::Warning, "Writes starve beside reads")
+            .seen(format!("mean write latency beside reads: {}", ns(with)), MIX)
+            .seen(format!("writes alone, mean: {}", ns(without)), alone)
+    })
+}
+
 fn remedy(disk: Option<&Device>) -> String {
     let Some(disk) = disk else {
         return "give reads a deadline on the disks below: the scheduler mq-deadline on each"
@@ -98,6 +186,17 @@ mod tests {
         let f = f.finding(STARVED);
         assert!(f.evidence[1].seen.contains("4.0 times lower"), "{f:?}");
         assert!(f.remedy.contains("echo kyber | sudo tee /sys/block/sda/queue/scheduler"), "{f:?}");
+    }
+
+    #[test]
+    fn writes_that_take_far_longer_beside_reads_are_a_finding() {
+        let slow = |c: &mut Case| c.set(MIX, "write.latency_ns_mean", 9e6);
+        assert_eq!(
+            Case::sata_ssd().with(slow).finding(ONE_SIDE).title,
+            "Writes starve beside reads"
+        );
+        let fair = |c: &mut Case| c.set(MIX, "write.latency_ns_mean", 20e6);
+        Case::hdd().with(fair).quiet(ONE_SIDE);
     }
 
     #[test]

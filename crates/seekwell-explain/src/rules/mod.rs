@@ -2,6 +2,7 @@
 
 mod ahci;
 mod alignment;
+mod array;
 mod ata;
 mod blk;
 mod commit;
@@ -35,6 +36,7 @@ mod steady;
 mod usb;
 mod vm;
 mod write_cache;
+mod writes;
 
 use crate::rule::Rule;
 
@@ -61,6 +63,8 @@ pub(crate) const RULES: &[&[Rule]] = &[
     log::RULES,
     errors::RULES,
     commit::RULES,
+    writes::RULES,
+    array::RULES,
     queue::RULES,
     mix::RULES,
     page_cache::RULES,

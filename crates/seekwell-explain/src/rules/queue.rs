@@ -143,6 +143,10 @@ fn not_offered(input: &Observed<'_>) -> Option<Found> {
     let driver = disk.driver.as_ref();
     let mut proof = vec![fact("commands it may be given at once", depth)];
     proof.extend(driver.map(|d| fact("driver", d)));
+    let drive = disk.detail.identify.as_ref().filter(|i| i.value.ncq);
+    proof.extend(drive.map(|i| {
+        evidence(format!("commands the drive can queue: {}", i.value.ncq_depth), &i.from)
+    }));
     if let [(1, first, one), .., (_, last, many)] = input.curve()[..] {
         let gain = percent(many / one - 1.0);
         let seen = format!("{} at depth 1, {} deeper: {gain} more", per_s(one), per_s(many));

@@ -66,6 +66,19 @@ pub(super) const RULES: &[Rule] = &[
         tune: None,
         check: Check::Facts(silent_bridge),
     },
+    Rule {
+        id: "SW-WC-006",
+        about: "the array controller does not cache writes",
+        means: "The controller passes every write on to the disks before it answers.",
+        known: "The disk is made up by a RAID controller, and it says write through.",
+        why: "Small writes on RAID 5 and 6 then cost two reads and two writes each, and every \
+              commit waits for the disks. Controllers switch the cache off when their battery \
+              fails.",
+        fix: "look at the controller's battery or flash module (megacli -AdpBbuCmd -aALL, or the \
+              maker's tool); with a healthy one, set the write policy to write back",
+        tune: None,
+        check: Check::Facts(controller_cache_off),
+    },
 ];
 
 fn driver_belief(device: &Device) -> &str {
@@ -115,6 +128,19 @@ fn cache_off(input: &Observed<'_>) -> Vec<Found> {
     })
 }
 
+fn controller_cache_off(input: &Observed<'_>) -> Vec<Found> {
+    input.each_scsi(|d, scsi| {
+        let class = d.detail.raid_controller()?;
+        let cache = scsi.cache_type.as_ref().filter(|c| c.value.starts_with("write through"))?;
+        let title = format!("{}: its controller does not cache writes", d.name);
+        Some(
+            Found::new(Severity::Warning, title)
+                .fact("the controller's cache", cache)
+                .seen("a RAID controller", &class.from),
+        )
+    })
+}
+
 fn beliefs_differ(input: &Observed<'_>) -> Vec<Found> {
     input.each_scsi(|d, scsi| {
         let block = d.queue.write_cache.as_ref()?;
@@ -155,6 +181,12 @@ fn silent_bridge(input: &Observed<'_>) -> Vec<Found> {
 pub(crate) mod cases {
     use crate::testing::machine::{Case, Machine, fact, fires, quiet, sas, sata_hdd, usb};
 
+    fn array() -> Machine {
+        let mut machine = sas();
+        machine.controller().class = fact(0x0001_0400, "class");
+        machine
+    }
+
     pub(crate) fn all() -> Vec<Case> {
         let block = |word: &'static str| {
             move |m: &mut Machine| m.disk().queue.write_cache = fact(word.into(), "write_cache")
@@ -180,6 +212,9 @@ pub(crate) mod cases {
             fires("SW-WC-005", usb, driver("write through")).and(block("write through")).info(),
             quiet("SW-WC-005", usb, driver("write through"))
                 .and(|m| m.disk().queue.rotational = fact(true, "rotational")),
+            fires("SW-WC-006", array, driver("write through")).warning(),
+            quiet("SW-WC-006", array, driver("write back")),
+            quiet("SW-WC-006", sas, driver("write through")).and(block("write through")),
         ]
     }
 }

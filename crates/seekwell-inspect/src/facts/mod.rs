@@ -38,7 +38,7 @@ pub(crate) use vm::read as read_vm;
 
 use crate::attach::AtaPort;
 use crate::identity::Identify;
-use crate::model::{DeviceKind, Fact, Filesystem};
+use crate::model::{Channel, DeviceKind, Fact, Filesystem};
 use crate::probe::Probe;
 use crate::reader::{Need, Reader};
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,9 @@ pub struct Detail {
     /// The PCI functions on the way, outermost first; the last is the controller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pci: Vec<PciFunction>,
+    /// Buses and links that all transfers share; of a modelled machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<Fact<Channel>>,
     /// The SAS phys on the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sas: Vec<SasPhy>,

@@ -45,6 +45,24 @@ impl PciKind {
         Self::PciX64At133,
     ];
 
+    /// As descriptions write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pci32At33 => "pci-32/33",
+            Self::Pci32At66 => "pci-32/66",
+            Self::Pci64At33 => "pci-64/33",
+            Self::Pci64At66 => "pci-64/66",
+            Self::PciX64At66 => "pci-x-64/66",
+            Self::PciX64At100 => "pci-x-64/100",
+            Self::PciX64At133 => "pci-x-64/133",
+        }
+    }
+
+    /// The most it carries, in bytes a second.
+    pub fn bytes_per_s(self) -> f64 {
+        f64::from(self.bytes_per_clock()) * 1e12 / self.clock_ps() as f64
+    }
+
     /// Bytes that cross at each clock.
     pub const fn bytes_per_clock(self) -> u32 {
         match self {

@@ -18,6 +18,7 @@ mod trace;
 pub use error::JobRunError;
 pub use media::Media;
 
+use crate::described;
 use crate::executor::device_count;
 use crate::{RunError, Session, Watcher, is_modelled, look, machine, model};
 use member::Played;
@@ -207,6 +208,9 @@ impl Plan<'_, '_> {
         let destroy = self.request.destroy;
         let media = media::open(&self.layout, destroy, session.host(), &session.line)?;
         check::alignment(&self.parsed.jobs, &self.layout, &media)?;
+        if let Some(model) = self.model {
+            session.document.inspection.device = described::device(model);
+        }
         session.document.medium = Some(match self.model {
             Some(model) => machine(model, self.request.set),
             None => self.medium(&media),

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use seekwell_inspect::{
-    Device, DeviceKind, Evidence, Fact, Filesystem, Finding, Hop, Host, Inspection, Missing, Queue,
-    Severity, TargetKind,
+    Device, DeviceKind, Evidence, Fact, Filesystem, Finding, Hop, Host, Inspection, IoLimit,
+    Missing, Queue, Severity, TargetKind,
 };
 use seekwell_io::measurement::{Failure, FailureKind, Series, Stopped};
 use seekwell_io::request::Op;
@@ -78,6 +78,9 @@ pub fn inspection() -> Inspection {
             memory_available_bytes: fact(1 << 33),
             virtualization: text("kvm"),
             container: text("podman"),
+            io_limits: fact(IoLimit { dev: "8:0".into(), writes: true, bytes: false, per_s: 20 })
+                .into_iter()
+                .collect(),
             ..Host::default()
         },
         filesystem: Some(Filesystem {

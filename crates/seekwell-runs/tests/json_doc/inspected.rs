@@ -9,7 +9,7 @@ use seekwell_inspect::facts::{
 use seekwell_inspect::log::{DeviceState, Incident, KernelEvent, MappedBy, Stamp};
 use seekwell_inspect::probe::{Answer, Power, Probe};
 use seekwell_inspect::watch::{Able, Event, EventKind, EventSource, HotPlug, HotPlugPort};
-use seekwell_inspect::{Evidence, Fact, Filesystem, Finding, Severity};
+use seekwell_inspect::{Channel, Evidence, Fact, Filesystem, Finding, Severity};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -48,6 +48,7 @@ fn detail() -> Detail {
         usb: Some(UsbFacts::default()),
         mmc: Some(MmcFacts::default()),
         pci: vec![pci],
+        channels: vec![fact(Channel { name: "pci-32/33".into(), bytes_per_s: 133e6 })],
         sas: vec![SasPhy::default()],
         md: Some(MdFacts::default()),
         mapper: Some(MapperFacts::default()),

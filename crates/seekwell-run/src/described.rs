@@ -1,0 +1,137 @@
+//! What a description says of a modelled disk, as the facts that inspection reads of a real one, so
+//! that one rule judges both.
+
+use seekwell_inspect::facts::{AtaFacts, Detail, IdentifyData, PciFunction, ScsiFacts};
+use seekwell_inspect::{Channel, Device, DeviceKind, Fact};
+use seekwell_machine::Model;
+use seekwell_machine::bus::PciKind;
+use std::str::FromStr;
+
+/// The class of a RAID controller.
+const RAID: u64 = 0x0001_0400;
+
+/// The disk, or the array, of a model; `None` where a cache in front hides it.
+pub fn device(model: &Model) -> Option<Device> {
+    let keys = Keys(model);
+    if model.parameters().iter().any(|p| p.key.starts_with("front.")) {
+        return None;
+    }
+    let array = keys.word("array.level");
+    let name = if array.is_some() { "array" } else { "drive" };
+    let mut device = Device::new(name, "", DeviceKind::Disk);
+    device.size_bytes = Some(Fact::new(model.capacity(), "the description"));
+    let kind = keys.word("drive.kind");
+    device.queue.rotational = match kind.as_ref().map(|k| k.value.as_str()) {
+        Some("hdd") => kind.map(|k| Fact::new(true, k.from)),
+        Some("ssd") => kind.map(|k| Fact::new(false, k.from)),
+        _ => None,
+    };
+    device.driver = keys.word("controller.kind").filter(|kind| kind.value != "none");
+    match array {
+        Some(level) => of_array(&keys, level, &mut device),
+        None => of_drive(&keys, &mut device),
+    }
+    Some(device)
+}
+
+fn of_array(keys: &Keys<'_>, level: Fact<String>, device: &mut Device) {
+    let class = Some(Fact::new(RAID, level.from.clone()));
+    let cache = keys.word("memory.write");
+    let scsi = ScsiFacts {
+        cache_type: cache.map(|c| Fact::new(format!("write {}", c.value), c.from)),
+        ..ScsiFacts::default()
+    };
+    let bus = keys.word("bus.kind").and_then(|kind| {
+        let known = PciKind::ALL.into_iter().find(|known| known.name() == kind.value)?;
+        Some(Fact::new(Channel { name: kind.value, bytes_per_s: known.bytes_per_s() }, kind.from))
+    });
+    let wire = keys.number("scsi.bytes_per_s").map(|rate: Fact<f64>| {
+        let channel = Channel { name: "the SCSI bus".into(), bytes_per_s: rate.value };
+        Fact::new(channel, rate.from)
+    });
+    *device.detail = Detail {
+        pci: vec![PciFunction { class, ..PciFunction::default() }],
+        scsi: Some(scsi),
+        channels: bus.into_iter().chain(wire).collect(),
+        ..Detail::default()
+    };
+    device.queue.queue_depth = keys.number("array.depth");
+    device.role = Some(level);
+}
+
+fn of_drive(keys: &Keys<'_>, device: &mut Device) {
+    let own = keys.number("drive.queue.depth").or_else(|| keys.number("drive.depth"));
+    let driver = device.driver.as_ref().map(|d| d.value.clone());
+    let ide = driver.as_deref() == Some("ide");
+    if driver.is_some() {
+        let queues = own.as_ref().is_some_and(|depth: &Fact<u64>| depth.value > 1);
+        let transport = if queues { "sata" } else { "pata" };
+        device.transport = own.as_ref().map(|depth| Fact::new(transport.into(), &depth.from));
+        device.detail.ata = Some(AtaFacts {
+            transfer_mode: keys
+                .word("controller.mode")
+                .map(|mode| Fact::new(transfer_mode(&mode.value), mode.from)),
+            link_speed: keys
+                .word("link.speed")
+                .map(|speed| Fact::new(speed.value.replace("Gbps", " Gbps"), speed.from)),
+            can_queue: keys.number("controller.slots"),
+            ..AtaFacts::default()
+        });
+        device.detail.identify = identify(keys, own.as_ref());
+    }
+    let unqueued = keys.word("controller.ncq").filter(|ncq| ncq.value == "false");
+    let one = unqueued.or_else(|| keys.word("controller.kind").filter(|_| ide));
+    let bounds = [
+        one.map(|f| Fact::new(1, f.from)),
+        keys.number("host.openings"),
+        keys.number("controller.slots"),
+        own,
+    ];
+    device.queue.queue_depth = bounds.into_iter().flatten().min_by_key(|depth| depth.value);
+}
+
+fn identify(keys: &Keys<'_>, own: Option<&Fact<u64>>) -> Option<Fact<IdentifyData>> {
+    let own = own?;
+    let caches = keys.word("drive.write.write_back").map(|on| on.value == "true");
+    let rpm = keys.number("drive.rpm").map(|rpm| rpm.value);
+    let flash = keys.word("drive.kind").is_some_and(|kind| kind.value == "ssd");
+    let data = IdentifyData {
+        sata: own.value > 1,
+        ncq: own.value > 1,
+        ncq_depth: u16::try_from(own.value).unwrap_or(u16::MAX),
+        write_cache: (caches.is_some(), caches == Some(true)),
+        rotation_rpm: rpm.or(flash.then_some(1)),
+        dma: true,
+        lba48: true,
+        flush: true,
+        ..IdentifyData::default()
+    };
+    Some(Fact::new(data, &own.from))
+}
+
+/// `pio4`, `mwdma2` and `udma6` as libata names them.
+fn transfer_mode(mode: &str) -> String {
+    let (kind, number) = mode.split_at(mode.len().saturating_sub(1));
+    let kind = match kind {
+        "pio" => "PIO",
+        "mwdma" => "MW_DMA",
+        _ => "UDMA",
+    };
+    format!("XFER_{kind}_{number}")
+}
+
+/// A description's values by their keys.
+struct Keys<'a>(&'a Model);
+
+impl Keys<'_> {
+    fn word(&self, key: &str) -> Option<Fact<String>> {
+        let found = self.0.parameters().iter().find(|p| p.key == key)?;
+        let value = found.value.trim_matches('"').to_owned();
+        Some(Fact::new(value, format!("{key} of the description")))
+    }
+
+    fn number<T: FromStr>(&self, key: &str) -> Option<Fact<T>> {
+        let word = self.word(key)?;
+        Some(Fact::new(word.value.parse().ok()?, word.from))
+    }
+}

@@ -1,0 +1,126 @@
+//! What is found on modelled machines and real devices alike, and what is not found on healthy
+//! ones.
+
+#![allow(missing_docs, clippy::print_stderr)]
+
+mod common;
+
+use common::{Mounted, done, run, seekwell, skip};
+use serde_json::Value;
+
+/// A run's findings above information, as `id: title`.
+fn found(args: &[&str]) -> Vec<String> {
+    let home = tempfile::tempdir().unwrap();
+    let ran = run(home.path(), args);
+    assert!(ran.status < 2, "{args:?}: {}", ran.err);
+    let findings = ran.json()["findings"].as_array().cloned().unwrap_or_default();
+    let text = |f: &Value, key: &str| f[key].as_str().unwrap_or_default().to_owned();
+    let grave = findings.iter().filter(|f| f["severity"] != "info");
+    grave.map(|f| format!("{}: {}", text(f, "id"), text(f, "title"))).collect()
+}
+
+fn checkup(machine: &str) -> Vec<String> {
+    found(&["checkup", machine, "--quick", "--json", "--no-keep"])
+}
+
+fn has(found: &[String], id: &str) -> bool {
+    found.iter().any(|f| f.starts_with(id))
+}
+
+#[test]
+fn a_drive_that_could_queue_and_is_given_one_command_at_a_time_is_found_on_a_model() {
+    // A checkup of these three said "No problems were found".
+    for machine in ["c300-before.toml", "p4sbe-ich8-piix.toml", "x8dtl-ide.toml"] {
+        assert!(has(&checkup(machine), "SW-QUEUE-002"), "{machine}: {:?}", checkup(machine));
+        let sweep = ["bench", "--on", machine, "--sweep=iodepth=1,8,32", "--rw=randread"];
+        let all = [&sweep[..], &["--runtime=5s", "--json", "--no-keep"]].concat();
+        assert!(has(&found(&all), "SW-QUEUE-002"), "{machine}: {:?}", found(&all));
+    }
+}
+
+#[test]
+fn the_transfer_mode_is_named_where_it_is_the_limit() {
+    let default = checkup("pii350-default.toml");
+    assert!(has(&default, "SW-DMA-001") && has(&default, "SW-DMA-007"), "{default:?}");
+    assert!(!has(&checkup("pii350-udma2.toml"), "SW-DMA"));
+}
+
+#[test]
+fn a_bus_that_carries_no_more_is_the_limit_of_its_array() {
+    assert!(has(&checkup("megaraid1600-pci32-33.toml"), "SW-ARRAY-001"));
+    assert!(!has(&checkup("megaraid1600-pci64-66.toml"), "SW-ARRAY-001"));
+}
+
+#[test]
+fn a_controller_whose_cache_is_off_is_found() {
+    let bench = ["bench", "--on", "megaraid1600-pci64-66.toml", "--rw=randwrite", "--runtime=5s"];
+    let off = [&bench[..], &["--set=memory.write=through", "--json", "--no-keep"]].concat();
+    assert!(has(&found(&off), "SW-WC-006"), "{:?}", found(&off));
+    let on = [&bench[..], &["--json", "--no-keep"]].concat();
+    assert!(!has(&found(&on), "SW-WC-006"));
+}
+
+#[test]
+fn a_side_that_starves_beside_the_other_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("two.fio");
+    let text = "[global]\nbs=4k\nruntime=20\ntime_based\nsize=10g\ndirect=1\n\
+                ioengine=libaio\niodepth=32\n\
+                [reader]\nrw=randread\n[writer]\nrw=randwrite\n";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let jobs = |machine| found(&["bench", file, "--on", machine, "--json", "--no-keep"]);
+    let starved = jobs("dragonfly-hdd-after.toml");
+    assert!(starved.iter().any(|f| f.contains("writes starve beside reads")), "{starved:?}");
+    assert!(!has(&jobs("sata-ssd.toml"), "SW-MIX"));
+}
+
+#[test]
+fn healthy_machines_have_no_findings() {
+    let healthy = ["sata-7200.toml", "sata-ssd.toml", "nvme-ssd.toml", "c300-after.toml"];
+    for machine in healthy.into_iter().chain(["p4sbe-ich8-ahci.toml", "dragonfly-hdd-after.toml"]) {
+        let found = checkup(machine);
+        assert!(found.is_empty(), "{machine}: {found:?}");
+    }
+}
+
+/// A control group of the block controller that lets its programs write 100 times a second.
+struct Throttle(std::path::PathBuf);
+
+impl Throttle {
+    fn on(device: &str) -> Option<Self> {
+        let name = device.strip_prefix("/dev/")?;
+        let dev = std::fs::read_to_string(format!("/sys/class/block/{name}/dev")).ok()?;
+        let group = format!("/sys/fs/cgroup/blkio/seekwell-test-{}", std::process::id());
+        std::fs::create_dir(&group).ok()?;
+        let made = Self(group.into());
+        let limit = format!("{} 100", dev.trim());
+        std::fs::write(made.0.join("blkio.throttle.write_iops_device"), limit).ok()?;
+        Some(made)
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        std::fs::remove_dir(&self.0).ok();
+    }
+}
+
+#[test]
+fn writes_that_a_control_group_throttles_are_told_with_their_limit() {
+    let Some(disk) = Mounted::ext4(2400 << 20, "defaults") else { return };
+    let Some(group) = Throttle::on(&disk.disk.device) else {
+        return skip("no control group of the block controller can be made");
+    };
+    let home = tempfile::tempdir().unwrap();
+    let command = seekwell(home.path());
+    let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.0.display());
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script, "sh"]).arg(command.get_program());
+    shell.env("SEEKWELL_RUNS", home.path()).arg("checkup").arg(&disk.point);
+    let ran = done(shell.args(["--quick", "--no-keep"]).output().unwrap());
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(ran.out.contains("SW-WRITE-001"), "{}", ran.out);
+    assert!(ran.out.contains("most likely: a control group allows 100 writes"), "{}", ran.out);
+    assert!(ran.out.contains("commit (write and flush)"), "{}", ran.out);
+}
