@@ -35,9 +35,16 @@ test: compiler test-tools
 	else \
 	  echo "skipped: the page's own tests need Node" >&2; \
 	fi
-	$(CARGO) test --workspace --no-fail-fast -- --show-output 2>&1 | tee $(TARGET)/tests.log
-	@skipped=$$(grep '^skipped: ' $(TARGET)/tests.log | sort | uniq -c || true); \
-	if [ -n "$$skipped" ]; then printf 'skipped, because of what this machine lacks:\n%s\n' "$$skipped"; fi
+	@status=0; \
+	$(CARGO) test --workspace --no-fail-fast -- --show-output 2>&1 | tee $(TARGET)/tests.log || status=$$?; \
+	awk '/^test result:/ { passed += $$4; failed += $$6 } \
+	  /^test .* FAILED$$/ { name[++named] = $$2 } \
+	  /^skipped: / { skipped[$$0]++; all++ } \
+	  END { for (why in skipped) printf "%d × %s\n", skipped[why], why; \
+	    for (i = 1; i <= named; i++) printf "failed: %s\n", name[i]; \
+	    printf "%d passed, %d failed, %d skipped in whole or in part\n", passed, failed, all }' \
+	  $(TARGET)/tests.log; \
+	exit $$status
 
 # --- the page: built once per state of web/, only where there is Node -----------------------------
 
