@@ -5,6 +5,7 @@
 //! early is the [`Control`](seekwell_io::engine::Control) that the caller's signals set.
 
 pub mod bench;
+pub mod checkup;
 mod described;
 mod error;
 mod executor;

@@ -110,21 +110,6 @@ impl<'a, W: Watcher> Session<'a, W> {
         Ok(Self { host, engine, writer, lost, line, document, detail, before, ahead })
     }
 
-    /// Runs a plan on what was made ready, saving after every unit, and explains the result. The
-    /// medium is gone when this returns.
-    pub fn measure(
-        &mut self,
-        plan: &Plan,
-        ready: Ready,
-        tags: Option<(TagPolicy, u32)>,
-        wanted: Option<u64>,
-    ) {
-        let mut executor = self.executor(ready, tags);
-        let interrupted = self.run(plan, &mut executor);
-        drop(executor);
-        self.conclude(interrupted, wanted);
-    }
-
     /// What executes workloads on what was made ready; `tags` bounds what is outstanding.
     pub fn executor(&mut self, ready: Ready, tags: Option<(TagPolicy, u32)>) -> RealExecutor {
         if let Source::Modelled(model) = &ready.source {

@@ -1,20 +1,13 @@
 //! A run of the command line: signals, a line of progress, and where it is kept.
 
 use crate::context::Context;
-use crate::exit::{CommandError, Exit};
+use crate::exit::CommandError;
 use crate::progress::Line;
 use crate::signals;
-use seekwell_inspect::Inspection;
 use seekwell_io::target::{Engine, TargetError};
 use seekwell_run::Purpose;
-use seekwell_runs::{Detail, RunDocument, RunKind, Tool};
+use seekwell_runs::{RunKind, Tool};
 use std::sync::Arc;
-
-/// A run whose progress is a line.
-pub type Session<'a> = seekwell_run::Session<'a, Line>;
-
-/// A finished run, and the status the command ends with.
-pub type Finished = (RunDocument, Detail, Exit);
 
 /// What a command wants a run for.
 pub struct RunOptions<'a> {
@@ -26,19 +19,6 @@ pub struct RunOptions<'a> {
     pub keep: bool,
     /// How requests are issued.
     pub engine: Engine,
-}
-
-/// Begins a run; signals are heeded from here on.
-///
-/// # Errors
-/// When the engine does not run here or the run cannot be kept.
-pub fn begin<'a>(
-    context: &'a Context,
-    options: RunOptions<'_>,
-    inspection: Inspection,
-) -> Result<Session<'a>, CommandError> {
-    let (line, purpose) = begin_command(context, options)?;
-    Ok(Session::begin(context.host(), line, purpose, inspection)?)
 }
 
 /// What a library function needs that begins the run itself; signals are heeded from here on.
@@ -83,12 +63,6 @@ pub fn heed_signals(context: &Context) -> Result<(), CommandError> {
         what: "installing signal handlers",
         errno: e.raw_os_error().unwrap_or(0),
     })?)
-}
-
-/// Ends a run.
-pub fn end(session: Session<'_>) -> Finished {
-    let (document, detail, ending) = session.end();
-    (document, detail, ending.into())
 }
 
 /// This program, as documents name it.

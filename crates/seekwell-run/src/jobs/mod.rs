@@ -16,11 +16,13 @@ mod steady;
 mod trace;
 
 pub use error::JobRunError;
-pub use media::Media;
 
 use crate::described;
 use crate::executor::device_count;
-use crate::{RunError, Session, Watcher, is_modelled, look, machine, model};
+use crate::{
+    Finished, Host, Purpose, RunError, Session, Watcher, is_modelled, look, machine, model,
+};
+use media::Media;
 use member::Played;
 use modelled::Modelled;
 use record::{Given, Naming, Phases};
@@ -187,11 +189,31 @@ impl Plan<'_, '_> {
         made.fold((0, 0), |(n, bytes), p| (n + 1, bytes.saturating_add(p.end)))
     }
 
-    /// Inspects the target: the first file or device that is used.
+    /// Opens everything under the safety rules, runs all repeats of all stages, keeping what each
+    /// stage gave as soon as it is over, and explains what they gave. Temporary files are gone when
+    /// this returns. Beside the run comes the first log that could not be written.
     ///
     /// # Errors
-    /// When it is not there any more.
-    pub fn inspection(&self, view: &dyn View) -> Result<Inspection, RunError> {
+    /// [`RunError`] for what the target, the safety rules or the kernel refuse.
+    pub fn run<W: Watcher>(
+        &self,
+        host: Host<'_>,
+        watcher: W,
+        purpose: Purpose,
+    ) -> Result<(Finished, Result<(), RunError>), RunError> {
+        let mut session = Session::begin(host, watcher, purpose, self.inspection(host.view)?)?;
+        let mut media = self.open(&mut session)?;
+        let logged = self.rounds(&mut session, &mut media);
+        drop(media);
+        let interrupted = host.control.stop.load(Relaxed);
+        // Jobs are as large as they were asked to be.
+        let asked = self.layout.places.iter().map(|place| place.end).sum();
+        session.conclude(interrupted, Some(asked));
+        Ok((session.end(), logged))
+    }
+
+    /// Inspects the target: the first file or device that is used.
+    fn inspection(&self, view: &dyn View) -> Result<Inspection, RunError> {
         let used = self.layout.places.iter().find(|place| place.there != There::Null);
         match (self.model, self.request.on, used) {
             (Some(_), Some(machine), _) => look(view, machine),
@@ -200,11 +222,9 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// Opens everything under the safety rules and lays out the files that are not there.
-    ///
-    /// # Errors
-    /// Whatever the rules or the kernel refuse. Files laid out so far are gone then.
-    pub fn open<W: Watcher>(&self, session: &mut Session<'_, W>) -> Result<Media, RunError> {
+    /// Opens everything and lays out the files that are not there. On an error, files laid out so
+    /// far are gone.
+    fn open<W: Watcher>(&self, session: &mut Session<'_, W>) -> Result<Media, RunError> {
         let destroy = self.request.destroy;
         let media = media::open(&self.layout, destroy, session.host(), &session.line)?;
         check::alignment(&self.parsed.jobs, &self.layout, &media)?;
@@ -216,25 +236,6 @@ impl Plan<'_, '_> {
             None => self.medium(&media),
         });
         Ok(media)
-    }
-
-    /// Runs all repeats of all stages and explains what they gave, keeping what each stage gave as
-    /// soon as it is over. Temporary files are gone when this returns.
-    ///
-    /// # Errors
-    /// The first log that could not be written; everything was measured all the same.
-    pub fn measure<W: Watcher>(
-        &self,
-        session: &mut Session<'_, W>,
-        mut media: Media,
-    ) -> Result<(), RunError> {
-        let logged = self.rounds(session, &mut media);
-        drop(media);
-        let interrupted = session.host().control.stop.load(Relaxed);
-        // Jobs are as large as they were asked to be.
-        let asked = self.layout.places.iter().map(|place| place.end).sum();
-        session.conclude(interrupted, Some(asked));
-        logged
     }
 
     /// What the data lay in: what may be overwritten comes first.

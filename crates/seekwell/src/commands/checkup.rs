@@ -4,10 +4,9 @@ use super::{begin_asked, show};
 use crate::Ended;
 use crate::cli::Checkup;
 use crate::context::Context;
-use crate::session::{self, RunOptions};
-use seekwell_checkup::{Level, Plan, PlanInputs};
-use seekwell_run::look;
-use seekwell_run::{Wanted, prepare};
+use crate::session::{RunOptions, begin_command};
+use seekwell_checkup::Level;
+use seekwell_run::checkup::{CheckupOptions, checkup};
 use seekwell_runs::RunKind;
 
 pub fn run(args: &Checkup, context: &Context) -> Ended {
@@ -16,27 +15,22 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         (_, true) => Level::Thorough,
         _ => Level::Normal,
     };
-    let inspection = look(&context.view, &args.target)?;
-    let options = RunOptions {
+    let options = CheckupOptions {
+        target: &args.target,
+        level,
+        size_bytes: args.size,
+        destroy: args.destroy.consent(),
+        set: &args.set,
+        seed: args.seed,
+    };
+    let kept = RunOptions {
         kind: RunKind::Checkup,
         label: args.label.as_deref(),
         keep: !args.no_keep,
         engine: args.engine,
     };
     let page = begin_asked(args.output.as_deref(), args.replace, context)?;
-    let mut session = session::begin(context, options, inspection.clone())?;
-    let default_bytes = level.wanted_region_bytes();
-    let wanted = Wanted {
-        set: &args.set,
-        inspection: &inspection,
-        offset_bytes: 0,
-        size_bytes: args.size,
-        default_bytes,
-        destroy: args.destroy.consent(),
-        writes: false,
-    };
-    let ready = prepare(&wanted, context.host(), &session.line)?;
-    let plan = Plan::new(level, PlanInputs { seed: args.seed, ..ready.inputs });
-    session.measure(&plan, ready, None, Some(args.size.unwrap_or(default_bytes)));
-    show(context, &session::end(session), page)
+    let (line, purpose) = begin_command(context, kept)?;
+    let (document, detail, ending) = checkup(context.host(), line, purpose, &options)?;
+    show(context, &(document, detail, ending.into()), page)
 }

@@ -5,7 +5,7 @@ use crate::cli::Bench;
 use crate::commands::format;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::session::{self, RunOptions};
+use crate::session::{RunOptions, begin_command};
 use seekwell_run::jobs::{Jobs, Request};
 use seekwell_runs::RunKind;
 
@@ -36,10 +36,9 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         keep: !args.no_keep,
         engine: args.workload.engine,
     };
-    let mut session = session::begin(context, options, plan.inspection(&context.view)?)?;
-    let media = plan.open(&mut session)?;
-    let logged = plan.measure(&mut session, media);
-    let exit = format::finish(context, &session::end(session), &args.results)?;
+    let (line, purpose) = begin_command(context, options)?;
+    let ((document, detail, ending), logged) = plan.run(context.host(), line, purpose)?;
+    let exit = format::finish(context, &(document, detail, ending.into()), &args.results)?;
     logged?;
     Ok(exit)
 }
