@@ -12,7 +12,7 @@ use seekwell_io::dispatch::Unlimited;
 use seekwell_io::engine::{Bounds, Control, run_source};
 use seekwell_io::measurement::{Failure, FailureKind, Measurement};
 use seekwell_io::request::Op;
-use seekwell_io::target::{Target, Threads, Uring};
+use seekwell_io::target::{Engine, Real, Stamped};
 use seekwell_io::units::Nanos;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::record::Record;
@@ -226,7 +226,6 @@ fn picked(survey: &Survey, played: &DeviceSurvey, size: u64) -> Result<Picked, S
     })
 }
 
-/// Plays it on an io_uring, or on threads where that is refused.
 fn play(
     stage: &Stage<'_>,
     file: &OwnedFd,
@@ -234,22 +233,9 @@ fn play(
     played: &DeviceSurvey,
     longest: u32,
 ) -> Result<(Measurement, Feed), SuiteError> {
-    match Uring::new(file.as_fd(), DEPTH, longest, stage.seed) {
-        Ok(target) => on(stage, feed, played, target),
-        Err(_) => {
-            let target = Threads::new(file.as_fd(), DEPTH, longest, stage.seed)
-                .map_err(|e| StorageMarkError::Engine(e.into()))?;
-            on(stage, feed, played, target)
-        }
-    }
-}
-
-fn on<T: Target>(
-    stage: &Stage<'_>,
-    feed: Feed,
-    played: &DeviceSurvey,
-    mut target: T,
-) -> Result<(Measurement, Feed), SuiteError> {
+    let data = || Stamped::new(stage.seed);
+    let mut target = Real::open(Engine::Auto, &[file.as_fd()], (DEPTH, longest), false, data)
+        .map_err(|e| StorageMarkError::Engine(e.into()))?;
     let (control, over) = (Control::new(STALL), AtomicBool::new(false));
     // The bound of lateness does not count here: nothing is due at a time.
     let mut source = Closed::new(feed, None, Fidelity::new(DEPTH, STALL));

@@ -17,8 +17,8 @@ pub enum Real<P = Stamped> {
 
 impl<P: Payload> Real<P> {
     /// For `depth` requests of up to `max_bytes` on `files`, in the payload's numbers; without any,
-    /// requests go nowhere. At depth 1, where `commits` flush, or where the device cannot be asked
-    /// without waiting, [`Engine::Auto`] takes plain system calls.
+    /// requests go nowhere. [`Engine::Auto`] takes plain system calls where a ring is refused, and at
+    /// depth 1 where `commits` flush or the device cannot be asked without waiting.
     ///
     /// # Errors
     /// [`TargetError`] when it cannot be set up.
@@ -27,7 +27,7 @@ impl<P: Payload> Real<P> {
         files: &[BorrowedFd<'_>],
         (depth, max_bytes): (u32, u32),
         commits: bool,
-        payload: impl FnOnce() -> P,
+        payload: impl Fn() -> P,
     ) -> Result<Self, TargetError> {
         let Some(first) = files.first() else { return Ok(Self::Null(Null::new())) };
         let plain = match engine {
@@ -35,10 +35,13 @@ impl<P: Payload> Real<P> {
             Engine::IoUring => false,
             Engine::Threads => true,
         };
-        Ok(match plain {
-            true => Self::Threads(Threads::with(files, depth, max_bytes, payload())?),
-            false => Self::Uring(Box::new(Uring::with(files, depth, max_bytes, payload())?)),
-        })
+        if !plain {
+            match Uring::with(files, depth, max_bytes, payload()) {
+                Err(TargetError::RingRefused { .. }) if engine == Engine::Auto => {}
+                ring => return Ok(Self::Uring(Box::new(ring?))),
+            }
+        }
+        Ok(Self::Threads(Threads::with(files, depth, max_bytes, payload())?))
     }
 
     /// What requests carry, where they carry anything.
