@@ -51,6 +51,14 @@ pub enum TraceError {
         /// The text or value there, cut short; empty where it says nothing.
         found: String,
     },
+    /// A file is not as it was written: a checksum does not fit.
+    #[error("{}: {what} was damaged after it was written: the checksum does not fit", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Which part of it.
+        what: String,
+    },
     /// The input ends in the middle of something.
     #[error("{format}, {at}: the input ends in the middle of {what}")]
     Truncated {
@@ -101,7 +109,7 @@ pub enum TraceError {
 }
 
 classify!(TraceError {
-    Usage: Pipe, Malformed, Truncated, Unrecognised, Inexpressible;
+    Usage: Pipe, Malformed, Damaged, Truncated, Unrecognised, Inexpressible;
     Refused: Output;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),

@@ -14,6 +14,7 @@ pub(super) mod key {
     pub const TABLES: &str = "seekwell.tables";
     pub const SUMMARY: &str = "seekwell.summary";
     pub const VERSION: &str = "seekwell.version";
+    pub const SUMS: &str = "seekwell.checksums";
 }
 
 /// What [`key::VERSION`] says: the schema this program writes.

@@ -4,6 +4,7 @@
 use super::files::{NAME, footer_of, io_error, key, parquet_error, part_of};
 use super::schema::{NUMBERS, TIMES, message, stamp_of};
 use super::summary::Summary;
+use super::sums::{self, GroupSum, unsealed, verify};
 use crate::error::{At, TraceError};
 use crate::order::Ordered;
 use crate::record::{Record, Stamp};
@@ -14,17 +15,15 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::serialized_reader::SerializedPageReader;
 use seekwell_io::request::Op;
-use seekwell_sys::read_file;
 use serde::de::DeserializeOwned;
 use std::fs::File;
+use std::io::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Devices and processes a file may name; what names more is not one of ours.
 const MAX_NAMES: usize = 1 << 17;
-/// A killed recording's footer: a few kilobytes for each group, and its names.
-const MAX_FOOTER: u64 = 256 << 20;
 
 /// Opens a store. Where it is not there but a part of it is, or where that is named, it is what a
 /// killed recording left, read up to its last whole group.
@@ -36,13 +35,26 @@ pub fn open(path: &Path) -> Result<Box<dyn TraceSource + Send>, TraceError> {
     Ok(if stored.summary.is_disordered { Box::new(Ordered::new(stored)) } else { Box::new(stored) })
 }
 
-/// The counts that a store keeps of itself, without reading it.
+/// What a store says of itself without being read.
+#[derive(Debug)]
+pub struct Contents {
+    /// What is known of the trace.
+    pub about: About,
+    /// Names of devices and processes.
+    pub tables: Tables,
+    /// Counts.
+    pub summary: Summary,
+    /// Whether damage to it would be noticed; stores of earlier versions carry no checksums.
+    pub has_checksums: bool,
+}
+
+/// What a store says of itself, without reading its requests.
 ///
 /// # Errors
 /// As [`open`].
-pub fn summary(path: &Path) -> Result<(About, Tables, Summary), TraceError> {
-    let stored = Stored::open(path)?;
-    Ok((stored.about, stored.tables, stored.summary))
+pub fn contents(path: &Path) -> Result<Contents, TraceError> {
+    let Stored { about, tables, summary, sums, .. } = Stored::open(path)?;
+    Ok(Contents { about, tables, summary, has_checksums: sums.is_some() })
 }
 
 /// A store being read, in the order of the file.
@@ -53,6 +65,8 @@ pub struct Stored {
     about: About,
     tables: Tables,
     summary: Summary,
+    /// Of each group; none in a store of an earlier version.
+    sums: Option<Vec<GroupSum>>,
     next_group: usize,
     group: Option<Group>,
     records_read: u64,
@@ -77,10 +91,11 @@ impl Stored {
             return Err(TraceError::Pipe { path });
         }
         let file = File::open(&path).map_err(|e| io_error("reading", &path, e))?;
-        let whole = guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&file)?));
-        let metadata = match whole {
-            Ok(metadata) => metadata,
-            Err(bad) => recovered(&footer_of(&path))?.ok_or_else(|| bad.at(0, &path))?,
+        let (metadata, is_sealed) = match footer(&file, &path)? {
+            Some(whole) => whole,
+            None => recovered(&footer_of(&path))?.ok_or_else(|| {
+                io_error("reading", &path, Error::other("no Parquet footer at its end"))
+            })?,
         };
         check_schema(&metadata)?;
         let value = |name| {
@@ -94,15 +109,37 @@ impl Stored {
         if tables.devices.len().max(tables.processes.len()) > MAX_NAMES {
             return Err(wrong(0, "at most 131,072 names"));
         }
+        let sums: Option<Vec<GroupSum>> = match value(key::SUMS) {
+            Some(_) if !is_sealed => return Err(unsealed(&path)),
+            None => None,
+            listed => Some(parse(listed, "a checksum of each group")?),
+        };
+        if sums.as_ref().is_some_and(|sums| sums.len() != metadata.num_row_groups()) {
+            return Err(wrong(0, "a checksum of each group"));
+        }
         let file = Arc::new(file);
         let (next_group, group, records_read) = (0, None, 0);
-        Ok(Self { path, file, metadata, about, tables, summary, next_group, group, records_read })
+        Ok(Self {
+            path,
+            file,
+            metadata,
+            about,
+            tables,
+            summary,
+            sums,
+            next_group,
+            group,
+            records_read,
+        })
     }
 
     fn open_group(&mut self) -> Result<bool, TraceError> {
         let Some(metadata) = self.metadata.row_groups().get(self.next_group) else {
             return Ok(false);
         };
+        if let Some(sums) = &self.sums {
+            verify(&self.file, &self.path, sums, self.next_group)?;
+        }
         self.next_group += 1;
         let rows = usize::try_from(metadata.num_rows())
             .map_err(|_| wrong(self.records_read, "a group of zero or more records"))?;
@@ -254,14 +291,20 @@ fn fetch<T: DataType>(
     Ok(())
 }
 
+/// The footer at the end of a file, and whether it is sealed; none where there is none.
+fn footer(file: &File, path: &Path) -> Result<Option<(ParquetMetaData, bool)>, TraceError> {
+    let Some((footer, is_sealed)) = sums::footer_of(file, path)? else { return Ok(None) };
+    let footer = bytes::Bytes::from(footer);
+    match guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&footer)?)) {
+        Ok(metadata) => Ok(Some((metadata, is_sealed))),
+        Err(bad) => Err(bad.at(0, path)),
+    }
+}
+
 /// The footer that a killed recording kept, where there is one.
-fn recovered(path: &Path) -> Result<Option<ParquetMetaData>, TraceError> {
-    match read_file(path, MAX_FOOTER) {
-        Ok(footer) => {
-            let footer = bytes::Bytes::from(footer);
-            guarded(|| Ok(Some(ParquetMetaDataReader::new().parse_and_finish(&footer)?)))
-                .map_err(|bad| bad.at(0, path))
-        }
+fn recovered(path: &Path) -> Result<Option<(ParquetMetaData, bool)>, TraceError> {
+    match File::open(path) {
+        Ok(file) => footer(&file, path),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(io_error("reading", path, e)),
     }

@@ -12,7 +12,7 @@ use seekwell_io::units::round_time;
 use seekwell_report::clean;
 use seekwell_trace::formats::{self, Format, Input};
 use seekwell_trace::source::{About, Tables, each_batch};
-use seekwell_trace::store::{self, Count, Summary};
+use seekwell_trace::store::{self, Contents, Count, Summary};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,6 +25,8 @@ struct Known {
     summary: Summary,
     /// Format of the file itself.
     format: &'static Format,
+    /// Whether damage to the file would be noticed.
+    has_checksums: bool,
 }
 
 pub fn run(args: &Info, context: &Context) -> Ended {
@@ -54,8 +56,9 @@ fn look(
         None => is_left_over,
     };
     if is_store {
-        let (about, tables, summary) = store::summary(path)?;
-        return Ok(Some(Known { about, tables, summary, format: &store::FORMAT }));
+        let Contents { about, tables, summary, has_checksums } = store::contents(path)?;
+        let format = &store::FORMAT;
+        return Ok(Some(Known { about, tables, summary, format, has_checksums }));
     }
     let mut source = formats::open(path, from, &context.control)?;
     let line = Line::plain(context.progress);
@@ -71,11 +74,11 @@ fn look(
     }
     let format = Format::named(&source.about().format).expect("sources name their format");
     let (about, tables) = (source.about().clone(), source.tables().clone());
-    Ok(Some(Known { about, tables, summary, format }))
+    Ok(Some(Known { about, tables, summary, format, has_checksums: false }))
 }
 
 fn document(path: &Path, known: &Known) -> serde_json::Value {
-    let Known { about, tables, summary, format } = known;
+    let Known { about, tables, summary, format, has_checksums } = known;
     let by_op = |counts: [Count; 4]| {
         let entry = |op: Op| (op.name().to_owned(), json!(counts[op as usize]));
         Op::ALL.into_iter().map(entry).collect::<serde_json::Map<_, _>>()
@@ -100,6 +103,7 @@ fn document(path: &Path, known: &Known) -> serde_json::Value {
         "schema": "seekwell/trace-info/1",
         "file": path.display().to_string(),
         "format": format.name,
+        "has_checksums": has_checksums,
         "about": about,
         "complete": about.complete(),
         "requests": summary.requests,
@@ -115,7 +119,7 @@ fn document(path: &Path, known: &Known) -> serde_json::Value {
 }
 
 fn text(path: &Path, known: &Known, context: &Context) -> String {
-    let Known { about, tables, summary, format } = known;
+    let Known { about, tables, summary, format, has_checksums } = known;
     let mut out = String::new();
     let mut say = |what: &str, value: String| {
         writeln!(out, "{what:<12} {}", clean(&value)).expect("memory takes it");
@@ -144,6 +148,10 @@ fn text(path: &Path, known: &Known, context: &Context) -> String {
         say("span", format!("{:.3} s", span as f64 / 1e9));
     }
     say("completions", format!("{} known", summary.completed));
+    if **format == store::FORMAT && !has_checksums {
+        let command = "trace convert writes it with them";
+        say("note", format!("an older file without checksums: damage goes unnoticed; {command}"));
+    }
     for warning in warnings(about, summary) {
         say("note", warning);
     }
