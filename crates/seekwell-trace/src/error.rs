@@ -80,6 +80,27 @@ pub enum TraceError {
         /// Formats that can be named.
         known: String,
     },
+    /// A table lacks a column that a request needs.
+    #[error(
+        "{format}: there is no column {name:?} for the {field} of a request, only {found}; say \
+         which it is with --columns {field}=NAME"
+    )]
+    NoColumn {
+        /// The format of the table.
+        format: &'static str,
+        /// What the column would hold.
+        field: &'static str,
+        /// What it would be called.
+        name: String,
+        /// The columns that there are.
+        found: String,
+    },
+    /// A unit of time was given for a format that leaves no doubt.
+    #[error("{format} says itself what its times are in: leave --time-unit out")]
+    UnitKnown {
+        /// The format.
+        format: &'static str,
+    },
     /// The output cannot say something that the trace contains.
     #[error("{format} cannot keep {what}")]
     Inexpressible {
@@ -109,7 +130,7 @@ pub enum TraceError {
 }
 
 classify!(TraceError {
-    Usage: Pipe, Malformed, Damaged, Truncated, Unrecognised, Inexpressible;
+    Usage: Pipe, Malformed, Damaged, NoColumn, UnitKnown, Truncated, Unrecognised, Inexpressible;
     Refused: Output;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),

@@ -8,7 +8,7 @@
 //! Every group and the footer have a checksum, verified before anything of them is believed.
 //! No recording ever opens or replaces the part of another.
 
-mod files;
+pub(crate) mod files;
 mod read;
 mod schema;
 mod summary;
@@ -17,6 +17,7 @@ mod write;
 
 pub use files::part_of;
 pub use read::{Contents, Stored, contents, open};
+pub(crate) use read::{guarded, listed};
 pub use summary::{Count, DeviceSummary, Summary};
 pub use write::{Options, create, create_with};
 
@@ -32,6 +33,7 @@ pub const FORMAT: Format = Format {
     ending: Some("parquet"),
     looks_like,
     locate: Some(part_of),
+    unit: None,
 };
 
 fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {

@@ -6,13 +6,15 @@ use super::schema::{NUMBERS, TIMES, message, stamp_of};
 use super::summary::Summary;
 use super::sums::{self, GroupSum, unsealed, verify};
 use crate::error::{At, TraceError};
+use crate::formats;
+use crate::formats::mapping::Mapping;
 use crate::order::Ordered;
 use crate::record::{Record, Stamp};
 use crate::source::{About, BATCH, Tables, TraceSource};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::serialized_reader::SerializedPageReader;
 use seekwell_io::request::Op;
 use serde::de::DeserializeOwned;
@@ -29,9 +31,12 @@ const MAX_NAMES: usize = 1 << 17;
 /// killed recording left, read up to its last whole group.
 ///
 /// # Errors
-/// [`TraceError::Io`], or [`TraceError::Malformed`] where it is another kind of Parquet.
+/// [`TraceError::Io`], or [`TraceError::Damaged`]. A Parquet file of another program is read by the
+/// names of its columns.
 pub fn open(path: &Path) -> Result<Box<dyn TraceSource + Send>, TraceError> {
-    let stored = Stored::open(path)?;
+    let Some(stored) = Stored::open(path)? else {
+        return formats::parquet::open(path, &Mapping::default());
+    };
     Ok(if stored.summary.is_disordered { Box::new(Ordered::new(stored)) } else { Box::new(stored) })
 }
 
@@ -48,13 +53,17 @@ pub struct Contents {
     pub has_checksums: bool,
 }
 
-/// What a store says of itself, without reading its requests.
+/// What a store says of itself, without reading its requests; none where another program wrote the
+/// file.
 ///
 /// # Errors
 /// As [`open`].
-pub fn contents(path: &Path) -> Result<Contents, TraceError> {
-    let Stored { about, tables, summary, sums, .. } = Stored::open(path)?;
-    Ok(Contents { about, tables, summary, has_checksums: sums.is_some() })
+pub fn contents(path: &Path) -> Result<Option<Contents>, TraceError> {
+    let contents = |stored: Stored| {
+        let Stored { about, tables, summary, sums, .. } = stored;
+        Contents { about, tables, summary, has_checksums: sums.is_some() }
+    };
+    Ok(Stored::open(path)?.map(contents))
 }
 
 /// A store being read, in the order of the file.
@@ -83,7 +92,8 @@ struct Group {
 }
 
 impl Stored {
-    fn open(path: &Path) -> Result<Self, TraceError> {
+    /// None where another program wrote the file.
+    fn open(path: &Path) -> Result<Option<Self>, TraceError> {
         let part = if path.exists() { None } else { part_of(path) };
         let path = part.unwrap_or_else(|| path.to_owned());
         let found = path.metadata().map_err(|e| io_error("reading", &path, e))?;
@@ -97,12 +107,12 @@ impl Stored {
                 io_error("reading", &path, Error::other("no Parquet footer at its end"))
             })?,
         };
+        let value = |name| listed(metadata.file_metadata(), name);
+        let writer = metadata.file_metadata().created_by().unwrap_or_default();
+        if !is_sealed && !writer.starts_with(NAME) {
+            return Ok(None);
+        }
         check_schema(&metadata)?;
-        let value = |name| {
-            let pairs = metadata.file_metadata().key_value_metadata();
-            // The last one counts.
-            pairs.and_then(|p| p.iter().rev().find(|p| p.key == name)?.value.as_deref())
-        };
         let about: About = parse(value(key::ABOUT), "what is known of the trace")?;
         let tables: Tables = parse(value(key::TABLES), "names of devices and processes")?;
         let summary: Summary = parse(value(key::SUMMARY), "counts of the trace")?;
@@ -119,7 +129,7 @@ impl Stored {
         }
         let file = Arc::new(file);
         let (next_group, group, records_read) = (0, None, 0);
-        Ok(Self {
+        Ok(Some(Self {
             path,
             file,
             metadata,
@@ -130,7 +140,7 @@ impl Stored {
             next_group,
             group,
             records_read,
-        })
+        }))
     }
 
     fn open_group(&mut self) -> Result<bool, TraceError> {
@@ -164,7 +174,7 @@ impl Stored {
                 levels: Vec::new(),
             })
         });
-        self.group = Some(columns.map_err(|bad| bad.at(self.records_read, &self.path))?);
+        self.group = Some(columns.map_err(|bad| bad.at(NAME, self.records_read, &self.path))?);
         Ok(true)
     }
 }
@@ -188,7 +198,7 @@ impl TraceSource for Stored {
         });
         if let Err(bad) = read {
             out.truncate(first);
-            return Err(bad.at(self.records_read, &self.path));
+            return Err(bad.at(NAME, self.records_read, &self.path));
         }
         group.left -= count;
         self.records_read += count as u64;
@@ -210,15 +220,23 @@ impl TraceSource for Stored {
     }
 }
 
-enum Bad {
+/// What of a metadata's pairs stands under a key; of several the last counts.
+pub fn listed<'a>(metadata: &'a FileMetaData, key: &str) -> Option<&'a str> {
+    let pairs = metadata.key_value_metadata();
+    pairs.and_then(|pairs| pairs.iter().rev().find(|pair| pair.key == key)?.value.as_deref())
+}
+
+/// What is wrong with a Parquet file.
+pub enum Bad {
     Parquet(ParquetError),
     Value(&'static str),
 }
 
 impl Bad {
-    fn at(self, record: u64, path: &Path) -> TraceError {
+    pub fn at(self, format: &'static str, record: u64, path: &Path) -> TraceError {
+        let at = At::Record(record);
         match self {
-            Self::Value(what) => wrong(record, what),
+            Self::Value(wrong) => TraceError::Malformed { format, at, wrong, found: String::new() },
             Self::Parquet(e) => parquet_error("reading", path, e),
         }
     }
@@ -227,7 +245,7 @@ impl Bad {
 /// Decodes what may be damaged on purpose. The Parquet library checks most of what it reads but
 /// trusts some widths and lengths, and panics where those are wrong; what it was decoding is not
 /// used after that.
-fn guarded<T>(decode: impl FnOnce() -> Result<T, Bad>) -> Result<T, Bad> {
+pub fn guarded<T>(decode: impl FnOnce() -> Result<T, Bad>) -> Result<T, Bad> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or(Err(Bad::Value("columns that can be decoded")))
 }
 
@@ -297,7 +315,7 @@ fn footer(file: &File, path: &Path) -> Result<Option<(ParquetMetaData, bool)>, T
     let footer = bytes::Bytes::from(footer);
     match guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&footer)?)) {
         Ok(metadata) => Ok(Some((metadata, is_sealed))),
-        Err(bad) => Err(bad.at(0, path)),
+        Err(bad) => Err(bad.at(NAME, 0, path)),
     }
 }
 

@@ -75,7 +75,8 @@ fn what_is_written_reads_back_the_same_and_leaves_one_file() {
     assert!(found == given);
     assert_eq!((about, names), (last, tables()));
     assert_eq!(fs::read_dir(folder.path()).expect("lists").count(), 1);
-    let Contents { summary: counts, has_checksums, .. } = contents(&path).expect("reads");
+    let Contents { summary: counts, has_checksums, .. } =
+        contents(&path).expect("reads").expect("ours");
     assert!(has_checksums);
     assert_eq!((counts.requests, counts.span_ns()), (25_000, Some(24_999_000)));
     assert!(!counts.is_disordered);
@@ -100,7 +101,7 @@ fn a_killed_recording_is_read_up_to_its_last_whole_group_and_called_cut_short() 
         assert!(found == given[..20_000]);
         assert!(about.cut_short && !about.complete());
         assert_eq!(names, tables());
-        assert_eq!(contents(name).expect("reads").summary.requests, 20_000);
+        assert_eq!(contents(name).expect("reads").expect("ours").summary.requests, 20_000);
     }
 }
 
@@ -202,7 +203,7 @@ fn what_the_columns_have_no_place_for_is_refused_and_not_bent() {
 }
 
 #[test]
-fn another_parquet_file_is_called_one() {
+fn a_parquet_file_without_the_columns_of_requests_is_refused_with_what_names_them() {
     use parquet::file::properties::WriterProperties;
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
@@ -216,8 +217,8 @@ fn another_parquet_file_is_called_one() {
     let error = read(&path).expect_err("is another");
     assert_eq!(
         error.to_string(),
-        "seekwell, byte 0: expected a Parquet file with the columns of docs/formats.md, found \
-         \"a…\""
+        "parquet: there is no column \"offset_bytes\" for the offset of a request, only a; say \
+         which it is with --columns offset=NAME"
     );
 }
 
@@ -256,7 +257,7 @@ fn a_flipped_bit_is_refused_or_changes_no_value() {
 fn a_store_of_an_earlier_version_is_read_and_known_to_have_no_checksums() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/unsummed.parquet");
     assert_eq!(read(&path).expect("reads").0.len(), 4);
-    assert!(!contents(&path).expect("reads").has_checksums);
+    assert!(!contents(&path).expect("reads").expect("ours").has_checksums);
 }
 
 fn sample() -> Vec<u8> {

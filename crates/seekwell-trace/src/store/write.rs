@@ -182,7 +182,7 @@ impl Sink for Store {
         let file = self.file.inner_mut().file.take().expect("a store is finished once");
         file.into_inner().map_err(|e| failed(e.into_error()))?.finish()?;
         let _ = fs::remove_file(footer_of(&self.part));
-        Ok(Written { records: self.summary.requests, left_out: 0 })
+        Ok(Written { records: self.summary.requests, ..Written::default() })
     }
 
     fn discard(mut self: Box<Self>) {

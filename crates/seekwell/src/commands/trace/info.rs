@@ -10,7 +10,7 @@ use crate::signals;
 use seekwell_io::request::Op;
 use seekwell_io::units::round_time;
 use seekwell_report::clean;
-use seekwell_trace::formats::{self, Format, Input};
+use seekwell_trace::formats::{self, Doubt, Format, Reading};
 use seekwell_trace::source::{About, Tables, each_batch};
 use seekwell_trace::store::{self, Contents, Count, Summary};
 use serde_json::json;
@@ -31,7 +31,9 @@ struct Known {
 
 pub fn run(args: &Info, context: &Context) -> Ended {
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let Some(known) = look(&args.file, args.from, context)? else { return Ok(Exit::Interrupted) };
+    let Some(known) = look(&args.file, &args.reading.how(), context)? else {
+        return Ok(Exit::Interrupted);
+    };
     if context.json {
         context.print_json(&document(&args.file, &known))?;
     } else {
@@ -40,27 +42,13 @@ pub fn run(args: &Info, context: &Context) -> Ended {
     Ok(Exit::Done)
 }
 
-fn look(
-    path: &Path,
-    from: Option<&'static Format>,
-    context: &Context,
-) -> Result<Option<Known>, CommandError> {
-    let is_left_over = !path.exists() && store::part_of(path).is_some();
-    let is_store = match from {
-        Some(from) => *from == store::FORMAT,
-        // What is looked at of a pipe is lost for reading it, and a store is never one.
-        None if path.is_file() => {
-            let input = Input::open(path, &context.control)?;
-            formats::detect(input.head(), path) == Some(&store::FORMAT)
-        }
-        None => is_left_over,
-    };
-    if is_store {
-        let Contents { about, tables, summary, has_checksums } = store::contents(path)?;
+fn look(path: &Path, how: &Reading, context: &Context) -> Result<Option<Known>, CommandError> {
+    if let Some(contents) = formats::contents(path, how, &context.control)? {
+        let Contents { about, tables, summary, has_checksums } = contents;
         let format = &store::FORMAT;
         return Ok(Some(Known { about, tables, summary, format, has_checksums }));
     }
-    let mut source = formats::open(path, from, &context.control)?;
+    let mut source = formats::open(path, how, &context.control)?;
     let line = Line::plain(context.progress);
     let mut summary = Summary::default();
     let whole = each_batch(&mut *source, |batch| {
@@ -162,17 +150,17 @@ fn text(path: &Path, known: &Known, context: &Context) -> String {
 
 fn warnings(about: &About, summary: &Summary) -> Vec<String> {
     let losses = &about.losses;
-    [
+    let doubt = Doubt::of(about, summary.requests, summary.span_ns());
+    let sure = [
         (about.cut_short, "incomplete: the recording was ended from outside".to_owned()),
         (losses.lost_events > 0, format!("incomplete: {} events were lost", losses.lost_events)),
         (losses.unfinished > 0, format!("the end of {} requests was not seen", losses.unfinished)),
         (losses.orphans > 0, format!("{} completions belong to no request", losses.orphans)),
         (losses.moved > 0, format!("{} requests stood too late and were moved", losses.moved)),
         (summary.other > 0, format!("{} are counted and never replayed", summary.other)),
-    ]
-    .into_iter()
-    .filter_map(|(holds, text)| holds.then_some(text))
-    .collect()
+    ];
+    let sure = sure.into_iter().filter_map(|(holds, text)| holds.then_some(text));
+    sure.chain(doubt.map(|doubt| doubt.to_string())).collect()
 }
 
 fn devices(tables: &Tables, summary: &Summary, context: &Context) -> String {
