@@ -1,5 +1,5 @@
 //! A trace may be torn, of another byte order, or made to do harm. The first byte chooses the
-//! format; our own store is read from a file. What comes out is in order and within its tables.
+//! format; Parquet is read from a file. What comes out is in order and within its tables.
 //!
 //! The Parquet library panics on some damaged columns, and the reader of the store makes an error
 //! of that. Such a panic is none to the fuzzer unless it gets out; every other one is.
@@ -15,10 +15,10 @@ fuzz_target!(init: forgive_libraries(), |data: &[u8]| {
     let Some((&first, data)) = data.split_first() else { return };
     let format = Format::ALL[usize::from(first) % Format::ALL.len()];
     let _ = formats::detect(data, Path::new("trace"));
-    if matches!(format.name, "seekwell" | "blktrace") {
+    if matches!(format.name, "seekwell" | "parquet" | "blktrace") {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(data).expect("room");
-        if let Ok(source) = formats::open_file(file.path(), Some(format)) {
+        if let Ok(source) = formats::open_file(file.path(), &format.into()) {
             drain(source);
         }
         return;

@@ -18,7 +18,7 @@ use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::units::Nanos;
 use seekwell_runs::ReplayMode;
 use seekwell_trace::error::TraceError;
-use seekwell_trace::formats::{self, Format};
+use seekwell_trace::formats::{self, Reading};
 use seekwell_trace::record::Record;
 use seekwell_trace::replay::{Fit, Moment, Survey, survey};
 use seekwell_trace::source::{About, Tables, TraceSource};
@@ -30,8 +30,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct ReplayOptions {
     /// The trace.
     pub trace: PathBuf,
-    /// Its format, where it cannot be detected.
-    pub from: Option<&'static Format>,
+    /// How it is read, where its first bytes do not tell.
+    pub reading: Reading,
     /// What is played where.
     pub targets: Targets,
     /// When requests are issued.
@@ -164,7 +164,7 @@ fn look(
     host: Host<'_>,
     watcher: &impl Watcher,
 ) -> Result<Surveyed, TraceError> {
-    let source = formats::open_file(&options.trace, options.from)?;
+    let source = formats::open_file(&options.trace, &options.reading)?;
     let mut source = Heeding { source, host, watcher, read: 0 };
     let survey = survey(&mut source, options.moment)?;
     let (about, tables) = (source.about().clone(), source.tables().clone());

@@ -38,10 +38,12 @@ impl Selection {
 }
 
 /// What was copied.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Copied {
     /// Requests read.
     pub read: u64,
+    /// From the first arrival to the last one read.
+    pub span_ns: Option<u64>,
     /// What became of those that were kept.
     pub written: Written,
 }
@@ -64,9 +66,9 @@ pub fn copy(
     // Opened after the first batch, when a format knows what its times count from.
     let mut sink = formats::create(output, to, source.about(), replace)?;
     match pour(source, first, sink.as_mut(), &mut Sieve::new(selection), go_on) {
-        Ok(Some(read)) => {
+        Ok(Some((read, span_ns))) => {
             let written = sink.finish(source.about(), source.tables())?;
-            Ok(Some(Copied { read, written }))
+            Ok(Some(Copied { read, span_ns, written }))
         }
         ended => {
             sink.discard();
@@ -75,17 +77,21 @@ pub fn copy(
     }
 }
 
-/// How many requests were read; none where the copy was stopped.
+/// How many requests were read and what time they span; none where the copy was stopped.
 fn pour(
     source: &mut dyn TraceSource,
     mut batch: Vec<Record>,
     sink: &mut dyn Sink,
     sieve: &mut Sieve<'_>,
     go_on: &mut dyn FnMut(u64) -> bool,
-) -> Result<Option<u64>, TraceError> {
-    let mut read = 0;
+) -> Result<Option<(u64, Option<u64>)>, TraceError> {
+    let (mut read, mut times) = (0, None);
     while !batch.is_empty() {
         read += batch.len() as u64;
+        if let Some(last) = batch.last().and_then(|record| record.arrival().get()) {
+            let first = batch.iter().find_map(|record| record.arrival().get()).unwrap_or(last);
+            times = Some((times.map_or(first, |(first, _)| first), last));
+        }
         if !go_on(read) {
             return Ok(None);
         }
@@ -97,7 +103,8 @@ fn pour(
         batch.clear();
         source.read(&mut batch)?;
     }
-    Ok(Some(read))
+    let span_ns = times.map(|(first, last): (Nanos, Nanos)| last.0.saturating_sub(first.0));
+    Ok(Some((read, span_ns)))
 }
 
 struct Sieve<'a> {

@@ -51,6 +51,14 @@ pub enum TraceError {
         /// The text or value there, cut short; empty where it says nothing.
         found: String,
     },
+    /// A file is not as it was written: a checksum does not fit.
+    #[error("{}: {what} was damaged after it was written: the checksum does not fit", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Which part of it.
+        what: String,
+    },
     /// The input ends in the middle of something.
     #[error("{format}, {at}: the input ends in the middle of {what}")]
     Truncated {
@@ -71,6 +79,27 @@ pub enum TraceError {
         path: PathBuf,
         /// Formats that can be named.
         known: String,
+    },
+    /// A table lacks a column that a request needs.
+    #[error(
+        "{format}: there is no column {name:?} for the {field} of a request, only {found}; say \
+         which it is with --columns {field}=NAME"
+    )]
+    NoColumn {
+        /// The format of the table.
+        format: &'static str,
+        /// What the column would hold.
+        field: &'static str,
+        /// What it would be called.
+        name: String,
+        /// The columns that there are.
+        found: String,
+    },
+    /// A unit of time was given for a format that leaves no doubt.
+    #[error("{format} says itself what its times are in: leave --time-unit out")]
+    UnitKnown {
+        /// The format.
+        format: &'static str,
     },
     /// The output cannot say something that the trace contains.
     #[error("{format} cannot keep {what}")]
@@ -101,7 +130,7 @@ pub enum TraceError {
 }
 
 classify!(TraceError {
-    Usage: Pipe, Malformed, Truncated, Unrecognised, Inexpressible;
+    Usage: Pipe, Malformed, Damaged, NoColumn, UnitKnown, Truncated, Unrecognised, Inexpressible;
     Refused: Output;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),

@@ -3,25 +3,29 @@
 
 use crate::error::TraceError;
 use crate::source::TraceSource;
-use crate::store;
+use crate::store::{self, Contents};
 use rustix::fs::{MemfdFlags, memfd_create};
 use seekwell_access::by_descriptor;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
+use std::path::Path;
 
 /// A trace that ships.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shipped {
     /// Its name: `web-light`.
     pub name: &'static str,
+    /// What was recorded, in a line.
+    pub title: &'static str,
     /// The store's file.
     pub parquet: &'static [u8],
 }
 
 macro_rules! shipped {
-    ($($name:literal),* $(,)?) => {
+    ($($name:literal: $title:literal),* $(,)?) => {
         &[$(Shipped {
             name: $name,
+            title: $title,
             parquet: include_bytes!(concat!("../../../traces/", $name, ".parquet")),
         }),*]
     };
@@ -29,18 +33,18 @@ macro_rules! shipped {
 
 /// All of them, in alphabetical order.
 pub const TRACES: &[Shipped] = shipped!(
-    "blog",
-    "bonnie-create-random",
-    "bonnie-create-seq",
-    "bonnie-delete-random",
-    "bonnie-delete-seq",
-    "db-heavy",
-    "db-light",
-    "fsmark-1m",
-    "sqlite-insert",
-    "threaded-randwrite",
-    "web-heavy",
-    "web-light",
+    "blog": "blogs with comments and pictures, written and read (blogbench)",
+    "bonnie-create-random": "98,304 small files created in random order (bonnie++)",
+    "bonnie-create-seq": "98,304 small files created one after the other (bonnie++)",
+    "bonnie-delete-random": "the same files deleted in random order",
+    "bonnie-delete-seq": "the same files deleted one after the other",
+    "db-heavy": "a database server under heavy load (StorageMark)",
+    "db-light": "a database server under light load (StorageMark)",
+    "fsmark-1m": "200 files of 1 MiB, each synced (FS-Mark)",
+    "sqlite-insert": "2,500 insertions, each a transaction (SQLite)",
+    "threaded-randwrite": "32 threads writing 4 KiB at random (Threaded I/O)",
+    "web-heavy": "a picture server under heavy load (StorageMark)",
+    "web-light": "a picture server under light load (StorageMark)",
 );
 
 impl Shipped {
@@ -49,20 +53,38 @@ impl Shipped {
         TRACES.iter().find(|trace| trace.name == name).copied()
     }
 
+    /// The trace that a path names, `db-heavy` or `db-heavy.parquet`, where there is no such file.
+    pub fn at(path: &Path) -> Option<Self> {
+        let name = path.to_str()?;
+        let shipped = Self::named(name.strip_suffix(".parquet").unwrap_or(name))?;
+        (!path.exists()).then_some(shipped)
+    }
+
     /// Its requests.
     ///
     /// # Errors
     /// [`TraceError::Io`] where the kernel gives no memory for it.
     pub fn open(self) -> Result<Box<dyn TraceSource + Send>, TraceError> {
-        let failed = |source| TraceError::Io {
-            what: "unpacking",
-            path: format!("{}.parquet", self.name).into(),
-            source,
-        };
-        // A reader of stores wants a file; this one is in memory alone.
-        let memory = memfd_create(self.name, MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
-        let mut file = File::from(memory);
-        file.write_all(self.parquet).map_err(failed)?;
-        store::open(&by_descriptor(&file))
+        self.unpacked(|path| store::open(path))
+    }
+
+    /// What it says of itself.
+    ///
+    /// # Errors
+    /// As for [`Shipped::open`].
+    pub fn contents(self) -> Result<Option<Contents>, TraceError> {
+        self.unpacked(store::contents)
+    }
+
+    /// A reader of stores wants a file; this one is in memory alone.
+    fn unpacked<T>(self, read: impl Fn(&Path) -> Result<T, TraceError>) -> Result<T, TraceError> {
+        let memory = memfd_create(self.name, MemfdFlags::CLOEXEC).map_err(io::Error::from);
+        let file = memory.map(File::from).and_then(|mut file| {
+            file.write_all(self.parquet)?;
+            Ok(file)
+        });
+        let path = format!("{}.parquet", self.name).into();
+        let failed = |source| TraceError::Io { what: "unpacking", path, source };
+        read(&by_descriptor(&file.map_err(failed)?))
     }
 }

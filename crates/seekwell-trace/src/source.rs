@@ -198,10 +198,12 @@ pub trait Sink {
 }
 
 /// What a [`Sink`] did with the records it was given.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     /// Records in the output.
     pub records: u64,
     /// Records that the format has no place for, such as flushes.
     pub left_out: u64,
+    /// Devices that the output calls otherwise than the trace: its name for each, and the new one.
+    pub renamed: Vec<(String, String)>,
 }

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::print_stderr)]
 
 use seekwell_io::request::Op;
-use seekwell_trace::formats::{self, Format};
+use seekwell_trace::formats::{self, Format, Reading};
 use seekwell_trace::record::{Flags, Record};
 use seekwell_trace::source::{About, Tables};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ fn named(name: &str) -> &'static Format {
 }
 
 fn read(path: &Path, format: Option<&'static Format>) -> (Vec<Record>, About, Tables) {
-    let mut source = formats::open_file(path, format).expect("opens");
+    let mut source =
+        formats::open_file(path, &Reading { format, ..Reading::default() }).expect("opens");
     let mut out = Vec::new();
     loop {
         let before = out.len();
@@ -159,7 +160,7 @@ fn next_accesses_agree_with_the_same_trace_in_another_form() {
         assert_eq!(object, record.offset / 512);
         let next = i64::from_le_bytes(raw[16..].try_into().expect("eight"));
         if let Some(last) = promised.insert(object, next) {
-            assert_eq!(last, i as i64);
+            assert_eq!(last, i as i64 + 1, "counted from 1");
         }
     }
     assert!(promised.values().all(|&next| next == -1));

@@ -8,7 +8,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 /// A good beginning for each format.
-const SEEDS: [(&str, &[u8]); 14] = [
+const SEEDS: [(&str, &[u8]); 16] = [
     (
         "iolog",
         b"fio version 3 iolog\n\
@@ -62,6 +62,13 @@ const SEEDS: [(&str, &[u8]); 14] = [
         "disksim",
         b"13.191135\t30\t0\t5\t1\n\
           17.829285\t20\t576560\t6\t1f\n",
+    ),
+    ("mqsim", b"0 0 8 16 0\n60055212345 1 24 8 1\n"),
+    (
+        "csv",
+        b"op,offset_bytes,length_bytes,queued_ns,flags,device,process,note\n\
+          W,4096.0,512,1e3,3,\"a,b\",0,x\n\
+          ,,,5,sync+fua,b,dd,\n",
     ),
     (
         "disksim-validate",

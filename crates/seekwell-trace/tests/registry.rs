@@ -125,7 +125,7 @@ fn what_is_written_keeps_and_leaves_out_what_the_registry_says() {
         let counts = (written.records as usize, written.left_out as usize);
         assert_eq!(counts, (kept.len(), given.len() - kept.len()), "{format:?}");
 
-        let mut source = formats::open_file(&path, Some(format)).expect("opens");
+        let mut source = formats::open_file(&path, &format.into()).expect("opens");
         let mut found = Vec::new();
         while {
             let before = found.len();

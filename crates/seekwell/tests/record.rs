@@ -94,7 +94,7 @@ fn instance_of(pid: u32) -> PathBuf {
 }
 
 fn read(path: &Path) -> (Vec<Record>, About, Tables) {
-    let mut source = formats::open_file(path, None).unwrap();
+    let mut source = formats::open_file(path, &formats::Reading::default()).unwrap();
     let (mut records, mut before) = (Vec::new(), usize::MAX);
     while records.len() != before {
         before = records.len();

@@ -37,7 +37,7 @@ fn trace(home: &Path) -> PathBuf {
 }
 
 fn read(path: &Path) -> (Vec<Record>, Tables) {
-    let mut source = formats::open_file(path, None).unwrap();
+    let mut source = formats::open_file(path, &formats::Reading::default()).unwrap();
     let (mut records, mut before) = (Vec::new(), usize::MAX);
     while records.len() != before {
         before = records.len();

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{run, tool};
+use common::{Ran, done, run, seekwell, tool};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,11 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a plain path")
 }
 
+/// Runs it in the folder.
+fn run_in(folder: &Path, args: &[&str]) -> Ran {
+    done(seekwell(folder).current_dir(folder).args(args).output().expect("the program starts"))
+}
+
 #[test]
 fn info_counts_a_foreign_trace_and_a_store_says_the_same_unread() {
     let (folder, input) = folder();
@@ -36,11 +41,12 @@ fn info_counts_a_foreign_trace_and_a_store_says_the_same_unread() {
     let foreign = run(home, &["trace", "info", text(&input), "--json"]).json();
     let mut stored = run(home, &["trace", "info", text(&store), "--json"]).json();
     assert_eq!((&foreign["format"], &stored["format"]), (&"msr".into(), &"seekwell".into()));
+    assert_eq!(stored["has_checksums"], true);
     assert_eq!(stored["span_ns"], 3_000_000_000_u64);
     assert_eq!(stored["by_operation"]["read"]["bytes"], 12_288);
     assert_eq!(stored["devices"][1]["name"], "web_0");
     assert_eq!(stored["requests_with_completion"], 3);
-    for key in ["file", "format"] {
+    for key in ["file", "format", "has_checksums"] {
         stored[key] = foreign[key].clone();
     }
     assert_eq!(stored, foreign);
@@ -51,6 +57,29 @@ fn info_counts_a_foreign_trace_and_a_store_says_the_same_unread() {
         shown.out
     );
     described("seekwell/trace-info/1", &foreign);
+}
+
+// A bit flipped in a stored trace changed thousands of offsets, and every command went on with them.
+#[test]
+fn a_damaged_store_is_refused_by_name() {
+    let (folder, input) = folder();
+    let store = folder.path().join("web.parquet");
+    assert_eq!(run(folder.path(), &["trace", "convert", text(&input), text(&store)]).status, 0);
+    let mut bytes = fs::read(&store).expect("reads");
+    bytes[40] ^= 1;
+    fs::write(&store, bytes).expect("writes");
+    let commands: [&[&str]; 2] =
+        [&["trace", "stats", text(&store)], &["replay", text(&store), "--on", "null"]];
+    for command in commands {
+        let refused = run(folder.path(), command);
+        assert_eq!(refused.status, 2, "{}", refused.err);
+        let said = "group 1 of 1 of its requests was damaged after it was written";
+        assert!(
+            refused.err.contains("web.parquet") && refused.err.contains(said),
+            "{}",
+            refused.err
+        );
+    }
 }
 
 #[test]
@@ -154,6 +183,100 @@ fn list_names_every_format_and_what_it_holds() {
         (&1_000_000_000.into(), &true.into())
     );
     described("seekwell/trace-formats/1", &listed);
+    let traces = listed["traces"].as_array().expect("a list");
+    assert!(traces.iter().any(|trace| trace["name"] == "db-heavy"));
+}
+
+// `replay db-heavy.parquet` worked in the repository only.
+#[test]
+fn a_trace_that_ships_is_taken_by_its_name_from_any_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    let info = run_in(home, &["trace", "info", "bonnie-create-seq", "--json"]).json();
+    assert_eq!((&info["has_checksums"], &info["requests"]), (&true.into(), &5475.into()));
+    for name in ["fsmark-1m", "fsmark-1m.parquet"] {
+        for command in [
+            vec!["trace", "stats", name],
+            vec!["trace", "cut", name, "part.iolog", "--end", "1s", "--force"],
+            vec!["replay", name, "--on", "null", "--speed", "1000", "--no-keep"],
+        ] {
+            let done = run_in(home, &command);
+            assert!([0, 4].contains(&done.status), "{command:?}: {}", done.err);
+        }
+    }
+    let missing = run_in(home, &["trace", "info", "nowhere"]);
+    assert!(missing.status == 2 && missing.err.contains("nowhere"), "{}", missing.err);
+    // A file of that name goes first.
+    fs::write(home.join("fsmark-1m"), MSR).expect("writes");
+    assert_eq!(run_in(home, &["trace", "info", "fsmark-1m", "--json"]).json()["format"], "msr");
+}
+
+// MQSim's 60 s were read as DiskSim's 695 days, and nothing was said.
+#[test]
+fn an_implausible_span_names_the_unit_that_was_assumed_and_the_option() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mqsim.trace");
+    fs::write(&path, "0 0 8 16 0\n60055212345 1 24 8 1\n").expect("writes");
+    let info = run_in(folder.path(), &["trace", "info", text(&path)]);
+    assert!(info.out.contains("mqsim") && info.out.contains("60.055 s"), "{}", info.out);
+    for command in [
+        vec!["trace", "info", text(&path), "--from", "disksim"],
+        vec!["trace", "stats", text(&path), "--from", "disksim"],
+        vec!["trace", "convert", text(&path), "out.csv", "--from", "disksim"],
+    ] {
+        let done = run_in(folder.path(), &command);
+        let said = format!("{}{}", done.out, done.err).replace('\n', " ");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["spans 695 days", "read as milliseconds", "--time-unit"] {
+            assert!(said.contains(part), "{command:?}: {said}");
+        }
+    }
+    let as_ns = ["trace", "info", text(&path), "--from", "disksim", "--time-unit", "ns"];
+    let info = run_in(folder.path(), &as_ns);
+    assert!(info.out.contains("60.055 s") && !info.out.contains("days"), "{}", info.out);
+}
+
+#[test]
+fn every_command_that_takes_a_trace_takes_a_mapping() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("other.csv");
+    fs::write(&path, "ts,lba,size,rw\n0.001,8,4096,R\n0.002,16,4096,R\n").expect("writes");
+    let columns = "time=ts*s,offset=lba*512,length=size,op=rw";
+    for command in [
+        vec!["trace", "info", text(&path)],
+        vec!["trace", "stats", text(&path)],
+        vec!["trace", "convert", text(&path), "out.parquet", "--force"],
+        vec!["trace", "cut", text(&path), "cut.parquet", "--op", "read", "--force"],
+        vec!["replay", text(&path), "--on", "null", "--no-keep"],
+    ] {
+        let done = run_in(folder.path(), &[&command[..], &["--columns", columns]].concat());
+        assert!([0, 4].contains(&done.status), "{command:?}: {}", done.err);
+        let refused = run_in(folder.path(), &[&command[..], &["--columns", "time=when"]].concat());
+        assert_eq!(refused.status, 2, "{command:?}");
+        let said = "there is no column \"when\" for the time of a request, only ts, lba, size, rw";
+        assert!(refused.err.contains(said), "{command:?}: {}", refused.err);
+    }
+    let done = run_in(folder.path(), &["trace", "convert", "out.parquet", "out.csv"]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let csv = fs::read_to_string(folder.path().join("out.csv")).expect("reads");
+    assert!(csv.lines().nth(1).expect("a row").starts_with("1000000,,,read,4096,4096,disk,"));
+}
+
+#[test]
+fn devices_that_are_renumbered_or_put_together_are_named() {
+    let (folder, input) = folder();
+    let to = |name: &str, format: &str| {
+        let output = folder.path().join(name);
+        run_in(folder.path(), &["trace", "convert", text(&input), text(&output), "--to", format])
+    };
+    let disksim = to("web.trace", "disksim");
+    assert!(
+        disksim.err.contains("knows devices by number: web_2 is 0, web_0 is 1"),
+        "{}",
+        disksim.err
+    );
+    assert!(to("web.blk", "blktrace").err.contains("web_2 is 240,0, web_0 is 240,1"));
+    assert!(to("web.bin", "oracle").err.contains("keeps no devices: requests to all 2 are one"));
 }
 
 /// Another program's Parquet reader, where one is installed, sees what ours wrote.

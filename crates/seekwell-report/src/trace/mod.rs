@@ -9,6 +9,7 @@ use crate::text::{clean, escape_html, escape_markdown, wrap};
 use anstyle::{AnsiColor, Style as Paint};
 pub(crate) use parts::Part;
 use parts::parts;
+use seekwell_trace::formats::Doubt;
 use seekwell_trace::stats::document::{Drawing, TraceStats};
 use serde::Serialize;
 use std::fmt::Write;
@@ -52,11 +53,12 @@ fn banners(stats: &TraceStats) -> Vec<Banner> {
     if about.cut_short {
         whys.push("the recording was ended from outside".to_owned());
     }
-    if whys.is_empty() {
-        return Vec::new();
-    }
-    let text = format!("{}: every figure misses something.", whys.join("; "));
-    vec![Banner { kind: "warning", mark: "▲ INCOMPLETE".into(), text }]
+    let incomplete = (!whys.is_empty())
+        .then(|| ("▲ INCOMPLETE", format!("{}: every figure misses something.", whys.join("; "))));
+    let doubt = Doubt::of(about, stats.requests, stats.duration_ns);
+    let doubtful = doubt.map(|doubt| ("▲ DOUBTFUL", format!("{doubt}.")));
+    let banner = |(mark, text): (&str, String)| Banner { kind: "warning", mark: mark.into(), text };
+    incomplete.into_iter().chain(doubtful).map(banner).collect()
 }
 
 /// The statistics of a trace in a terminal, at most `width` columns wide. Ends with a line end.

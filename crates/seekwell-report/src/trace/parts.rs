@@ -176,11 +176,9 @@ fn arrivals(stats: &TraceStats) -> Option<Part> {
 fn queue(stats: &TraceStats) -> Option<Part> {
     let both = [("arrival → complete", &stats.queue), ("issue → complete", &stats.device_queue)];
     let row = |(name, queue): (&str, &Queue)| {
-        let means = [queue.seen_mean, queue.over_time_mean, queue.by_littles_law];
-        let cells = means.map(|m| format!("{m:.3}")).to_vec();
-        let off = queue.littles_difference.abs() / queue.over_time_mean;
-        let rest = vec![share(Some(off).filter(|off| off.is_finite())), count(queue.deepest)];
-        [vec![name.to_owned()], cells, rest].concat()
+        let [on_arrival, over_time] =
+            [queue.seen_mean, queue.over_time_mean].map(|mean| format!("{mean:.3}"));
+        vec![name.to_owned(), on_arrival, over_time, count(queue.deepest)]
     };
     let rows: Vec<_> = both.iter().filter_map(|(n, q)| Some(row((n, q.as_ref()?)))).collect();
     (!rows.is_empty()).then(|| Part {
@@ -188,18 +186,11 @@ fn queue(stats: &TraceStats) -> Option<Part> {
         facts: Vec::new(),
         table: Some(Table {
             caption: "Requests outstanding".into(),
-            columns: vec![
-                "between",
-                "on arrival",
-                "over time",
-                "Little's law",
-                "off by",
-                "deepest",
-            ],
+            columns: vec!["between", "on arrival", "over time", "deepest"],
             rows,
         }),
         note: "On arrival: how many others are outstanding when a request arrives. Over time: the \
-             mean. Little's law: arrivals a second times mean latency, which should agree."
+             mean."
             .to_owned(),
     })
 }

@@ -7,7 +7,7 @@ use seekwell_io::units::Nanos;
 use seekwell_job::job::{By, EngineKind, Job, Kind, Replay};
 use seekwell_job::layout::Recorded;
 use seekwell_trace::error::TraceError;
-use seekwell_trace::formats;
+use seekwell_trace::formats::{self, Reading};
 use seekwell_trace::record::{Flags, Record};
 use seekwell_trace::replay::{DeviceSurvey, Moment, survey};
 use seekwell_trace::source::{About, Tables, TraceSource};
@@ -79,7 +79,7 @@ pub fn look(jobs: &mut [Job]) -> Result<Traces, JobRunError> {
 impl Trace {
     fn look(job: &Job, rule: &Replay, path: &Path) -> Result<Self, JobRunError> {
         let wrong = |error| TraceFault::Unreadable(Box::new(error)).of(job);
-        let source = formats::open_file(path, None).map_err(wrong)?;
+        let source = formats::open_file(path, &Reading::default()).map_err(wrong)?;
         let mut source = Altered { source, rule: rule.clone(), devices: None };
         let found = survey(&mut source, Moment::Queue).map_err(wrong)?;
         let used = |device: &DeviceSurvey| device.total() > 0;
@@ -110,7 +110,7 @@ impl Trace {
 
     /// Its requests; their device is the number of the file.
     pub fn open(&self) -> Result<Box<dyn TraceSource + Send>, TraceError> {
-        let source = formats::open_file(&self.path, None)?;
+        let source = formats::open_file(&self.path, &Reading::default())?;
         let numbers = (0..).zip(&self.devices).map(|(file, device)| (*device, file)).collect();
         Ok(Box::new(Altered { source, rule: self.rule.clone(), devices: Some(numbers) }))
     }

@@ -169,7 +169,7 @@ impl Stage<'_> {
         open: impl FnOnce() -> Result<T, TargetError>,
     ) -> Result<Played, PlayError> {
         let mut target = open().map_err(EngineError::from)?;
-        let source = formats::open_file(&self.options.trace, self.options.from)?;
+        let source = formats::open_file(&self.options.trace, &self.options.reading)?;
         let mut feed = Feed::start(source, self.picked(lane));
         // What decoding takes until the first request is there delays none.
         feed.peek();

@@ -3,6 +3,7 @@
 
 use super::columns::{self, Column, Header, R_OR_W, Table, Time, Unit};
 use super::format::{Format, Holds, Reader};
+use super::reading::TimeUnit;
 use crate::source::Clock;
 
 /// The format.
@@ -15,6 +16,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like: columns::looks_like::<Alibaba>,
     locate: None,
+    unit: Some(TimeUnit::Microseconds),
 };
 
 enum Alibaba {}

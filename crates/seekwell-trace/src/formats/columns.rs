@@ -152,12 +152,15 @@ pub fn open<T: Table>(input: Input) -> Opened {
 
 /// How certain the beginning of a file is: whether one of its first lines can be parsed whole.
 pub fn looks_like<T: Table>(sample: &Sample<'_>) -> Option<Certainty> {
-    sample.by_lines(|line| {
-        let mut about = About::new(T::FORMAT.name, T::CLOCK, T::FORMAT.holds.capture());
-        let mut tables = Tables::default();
-        let rest = Rows::<T>::new().row(line, &mut about, &mut tables).map(|(_, rest)| rest);
-        rest.is_ok_and(|rest| rest.is_over())
-    })
+    sample.by_lines(is_row::<T>)
+}
+
+/// Whether a line can be parsed whole.
+pub fn is_row<T: Table>(line: &[u8]) -> bool {
+    let mut about = About::new(T::FORMAT.name, T::CLOCK, T::FORMAT.holds.capture());
+    let mut tables = Tables::default();
+    let rest = Rows::<T>::new().row(line, &mut about, &mut tables).map(|(_, rest)| rest);
+    rest.is_ok_and(|rest| rest.is_over())
 }
 
 /// A reader of rows, with what it has to remember from one to the next.
@@ -346,8 +349,9 @@ fn zero_of(first_ticks: u64, about: &mut About) -> u64 {
 }
 
 impl<T: Copy> Words<T> {
+    /// What a word means.
     #[inline(always)]
-    fn meaning(self, word: &[u8]) -> Result<T, Wrong> {
+    pub fn meaning(self, word: &[u8]) -> Result<T, Wrong> {
         match self.words.iter().find(|(known, _)| *known == word) {
             Some((_, meaning)) => Ok(*meaning),
             None => self.in_any_case(word),

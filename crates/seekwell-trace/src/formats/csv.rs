@@ -1,11 +1,17 @@
-//! Our own comma-separated text: everything a record keeps, one column each, for spreadsheets and
-//! scripts. A time that is not known is empty. Names with commas or quotes are quoted.
+//! Comma-separated text. Our own holds everything a record keeps, one column each, for spreadsheets
+//! and scripts: a time that is not known is empty, names with commas or quotes are quoted. Text of
+//! other programs is read by the names of its columns, separated by commas or else by blanks.
 
 use super::columns::{self, Column, Header, Table, Unit, Words};
-use super::format::{Certainty, Create, Created, Format, Holds, Reader, Sample, Step, Writer};
+use super::format::{
+    Certainty, Create, Created, Format, Holds, Opened, Reader, Sample, Step, Writer,
+};
+use super::input::Input;
+use super::mapping::{self, Cell, Mapping, Row};
 use super::output::Output;
-use super::text::{LineWriter, TextSink};
-use crate::error::TraceError;
+use super::reading::TimeUnit;
+use super::text::{Fields, LineFormat, LineWriter, Separator, TextSink, TextSource, Wrong};
+use crate::error::{At, TraceError};
 use crate::record::{Flags, Record};
 use crate::source::{About, Clock, Tables};
 use seekwell_io::request::Op;
@@ -28,7 +34,7 @@ const OPS: Words<Option<Op>> = Words {
 };
 
 /// Flags by name, joined with `+` in the last column.
-const FLAGS: Words<Flags> = Words {
+pub(super) const FLAGS: Words<Flags> = Words {
     expected: "names of flags",
     words: &[
         (b"sync", Flags::SYNC),
@@ -49,11 +55,12 @@ pub const FORMAT: Format = Format {
     name: "csv",
     description: "seekwell's comma-separated text",
     holds: Holds::EVERYTHING,
-    reader: Reader::Stream(columns::open::<Csv>),
+    reader: Reader::Stream(open),
     writer: Some(Writer { create: Create::Stream(create), leaves_out: &[] }),
     ending: Some("csv"),
     looks_like,
     locate: None,
+    unit: Some(TimeUnit::Nanoseconds),
 };
 
 enum Csv {}
@@ -82,7 +89,93 @@ impl Table for Csv {
 }
 
 fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
-    Certainty::Header.when(sample.first_line() == HEADER.as_bytes())
+    let first = sample.first_line();
+    let is_ours = first == HEADER.as_bytes();
+    Certainty::Header.when(is_ours || header(first, &Mapping::default()).is_ok())
+}
+
+fn open(input: Input) -> Opened {
+    let first = Sample { bytes: input.head(), path: input.path() }.first_line();
+    if first == HEADER.as_bytes() {
+        columns::open::<Csv>(input)
+    } else {
+        mapped(input, &Mapping::default())
+    }
+}
+
+/// Reads text whose columns hold what the mapping says. Its first line names them; where the
+/// mapping calls them by numbers, from 1, there is no such line.
+///
+/// # Errors
+/// [`TraceError::NoColumn`].
+pub fn mapped(input: Input, mapping: &Mapping) -> Opened {
+    let first = Sample { bytes: input.head(), path: input.path() }.first_line().to_vec();
+    let separator = separator(&first);
+    let (cells, has_header) = header(&first, mapping)?;
+    let about = mapping::about(FORMAT.name, &cells, Clock::Start);
+    let row = Row::new(false);
+    Ok(Box::new(TextSource::new(input, Mapped { cells, separator, has_header, row }, about)))
+}
+
+fn separator(line: &[u8]) -> Separator {
+    if line.contains(&b',') { Separator::Comma } else { Separator::Blanks }
+}
+
+/// What the columns hold, and whether the first line names them.
+fn header(first: &[u8], mapping: &Mapping) -> Result<(Vec<Option<Cell>>, bool), TraceError> {
+    let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+    let mut fields = Fields::new(first, separator(first));
+    let mut names = Vec::new();
+    while !fields.is_over() {
+        let name = fields.quoted().map_err(|wrong| TraceError::Malformed {
+            format: FORMAT.name,
+            at: At::Line(1),
+            wrong: wrong.what,
+            found: wrong.found,
+        })?;
+        names.push(String::from_utf8_lossy(&name).into_owned());
+    }
+    if mapping.is_by_number() {
+        names = (1..=names.len()).map(|n| n.to_string()).collect();
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok((mapping.of(FORMAT.name, &names)?, !mapping.is_by_number()))
+}
+
+struct Mapped {
+    cells: Vec<Option<Cell>>,
+    separator: Separator,
+    /// The first line is still to come and holds names.
+    has_header: bool,
+    row: Row,
+}
+
+impl LineFormat for Mapped {
+    const NAME: &'static str = FORMAT.name;
+
+    fn line(
+        &mut self,
+        line: &[u8],
+        _: &mut About,
+        tables: &mut Tables,
+        out: &mut Vec<Record>,
+    ) -> Result<(), Wrong> {
+        if std::mem::take(&mut self.has_header) {
+            return Ok(());
+        }
+        let mut fields = Fields::new(line, self.separator);
+        let mut texts = Vec::with_capacity(self.cells.len());
+        for cell in &self.cells {
+            let text = fields.quoted()?;
+            texts.extend(cell.map(|cell| (cell, text)));
+        }
+        if !fields.is_over() {
+            return Err(Wrong::new("as many columns as the first line has", line));
+        }
+        let cells = texts.iter().map(|(cell, text)| (*cell, &**text));
+        out.push(self.row.record(cells, tables)?);
+        Ok(())
+    }
 }
 
 /// What times count from is not kept.

@@ -3,7 +3,9 @@
 
 use super::columns::{self, Column, Table, Time, Unit};
 use super::format::{Create, Created, Format, Holds, Reader, Writer};
+use super::names::Numbers;
 use super::output::Output;
+use super::reading::TimeUnit;
 use super::text::{LineWriter, Separator, TextSink};
 use crate::error::TraceError;
 use crate::record::{Flags, Record};
@@ -21,6 +23,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like: columns::looks_like::<DiskSim>,
     locate: None,
+    unit: Some(TimeUnit::Milliseconds),
 };
 
 enum DiskSim {}
@@ -44,16 +47,19 @@ const READ_BIT: u64 = 1;
 
 /// Times count from the first request, and places are whole blocks.
 fn create(output: Output, _: &About) -> Created {
-    Ok(Box::new(TextSink::new(output, Lines::default())?))
+    Ok(Box::new(TextSink::new(
+        output,
+        Lines { zero_ns: None, devices: Numbers::new(|name| name.parse().ok(), 0) },
+    )?))
 }
 
-#[derive(Default)]
 struct Lines {
     zero_ns: Option<u64>,
+    devices: Numbers,
 }
 
 impl LineWriter for Lines {
-    fn line(&mut self, r: &Record, _: &Tables, out: &mut Vec<u8>) -> Result<bool, TraceError> {
+    fn line(&mut self, r: &Record, tables: &Tables, out: &mut Vec<u8>) -> Result<bool, TraceError> {
         let Some(at) = r.arrival().get() else { return Ok(false) };
         let flags = match r.op {
             _ if r.flags.has(Flags::OTHER) => return Ok(false),
@@ -65,9 +71,14 @@ impl LineWriter for Lines {
         let first = r.offset / 512;
         let count = r.end().div_ceil(512) - first;
         let (ms, rest) = (ns / 1_000_000, ns % 1_000_000);
-        writeln!(out, "{ms}.{rest:06}\t{}\t{first}\t{count}\t{flags:x}", r.device)
+        let device = self.devices.of(r.device, tables);
+        writeln!(out, "{ms}.{rest:06}\t{device}\t{first}\t{count}\t{flags:x}")
             .expect("memory takes it");
         Ok(true)
+    }
+
+    fn renamed(&self, tables: &Tables) -> Vec<(String, String)> {
+        self.devices.renamed(tables, |number| number.to_string())
     }
 }
 
@@ -102,9 +113,10 @@ mod tests {
         assert!(records[0].flags.has(Flags::OTHER));
     }
 
+    // Devices 30 and 20 of a real host came out as 0 and 1, and nobody was told.
     #[test]
-    fn what_is_written_reads_back_the_same() {
-        let text = "0.000000\t0\t8\t2\t1\n1.500001\t1\t7\t1\t0\n";
+    fn what_is_written_reads_back_the_same_with_the_devices_own_numbers() {
+        let text = "0.000000\t30\t8\t2\t1\n1.500001\t20\t7\t1\t0\n";
         assert_eq!(write_all(&FORMAT, text.as_bytes()), (text.to_owned(), 0));
     }
 }

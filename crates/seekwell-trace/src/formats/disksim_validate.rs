@@ -24,6 +24,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like: columns::looks_like::<Validate>,
     locate: None,
+    unit: None,
 };
 
 enum Validate {}

@@ -3,6 +3,7 @@
 
 use super::columns::{self, Column, R_OR_W, Table, Time, Unit};
 use super::format::{Detail, Format, Holds, Reader};
+use super::reading::TimeUnit;
 use super::text::Separator;
 use crate::source::Clock;
 
@@ -16,6 +17,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like: columns::looks_like::<Fiu>,
     locate: None,
+    unit: Some(TimeUnit::Nanoseconds),
 };
 
 enum Fiu {}

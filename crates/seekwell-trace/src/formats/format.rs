@@ -3,6 +3,7 @@
 
 use super::input::Input;
 use super::output::Output;
+use super::reading::TimeUnit;
 use crate::error::TraceError;
 use crate::source::{About, Capture, Sink, TraceSource};
 use seekwell_io::request::Op;
@@ -32,6 +33,8 @@ pub struct Format {
     pub(crate) looks_like: fn(&Sample<'_>) -> Option<Certainty>,
     /// The file that holds the trace of this name, where no file has the name itself.
     pub(crate) locate: Option<fn(&Path) -> Option<PathBuf>>,
+    /// What its times are written in, where a file may well mean another unit.
+    pub(crate) unit: Option<TimeUnit>,
 }
 
 /// Where a reader takes its bytes from.

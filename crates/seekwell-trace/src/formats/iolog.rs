@@ -30,6 +30,7 @@ pub const FORMAT: Format = Format {
     ending: Some("iolog"),
     looks_like,
     locate: None,
+    unit: None,
 };
 
 fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {

@@ -17,11 +17,15 @@ mod fiu;
 pub(crate) mod format;
 mod input;
 mod iolog;
+pub(crate) mod mapping;
+mod mqsim;
 mod msr;
 pub mod names;
 mod oracle;
 mod output;
+pub(crate) mod parquet;
 mod perf_script;
+mod reading;
 mod spc;
 mod systor;
 mod tencent;
@@ -34,13 +38,16 @@ mod vscsi;
 
 pub use format::{Created, Detail, Format, Holds, Opened, Step};
 pub use input::Input;
+pub use mapping::Mapping;
 pub use output::Output;
+pub use reading::{Doubt, Reading, TimeUnit};
 
 use crate::error::TraceError;
 use crate::order::Ordered;
 use crate::record::Record;
+use crate::shipped::Shipped;
 use crate::source::{About, Capture, Sink, Tables, Written};
-use crate::store;
+use crate::store::{self, Contents};
 use format::{Create, Reader, Sample, Writer};
 use seekwell_io::engine::Control;
 use std::path::{Path, PathBuf};
@@ -48,7 +55,7 @@ use std::sync::Arc;
 
 impl Format {
     /// All formats, in the order of `trace list`. A new one is a file and a line here.
-    pub const ALL: [&'static Self; 16] = [
+    pub const ALL: [&'static Self; 18] = [
         &store::FORMAT,
         &blktrace::FORMAT,
         &blkparse::FORMAT,
@@ -60,11 +67,14 @@ impl Format {
         &systor::FORMAT,
         &spc::FORMAT,
         &fiu::FORMAT,
+        // Before DiskSim's, whose lines its own are as well.
+        &mqsim::FORMAT,
         &disksim::FORMAT,
         &disksim_validate::FORMAT,
         &vscsi::FORMAT,
         &oracle::FORMAT,
         &csv::FORMAT,
+        &parquet::FORMAT,
     ];
 
     /// The format of that name.
@@ -95,29 +105,71 @@ pub fn detect(head: &[u8], path: &Path) -> Option<&'static Format> {
     Some(best.1)
 }
 
-/// Opens a trace, in the order of arrival, whatever the format keeps. A pipe is waited for until
-/// `control` says stop.
+/// Opens a trace, in the order of arrival, whatever the format keeps. A name that no file has may
+/// be that of a trace that ships. A pipe is waited for until `control` says stop.
 ///
 /// # Errors
 /// [`TraceError::Io`]; [`TraceError::Interrupted`]; [`TraceError::Unrecognised`] where no format
 /// was named and none is seen; what the format says of the first bytes.
-pub fn open(path: &Path, format: Option<&'static Format>, control: &Arc<Control>) -> Opened {
-    let (path, format) = match locate(path, format) {
+pub fn open(path: &Path, how: &Reading, control: &Arc<Control>) -> Opened {
+    let (path, format) = match locate(path, how.format) {
         Some((found, format)) => (found, Some(format)),
-        None => (path.to_owned(), format),
+        None => (path.to_owned(), how.format),
     };
-    if let Some(Format { reader: Reader::File(open), .. }) = format {
-        return open(&path);
+    if let Some(shipped) = Shipped::at(&path) {
+        return shipped.open();
     }
-    let input = Input::open(&path, control)?;
-    let Some(format) = format.or_else(|| detect(input.head(), &path)) else {
-        let known = Format::ALL.map(|f| f.name).join(", ");
-        return Err(TraceError::Unrecognised { path, known });
+    let (format, source) = match format {
+        Some(format @ Format { reader: Reader::File(open), .. }) => (format, open(&path)?),
+        _ => {
+            let input = Input::open(&path, control)?;
+            let detected = format.or_else(|| detect(input.head(), &path));
+            match (&how.columns, detected.map(|format| (format, format.reader))) {
+                (Some(mapping), Some((_, Reader::File(_)))) => {
+                    return parquet::open(&path, mapping);
+                }
+                (Some(mapping), _) => {
+                    return Ok(Box::new(Ordered::new(csv::mapped(input, mapping)?)));
+                }
+                (None, Some((format, Reader::File(open)))) => (format, open(&path)?),
+                (None, Some((format, Reader::Stream(_)))) => (format, open_input(input, format)?),
+                (None, None) => {
+                    let known = Format::ALL.map(|f| f.name).join(", ");
+                    return Err(TraceError::Unrecognised { path, known });
+                }
+            }
+        }
     };
-    match format.reader {
-        Reader::File(open) => open(&path),
-        Reader::Stream(_) => open_input(input, format),
+    match how.unit {
+        Some(unit) => reading::in_unit(source, format, unit),
+        None => Ok(source),
     }
+}
+
+/// What a store says of itself without being read; none of a trace in another format.
+///
+/// # Errors
+/// As for [`open`].
+pub fn contents(
+    path: &Path,
+    how: &Reading,
+    control: &Arc<Control>,
+) -> Result<Option<Contents>, TraceError> {
+    if how.columns.is_some() || how.format.is_some_and(|format| *format != store::FORMAT) {
+        return Ok(None);
+    }
+    if let Some(shipped) = Shipped::at(path) {
+        return shipped.contents();
+    }
+    let is_store = match path.metadata() {
+        // What is looked at of a pipe is lost for reading it, and a store is never one.
+        Ok(found) if found.is_file() => {
+            detect(Input::open(path, control)?.head(), path) == Some(&store::FORMAT)
+        }
+        Ok(_) => false,
+        Err(_) => store::part_of(path).is_some(),
+    };
+    if is_store { store::contents(path) } else { Ok(None) }
 }
 
 /// The file that holds a trace of a name that no file has, in the format named or else in any.
@@ -133,11 +185,11 @@ fn locate(path: &Path, format: Option<&'static Format>) -> Option<(PathBuf, &'st
 ///
 /// # Errors
 /// As for [`open`], and [`TraceError::Pipe`].
-pub fn open_file(path: &Path, format: Option<&'static Format>) -> Opened {
+pub fn open_file(path: &Path, how: &Reading) -> Opened {
     if path.metadata().is_ok_and(|m| !m.is_file()) {
         return Err(TraceError::Pipe { path: path.to_owned() });
     }
-    open(path, format, &Arc::default())
+    open(path, how, &Arc::default())
 }
 
 /// Opens a trace of any format but our own store, whose bytes come from anywhere.

@@ -22,6 +22,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like: columns::looks_like::<Msr>,
     locate: None,
+    unit: None,
 };
 
 enum Msr {}

@@ -147,6 +147,45 @@ impl Names {
     }
 }
 
+/// The numbers of devices in an output that knows numbers only: their own, where the name is one.
+pub struct Numbers {
+    own: fn(&str) -> Option<u32>,
+    /// The first number for those that have none of their own.
+    free: u32,
+    given: Vec<u32>,
+}
+
+impl Numbers {
+    /// `own` reads a name that is a number; others are given numbers from `free` on.
+    pub const fn new(own: fn(&str) -> Option<u32>, free: u32) -> Self {
+        Self { own, free, given: Vec::new() }
+    }
+
+    /// The number of a device.
+    pub fn of(&mut self, index: u32, tables: &Tables) -> u32 {
+        while let Some(device) = tables.devices.get(self.given.len()) {
+            let own = (self.own)(&device.name).filter(|own| !self.given.contains(own));
+            let number = own.unwrap_or_else(|| self.unused(tables));
+            self.given.push(number);
+        }
+        self.given.get(index as usize).copied().unwrap_or(self.free)
+    }
+
+    fn unused(&self, tables: &Tables) -> u32 {
+        let is_own = |n| tables.devices.iter().any(|device| (self.own)(&device.name) == Some(n));
+        let mut numbers = self.free..=u32::MAX;
+        let unused = numbers.find(|n| !self.given.contains(n) && !is_own(*n));
+        unused.expect("fewer devices than numbers")
+    }
+
+    /// Those whose number is not their name, with what `show` makes of it.
+    pub fn renamed(&self, tables: &Tables, show: fn(u32) -> String) -> Vec<(String, String)> {
+        let given = tables.devices.iter().map(|device| device.name.as_str()).zip(&self.given);
+        let other = given.filter(|(name, number)| (self.own)(name) != Some(**number));
+        other.map(|(name, number)| (name.to_owned(), show(*number))).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

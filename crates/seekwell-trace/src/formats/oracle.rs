@@ -1,7 +1,7 @@
 //! libCacheSim's oracleGeneral: little-endian records of 24 bytes,
 //! `u32 time_s, u64 object, u32 size, i64 next_access`. For block traces the object is the first
-//! 512-byte block; the next access is the number of the next record of the same object, -1 where
-//! there is none. It keeps no operation and whole seconds only.
+//! 512-byte block; the next access is the number, counted from 1, of the next record of the same
+//! object, -1 where there is none (traceConvOracleGeneral.cpp). It keeps no operation and whole seconds only.
 
 use super::format::{Certainty, Create, Created, Format, Holds, Opened, Reader, Sample};
 use super::input::{Bytes, Input};
@@ -38,6 +38,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like,
     locate: None,
+    unit: None,
 };
 
 fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {
@@ -178,7 +179,7 @@ fn link(file: &File, records: u64, objects_at_once: u64) -> io::Result<()> {
                 if spread(object) % shares != share {
                     continue;
                 }
-                let next = seen.insert(object, start as i64 + i as i64).unwrap_or(NONE);
+                let next = seen.insert(object, start as i64 + i as i64 + 1).unwrap_or(NONE);
                 record[16..].copy_from_slice(&next.to_le_bytes());
             }
             file.write_all_at(&chunk, at)?;
@@ -217,12 +218,13 @@ mod tests {
         assert_eq!(about.time_step_ns, Some(NS_PER_S));
     }
 
+    // Counted from 0, which is one less than in files of libCacheSim's own traceConv.
     #[test]
     fn what_is_written_knows_the_next_access_of_each_object() {
         let given = [
-            record(0, 8, 4096, 2),
+            record(0, 8, 4096, 3),
             record(0, 16, 512, -1),
-            record(1, 8, 512, 3),
+            record(1, 8, 512, 4),
             record(9, 8, 512, -1),
         ]
         .concat();
@@ -250,7 +252,7 @@ mod tests {
         let mut last = HashMap::new();
         for (i, r) in results[0].chunks(LEN).map(fields).enumerate() {
             if let Some(promised) = last.insert(r.1, r.3) {
-                assert_eq!(promised, i as i64);
+                assert_eq!(promised, i as i64 + 1);
             }
         }
         assert!(last.values().all(|&next| next == NONE));

@@ -4,6 +4,7 @@
 
 use super::columns::{self, Column, R_OR_W, Table, Time, Unit};
 use super::format::{Format, Holds, Reader};
+use super::reading::TimeUnit;
 use crate::source::Clock;
 
 /// The format.
@@ -16,6 +17,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like: columns::looks_like::<Spc>,
     locate: None,
+    unit: Some(TimeUnit::Seconds),
 };
 
 enum Spc {}

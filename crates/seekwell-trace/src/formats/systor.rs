@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like,
     locate: None,
+    unit: None,
 };
 
 enum Systor {}

@@ -3,6 +3,7 @@
 
 use super::columns::{self, Column, Header, Table, Time, Unit, Words};
 use super::format::{Format, Holds, Reader};
+use super::reading::TimeUnit;
 use crate::source::Clock;
 use seekwell_io::request::Op;
 
@@ -16,6 +17,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like: columns::looks_like::<Tencent>,
     locate: None,
+    unit: Some(TimeUnit::Seconds),
 };
 
 enum Tencent {}

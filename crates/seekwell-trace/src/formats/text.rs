@@ -356,6 +356,11 @@ pub trait LineWriter {
 
     /// What the file ends with.
     fn end(&mut self, _out: &mut Vec<u8>) {}
+
+    /// Devices that it calls otherwise than the trace.
+    fn renamed(&self, _tables: &Tables) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// Writes lines into an [`Output`].
@@ -395,7 +400,8 @@ impl<W: LineWriter> Sink for TextSink<W> {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, _: &About, _: &Tables) -> Result<Written, TraceError> {
+    fn finish(mut self: Box<Self>, _: &About, tables: &Tables) -> Result<Written, TraceError> {
+        self.written.renamed = self.writer.renamed(tables);
         self.buffer.clear();
         self.writer.end(&mut self.buffer);
         self.output.put(&self.buffer)?;

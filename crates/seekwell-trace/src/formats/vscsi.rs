@@ -32,6 +32,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like,
     locate: None,
+    unit: None,
 };
 
 /// Which of the two layouts.

@@ -152,9 +152,10 @@ pub struct Queue {
     pub deepest: u64,
     /// Mean over time from the first arrival to the last event, from counting.
     pub over_time_mean: f64,
-    /// The same by Little's law: arrivals a second times mean time under way.
+    /// The same from the sum of all times under way: Little's law, here an identity that checks
+    /// the counting and says nothing about the trace.
     pub by_littles_law: f64,
-    /// The second less the first; non-zero if the accounting is wrong.
+    /// The second less the first; zero unless the counting is wrong.
     pub littles_difference: f64,
 }
 
@@ -214,7 +215,7 @@ pub struct Latency {
 /// The order of addresses of reads and writes, as they arrive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// Requests that begin where the request just before them ended, on the same device, over all.
+    /// Requests that begin where the request before them on their device ended, over all.
     pub sequential_share: Option<f64>,
     /// Requests that begin where one of the previous `window_requests` of their device ended.
     pub sequential_in_window_share: Option<f64>,

@@ -8,9 +8,7 @@
 //! Definitions that differ between tools, as they are used here:
 //! - *Arrival* is when a request was queued, or else issued. Requests that arrive before one before
 //!   them are counted and treated as arriving with it.
-//! - *Sequential* in the strict sense: begins where the request before it in the trace ended, on
-//!   the same device. Requests of several devices that alternate are not sequential in this
-//!   sense; see the window, and the shares of each device.
+//! - *Sequential* in the strict sense: begins where the request before it on its device ended.
 //! - Where the block layer merged or split requests, sizes, addresses and arrivals are those of
 //!   the bios it was asked for; the device's queue and the time from issue to completion are of the
 //!   requests that the device got.

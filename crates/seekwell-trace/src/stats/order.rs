@@ -77,14 +77,12 @@ impl Recent {
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     requests: u64,
-    /// Device and end of the last request.
-    last: Option<(u32, u64)>,
-    strict: u64,
     continued: u64,
     random: u64,
     /// Requests that have another one of their device before them.
     followers: u64,
     devices: Vec<Recent>,
+    /// Requests that begin where the one before them on their device ended.
     none: u64,
     /// Forward, backward.
     seeks: [LogBins; 2],
@@ -98,8 +96,6 @@ impl Sequence {
         }
         let (start, end) = (record.offset, record.end());
         self.requests += 1;
-        self.strict += u64::from(self.last == Some((record.device, start)));
-        self.last = Some((record.device, end));
         let device = (record.device as usize).min(DEVICES - 1);
         if device >= self.devices.len() {
             self.devices.resize_with(device + 1, Recent::new);
@@ -121,7 +117,7 @@ impl Sequence {
 
     pub fn finish(&self) -> document::Order {
         document::Order {
-            sequential_share: share(self.strict, self.requests),
+            sequential_share: share(self.none, self.requests),
             sequential_in_window_share: share(self.continued, self.requests),
             random_share: share(self.random, self.followers),
             window_requests: WINDOW as u32,

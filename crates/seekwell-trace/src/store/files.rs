@@ -6,18 +6,19 @@ use seekwell_access::{OutputFile, folder_of};
 use std::path::{Path, PathBuf};
 
 /// The format's name.
-pub(super) const NAME: &str = "seekwell";
+pub(crate) const NAME: &str = "seekwell";
 
 /// Keys of the file's metadata.
-pub(super) mod key {
+pub(crate) mod key {
     pub const ABOUT: &str = "seekwell.about";
     pub const TABLES: &str = "seekwell.tables";
     pub const SUMMARY: &str = "seekwell.summary";
     pub const VERSION: &str = "seekwell.version";
+    pub const SUMS: &str = "seekwell.checksums";
 }
 
 /// What [`key::VERSION`] says: the schema this program writes.
-pub(super) const VERSION: &str = "1";
+pub(crate) const VERSION: &str = "1";
 
 /// What a recording into `path` that goes on or was killed has written so far; of several, the
 /// newest.
@@ -32,17 +33,17 @@ pub fn part_of(path: &Path) -> Option<PathBuf> {
     parts.max().map(|(_, name)| path.with_file_name(name))
 }
 
-pub(super) fn footer_of(part: &Path) -> PathBuf {
+pub(crate) fn footer_of(part: &Path) -> PathBuf {
     let mut name = part.as_os_str().to_owned();
     name.push(".footer");
     PathBuf::from(name)
 }
 
-pub(super) fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> TraceError {
+pub(crate) fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> TraceError {
     TraceError::Io { what, path: path.to_owned(), source }
 }
 
-pub(super) fn parquet_error(what: &'static str, path: &Path, error: ParquetError) -> TraceError {
+pub(crate) fn parquet_error(what: &'static str, path: &Path, error: ParquetError) -> TraceError {
     let source = match error {
         ParquetError::External(e) => match e.downcast::<std::io::Error>() {
             Ok(io) => *io,

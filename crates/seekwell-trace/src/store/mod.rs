@@ -5,16 +5,19 @@
 //! be the file's footer goes into `NAME.RANDOM.part.footer`, replaced in one step. A recording that
 //! is killed thus leaves everything up to its last whole group, and [`open`] reads it, marked
 //! [`crate::source::About::cut_short`]. Finishing writes the footer where it belongs and renames.
+//! Every group and the footer have a checksum, verified before anything of them is believed.
 //! No recording ever opens or replaces the part of another.
 
-mod files;
+pub(crate) mod files;
 mod read;
 mod schema;
 mod summary;
+mod sums;
 mod write;
 
 pub use files::part_of;
-pub use read::{Stored, open, summary};
+pub use read::{Contents, Stored, contents, open};
+pub(crate) use read::{guarded, listed};
 pub use summary::{Count, DeviceSummary, Summary};
 pub use write::{Options, create, create_with};
 
@@ -30,6 +33,7 @@ pub const FORMAT: Format = Format {
     ending: Some("parquet"),
     looks_like,
     locate: Some(part_of),
+    unit: None,
 };
 
 fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {

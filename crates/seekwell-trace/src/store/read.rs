@@ -4,45 +4,66 @@
 use super::files::{NAME, footer_of, io_error, key, parquet_error, part_of};
 use super::schema::{NUMBERS, TIMES, message, stamp_of};
 use super::summary::Summary;
+use super::sums::{self, GroupSum, unsealed, verify};
 use crate::error::{At, TraceError};
+use crate::formats;
+use crate::formats::mapping::Mapping;
 use crate::order::Ordered;
 use crate::record::{Record, Stamp};
 use crate::source::{About, BATCH, Tables, TraceSource};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::serialized_reader::SerializedPageReader;
 use seekwell_io::request::Op;
-use seekwell_sys::read_file;
 use serde::de::DeserializeOwned;
 use std::fs::File;
+use std::io::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Devices and processes a file may name; what names more is not one of ours.
 const MAX_NAMES: usize = 1 << 17;
-/// A killed recording's footer: a few kilobytes for each group, and its names.
-const MAX_FOOTER: u64 = 256 << 20;
 
 /// Opens a store. Where it is not there but a part of it is, or where that is named, it is what a
 /// killed recording left, read up to its last whole group.
 ///
 /// # Errors
-/// [`TraceError::Io`], or [`TraceError::Malformed`] where it is another kind of Parquet.
+/// [`TraceError::Io`], or [`TraceError::Damaged`]. A Parquet file of another program is read by the
+/// names of its columns.
 pub fn open(path: &Path) -> Result<Box<dyn TraceSource + Send>, TraceError> {
-    let stored = Stored::open(path)?;
+    let Some(stored) = Stored::open(path)? else {
+        return formats::parquet::open(path, &Mapping::default());
+    };
     Ok(if stored.summary.is_disordered { Box::new(Ordered::new(stored)) } else { Box::new(stored) })
 }
 
-/// The counts that a store keeps of itself, without reading it.
+/// What a store says of itself without being read.
+#[derive(Debug)]
+pub struct Contents {
+    /// What is known of the trace.
+    pub about: About,
+    /// Names of devices and processes.
+    pub tables: Tables,
+    /// Counts.
+    pub summary: Summary,
+    /// Whether damage to it would be noticed; stores of earlier versions carry no checksums.
+    pub has_checksums: bool,
+}
+
+/// What a store says of itself, without reading its requests; none where another program wrote the
+/// file.
 ///
 /// # Errors
 /// As [`open`].
-pub fn summary(path: &Path) -> Result<(About, Tables, Summary), TraceError> {
-    let stored = Stored::open(path)?;
-    Ok((stored.about, stored.tables, stored.summary))
+pub fn contents(path: &Path) -> Result<Option<Contents>, TraceError> {
+    let contents = |stored: Stored| {
+        let Stored { about, tables, summary, sums, .. } = stored;
+        Contents { about, tables, summary, has_checksums: sums.is_some() }
+    };
+    Ok(Stored::open(path)?.map(contents))
 }
 
 /// A store being read, in the order of the file.
@@ -53,6 +74,8 @@ pub struct Stored {
     about: About,
     tables: Tables,
     summary: Summary,
+    /// Of each group; none in a store of an earlier version.
+    sums: Option<Vec<GroupSum>>,
     next_group: usize,
     group: Option<Group>,
     records_read: u64,
@@ -69,7 +92,8 @@ struct Group {
 }
 
 impl Stored {
-    fn open(path: &Path) -> Result<Self, TraceError> {
+    /// None where another program wrote the file.
+    fn open(path: &Path) -> Result<Option<Self>, TraceError> {
         let part = if path.exists() { None } else { part_of(path) };
         let path = part.unwrap_or_else(|| path.to_owned());
         let found = path.metadata().map_err(|e| io_error("reading", &path, e))?;
@@ -77,32 +101,55 @@ impl Stored {
             return Err(TraceError::Pipe { path });
         }
         let file = File::open(&path).map_err(|e| io_error("reading", &path, e))?;
-        let whole = guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&file)?));
-        let metadata = match whole {
-            Ok(metadata) => metadata,
-            Err(bad) => recovered(&footer_of(&path))?.ok_or_else(|| bad.at(0, &path))?,
+        let (metadata, is_sealed) = match footer(&file, &path)? {
+            Some(whole) => whole,
+            None => recovered(&footer_of(&path))?.ok_or_else(|| {
+                io_error("reading", &path, Error::other("no Parquet footer at its end"))
+            })?,
         };
+        let value = |name| listed(metadata.file_metadata(), name);
+        let writer = metadata.file_metadata().created_by().unwrap_or_default();
+        if !is_sealed && !writer.starts_with(NAME) {
+            return Ok(None);
+        }
         check_schema(&metadata)?;
-        let value = |name| {
-            let pairs = metadata.file_metadata().key_value_metadata();
-            // The last one counts.
-            pairs.and_then(|p| p.iter().rev().find(|p| p.key == name)?.value.as_deref())
-        };
         let about: About = parse(value(key::ABOUT), "what is known of the trace")?;
         let tables: Tables = parse(value(key::TABLES), "names of devices and processes")?;
         let summary: Summary = parse(value(key::SUMMARY), "counts of the trace")?;
         if tables.devices.len().max(tables.processes.len()) > MAX_NAMES {
             return Err(wrong(0, "at most 131,072 names"));
         }
+        let sums: Option<Vec<GroupSum>> = match value(key::SUMS) {
+            Some(_) if !is_sealed => return Err(unsealed(&path)),
+            None => None,
+            listed => Some(parse(listed, "a checksum of each group")?),
+        };
+        if sums.as_ref().is_some_and(|sums| sums.len() != metadata.num_row_groups()) {
+            return Err(wrong(0, "a checksum of each group"));
+        }
         let file = Arc::new(file);
         let (next_group, group, records_read) = (0, None, 0);
-        Ok(Self { path, file, metadata, about, tables, summary, next_group, group, records_read })
+        Ok(Some(Self {
+            path,
+            file,
+            metadata,
+            about,
+            tables,
+            summary,
+            sums,
+            next_group,
+            group,
+            records_read,
+        }))
     }
 
     fn open_group(&mut self) -> Result<bool, TraceError> {
         let Some(metadata) = self.metadata.row_groups().get(self.next_group) else {
             return Ok(false);
         };
+        if let Some(sums) = &self.sums {
+            verify(&self.file, &self.path, sums, self.next_group)?;
+        }
         self.next_group += 1;
         let rows = usize::try_from(metadata.num_rows())
             .map_err(|_| wrong(self.records_read, "a group of zero or more records"))?;
@@ -127,7 +174,7 @@ impl Stored {
                 levels: Vec::new(),
             })
         });
-        self.group = Some(columns.map_err(|bad| bad.at(self.records_read, &self.path))?);
+        self.group = Some(columns.map_err(|bad| bad.at(NAME, self.records_read, &self.path))?);
         Ok(true)
     }
 }
@@ -151,7 +198,7 @@ impl TraceSource for Stored {
         });
         if let Err(bad) = read {
             out.truncate(first);
-            return Err(bad.at(self.records_read, &self.path));
+            return Err(bad.at(NAME, self.records_read, &self.path));
         }
         group.left -= count;
         self.records_read += count as u64;
@@ -173,15 +220,23 @@ impl TraceSource for Stored {
     }
 }
 
-enum Bad {
+/// What of a metadata's pairs stands under a key; of several the last counts.
+pub fn listed<'a>(metadata: &'a FileMetaData, key: &str) -> Option<&'a str> {
+    let pairs = metadata.key_value_metadata();
+    pairs.and_then(|pairs| pairs.iter().rev().find(|pair| pair.key == key)?.value.as_deref())
+}
+
+/// What is wrong with a Parquet file.
+pub enum Bad {
     Parquet(ParquetError),
     Value(&'static str),
 }
 
 impl Bad {
-    fn at(self, record: u64, path: &Path) -> TraceError {
+    pub fn at(self, format: &'static str, record: u64, path: &Path) -> TraceError {
+        let at = At::Record(record);
         match self {
-            Self::Value(what) => wrong(record, what),
+            Self::Value(wrong) => TraceError::Malformed { format, at, wrong, found: String::new() },
             Self::Parquet(e) => parquet_error("reading", path, e),
         }
     }
@@ -190,7 +245,7 @@ impl Bad {
 /// Decodes what may be damaged on purpose. The Parquet library checks most of what it reads but
 /// trusts some widths and lengths, and panics where those are wrong; what it was decoding is not
 /// used after that.
-fn guarded<T>(decode: impl FnOnce() -> Result<T, Bad>) -> Result<T, Bad> {
+pub fn guarded<T>(decode: impl FnOnce() -> Result<T, Bad>) -> Result<T, Bad> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or(Err(Bad::Value("columns that can be decoded")))
 }
 
@@ -254,14 +309,20 @@ fn fetch<T: DataType>(
     Ok(())
 }
 
+/// The footer at the end of a file, and whether it is sealed; none where there is none.
+fn footer(file: &File, path: &Path) -> Result<Option<(ParquetMetaData, bool)>, TraceError> {
+    let Some((footer, is_sealed)) = sums::footer_of(file, path)? else { return Ok(None) };
+    let footer = bytes::Bytes::from(footer);
+    match guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&footer)?)) {
+        Ok(metadata) => Ok(Some((metadata, is_sealed))),
+        Err(bad) => Err(bad.at(NAME, 0, path)),
+    }
+}
+
 /// The footer that a killed recording kept, where there is one.
-fn recovered(path: &Path) -> Result<Option<ParquetMetaData>, TraceError> {
-    match read_file(path, MAX_FOOTER) {
-        Ok(footer) => {
-            let footer = bytes::Bytes::from(footer);
-            guarded(|| Ok(Some(ParquetMetaDataReader::new().parse_and_finish(&footer)?)))
-                .map_err(|bad| bad.at(0, path))
-        }
+fn recovered(path: &Path) -> Result<Option<(ParquetMetaData, bool)>, TraceError> {
+    match File::open(path) {
+        Ok(file) => footer(&file, path),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(io_error("reading", path, e)),
     }

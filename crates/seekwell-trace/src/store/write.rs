@@ -3,6 +3,7 @@
 use super::files::{NAME, VERSION, footer_of, io_error, key, parquet_error};
 use super::schema::{NUMBERS, OFFSET, TIMES, message, time_value};
 use super::summary::Summary;
+use super::sums::{GroupSum, Summed, seal};
 use crate::error::TraceError;
 use crate::record::Record;
 use crate::source::{About, Sink, Tables, Written};
@@ -15,7 +16,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::ColumnPath;
 use seekwell_access::OutputFile;
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -53,8 +54,7 @@ pub fn create_with(
 ) -> Result<Box<dyn Sink + Send>, TraceError> {
     assert!(options.group_records > 0, "a group holds records");
     let part = output.temporary();
-    let inner = BufWriter::with_capacity(1 << 20, output);
-    let file = SerializedFileWriter::new(inner, message(), properties().into())
+    let file = SerializedFileWriter::new(Summed::new(output), message(), properties().into())
         .map_err(|e| parquet_error("writing", &part, e))?;
     let about = About { cut_short: true, ..about.clone() };
     Ok(Box::new(Store {
@@ -85,7 +85,7 @@ fn properties() -> WriterProperties {
 
 struct Store {
     part: PathBuf,
-    file: SerializedFileWriter<BufWriter<OutputFile>>,
+    file: SerializedFileWriter<Summed>,
     held: Vec<Record>,
     options: Options,
     group_begun: Instant,
@@ -115,17 +115,23 @@ impl Store {
         assert_eq!(self.summary.records(), records_before + count as u64, "and is counted once");
         self.group_begun = Instant::now();
         self.file.flush().map_err(|e| io_error("writing", &self.part, e))?;
-        self.keep_footer(tables)?;
+        self.file.inner_mut().end_group();
+        let footer = self.footer(&self.about, tables)?;
+        let output = OutputFile::create(&footer_of(&self.part), true)?;
+        output.filled(|out| out.write_all(&footer))?.finish_unsynced()?;
         // From the first group on there is something to recover.
-        self.output().keep_unfinished(true);
+        self.keep_unfinished(true);
         Ok(())
     }
 
-    fn output(&mut self) -> &mut OutputFile {
-        self.file.inner_mut().get_mut()
+    fn keep_unfinished(&mut self, keep: bool) {
+        if let Some(file) = &mut self.file.inner_mut().file {
+            file.get_mut().keep_unfinished(keep);
+        }
     }
 
-    fn keep_footer(&self, tables: &Tables) -> Result<(), TraceError> {
+    /// The sealed footer of the groups so far.
+    fn footer(&self, about: &About, tables: &Tables) -> Result<Vec<u8>, TraceError> {
         let groups = self.file.flushed_row_groups().to_vec();
         let rows = groups.iter().map(|g| g.num_rows()).sum();
         assert_eq!(rows, self.summary.records() as i64, "the summary counts the rows of the file");
@@ -134,7 +140,7 @@ impl Store {
             properties.writer_version().as_num(),
             rows,
             Some(properties.created_by().to_owned()),
-            Some(metadata(&self.about, tables, &self.summary)),
+            Some(metadata(about, tables, &self.summary, &self.file.inner().groups)),
             std::sync::Arc::new(self.file.schema_descr().clone()),
             None,
         );
@@ -142,8 +148,7 @@ impl Store {
         ParquetMetaDataWriter::new(&mut footer, &ParquetMetaData::new(file, groups))
             .finish()
             .map_err(|e| self.failed(e))?;
-        let output = OutputFile::create(&footer_of(&self.part), true)?;
-        Ok(output.filled(|out| out.write_all(&footer))?.finish_unsynced()?)
+        Ok([&seal(&footer)[..], &footer].concat())
     }
 }
 
@@ -171,19 +176,17 @@ impl Sink for Store {
             self.close_group(self.held.len(), tables)?;
         }
         assert!(self.held.is_empty(), "every record is in a group");
-        for pair in metadata(about, tables, &self.summary) {
-            self.file.append_key_value_metadata(pair);
-        }
-        let Self { part, file, summary, .. } = *self;
-        let inner = file.into_inner().map_err(|e| parquet_error("writing", &part, e))?;
-        let output = inner.into_inner().map_err(|e| io_error("writing", &part, e.into_error()))?;
-        output.finish()?;
-        let _ = fs::remove_file(footer_of(&part));
-        Ok(Written { records: summary.records(), left_out: 0 })
+        let footer = self.footer(about, tables)?;
+        let failed = |e| io_error("writing", &self.part, e);
+        self.file.write_all(&footer).and_then(|()| self.file.flush()).map_err(failed)?;
+        let file = self.file.inner_mut().file.take().expect("a store is finished once");
+        file.into_inner().map_err(|e| failed(e.into_error()))?.finish()?;
+        let _ = fs::remove_file(footer_of(&self.part));
+        Ok(Written { records: self.summary.records(), ..Written::default() })
     }
 
     fn discard(mut self: Box<Self>) {
-        self.output().keep_unfinished(false);
+        self.keep_unfinished(false);
         let _ = fs::remove_file(footer_of(&self.part));
     }
 }
@@ -205,13 +208,14 @@ fn check(r: &Record, tables: &Tables) -> Result<(), TraceError> {
     Ok(())
 }
 
-fn metadata(about: &About, tables: &Tables, summary: &Summary) -> Vec<KeyValue> {
+fn metadata(about: &About, tables: &Tables, summary: &Summary, sums: &[GroupSum]) -> Vec<KeyValue> {
     let json = |value: Result<String, serde_json::Error>| value.expect("plain structures");
     vec![
         KeyValue::new(key::VERSION.to_owned(), VERSION.to_owned()),
         KeyValue::new(key::ABOUT.to_owned(), json(serde_json::to_string(about))),
         KeyValue::new(key::TABLES.to_owned(), json(serde_json::to_string(tables))),
         KeyValue::new(key::SUMMARY.to_owned(), json(serde_json::to_string(summary))),
+        KeyValue::new(key::SUMS.to_owned(), json(serde_json::to_string(sums))),
     ]
 }
 

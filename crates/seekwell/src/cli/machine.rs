@@ -1,8 +1,8 @@
 //! `seekwell machine`.
 
+use super::trace::Reading;
 use super::{Force, values};
 use clap::{Args, Subcommand, ValueHint};
-use seekwell_trace::formats::Format;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -123,6 +123,7 @@ pub struct Import {
 
 /// `seekwell machine validate`.
 #[derive(Debug, Args)]
+#[command(mut_group("Reading", |reading| reading.requires("trace")))]
 pub struct Validate {
     /// A .toml file, or the name of a built-in machine; without a trace a parameter file of
     /// DiskSim (.parv), with those it names beside it
@@ -131,9 +132,9 @@ pub struct Validate {
     /// A trace with the time each request was issued and done
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
-    /// Its format, if it cannot be detected
-    #[arg(long, value_name = "FORMAT", value_parser = super::trace::readable(), requires = "trace")]
-    pub from: Option<&'static Format>,
+    /// How the trace is read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// Change a parameter first
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair, requires = "trace")]
     pub set: Vec<(String, String)>,

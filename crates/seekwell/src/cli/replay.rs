@@ -1,6 +1,6 @@
 //! `seekwell replay`.
 
-use super::trace::readable;
+use super::trace::Reading;
 use super::values;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
@@ -9,17 +9,16 @@ use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_runs::ReplayMode;
-use seekwell_trace::formats::Format;
 use seekwell_trace::replay::{Fit, Moment};
 use std::path::PathBuf;
 
 /// What is shown below the options.
 pub const EXAMPLES: &str = "\
 Examples:
-  seekwell replay db.parquet --on /srv                  writes too, on a temporary file there
-  seekwell replay db.parquet --on /dev/sdb              reads only, at their recorded times
-  seekwell replay db.parquet --on /dev/sdb --destroy S3Z8NB0K   all of it; the disk is lost
-  seekwell replay db.parquet --on . --mode dependent    as fast as its programs could have gone on
+  seekwell replay db-heavy --on /srv                    writes too, on a temporary file there
+  seekwell replay db-heavy --on /dev/sdb                reads only, at their recorded times
+  seekwell replay db-heavy --on /dev/sdb --destroy S3Z8NB0K   all of it; the disk is lost
+  seekwell replay db-heavy --on . --mode dependent      as fast as its programs could have gone on
   seekwell replay web.csv.gz --on . --device web_2 --fit modulo
   seekwell replay two.parquet --map sda=/srv --map sdb=/dev/sdc --destroy none --destroy S3Z8NB0K
 
@@ -31,7 +30,7 @@ measured is no evidence about the device, it is left out of the numbers, and the
 /// `seekwell replay`.
 #[derive(Debug, Args)]
 pub struct Replay {
-    /// The trace, in any format of `trace list`
+    /// The trace: a file in any format of `trace list`, or the name of a built-in one
     #[arg(value_hint = ValueHint::FilePath)]
     pub trace: PathBuf,
     /// A directory, file or block device, or `null` for the cost of the engine itself
@@ -77,9 +76,9 @@ pub struct Replay {
     /// Requests issued later than this count as late
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::duration)]
     pub late: Nanos,
-    /// Format of the trace, if it cannot be detected
-    #[arg(long, value_name = "FORMAT", value_parser = readable())]
-    pub from: Option<&'static Format>,
+    /// How it is read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// Size of the temporary file, or of the part of the target used [default: what the trace
     /// reaches]
     #[arg(long, value_name = "SIZE", value_parser = values::size)]

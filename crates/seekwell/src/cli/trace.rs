@@ -6,19 +6,21 @@ use clap::{Args, Subcommand, ValueHint};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_trace::copy::Selection;
-use seekwell_trace::formats::Format;
+use seekwell_trace::formats::{self, Format, Mapping, TimeUnit};
 use std::path::PathBuf;
 
 /// What is shown below the options.
 pub const EXAMPLES: &str = "\
 Examples:
-  seekwell trace list                                   which formats, and what each can hold
-  seekwell trace info web_2.csv.gz                      what is in this file?
-  seekwell trace stats web_2.csv.gz -o web.html         what kind of load is it?
-  seekwell trace convert web_2.csv.gz web.parquet       any format into any that is written
-  seekwell trace cut db.parquet busy.parquet --start 60s --end 90s --op read
+  seekwell trace list                                   formats, and the traces that are built in
+  seekwell trace info web-light                         what is in this trace?
+  seekwell trace stats db-heavy -o db.html              what kind of load is it?
+  seekwell trace convert web-light web.csv              any format into any that is written
+  seekwell trace cut db-heavy busy.parquet --start 10s --end 20s --op read
+  seekwell trace stats mine.csv --columns time=ts*us,offset=lba*512,length=bytes,op=rw
 
-Formats are told apart by their first bytes; gzip and zstd are read through. The format of an
+FILE is a file or the name of a built-in trace. Formats are told apart by their first bytes; gzip
+and zstd are read through. The format of an
 output follows from its name: .parquet, .csv and .iolog; for others name it with --to.";
 
 /// `seekwell trace`.
@@ -32,7 +34,7 @@ pub struct Trace {
 /// What to do with traces.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Show which formats are read and written, and what each can hold
+    /// List the formats, what each can hold, and the built-in traces
     List,
     /// Say what is known of a trace: where it is from, devices, counts, what was lost
     Info(Info),
@@ -54,9 +56,9 @@ pub struct Info {
     /// The trace
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// Its format, where the first bytes do not tell
-    #[arg(long, value_name = "FORMAT", value_parser = readable())]
-    pub from: Option<&'static Format>,
+    /// How it is read.
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// `seekwell trace stats`.
@@ -65,9 +67,9 @@ pub struct Stats {
     /// The trace
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// Its format, where the first bytes do not tell
-    #[arg(long, value_name = "FORMAT", value_parser = readable())]
-    pub from: Option<&'static Format>,
+    /// How it is read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// Leave out reuse distances and the miss-ratio curve: faster
     #[arg(long)]
     pub no_reuse: bool,
@@ -90,6 +92,34 @@ pub struct Convert {
     pub files: Files,
 }
 
+/// How a trace is read, where its first bytes do not tell.
+#[derive(Debug, Clone, Args)]
+pub struct Reading {
+    /// Format of the trace, if it cannot be detected
+    #[arg(long, value_name = "FORMAT", value_parser = readable())]
+    pub from: Option<&'static Format>,
+    /// Which column of a CSV or Parquet file holds what: time=ts*us,offset=lba*512,length=size
+    ///
+    /// Each is FIELD=COLUMN, with *N or *ns, *us, *ms, *s where its numbers are no bytes or
+    /// nanoseconds. Fields are time, issued, completed, response, offset, length, op, device, pid,
+    /// process, cpu, error and flags; those not given are looked for under the names of our own
+    /// columns (queued_ns, offset_bytes, …). Columns may be given by number, from 1, if a CSV file
+    /// has no line of names.
+    #[arg(long, value_name = "FIELD=COLUMN,…", conflicts_with = "from")]
+    pub columns: Option<Mapping>,
+    /// Unit of the times in the file, if not the one that its format says
+    #[arg(long, value_name = "UNIT", value_parser = time_unit(), conflicts_with = "columns")]
+    pub time_unit: Option<TimeUnit>,
+}
+
+impl Reading {
+    /// As the library wants it.
+    pub fn how(&self) -> formats::Reading {
+        let (format, columns, unit) = (self.from, self.columns.clone(), self.time_unit);
+        formats::Reading { format, columns, unit }
+    }
+}
+
 /// Where from and where to.
 #[derive(Debug, Args)]
 pub struct Files {
@@ -99,9 +129,9 @@ pub struct Files {
     /// The trace to write
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// Format of the input, where the first bytes do not tell
-    #[arg(long, value_name = "FORMAT", value_parser = readable())]
-    pub from: Option<&'static Format>,
+    /// How it is read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// Format of the output [default: by the ending of its name]
     #[arg(long, value_name = "FORMAT", value_parser = writable())]
     pub to: Option<&'static Format>,
@@ -150,8 +180,13 @@ impl Cut {
     }
 }
 
+fn time_unit() -> impl TypedValueParser<Value = TimeUnit> {
+    PossibleValuesParser::new(TimeUnit::ALL.map(TimeUnit::symbol))
+        .map(|symbol| symbol.parse().expect("one of the symbols"))
+}
+
 /// Names of formats that are read.
-pub fn readable() -> impl TypedValueParser<Value = &'static Format> {
+fn readable() -> impl TypedValueParser<Value = &'static Format> {
     among(Format::ALL.into_iter())
 }
 

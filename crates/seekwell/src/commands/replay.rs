@@ -26,7 +26,7 @@ pub fn run(args: &Replay, context: &Context) -> Ended {
 fn asked(args: &Replay) -> ReplayOptions {
     ReplayOptions {
         trace: args.trace.clone(),
-        from: args.from,
+        reading: args.reading.how(),
         targets: match &args.on {
             Some(on) => Targets::One { on: on.clone(), device: args.device.clone() },
             None => Targets::Mapped(args.map.clone()),

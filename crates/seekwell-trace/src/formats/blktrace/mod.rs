@@ -39,6 +39,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like,
     locate: Some(read::first_of),
+    unit: None,
 };
 
 fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {

@@ -4,6 +4,7 @@
 
 use super::wire::{Raw, act, category, note};
 use crate::error::TraceError;
+use crate::formats::names::Numbers;
 use crate::formats::output::Output;
 use crate::record::{Flags, Record};
 use crate::source::{About, Sink, Tables, Written};
@@ -27,7 +28,7 @@ pub fn create(output: Output, about: &About) -> Result<Box<dyn Sink + Send>, Tra
         waiting: BinaryHeap::new(),
         sequences: BTreeMap::new(),
         named: HashSet::new(),
-        devices: Vec::new(),
+        devices: Numbers::new(number_of, MAJOR_UNKNOWN << 20),
         added: 0,
         buffer: Vec::new(),
         written: Written::default(),
@@ -63,7 +64,7 @@ struct Blktrace {
     sequences: BTreeMap<u16, u32>,
     /// Processes whose name was written.
     named: HashSet<(u32, u32)>,
-    devices: Vec<u32>,
+    devices: Numbers,
     added: u64,
     buffer: Vec<u8>,
     written: Written,
@@ -167,15 +168,6 @@ impl Blktrace {
         };
         raw.put_v7(&mut self.buffer);
     }
-
-    fn device(&mut self, index: u32, tables: &Tables) -> u32 {
-        for new in self.devices.len()..tables.devices.len() {
-            let number = number_of(&tables.devices[new].name);
-            self.devices.push(number.unwrap_or(MAJOR_UNKNOWN << 20 | new as u32));
-        }
-        let unknown = MAJOR_UNKNOWN << 20 | (index & 0xf_ffff);
-        self.devices.get(index as usize).copied().unwrap_or(unknown)
-    }
 }
 
 /// The number of a device that is named by it, `8,16`.
@@ -218,7 +210,7 @@ impl Sink for Blktrace {
                 continue;
             };
             self.flush_before(at.0, tables)?;
-            let device = self.device(record.device, tables);
+            let device = self.devices.of(record.device, tables);
             self.add(record, device);
             self.written.records += 1;
         }
@@ -229,6 +221,9 @@ impl Sink for Blktrace {
         self.flush_before(u64::MAX, tables)?;
         self.output.put(&self.buffer)?;
         self.output.commit()?;
+        self.written.renamed = self
+            .devices
+            .renamed(tables, |number| format!("{},{}", number >> 20, number & 0xf_ffff));
         Ok(self.written)
     }
 }

@@ -26,6 +26,7 @@ pub const FORMAT: Format = Format {
     ending: None,
     looks_like,
     locate: None,
+    unit: None,
 };
 
 fn looks_like(sample: &Sample<'_>) -> Option<Certainty> {

@@ -11,7 +11,7 @@ use seekwell_report::units::time;
 use seekwell_run::model;
 use seekwell_stats::signed;
 use seekwell_trace::error::TraceError;
-use seekwell_trace::formats::{self, Format};
+use seekwell_trace::formats::{self, Reading};
 use seekwell_trace::record::Record;
 use seekwell_trace::source::each_batch;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
         };
     };
     let model = model(&args.machine, &args.set)?;
-    let requests = requests(trace, args.from)?;
+    let requests = requests(trace, &args.reading.how())?;
     if requests.is_empty() {
         return Err(CommandError::NoServiceTimes { path: trace.clone() });
     }
@@ -42,8 +42,8 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
 }
 
 /// The trace's requests with what each took and how long the host thought after it.
-fn requests(trace: &Path, format: Option<&'static Format>) -> Result<Vec<Measured>, TraceError> {
-    let mut source = formats::open(trace, format, &Arc::default())?;
+fn requests(trace: &Path, how: &Reading) -> Result<Vec<Measured>, TraceError> {
+    let mut source = formats::open(trace, how, &Arc::default())?;
     let mut records: Vec<Record> = Vec::new();
     each_batch(&mut *source, |batch| {
         records.extend(batch.iter().filter(|record| record.reached_device()));

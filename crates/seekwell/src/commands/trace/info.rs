@@ -10,9 +10,9 @@ use crate::signals;
 use seekwell_io::request::Op;
 use seekwell_io::units::round_time;
 use seekwell_report::clean;
-use seekwell_trace::formats::{self, Format, Input};
+use seekwell_trace::formats::{self, Doubt, Format, Reading};
 use seekwell_trace::source::{About, Tables, each_batch};
-use seekwell_trace::store::{self, Count, Summary};
+use seekwell_trace::store::{self, Contents, Count, Summary};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,11 +25,15 @@ struct Known {
     summary: Summary,
     /// Format of the file itself.
     format: &'static Format,
+    /// Whether damage to the file would be noticed.
+    has_checksums: bool,
 }
 
 pub fn run(args: &Info, context: &Context) -> Ended {
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let Some(known) = look(&args.file, args.from, context)? else { return Ok(Exit::Interrupted) };
+    let Some(known) = look(&args.file, &args.reading.how(), context)? else {
+        return Ok(Exit::Interrupted);
+    };
     if context.json {
         context.print_json(&document(&args.file, &known))?;
     } else {
@@ -38,26 +42,13 @@ pub fn run(args: &Info, context: &Context) -> Ended {
     Ok(Exit::Done)
 }
 
-fn look(
-    path: &Path,
-    from: Option<&'static Format>,
-    context: &Context,
-) -> Result<Option<Known>, CommandError> {
-    let is_left_over = !path.exists() && store::part_of(path).is_some();
-    let is_store = match from {
-        Some(from) => *from == store::FORMAT,
-        // What is looked at of a pipe is lost for reading it, and a store is never one.
-        None if path.is_file() => {
-            let input = Input::open(path, &context.control)?;
-            formats::detect(input.head(), path) == Some(&store::FORMAT)
-        }
-        None => is_left_over,
-    };
-    if is_store {
-        let (about, tables, summary) = store::summary(path)?;
-        return Ok(Some(Known { about, tables, summary, format: &store::FORMAT }));
+fn look(path: &Path, how: &Reading, context: &Context) -> Result<Option<Known>, CommandError> {
+    if let Some(contents) = formats::contents(path, how, &context.control)? {
+        let Contents { about, tables, summary, has_checksums } = contents;
+        let format = &store::FORMAT;
+        return Ok(Some(Known { about, tables, summary, format, has_checksums }));
     }
-    let mut source = formats::open(path, from, &context.control)?;
+    let mut source = formats::open(path, how, &context.control)?;
     let line = Line::plain(context.progress);
     let mut summary = Summary::default();
     let whole = each_batch(&mut *source, |batch| {
@@ -71,11 +62,11 @@ fn look(
     }
     let format = Format::named(&source.about().format).expect("sources name their format");
     let (about, tables) = (source.about().clone(), source.tables().clone());
-    Ok(Some(Known { about, tables, summary, format }))
+    Ok(Some(Known { about, tables, summary, format, has_checksums: false }))
 }
 
 fn document(path: &Path, known: &Known) -> serde_json::Value {
-    let Known { about, tables, summary, format } = known;
+    let Known { about, tables, summary, format, has_checksums } = known;
     let by_op = |counts: [Count; 4]| {
         let entry = |op: Op| (op.name().to_owned(), json!(counts[op as usize]));
         Op::ALL.into_iter().map(entry).collect::<serde_json::Map<_, _>>()
@@ -100,6 +91,7 @@ fn document(path: &Path, known: &Known) -> serde_json::Value {
         "schema": "seekwell/trace-info/1",
         "file": path.display().to_string(),
         "format": format.name,
+        "has_checksums": has_checksums,
         "about": about,
         "complete": about.complete(),
         "requests": summary.requests,
@@ -116,7 +108,7 @@ fn document(path: &Path, known: &Known) -> serde_json::Value {
 }
 
 fn text(path: &Path, known: &Known, context: &Context) -> String {
-    let Known { about, tables, summary, format } = known;
+    let Known { about, tables, summary, format, has_checksums } = known;
     let mut out = String::new();
     let mut say = |what: &str, value: String| {
         writeln!(out, "{what:<12} {}", clean(&value)).expect("memory takes it");
@@ -149,6 +141,10 @@ fn text(path: &Path, known: &Known, context: &Context) -> String {
         say("span", format!("{:.3} s", span as f64 / 1e9));
     }
     say("completions", format!("{} known", summary.completed));
+    if **format == store::FORMAT && !has_checksums {
+        let command = "trace convert writes it with them";
+        say("note", format!("an older file without checksums: damage goes unnoticed; {command}"));
+    }
     for warning in warnings(about, summary) {
         say("note", warning);
     }
@@ -159,17 +155,17 @@ fn text(path: &Path, known: &Known, context: &Context) -> String {
 
 fn warnings(about: &About, summary: &Summary) -> Vec<String> {
     let losses = &about.losses;
-    [
+    let doubt = Doubt::of(about, summary.requests, summary.span_ns());
+    let sure = [
         (about.cut_short, "incomplete: the recording was ended from outside".to_owned()),
         (losses.lost_events > 0, format!("incomplete: {} events were lost", losses.lost_events)),
         (losses.unfinished > 0, format!("the end of {} requests was not seen", losses.unfinished)),
         (losses.orphans > 0, format!("{} completions belong to no request", losses.orphans)),
         (losses.moved > 0, format!("{} requests stood too late and were moved", losses.moved)),
         (summary.other > 0, format!("{} are counted and never replayed", summary.other)),
-    ]
-    .into_iter()
-    .filter_map(|(holds, text)| holds.then_some(text))
-    .collect()
+    ];
+    let sure = sure.into_iter().filter_map(|(holds, text)| holds.then_some(text));
+    sure.chain(doubt.map(|doubt| doubt.to_string())).collect()
 }
 
 fn devices(tables: &Tables, summary: &Summary, context: &Context) -> String {

@@ -1,16 +1,22 @@
-//! `seekwell trace list`: the formats.
+//! `seekwell trace list`: the formats, and the traces that ship.
 
 use crate::Ended;
 use crate::context::Context;
 use crate::exit::Exit;
 use seekwell_io::units::round_time;
 use seekwell_trace::formats::{Detail, Format};
+use seekwell_trace::shipped::TRACES;
 use serde_json::json;
 
 pub fn run(context: &Context) -> Ended {
     if context.json {
         let formats: Vec<_> = Format::ALL.into_iter().map(document).collect();
-        context.print_json(&json!({"schema": "seekwell/trace-formats/1", "formats": formats}))?;
+        let traces = TRACES.iter().map(|trace| json!({"name": trace.name, "title": trace.title}));
+        context.print_json(&json!({
+            "schema": "seekwell/trace-formats/1",
+            "formats": formats,
+            "traces": traces.collect::<Vec<_>>(),
+        }))?;
         return Ok(Exit::Done);
     }
     let rows = Format::ALL.into_iter().map(|format| {
@@ -26,7 +32,10 @@ pub fn run(context: &Context) -> Ended {
     });
     let header = ["format", "", "times", "step", "operations", "what it is"];
     let table = seekwell_report::table(&header, rows, context.width);
-    context.print(&format!("{table}\nTimes: queued Q, issued D, completed C.\n"))?;
+    let rows = TRACES.iter().map(|trace| vec![trace.name.to_owned(), trace.title.to_owned()]);
+    let traces =
+        seekwell_report::table(&["built-in trace", "what was recorded"], rows, context.width);
+    context.print(&format!("{table}\nTimes: queued Q, issued D, completed C.\n\n{traces}"))?;
     Ok(Exit::Done)
 }
 

@@ -18,7 +18,7 @@ const DRAW: u64 = 1 << 20;
 pub fn run(args: &Stats, context: &Context) -> Ended {
     let page = begin_asked(args.output.as_deref(), args.replace, context)?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
-    let mut source = formats::open(&args.file, args.from, &context.control)?;
+    let mut source = formats::open(&args.file, &args.reading.how(), &context.control)?;
     let options = Options { reuse: !args.no_reuse, ..Options::default() };
     let name = args.file.display().to_string();
     let line = Line::plain(context.progress);

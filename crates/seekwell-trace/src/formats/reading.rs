@@ -1,0 +1,161 @@
+//! How a trace is to be read where its first bytes do not tell: its format, its columns, its unit
+//! of time.
+
+use super::Format;
+use super::mapping::Mapping;
+use crate::error::TraceError;
+use crate::record::{Record, Stamp};
+use crate::source::{About, Tables, TraceSource};
+use seekwell_io::units::Nanos;
+use std::fmt;
+use std::str::FromStr;
+
+/// How a trace is to be read.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// Its format; else the first bytes tell.
+    pub format: Option<&'static Format>,
+    /// Which of its columns holds what.
+    pub columns: Option<Mapping>,
+    /// What its times are in; else what its format says.
+    pub unit: Option<TimeUnit>,
+}
+
+impl From<&'static Format> for Reading {
+    fn from(format: &'static Format) -> Self {
+        Self { format: Some(format), ..Self::default() }
+    }
+}
+
+/// A unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// 10⁻⁹ s.
+    Nanoseconds,
+    /// 10⁻⁶ s.
+    Microseconds,
+    /// 10⁻³ s.
+    Milliseconds,
+    /// Seconds.
+    Seconds,
+}
+
+impl TimeUnit {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::Nanoseconds, Self::Microseconds, Self::Milliseconds, Self::Seconds];
+
+    /// In nanoseconds.
+    pub const fn ns(self) -> u64 {
+        1000_u64.pow(self as u32)
+    }
+
+    /// Its symbol.
+    pub const fn symbol(self) -> &'static str {
+        ["ns", "us", "ms", "s"][self as usize]
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["nanoseconds", "microseconds", "milliseconds", "seconds"][*self as usize])
+    }
+}
+
+impl FromStr for TimeUnit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unit = Self::ALL.into_iter().find(|unit| unit.symbol() == text);
+        unit.ok_or_else(|| "one of ns, us, ms and s is needed".to_owned())
+    }
+}
+
+/// The source with its times in another unit than its format says.
+///
+/// # Errors
+/// [`TraceError::UnitKnown`] where the format leaves no doubt.
+pub(super) fn in_unit(
+    source: Box<dyn TraceSource + Send>,
+    format: &'static Format,
+    unit: TimeUnit,
+) -> Result<Box<dyn TraceSource + Send>, TraceError> {
+    let Some(assumed) = format.unit else {
+        return Err(TraceError::UnitKnown { format: format.name });
+    };
+    Ok(Box::new(Rescaled { source, from_ns: assumed.ns(), to_ns: unit.ns() }))
+}
+
+struct Rescaled {
+    source: Box<dyn TraceSource + Send>,
+    from_ns: u64,
+    to_ns: u64,
+}
+
+impl TraceSource for Rescaled {
+    fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
+        let first = out.len();
+        self.source.read(out)?;
+        let scaled = |at: Nanos| {
+            let ns = u128::from(at.0) * u128::from(self.to_ns) / u128::from(self.from_ns);
+            Stamp::at(Nanos(u64::try_from(ns).unwrap_or(u64::MAX - 1)))
+        };
+        for record in &mut out[first..] {
+            for stamp in [&mut record.queued, &mut record.issued, &mut record.completed] {
+                *stamp = stamp.get().map_or(Stamp::NONE, scaled);
+            }
+        }
+        Ok(())
+    }
+
+    fn about(&self) -> &About {
+        self.source.about()
+    }
+
+    fn tables(&self) -> &Tables {
+        self.source.tables()
+    }
+}
+
+/// Traces are of hours or weeks; the longest published ones are of three months.
+const LONGEST_NS: u64 = 180 * 24 * 3600 * 1_000_000_000;
+/// No disk, and no host of one, does more requests in a second.
+const MOST_PER_S: u64 = 100_000_000;
+/// Fewer requests than this say nothing about a rate.
+const FEW: u64 = 100;
+
+/// Why the times of a trace cannot be believed: they were read in the wrong unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doubt {
+    span_ns: u64,
+    requests: u64,
+    assumed: Option<TimeUnit>,
+}
+
+impl Doubt {
+    /// Whether there is one about a trace that came in this format and spans that much time.
+    pub fn of(about: &About, requests: u64, span_ns: Option<u64>) -> Option<Self> {
+        let span_ns = span_ns?;
+        let is_dense = requests >= FEW
+            && u128::from(requests) * 1_000_000_000 > u128::from(span_ns) * u128::from(MOST_PER_S);
+        let is_doubtful = span_ns > LONGEST_NS || (is_dense && about.time_step_ns.is_none());
+        let assumed = Format::named(&about.format).and_then(|format| format.unit);
+        is_doubtful.then_some(Self { span_ns, requests, assumed })
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { span_ns, requests, assumed } = self;
+        if *span_ns > LONGEST_NS {
+            let days = span_ns / (24 * 3600 * 1_000_000_000);
+            write!(f, "the trace spans {days} days, which is hardly true")?;
+        } else {
+            write!(f, "{requests} requests within {} are hardly true", Nanos(*span_ns))?;
+        }
+        match assumed {
+            Some(unit) => write!(f, ": times were read as {unit}; --time-unit says another unit"),
+            None => Ok(()),
+        }
+    }
+}
