@@ -86,7 +86,7 @@ fn sentence(f: &Fidelity) -> String {
 type Number = (&'static str, fn(&Fidelity) -> String);
 
 fn rows(repeats: &[&Repeat]) -> Vec<(String, Vec<String>)> {
-    const NUMBERS: [Number; 15] = [
+    const NUMBERS: [Number; 17] = [
         ("requests issued", |f| count(f.issued)),
         ("lateness p50", |f| late(f, |l| l.ns_p50)),
         ("lateness p99", |f| late(f, |l| l.ns_p99)),
@@ -96,6 +96,8 @@ fn rows(repeats: &[&Repeat]) -> Vec<(String, Vec<String>)> {
         ("late, the program was", |f| timed(f, f.late_program)),
         ("drift", |f| or_none(f.drift_percent, |d| format!("{} %", signed(d, 3)))),
         ("gaps off, 0 to 1", |f| or_none(f.gap_distance, |d| format!("{d:.3}"))),
+        ("time taken, of the recorded", |f| or_none(f.time_ratio, |x| format!("{x:.3}"))),
+        ("independent tasks", |f| f.tasks.map_or_else(|| NONE.to_owned(), count)),
         ("in flight, recorded", |f| or_none(f.in_flight_recorded, |n| format!("{n:.2}"))),
         ("in flight, replayed", |f| or_none(f.in_flight, |n| format!("{n:.2}"))),
         ("out of order", |f| count(f.reordered)),
@@ -165,6 +167,8 @@ mod tests {
             in_flight_recorded: Some(1.86),
             in_flight: Some(1.9),
             in_flight_error: Some(0.3),
+            tasks: None,
+            time_ratio: None,
             reordered: 0,
             skipped: BTreeMap::from([("write".into(), 4000), ("flush".into(), 20)]),
             skipped_other: 0,

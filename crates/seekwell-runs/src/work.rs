@@ -141,6 +141,12 @@ pub struct Fidelity {
     pub parts: u64,
     /// Recorded earlier than one before it.
     pub backwards: u64,
+    /// Tasks found to be independent of each other, in dependent mode.
+    #[serde(default)]
+    pub tasks: Option<u64>,
+    /// Time taken over the time the recording took at this speed, where requests had no times.
+    #[serde(default)]
+    pub time_ratio: Option<f64>,
 }
 
 /// One step of a suite.

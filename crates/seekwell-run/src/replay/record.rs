@@ -98,10 +98,26 @@ pub fn keep<W: Watcher>(
             },
         };
         let phase = &mut session.document.phases[i];
+        let mut repeat = repeat;
+        if let (Work::Replayed(replayed), Some(fidelity)) = (&phase.workload, &mut repeat.fidelity)
+        {
+            compare(fidelity, replayed, repeat.elapsed_ns);
+        }
         phase.skipped = None;
         phase.repeats.push(repeat);
         phase.metrics = metrics(&phase.repeats);
     }
+}
+
+/// Where requests waited for others, the times they were due at are the replay's own: what tells is
+/// how long all of it took.
+fn compare(fidelity: &mut Fidelity, replayed: &Replayed, elapsed: Nanos) {
+    if replayed.mode == ReplayMode::Timed {
+        return;
+    }
+    (fidelity.drift_percent, fidelity.gap_distance) = (None, None);
+    let recorded = replayed.span_ns.as_secs_f64() / replayed.speed;
+    fidelity.time_ratio = (recorded > 0.0).then(|| elapsed.as_secs_f64() / recorded);
 }
 
 fn repeat_of(lane: &Lane, played: &Played, seed: u64, cpu_share: f64) -> Repeat {
@@ -162,6 +178,8 @@ pub fn fidelity(from: &seekwell_trace::replay::Fidelity, skipped: &Skipped) -> F
         altered: skipped.altered,
         parts: skipped.parts,
         backwards: skipped.backwards,
+        tasks: (skipped.tasks > 0).then_some(skipped.tasks),
+        time_ratio: None,
     }
 }
 

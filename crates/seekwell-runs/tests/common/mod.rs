@@ -253,6 +253,8 @@ pub fn fidelity() -> Fidelity {
         in_flight_recorded: Some(1.5),
         in_flight: Some(1.4),
         in_flight_error: Some(0.2),
+        tasks: None,
+        time_ratio: None,
         reordered: 0,
         skipped: BTreeMap::from([("write".into(), 10)]),
         skipped_other: 0,

@@ -1,6 +1,10 @@
-//! Which requests a request waited for, judged by time alone.
+//! Which requests a request waited for, judged by who made it and when.
 //!
-//! A request may have waited for any request that was done before it came. Of those, one that was
+//! Tasks (threads) that make requests are independent of each other: a request waits for those of
+//! its own task only, and the first of a task for those of all. Where one task in truth waited for
+//! another, as a program does for the journal of its file system, that time counts as thought.
+//!
+//! Within a task a request may have waited for any request that was done before it came. Of those, one that was
 //! done before another of them had even come is implied by that other. What is left are the
 //! requests done since the youngest of the finished ones came: at most as many as were outstanding
 //! then. (The relation is an interval order; this is its transitive reduction. The idea of
@@ -8,7 +12,10 @@
 
 use seekwell_io::units::Nanos;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+/// Tasks known apart. Beyond them those with nothing outstanding are forgotten.
+const TASKS: usize = 1 << 14;
 
 /// Completion, arrival and number of a request.
 type Seen = (Nanos, Nanos, u32);
@@ -22,6 +29,39 @@ pub(crate) struct Learned {
     pub parents: Vec<u32>,
     /// From the last of them being done to its coming.
     pub think: Nanos,
+}
+
+/// Learns from requests of many tasks in the order they came.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    all: Inference,
+    each: HashMap<u32, Inference>,
+    /// Tasks seen; one that was forgotten counts again.
+    pub seen: u64,
+}
+
+impl Tasks {
+    /// As [`Inference::next`], of a request that `task` made.
+    pub fn next(
+        &mut self,
+        task: u32,
+        id: u32,
+        arrived: Nanos,
+        completed: Option<Nanos>,
+        parents: bool,
+    ) -> Learned {
+        if !parents {
+            return self.all.next(id, arrived, completed, false);
+        }
+        if self.each.len() >= TASKS {
+            self.each.retain(|_, task| !task.outstanding.is_empty());
+        }
+        let is_first = !self.each.contains_key(&task);
+        self.seen += u64::from(is_first);
+        let all = self.all.next(id, arrived, completed, is_first);
+        let own = self.each.entry(task).or_default().next(id, arrived, completed, true);
+        if is_first { all } else { Learned { in_flight: all.in_flight, ..own } }
+    }
 }
 
 /// Learns from requests in the order they came.

@@ -1,6 +1,6 @@
 //! Reads ahead on a thread of its own, so that decoding a file makes no request late.
 
-use super::depend::Inference;
+use super::depend::Tasks;
 use super::fit::Placing;
 use super::time::Moment;
 use crate::error::TraceError;
@@ -71,7 +71,7 @@ pub struct Picked {
     pub device_shift: Option<u32>,
 }
 
-/// What was not played as recorded.
+/// What was not played as recorded, and what was inferred.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// Left out because only reads may be played, by [`Op`] number.
@@ -84,6 +84,8 @@ pub struct Skipped {
     pub parts: u64,
     /// Wanted earlier than one before it; played at that one's time.
     pub backwards: u64,
+    /// Tasks whose requests waited for each other, where that was to be found out.
+    pub tasks: u64,
 }
 
 impl Skipped {
@@ -94,6 +96,7 @@ impl Skipped {
         self.altered += more.altered;
         self.parts += more.parts;
         self.backwards += more.backwards;
+        self.tasks += more.tasks;
     }
 }
 
@@ -169,6 +172,11 @@ impl Feed {
     }
 }
 
+/// The task that a kernel thread of a ring works for, `iou-wrk-1234`.
+fn owner(process: &str) -> Option<u32> {
+    process.strip_prefix("iou-wrk-")?.parse().ok()
+}
+
 /// The order in which requests were issued is not that in which they came.
 fn in_order(source: Box<dyn TraceSource + Send>, moment: Moment) -> Box<dyn TraceSource + Send> {
     match moment {
@@ -206,7 +214,10 @@ struct Reader<'a> {
     skipped: Skipped,
     /// What the device of the current record adds to offsets.
     base: u64,
-    inference: Inference,
+    inference: Tasks,
+    /// Who made the current record, and for whom each process works, by its number in the trace.
+    task: u32,
+    owners: Vec<Option<u32>>,
     last: Nanos,
     next_id: u32,
     out: Vec<Planned>,
@@ -220,7 +231,9 @@ impl<'a> Reader<'a> {
             stop,
             skipped: Skipped::default(),
             base: 0,
-            inference: Inference::default(),
+            inference: Tasks::default(),
+            task: 0,
+            owners: Vec::new(),
             last: Nanos::ZERO,
             next_id: 0,
             out: Vec::with_capacity(BATCH),
@@ -232,7 +245,11 @@ impl<'a> Reader<'a> {
         loop {
             records.clear();
             source.read(&mut records)?;
+            let names = &source.tables().processes[self.owners.len()..];
+            self.owners.extend(names.iter().map(|name| owner(name)));
             for record in &records {
+                let owner = self.owners.get(record.process as usize).copied().flatten();
+                self.task = owner.unwrap_or(record.pid);
                 self.plan(record);
             }
             if !self.out.is_empty() {
@@ -245,6 +262,7 @@ impl<'a> Reader<'a> {
                 break;
             }
         }
+        self.skipped.tasks = self.inference.seen;
         Ok(self.skipped)
     }
 
@@ -309,7 +327,7 @@ impl<'a> Reader<'a> {
         debug_assert!(self.out.last().is_none_or(|last| last.at <= at), "in the order of arrival");
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
-        let learned = self.inference.next(id, at, completed, self.picked.dependencies);
+        let learned = self.inference.next(self.task, id, at, completed, self.picked.dependencies);
         self.out.push(Planned {
             at,
             offset: self.base | offset,
