@@ -216,7 +216,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Whether a phase is run in this round; decides on the extension of a curve in the first.
+    /// Whether a phase is run in this round. A curve that had stopped rising is looked at again in
+    /// each: what is said of it in the end is said of the rates that are shown.
     fn wants(&mut self, index: usize, round: u32) -> bool {
         let spec = &self.plan.phases[index];
         if self.dropped[index] || round >= spec.repeats {
@@ -226,16 +227,17 @@ impl<'a> Driver<'a> {
             self.left[index] = 0;
             return false;
         }
-        let Some(rise) = spec.only_if.as_ref().filter(|_| round == 0) else {
+        let begun = !self.results.phases[index].repeats.is_empty();
+        let Some(rise) = spec.only_if.as_ref().filter(|_| !begun) else {
             return true;
         };
-        match self.why_not(rise) {
-            Some(reason) => {
-                self.drop_phase(index, reason);
-                false
-            }
-            None => true,
+        let why_not = self.why_not(rise);
+        let wanted = why_not.is_none();
+        if let Some(reason) = why_not {
+            self.left[index] = self.left[index].saturating_sub(1);
+            self.results.phases[index].skipped = Some(Skipped::Because(reason));
         }
+        wanted
     }
 
     /// Why a curve is not extended, or nothing where it still rises.
@@ -245,8 +247,8 @@ impl<'a> Driver<'a> {
             phase.median("read.requests_per_s").filter(|r| *r > 0.0)
         };
         let (Some(from), Some(to)) = (rate(&rise.from), rate(&rise.to)) else {
-            let to = self.plan.phases.iter().position(|p| p.name == rise.to);
-            let stopped = to.is_some_and(|i| self.dropped[i]);
+            let to = self.results.phases.iter().find(|p| p.name == rise.to);
+            let stopped = to.is_some_and(|p| matches!(p.skipped, Some(Skipped::Because(_))));
             let why = if stopped { "the curve had stopped rising before" } else { "no rate for" };
             return Some(format!("left out: {why} {}", rise.to));
         };
@@ -381,8 +383,8 @@ impl<'a> Driver<'a> {
 
     fn finish(mut self, reason: Skipped) -> Results {
         let phases = self.results.phases.iter_mut();
-        for ((phase, dropped), spec) in phases.zip(&self.dropped).zip(&self.plan.phases) {
-            if phase.repeats.is_empty() && !dropped {
+        for (phase, spec) in phases.zip(&self.plan.phases) {
+            if phase.skipped == Some(Skipped::NotReached) {
                 phase.skipped = Some(reason.clone());
             }
             if spec.rounds == Rounds::UntilSteady {

@@ -22,16 +22,19 @@ pub enum Limit {
     Cpu,
     /// Neither most of the time: locks, the network, pauses.
     Neither,
+    /// Other programs, which had most of the processors while this one idled.
+    Others,
     /// The processor was not it, and no device counts here.
     Unknown,
 }
 
 impl Limit {
     /// Judges by shares of the time, 0 to 1.
-    pub fn of(disk: Option<f64>, cpu: f64) -> Self {
+    pub fn of(disk: Option<f64>, cpu: f64, others: f64) -> Self {
         match disk {
             Some(disk) if disk >= MOST && disk > cpu => Self::Disk,
             _ if cpu >= MOST => Self::Cpu,
+            _ if others >= MOST => Self::Others,
             Some(_) => Self::Neither,
             None => Self::Unknown,
         }
@@ -88,9 +91,12 @@ impl Watch {
         }
         result.set("cpu_limit_percent", 100.0 * cpu);
         let flushes = counted.filter(|_| !idle).map_or(0, |c| c.flushes);
-        result.notes.push(sentence(disk, cpu, flushes));
-        let others = machine - used / cpus() as f64;
-        if matches!(self.workers, Workers::Own(_)) && others >= MOST {
+        let others = match self.workers {
+            Workers::Own(_) => machine - used / cpus() as f64,
+            Workers::Others => 0.0,
+        };
+        result.notes.push(sentence(disk, cpu, others, flushes));
+        if others >= MOST && Limit::of(disk, cpu, others) != Limit::Others {
             result.notes.push(format!(
                 "Other programs took {:.0} % of all processors meanwhile: the figure is also \
                  theirs.",
@@ -101,14 +107,19 @@ impl Watch {
     }
 }
 
-fn sentence(disk: Option<f64>, cpu: f64, flushes: u64) -> String {
+fn sentence(disk: Option<f64>, cpu: f64, others: f64, flushes: u64) -> String {
     let worked = format!("{:.0} % of the time", 100.0 * cpu);
     let disk_part = disk.map(|busy| {
         let share = format!("{:.0} % of the time", 100.0 * busy);
         format!("the disk's counters say that it was busy {share}, with {}", counted(flushes))
     });
     let disk_part = disk_part.unwrap_or_else(|| "no device counts here".into());
-    match Limit::of(disk, cpu) {
+    match Limit::of(disk, cpu, others) {
+        Limit::Others => format!(
+            "Other programs were the limit: they took {:.0} % of all processors, and this one \
+             worked {worked}; {disk_part}.",
+            100.0 * others
+        ),
         Limit::Disk => {
             format!("The disk was the limit: {disk_part}; the processor worked {worked}.")
         }
@@ -168,11 +179,20 @@ mod tests {
 
     #[test]
     fn the_busier_of_two_is_the_limit_and_neither_where_both_idle() {
-        assert_eq!(Limit::of(Some(0.9), 0.3), Limit::Disk);
-        assert_eq!(Limit::of(Some(0.6), 0.8), Limit::Cpu);
-        assert_eq!(Limit::of(Some(0.2), 0.3), Limit::Neither);
-        assert_eq!(Limit::of(None, 0.9), Limit::Cpu);
-        assert_eq!(Limit::of(None, 0.1), Limit::Unknown);
+        assert_eq!(Limit::of(Some(0.9), 0.3, 0.9), Limit::Disk);
+        assert_eq!(Limit::of(Some(0.6), 0.8, 0.0), Limit::Cpu);
+        assert_eq!(Limit::of(Some(0.2), 0.3, 0.1), Limit::Neither);
+        assert_eq!(Limit::of(None, 0.9, 0.0), Limit::Cpu);
+        assert_eq!(Limit::of(None, 0.1, 0.0), Limit::Unknown);
+    }
+
+    #[test]
+    fn a_program_that_others_kept_from_the_processors_was_not_limited_by_nothing() {
+        // "Neither disk nor processor was the limit" stood beside "other programs took 96 %".
+        assert_eq!(Limit::of(Some(0.1), 0.2, 0.96), Limit::Others);
+        assert_eq!(Limit::of(None, 0.2, 0.96), Limit::Others);
+        let told = sentence(Some(0.1), 0.2, 0.96, 0);
+        assert!(told.starts_with("Other programs were the limit: they took 96 %"), "{told}");
     }
 
     #[test]
@@ -187,13 +207,13 @@ mod tests {
 
     #[test]
     fn the_sentence_names_the_limit_and_its_evidence() {
-        let disk = sentence(Some(0.93), 0.12, 400);
+        let disk = sentence(Some(0.93), 0.12, 0.0, 400);
         assert!(disk.starts_with("The disk was the limit: the disk's counters say"), "{disk}");
         assert!(
             disk.contains("93 % of the time, with 400 flushes") && disk.contains("worked 12 %"),
             "{disk}"
         );
-        assert!(sentence(None, 0.95, 0).starts_with("The processor was the limit"));
-        assert!(sentence(None, 0.2, 0).contains("no device counts here"));
+        assert!(sentence(None, 0.95, 0.0, 0).starts_with("The processor was the limit"));
+        assert!(sentence(None, 0.2, 0.0, 0).contains("no device counts here"));
     }
 }

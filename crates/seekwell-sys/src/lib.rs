@@ -48,7 +48,7 @@ pub use path_text::{path_text, text_path};
 pub use patient::Patient;
 pub use privilege::{sudo, sudo_if_denied};
 pub use recording::Recording;
-pub use snapshot::Snapshot;
+pub use snapshot::{Snapshot, unused};
 pub use stat::DiskCounters;
 pub use usb::usb_device;
 pub use view::{MAX_BYTES, View, ViewError};

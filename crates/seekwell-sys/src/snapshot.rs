@@ -28,6 +28,31 @@ const AFTER: &str = "sysfs-after.txt";
 const LOGS: [&str; 2] = ["kmsg.txt", "dmesg.txt"];
 /// What `lspci` printed, in a snapshot folder: the first of these that is there.
 const LSPCI_TEXTS: [&str; 3] = ["lspci-vvnnk.txt", "lspci-vvnn.txt", "lspci.txt"];
+/// What `lsmod` printed, which begins its lines as the kernel's own list does.
+const MODULES: &str = "/proc/modules";
+/// Texts beside a listing, by what they become.
+const TEXTS: [(&str, &[&str]); 3] =
+    [(KMSG, &LOGS), (LSPCI, &LSPCI_TEXTS), (MODULES, &["lsmod.txt"])];
+
+/// The files of a folder that [`Snapshot::open`] makes no use of, in the order of their names; none
+/// of a folder that is a copied tree.
+pub fn unused(folder: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.filter_map(|e| e.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+    let there = |name: &str| names.iter().any(|n| n == name);
+    let listed = there(LISTING) || there(SECTIONS);
+    if !listed && crate::folder::is_one(folder) {
+        return Vec::new();
+    }
+    let listing = if there(LISTING) { LISTING } else { AFTER };
+    let texts = TEXTS.iter().filter_map(|(_, names)| names.iter().find(|n| there(n)));
+    let used: Vec<&str> = texts.copied().chain([listing, SECTIONS]).collect();
+    names.retain(|name| !used.contains(&name.as_str()));
+    names.sort();
+    names
+}
+
 /// A saved machine, held in memory and read like the live one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
@@ -60,7 +85,10 @@ impl Snapshot {
         if let Some(text) = sections {
             snapshot.sections(SECTIONS, &text)?;
         }
-        for (path, names) in [(KMSG, &LOGS[..]), (LSPCI, &LSPCI_TEXTS)] {
+        for (path, names) in TEXTS {
+            if crate::View::exists(&snapshot, Path::new(path)) {
+                continue;
+            }
             let mut contents = names.iter().map(|name| bytes(&folder.join(name)));
             if let Some(content) = contents.find_map(Result::transpose).transpose()? {
                 snapshot.put_file(Path::new(path), content);

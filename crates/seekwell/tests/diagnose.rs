@@ -449,3 +449,93 @@ fn the_guide_counts_the_rules_of_each_theme_as_they_are() {
     let real = themes.iter().map(|t| ((*t).to_owned(), count(t))).collect();
     assert_eq!(told, real);
 }
+
+#[test]
+fn a_log_of_two_devices_on_one_sata_port_points_to_ide_mode_and_not_to_the_cable() {
+    // The published lines were answered with "replace the cable".
+    let home = home();
+    let file = home.path().join("before.txt");
+    let lines = "ata2.00: limiting SATA link speed to 1.5 Gbps\n\
+                 ata2.01: limiting SATA link speed to 1.5 Gbps\n";
+    fs::write(&file, lines).unwrap();
+    let shown = run(home.path(), &["inspect", "--log", text(&file)]);
+    assert!(shown.out.contains("set the SATA mode to AHCI"), "{}", shown.out);
+    assert!(shown.out.contains("ata2.00 and ata2.01, as in IDE mode"), "{}", shown.out);
+    fs::write(&file, "ata2.00: limiting SATA link speed to 1.5 Gbps\n").unwrap();
+    let shown = run(home.path(), &["inspect", "--log", text(&file)]);
+    assert!(!shown.out.contains("AHCI"), "{}", shown.out);
+}
+
+#[test]
+fn a_line_that_only_says_how_a_link_came_up_is_the_kernel_s() {
+    // The published line was "none of them looks like a kernel's".
+    let home = home();
+    let file = home.path().join("after.txt");
+    fs::write(&file, "ata1: SATA link up 3.0 Gbps (SStatus 123 SControl 300)\n").unwrap();
+    let shown = run(home.path(), &["inspect", "--log", text(&file)]);
+    assert_eq!(shown.err, "");
+    assert!(shown.out.contains("ata1: SATA link up 3.0 Gbps"), "{}", shown.out);
+}
+
+#[test]
+fn a_file_system_in_memory_has_none_of_a_disk_s_errors() {
+    // tmpfs and overlay showed whatever the log says of any disk.
+    if !Path::new("/dev/shm").is_dir() {
+        return skip("there is no /dev/shm");
+    }
+    let home = home();
+    let file = home.path().join("log.txt");
+    fs::write(&file, "[    9.0] ata2.00: limiting SATA link speed to 1.5 Gbps\n").unwrap();
+    let shown = run(home.path(), &["inspect", "/dev/shm", "--log", text(&file)]);
+    assert!(!shown.out.contains("SW-LOG-002"), "{}", shown.out);
+}
+
+const PIIX: &str = "00:1f.2 IDE interface [0101]: Intel Corporation 82801H (ICH8 Family) 4 port \
+                    SATA Controller [IDE mode] [8086:2820] (rev 02) (prog-if 8a [Master SecP \
+                    PriP])\n\tKernel driver in use: ata_piix\n";
+const AHCI: &str = "00:1f.2 SATA controller [0106]: Intel Corporation 82801HR/HO/HH 6 port SATA \
+                    Controller [AHCI mode] [8086:2821] (rev 02) (prog-if 01 [AHCI 1.0])\n\
+                    \tKernel driver in use: ahci\n";
+
+#[test]
+fn two_pasted_texts_of_lspci_differ_as_files_and_as_folders() {
+    // Folders: "no difference". Files: "neither a snapshot nor JSON", although inspect reads them.
+    let home = home();
+    let folder = |name: &str, lspci: &str| {
+        let folder = home.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("lspci.txt"), lspci).unwrap();
+        folder
+    };
+    let (before, after) = (folder("a", PIIX), folder("b", AHCI));
+    fs::write(after.join("notes.md"), "changed in the firmware").unwrap();
+    let folders = run(home.path(), &["diff", text(&before), text(&after)]);
+    let (before, after) = (before.join("lspci.txt"), after.join("lspci.txt"));
+    let files = run(home.path(), &["diff", text(&before), text(&after)]);
+    for ran in [&folders, &files] {
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        assert!(ran.out.contains("ata_piix") && ran.out.contains("ahci"), "{}", ran.out);
+    }
+    assert!(folders.err.contains("not used: notes.md"), "{}", folders.err);
+}
+
+#[test]
+fn a_driver_that_lsmod_alone_tells_is_joined_from_the_same_folder() {
+    let home = home();
+    let lspci = PIIX.replace("\tKernel driver in use: ata_piix\n", "\tKernel modules: ata_piix\n");
+    fs::write(home.path().join("lspci.txt"), lspci).unwrap();
+    fs::write(home.path().join("lsmod.txt"), "Module  Size  Used by\nata_piix  36864  2\n")
+        .unwrap();
+    let shown = run(home.path(), &["inspect", "--json", "--from", text(home.path())]);
+    assert_eq!(shown.json()["device"]["driver"]["value"], "ata_piix", "{}", shown.err);
+}
+
+#[test]
+fn a_loop_device_shows_its_own_queue() {
+    // Only the queue of the disk below its file was shown.
+    let Some(disk) = common::Loop::new(64 << 20) else { return };
+    let home = home();
+    let shown = run(home.path(), &["inspect", &disk.device]);
+    let name = disk.device.strip_prefix("/dev/").unwrap();
+    assert!(shown.out.contains(&format!("Queue of {name}\n")), "{}", shown.out);
+}

@@ -124,3 +124,18 @@ fn writes_that_a_control_group_throttles_are_told_with_their_limit() {
     assert!(ran.out.contains("most likely: a control group allows 100 writes"), "{}", ran.out);
     assert!(ran.out.contains("commit (write and flush)"), "{}", ran.out);
 }
+
+#[test]
+fn two_runs_of_a_model_differ_in_what_was_set() {
+    // "Nothing that could be read" differed.
+    let home = tempfile::tempdir().unwrap();
+    let bench = ["bench", "--on=sata-7200.toml", "--runtime=5s", "--json", "--rw=randread"];
+    let id = |more: &[&str]| {
+        let ran = run(home.path(), &[&bench, more].concat());
+        ran.json()["id"].as_str().unwrap_or_else(|| panic!("{}", ran.err)).to_owned()
+    };
+    let (plain, slow) = (id(&[]), id(&["--set=drive.rpm=5400"]));
+    let compared = run(home.path(), &["compare", &plain, &slow]);
+    assert!(compared.out.contains("drive.rpm: — → 5400"), "{}", compared.out);
+    assert!(compared.out.contains("read latency mean"), "{}", compared.out);
+}

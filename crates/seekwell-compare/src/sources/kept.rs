@@ -20,6 +20,11 @@ pub fn values(run: &RunDocument) -> RunValues {
         about.insert("seekwell commit".into(), commit.clone());
     }
     about.extend(run.medium.as_ref().map(|m| ("measured".to_owned(), medium(m))));
+    if let Some(Medium::Machine { title, set, .. }) = &run.medium {
+        about.insert("machine".into(), title.clone());
+        let changed = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        about.extend(set.iter().filter_map(|s| s.split_once('=')).map(changed));
+    }
     let (mut left_out, mut skipped) = (Vec::new(), BTreeMap::<&str, Vec<&str>>::new());
     let mut groups = Vec::new();
     for phase in &run.phases {

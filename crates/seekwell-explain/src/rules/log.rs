@@ -6,6 +6,7 @@
 //! or by a name on this disk's way. Without a device (a log alone) all of them are.
 
 use crate::look::text;
+use crate::words::evidence;
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::log::catalogue::entry;
 use seekwell_inspect::log::{DeviceState, Incident, KernelEvent as E, Stamp};
@@ -49,10 +50,7 @@ pub(super) const RULES: &[Rule] = &[
          insertions took 1708 s with a link in this state and in IDE mode, and 795 s after it was \
          set right.",
         "replace the cable or use another port, then detach and rescan the disk or reboot",
-        |i| states(i, |s| match s {
-            DeviceState::LinkLimited { speed } => Some(format!("the link is limited to {speed}")),
-            _ => None,
-        })
+        link_limited
     ),
     rule!(
         "SW-LOG-003",
@@ -299,9 +297,11 @@ const ORDINARY: &[E] = &[
 pub fn incidents<'a>(input: &Observed<'a>) -> Vec<&'a Incident> {
     let Some(log) = input.log else { return Vec::new() };
     let devices = input.devices();
+    // A file system without a disk of its own (tmpfs, overlay, NFS) has none of another's errors.
+    let alone = input.inspection.filesystem.is_none();
     let mine = |incident: &&Incident| {
         if devices.is_empty() {
-            return true;
+            return alone;
         }
         if let Some(disk) = &incident.disk {
             return devices.iter().any(|d| &d.name == disk);
@@ -380,6 +380,46 @@ fn states(input: &Observed<'_>, wanted: impl Fn(&DeviceState) -> Option<String>)
         Some(Found { remedy: None, ..found })
     };
     incidents(input).iter().filter_map(of).collect()
+}
+
+/// Two devices on one SATA port are how a controller in IDE mode numbers its ports.
+fn link_limited(input: &Observed<'_>) -> Vec<Found> {
+    let mut found = states(input, |s| match s {
+        DeviceState::LinkLimited { speed } => Some(format!("the link is limited to {speed}")),
+        _ => None,
+    });
+    let subjects: Vec<&str> =
+        incidents(input).iter().filter_map(|i| i.subject.as_deref()).collect();
+    let second = subjects.iter().find_map(|subject| {
+        let port = subject.strip_suffix(".01").filter(|port| port.starts_with("ata"))?;
+        let first = format!("{port}.00");
+        subjects.contains(&first.as_str()).then_some((port, *subject))
+    });
+    let Some((port, second)) = second.filter(|(port, _)| !has_own_links(input, port)) else {
+        return found;
+    };
+    for one in &mut found {
+        one.evidence.push(evidence(
+            format!("{port} has two devices, {port}.00 and {second}, as in IDE mode"),
+            input.log.map_or("the kernel log", |log| log.source.as_str()),
+        ));
+        one.remedy = Some(
+            "set the SATA mode to AHCI in the firmware setup: two drives on one port are how \
+             ata_piix shows a controller in IDE mode, where its ports share registers and a speed \
+             limit is seldom the cable's fault; replace the cable if the line comes back"
+                .into(),
+        );
+    }
+    found
+}
+
+/// Whether the port is AHCI's: two devices there are behind a port multiplier.
+fn has_own_links(input: &Observed<'_>, port: &str) -> bool {
+    let told = input.log.is_some_and(|log| {
+        let ports = log.facts.ports.iter();
+        ports.filter(|p| p.name == port).any(|p| p.driver.as_deref() == Some("ahci"))
+    });
+    told || input.devices().iter().any(|d| text(&d.driver) == "ahci")
 }
 
 /// Whether the log says that queueing is off for this disk.

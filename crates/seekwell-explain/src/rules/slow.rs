@@ -3,7 +3,7 @@
 use crate::words::{evidence, ns, per_s, percent};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
-use seekwell_io::workload::Pattern;
+use seekwell_io::workload::{Pace, Pattern};
 use seekwell_runs::Phase;
 
 pub(super) const RULES: &[Rule] = &[Rule {
@@ -12,7 +12,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     means: "The rate fell within one run and did not recover.",
     known: "Change points in the rate of a valid repeat: a drop of at least 30 %, statistically \
             near certain, that lasts to the end of the run. Sequential I/O on rotating disks, \
-            whose inner tracks are slower, is not judged. It is a warning where less than half the \
+            whose inner tracks are slower, and requests at a given rate are not judged. It is a warning where less than half the \
             rate is left.",
     why: "a write cache or fast flash that filled up, throttling from heat, or exhausted burst \
           credits of a cloud disk; the mean over both states is the rate of neither",
@@ -35,7 +35,11 @@ fn slows_down(input: &Observed<'_>) -> Option<Found> {
     let mut proof = Vec::new();
     let mut worst = 1.0_f64;
     let mut writes = false;
-    for phase in input.phases().iter().filter(|p| !inner_tracks(p)) {
+    // Under a rate that is more than the disk gives, what waits grows, and the rate is no state of
+    // the disk.
+    let paced =
+        |phase: &Phase| phase.workload.drawn().is_some_and(|w| matches!(w.pace, Pace::Open { .. }));
+    for phase in input.phases().iter().filter(|p| !inner_tracks(p) && !paced(p)) {
         let valid = phase.repeats.iter().enumerate().filter(|(_, r)| r.invalid.is_none());
         for (i, fall) in valid.filter_map(|(i, r)| Some((i, r.slowdown?))) {
             let share = fall.after_per_s / fall.before_per_s;
@@ -53,6 +57,15 @@ fn slows_down(input: &Observed<'_>) -> Option<Found> {
     }
     if proof.is_empty() {
         return None;
+    }
+    if input.is_model() {
+        let title = format!("it slowed down to {} of its rate within a run", percent(worst));
+        let found = Found::new(Severity::Info, title).evidence(proof);
+        return Some(
+            found
+                .why("a modelled cache or write buffer filled up; the mean is the rate of neither")
+                .remedy("measure until the rate is steady: seekwell bench --steady"),
+        );
     }
     let why = if writes {
         "a write cache or a drive's fast flash absorbs writes until it is full, and heat makes \
@@ -109,5 +122,10 @@ mod tests {
             })
             .quiet(SLOWS);
         Case::nvme().quiet(SLOWS);
+        let paced = |c: &mut Case| {
+            let pace = Pace::Open { requests_per_s: 1e5, poisson: false, depth: 32 };
+            c.drawn("rand-read-4k-d32").pace = pace;
+        };
+        falls(Case::nvme(), "rand-read-4k-d32", 2e4).with(paced).quiet(SLOWS);
     }
 }

@@ -19,6 +19,8 @@ use crate::reader::Reader;
 use crate::target::{Target, all_disks};
 use crate::text;
 use seekwell_sys::{Bundle, KMSG, LSPCI, Recording, Snapshot, SnapshotError, View};
+
+pub use seekwell_sys::unused;
 use std::path::Path;
 
 /// The most of the kernel log that is kept, in bytes: the newest.

@@ -31,7 +31,7 @@ pub(super) struct Row {
 
 pub(super) fn rows(against: &Against, shown: Shown) -> Vec<Row> {
     let wanted = |m: &&MetricComparison| {
-        shown == Shown::All || m.rank != Rank::Detail || m.role == Role::Primary
+        shown == Shown::All || m.rank != Rank::Detail || m.role == Role::Primary || changed(m)
     };
     let metrics: Vec<&MetricComparison> = against.metrics.iter().filter(wanted).collect();
     let several = metrics.iter().any(|m| m.group != metrics[0].group);
@@ -53,6 +53,14 @@ pub(super) fn rows(against: &Against, shown: Shown) -> Vec<Row> {
         });
     }
     out
+}
+
+/// Mean latency and processor time, which are shown where they changed.
+fn changed(metric: &MetricComparison) -> bool {
+    const PERCENT: f64 = 5.0;
+    let name = metric.metric.as_str();
+    (name.ends_with(".latency_ns_mean") || name == "cpu_ns_per_request")
+        && metric.change_percent.is_some_and(|percent| percent.abs() >= PERCENT)
 }
 
 /// A number with its unit.

@@ -7,7 +7,7 @@ use crate::describe::heading;
 use crate::text::{clean, wrap};
 use crate::units::capacity;
 use anstyle::Style as Paint;
-use seekwell_inspect::{Device, Host, Inspection};
+use seekwell_inspect::{Device, DeviceKind, Host, Inspection};
 
 /// What inspection found, at most `width` columns wide (24 at least). Ends with a line end.
 pub fn inspect(inspection: &Inspection, width: usize, style: Style) -> String {
@@ -18,8 +18,8 @@ pub fn inspect(inspection: &Inspection, width: usize, style: Style) -> String {
         page.text(&machine.join(" · "), "", "  ", DIM);
     }
     tree(&mut page, inspection);
-    for disk in inspection.disks() {
-        queue(&mut page, disk);
+    for device in queues(inspection) {
+        queue(&mut page, device);
     }
     if !inspection.notes.is_empty() {
         page.heading("Notes");
@@ -35,6 +35,14 @@ pub fn inspect(inspection: &Inspection, width: usize, style: Style) -> String {
         }
     }
     page.finish()
+}
+
+/// What has a queue worth showing: the target's own, where it is no partition, and the disks'.
+fn queues(inspection: &Inspection) -> Vec<&Device> {
+    let disks = inspection.disks();
+    let own = inspection.device.as_ref().filter(|d| d.kind != DeviceKind::Partition);
+    let own = own.filter(|d| disks.iter().all(|disk| disk.name != d.name));
+    own.into_iter().chain(disks).collect()
 }
 
 fn machine(host: &Host) -> Vec<String> {

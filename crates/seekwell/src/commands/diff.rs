@@ -5,7 +5,7 @@ use crate::cli::Diff;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_inspect::diff::{Change, diff_all};
-use seekwell_inspect::{Inspection, Target, all_disks, inspect, saved};
+use seekwell_inspect::{Inspection, Target, all_disks, inspect, saved, text};
 use seekwell_sys::{Bundle, MAX_FILE, SnapshotError, read_file, text_path};
 use serde::Serialize;
 use std::path::Path;
@@ -53,7 +53,10 @@ fn load(path: &Path, context: &Context) -> Result<Option<Vec<Inspection>>, Comma
     }
     if path.is_dir() {
         match saved::open(path) {
-            Ok(bundle) => return Ok(Some(saved::inspections(&bundle))),
+            Ok(bundle) => {
+                super::snapshot::note_unused(path, context);
+                return Ok(Some(saved::inspections(&bundle)));
+            }
             // Then it is a directory to inspect.
             Err(SnapshotError::NotOne { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -69,6 +72,10 @@ fn load(path: &Path, context: &Context) -> Result<Option<Vec<Inspection>>, Comma
     if Bundle::begins(&content) {
         return Ok(Some(saved::inspections(&Bundle::parse(&name, &content)?)));
     }
+    let printed = text::inspections(&name, &String::from_utf8_lossy(&content), None);
+    if !printed.is_empty() {
+        return Ok(Some(printed));
+    }
     let document = documents(&content);
     document.map(Some).map_err(|why| CommandError::NoInspection { path: path.to_path_buf(), why })
 }
@@ -76,7 +83,7 @@ fn load(path: &Path, context: &Context) -> Result<Option<Vec<Inspection>>, Comma
 /// The inspections of a document that `inspect --json` printed.
 fn documents(content: &[u8]) -> Result<Vec<Inspection>, String> {
     if !content.trim_ascii_start().starts_with(b"{") {
-        return Err("it is neither a snapshot nor JSON".to_owned());
+        return Err("it is neither a snapshot nor JSON nor the text of lspci -vvnn".to_owned());
     }
     let document: serde_json::Value = serde_json::from_slice(content).map_err(|e| e.to_string())?;
     match document["schema"].as_str() {

@@ -5,7 +5,7 @@ use crate::asked::{ask, log_of};
 use crate::cli::Inspect;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
-use seekwell_inspect::log::LogReport;
+use seekwell_inspect::log::{LogFacts, LogReport};
 use seekwell_inspect::saved;
 use seekwell_inspect::{Inspection, TargetKind, inspect, text};
 use seekwell_run::{Judged, judge, live_log};
@@ -76,27 +76,30 @@ fn look(
     context: &Context,
 ) -> Result<(Vec<Inspection>, Option<LogReport>), CommandError> {
     let named = args.log.as_deref().map(log_of).transpose()?;
-    if let Some(log) = named.as_ref().filter(|log| log.first.is_none() && log.incidents.is_empty())
-    {
+    let says_nothing = |log: &&LogReport| {
+        log.first.is_none() && log.incidents.is_empty() && log.facts == LogFacts::default()
+    };
+    if let Some(log) = named.as_ref().filter(says_nothing) {
         context.note(&format!(
             "{} has {} lines, and none of them looks like a kernel's",
             log.source, log.lines
         ));
     }
     if let (Some(log), true, None) = (&named, args.targets.is_empty(), &args.from) {
-        return Ok((vec![log_alone(&log.source)], named));
+        return Ok((vec![log_alone(&log.source, log)], named));
     }
     if args.save.is_some() || args.from.is_some() || args.mask {
         let (found, log) = match args.from.as_deref().map(saved::open).transpose() {
             Err(error @ SnapshotError::NoHeader { .. }) => (from_text(args, error)?, None),
             opened => super::snapshot::look(args, opened?, context)?,
         };
+        args.from.iter().for_each(|from| super::snapshot::note_unused(from, context));
         let (mut found, log) = (found, named.or(log));
         if let (Some(from), Some(log)) = (&args.from, &log)
             && found.iter().all(Inspection::is_from_text)
         {
             let source = if found.is_empty() { path_text(from) } else { log.source.clone() };
-            found.push(log_alone(&source));
+            found.push(log_alone(&source, log));
         }
         return Ok((found, log));
     }
@@ -114,8 +117,13 @@ fn look(
 }
 
 /// The inspection of a machine of which there is its log, called `source`, and nothing else.
-fn log_alone(source: &str) -> Inspection {
-    let notes = vec!["a kernel log alone: the disks it names are not visible".into()];
+fn log_alone(source: &str, log: &LogReport) -> Inspection {
+    let mut notes = vec!["a kernel log alone: the disks it names are not visible".to_owned()];
+    let links = log.facts.ports.iter().filter_map(|port| {
+        let speed = port.link.as_ref()?.speed.as_ref()?;
+        Some(format!("the kernel log says of {}: SATA link up {speed}", port.name))
+    });
+    notes.extend(links);
     Inspection { notes, ..Inspection::new(source, TargetKind::File) }
 }
 

@@ -40,6 +40,15 @@ pub fn look(
     Ok((found, saved::log(&bundle)))
 }
 
+/// Names what lies in a folder of a saved machine and was not used.
+pub fn note_unused(folder: &Path, context: &Context) {
+    let unused = saved::unused(folder);
+    if !unused.is_empty() {
+        let names = unused.join(", ");
+        context.note(&format!("{}: not used: {names}", folder.display()));
+    }
+}
+
 fn chosen(bundle: Bundle, args: &Inspect) -> Result<(Bundle, Vec<Inspection>), SavedError> {
     if args.targets.is_empty() {
         let found = saved::inspections(&bundle);
