@@ -98,6 +98,7 @@ fn furnish(home: &Path) {
     let put = |name: &str, text: &str| fs::write(home.join(name), text).expect("writes");
     let machine = fs::read_to_string(root.join("machines/sata-7200.toml")).expect("a machine");
     put("mine.toml", &machine);
+    put("mine.csv", "ts,lba,bytes,rw\n10,8,4096,read\n25,64,4096,write\n");
     put("web_2.csv.gz", "128166372003061629,web,2,Read,4096,8192,413\n");
     put("lsmod.txt", "Module                  Size  Used by\nahci                   49152  3\n");
     put("lspci.txt", "00:1f.2 SATA controller [0106]: Intel Corporation 82801JI [8086:3a22]\n");
