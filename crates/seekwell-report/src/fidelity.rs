@@ -9,6 +9,10 @@ use serde::Serialize;
 /// What stands where nothing is known.
 const NONE: &str = "—";
 
+/// What lateness does not tell.
+const HANDED_OVER: &str = " Requests reached the device through other threads: lateness counts until \
+                           they were handed over, and when each got there is not known.";
+
 /// One replayed phase. All text is clean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Faith {
@@ -40,7 +44,7 @@ fn faith(phase: &Phase) -> Option<Faith> {
     Some(Faith {
         title: clean(&phase.title),
         verdict: clean(&worst.verdict),
-        sentence: sentence(worst),
+        sentence: sentence(worst) + if worst.handed_over { HANDED_OVER } else { "" },
         rows: rows(&phase.repeats.iter().filter(|r| r.fidelity.is_some()).collect::<Vec<_>>()),
     })
 }
@@ -169,6 +173,7 @@ mod tests {
             in_flight_error: Some(0.3),
             tasks: None,
             time_ratio: None,
+            handed_over: false,
             reordered: 0,
             skipped: BTreeMap::from([("write".into(), 4000), ("flush".into(), 20)]),
             skipped_other: 0,

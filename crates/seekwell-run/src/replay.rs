@@ -99,10 +99,13 @@ pub fn replay<W: Watcher>(
         return Ok(None);
     }
     check(options, &surveyed)?;
-    let lanes = lanes::prepare(options, &surveyed, host, &watcher)?;
+    let mut lanes = lanes::prepare(options, &surveyed, host, &watcher)?;
     announce(options, &surveyed, &lanes, &watcher);
 
     let mut session = Session::begin(host, watcher, purpose, lanes[0].inspection.clone())?;
+    for lane in &mut lanes {
+        lane.settle(session.engine(), options, &session.line);
+    }
     session.document.medium = Some(lanes[0].medium.clone());
     session.document.phases = lanes.iter().map(|l| record::phase(l, options, &surveyed)).collect();
     session.save();

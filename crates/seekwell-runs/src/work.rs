@@ -147,6 +147,10 @@ pub struct Fidelity {
     /// Time taken over the time the recording took at this speed, where requests had no times.
     #[serde(default)]
     pub time_ratio: Option<f64>,
+    /// Lateness ends where requests were handed to other threads: when those reached the device is
+    /// not known.
+    #[serde(default)]
+    pub handed_over: bool,
 }
 
 /// One step of a suite.

@@ -108,6 +108,12 @@ impl About {
         }
     }
 
+    /// Takes what was lost of so many requests.
+    pub fn lose(&mut self, losses: Losses, requests: u64) {
+        self.ends_missing = losses.unfinished.saturating_mul(100) > requests;
+        self.losses = losses;
+    }
+
     /// Whether nothing is known to be missing.
     pub fn complete(&self) -> bool {
         self.losses.lost_events == 0 && !self.cut_short && !self.ends_missing
@@ -206,4 +212,21 @@ pub struct Written {
     pub left_out: u64,
     /// Devices that the output calls otherwise than the trace: its name for each, and the new one.
     pub renamed: Vec<(String, String)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A trace of 177,305 requests, 77,305 of them without an end, was called complete.
+    #[test]
+    fn a_trace_is_incomplete_once_more_than_one_request_in_a_hundred_has_no_end() {
+        let complete = |unfinished, requests| {
+            let mut about = About::new("test", Clock::Start, Capture::Both);
+            about.lose(Losses { unfinished, ..Losses::default() }, requests);
+            about.complete()
+        };
+        assert!(complete(0, 0) && complete(1, 100) && !complete(2, 100));
+        assert!(!complete(77_305, 177_305));
+    }
 }

@@ -4,6 +4,10 @@ use super::buffers::Buffers;
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, major, minor};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A drive takes longer than this even for what its cache holds.
+const PROMPT: Duration = Duration::from_micros(50);
 
 /// Whether requests on a file are better handed to the kernel's worker threads at once.
 ///
@@ -31,13 +35,29 @@ fn without_queues(file: BorrowedFd<'_>) -> bool {
 /// Whether a read that must not wait is done, or can be.
 fn answers(file: BorrowedFd<'_>) -> bool {
     let Ok(mut buffers) = Buffers::new(1, 4096, |_| ()) else { return true };
-    let buffer = buffers.get(0);
+    let read = read(file, buffers.get(0), libc::RWF_NOWAIT);
+    !matches!(read, Err(libc::EAGAIN | libc::EOPNOTSUPP))
+}
+
+/// Whether a thread that waits for each of its requests on a file is soon free for the next, as on
+/// a device that is memory.
+pub fn is_prompt(file: BorrowedFd<'_>) -> bool {
+    let Ok(mut buffers) = Buffers::new(1, 4096, |_| ()) else { return false };
+    let mut took = [(); 9].map(|()| {
+        let begun = Instant::now();
+        read(file, buffers.get(0), 0).map_or(Duration::MAX, |_| begun.elapsed())
+    });
+    took.sort_unstable();
+    took[took.len() / 2] < PROMPT
+}
+
+/// Reads at the beginning of a file.
+fn read(file: BorrowedFd<'_>, buffer: &mut [u8], flags: i32) -> Result<usize, i32> {
     let vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: the vector names bytes of a buffer that is this function's own.
-    let read =
-        unsafe { libc::preadv2(file.as_raw_fd(), &raw const vector, 1, 0, libc::RWF_NOWAIT) };
-    let errno = std::io::Error::last_os_error().raw_os_error();
-    read >= 0 || !matches!(errno, Some(libc::EAGAIN | libc::EOPNOTSUPP))
+    // SAFETY: the vector names bytes of a buffer that is the caller's own.
+    let read = unsafe { libc::preadv2(file.as_raw_fd(), &raw const vector, 1, 0, flags) };
+    usize::try_from(read)
+        .map_err(|_| std::io::Error::last_os_error().raw_os_error().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -46,7 +66,6 @@ mod tests {
     use rustix::fs::{Mode, open};
     use std::os::fd::AsFd;
     use std::path::Path;
-    use std::time::{Duration, Instant};
 
     fn refused(path: &Path, flags: OFlags) -> bool {
         let file = open(path, OFlags::RDONLY | flags, Mode::empty()).unwrap();

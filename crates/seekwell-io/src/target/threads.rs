@@ -3,7 +3,7 @@
 
 use super::buffers::Buffers;
 use super::payload::{Payload, Stamped};
-use super::{Target, TargetError, Until};
+use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
 use crate::request::{Completion, Op, Tagged};
 use crate::units::Nanos;
@@ -60,6 +60,11 @@ impl Threads {
         seed: u64,
     ) -> Result<Self, TargetError> {
         Self::with(&[file], depth, max_bytes, Stamped::new(seed))
+    }
+
+    /// Whether one thread that makes each request on `file` itself is soon free for the next.
+    pub fn is_prompt(file: BorrowedFd<'_>) -> bool {
+        nowait::is_prompt(file)
     }
 }
 

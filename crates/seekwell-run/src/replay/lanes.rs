@@ -5,8 +5,10 @@ use crate::medium::{SMALLEST, Wanted, prepare as open};
 use crate::{Host, RunError, Source, Watcher, look};
 use seekwell_access::{Consent, FsSpace, plan_size};
 use seekwell_inspect::{Inspection, TargetKind};
-use seekwell_runs::Medium;
+use seekwell_io::target::{Engine, Threads, Uring};
+use seekwell_runs::{Medium, ReplayMode};
 use seekwell_trace::replay::{DeviceSurvey, Placing};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// Requests outstanding at most, where nothing else is asked for.
@@ -40,6 +42,48 @@ pub struct Lane {
     pub depth: u32,
     /// Longer reads and writes are split.
     pub longest_bytes: u32,
+    /// Which thread takes them to the device.
+    pub taken: Taken,
+}
+
+/// Which thread takes requests to the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The one that keeps the times; the device does many at once.
+    ByIssuer,
+    /// The same, and it waits for each.
+    OneByOne,
+    /// Others, and when those got there is not known.
+    ByOthers,
+}
+
+impl Lane {
+    /// Settles which thread takes requests to the device once it is known what issues them. What
+    /// is wanted at a time is handed to no other thread where the issuing one can do it itself:
+    /// how late others are would not be known.
+    pub fn settle(&mut self, engine: Engine, options: &ReplayOptions, watcher: &impl Watcher) {
+        let Source::Opened { opened, .. } = &self.source else { return };
+        let hands_over = Uring::hands_over(opened.as_fd());
+        let others = hands_over || engine == Engine::Threads;
+        if !others || options.mode == ReplayMode::Depth || self.depth == 1 {
+            return;
+        }
+        let path = self.path.display();
+        let may_choose = engine != Engine::IoUring && options.depth.is_none();
+        if hands_over && may_choose && Threads::is_prompt(opened.as_fd()) {
+            (self.taken, self.depth) = (Taken::OneByOne, 1);
+            watcher.note(&format!(
+                "{path} cannot be asked without waiting: the thread that keeps the times makes \
+                 each request itself, one after the other"
+            ));
+        } else {
+            self.taken = Taken::ByOthers;
+            watcher.note(&format!(
+                "requests reach {path} through other threads: lateness counts until they are \
+                 handed over, and when each got there is not known"
+            ));
+        }
+    }
 }
 
 /// What is to be played where.
@@ -174,6 +218,7 @@ fn lane(
         writes,
         depth,
         longest_bytes,
+        taken: Taken::ByIssuer,
     })
 }
 

@@ -1,7 +1,7 @@
 //! One round: every lane on a thread of its own, all against one base time.
 
 use super::ReplayOptions;
-use super::lanes::Lane;
+use super::lanes::{Lane, Taken};
 use crate::executor::{dispatcher, share};
 use crate::{Host, Source, Watcher};
 use seekwell_io::clock::Clock;
@@ -198,7 +198,9 @@ impl Stage<'_> {
         base: Nanos,
         target: &mut T,
     ) -> Result<(Measurement, Feed, Fidelity), EngineError> {
-        let tags = self.options.tags.map_or(lane.depth, |(_, tags)| tags.min(lane.depth));
+        // A thread that waits for its own request is no device that is full.
+        let room = if lane.taken == Taken::OneByOne { u32::MAX } else { lane.depth };
+        let tags = self.options.tags.map_or(room, |(_, tags)| tags.min(room));
         let fidelity = Fidelity::new(tags, self.options.late);
         let speed = self.options.speed;
         Ok(match self.options.mode {

@@ -1,6 +1,6 @@
 //! What of a replay goes into the run document.
 
-use super::lanes::Lane;
+use super::lanes::{Lane, Taken};
 use super::play::{PlayError, Played};
 use super::{ReplayOptions, Surveyed, Targets};
 use crate::{Session, Watcher};
@@ -138,7 +138,8 @@ fn repeat_of(lane: &Lane, played: &Played, seed: u64, cpu_share: f64) -> Repeat 
     if repeat.invalid.is_none() {
         repeat.invalid = judged(&played.fidelity, &path_text(&lane.path));
     }
-    repeat.fidelity = Some(fidelity(&played.fidelity, &skipped));
+    let handed_over = lane.taken == Taken::ByOthers;
+    repeat.fidelity = Some(Fidelity { handed_over, ..fidelity(&played.fidelity, &skipped) });
     repeat
 }
 
@@ -180,6 +181,7 @@ pub fn fidelity(from: &seekwell_trace::replay::Fidelity, skipped: &Skipped) -> F
         backwards: skipped.backwards,
         tasks: (skipped.tasks > 0).then_some(skipped.tasks),
         time_ratio: None,
+        handed_over: false,
     }
 }
 

@@ -255,6 +255,7 @@ pub fn fidelity() -> Fidelity {
         in_flight_error: Some(0.2),
         tasks: None,
         time_ratio: None,
+        handed_over: false,
         reordered: 0,
         skipped: BTreeMap::from([("write".into(), 10)]),
         skipped_other: 0,

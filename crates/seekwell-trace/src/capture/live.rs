@@ -233,9 +233,8 @@ impl Recording {
         let mut losses = self.pair.losses();
         losses.unfinished = losses.unfinished.saturating_sub(self.forgotten);
         losses.lost_events = self.pump.shared.lost.load(Relaxed) + self.unreadable;
-        self.about.losses = losses;
         let requests = self.counts.requests.load(Relaxed);
-        self.about.ends_missing = losses.unfinished * 100 > requests;
+        self.about.lose(losses, requests);
         let spent = cpu_ns().saturating_sub(self.cpu_ns_at_start);
         self.about.recording_cost_ns_per_request = spent.checked_div(requests);
     }
