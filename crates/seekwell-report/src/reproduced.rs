@@ -4,7 +4,7 @@ use crate::html::{ReportError, of_text};
 use crate::terminal::table;
 use crate::text::{escape_html, escape_markdown, wrap};
 use seekwell_reproduce::{
-    Better, DOCUMENTS, How, NEAR, Reproduced, Summary, effects, is_same_direction, summary,
+    Basis, Better, Count, DOCUMENTS, NEAR, Reproduced, Summary, effects, is_shown, ratios, summary,
 };
 use seekwell_stats::signed;
 use serde_json::{Value, json};
@@ -22,13 +22,13 @@ pub fn terminal(rows: &[Reproduced], width: usize) -> String {
                 figure(row.row.published),
                 row.modelled.map_or_else(|| "–".to_owned(), figure),
                 error(row),
-                mark(row).to_owned(),
+                mark(row),
             ]
         });
         let header = [title.as_str(), "published", "modelled", "error", ""];
         out += &table(&header, cells, width);
-        for why in whys(group) {
-            out += &lines(&why, width, "    ");
+        for said in said_of(group) {
+            out += &lines(&said, width, "    ");
         }
         out.push('\n');
     }
@@ -42,8 +42,8 @@ pub fn markdown(rows: &[Reproduced]) -> String {
     out += "| test | configuration | unit | published | modelled | error | |\n";
     out += "|---|---|---|---:|---:|---:|---|\n";
     for row in rows {
-        let said = [mark(row).to_owned(), row.why().unwrap_or_default().to_owned()];
-        let said: Vec<&str> = said.iter().map(String::as_str).filter(|s| !s.is_empty()).collect();
+        let mark = mark(row);
+        let said = [Some(mark.as_str()), row.why()].into_iter().flatten().collect::<Vec<_>>();
         let cells = [
             &format!("{} {}", row.row.document, row.row.what),
             row.row.configuration,
@@ -55,6 +55,30 @@ pub fn markdown(rows: &[Reproduced]) -> String {
         ]
         .map(escape_markdown);
         out += &format!("| {} |\n", cells.join(" | "));
+    }
+    out += "\n## Effects\n\n| test | from | to | published | modelled | |\n";
+    out += "|---|---|---|---:|---:|---|\n";
+    for pair in effects(rows) {
+        let [published, modelled] = ratios(pair).unwrap_or_default().map(|r| format!("× {r:.2}"));
+        let [a, b] = pair.map(|row| &row.row);
+        let cells = [
+            format!("{} {}", a.document, a.what).as_str(),
+            a.configuration,
+            b.configuration,
+            &published,
+            &modelled,
+            if is_shown(pair) { "shown" } else { "not shown" },
+        ]
+        .map(escape_markdown);
+        out += &format!("| {} |\n", cells.join(" | "));
+    }
+    out += "\n## Inputs of the workloads\n\n| test | inputs |\n|---|---|\n";
+    for (_, group) in groups(rows) {
+        let row = &group[0].row;
+        if let Some(inputs) = row.inputs() {
+            let test = escape_markdown(&format!("{} {}", row.document, row.what));
+            out += &format!("| {test} | {} |\n", escape_markdown(inputs));
+        }
     }
     out
 }
@@ -90,20 +114,20 @@ pub fn html(rows: &[Reproduced]) -> Result<String, ReportError> {
     of_text("Published and modelled · seekwell", &body)
 }
 
-/// The rows of one test, under what it measured, with why any is not near.
+/// The rows of one test, under what it measured, with what has to be said of them.
 fn section(group: &[Reproduced]) -> String {
     let figures = group.iter().flat_map(|row| [Some(row.row.published), row.modelled]);
     let most = figures.flatten().fold(0.0, f64::max);
     let lines: String = group.iter().map(|row| line(row, most)).collect();
     let row = &group[0].row;
-    let whys = whys(group).into_iter().map(|why| {
-        format!("<tr><td colspan=\"6\" class=\"hint\">{}</td></tr>\n", escape_html(&why))
+    let said = said_of(group).into_iter().map(|said| {
+        format!("<tr><td colspan=\"6\" class=\"hint\">{}</td></tr>\n", escape_html(&said))
     });
     format!(
         "<tbody><tr><th colspan=\"6\" scope=\"rowgroup\">{}, {}</th></tr>\n{lines}{}</tbody>\n",
         escape_html(&row.what),
         escape_html(row.unit),
-        whys.collect::<String>()
+        said.collect::<String>()
     )
 }
 
@@ -140,7 +164,7 @@ fn bars(row: &Reproduced, most: f64) -> String {
     )
 }
 
-/// The document `seekwell/reproduced/1`.
+/// The document `seekwell/reproduced/2`.
 pub fn document(rows: &[Reproduced]) -> Value {
     let sum = summary(rows);
     let shown: Vec<Value> = rows
@@ -159,31 +183,41 @@ pub fn document(rows: &[Reproduced]) -> Value {
                 "error": row.error(),
                 "is_near": row.is_near(),
                 "fitted": row.fitted,
+                "basis": row.basis.name(),
+                "inputs": row.row.inputs(),
                 "why": row.why(),
             })
         })
         .collect();
-    let wrong: Vec<Value> = effects(rows)
-        .filter(|pair| !is_same_direction(*pair))
-        .map(|[a, b]| json!([a.row.id(), b.row.id()]))
+    let effects: Vec<Value> = effects(rows)
+        .map(|pair| {
+            let [from, to] = pair.map(|row| row.row.id());
+            let [published, modelled] = ratios(pair).unwrap_or_default();
+            json!({
+                "from": from,
+                "to": to,
+                "published_ratio": published,
+                "modelled_ratio": modelled,
+                "is_shown": is_shown(pair),
+            })
+        })
         .collect();
+    let count = |count: Count| json!({ "rows": count.rows, "near": count.near });
     json!({
-        "schema": "seekwell/reproduced/1",
+        "schema": "seekwell/reproduced/2",
         "modelled": true,
         "rows": shown,
+        "effects": effects,
         "summary": {
             "rows": sum.rows,
-            "fitted": sum.fitted,
+            "predicted": count(sum.predicted),
+            "carried_over": count(sum.carried_over),
+            "fitted": count(sum.fitted),
             "not_modelled": sum.not_modelled,
-            "predicted": sum.predicted,
-            "near": sum.near,
             "near_error": NEAR,
-            "host_alone": sum.host_alone,
-            "host_alone_near": sum.host_alone_near,
             "effects": sum.effects,
-            "directions": sum.directions,
+            "shown": sum.shown,
         },
-        "wrong_direction": wrong,
     })
 }
 
@@ -197,32 +231,31 @@ fn groups(rows: &[Reproduced]) -> impl Iterator<Item = (String, &[Reproduced])> 
     )
 }
 
-/// What has to be said of some rows, each thing once.
-fn whys(group: &[Reproduced]) -> Vec<String> {
-    let mut whys: Vec<String> = Vec::new();
-    for row in group {
-        if let Some(why) = row.why()
-            && !whys.iter().any(|known| known == why)
-        {
-            whys.push(why.to_owned());
+/// What has to be said of the rows of a test, each thing once: their inputs, and why any is not
+/// near.
+fn said_of(group: &[Reproduced]) -> Vec<String> {
+    let inputs = group[0].row.inputs().map(|inputs| format!("Inputs: {inputs}."));
+    let mut said: Vec<String> = inputs.into_iter().collect();
+    for why in group.iter().filter_map(Reproduced::why) {
+        if !said.iter().any(|known| known == why) {
+            said.push(why.to_owned());
         }
     }
-    whys
+    said
 }
 
 fn lines(text: &str, width: usize, indent: &str) -> String {
     wrap(text, width, indent, indent).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// How near a row is: in words, for nobody is to need a colour.
-fn mark(row: &Reproduced) -> &'static str {
-    match (&row.row.how, row.is_near(), row.fitted.is_empty()) {
-        (How::Recorded { .. }, Some(true), _) => "near, as recorded",
-        (How::Recorded { .. }, ..) => "missed, as recorded",
-        (How::NotModelled { .. }, ..) | (_, None, _) => "not modelled",
-        (_, _, false) => "fitted",
-        (_, Some(true), true) => "near",
-        (_, Some(false), true) => "missed",
+/// What a figure rests on and how near it is: in words, for nobody is to need a colour.
+fn mark(row: &Reproduced) -> String {
+    let basis = row.basis.name();
+    match (row.is_near(), row.basis) {
+        (Some(true), Basis::Predicted) => "near".to_owned(),
+        (Some(false), Basis::Predicted) => "missed".to_owned(),
+        (Some(false), _) => format!("missed, {basis}"),
+        _ => basis.to_owned(),
     }
 }
 
@@ -245,26 +278,21 @@ fn sentence(sum: &Summary) -> String {
         0 => String::new(),
         _ => format!(" ({:.0} %)", 100.0 * part as f64 / whole as f64),
     };
-    let with_disk = sum.predicted - sum.host_alone;
-    let with_disk_near = sum.near - sum.host_alone_near;
+    let of = |count: Count| format!("{} of {}", count.near, count.rows);
     format!(
-        "{} published figures: {} used for fitting, {} not modelled, {} predicted. Of these, {}{} \
-         are within {:.0} % of what was published; without the {} that involve only the host and \
-         no disk, {} of {}{}. Of {} effects between neighbouring configurations, {} go the right \
-         way{}.",
+        "{} published figures. Predicted, with no fitted figure to determine them: {} within \
+         {:.0} %{}. Carried over from a fitted figure or a re-recorded trace: {}. Fitted: {}. Not \
+         modelled: {}. Effects between neighbouring configurations, with direction and at least \
+         a third of the published size: {} of {}{}.",
         sum.rows,
-        sum.fitted,
-        sum.not_modelled,
-        sum.predicted,
-        sum.near,
-        share(sum.near, sum.predicted),
+        of(sum.predicted),
         NEAR * 100.0,
-        sum.host_alone,
-        with_disk_near,
-        with_disk,
-        share(with_disk_near, with_disk),
+        share(sum.predicted.near, sum.predicted.rows),
+        of(sum.carried_over),
+        of(sum.fitted),
+        sum.not_modelled,
+        sum.shown,
         sum.effects,
-        sum.directions,
-        share(sum.directions, sum.effects),
+        share(sum.shown, sum.effects),
     )
 }

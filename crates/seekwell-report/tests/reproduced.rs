@@ -1,15 +1,22 @@
-//! Every published figure, modelled anew: what is promised of the whole, and that the page in docs
-//! is the one this program writes.
+//! Every published figure is modelled: what is promised of the whole, and that the page in docs is
+//! the one this program writes.
 
 use seekwell_report::reproduced::{document, html, markdown, terminal};
-use seekwell_reproduce::{How, Reproduced, reproduce, rows, summary};
+use seekwell_reproduce::{
+    Basis, How, Reproduced, effects, is_shown, ratios, reproduce, rows, summary,
+};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// The page's own words above the table.
-const HEAD: &str = "# Published and modelled\n\nWritten by `seekwell reproduce --markdown`. A row \
-                    that a parameter of its machine was fitted on does not count as reproduced; \
-                    `seekwell machine show` tells which and where every other value is from.\n\n";
+const HEAD: &str = "# Published and modelled\n\nWritten by `seekwell reproduce --markdown`.\n\n\
+                    - *near*, *missed*: predicted. No figure that was fitted determines it.\n\
+                    - *carried over*: it repeats a fitted figure of the same test within 0.5 %, or \
+                    is a property of a re-recorded trace.\n\
+                    - *fitted*: a parameter of the machine was fitted on it; the error is what \
+                    remains. `seekwell machine show` tells which parameter, and where every other \
+                    value is from.\n\nA figure is near within 15 %, or where a published share of \
+                    the processor, printed without decimals, is what it rounds to.\n\n";
 
 #[test]
 fn the_published_figures_are_reproduced_as_the_page_says() {
@@ -18,8 +25,7 @@ fn the_published_figures_are_reproduced_as_the_page_says() {
         .expect("all machines and traces ship");
     let sum = summary(&reproduced);
     eprintln!("{sum:?}");
-    // 60 % is wanted. This keeps what was reached.
-    assert!(sum.near * 100 >= sum.predicted * 60, "{} of {} are near", sum.near, sum.predicted);
+    the_effect_of_the_first_document_is_predicted(&reproduced);
     every_miss_has_a_sentence(&reproduced);
     every_fitted_figure_exists(&reproduced);
     page(&reproduced);
@@ -29,7 +35,18 @@ fn the_published_figures_are_reproduced_as_the_page_says() {
     assert!(
         page.contains("◇ MODELLED") && page.contains("<h2>R3 ") && page.contains("database heavy")
     );
-    assert_eq!(document(&reproduced)["summary"]["near"], sum.near);
+    assert_eq!(document(&reproduced)["summary"]["predicted"]["near"], sum.predicted.near);
+}
+
+/// Story: the write buffer of the modelled drive sorted everything by itself, so that queueing sped
+/// up deletes by 4 %, where the document has 112 %.
+fn the_effect_of_the_first_document_is_predicted(rows: &[Reproduced]) {
+    for test in ["R0 sequential delete", "R0 random delete"] {
+        let of = |pair: &[&Reproduced; 2]| pair[1].row.id() == format!("{test}, AHCI");
+        let pair = effects(rows).find(of).expect("it is an effect");
+        assert!(is_shown(pair), "{test}: {:?}", ratios(pair));
+        assert_eq!(pair[1].basis, Basis::Predicted, "{test}");
+    }
 }
 
 fn every_miss_has_a_sentence(rows: &[Reproduced]) {

@@ -1,8 +1,9 @@
 //! Published figures beside what modelled machines give: `seekwell reproduce`.
 //!
 //! [`rows()`] holds every numeric figure of the five documents with the machine that models it and
-//! the workload that gives the modelled one. What a row was used to fit a parameter of its machine
-//! with is told by the machine's description, and such a row never counts as reproduced.
+//! the workload that gives the modelled one. [`Basis`] keeps apart what was predicted, what only
+//! repeats a figure that was fitted, and what was fitted; the machine's description says which rows
+//! its parameters were fitted on.
 
 mod play;
 mod row;
@@ -12,5 +13,6 @@ mod run;
 pub use row::{Better, Drawn, Figure, How, Pace, Played, Property, Rate, Row};
 pub use rows::{DOCUMENTS, rows};
 pub use run::{
-    NEAR, ReproduceError, Reproduced, Summary, effects, is_same_direction, reproduce, summary,
+    Basis, Count, NEAR, ReproduceError, Reproduced, Summary, effects, is_shown, ratios, reproduce,
+    summary,
 };

@@ -53,6 +53,15 @@ impl Row {
         figures.into_iter().map(row).collect()
     }
 
+    /// Whose the workload's inputs are: the document's own, or assumed here. `None` where there is
+    /// no workload.
+    pub const fn inputs(&self) -> Option<&'static str> {
+        match &self.how {
+            How::Drawn(Drawn { inputs, .. }) | How::Played(Played { inputs, .. }) => Some(*inputs),
+            _ => None,
+        }
+    }
+
     /// `R0 sequential create, AHCI`: what fitted parameters name.
     pub fn id(&self) -> String {
         format!("{} {}, {}", self.document, self.what, self.configuration)
@@ -119,8 +128,12 @@ pub struct Drawn {
     /// Writes at random beside it all the while, which are not counted: how many are outstanding,
     /// and the bytes of each.
     pub beside_writes: Option<(u32, u32)>,
+    /// Share of requests, in percent, that the host's page cache answers: the disk never sees them.
+    pub cached_percent: u8,
     /// What the figure is.
     pub reads_off: Rate,
+    /// Whose these values are: the document's own, or assumed here.
+    pub inputs: &'static str,
 }
 
 /// What is read off a workload.
@@ -155,6 +168,8 @@ pub struct Played {
     /// What the recording's host took for one thing, in nanoseconds, and the name under
     /// `host.work_ns` of what the modelled one takes: it thinks so much longer.
     pub thinks: Option<(&'static str, f64)>,
+    /// What of it is the document's own, and what assumed here.
+    pub inputs: &'static str,
 }
 
 /// What decides when a request of a trace is issued.

@@ -15,8 +15,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// A modelled figure within this share of the published one is met.
 pub const NEAR: f64 = 0.15;
-/// Published figures further apart than this are an effect, whose direction a model has to show.
+/// A modelled figure within this share of a fitted sibling's repeats it.
+const REPEATS: f64 = 0.005;
+/// Published figures further apart than this are an effect, which a model has to show.
 const EFFECT: f64 = 0.03;
+/// A modelled effect is shown if it is at most so many times as large as the published one, and the
+/// other way round.
+const MAGNITUDE: f64 = 3.0;
 
 /// Why the rows could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +55,31 @@ classify!(ReproduceError {
     Interrupted: Interrupted;
 });
 
+/// What a modelled figure rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// No row that was fitted determines it.
+    Predicted,
+    /// It repeats the figure of a row that was fitted, or is a property of a re-recorded trace.
+    CarriedOver,
+    /// A parameter of the machine was fitted on it.
+    Fitted,
+    /// There is none.
+    NotModelled,
+}
+
+impl Basis {
+    /// The word in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Predicted => "predicted",
+            Self::CarriedOver => "carried over",
+            Self::Fitted => "fitted",
+            Self::NotModelled => "not modelled",
+        }
+    }
+}
+
 /// A row and its modelled figure.
 #[derive(Debug, Clone)]
 pub struct Reproduced {
@@ -57,8 +87,10 @@ pub struct Reproduced {
     pub row: Row,
     /// The modelled figure, where a model tells it.
     pub modelled: Option<f64>,
-    /// Parameters of the machine that were fitted on this row; then it does not count.
+    /// Parameters of the machine that were fitted on this row.
     pub fitted: Vec<String>,
+    /// What the modelled figure rests on.
+    pub basis: Basis,
 }
 
 impl Reproduced {
@@ -67,9 +99,12 @@ impl Reproduced {
         self.modelled.map(|modelled| modelled / self.row.published - 1.0)
     }
 
-    /// Whether the figure is within [`NEAR`]; `None` where no model tells it.
+    /// Whether the figure is within [`NEAR`], or rounds to a published share of the processor,
+    /// which has no decimals; `None` where there is no figure.
     pub fn is_near(&self) -> Option<bool> {
-        self.error().map(|error| error.abs() <= NEAR)
+        let modelled = self.modelled?;
+        let is_printed_so = self.row.unit == "%CP" && modelled.round() == self.row.published;
+        Some(is_printed_so || self.error()?.abs() <= NEAR)
     }
 
     /// Why there is no figure, or why it is not near.
@@ -82,27 +117,32 @@ impl Reproduced {
     }
 }
 
+/// Rows of one basis.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How many there are.
+    pub rows: usize,
+    /// How many of them are near.
+    pub near: usize,
+}
+
 /// What all rows amount to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Rows.
     pub rows: usize,
-    /// Rows that a parameter was fitted on.
-    pub fitted: usize,
-    /// Rows that no model tells.
+    /// [`Basis::Predicted`].
+    pub predicted: Count,
+    /// [`Basis::CarriedOver`].
+    pub carried_over: Count,
+    /// [`Basis::Fitted`].
+    pub fitted: Count,
+    /// [`Basis::NotModelled`].
     pub not_modelled: usize,
-    /// Rows that were modelled and not fitted.
-    pub predicted: usize,
-    /// Of these, how many are near.
-    pub near: usize,
-    /// Predicted rows that rest on the host's own work alone: no disk takes part in them.
-    pub host_alone: usize,
-    /// Of these, how many are near.
-    pub host_alone_near: usize,
-    /// Effects: neighbouring configurations whose published figures differ.
+    /// Neighbouring configurations whose published figures differ, not fitted at both ends.
     pub effects: usize,
-    /// Of these, how many the models show in the same direction.
-    pub directions: usize,
+    /// How many of these the models show.
+    pub shown: usize,
 }
 
 /// Runs the rows that `wanted` picks, on as many threads as `threads`; `progress` hears the share
@@ -146,6 +186,7 @@ pub fn reproduce(
     let reproduced = rows.into_iter().enumerate().map(|(index, row)| Reproduced {
         fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row.id())),
         modelled: figures.remove(&index).flatten(),
+        basis: Basis::NotModelled,
         row,
     });
     let mut reproduced: Vec<Reproduced> = reproduced.collect();
@@ -156,7 +197,30 @@ pub fn reproduce(
             None => reproduced[index].modelled,
         };
     }
+    for index in 0..reproduced.len() {
+        reproduced[index].basis = basis(&reproduced[index], &reproduced);
+    }
     Ok(reproduced)
+}
+
+fn basis(this: &Reproduced, rows: &[Reproduced]) -> Basis {
+    let Some(modelled) = this.modelled else { return Basis::NotModelled };
+    if !this.fitted.is_empty() {
+        return Basis::Fitted;
+    }
+    let repeats = |other: &Reproduced| {
+        !other.fitted.is_empty()
+            && (other.row.document, &other.row.what) == (this.row.document, &this.row.what)
+            && other.modelled.is_some_and(|fitted| (modelled / fitted - 1.0).abs() <= REPEATS)
+    };
+    let is_given = match &this.row.how {
+        How::Recorded { .. } => true,
+        // The host alone takes all of the processor, whatever one of its works takes.
+        How::Processor { of, .. } => about(&this.row, of, rows)
+            .is_some_and(|other| matches!(other.row.how, How::Host { .. })),
+        _ => false,
+    };
+    if is_given || rows.iter().any(repeats) { Basis::CarriedOver } else { Basis::Predicted }
 }
 
 /// The share of the processor that a row tells, from the figure of the row it is about; `None` for
@@ -231,7 +295,7 @@ fn figure(
             let measured = drawn(model()?, workload).map_err(failed)?;
             Some(read_off(&measured, workload))
         }
-        How::Played(Played { trace, pace, figure, thinks }) => {
+        How::Played(Played { trace, pace, figure, thinks, .. }) => {
             let speed = match thinks {
                 Some((work, recorded_ns)) => recorded_ns / work_ns(row, work, models)?,
                 None => 1.0,
@@ -259,45 +323,34 @@ fn read_off(measured: &Measurement, workload: &Drawn) -> f64 {
     let sum = |what: fn(&Measurement, Op) -> u64| -> f64 {
         ops.iter().map(|op| what(measured, *op) as f64).sum::<f64>() / seconds
     };
-    match workload.reads_off {
+    let of_disk = match workload.reads_off {
         Rate::BytesPer(unit) => sum(|m, op| m.op(op).bytes) / unit,
         Rate::RequestsPer(unit) => sum(|m, op| m.op(op).requests) / unit,
-    }
+    };
+    of_disk / (1.0 - f64::from(workload.cached_percent) / 100.0)
 }
 
 /// What all of `rows` amount to.
 pub fn summary(rows: &[Reproduced]) -> Summary {
     let mut sum = Summary { rows: rows.len(), ..Summary::default() };
     for row in rows {
-        match (row.modelled, row.fitted.is_empty()) {
-            (None, _) => sum.not_modelled += 1,
-            (Some(_), false) => sum.fitted += 1,
-            (Some(_), true) => {
-                let is_near = usize::from(row.is_near() == Some(true));
-                let is_host_alone = usize::from(is_host_alone(&row.row, rows));
-                sum.predicted += 1;
-                sum.near += is_near;
-                sum.host_alone += is_host_alone;
-                sum.host_alone_near += is_host_alone * is_near;
+        let count = match row.basis {
+            Basis::Predicted => &mut sum.predicted,
+            Basis::CarriedOver => &mut sum.carried_over,
+            Basis::Fitted => &mut sum.fitted,
+            Basis::NotModelled => {
+                sum.not_modelled += 1;
+                continue;
             }
-        }
+        };
+        count.rows += 1;
+        count.near += usize::from(row.is_near() == Some(true));
     }
     for pair in effects(rows) {
         sum.effects += 1;
-        sum.directions += usize::from(is_same_direction(pair));
+        sum.shown += usize::from(is_shown(pair));
     }
     sum
-}
-
-/// Whether a row is about the host's own work, or about the share of the processor that it takes.
-fn is_host_alone(row: &Row, rows: &[Reproduced]) -> bool {
-    match &row.how {
-        How::Host { .. } => true,
-        How::Processor { of, .. } => {
-            about(row, of, rows).is_some_and(|other| matches!(other.row.how, How::Host { .. }))
-        }
-        _ => false,
-    }
 }
 
 /// The row of the same configuration that is named.
@@ -311,7 +364,8 @@ fn about<'a>(row: &Row, of: &str, rows: &'a [Reproduced]) -> Option<&'a Reproduc
     rows.iter().find(same)
 }
 
-/// Neighbouring configurations of one test whose published figures differ.
+/// Neighbouring configurations of one test whose published figures differ, by more than a rounded
+/// share of the processor can; not those fitted at both ends, where the model has no say.
 pub fn effects(rows: &[Reproduced]) -> impl Iterator<Item = [&Reproduced; 2]> {
     rows.iter().enumerate().filter_map(|(index, b)| {
         let same = |a: &&Reproduced| {
@@ -320,15 +374,75 @@ pub fn effects(rows: &[Reproduced]) -> impl Iterator<Item = [&Reproduced; 2]> {
                 && !b.row.machine.is_empty()
         };
         let a = rows[..index].iter().rev().find(same)?;
-        let differ = (b.row.published / a.row.published - 1.0).abs() > EFFECT;
-        (differ && a.modelled.is_some() && b.modelled.is_some()).then_some([a, b])
+        let rounding = if b.row.unit == "%CP" { 1.0 } else { 0.0 };
+        let by = (b.row.published - a.row.published).abs();
+        let differ = by > rounding && by / a.row.published > EFFECT;
+        let is_free = a.fitted.is_empty() || b.fitted.is_empty();
+        (differ && is_free && a.modelled.is_some() && b.modelled.is_some()).then_some([a, b])
     })
 }
 
-/// Whether the models differ as the published figures do.
-pub fn is_same_direction([a, b]: [&Reproduced; 2]) -> bool {
-    match (a.modelled, b.modelled) {
-        (Some(x), Some(y)) => (y > x) == (b.row.published > a.row.published) && x != y,
-        _ => false,
+/// How many times as large the second figure is as the first, published and modelled.
+pub fn ratios([a, b]: [&Reproduced; 2]) -> Option<[f64; 2]> {
+    Some([b.row.published / a.row.published, b.modelled? / a.modelled?])
+}
+
+/// Whether the models differ as the published figures do: in the same direction, and by a third to
+/// three times as much.
+pub fn is_shown(pair: [&Reproduced; 2]) -> bool {
+    let Some([published, modelled]) = ratios(pair).map(|ratios| ratios.map(f64::ln)) else {
+        return false;
+    };
+    (1.0 / MAGNITUDE..=MAGNITUDE).contains(&(modelled / published))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Better;
+
+    fn row(what: &str, published: f64, modelled: f64, fitted: bool) -> Reproduced {
+        Reproduced {
+            row: Row {
+                document: "R9",
+                what: what.to_owned(),
+                configuration: "",
+                machine: "some",
+                unit: "/s",
+                better: Better::Higher,
+                published,
+                how: How::Host { work: "", per_s: 1.0 },
+            },
+            modelled: Some(modelled),
+            fitted: if fitted { vec!["drive.rpm".to_owned()] } else { Vec::new() },
+            basis: Basis::NotModelled,
+        }
+    }
+
+    #[test]
+    fn a_figure_that_repeats_a_fitted_one_is_no_prediction() {
+        let rows = [
+            row("a", 100.0, 100.0, true),
+            row("a", 104.0, 100.4, false),
+            row("a", 104.0, 100.6, false),
+            row("b", 104.0, 100.0, false),
+        ];
+        let bases = rows.each_ref().map(|row| basis(row, &rows));
+        use Basis::{CarriedOver, Fitted, Predicted};
+        assert_eq!(bases, [Fitted, CarriedOver, Predicted, Predicted]);
+    }
+
+    #[test]
+    fn an_effect_is_shown_with_its_direction_and_a_third_of_its_size() {
+        let shown = |published, modelled, fitted| {
+            let rows = [row("a", 100.0, 100.0, fitted), row("a", published, modelled, fitted)];
+            effects(&rows).map(is_shown).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(200.0, 130.0, false), [true]);
+        assert_eq!(shown(200.0, 120.0, false), [false], "a right direction alone is nothing");
+        assert_eq!(shown(200.0, 50.0, false), [false]);
+        assert_eq!(shown(110.0, 200.0, false), [false], "seven times the published effect");
+        assert_eq!(shown(102.0, 130.0, false), [false; 0], "no effect was published");
+        assert_eq!(shown(200.0, 200.0, true), [true; 0], "both ends were fitted");
     }
 }

@@ -127,6 +127,24 @@ fn a_model_answers_what_if_and_says_that_it_is_one() {
     assert!(queued > 1.4 * unqueued, "queueing gains: {queued} against {unqueued}");
 }
 
+/// Story: the documented `--set controller.kind=ide` ended in "controller.slots: no such key".
+#[test]
+fn another_kind_of_part_comes_with_its_defaults() {
+    let home = tempfile::tempdir().expect("a folder");
+    let bench = |on: &str, set: &str| {
+        let args = ["bench", "--on", on, "--set", set, "--rw=randread", "--iodepth=8"];
+        let done =
+            run(home.path(), &[&args[..], &["--runtime=2s", "--no-keep", "--json"]].concat());
+        assert_eq!(done.status, 0, "{set}: {}", done.err);
+    };
+    bench("p4sbe-ich8-ahci.toml", "controller.kind=ide");
+    bench("p4sbe-ich8-piix.toml", "controller.kind=ahci");
+    bench("p4sbe-ich8-piix.toml", "controller.kind=none");
+    bench("sata-7200.toml", "drive.kind=ssd");
+    bench("sata-ssd.toml", "drive.kind=hdd");
+    bench("megaraid1600-pci32-33.toml", "drive.kind=ssd");
+}
+
 #[test]
 fn what_a_model_cannot_do_is_refused() {
     let home = tempfile::tempdir().expect("a folder");

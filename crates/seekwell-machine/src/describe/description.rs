@@ -7,6 +7,10 @@ use seekwell_sys::nearest;
 
 /// The key that names a part whose keys hold where a table has none of its own.
 const PART: &str = "part";
+/// The key that decides which other keys a table has.
+const KIND: &str = "kind";
+/// Keys that a table keeps when its kind changes.
+const KEPT: [&str; 2] = ["count", "fast"];
 /// Parts within parts.
 const MOST_PARTS: usize = 8;
 
@@ -51,7 +55,8 @@ impl Description {
     }
 
     /// Makes one value different: `controller.kind`, `ide`. A value is read as TOML, and as text
-    /// where it is none; the key `drive.part` puts another part in.
+    /// where it is none. The key `drive.part` puts another part in, and so does another
+    /// `drive.kind` where a part of that name holds the kind's defaults.
     ///
     /// # Errors
     /// [`DescribeError`] where the key leads through something that is no table. Whether it means
@@ -79,8 +84,16 @@ impl Description {
             }
             at = at.get_mut(key).ok_or_else(refused)?;
         }
+        let switched = match &node.value {
+            Value::Text(kind) if *last == KIND => defaults(kind, at, parts)?,
+            _ => None,
+        };
         match at.value {
             Value::Table(_) if *last == PART => *at = node,
+            Value::Table(_) if let Some(defaults) = switched => {
+                *at = defaults;
+                at.put(last, node);
+            }
             Value::Table(_) => at.put(last, node),
             _ => return Err(refused()),
         }
@@ -109,6 +122,30 @@ impl Description {
     pub const fn root(&self) -> &Node {
         &self.root
     }
+}
+
+/// The part that holds a kind's defaults, with what `old` keeps; `None` where `old` is of that kind
+/// already, or no part bears the kind's name.
+fn defaults(kind: &str, old: &Node, parts: &dyn Parts) -> Result<Option<Node>, DescribeError> {
+    let is = |node: &Node| match node.get(KIND).map(|node| &node.value) {
+        Some(Value::Text(found)) => found == kind,
+        _ => false,
+    };
+    let Some(text) = parts.text(kind).filter(|_| !is(old)) else { return Ok(None) };
+    let mut made = Node::parse(&format!("parts/{kind}.toml"), &text)?;
+    for word in Description::WORDS {
+        made.take(word);
+    }
+    expand(&mut made, "", parts, &mut vec![kind.to_owned()])?;
+    if !is(&made) {
+        return Ok(None);
+    }
+    for key in KEPT {
+        if let Some(node) = old.get(key) {
+            made.put(key, node.clone());
+        }
+    }
+    Ok(Some(made))
 }
 
 /// A value typed on the command line.

@@ -44,6 +44,7 @@ fn empty() -> Shelf {
 fn shelf() -> Shelf {
     Shelf(BTreeMap::from([
         ("atlas", "title = \"Atlas\"\nfrom = \"datasheet\"\nrpm = 15_000\n[inner]\nheads = 4\n"),
+        ("ssd", "title = \"SSD\"\nfrom = \"assumed\"\nkind = \"ssd\"\nchannels = 8\n"),
         ("snake", "part = \"tail\"\n"),
         ("tail", "part = \"snake\"\n"),
     ]))
@@ -168,6 +169,21 @@ fn a_setting_replaces_a_value_and_says_that_it_was_asked_for() {
         Some("a whole number")
     );
     assert!(description.root().get("drive").and_then(|d| d.get("mode")).is_none(), "all of it");
+}
+
+/// Story: `--set controller.kind=ide` kept the keys of AHCI: "controller.slots: no such key".
+#[test]
+fn another_kind_brings_its_defaults_and_leaves_the_keys_of_the_old_one() {
+    let text = "[drive]\nkind = \"hdd\"\nrpm = 7200\ncount = 4\nchannels = 2\n";
+    let keys = |kind: &str| {
+        let mut description = Description::read("m.toml", text, &shelf()).expect("it is TOML");
+        description.set("drive.kind", kind, &shelf()).expect("it is a word");
+        let drive = description.root().get("drive").expect("there").clone();
+        drive.entries().iter().map(|(key, _)| key.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys("ssd"), ["kind", "channels", "count"]);
+    assert_eq!(keys("hdd"), ["kind", "rpm", "count", "channels"], "it is one already");
+    assert_eq!(keys("atlas"), ["kind", "rpm", "count", "channels"], "a part, but no kind");
 }
 
 #[test]

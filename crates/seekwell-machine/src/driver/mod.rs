@@ -3,6 +3,7 @@
 //! A request to a volume becomes accesses to devices; some wait for others, as new parity waits for
 //! what it is made of. An access waits in its device's queue until the device takes one more.
 
+mod elevator;
 mod organisation;
 mod queue;
 mod station;
@@ -10,6 +11,7 @@ mod station;
 #[cfg(test)]
 mod tests;
 
+pub use elevator::{Elevator, ElevatorParams};
 pub use organisation::{Access, Organisation};
 pub use queue::{Policy, Queue, QueueParams, QueuedAccess};
 pub use station::Station;

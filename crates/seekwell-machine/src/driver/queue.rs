@@ -2,15 +2,18 @@
 
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// The order in which a queue is emptied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// First come, first served.
     Fcfs,
     /// Up and down by address (LOOK).
     Look,
     /// Upwards by address and then again from the lowest (C-LOOK).
+    #[serde(rename = "c-look")]
     CLook,
     /// The nearest by address (SSTF).
     Sstf,
@@ -56,6 +59,8 @@ pub struct QueuedAccess {
     pub sectors: u64,
     /// Whether a process waits for it.
     pub urgent: bool,
+    /// A write that is durable when it is done (FUA).
+    pub durable: bool,
     /// Whose it is and since when they wait; more than one where entries were joined.
     pub owners: Vec<(u32, Nanos)>,
 }
@@ -63,7 +68,7 @@ pub struct QueuedAccess {
 impl QueuedAccess {
     /// One access of one owner.
     pub fn new(owner: u32, op: Op, start: u64, sectors: u64, now: Nanos) -> Self {
-        Self { op, start, sectors, urgent: false, owners: vec![(owner, now)] }
+        Self { op, start, sectors, urgent: false, durable: false, owners: vec![(owner, now)] }
     }
 
     const fn end(&self) -> u64 {
@@ -119,10 +124,13 @@ impl Queue {
     /// Adds an entry, or joins it to one that it continues or that continues it.
     pub fn add(&mut self, entry: QueuedAccess) {
         self.waiting.push(entry);
-        let joins =
-            |op| if op == Op::Read { self.params.joins_reads } else { self.params.joins_writes };
         let mut last = self.waiting.len() - 1;
-        if !joins(self.waiting[last].op) {
+        let joins = match self.waiting[last].op {
+            Op::Read => self.params.joins_reads,
+            Op::Write => self.params.joins_writes,
+            Op::Flush | Op::Discard => false,
+        };
+        if !joins {
             return;
         }
         if let Some(before) = self.neighbour(last, |other, new| other.end() == new.start) {
@@ -141,6 +149,7 @@ impl Queue {
         let new = &self.waiting[index];
         self.waiting.iter().position(|other| {
             other.op == new.op
+                && other.durable == new.durable
                 && (other.urgent && self.params.urgent.is_some())
                     == (new.urgent && self.params.urgent.is_some())
                 && other.sectors + new.sectors <= self.params.most_joined

@@ -47,8 +47,18 @@ impl<P: Part> Station<P> {
 
     /// Puts an entry in the queue, and gives the device as much as it is to have.
     pub fn add(&mut self, entry: QueuedAccess, now: Nanos) {
-        self.queue.add(entry);
+        self.queue(entry);
         self.issue(now);
+    }
+
+    /// Puts an entry in the queue.
+    pub fn queue(&mut self, entry: QueuedAccess) {
+        self.queue.add(entry);
+    }
+
+    /// Entries in the queue.
+    pub const fn waiting(&self) -> usize {
+        self.queue.len()
     }
 
     /// Gives the device as much as it is to have.
@@ -57,7 +67,8 @@ impl<P: Part> Station<P> {
             && let Some(entry) = self.queue.take(now)
         {
             let (offset, len) = (entry.start * SECTOR, (entry.sectors * SECTOR) as u32);
-            let command = Command { tag: tag as u32, op: entry.op, offset, len, durable: false };
+            let QueuedAccess { op, durable, .. } = entry;
+            let command = Command { tag: tag as u32, op, offset, len, durable };
             self.inside[tag] = Some(entry);
             self.part.submit(command, now);
         }

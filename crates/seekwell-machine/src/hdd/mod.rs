@@ -204,16 +204,18 @@ impl Hdd {
         }
     }
 
-    /// Takes into the buffer the oldest waiting write that has room there now.
+    /// Takes into the buffer the waiting write with room there that the arm would reach soonest.
     fn accept_waiting(&mut self, now: u64) -> bool {
         if self.flushes > 0 || self.buffered == 0 {
             return false;
         }
-        let found = self.waiting.iter().position(|waiting| {
+        let window = self.params.queue.window as usize;
+        let found = self.waiting.iter().enumerate().take(window).filter(|(_, waiting)| {
             waiting.kind == WaitsFor::Buffered
                 && self.dirty.room(waiting.start, waiting.end) != Room::None
         });
-        let Some(index) = found else { return false };
+        let found = found.min_by_key(|(_, waiting)| self.cost(waiting, true, now));
+        let Some(index) = found.map(|(index, _)| index) else { return false };
         let next = self.leave_queue(index);
         let room = self.dirty.room(next.start, next.end);
         self.write_to_buffer(&next, room, now, true);

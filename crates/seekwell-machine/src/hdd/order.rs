@@ -54,8 +54,6 @@ impl Hdd {
             return None;
         }
         let queue = &self.params.queue;
-        let ageing = i64::from(queue.ageing_permille);
-        let current = now % self.mechanics.period;
         let mut best = (i64::MAX, None);
         let mut blocked = false;
         for (index, waiting) in self.waiting.iter().enumerate().take(queue.window as usize) {
@@ -71,13 +69,7 @@ impl Hdd {
                 blocked = true;
                 continue;
             }
-            let seek = self.mechanics.seek(self.arm.position, waiting.position, write);
-            let access = self.mechanics.reach(current, seek, waiting.phase) as i64;
-            let cost = if ageing == 0 {
-                access
-            } else {
-                access - (now - waiting.arrived) as i64 * ageing / 1000
-            };
+            let cost = self.cost(waiting, write, now);
             if cost < best.0 {
                 best = (cost, Some(index));
             }
@@ -89,6 +81,15 @@ impl Hdd {
             }
         }
         best.1
+    }
+
+    /// How long the arm takes to a waiting command, less what its waiting counts.
+    pub(super) fn cost(&self, waiting: &Waiting, write: bool, now: u64) -> i64 {
+        let seek = self.mechanics.seek(self.arm.position, waiting.position, write);
+        let current = now % self.mechanics.period;
+        let access = self.mechanics.reach(current, seek, waiting.phase) as i64;
+        let ageing = i64::from(self.params.queue.ageing_permille);
+        access - (now - waiting.arrived) as i64 * ageing / 1000
     }
 
     /// The range of the buffer that can be written soonest, and how long it takes to get there.

@@ -5,6 +5,7 @@ use crate::array::{Array, ArrayError, ArrayParams, CacheParams, Cached};
 use crate::bus::{OnPci, PciParams};
 use crate::controller::{Ahci, AhciParams, Ide, IdeError, IdeParams};
 use crate::describe::{DescribeError, Description, Node, Problem, Value, read};
+use crate::driver::{Elevator, ElevatorParams};
 use crate::flow::{Flow, FlowParams};
 use crate::hdd::{self, Hdd, ParamsError};
 use crate::limits::OutOfRange;
@@ -15,8 +16,19 @@ use seekwell_sys::nearest;
 use serde::de::DeserializeOwned;
 
 /// Tables of a description.
-const LAYERS: [&str; 10] =
-    ["fit", "host", "front", "bus", "controller", "memory", "array", "scsi", "link", "drive"];
+const LAYERS: [&str; 11] = [
+    "fit",
+    "host",
+    "front",
+    "scheduler",
+    "bus",
+    "controller",
+    "memory",
+    "array",
+    "scsi",
+    "link",
+    "drive",
+];
 /// Drives of one machine.
 const MOST_DRIVES: i64 = 255;
 
@@ -111,6 +123,10 @@ pub fn part(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
     if let Some(layer) = Layer::of(root, "bus") {
         let params: PciParams = layer.params(&[])?;
         part = Box::new(OnPci::pci(&params, part).map_err(|e| layer.out(&e))?);
+    }
+    if let Some(layer) = Layer::of(root, "scheduler") {
+        let params: ElevatorParams = layer.params(&[])?;
+        part = Box::new(Elevator::new(params, part).map_err(|e| layer.out(&e))?);
     }
     if let Some(layer) = Layer::of(root, "front") {
         part = in_front(&layer, part, seed)?;

@@ -14,9 +14,10 @@ pub struct ChainLink {
 }
 
 /// Keys worth a word in each layer, and how the value is said, with the value for `{}`.
-const WORTH: [(&str, &[(&str, &str)]); 9] = [
+const WORTH: [(&str, &[(&str, &str)]); 10] = [
     ("host", &[("tags", "tags {}"), ("openings", "{} openings")]),
     ("front", &[("kind", "{} in front")]),
+    ("scheduler", &[("order", "I/O scheduler: {}"), ("requests", "{} requests")]),
     ("bus", &[("kind", "{}"), ("load", "other masters: {}")]),
     (
         "controller",

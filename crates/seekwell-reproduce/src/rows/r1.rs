@@ -17,22 +17,31 @@ const MEGABYTES: f64 = 131.072;
 
 /// All of them.
 pub fn rows() -> Vec<Row> {
-    let played =
-        |trace, figure| How::Played(Played { trace, pace: Pace::Dependent, figure, thinks: None });
+    let played = |trace, figure, inputs| {
+        How::Played(Played { trace, pace: Pace::Dependent, figure, thinks: None, inputs })
+    };
     let tests = [
         (
             "SQLite timed insertions",
             "s",
             Better::Lower,
             [1708.55, 794.92, 558.98],
-            played("sqlite-insert", Figure::SecondsOf(INSERTIONS[1] / INSERTIONS[0])),
+            played(
+                "sqlite-insert",
+                Figure::SecondsOf(INSERTIONS[1] / INSERTIONS[0]),
+                "recorded on ext4 with barriers, a fifth of the test's insertions",
+            ),
         ),
         (
             "FS-Mark, 1000 files of 1 MB",
             "files/s",
             Better::Higher,
             [9.93, 11.87, 13.8],
-            played("fsmark-1m", Figure::PerSecond(FILES)),
+            played(
+                "fsmark-1m",
+                Figure::PerSecond(FILES),
+                "recorded on ext4 with barriers, a fifth of the test's files",
+            ),
         ),
         (
             "Threaded I/O, random read",
@@ -46,7 +55,11 @@ pub fn rows() -> Vec<Row> {
             "MB/s",
             Better::Higher,
             [0.59, 0.97, 1.08],
-            played("threaded-randwrite", Figure::PerSecond(MEGABYTES)),
+            played(
+                "threaded-randwrite",
+                Figure::PerSecond(MEGABYTES),
+                "tiotest's 32 threads and files of 64 MiB, recorded with fio on ext4",
+            ),
         ),
         (
             "Apache Benchmark, static page",

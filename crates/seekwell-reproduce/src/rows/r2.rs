@@ -16,7 +16,7 @@ const CLUSTER: u32 = 64 << 10;
 
 /// All of them.
 pub fn rows() -> Vec<Row> {
-    let random = |bytes, region_bytes, beside_writes| {
+    let random = |bytes, region_bytes, beside_writes, inputs| {
         How::Drawn(Drawn {
             is_random: true,
             read_percent: 100,
@@ -27,7 +27,9 @@ pub fn rows() -> Vec<Row> {
             runs: Nanos::from_millis(30_000),
             thinks: None,
             beside_writes,
+            cached_percent: 0,
             reads_off: Rate::RequestsPer(1.0),
+            inputs,
         })
     };
     let not = How::NotModelled { why: BLOG };
@@ -37,14 +39,25 @@ pub fn rows() -> Vec<Row> {
             "IOPS",
             [8000.0, 37_000.0],
             ["c300-before", "c300-after"],
-            random(512, 0, None),
+            random(
+                512,
+                0,
+                None,
+                "the document's request size; depth 64 over the whole SSD assumed",
+            ),
         ),
         (
             "random 512-byte reads, hard drive",
             "IOPS",
             [150.0, 365.0],
             ["dragonfly-hdd-before", "dragonfly-hdd-after"],
-            random(512, TEST_FILE, None),
+            random(
+                512,
+                TEST_FILE,
+                None,
+                "the document's request size; depth 64 assumed; 8 GiB of the disk chosen because \
+                 the document's 150 reads one at a time need short seeks",
+            ),
         ),
         (
             "blogbench: writing holds until blog",
@@ -58,7 +71,12 @@ pub fn rows() -> Vec<Row> {
             "IOPS",
             [130.0, 1400.0],
             ["swapcache-before", "swapcache-after"],
-            random(16 << 10, 0, Some((64, CLUSTER))),
+            random(
+                16 << 10,
+                0,
+                Some((64, CLUSTER)),
+                "reads of 16 KiB beside writes of 64 KiB, 64 of each outstanding: assumed",
+            ),
         ),
         (
             "blogbench: article reads at the end",

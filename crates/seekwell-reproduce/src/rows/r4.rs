@@ -25,7 +25,10 @@ pub fn rows() -> Vec<Row> {
         runs: Nanos::from_millis(3_000),
         thinks: Some("copy_request"),
         beside_writes: None,
+        cached_percent: 0,
         reads_off: Rate::BytesPer(MIB),
+        inputs: "three seconds from the start of the disk, as hdparm reads; requests of 64 KiB, one \
+                 at a time, assumed",
     });
     let cached = How::Host { work: "cached_megabyte", per_s: 1.0 };
     let tests = [("cached reads, -T", cached), ("device reads, -t", device)];
