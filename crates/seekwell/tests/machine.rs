@@ -145,6 +145,35 @@ fn another_kind_of_part_comes_with_its_defaults() {
     bench("megaraid1600-pci32-33.toml", "drive.kind=ssd");
 }
 
+/// Story: under `split`, a reader and a writer as two jobs got 314 reads and 12.9 writes a second.
+#[test]
+fn a_tag_policy_keeps_two_jobs_from_starving_each_other() {
+    let home = tempfile::tempdir().expect("a folder");
+    let file = home.path().join("two.fio");
+    let rates = |tags: &str, reads: u32, writes: u32| {
+        let text = format!(
+            "[global]\nioengine=libaio\nsize=200g\ntime_based\nruntime=20s\n\
+             [reader]\nrw=randread\niodepth={reads}\n[writer]\nrw=randwrite\niodepth={writes}\n"
+        );
+        fs::write(&file, text).expect("writes");
+        let (file, set) = (file.to_str().expect("a path"), format!("host.tags={tags}"));
+        let args = ["bench", file, "--on", "dragonfly-hdd-after.toml", "--set", &set];
+        let done = run(home.path(), &[&args[..], &["--no-keep", "--json"]].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        let phases = done.json()["phases"].clone();
+        let rate = |job: usize, metric: &str| {
+            phases[job]["metrics"][metric]["median"].as_f64().expect("a rate")
+        };
+        [rate(0, "read.requests_per_s"), rate(1, "write.requests_per_s")]
+    };
+    let [reads, writes] = rates("split", 32, 200);
+    assert!(reads > 100.0 && writes > 30.0, "{reads} {writes}");
+    let [starved, _] = rates("shared", 32, 200);
+    assert!(starved < reads / 3.0, "one pool lets writes take all tags: {starved}");
+    let [reads, writes] = rates("split", 200, 32);
+    assert!(reads > 100.0 && writes > 30.0, "{reads} {writes}");
+}
+
 #[test]
 fn what_a_model_cannot_do_is_refused() {
     let home = tempfile::tempdir().expect("a folder");

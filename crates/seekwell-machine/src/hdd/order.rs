@@ -44,39 +44,50 @@ impl Waiting {
     }
 }
 
+/// A command that needs the buffer written goes first when it has waited so many times as long as
+/// the oldest of the others. Without that, reads that are near each other keep writes out.
+const LATE: u64 = 2;
+
 impl Hdd {
     /// Which of the waiting commands the arm does next: of the oldest within the window the one
     /// with the shortest access time, less what its waiting counts. `None` when a range of the
-    /// buffer is to be written first: for a flush, for a write without room, for a read of part of
-    /// it, or because nothing else is left.
+    /// buffer is to be written first: for a flush, or because nothing else is left; for a write
+    /// without room, or a read of part of the buffer, where that range is nearer or where they have
+    /// waited [`LATE`] times as long as anything else.
     pub(super) fn choose(&self, now: u64) -> Option<usize> {
         if self.flushes > 0 && !self.dirty.waiting.is_empty() {
             return None;
         }
         let queue = &self.params.queue;
         let mut best = (i64::MAX, None);
-        let mut blocked = false;
+        // Since when commands wait for the buffer to be written, and others for the arm.
+        let mut blocked = None;
+        let mut oldest = None;
         for (index, waiting) in self.waiting.iter().enumerate().take(queue.window as usize) {
             let write = match waiting.kind {
                 WaitsFor::Read => false,
                 WaitsFor::Through => true,
                 WaitsFor::Buffered | WaitsFor::Flush => {
-                    blocked = true;
+                    blocked = blocked.or(Some(waiting.arrived));
                     continue;
                 }
             };
             if !self.dirty.waiting.is_empty() && self.dirty.overlaps(waiting.start, waiting.end) {
-                blocked = true;
+                blocked = blocked.or(Some(waiting.arrived));
                 continue;
             }
+            oldest = oldest.or(Some(waiting.arrived));
             let cost = self.cost(waiting, write, now);
             if cost < best.0 {
                 best = (cost, Some(index));
             }
         }
-        if blocked && !self.dirty.waiting.is_empty() {
+        if let Some(since) = blocked
+            && !self.dirty.waiting.is_empty()
+        {
             let (_, access) = self.next_extent(now);
-            if best.1.is_none() || (access as i64) < best.0 {
+            let is_late = oldest.is_some_and(|oldest| now - since > LATE * (now - oldest));
+            if best.1.is_none() || (access as i64) < best.0 || is_late {
                 return None;
             }
         }
