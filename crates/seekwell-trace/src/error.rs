@@ -52,7 +52,10 @@ pub enum TraceError {
         found: String,
     },
     /// A file is not as it was written: a checksum does not fit.
-    #[error("{}: {what} was damaged after it was written: the checksum does not fit", path.display())]
+    #[error(
+        "{}: {what} was damaged after it was written: the checksum does not fit",
+        path.display()
+    )]
     Damaged {
         /// The file.
         path: PathBuf,

@@ -59,7 +59,7 @@ fn info_counts_a_foreign_trace_and_a_store_says_the_same_unread() {
     described("seekwell/trace-info/1", &foreign);
 }
 
-// A bit flipped in a stored trace changed thousands of offsets, and every command went on with them.
+// A bit flipped in a stored trace changed thousands of offsets, and every command went on.
 #[test]
 fn a_damaged_store_is_refused_by_name() {
     let (folder, input) = folder();
