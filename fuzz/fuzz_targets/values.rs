@@ -16,5 +16,6 @@ fuzz_target!(|text: &str| {
         assert_eq!(parse_time(&time_option(time)), Some(time), "what is written is read back");
     }
     let _ = (values::duration(text), values::distribution(text));
+    let _ = text.parse::<seekwell_trace::formats::Mapping>();
     let _ = (byte_prefix(text), Decimal::split(text).map(|(number, _)| number.exactly(1 << 60)));
 });

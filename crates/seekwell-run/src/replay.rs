@@ -18,7 +18,7 @@ use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::units::Nanos;
 use seekwell_runs::ReplayMode;
 use seekwell_trace::error::TraceError;
-use seekwell_trace::formats::{self, Reading};
+use seekwell_trace::formats::{self, Doubt, Reading};
 use seekwell_trace::record::Record;
 use seekwell_trace::replay::{Fit, Moment, Survey, survey};
 use seekwell_trace::source::{About, Tables, TraceSource};
@@ -218,6 +218,9 @@ fn announce(options: &ReplayOptions, surveyed: &Surveyed, lanes: &[Lane], watche
              what is played is what the device got",
             survey.bios
         ));
+    }
+    if let Some(doubt) = Doubt::of(about, survey.total(), Some(survey.span().0)) {
+        watcher.note(&doubt.to_string());
     }
     if survey.untimed > 0 && options.mode != ReplayMode::Depth {
         watcher.note(&format!("{} requests have no time and are left out", survey.untimed));

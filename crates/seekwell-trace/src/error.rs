@@ -52,7 +52,10 @@ pub enum TraceError {
         found: String,
     },
     /// A file is not as it was written: a checksum does not fit.
-    #[error("{}: {what} was damaged after it was written: the checksum does not fit", path.display())]
+    #[error(
+        "{}: {what} was damaged after it was written: the checksum does not fit",
+        path.display()
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -95,11 +98,15 @@ pub enum TraceError {
         /// The columns that there are.
         found: String,
     },
-    /// A unit of time was given for a format that leaves no doubt.
-    #[error("{format} says itself what its times are in: leave --time-unit out")]
-    UnitKnown {
+    /// What the format itself says was given again.
+    #[error("{format} says itself what its {what}: leave {option} out")]
+    Known {
         /// The format.
         format: &'static str,
+        /// `times are in`, `columns hold`.
+        what: &'static str,
+        /// The option that said it.
+        option: &'static str,
     },
     /// The output cannot say something that the trace contains.
     #[error("{format} cannot keep {what}")]
@@ -130,7 +137,7 @@ pub enum TraceError {
 }
 
 classify!(TraceError {
-    Usage: Pipe, Malformed, Damaged, NoColumn, UnitKnown, Truncated, Unrecognised, Inexpressible;
+    Usage: Pipe, Malformed, Damaged, NoColumn, Known, Truncated, Unrecognised, Inexpressible;
     Refused: Output;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),

@@ -65,7 +65,7 @@ impl Shipped {
     /// # Errors
     /// [`TraceError::Io`] where the kernel gives no memory for it.
     pub fn open(self) -> Result<Box<dyn TraceSource + Send>, TraceError> {
-        self.unpacked(|path| store::open(path))
+        self.unpacked(store::open)
     }
 
     /// What it says of itself.

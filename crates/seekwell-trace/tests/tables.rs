@@ -112,4 +112,7 @@ fn times_are_read_in_the_unit_that_is_named() {
         refused.to_string(),
         "seekwell says itself what its times are in: leave --time-unit out"
     );
+    let refused = formats::open_file(&data("unsummed.parquet"), &mapped("time=issued_ns"));
+    let refused = refused.err().expect("is known").to_string();
+    assert_eq!(refused, "seekwell says itself what its columns hold: leave --columns out");
 }

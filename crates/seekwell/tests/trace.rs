@@ -59,7 +59,7 @@ fn info_counts_a_foreign_trace_and_a_store_says_the_same_unread() {
     described("seekwell/trace-info/1", &foreign);
 }
 
-// A bit flipped in a stored trace changed thousands of offsets, and every command went on with them.
+// A bit flipped in a stored trace changed thousands of offsets, and every command went on.
 #[test]
 fn a_damaged_store_is_refused_by_name() {
     let (folder, input) = folder();
@@ -209,6 +209,46 @@ fn a_trace_that_ships_is_taken_by_its_name_from_any_folder() {
     // A file of that name goes first.
     fs::write(home.join("fsmark-1m"), MSR).expect("writes");
     assert_eq!(run_in(home, &["trace", "info", "fsmark-1m", "--json"]).json()["format"], "msr");
+}
+
+#[test]
+fn examples_in_help_and_documents_that_use_a_shipped_trace_work_from_any_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pages = ["README.md", "docs/guide.md", "docs/machines.md", "docs/formats.md"].map(|page| {
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page))
+            .expect("a page")
+    });
+    let help = run(folder.path(), &["trace", "--help"]).out;
+    let lines = pages.iter().chain([&help]).flat_map(|page| page.lines());
+    let examples = lines.filter_map(|line| line.trim().strip_prefix("seekwell "));
+    let mut ran = 0;
+    for example in examples {
+        let command = example.split("  ").next().expect("a part").split(" #").next();
+        let words: Vec<&str> = command.expect("a part").split_whitespace().collect();
+        let ships = seekwell_trace::shipped::TRACES.iter().any(|t| words.contains(&t.name));
+        if ships && words.iter().all(|word| !word.starts_with('/')) {
+            let done = run_in(folder.path(), &words);
+            assert_eq!(done.status, 0, "{words:?}: {}", done.err);
+            ran += 1;
+        }
+    }
+    assert!(ran >= 6, "{ran} examples were run");
+}
+
+// 172 lines for one trace: what one asks first had scrolled away.
+#[test]
+fn stats_fit_on_a_screen_and_a_half_and_verbose_shows_the_rest() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stats = |more: &[&str]| {
+        let mut program = seekwell(folder.path());
+        let args = [&["trace", "stats", "db-heavy"], more].concat();
+        done(program.env("COLUMNS", "80").args(args).output().expect("the program starts")).out
+    };
+    let (brief, all) = (stats(&[]), stats(&["--verbose"]));
+    assert!(brief.lines().count() <= 36, "{brief}");
+    assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
+    assert!(brief.contains("1,190 requests") && brief.contains("whole, read"), "{brief}");
+    assert!(all.lines().count() > 150 && all.contains("seek distance"), "{all}");
 }
 
 // MQSim's 60 s were read as DiskSim's 695 days, and nothing was said.

@@ -40,7 +40,8 @@ pub(super) const RULES: &[Rule] = &[
         id: BLIND,
         about: "the device does not count its I/O",
         means: "I/O accounting is switched off, so cached numbers cannot be told from the disk's.",
-        known: "queue/iostats of a device below the target is 0. zram is left out, which counts anyway.",
+        known: "queue/iostats of a device below the target is 0. zram is left out: it counts \
+                anyway.",
         why: "seekwell compares what it asked for with what the device counted; iostat, sar and \
               every monitoring agent are blind to this device too",
         fix: "echo 1 into queue/iostats of the device; accounting costs a few nanoseconds a \

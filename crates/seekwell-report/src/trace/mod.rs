@@ -8,7 +8,7 @@ use crate::terminal::{BOLD, DIM, Page, Style, table};
 use crate::text::{clean, escape_html, escape_markdown, wrap};
 use anstyle::{AnsiColor, Style as Paint};
 pub(crate) use parts::Part;
-use parts::parts;
+use parts::{brief, parts};
 use seekwell_trace::formats::Doubt;
 use seekwell_trace::stats::document::{Drawing, TraceStats};
 use serde::Serialize;
@@ -61,8 +61,9 @@ fn banners(stats: &TraceStats) -> Vec<Banner> {
     incomplete.into_iter().chain(doubtful).map(banner).collect()
 }
 
-/// The statistics of a trace in a terminal, at most `width` columns wide. Ends with a line end.
-pub fn trace_stats(stats: &TraceStats, width: usize, style: Style) -> String {
+/// The statistics of a trace in a terminal, at most `width` columns wide, all of them or what fits
+/// on a screen and a half. Ends with a line end.
+pub fn trace_stats(stats: &TraceStats, all: bool, width: usize, style: Style) -> String {
     let mut page = Page::new(width, style);
     page.text(&heading(stats), "", "  ", BOLD);
     let yellow = Paint::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
@@ -72,7 +73,7 @@ pub fn trace_stats(stats: &TraceStats, width: usize, style: Style) -> String {
     for sentence in &stats.sentences {
         page.text(&clean(sentence), "", "  ", Paint::new());
     }
-    for part in parts(stats) {
+    for part in if all { parts(stats) } else { brief(stats) } {
         page.heading(part.title);
         let widest = part.facts.iter().map(|(term, _)| term.chars().count()).max().unwrap_or(0);
         for (term, text) in &part.facts {
@@ -92,6 +93,10 @@ pub fn trace_stats(stats: &TraceStats, width: usize, style: Style) -> String {
         if !part.note.is_empty() {
             page.text(&part.note, "  ", "  ", DIM);
         }
+    }
+    if !all {
+        let more = "--verbose shows sizes, bursts, seeks, reuse and all devices and processes.";
+        page.text(more, "", "", DIM);
     }
     page.finish()
 }

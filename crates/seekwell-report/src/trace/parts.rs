@@ -77,6 +77,68 @@ pub(crate) fn parts(stats: &TraceStats) -> Vec<Part> {
     parts
 }
 
+/// What fits on a screen and a half: a line on each theme, and how long requests take.
+pub(crate) fn brief(stats: &TraceStats) -> Vec<Part> {
+    let mut facts = requests(stats).facts;
+    let [mean, median] =
+        [stats.sizes.mean_bytes.map(|b| b.round() as u64), stats.sizes.median_bytes].map(bytes);
+    facts.push(fact("size", format!("{mean} mean, {median} median")));
+    if let Some(a) = &stats.arrivals {
+        let (mean, p99, variation) =
+            (time(a.gap_ns_mean), ns(a.gap_ns_p99), number(a.gap_variation));
+        facts.push(fact("gap", format!("{mean} mean, {p99} p99, variation {variation}")));
+    }
+    for (term, queue) in [("outstanding", &stats.queue), ("at the device", &stats.device_queue)] {
+        if let Some(q) = queue {
+            let (mean, deepest) = (q.over_time_mean, count(q.deepest));
+            facts.push(fact(term, format!("{mean:.2} mean, {deepest} at most")));
+        }
+    }
+    let (order, space) = (&stats.order, &stats.space);
+    let window = order.window_requests;
+    let continued = share(order.sequential_in_window_share);
+    let strict = share(order.sequential_share);
+    facts.push(fact(
+        "sequential",
+        format!("{strict}, {continued} continue one of the last {window}"),
+    ));
+    let busiest = share(space.busiest_1_percent_share);
+    let touched = binary(space.footprint_bytes);
+    facts.push(fact(
+        "touched",
+        format!("{touched}, the busiest 1 % gets {busiest} of the accesses"),
+    ));
+    if let Some(r) = &stats.reuse {
+        facts.push(fact("cache", format!("{} for half of all hits", bytes(r.half_of_hits_bytes))));
+    }
+    facts.push(fact("aligned to 4 KiB", share(stats.alignment.both_4k_share)));
+    if let Some(idle) = stats.idle.as_ref().filter(|idle| idle.from_completions) {
+        let (part, longest) = (share(Some(idle.share)), time(idle.longest_ns as f64));
+        facts.push(fact("idle", format!("{part} of the time, {longest} at most")));
+    }
+    facts.extend(busiest_of("devices", &stats.devices));
+    facts.extend(busiest_of("processes", &stats.processes));
+    // The widest span that is known comes last.
+    let widest = stats.latencies.last().map(|l| l.span);
+    let latencies_of = stats.latencies.iter().filter(|l| Some(l.span) == widest).cloned();
+    let times = latencies(&latencies_of.collect::<Vec<_>>());
+    let load = Part { title: "Load", facts, ..Part::default() };
+    let times = times.map(|times| Part { note: String::new(), ..times });
+    [load].into_iter().chain(times).collect()
+}
+
+/// Who made most of the requests.
+fn busiest_of(term: &str, parties: &[Party]) -> Option<(String, String)> {
+    const SHOWN: usize = 3;
+    let shown = parties.iter().take(SHOWN);
+    let shown = shown.map(|p| format!("{} {}", clean(&p.name), short_share(Some(p.share))));
+    let mut text = shown.collect::<Vec<_>>().join(", ");
+    if parties.len() > SHOWN {
+        text += &format!(", {} more", parties.len() - SHOWN);
+    }
+    (!parties.is_empty()).then(|| fact(term, text))
+}
+
 fn requests(stats: &TraceStats) -> Part {
     let mut facts = vec![fact("requests", count(stats.requests))];
     if let Some(duration) = stats.duration_ns {

@@ -37,7 +37,7 @@ fn sample() -> (TraceStats, Drawing) {
 #[test]
 fn all_readers_tell_every_part_and_that_events_were_lost() {
     let (stats, drawing) = sample();
-    let terminal = trace_stats(&stats, 100, Style { color: false });
+    let terminal = trace_stats(&stats, true, 100, Style { color: false });
     let markdown = trace_stats_markdown(&stats);
     let page = html_trace_stats(&stats, &drawing).expect("a page");
     for text in [&terminal, &markdown, &page] {
@@ -56,7 +56,8 @@ fn all_readers_tell_every_part_and_that_events_were_lost() {
 fn no_line_is_wider_than_the_terminal() {
     let (stats, _) = sample();
     for width in [60, 80, 120] {
-        for line in trace_stats(&stats, width, Style { color: false }).lines() {
+        let told = [true, false].map(|all| trace_stats(&stats, all, width, Style { color: false }));
+        for line in told.iter().flat_map(|text| text.lines()) {
             assert!(columns(line) <= width, "{width}: {line}");
         }
     }

@@ -125,7 +125,11 @@ pub fn open(path: &Path, how: &Reading, control: &Arc<Control>) -> Opened {
             let input = Input::open(&path, control)?;
             let detected = format.or_else(|| detect(input.head(), &path));
             match (&how.columns, detected.map(|format| (format, format.reader))) {
-                (Some(mapping), Some((_, Reader::File(_)))) => {
+                (Some(mapping), Some((format, Reader::File(_)))) => {
+                    if store::contents(&path)?.is_some() {
+                        let (format, what) = (format.name, "columns hold");
+                        return Err(TraceError::Known { format, what, option: "--columns" });
+                    }
                     return parquet::open(&path, mapping);
                 }
                 (Some(mapping), _) => {

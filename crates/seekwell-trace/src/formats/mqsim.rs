@@ -1,6 +1,6 @@
 //! MQSim's ASCII traces: `arrival_ns device lba sectors type`, of which type 0 is a write and 1 a
-//! read (ASCII_Trace_Definition.h). Sectors are of 512 bytes. DiskSim's have the same five fields in
-//! milliseconds; what tells them apart is that those have decimals or further flags.
+//! read (ASCII_Trace_Definition.h). Sectors are of 512 bytes. DiskSim's have the same five fields,
+//! in milliseconds with decimals, and may have more flags: that tells them apart.
 
 use super::columns::{self, Column, Table, Time, Unit, Words};
 use super::format::{Certainty, Format, Holds, Reader, Sample};

@@ -74,14 +74,18 @@ impl FromStr for TimeUnit {
 /// The source with its times in another unit than its format says.
 ///
 /// # Errors
-/// [`TraceError::UnitKnown`] where the format leaves no doubt.
+/// [`TraceError::Known`] where the format leaves no doubt.
 pub(super) fn in_unit(
     source: Box<dyn TraceSource + Send>,
     format: &'static Format,
     unit: TimeUnit,
 ) -> Result<Box<dyn TraceSource + Send>, TraceError> {
     let Some(assumed) = format.unit else {
-        return Err(TraceError::UnitKnown { format: format.name });
+        return Err(TraceError::Known {
+            format: format.name,
+            what: "times are in",
+            option: "--time-unit",
+        });
     };
     Ok(Box::new(Rescaled { source, from_ns: assumed.ns(), to_ns: unit.ns() }))
 }
@@ -117,7 +121,7 @@ impl TraceSource for Rescaled {
     }
 }
 
-/// Traces are of hours or weeks; the longest published ones are of three months.
+/// Traces are of hours or weeks.
 const LONGEST_NS: u64 = 180 * 24 * 3600 * 1_000_000_000;
 /// No disk, and no host of one, does more requests in a second.
 const MOST_PER_S: u64 = 100_000_000;
@@ -136,7 +140,9 @@ impl Doubt {
     /// Whether there is one about a trace that came in this format and spans that much time.
     pub fn of(about: &About, requests: u64, span_ns: Option<u64>) -> Option<Self> {
         let span_ns = span_ns?;
+        // Traces without times have all of them at one.
         let is_dense = requests >= FEW
+            && span_ns > 0
             && u128::from(requests) * 1_000_000_000 > u128::from(span_ns) * u128::from(MOST_PER_S);
         let is_doubtful = span_ns > LONGEST_NS || (is_dense && about.time_step_ns.is_none());
         let assumed = Format::named(&about.format).and_then(|format| format.unit);
@@ -157,5 +163,30 @@ impl fmt::Display for Doubt {
             Some(unit) => write!(f, ": times were read as {unit}; --time-unit says another unit"),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::disksim;
+    use crate::source::{Capture, Clock};
+
+    #[test]
+    fn a_span_is_doubted_where_no_trace_is_so_long_or_so_dense() {
+        let about = About::new(disksim::FORMAT.name, Clock::Start, Capture::Queue);
+        let doubt = |requests, span_ns| {
+            Doubt::of(&about, requests, Some(span_ns)).map(|doubt| doubt.to_string())
+        };
+        let long = doubt(2, 60_055_212_345_000_000).expect("is doubted");
+        assert!(long.starts_with("the trace spans 695 days"), "{long}");
+        let dense = doubt(10_000, 60_000).expect("is doubted");
+        assert_eq!(
+            dense,
+            "10000 requests within 60.0 µs are hardly true: times were read as milliseconds; \
+             --time-unit says another unit"
+        );
+        assert_eq!(doubt(1_000_000, 90 * 24 * 3600 * 1_000_000_000), None);
+        assert_eq!((doubt(1000, 0), doubt(50, 1)), (None, None));
     }
 }

@@ -19,7 +19,7 @@ Examples:
   seekwell replay db-heavy --on /dev/sdb                reads only, at their recorded times
   seekwell replay db-heavy --on /dev/sdb --destroy S3Z8NB0K   all of it; the disk is lost
   seekwell replay db-heavy --on . --mode dependent      as fast as its programs could have gone on
-  seekwell replay web.csv.gz --on . --device web_2 --fit modulo
+  seekwell replay web-heavy --on . --size 1g --fit modulo
   seekwell replay two.parquet --map sda=/srv --map sdb=/dev/sdc --destroy none --destroy S3Z8NB0K
 
 In timed mode a request that is handed over later than --late after its time is late. Where more

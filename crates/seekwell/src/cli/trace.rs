@@ -17,7 +17,7 @@ Examples:
   seekwell trace stats db-heavy -o db.html              what kind of load is it?
   seekwell trace convert web-light web.csv              any format into any that is written
   seekwell trace cut db-heavy busy.parquet --start 10s --end 20s --op read
-  seekwell trace stats mine.csv --columns time=ts*us,offset=lba*512,length=bytes,op=rw
+  seekwell trace stats mine.csv --columns 'time=ts*us,offset=lba*512,length=bytes,op=rw'
 
 FILE is a file or the name of a built-in trace. Formats are told apart by their first bytes; gzip
 and zstd are read through. The format of an
@@ -73,7 +73,10 @@ pub struct Stats {
     /// Leave out reuse distances and the miss-ratio curve: faster
     #[arg(long)]
     pub no_reuse: bool,
-    /// Print Markdown
+    /// Show all figures, not only what fits on a screen and a half
+    #[arg(long, short = 'v', conflicts_with_all = ["json", "markdown"])]
+    pub verbose: bool,
+    /// Print all figures in Markdown
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
     /// Write the page to this file

@@ -40,7 +40,12 @@ pub fn run(args: &Stats, context: &Context) -> Ended {
     } else if args.markdown {
         context.print(&seekwell_report::trace_stats_markdown(&stats))?;
     } else {
-        context.print(&seekwell_report::trace_stats(&stats, context.width, context.style))?;
+        context.print(&seekwell_report::trace_stats(
+            &stats,
+            args.verbose,
+            context.width,
+            context.style,
+        ))?;
     }
     Ok(Exit::Done)
 }
