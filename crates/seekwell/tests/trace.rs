@@ -315,6 +315,7 @@ fn devices_that_are_renumbered_or_put_together_are_named() {
         "{}",
         disksim.err
     );
+    assert!(!to("web.msr", "msr").err.contains("web_2"));
     assert!(to("web.blk", "blktrace").err.contains("web_2 is 240,0, web_0 is 240,1"));
     assert!(to("web.bin", "oracle").err.contains("keeps no devices: requests to all 2 are one"));
 }

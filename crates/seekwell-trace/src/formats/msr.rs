@@ -68,11 +68,7 @@ impl LineWriter for Lines {
             Op::Flush | Op::Discard => return Ok(false),
         };
         let name = tables.devices.get(r.device as usize).map_or("", |d| d.name.as_str());
-        let (host, disk) = match name.rsplit_once('_') {
-            Some((host, disk)) if disk.parse::<u32>().is_ok() => (host, disk),
-            _ => (name, "0"),
-        };
-        let host = host.replace(|c: char| c == ',' || c.is_whitespace(), "-");
+        let (host, disk) = host_and_disk(name);
         let ticks = self.zero_ticks.saturating_add(at.0 / TICK_NS);
         let done = write!(out, "{ticks},{host},{disk},{kind},{},{},", r.offset, r.len);
         done.expect("memory takes it");
@@ -83,6 +79,23 @@ impl LineWriter for Lines {
         out.push(b'\n');
         Ok(true)
     }
+
+    fn renamed(&self, tables: &Tables) -> Vec<(String, String)> {
+        let names = tables.devices.iter().map(|device| {
+            let (host, disk) = host_and_disk(&device.name);
+            (device.name.clone(), format!("{host}_{disk}"))
+        });
+        names.filter(|(name, new)| name != new).collect()
+    }
+}
+
+/// What the two columns of a device hold, which read back as `host_disk`.
+fn host_and_disk(name: &str) -> (String, &str) {
+    let (host, disk) = match name.rsplit_once('_') {
+        Some((host, disk)) if disk.parse::<u32>().is_ok() => (host, disk),
+        _ => (name, "0"),
+    };
+    (host.replace(|c: char| c == ',' || c.is_whitespace(), "-"), disk)
 }
 
 #[cfg(test)]
