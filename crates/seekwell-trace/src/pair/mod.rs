@@ -2,12 +2,11 @@
 //!
 //! The kernel tells of moments: a request is queued, given to the driver, done. Nothing numbers
 //! them, so what belongs together is found by device, place and operation. Three things make that
-//! more than a lookup. Queued requests (bios) are merged and split on their way, so that one of them
-//! may travel in several pieces and several in one: then each bio and each request of the device is
-//! a record of its own. A flush has no place: it is issued at sector 0, it
-//! completes at sector 2⁶⁴−1 and only then, by an empty completion, the request that wanted
-//! it ends. And some of it is always missing at the edges of a trace, so whatever waits has a
-//! limit.
+//! more than a lookup. Queued requests (bios) are merged and split on their way, so that one of
+//! them may travel in several pieces and several in one: then each bio and each request of the
+//! device is a record of its own. A flush has no place: it is issued at sector 0, it completes at
+//! sector 2⁶⁴−1 and only then, by an empty completion, the request that wanted it ends. And some of
+//! it is always missing at the edges of a trace, so whatever waits has a limit.
 //!
 //! Records leave in the order of their arrival, which means that a finished one waits for those
 //! that came before it: the window below.

@@ -4,11 +4,11 @@
 //! its own task only, and the first of a task for those of all. Where one task in truth waited for
 //! another, as a program does for the journal of its file system, that time counts as thought.
 //!
-//! Within a task a request may have waited for any request that was done before it came. Of those, one that was
-//! done before another of them had even come is implied by that other. What is left are the
-//! requests done since the youngest of the finished ones came: at most as many as were outstanding
-//! then. (The relation is an interval order; this is its transitive reduction. The idea of
-//! inferring dependencies this way is hfplayer's: Haghdoost et al., FAST 2017.)
+//! Within a task a request may have waited for any request that was done before it came. Of those,
+//! one that was done before another of them had even come is implied by that other. What is left
+//! are the requests done since the youngest of the finished ones came: at most as many as were
+//! outstanding then. (The relation is an interval order; this is its transitive reduction. The idea
+//! of inferring dependencies this way is hfplayer's: Haghdoost et al., FAST 2017.)
 
 use seekwell_io::units::Nanos;
 use std::cmp::Reverse;

@@ -1,6 +1,6 @@
 //! Writing: each request becomes what `blktrace` would have recorded of it, Q, D and C, in one
-//! merged stream of version 7 that `blkparse`, `btt` and fio read. Of a bio that was merged or split
-//! that is Q alone: D and C are those of the requests that carried it.
+//! merged stream of version 7 that `blkparse`, `btt` and fio read. Of a bio that was merged or
+//! split that is Q alone: D and C are those of the requests that carried it.
 
 use super::wire::{Raw, act, category, note};
 use crate::error::TraceError;
