@@ -5,9 +5,8 @@ use crate::Ended;
 use crate::cli::Checkup;
 use crate::context::Context;
 use crate::session::{self, RunOptions};
-use seekwell_checkup::{Level, Plan, PlanInputs};
-use seekwell_run::look;
-use seekwell_run::{Wanted, prepare};
+use seekwell_checkup::{Level, Plan, PlanInputs, PlanMedium};
+use seekwell_run::{RunError, Wanted, look, prepare};
 use seekwell_runs::RunKind;
 
 pub fn run(args: &Checkup, context: &Context) -> Ended {
@@ -35,7 +34,22 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         destroy: args.destroy.consent(),
         writes: false,
     };
-    let ready = prepare(&wanted, context.host(), &session.line)?;
+    let ready = match prepare(&wanted, context.host(), &session.line) {
+        Err(RunError::Access(error)) if error.is_no_place() => {
+            // What there is to be said of the disk is said all the same.
+            let inputs = PlanInputs {
+                medium: PlanMedium::Scratch,
+                region_bytes: default_bytes,
+                logical_block_bytes: 512,
+                direct: true,
+                seed: args.seed,
+            };
+            session.unmeasured(&Plan::new(level, inputs), &error.to_string());
+            show(context, &session::end(session), page)?;
+            return Err(RunError::Access(error).into());
+        }
+        ready => ready?,
+    };
     let plan = Plan::new(level, PlanInputs { seed: args.seed, ..ready.inputs });
     session.measure(&plan, ready, None, Some(args.size.unwrap_or(default_bytes)));
     show(context, &session::end(session), page)
