@@ -180,6 +180,13 @@ pub enum AccessError {
     },
 }
 
+impl AccessError {
+    /// Whether a temporary file has no place here, and all else may be in order.
+    pub const fn is_no_place(&self) -> bool {
+        matches!(self, Self::ReadOnlyFileSystem { .. } | Self::TooLittleRoom { .. })
+    }
+}
+
 classify!(AccessError {
     Usage: Missing, NotMeasurable, NotADirectory;
     Refused: Empty, ReadDenied, WriteDenied, ReadOnlyFileSystem, TooLittleRoom, TooFewInodes,

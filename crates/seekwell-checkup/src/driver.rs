@@ -44,6 +44,8 @@ pub struct Execution {
     pub measurement: Measurement,
     /// What the device's own counters gained, where it has them.
     pub device: Option<DeviceCount>,
+    /// The share of all processors that other programs had meanwhile, 0 to 1; `None` of a model.
+    pub others: Option<f64>,
 }
 
 /// Why a workload could not be executed.
@@ -158,7 +160,7 @@ pub fn run(
     let mut driver = Driver::new(plan, executor.now());
     for round in 0..plan.rounds() {
         for index in 0..plan.phases.len() {
-            if !driver.wants(index, round) {
+            if driver.is_late(round, executor.now()) || !driver.wants(index, round) {
                 continue;
             }
             let after = if stop.load(Ordering::Relaxed) {
@@ -214,6 +216,15 @@ impl<'a> Driver<'a> {
             left: plan.phases.iter().map(left).collect(),
             stalls: 0,
         }
+    }
+
+    /// Whether the time for another round is over.
+    fn is_late(&mut self, round: u32, now: Nanos) -> bool {
+        let late = self.plan.budget.is_some_and(|most| now.since(self.begun) > most);
+        if late && round > 0 {
+            self.left.fill(0);
+        }
+        late && round > 0
     }
 
     /// Whether a phase is run in this round. A curve that had stopped rising is looked at again in
@@ -315,7 +326,11 @@ impl<'a> Driver<'a> {
         }
         let failure = m.first_failure;
         let stopped = m.stopped;
-        self.push(index, summarize(m, execution.device, workload.seed));
+        let mut repeat = summarize(m, execution.device, workload.seed);
+        if let Some(others) = execution.others.filter(|share| *share >= OTHERS_TOLD) {
+            repeat.values.insert(Repeat::OTHERS.into(), 100.0 * others);
+        }
+        self.push(index, repeat);
         match (failure.map(|f| f.kind), stopped) {
             (Some(kind), _) if kind.is_device_gone() => After::Gone,
             (_, Stopped::Interrupted) => After::Interrupted,
@@ -394,6 +409,9 @@ impl<'a> Driver<'a> {
         self.results
     }
 }
+
+/// Less than this changes no number by more than its repeats differ.
+const OTHERS_TOLD: f64 = 0.05;
 
 /// A separate seed for every execution, reproducible from the plan alone. Repeats must not read the
 /// same blocks in the same order again: the second would be served by the drive's cache.

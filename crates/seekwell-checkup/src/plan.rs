@@ -204,6 +204,9 @@ pub struct Plan {
     pub phases: Vec<PhaseSpec>,
     /// The pause before each run, for caches to drain and the device to come to rest.
     pub settle: Nanos,
+    /// Rounds after the first begin no run once so much time has passed: what a device that is slow
+    /// to finish its requests takes beyond the plan.
+    pub budget: Option<Nanos>,
 }
 
 impl Plan {
@@ -229,12 +232,13 @@ impl Plan {
             spec.workload.runtime_ns = runtime;
             spec.workload.ramp_ns = Nanos::from_millis(timing.ramp_ms);
         }
-        Self { phases, settle: Nanos::from_millis(timing.settle_ms) }
+        let budget = Some(level.measuring_budget());
+        Self { phases, settle: Nanos::from_millis(timing.settle_ms), budget }
     }
 
     /// A plan of the user's own phases, as `seekwell bench` runs them.
     pub fn of(phases: Vec<PhaseSpec>, settle: Nanos) -> Self {
-        Self { phases, settle }
+        Self { phases, settle, budget: None }
     }
 
     /// The phase of this name.

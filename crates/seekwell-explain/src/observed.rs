@@ -7,7 +7,7 @@ use seekwell_inspect::facts::{AtaFacts, IdentifyData, ScsiFacts};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection, TargetKind};
 use seekwell_io::workload::{Pace, Pattern, Workload};
-use seekwell_runs::{Engine, Medium, Phase, PhaseId, Study};
+use seekwell_runs::{Engine, Medium, Phase, PhaseId, Repeat, Study};
 
 /// Everything the rules may look at.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +132,9 @@ fn is_atapi(ata: &AtaFacts) -> bool {
     ata.class.as_ref().is_some_and(|c| c.value != "ata")
 }
 
+/// Depth, phase and rate of each point.
+type Curve<'a> = Vec<(u32, &'a Phase, f64)>;
+
 /// A run, and the disk it was on.
 impl<'a> Observed<'a> {
     /// The phases of the run, if there was one.
@@ -207,8 +210,8 @@ impl<'a> Observed<'a> {
 
     /// Random reads by depth, honest ones only: depth, phase, median rate. Of several sizes or
     /// numbers of threads, those measured at the most depths.
-    pub(crate) fn curve(&self) -> Vec<(u32, &'a Phase, f64)> {
-        let mut curves: Vec<(_, Vec<(u32, &'a Phase, f64)>)> = Vec::new();
+    pub(crate) fn curve(&self) -> Curve<'a> {
+        let mut curves: Vec<(_, Curve<'a>)> = Vec::new();
         for phase in self.phases().iter().filter(|p| is_honest(p)) {
             let Some(w) = phase.workload.drawn().filter(|w| w.pattern == Pattern::Random) else {
                 continue;
@@ -217,18 +220,25 @@ impl<'a> Observed<'a> {
             let (Pace::Closed { depth }, 100, Some(rate)) = (w.pace, w.read_percent, rate) else {
                 continue;
             };
-            let like = (&w.sizes, w.threads, w.region_bytes);
-            let at = curves.iter().position(|(other, _)| *other == like);
-            let at = at.unwrap_or_else(|| {
-                curves.push((like, Vec::new()));
-                curves.len() - 1
-            });
-            curves[at].1.push((depth, phase, rate));
+            let (like, point) = ((&w.sizes, w.threads, w.region_bytes), (depth, phase, rate));
+            match curves.iter_mut().find(|(other, _)| *other == like) {
+                Some((_, curve)) => curve.push(point),
+                None => curves.push((like, vec![point])),
+            }
         }
         let longest = curves.into_iter().rev().max_by_key(|(_, points)| points.len());
         let mut points = longest.map(|(_, points)| points).unwrap_or_default();
         points.sort_by_key(|(depth, ..)| *depth);
         points
+    }
+
+    /// The most of all processors that other programs had during one of these phases, 0 to 1, where
+    /// it was enough to matter.
+    pub(crate) fn others(&self, phases: impl Iterator<Item = &'a Phase>) -> Option<f64> {
+        const MATTERS: f64 = 0.25;
+        let repeats = phases.flat_map(|p| &p.repeats);
+        let shares = repeats.filter_map(|r| Some(r.values.get(Repeat::OTHERS)? / 100.0));
+        shares.reduce(f64::max).filter(|share| *share >= MATTERS)
     }
 
     /// The best honest sequential rate of large requests, reads or writes, in bytes a second.

@@ -5,7 +5,7 @@ use crate::figures::{Figure, Key, figures};
 use crate::study::study;
 use crate::suite;
 use crate::text::clean;
-use crate::units::{capacity, iops};
+use crate::units::{capacity, iops, percent};
 use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, TargetKind};
 use seekwell_runs::{Medium, RunDocument, Work};
 
@@ -146,7 +146,9 @@ pub fn sentence(document: &RunDocument) -> String {
         }
         parts.push(text);
     }
-    parts.extend(text(Key::Commit).map(|t| format!("makes a write durable in {t}")));
+    if let Some(commit) = value(Key::Commit) {
+        parts.push(format!("makes {} writes a second durable", commit.value));
+    }
     let who = if document.modelled { "The model" } else { "It" };
     match parts.as_slice() {
         [] if document.phases.iter().any(|p| p.repeats.iter().any(|r| r.fidelity.is_some())) => {
@@ -186,8 +188,55 @@ fn jobs(document: &RunDocument) -> Option<String> {
     (!named.is_empty()).then(|| format!("Of the jobs, {named}{more}."))
 }
 
+/// Whose figures these are, where they are not a disk's: a word and a clause.
+pub(crate) fn not_a_disk(document: &RunDocument) -> Option<(&'static str, String)> {
+    if let Some(said) = modelled(document) {
+        return Some(("◇ MODELLED", said));
+    }
+    memory(&document.inspection)
+        .map(|what| ("▲ MEMORY", format!("figures of {what}, not of a disk")))
+        .or_else(|| Some(("▲ CACHED", from_cache(document)?)))
+}
+
+/// The memory that a target is, where it is.
+fn memory(inspection: &Inspection) -> Option<String> {
+    let in_memory = |kind: &str| matches!(kind, "tmpfs" | "ramfs");
+    let fs = inspection.filesystem.as_ref().filter(|fs| in_memory(&fs.fstype.value));
+    if let Some(fs) = fs {
+        let (kind, at) = (clean(&fs.fstype.value), clean(&fs.mount_point.value));
+        return Some(format!("memory ({kind} at {at})"));
+    }
+    let disk = inspection.disks().into_iter().next()?;
+    let name = clean(&disk.name);
+    match disk.kind {
+        DeviceKind::Zram => Some(format!("compressed memory ({name})")),
+        DeviceKind::Loop => Some(format!("a file in memory ({})", layer(disk))),
+        _ if name.strip_prefix("ram").is_some_and(|n| n.parse::<u32>().is_ok()) => {
+            Some(format!("a RAM disk ({name})"))
+        }
+        _ => None,
+    }
+}
+
+/// How little of the bytes behind the main figures reached a device, where it was little.
+fn from_cache(document: &RunDocument) -> Option<String> {
+    const MOST: f64 = 0.9;
+    let figures = figures(document);
+    let shares = figures
+        .iter()
+        .filter_map(|f| document.phase(&f.phase)?.median("device_share").filter(|s| *s < MOST));
+    let least = shares.reduce(f64::min)?;
+    let disks = document.inspection.disks();
+    let disk = disks.first().map_or_else(|| "a device".to_owned(), |d| clean(&d.name));
+    Some(format!(
+        "figures of the page cache, in part or as a whole: of some only {} of the bytes reached \
+         {disk}",
+        percent(least)
+    ))
+}
+
 /// Whose figures these are, where they are of a model, and how wrong they may be.
-pub(crate) fn modelled(document: &RunDocument) -> Option<String> {
+fn modelled(document: &RunDocument) -> Option<String> {
     let said = "figures of a model, not of a disk";
     if !document.modelled {
         return None;
@@ -266,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_sentence_names_what_was_measured_and_nothing_else() {
-        insta::assert_snapshot!(sentence(&testing::rich().0), @"It reads 3,423 MB/s and writes 2,723 MB/s in sequence, answers 13.4k random reads a second at depth 1 and 339k at depth 128, and makes a write durable in 684 µs.");
+        insta::assert_snapshot!(sentence(&testing::rich().0), @"It reads 3,423 MB/s and writes 2,723 MB/s in sequence, answers 13.4k random reads a second at depth 1 and 339k at depth 128, and makes 1,409 writes a second durable.");
         insta::assert_snapshot!(sentence(&testing::degraded().0), @"It answers 414 random reads a second at depth 1.");
     }
 }

@@ -10,8 +10,7 @@ use serde::Serialize;
 const NONE: &str = "—";
 
 /// What lateness does not tell.
-const HANDED_OVER: &str =
-    " Requests reached the device through other threads: lateness counts until they were handed \
+const HANDED_OVER: &str = " Requests reached the device through other threads: lateness counts until they were handed \
      over, and when each got there is not known.";
 
 /// One replayed phase. All text is clean.

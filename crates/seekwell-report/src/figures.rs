@@ -33,7 +33,7 @@ pub struct Figure {
     pub value: String,
     /// The unit.
     pub unit: String,
-    /// Lowest and highest repeat, where they are written differently.
+    /// Lowest and highest repeat, where they are written differently; of commits what one takes.
     pub range: Option<String>,
     /// How many repeats.
     pub repeats: u32,
@@ -160,12 +160,16 @@ fn random_reads(phases: &[&Phase]) -> Vec<Figure> {
 fn commit(phases: &[&Phase]) -> Option<Figure> {
     let fits = |w: &Workload| w.flush_every == 1 && w.pace.depth() == 1 && w.threads == 1;
     phases.iter().filter(|p| p.workload.drawn().is_some_and(fits)).find_map(|phase| {
-        let spread = *phase.metrics.get("flush.response_ns_p50")?;
-        let mut out =
-            figure(Key::Commit, "commit (write and flush), median".into(), phase, spread, "", time);
-        if let Some((value, unit)) = out.value.clone().rsplit_once(' ') {
-            (out.value, out.unit) = (value.to_owned(), unit.to_owned());
-        }
+        let spread = *phase.metrics.get("flush.requests_per_s")?;
+        let label = "commits (write and flush)".into();
+        let mut out = figure(Key::Commit, label, phase, spread, "/s", iops);
+        // The mean is what the rate follows from; commits too few for p99 show their longest.
+        let of =
+            |end: &'static str| Some((end, phase.median(&format!("flush.response_ns_{end}"))?));
+        let tail = of("p99").or_else(|| of("max").map(|(_, ns)| ("max", ns)));
+        let told = of("mean").into_iter().chain(tail);
+        let told: Vec<String> = told.map(|(word, ns)| format!("{word} {}", time(ns))).collect();
+        out.range = (!told.is_empty()).then(|| told.join(", "));
         Some(out)
     })
 }

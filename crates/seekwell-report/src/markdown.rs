@@ -1,6 +1,6 @@
 //! A run as Markdown, for an issue, a wiki or a pull request.
 
-use crate::describe::{heading, modelled, sentence};
+use crate::describe::{heading, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::{Row, rows};
@@ -15,8 +15,8 @@ use std::fmt::Write;
 /// The summary of a run in GitHub-flavoured Markdown. Ends with a line end.
 pub fn markdown(document: &RunDocument) -> String {
     let mut out = format!("# {}\n\n", escape(&heading(&document.inspection)));
-    if let Some(said) = modelled(document) {
-        out += &format!("**◇ MODELLED**: {said}.\n\n");
+    if let Some((mark, said)) = not_a_disk(document) {
+        out += &format!("**{mark}**: {}.\n\n", escape(&said));
     }
     for why in &document.invalid {
         out += &format!("**✕ INVALID**: {}\n\n", escape(why));
@@ -199,7 +199,7 @@ mod tests {
         insta::assert_snapshot!(markdown(&testing::rich().0), @r"
         # Example NV-1000 Pro (nvme0n1), 1 TB, nvme (nvme at 0000:01:00.0), ext4 at /home
 
-        It reads 3,423 MB/s and writes 2,723 MB/s in sequence, answers 13.4k random reads a second at depth 1 and 339k at depth 128, and makes a write durable in 684 µs.
+        It reads 3,423 MB/s and writes 2,723 MB/s in sequence, answers 13.4k random reads a second at depth 1 and 339k at depth 128, and makes 1,409 writes a second durable.
 
         | figure | median | lowest – highest | repeats |
         |---|---:|---:|---:|
@@ -207,7 +207,7 @@ mod tests {
         | sequential write | 2,723 MB/s | 2,696 – 2,764 | 3 |
         | random read 4 KiB, depth 1 | 13.4k IOPS | 13.2k – 13.4k | 3 |
         | random read 4 KiB, depth 128 | 339k IOPS | 338k – 344k | 3 |
-        | commit (write and flush), median | 684 µs | 659 µs – 692 µs | 3 |
+        | commits (write and flush) | 1,409 /s | p99 1.70 ms | 3 |
 
         ## Phases
 

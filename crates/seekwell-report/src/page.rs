@@ -1,6 +1,6 @@
 //! The static body of the page: what remains of a report where scripts do not run.
 
-use crate::describe::{heading, modelled, sentence};
+use crate::describe::{heading, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::rows;
@@ -101,8 +101,9 @@ fn run(document: &RunDocument) -> String {
 }
 
 fn banners(out: &mut String, document: &RunDocument) {
-    if let Some(said) = modelled(document) {
-        *out += &format!("<p class=\"banner\"><strong>◇ MODELLED</strong> These are {said}.</p>\n");
+    if let Some((mark, said)) = not_a_disk(document) {
+        let said = escape(&said);
+        *out += &format!("<p class=\"banner\"><strong>{mark}</strong> These are {said}.</p>\n");
     }
     for why in &document.invalid {
         let why = escape(why);

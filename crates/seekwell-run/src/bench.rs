@@ -10,13 +10,15 @@ use crate::{Finished, Host, Purpose, RunError, Watcher, is_modelled, pick};
 use seekwell_access::Consent;
 use seekwell_checkup::limit::Bound;
 use seekwell_checkup::steady::{ROUNDS, conclude};
-use seekwell_checkup::{Group, PhaseSpec, Plan, Rounds};
+use seekwell_checkup::{ExecuteError, Executor, Group, PhaseSpec, Plan, Rounds};
 use seekwell_experiment::{Grid, GridPoint, Options, SweepError};
 use seekwell_io::target::Engine;
 use seekwell_io::units::{Nanos, time_left};
+use seekwell_io::workload::Workload;
 use seekwell_runs::{Point, Study, Sweep};
 use stage::Stage;
 use std::path::Path;
+use std::time::Instant;
 
 /// What is measured on, and how often.
 #[derive(Debug, Clone)]
@@ -130,7 +132,12 @@ fn sweep<W: Watcher>(
         study.points.push(Point { phase: phase.clone(), values: values.clone() });
     }
     let plan = Plan::of(phases, Nanos::ZERO);
-    let clock = if stage.session.document.modelled { " of the model's time" } else { "" };
+    let clock = if stage.session.document.modelled {
+        let took = time_left(on_model(stage, &plan)?);
+        format!(" of the model's time, {took} in real time")
+    } else {
+        String::new()
+    };
     let rounds = if options.repeats > 1 {
         format!(" × {} repeats", options.repeats)
     } else {
@@ -143,4 +150,30 @@ fn sweep<W: Watcher>(
     ));
     stage.session.document.study = Some(Study::Sweep(study));
     stage.run(&plan, options.precondition)
+}
+
+/// A model's time as it passes here.
+fn in_real_time(time: Nanos, pace: f64) -> Nanos {
+    Nanos::from_secs_f64(time.as_secs_f64() * pace)
+}
+
+/// How long a plan takes on a model, from two short pieces of every phase: what each has to set up
+/// first is the same in both.
+fn on_model<W: Watcher>(stage: &mut Stage<'_, W>, plan: &Plan) -> Result<Nanos, RunError> {
+    let mut piece = |workload: &Workload, share: u64| {
+        let runtime_ns = Nanos(workload.runtime_ns.0 / share);
+        let begun = Instant::now();
+        let piece = Workload { runtime_ns, ramp_ns: Nanos::ZERO, ..workload.clone() };
+        let done = stage.executor.execute(&piece)?;
+        Ok::<_, ExecuteError>((begun.elapsed().as_secs_f64(), done.measurement.elapsed))
+    };
+    let mut whole = 0.0;
+    for spec in &plan.phases {
+        let (setup, first) = piece(&spec.workload, 500)?;
+        let (took, second) = piece(&spec.workload, 20)?;
+        let pace = (took - setup).max(0.0) / second.since(first).as_secs_f64().max(1e-9);
+        let time = spec.workload.runtime_ns + spec.workload.ramp_ns;
+        whole += (setup + pace * time.as_secs_f64()) * f64::from(spec.repeats);
+    }
+    Ok(Nanos::from_secs_f64(whole))
 }

@@ -2,7 +2,7 @@
 
 use crate::{Finished, Host, Purpose, RunError, Session, Wanted, Watcher, look, prepare};
 use seekwell_access::Consent;
-use seekwell_checkup::{Level, Plan, PlanInputs};
+use seekwell_checkup::{Level, Plan, PlanInputs, PlanMedium};
 use std::path::Path;
 
 /// What is checked, and how thoroughly.
@@ -22,7 +22,8 @@ pub struct CheckupOptions<'a> {
     pub seed: u64,
 }
 
-/// Inspects a target, measures it by the plan of a level, and finds what follows.
+/// Inspects a target, measures it by the plan of a level, and finds what follows. Where there is no
+/// place to measure in, the run holds what inspection saw, and beside it comes why.
 ///
 /// # Errors
 /// [`RunError`] for what the target, the safety rules or the kernel refuse.
@@ -31,7 +32,7 @@ pub fn checkup<W: Watcher>(
     watcher: W,
     purpose: Purpose,
     options: &CheckupOptions<'_>,
-) -> Result<Finished, RunError> {
+) -> Result<(Finished, Result<(), RunError>), RunError> {
     let inspection = look(host.view, options.target)?;
     let mut session = Session::begin(host, watcher, purpose, inspection.clone())?;
     let default_bytes = options.level.wanted_region_bytes();
@@ -44,11 +45,24 @@ pub fn checkup<W: Watcher>(
         destroy: options.destroy,
         writes: false,
     };
-    let ready = prepare(&wanted, host, &session.line)?;
+    let ready = match prepare(&wanted, host, &session.line) {
+        Err(RunError::Access(error)) if error.is_no_place() => {
+            let inputs = PlanInputs {
+                medium: PlanMedium::Scratch,
+                region_bytes: default_bytes,
+                logical_block_bytes: 512,
+                direct: true,
+                seed: options.seed,
+            };
+            session.unmeasured(&Plan::new(options.level, inputs), &error.to_string());
+            return Ok((session.end(), Err(error.into())));
+        }
+        ready => ready?,
+    };
     let plan = Plan::new(options.level, PlanInputs { seed: options.seed, ..ready.inputs });
     let mut executor = session.executor(ready, None);
     let interrupted = session.run(&plan, &mut executor);
     drop(executor);
     session.conclude(interrupted, Some(options.size_bytes.unwrap_or(default_bytes)));
-    Ok(session.end())
+    Ok((session.end(), Ok(())))
 }

@@ -16,7 +16,7 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
 use seekwell_machine::{AnyPart, Machine, Model};
 use seekwell_runs::DeviceCount;
-use seekwell_sys::{DevId, DiskCounters, Live, View};
+use seekwell_sys::{CpuTime, DevId, DiskCounters, Live, View};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -88,6 +88,8 @@ pub enum Source {
         opened: Box<Opened>,
         /// Its block device, where it has one.
         device: Option<DevId>,
+        /// The device whose counters tell what reached a disk: the one below loop devices.
+        counting: Option<DevId>,
     },
 }
 
@@ -102,7 +104,7 @@ impl Source {
 
     /// What its device has counted so far, where it counts.
     pub fn counters(&self, view: &dyn View) -> Option<DiskCounters> {
-        let Self::Opened { device: Some(device), .. } = self else { return None };
+        let Self::Opened { counting: Some(device), .. } = self else { return None };
         DiskCounters::read(view, *device).ok()
     }
 }
@@ -244,6 +246,8 @@ impl Executor for RealExecutor {
             self.open_buffered()?;
         }
         let before = self.source.counters(&self.view);
+        let real = !matches!(self.source, Source::Modelled(_));
+        let cpu = CpuTime::read(&self.view).filter(|_| real);
         let measurement = self.measure(workload).map_err(|e| match e {
             EngineError::Workload(e) => ExecuteError::Workload(e),
             EngineError::Target(
@@ -259,7 +263,8 @@ impl Executor for RealExecutor {
         }
         let after = self.source.counters(&self.view);
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
-        Ok(Execution { measurement, device })
+        let others = cpu.zip(CpuTime::read(&self.view)).map(|(b, a)| a.others_since(b));
+        Ok(Execution { measurement, device, others })
     }
 
     fn begin(&mut self, phase: &str) {

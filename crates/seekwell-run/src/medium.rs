@@ -4,7 +4,7 @@ use crate::executor::Source;
 use crate::{Host, RunError, Watcher, target};
 use seekwell_access::{Consent, Fill, Opened, Scratch, open_for_destruction, open_read_only};
 use seekwell_checkup::{PlanInputs, PlanMedium};
-use seekwell_inspect::{Inspection, TargetKind};
+use seekwell_inspect::{Device, DeviceKind, Inspection, TargetKind};
 use seekwell_machine::Model;
 use seekwell_runs::Medium;
 use seekwell_sys::{DevId, path_text, text_path};
@@ -64,7 +64,11 @@ pub fn prepare(
     if wanted.inspection.kind != TargetKind::Machine && !wanted.set.is_empty() {
         return Err(RunError::NoParameters { path: path.to_path_buf() });
     }
-    let device = wanted.inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok());
+    let own = wanted.inspection.device.as_ref();
+    let device = Counted {
+        device: own.and_then(|d| d.dev.parse().ok()),
+        counting: own.map(below_loops).and_then(|d| d.dev.parse().ok()),
+    };
     match (wanted.inspection.kind, wanted.destroy) {
         (TargetKind::Null, None) => Ok(null(wanted)),
         (TargetKind::Machine, None) => modelled(path, wanted),
@@ -184,9 +188,24 @@ pub fn machine(model: &Model, set: &[(String, String)]) -> Medium {
     }
 }
 
+/// The target's device, and the one that counts what reaches a disk.
+#[derive(Clone, Copy)]
+struct Counted {
+    device: Option<DevId>,
+    counting: Option<DevId>,
+}
+
+/// The first device that is no loop over a file: a loop counts what the page cache answers.
+fn below_loops(device: &Device) -> &Device {
+    match (device.kind, device.below.as_slice()) {
+        (DeviceKind::Loop, [below]) => below_loops(below),
+        _ => device,
+    }
+}
+
 fn ready(
     opened: Opened,
-    device: Option<DevId>,
+    Counted { device, counting }: Counted,
     wanted: &Wanted<'_>,
     medium: impl FnOnce(u64, bool) -> Medium,
 ) -> Ready {
@@ -205,5 +224,6 @@ fn ready(
         seed: 1,
     };
     let medium = medium(opened.size_bytes(), direct);
-    Ready { source: Source::Opened { opened: Box::new(opened), device }, medium, inputs }
+    let source = Source::Opened { opened: Box::new(opened), device, counting };
+    Ready { source, medium, inputs }
 }

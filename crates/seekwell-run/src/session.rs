@@ -7,14 +7,14 @@ use crate::judge::live_log;
 use crate::medium::Ready;
 use crate::{Host, RunError, Watcher};
 use jiff::Timestamp;
-use seekwell_checkup::{Observer, Plan, Progress, Results, is_only_short, run};
+use seekwell_checkup::{Observer, PhaseSpec, Plan, Progress, Results, is_only_short, run};
 use seekwell_explain::{Observed, findings};
 use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine as Issuer;
 use seekwell_io::units::Nanos;
 use seekwell_runs::{
-    Detail, Engine, Medium, Phase, RunDocument, RunKind, Status, Store, Tool, Work, Writer,
+    Detail, Engine, Medium, Phase, RunDocument, RunKind, Skipped, Status, Store, Tool, Work, Writer,
 };
 use seekwell_sys::View;
 use std::path::Path;
@@ -108,6 +108,16 @@ impl<'a, W: Watcher> Session<'a, W> {
         };
         let (detail, before, ahead, lost) = (Detail::default(), (0, 0), Nanos::ZERO, false);
         Ok(Self { host, engine, writer, lost, line, document, detail, before, ahead })
+    }
+
+    /// Explains what inspection saw where nothing can be measured, for this reason.
+    pub fn unmeasured(&mut self, plan: &Plan, why: &str) {
+        let phase = |spec: &PhaseSpec| Phase {
+            skipped: Some(Skipped::Because(why.to_owned())),
+            ..Phase::new(&spec.name, &spec.title, spec.workload.clone())
+        };
+        self.document.phases = plan.phases.iter().map(phase).collect();
+        self.conclude(false, None);
     }
 
     /// What executes workloads on what was made ready; `tags` bounds what is outstanding.

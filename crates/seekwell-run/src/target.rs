@@ -2,9 +2,10 @@
 //! modelled machine.
 
 use crate::RunError;
-use seekwell_inspect::{InspectError, Inspection, Target, inspect};
+use seekwell_inspect::{Device, DeviceKind, Fact, InspectError, Inspection, Target, inspect};
 use seekwell_machine::{Model, library};
-use seekwell_sys::{MAX_TEXT, View, read_text};
+use seekwell_sys::{MAX_TEXT, View, read_text, text_path};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Whether a target is described and not there: every description is a `.toml` file.
@@ -31,7 +32,31 @@ pub fn look(view: &dyn View, target: &Path) -> Result<Inspection, RunError> {
         }
         error => error,
     });
-    Ok(inspect(view, &resolved?))
+    let mut found = inspect(view, &resolved?);
+    if let Some(device) = &mut found.device {
+        device.detail.unwritten_bytes = unwritten(view, device);
+    }
+    Ok(found)
+}
+
+/// How much of a loop device's file or of a zram device was never written: reads of that never
+/// leave memory.
+fn unwritten(view: &dyn View, device: &Device) -> Option<Fact<u64>> {
+    let size = device.size_bytes.as_ref()?.value;
+    let (written, from) = match device.kind {
+        DeviceKind::Loop => {
+            let file = &device.role.as_ref()?.value;
+            (std::fs::metadata(text_path(file)).ok()?.blocks() * 512, format!("stat({file})"))
+        }
+        DeviceKind::Zram => {
+            let path = format!("/sys/block/{}/mm_stat", device.name);
+            let counts = view.text(Path::new(&path)).ok()?;
+            (counts.split_ascii_whitespace().next()?.parse().ok()?, path)
+        }
+        _ => return None,
+    };
+    // A file system's own blocks make a file a little larger or smaller.
+    (written < size / 100 * 99).then(|| Fact::new(size - written, from))
 }
 
 /// The model that a `.toml` file describes, or the built-in one of that name if there is no such

@@ -345,6 +345,9 @@ pub struct Repeat {
 }
 
 impl Repeat {
+    /// The value that says how much of all processors other programs had, in percent.
+    pub const OTHERS: &str = "other_programs_percent";
+
     /// A run that has given nothing yet.
     pub const fn new(seed: u64, stopped: Stopped) -> Self {
         Self {

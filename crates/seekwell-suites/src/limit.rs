@@ -7,8 +7,7 @@
 //! too, since it is missing here.
 
 use crate::frame::{Meter, Stage, StepResult};
-use seekwell_sys::{DiskCounters, Live, View};
-use std::path::Path;
+use seekwell_sys::{CpuTime, DiskCounters, Live};
 
 /// From here on a share of the time is most of it.
 const MOST: f64 = 0.5;
@@ -147,32 +146,6 @@ fn cpus() -> u64 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u64)
 }
 
-/// Time of all CPUs together, in clock ticks since boot (proc(5), the first line of `/proc/stat`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct CpuTime {
-    all: u64,
-    idle: u64,
-}
-
-impl CpuTime {
-    fn read(view: &dyn View) -> Option<Self> {
-        Self::parse(&view.text(Path::new("/proc/stat")).ok()?)
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let fields = text.strip_prefix("cpu ")?.lines().next()?.split_ascii_whitespace();
-        // Guest time, the ninth and tenth, is counted in user time already.
-        let ticks: Vec<u64> = fields.take(8).map_while(|f| f.parse().ok()).collect();
-        // Idle, and idle while something waits for a disk.
-        (ticks.len() >= 5).then(|| Self { all: ticks.iter().sum(), idle: ticks[3] + ticks[4] })
-    }
-
-    fn busy_since(self, before: Self) -> f64 {
-        let all = self.all.saturating_sub(before.all).max(1) as f64;
-        1.0 - (self.idle.saturating_sub(before.idle) as f64 / all).min(1.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,16 +166,6 @@ mod tests {
         assert_eq!(Limit::of(None, 0.2, 0.96), Limit::Others);
         let told = sentence(Some(0.1), 0.2, 0.96, 0);
         assert!(told.starts_with("Other programs were the limit: they took 96 %"), "{told}");
-    }
-
-    #[test]
-    fn idle_and_waiting_for_a_disk_are_not_busy_and_guests_are_not_counted_twice() {
-        let before = CpuTime::parse("cpu  10 0 10 100 20 0 0 0 5 0\ncpu0 1 2\n").unwrap();
-        let after = CpuTime::parse("cpu  30 0 20 150 40 0 0 0 25 0\n").unwrap();
-        assert_eq!(before, CpuTime { all: 140, idle: 120 });
-        assert!((after.busy_since(before) - 0.3).abs() < 1e-9);
-        assert_eq!(CpuTime::parse("cpu  1 2 3\n"), None);
-        assert!(CpuTime::read(&Live::system()).is_some());
     }
 
     #[test]

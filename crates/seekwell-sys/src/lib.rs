@@ -7,6 +7,7 @@
 mod bundle;
 mod cgroup;
 mod class;
+mod cpu_time;
 mod entry;
 pub mod fake;
 mod filler;
@@ -34,6 +35,7 @@ mod whole;
 pub use bundle::Bundle;
 pub use cgroup::{MemoryCgroup, Version};
 pub use class::{Class, Classified};
+pub use cpu_time::CpuTime;
 pub use filler::{
     FORMAT, LISTING, LSPCI, MAX_DEPTH, MAX_ENTRIES, MAX_FILE, MAX_HELD, MAX_PATH, SECTIONS,
     SnapshotError,

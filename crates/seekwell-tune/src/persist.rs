@@ -249,6 +249,7 @@ pub fn prepare(rule: &Rule) -> Result<Prepared, PersistError> {
     let verified = verify(&rule.text)?;
     let fail = |source| PersistError::Io { path: rule.path.clone(), source };
     let dir = rule.path.parent().unwrap_or(Path::new("/"));
+    std::fs::create_dir_all(dir).map_err(fail)?;
     sweep(dir, SUFFIX);
     let mut file = tempfile::Builder::new()
         .prefix(PREFIX)

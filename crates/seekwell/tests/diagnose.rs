@@ -539,3 +539,28 @@ fn a_loop_device_shows_its_own_queue() {
     let name = disk.device.strip_prefix("/dev/").unwrap();
     assert!(shown.out.contains(&format!("Queue of {name}\n")), "{}", shown.out);
 }
+
+#[test]
+fn devices_that_differ_in_names_alone_are_shown_once() {
+    // Eight loop devices filled 672 lines.
+    let disks: Vec<common::Loop> = (0..3).filter_map(|_| common::Loop::new(64 << 20)).collect();
+    if disks.len() < 3 {
+        return;
+    }
+    let home = home();
+    let log = home.path().join("empty.txt");
+    fs::write(&log, "[    1.0] nothing\n").unwrap();
+    let targets: Vec<&str> = disks.iter().map(|disk| disk.device.as_str()).collect();
+    let shown = run(home.path(), &[&["inspect", "--log", text(&log)], &targets[..]].concat());
+    assert_eq!(shown.out.matches("Attachment").count(), 1, "{}", shown.out);
+    assert!(shown.out.contains("The same but for names: loop"), "{}", shown.out);
+}
+
+#[test]
+fn the_list_of_suites_fits_a_screen_and_a_half() {
+    let home = home();
+    let short = run(home.path(), &["bench", "--suite", "list"]).out;
+    assert!(short.lines().count() <= 36, "{short}");
+    let full = run(home.path(), &["bench", "--suite", "list", "--full"]).out;
+    assert!(full.contains("settle=3000") && full.lines().count() > 100, "{full}");
+}

@@ -109,6 +109,8 @@ impl Drop for Throttle {
 #[test]
 fn writes_that_a_control_group_throttles_are_told_with_their_limit() {
     let Some(disk) = Mounted::ext4(2400 << 20, "defaults") else { return };
+    // The reads are to be the disk's and not the page cache's.
+    common::tool("losetup", &["--direct-io=on", &disk.disk.device]);
     let Some(group) = Throttle::on(&disk.disk.device) else {
         return skip("no control group of the block controller can be made");
     };
@@ -122,7 +124,7 @@ fn writes_that_a_control_group_throttles_are_told_with_their_limit() {
     assert_eq!(ran.status, 0, "{}", ran.err);
     assert!(ran.out.contains("SW-WRITE-001"), "{}", ran.out);
     assert!(ran.out.contains("most likely: a control group allows 100 writes"), "{}", ran.out);
-    assert!(ran.out.contains("commit (write and flush)"), "{}", ran.out);
+    assert!(ran.out.contains("commits (write and flush)"), "{}", ran.out);
 }
 
 #[test]
@@ -138,4 +140,32 @@ fn two_runs_of_a_model_differ_in_what_was_set() {
     let compared = run(home.path(), &["compare", &plain, &slow]);
     assert!(compared.out.contains("drive.rpm: — → 5400"), "{}", compared.out);
     assert!(compared.out.contains("read latency mean"), "{}", compared.out);
+}
+
+#[test]
+fn a_file_system_without_a_place_to_measure_is_inspected_all_the_same() {
+    // Both were refused with a sentence and nothing else.
+    let Some(disk) = Mounted::ext4(256 << 20, "defaults") else { return };
+    let home = tempfile::tempdir().unwrap();
+    let checkup = ["checkup", disk.point.to_str().unwrap(), "--quick", "--no-keep"];
+    std::fs::write(disk.point.join("large"), vec![1; 215 << 20]).unwrap();
+    let full = run(home.path(), &checkup);
+    assert_eq!(full.status, 3, "{}", full.err);
+    assert!(full.out.contains("% full") && full.err.contains("too little room"), "{}", full.out);
+    let point = disk.point.to_str().unwrap();
+    common::tool("mount", &["-o", "remount,ro", point]).expect("it can be remounted");
+    let read_only = run(home.path(), &checkup);
+    assert_eq!(read_only.status, 3, "{}", read_only.err);
+    assert!(read_only.out.contains("is mounted read-only"), "{}", read_only.out);
+}
+
+#[test]
+fn figures_of_the_page_cache_below_a_loop_device_are_headed_as_such() {
+    // 100 % "reached the device", 3,388 MB/s.
+    let Some(disk) = common::Loop::new(256 << 20) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let checkup = ["checkup", &disk.device, "--quick", "--no-keep"];
+    let ran = run(home.path(), &checkup);
+    assert!(ran.out.contains("▲ CACHED:") || ran.out.contains("▲ MEMORY:"), "{}", ran.out);
+    assert!(ran.out.contains("were never written"), "{}", ran.out);
 }

@@ -126,7 +126,9 @@ fn a_persisted_state_is_a_rule_that_undo_takes_back_even_after_a_reboot() {
 fn a_rule_that_cannot_be_written_leaves_the_trial_as_it_is() {
     let Some(rig) = Rig::new() else { return };
     rig.begin(&["nomerges=2"], "60s");
-    fs::remove_dir(rig.home.path().join("rules")).unwrap();
+    let rules = rig.home.path().join("rules");
+    fs::remove_dir(&rules).unwrap();
+    fs::write(&rules, "a file where the directory should be").unwrap();
     let ran = rig.tune(&["keep", "--persist"]);
     assert_eq!(ran.status, 3, "{}", ran.err);
     assert_eq!(rig.phase(), Some(Phase::Trying));

@@ -77,7 +77,7 @@ impl Executor for Disk {
             Some(Fault::RaisesStop(stop)) => stop.store(true, Ordering::Relaxed),
             None => {}
         }
-        Ok(Execution { measurement, device: None })
+        Ok(Execution { measurement, device: None, others: None })
     }
 
     fn now(&self) -> Nanos {
@@ -158,6 +158,16 @@ fn a_curve_is_extended_in_a_later_round_where_the_first_was_an_accident() {
     assert!(first < 170_000.0, "no more than at depth 16 in the first round: {first}");
     assert_eq!(phase(&results, "rand-read-4k-d64").repeats.len(), 2, "left out of that round");
     assert_eq!(phase(&results, "rand-read-4k-d64").skipped, None);
+}
+
+#[test]
+fn a_disk_that_takes_longer_than_planned_is_measured_in_fewer_rounds() {
+    // "About 60 s" took 296 s where every phase waited for slow writes.
+    let mut plan = plan(Level::Normal);
+    plan.budget = Some(Nanos(plan.duration().0 / 6));
+    let results = go(&plan, &mut Disk::new(1, Nanos::from_micros(500)));
+    let counts = results.phases.iter().filter(|p| p.skipped.is_none()).map(|p| p.repeats.len());
+    assert!(counts.clone().all(|n| n == 1), "{:?}", counts.collect::<Vec<_>>());
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl Rig for Virtual {
             self.stop_in = None;
             self.stop.store(true, Ordering::Relaxed);
             m.stopped = Stopped::Interrupted;
-            return Ok(Execution { measurement: m, device: None });
+            return Ok(Execution { measurement: m, device: None, others: None });
         }
         if self.fails_at == Some(index) {
             m.failed = 1;
@@ -147,7 +147,7 @@ impl Rig for Virtual {
         }
         self.made += 1;
         self.clock += workload.runtime_ns.0;
-        Ok(Execution { measurement: m, device: None })
+        Ok(Execution { measurement: m, device: None, others: None })
     }
 
     fn condition(&mut self) -> Condition {

@@ -1,21 +1,37 @@
 //! A file system with next to no room left.
 
-use crate::words::{bytes, evidence, percent, quote};
+use crate::words::{bytes, evidence, measure_device, percent, quote};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
 
-pub(super) const RULES: &[Rule] = &[Rule {
-    id: FULL,
-    about: "the file system is nearly full",
-    means: "Less than a tenth of the file system is left.",
-    known: "Available over total space is under 10 %, on a file system that can be written. Images \
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: FULL,
+        about: "the file system is nearly full",
+        means: "Less than a tenth of the file system is left.",
+        known: "Available over total space is under 10 %, on a file system that can be written. Images \
             that are always full (squashfs, ISO 9660) are not judged.",
-    why: "flash needs free blocks to erase ahead, allocators need room to keep files together, \
+        why: "flash needs free blocks to erase ahead, allocators need room to keep files together, \
           and copy-on-write file systems slow down from 80 to 90 % on",
-    fix: "free some space; on flash, give it back to the drive with fstrim",
-    tune: None,
-    check: Check::Run(nearly_full),
-}];
+        fix: "free some space; on flash, give it back to the drive with fstrim",
+        tune: None,
+        check: Check::Run(nearly_full),
+    },
+    Rule {
+        id: READ_ONLY,
+        about: "the file system is mounted read-only",
+        means: "Nothing can be written, so no temporary file can be measured here.",
+        known: "The mount is read-only. Images that are always so (squashfs, ISO 9660) are not \
+                judged.",
+        why: "a file system that was not meant to be read-only became so after an error, which \
+              the kernel log then tells",
+        fix: "look in the kernel log for the reason, then mount -o remount,rw; or measure the \
+              device itself, which is only read",
+        tune: None,
+        check: Check::Run(read_only),
+    },
+];
+const READ_ONLY: &str = "SW-FULL-002";
 const FULL: &str = "SW-FULL-001";
 
 /// Flash needs free blocks to erase ahead, and allocators room to keep files together; ext4 itself
@@ -71,8 +87,28 @@ fn nearly_full(input: &Observed<'_>) -> Option<Found> {
     } else {
         clean
     };
-    let title = format!("{mount} is nearly full: {} left", percent(share));
+    let title = format!("{mount} is {} full: {} left", percent(1.0 - share), percent(share));
     Some(Found::new(Severity::Warning, title).evidence(seen).why(why).remedy(remedy))
+}
+
+fn read_only(input: &Observed<'_>) -> Option<Found> {
+    let fs = input.inspection.filesystem.as_ref().filter(|fs| fs.read_only)?;
+    if IMAGES.contains(&fs.fstype.value.as_str()) {
+        return None;
+    }
+    let mount = &fs.mount_point.value;
+    let remedy = format!(
+        "sudo dmesg | grep -i 'remount' tells whether an error did it; then sudo mount -o \
+         remount,rw {}; or measure the device itself, read only: {}",
+        quote(mount),
+        measure_device(input.inspection)
+    );
+    let found = Found::new(Severity::Warning, format!("{mount} is mounted read-only"));
+    Some(
+        found
+            .seen(format!("options: {}", fs.options.value.join(",")), &fs.options.from)
+            .remedy(remedy),
+    )
 }
 
 #[cfg(test)]
@@ -107,6 +143,9 @@ mod tests {
         on(Case::nvme(), left(103)).quiet(FULL);
         let image = |f: &mut Filesystem| f.fstype.value = "squashfs".into();
         on(on(Case::nvme(), left(0)), image).quiet(FULL);
-        on(on(Case::nvme(), left(0)), |f| f.read_only = true).quiet(FULL);
+        let read_only = on(on(Case::nvme(), left(0)), |f| f.read_only = true);
+        read_only.quiet(FULL);
+        assert_eq!(read_only.finding(READ_ONLY).title, "/srv is mounted read-only");
+        Case::nvme().quiet(READ_ONLY);
     }
 }

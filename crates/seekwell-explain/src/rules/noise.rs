@@ -15,8 +15,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
             repeats on a rotating disk differ by a tenth by chance alone.",
     why: "when repeats differ this much, a difference of the same size from another disk or \
           setting means nothing; usually something else is using the disk or the CPU",
-    fix: "see what else is running (sudo iotop -oPa, iostat -x 1), then seekwell checkup \
-          --thorough",
+    fix: "stop what uses the processors, which the finding measures, or the disk (iostat -x 1); \
+          then seekwell checkup --thorough",
     tune: None,
     check: Check::Run(noisy),
 }];
@@ -43,6 +43,22 @@ fn noisy(input: &Observed<'_>) -> Option<Found> {
     });
     let cpu_only = spread.iter().all(|(p, _)| p.is(PhaseId::CachedRead));
     let wild = worst > WILD || spread.len() * 3 > measured.len();
+    let others = input.others(spread.iter().map(|(p, _)| *p));
+    let blamed = others.map(|share| {
+        let seen = format!("other programs had up to {} of all processors", percent(share));
+        evidence(seen, "/proc/stat")
+    });
+    let remedy = match (input.is_model(), others) {
+        (true, _) => "measure for longer (--runtime), so that chance evens out".to_owned(),
+        (false, Some(_)) => {
+            "stop the programs that use the processors (ps -eo pcpu,comm --sort=-pcpu | head), \
+             then measure again"
+                .to_owned()
+        }
+        (false, None) => "other programs hardly used the processors; see what else uses the disk \
+                          (iostat -x 1), then seekwell checkup --thorough"
+            .to_owned(),
+    };
     Some(
         Found::new(
             if wild && !cpu_only { Severity::Warning } else { Severity::Info },
@@ -52,7 +68,9 @@ fn noisy(input: &Observed<'_>) -> Option<Found> {
                 measured.len()
             ),
         )
-        .evidence(proof),
+        .evidence(proof)
+        .evidence(blamed)
+        .remedy(remedy),
     )
 }
 
@@ -73,6 +91,19 @@ mod tests {
         let from: Vec<_> = f.evidence.iter().map(|e| e.from.as_str()).collect();
         assert_eq!(from, ["rand-read-4k-d2", "rand-read-block-d1"]);
         assert!(f.evidence[0].seen.starts_with("30 % between repeats: 85 … 115"), "{f:?}");
+    }
+
+    #[test]
+    fn other_programs_are_named_by_what_they_took_and_not_guessed_at() {
+        let case = spread(Case::nvme(), "rand-read-4k-d2", 60.0, 120.0);
+        assert!(case.finding(NOISY).remedy.starts_with("other programs hardly"), "not measured");
+        let busy = |c: &mut Case| {
+            let repeat = &mut c.phase_mut("rand-read-4k-d2").repeats[1];
+            repeat.values.insert("other_programs_percent".into(), 96.0);
+        };
+        let f = case.with(busy).finding(NOISY);
+        assert!(f.evidence[1].seen.contains("96 % of all processors"), "{f:?}");
+        assert!(f.remedy.starts_with("stop the programs"), "{f:?}");
     }
 
     #[test]

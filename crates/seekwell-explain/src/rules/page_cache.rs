@@ -4,7 +4,7 @@ use crate::look::{HONEST_SHARE, medium_size};
 use crate::words::{bytes, evidence, fact, measure_device, percent, set};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{DeviceKind, Severity};
-use seekwell_runs::{PhaseId, Work};
+use seekwell_runs::{Medium, PhaseId, Work};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -49,10 +49,24 @@ pub(super) const RULES: &[Rule] = &[
         tune: Some("Set iostats."),
         check: Check::Run(blind),
     },
+    Rule {
+        id: UNWRITTEN,
+        about: "part of the target was never written, or was discarded",
+        means: "Reads of those parts give zeros without asking a disk.",
+        known: "The file behind a loop device has fewer blocks than its size, or a zram device \
+                holds fewer bytes. Other devices do not tell: a drive that was trimmed answers \
+                the same way, and seekwell's own temporary files are always written.",
+        why: "reading what was never written is faster than any disk; those numbers describe \
+              memory",
+        fix: "measure where data lies, or a directory of a file system on it",
+        tune: None,
+        check: Check::Run(unwritten),
+    },
 ];
 const FROM_CACHE: &str = "SW-CACHE-001";
 const BUFFERED: &str = "SW-CACHE-002";
 const BLIND: &str = "SW-STATS-001";
+const UNWRITTEN: &str = "SW-CACHE-003";
 
 fn from_cache(input: &Observed<'_>) -> Option<Found> {
     let fs = input.inspection.filesystem.as_ref();
@@ -101,6 +115,17 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
                 measure_device(input.inspection)
             )),
     )
+}
+
+fn unwritten(input: &Observed<'_>) -> Option<Found> {
+    if !matches!(input.medium?, Medium::ReadOnly { .. }) {
+        return None;
+    }
+    let device = input.inspection.device.as_ref()?;
+    let (size, missing) = (device.size_bytes.as_ref()?, device.detail.unwritten_bytes.as_ref()?);
+    let (missing_text, size_text) = (bytes(missing.value), bytes(size.value));
+    let title = format!("{}: {missing_text} of {size_text} were never written", device.name);
+    Some(Found::new(Severity::Warning, title).seen(missing_text, &missing.from))
 }
 
 fn buffered(input: &Observed<'_>) -> Option<Found> {
@@ -182,6 +207,19 @@ mod tests {
                 direct: false,
             });
         })
+    }
+
+    #[test]
+    fn a_target_that_was_never_written_is_a_finding_where_it_is_only_read() {
+        let hole = |c: &mut Case| {
+            c.medium = Some(Medium::ReadOnly { size_bytes: 1 << 30, direct: true });
+            let device = c.inspection.device.as_mut().expect("a device");
+            device.size_bytes = fact(1 << 30, "size");
+            device.detail.unwritten_bytes = fact(1 << 29, "stat(2)");
+        };
+        let f = Case::zram().with(hole).finding(UNWRITTEN);
+        assert!(f.title.contains("512 MiB of 1 GiB"), "{f:?}");
+        Case::zram().quiet(UNWRITTEN);
     }
 
     #[test]

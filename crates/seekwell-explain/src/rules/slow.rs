@@ -67,6 +67,21 @@ fn slows_down(input: &Observed<'_>) -> Option<Found> {
                 .remedy("measure until the rate is steady: seekwell bench --steady"),
         );
     }
+    let slowed = |p: &&Phase| p.repeats.iter().any(|r| r.slowdown.is_some());
+    if let Some(share) = input.others(input.phases().iter().filter(slowed)) {
+        let share = percent(share);
+        proof.push(evidence(
+            format!("other programs had up to {share} of all processors"),
+            "/proc/stat",
+        ));
+        let title = format!("it slowed down to {} of its rate within a run", percent(worst));
+        let found = Found::new(Severity::Info, title).evidence(proof);
+        return Some(
+            found
+                .why("other programs kept the processors from this one, or used the disk as well")
+                .remedy("stop them (ps -eo pcpu,comm --sort=-pcpu | head) and measure again"),
+        );
+    }
     let why = if writes {
         "a write cache or a drive's fast flash absorbs writes until it is full, and heat makes \
          drives and links throttle; a mean over both states is the rate of neither"

@@ -86,6 +86,10 @@ pub struct Detail {
     /// A device-mapper device's state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapper: Option<MapperFacts>,
+    /// Bytes of a loop device's file or of a zram device that were never written or were discarded;
+    /// absent where all were, or where nothing tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unwritten_bytes: Option<Fact<u64>>,
     /// A loop device reads its file past the page cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_direct_io: Option<Fact<bool>>,

@@ -14,7 +14,7 @@ pub use listing::table;
 pub use page::Style;
 pub(crate) use page::{BOLD, DIM, Page};
 
-use crate::describe::{fit_error, heading, modelled, sentence};
+use crate::describe::{fit_error, heading, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::rows;
@@ -71,8 +71,8 @@ fn head(page: &mut Page, document: &RunDocument) {
     page.text(&about.join(" · "), "", "  ", DIM);
     let yellow = Paint::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
     let red = Paint::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    if let Some(said) = modelled(document) {
-        page.marked("◇ MODELLED:", &said, "  ", yellow);
+    if let Some((mark, said)) = not_a_disk(document) {
+        page.marked(&format!("{mark}:"), &said, "  ", yellow);
     }
     let unfinished = match document.status {
         Status::Complete => None,

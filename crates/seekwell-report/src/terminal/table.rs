@@ -24,6 +24,9 @@ pub(super) fn phases(page: &mut Page, rows: &[Row]) {
         let legend =
             "rate in MB/s of 10^6 bytes; spread: highest less lowest repeat, over the median";
         page.text(legend, "", "", DIM);
+        if measured.iter().any(|row| row.title.contains("hdparm")) {
+            page.text("hdparm prints MiB/s as MB/sec, figures 4.6 % lower", "", "", DIM);
+        }
     }
     remarks(page, rows);
 }

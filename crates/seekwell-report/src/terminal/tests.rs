@@ -10,11 +10,11 @@ fn a_rich_run_at_eighty_columns() {
     20261120-231502-checkup-5f3a · 2026-11-20 23:15:02 UTC · Linux 6.18.2-amd64 ·
       seekwell 0.1.0 · io_uring
 
-    sequential read                   3,423 MB/s  3,418 – 3,454 in 3 repeats
-    sequential write                  2,723 MB/s  2,696 – 2,764 in 3 repeats
-    random read 4 KiB, depth 1        13.4k IOPS  13.2k – 13.4k in 3 repeats
-    random read 4 KiB, depth 128       339k IOPS  338k – 344k in 3 repeats
-    commit (write and flush), median    684 µs    659 µs – 692 µs in 3 repeats
+    sequential read               3,423 MB/s  3,418 – 3,454 in 3 repeats
+    sequential write              2,723 MB/s  2,696 – 2,764 in 3 repeats
+    random read 4 KiB, depth 1    13.4k IOPS  13.2k – 13.4k in 3 repeats
+    random read 4 KiB, depth 128   339k IOPS  338k – 344k in 3 repeats
+    commits (write and flush)     1,409 /s    p99 1.70 ms in 3 repeats
 
     phase                                     rate   IOPS      p50      p99  spread
     cached read 1 MiB, depth 1 (page        10,450  9,966  99.8 µs   109 µs   1.6 %
@@ -37,6 +37,7 @@ fn a_rich_run_at_eighty_columns() {
     depth 32: write
     commit: write 4 KiB and flush, depth 1       —  1,409   684 µs  1.70 ms   4.3 %
     rate in MB/s of 10^6 bytes; spread: highest less lowest repeat, over the median
+    hdparm prints MiB/s as MB/sec, figures 4.6 % lower
 
     Findings
     ▲ WARNING The disk's PCIe link runs at 2 lanes of 4. [SW-LINK-001]

@@ -1,7 +1,7 @@
 //! The highest rate whose response time keeps a bound.
 
-use super::BenchOptions;
 use super::stage::Stage;
+use super::{BenchOptions, in_real_time};
 use crate::{RunError, Watcher};
 use seekwell_checkup::limit::{Bound, LOWEST, Metric, Search, Step, judge};
 use seekwell_checkup::{Group, PhaseSpec, Plan};
@@ -10,6 +10,7 @@ use seekwell_io::units::{Nanos, time_left};
 use seekwell_io::workload::{Pace, Workload};
 use seekwell_runs::{Limit, Phase, Study, Trial};
 use seekwell_sys::classify;
+use std::time::Instant;
 
 /// Repeats that confirm a rate, where none are asked for.
 const CONFIRMING: u32 = 3;
@@ -86,9 +87,11 @@ impl<W: Watcher> Hunt<'_, '_, W> {
         let words = format!("{}, closed loop", self.base.title());
         let name = self.limit.closed_phase.clone();
         let closed = PhaseSpec::new(name, words, Group::Custom, self.workload.clone(), 1);
+        let begun = Instant::now();
         if self.run(closed) {
             return Ok(true);
         }
+        let pace = begun.elapsed().as_secs_f64() / self.base.run_time().as_secs_f64();
         let Some(highest) = self.last().and_then(total) else { return Ok(false) };
         self.limit.closed_requests_per_s = Some(highest);
         let slowest = metric.lowest_rate(self.base.runtime_ns);
@@ -96,7 +99,7 @@ impl<W: Watcher> Hunt<'_, '_, W> {
             return Err(LimitError::TooSlow { metric, per_s: highest }.into());
         }
         let mut search = Search::new((highest * LOWEST).max(slowest), highest);
-        self.announce(search.left() - 1 + repeats);
+        self.announce(&search, repeats, pace);
         loop {
             let step = search.next();
             let (rate, repeats) = match step {
@@ -128,16 +131,28 @@ impl<W: Watcher> Hunt<'_, '_, W> {
         }
     }
 
-    /// Says how long it takes where nothing surprising happens.
-    fn announce(&self, runs: u32) {
-        let each = self.base.run_time();
-        let about = time_left(Nanos(each.0 * u64::from(runs)));
+    /// Says how long it takes where the bound is kept up to half of the highest rate.
+    /// `pace` is how long the closed loop took for each second of its time: a model's differs.
+    fn announce(&self, search: &Search, repeats: u32, pace: f64) {
+        let highest = self.limit.closed_requests_per_s.unwrap_or(0.0);
+        let (mut search, mut runs, mut whole) = (search.clone(), 0, Nanos::ZERO);
+        loop {
+            let step = search.next();
+            let (rate, times) = match step {
+                Step::Done(_) => break,
+                Step::Try(rate) => (rate, 1),
+                Step::Confirm(rate) => (rate, repeats),
+            };
+            let runtime = self.bound.metric.trial_time(rate, self.base.runtime_ns);
+            let each = runtime.unwrap_or(self.base.runtime_ns) + self.base.ramp_ns;
+            whole += Nanos(each.0 * u64::from(times));
+            runs += times;
+            search.tell(step, rate <= highest / 2.0);
+        }
         let modelled = self.stage.session.document.modelled;
-        let clock = if modelled { " of the model's time" } else { "" };
-        self.stage
-            .session
-            .line
-            .note(&format!("about {runs} runs to find the limit: {about}{clock} or more"));
+        let about = time_left(if modelled { in_real_time(whole, pace) } else { whole });
+        let line = &self.stage.session.line;
+        line.note(&format!("about {runs} runs to find the limit: about {about}"));
     }
 
     /// The phase that tries a rate, requests a second of all threads.

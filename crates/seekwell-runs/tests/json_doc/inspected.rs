@@ -52,6 +52,7 @@ fn detail() -> Detail {
         sas: vec![SasPhy::default()],
         md: Some(MdFacts::default()),
         mapper: Some(MapperFacts::default()),
+        unwritten_bytes: Some(fact(4096)),
         loop_direct_io: Some(fact(true)),
         probe: Some(fact(probe)),
         mounts: vec![mounted()],

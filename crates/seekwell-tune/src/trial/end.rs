@@ -61,8 +61,12 @@ impl Tuner<'_> {
     /// [`TuneError`]. With [`TuneError::Persist`] of a rule that could not be made, the trial goes
     /// on as before.
     pub fn keep(&self, disk: Option<&Disk>, persist: bool) -> Result<Kept, TuneError> {
+        // What was kept until the next boot may be made to last.
+        let lasts = |s: &JournalState| persist && s.phase() == Phase::Kept && s.rule().is_none();
         let (files, state) = match self.files(disk, |_, s| s.phase() == Phase::Trying) {
-            Err(TuneError::NoTrial { disk: name }) => return Err(self.too_late(disk, name)),
+            Err(TuneError::NoTrial { disk: name }) => {
+                self.files(disk, |_, s| lasts(s)).map_err(|_| self.too_late(disk, name))?
+            }
             found => found?,
         };
         let was = &state.begin.disk;
@@ -71,7 +75,11 @@ impl Tuner<'_> {
         }
         let rule = if persist { Some(self.rule_for(&state)?) } else { None };
         let prepared = rule.as_ref().map(persist::prepare).transpose()?;
-        match guard::ask(&files.socket(), Ask::Keep, ROLLBACK_TIMEOUT) {
+        let asked = match lasts(&state) {
+            true => Ok(Reply::Kept),
+            false => guard::ask(&files.socket(), Ask::Keep, ROLLBACK_TIMEOUT),
+        };
+        match asked {
             Ok(Reply::Kept) => {}
             Ok(Reply::Refused { why }) => return Err(TuneError::Told(why)),
             Ok(_) => return Err(TuneError::Told("its reply does not match the request".into())),

@@ -369,7 +369,7 @@ pub struct Bench {
     /// Short form of the suite: under a minute
     #[arg(long, requires = "suite", conflicts_with = "full")]
     pub quick: bool,
-    /// Full form of the suite: the default
+    /// Full form of the suite: the default; with `--suite list` everything about each
     #[arg(long, requires = "suite")]
     pub full: bool,
     /// Set a parameter of the suite or of a modelled machine: controller.kind=ide, host.tags=split

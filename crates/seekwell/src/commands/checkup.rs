@@ -31,6 +31,8 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
     };
     let page = begin_asked(args.output.as_deref(), args.replace, context)?;
     let (line, purpose) = begin_command(context, kept)?;
-    let (document, detail, ending) = checkup(context.host(), line, purpose, &options)?;
-    show(context, &(document, detail, ending.into()), page)
+    let ((document, detail, ending), measured) = checkup(context.host(), line, purpose, &options)?;
+    let exit = show(context, &(document, detail, ending.into()), page)?;
+    measured?;
+    Ok(exit)
 }

@@ -8,6 +8,7 @@ use crate::exit::{CommandError, Exit};
 use seekwell_inspect::log::{LogFacts, LogReport};
 use seekwell_inspect::saved;
 use seekwell_inspect::{Inspection, TargetKind, inspect, text};
+use seekwell_report::{Style, clean, wrap};
 use seekwell_run::{Judged, judge, live_log};
 use seekwell_sys::{MAX_TEXT, SnapshotError, path_text, read_file_or_pipe};
 use serde::Serialize;
@@ -50,12 +51,48 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
     if judged.is_empty() {
         context.note("there is no disk to be seen in /sys/block");
     }
-    for (i, one) in judged.iter().enumerate() {
+    for (i, (one, same)) in alike(&judged).into_iter().enumerate() {
         let gap = if i > 0 { "\n" } else { "" };
-        let text = show(one, args.verbose, context);
+        let mut text = show(one, args.verbose, context);
+        if !same.is_empty() {
+            let names: Vec<String> = same.iter().map(|other| named(&other.inspection)).collect();
+            let line = format!("The same but for names: {}", names.join(", "));
+            text += &format!("\n{}\n", wrap(&line, context.width, "", "  ").join("\n"));
+        }
         context.print(&format!("{gap}{text}"))?;
     }
     Ok(Exit::Done)
+}
+
+/// The first of each kind of target, with those that differ from it in names alone.
+fn alike(judged: &[Judged]) -> Vec<(&Judged, Vec<&Judged>)> {
+    let mut kinds: Vec<(String, &Judged, Vec<&Judged>)> = Vec::new();
+    for one in judged {
+        let key = without_names(one);
+        match kinds.iter_mut().find(|(known, ..)| *known == key) {
+            Some((.., same)) => same.push(one),
+            None => kinds.push((key, one, Vec::new())),
+        }
+    }
+    kinds.into_iter().map(|(_, first, same)| (first, same)).collect()
+}
+
+/// What is shown of a target, its name and what it stands for left out.
+fn without_names(one: &Judged) -> String {
+    // Wide enough that a name's length moves no line.
+    const WIDE: usize = 10_000;
+    let style = Style { color: false };
+    let text = seekwell_report::inspect(&one.inspection, WIDE, style)
+        + &seekwell_report::findings(&one.findings, WIDE, style);
+    let Some(device) = &one.inspection.device else { return text };
+    let role = device.role.as_ref().map(|role| role.value.as_str()).filter(|r| !r.is_empty());
+    role.iter().fold(text, |text, role| text.replace(role, "…")).replace(&device.name, "…")
+}
+
+fn named(inspection: &Inspection) -> String {
+    let Some(device) = &inspection.device else { return clean(&inspection.target) };
+    let name = clean(&device.name);
+    device.role.as_ref().map_or_else(|| name.clone(), |r| format!("{name} ({})", clean(&r.value)))
 }
 
 fn show(one: &Judged, verbose: bool, context: &Context) -> String {

@@ -70,3 +70,18 @@ fn where_udev_cannot_be_asked_the_rule_is_written_and_that_is_said() {
         rig.assert_as_before("after undo");
     }
 }
+
+#[test]
+fn what_was_kept_until_the_next_boot_is_made_to_last_by_a_second_keep() {
+    // It was "no trial", and without /etc/udev/rules.d nothing could be kept at all.
+    let Some(rig) = Rig::new() else { return };
+    fs::remove_dir(rig.home.path().join("rules")).ok();
+    rig.begin(&["nomerges=2"], "60s");
+    assert_eq!(rig.tune(&["keep"]).status, 0);
+    let ran = keep(&rig, "exit 0");
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert_eq!(rules(&rig).len(), 1);
+    assert_eq!(rig.tune(&["undo"]).status, 0);
+    rig.assert_as_before("after undo");
+    assert_eq!(rules(&rig), Vec::<String>::new());
+}

@@ -24,7 +24,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         return jobs::run(args, context);
     }
     match args.suite.as_deref() {
-        Some("list") => return suites::list(context),
+        Some("list") => return suites::list(args.full, context),
         Some(name) => return run_suite(name, args, context),
         None => format::check(&args.results, None, context)?,
     }

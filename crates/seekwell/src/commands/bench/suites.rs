@@ -7,14 +7,20 @@ use seekwell_report::wrap;
 use seekwell_suites::{Suite, Tunable, suites};
 use serde_json::{Value, json};
 
-pub fn list(context: &Context) -> Result<Exit, CommandError> {
+pub fn list(full: bool, context: &Context) -> Result<Exit, CommandError> {
     let all = suites();
     if context.json {
         let all: Vec<Value> = all.into_iter().map(document).collect();
         context.print_json(&json!({"schema": "seekwell/suites/1", "suites": all}))?;
     } else {
-        let each: Vec<String> = all.into_iter().map(|s| text(s, context.width)).collect();
-        context.print(&each.join("\n"))?;
+        let each = all.into_iter();
+        let page = if full {
+            each.map(|s| text(s, context.width)).collect::<Vec<_>>().join("\n")
+        } else {
+            let more = "--full: where each is from and what can be set";
+            each.map(|s| short(s, context.width)).collect::<String>() + more + "\n"
+        };
+        context.print(&page)?;
     }
     Ok(Exit::Done)
 }
@@ -39,6 +45,15 @@ fn document(suite: &Suite) -> Value {
         "definition": suite.source,
         "tunables": suite.tunables.iter().map(tunable).collect::<Vec<_>>(),
     })
+}
+
+/// What a suite is, how long it takes and what it writes.
+fn short(suite: &Suite, width: usize) -> String {
+    let [quick, full] = suite.takes;
+    let mut lines = wrap(&format!("{}: {}", suite.name, suite.title), width, "", "  ");
+    let about = format!("{full} (--quick: {quick}), writes {}", suite.writes);
+    lines.extend(wrap(&about, width, "  ", "  "));
+    lines.join("\n") + "\n"
 }
 
 fn text(suite: &Suite, width: usize) -> String {

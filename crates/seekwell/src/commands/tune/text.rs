@@ -186,7 +186,14 @@ pub fn plan_text(plan: &Plan, target: &Path) -> String {
     let width = plan.settings.iter().map(|s| s.key.len()).max().unwrap_or(0);
     for s in &plan.settings {
         let current = s.current.as_deref().unwrap_or("?");
-        let _ = writeln!(out, "  {}  {:width$}  {current}   [{}]", s.risk.letter(), s.key, s.takes);
+        let _ = writeln!(
+            out,
+            "  {}  {:width$}  {current}   [{}]   {}",
+            s.risk.letter(),
+            s.key,
+            s.takes,
+            s.what
+        );
     }
     out
 }
