@@ -39,6 +39,9 @@ impl std::fmt::Debug for Rule {
     }
 }
 
+/// What changes a model.
+const ON_MODEL: &str = "on the model: --set KEY=VALUE with a key that the evidence names";
+
 impl Rule {
     /// The findings of this rule, in the order of the devices.
     pub fn findings(&self, input: &Observed<'_>) -> Vec<Finding> {
@@ -51,14 +54,18 @@ impl Rule {
             .into_iter()
             .map(|f| {
                 debug_assert!(!f.evidence.is_empty(), "{} needs evidence", self.id);
+                let mut remedy = f.remedy.unwrap_or_else(|| self.fix.to_owned());
+                if input.is_model() {
+                    remedy = format!("{ON_MODEL}; on a real one: {remedy}");
+                }
                 Finding {
                     id: self.id.to_owned(),
                     severity: f.severity,
                     title: f.title,
                     evidence: f.evidence,
                     why: f.why.unwrap_or_else(|| self.why.to_owned()),
-                    remedy: f.remedy.unwrap_or_else(|| self.fix.to_owned()),
-                    tune: self.tune.map(str::to_owned),
+                    remedy,
+                    tune: self.tune.filter(|_| !input.is_model()).map(str::to_owned),
                 }
             })
             .collect()
