@@ -135,7 +135,8 @@ proptest! {
 }
 
 /// Story: of tags kept apart, writes held ten all the while, and the drive did 14 of them a second
-/// beside 315 reads: a read's waiting counted, and that of a write without room in the cache did not.
+/// beside 315 reads: a read's waiting counted, and that of a write without room in the cache did
+/// not.
 #[test]
 fn with_tags_kept_apart_neither_reads_nor_writes_starve_each_other() {
     let model = model();

@@ -64,15 +64,19 @@ fn a_controller_whose_cache_is_off_is_found() {
 fn a_side_that_starves_beside_the_other_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("two.fio");
-    let text = "[global]\nbs=4k\nruntime=20\ntime_based\nsize=10g\ndirect=1\n\
-                ioengine=libaio\niodepth=32\n\
-                [reader]\nrw=randread\n[writer]\nrw=randwrite\n";
-    std::fs::write(&file, text).unwrap();
     let file = file.to_str().unwrap();
-    let jobs = |machine| found(&["bench", file, "--on", machine, "--json", "--no-keep"]);
-    let starved = jobs("dragonfly-hdd-after.toml");
-    assert!(starved.iter().any(|f| f.contains("writes starve beside reads")), "{starved:?}");
-    assert!(!has(&jobs("sata-ssd.toml"), "SW-MIX"));
+    let beside = |machine, writer: &str| {
+        let text = "[global]\nruntime=20\ntime_based\nsize=10g\ndirect=1\nioengine=libaio\n\
+                    bs=4k\niodepth=32\n[reader]\nrw=randread\n[writer]\n";
+        std::fs::write(file, text.to_owned() + writer).unwrap();
+        found(&["bench", file, "--on", machine, "--json", "--no-keep"])
+    };
+    let starved = beside("dragonfly-hdd-before.toml", "rw=write\nbs=1m\n");
+    assert!(starved.iter().any(|f| f.contains("reads starve beside writes")), "{starved:?}");
+    for machine in ["dragonfly-hdd-after.toml", "sata-ssd.toml"] {
+        let fair = beside(machine, "rw=randwrite\n");
+        assert!(!has(&fair, "SW-MIX"), "{machine}: {fair:?}");
+    }
 }
 
 #[test]

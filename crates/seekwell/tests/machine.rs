@@ -174,6 +174,32 @@ fn a_tag_policy_keeps_two_jobs_from_starving_each_other() {
     assert!(reads > 100.0 && writes > 30.0, "{reads} {writes}");
 }
 
+/// Story: the machines called swapcache held an SSD and nothing behind it.
+#[test]
+fn a_swapcache_in_front_of_a_disk_gains_from_the_tags_of_both() {
+    let home = tempfile::tempdir().expect("a folder");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../machines/blogbench.fio");
+    let load = fs::read_to_string(shipped).expect("ships");
+    let file = home.path().join("blogbench.fio");
+    // Less to fill and less time for it: the figure of the document takes half an hour.
+    let load = load.replace("1500s", "200s").replace("300s", "60s").replace("6g", "2g");
+    fs::write(&file, load).expect("writes");
+    let reads = |machine: &str, set: &[&str]| {
+        let args =
+            ["bench", file.to_str().expect("a path"), "--on", machine, "--no-keep", "--json"];
+        let done = run(home.path(), &[&args[..], set].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        let phase = done.json()["phases"][0].clone();
+        phase["metrics"]["read.requests_per_s"]["median"].as_f64().expect("a rate")
+    };
+    let before = reads("swapcache-before.toml", &[]);
+    let after = reads("swapcache-after.toml", &[]);
+    assert!(after > 2.0 * before, "{before} before, {after} after");
+    let shown = run(home.path(), &["machine", "show", "swapcache-after.toml"]).out;
+    assert!(shown.contains("swapcache in front"), "{shown}");
+    reads("dragonfly-hdd-after.toml", &["--set", "front.kind=read-cache"]);
+}
+
 #[test]
 fn what_a_model_cannot_do_is_refused() {
     let home = tempfile::tempdir().expect("a folder");

@@ -103,6 +103,7 @@ fn beside_each_other(input: &Observed<'_>) -> Option<Found> {
     let apart = |(low, high): &(&Side<'_>, &Side<'_>)| {
         low.group == high.group
             && low.op != high.op
+            && low.bytes <= SMALL_BYTES
             && low.per_s < STARVED_PER_S
             && high.per_s >= GREEDY_TIMES * low.per_s
     };
@@ -115,12 +116,13 @@ fn beside_each_other(input: &Observed<'_>) -> Option<Found> {
     Some(Found::new(Severity::Warning, title).evidence([told(low), told(high)]))
 }
 
-/// A job that only reads or only writes, in small requests and as fast as it may.
+/// A job that only reads or only writes, as fast as it may.
 struct Side<'a> {
     phase: &'a Phase,
     group: u32,
     op: &'static str,
     per_s: f64,
+    bytes: f64,
     mean_ns: f64,
 }
 
@@ -136,8 +138,8 @@ fn side(phase: &Phase) -> Option<Side<'_>> {
     };
     let bytes = phase.median(&format!("{op}.rate_bytes_per_s"))? / per_s;
     let mean_ns = phase.median(&format!("{op}.latency_ns_mean"))?;
-    let plain = bytes <= SMALL_BYTES && !job.options.keys().any(paced);
-    plain.then_some(Side { phase, group: job.group, op, per_s, mean_ns })
+    let plain = !job.options.keys().any(paced);
+    plain.then_some(Side { phase, group: job.group, op, per_s, bytes, mean_ns })
 }
 
 fn writes_in_the_mix(input: &Observed<'_>) -> Option<Found> {

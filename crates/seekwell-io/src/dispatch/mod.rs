@@ -28,7 +28,7 @@ pub trait Dispatcher {
     fn complete(&mut self, op: Op);
 }
 
-impl Dispatcher for Box<dyn Dispatcher> {
+impl<D: Dispatcher + ?Sized> Dispatcher for Box<D> {
     fn queue(&mut self, request: Request, now: Nanos) {
         (**self).queue(request, now);
     }
@@ -75,7 +75,7 @@ impl TagPolicy {
     }
 
     /// The rule over `tags` tags, at least one.
-    pub fn over(self, tags: u32) -> Box<dyn Dispatcher> {
+    pub fn over(self, tags: u32) -> Box<dyn Dispatcher + Send> {
         match self {
             Self::Shared => Box::new(SharedTags::new(tags)),
             Self::Split => Box::new(SplitTags::new(tags)),

@@ -7,6 +7,7 @@ mod elevator;
 mod organisation;
 mod queue;
 mod station;
+mod tagged;
 
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use elevator::{Elevator, ElevatorParams};
 pub use organisation::{Access, Organisation};
 pub use queue::{Policy, Queue, QueueParams, QueuedAccess};
 pub use station::Station;
+pub use tagged::Tagged;
 
 use crate::part::Part;
 use seekwell_io::request::Op;

@@ -76,7 +76,7 @@ fn fitted_to_depths_1_to_8_shipped_machines_are_predicted_at_16_to_64() {
     // Buses and loads make no other curves: one of the arrays stands for all five, and one machine
     // for each two that differ in a BIOS alone.
     let alike = |name: &str| name.contains("raid") && name != "megaraid1600-pci32-33";
-    let twins = ["x8dtl-ahci-intel", "pii350-c3m16", "pii350-default", "swapcache-before"];
+    let twins = ["x8dtl-ahci-intel", "pii350-c3m16", "pii350-default", "swapcache-ssd-before"];
     for (name, text) in MACHINES.iter().filter(|(n, _)| !alike(n) && !twins.contains(n)) {
         let model = Model::read(name, text, &[], &library::Shelf::default()).expect("ships");
         let mut phases = measured(&model, 6_000);

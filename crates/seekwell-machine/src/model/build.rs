@@ -5,7 +5,7 @@ use crate::array::{Array, ArrayError, ArrayParams, CacheParams, Cached};
 use crate::bus::{OnPci, PciParams};
 use crate::controller::{Ahci, AhciParams, Ide, IdeError, IdeParams};
 use crate::describe::{DescribeError, Description, Node, Problem, Value, read};
-use crate::driver::{Elevator, ElevatorParams};
+use crate::driver::{Elevator, ElevatorParams, Tagged};
 use crate::flow::{Flow, FlowParams};
 use crate::hdd::{self, Hdd, ParamsError};
 use crate::limits::OutOfRange;
@@ -129,7 +129,7 @@ pub fn part(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
         part = Box::new(Elevator::new(params, part).map_err(|e| layer.out(&e))?);
     }
     if let Some(layer) = Layer::of(root, "front") {
-        part = in_front(&layer, part, seed)?;
+        part = in_front(root, &layer, part, seed)?;
     }
     Ok(part)
 }
@@ -231,13 +231,30 @@ fn drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
     })
 }
 
-/// An SSD cache before everything below it.
-fn in_front(layer: &Layer<'_>, below: AnyPart, seed: u64) -> Result<AnyPart, DescribeError> {
+/// An SSD cache before everything below it. Each of the two devices has the driver's tags to
+/// itself, and the SSD a port like that of the disk.
+fn in_front(
+    root: &Node,
+    layer: &Layer<'_>,
+    below: AnyPart,
+    seed: u64,
+) -> Result<AnyPart, DescribeError> {
     let kind = layer.kind(&["swapcache", "read-cache"])?;
     let Some(node) = layer.node.get("fast") else {
         return Err(layer.wrong("", Problem::Missing { key: "fast".to_owned() }));
     };
-    let fast = drive(&Layer { node, key: "front.fast" }, seed.wrapping_add(1 << 32))?;
+    let mut fast = drive(&Layer { node, key: "front.fast" }, seed.wrapping_add(1 << 32))?;
+    if root.get("array").is_none() {
+        let only = wired(root, vec![fast])?.pop().expect("as many as were given");
+        fast = port(root, only)?;
+    }
+    let host = host(root)?;
+    let [fast, below] = [fast, below].map(|part| -> AnyPart {
+        match host.tags {
+            Some(policy) => Box::new(Tagged::new(policy, host.openings, part)),
+            None => part,
+        }
+    });
     let but = ["kind", "fast"];
     Ok(match kind {
         "swapcache" => {

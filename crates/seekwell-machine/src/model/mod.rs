@@ -93,9 +93,11 @@ impl Model {
         self.capacity
     }
 
-    /// The driver's tag policy and the tags it has, where the host has one.
+    /// The driver's tag policy and the tags it has, where the host has one for the whole machine:
+    /// with a cache in front, each of the two devices has its own.
     pub fn tags(&self) -> Option<(TagPolicy, u32)> {
-        self.host.tags.map(|policy| (policy, self.host.openings))
+        let policy = self.host.tags.filter(|_| self.description.root().get("front").is_none());
+        policy.map(|policy| (policy, self.host.openings))
     }
 
     /// What the host costs.

@@ -70,7 +70,7 @@ pub fn rows() -> Vec<Row> {
             "swapcache SSD, random reads under blogbench",
             "IOPS",
             [130.0, 1400.0],
-            ["swapcache-before", "swapcache-after"],
+            ["swapcache-ssd-before", "swapcache-ssd-after"],
             random(
                 16 << 10,
                 0,

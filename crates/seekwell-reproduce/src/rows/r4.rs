@@ -27,8 +27,8 @@ pub fn rows() -> Vec<Row> {
         beside_writes: None,
         cached_percent: 0,
         reads_off: Rate::BytesPer(MIB),
-        inputs: "three seconds from the start of the disk, as hdparm reads; requests of 64 KiB, one \
-                 at a time, assumed",
+        inputs: "three seconds from the start of the disk, as hdparm reads; requests of 64 KiB, \
+                 one at a time, assumed",
     });
     let cached = How::Host { work: "cached_megabyte", per_s: 1.0 };
     let tests = [("cached reads, -T", cached), ("device reads, -t", device)];

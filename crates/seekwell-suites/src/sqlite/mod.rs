@@ -85,6 +85,8 @@ pub static SUITE: Suite = Suite {
 
 /// A row with its entry in the index, the journal's pages for it not counted; measured 60.
 const ROW_BYTES: u64 = 100;
+/// Insertions of each thread in the Phoronix test, whose figure is the time they take.
+const PHORONIX: u64 = 2_500;
 /// More commits a second than any disk makes.
 const MOST_PER_S: u64 = 20_000;
 /// Accounts, tellers and branches of one step of scale, and once more for a write-ahead log.
@@ -175,6 +177,12 @@ fn insertions(settings: &Settings, journal: Journal, threads: u32) -> Step {
         if counted.is_some() {
             result.set("insertions_time_ns", tally.elapsed.0 as f64);
         }
+        let (of_test, done) = (PHORONIX * u64::from(threads), tally.transaction.count().max(1));
+        let seconds = result.measurement.elapsed.as_secs_f64() * of_test as f64 / done as f64;
+        result.set("phoronix_time_ns", (seconds * 1e9).round());
+        result.notes.push(format!(
+            "as pts/sqlite counts: {seconds:.2} s for {of_test} insertions, lower is better"
+        ));
         insert::check(&databases, &tally)?;
         Ok(result)
     });
