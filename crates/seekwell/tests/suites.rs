@@ -37,7 +37,7 @@ fn words(output: &[u8]) -> String {
 #[test]
 fn the_list_names_every_suite_with_what_can_be_set() {
     let runs = tempfile::tempdir().unwrap();
-    let listed = bench(runs.path(), &["--suite", "list"]);
+    let listed = bench(runs.path(), &["--suite", "list", "--full"]);
     assert_eq!(listed.status.code(), Some(0));
     let text = words(&listed.stdout);
     for known in ["hdparm: ", "fs: ", "fsmark: ", "threaded: ", "defined by", "cache=drop"] {

@@ -9,10 +9,10 @@ pub(super) const RULES: &[Rule] = &[
         id: FULL,
         about: "the file system is nearly full",
         means: "Less than a tenth of the file system is left.",
-        known: "Available over total space is under 10 %, on a file system that can be written. Images \
-            that are always full (squashfs, ISO 9660) are not judged.",
+        known: "Available over total space is under 10 %, on a file system that can be written. \
+                Images that are always full (squashfs, ISO 9660) are not judged.",
         why: "flash needs free blocks to erase ahead, allocators need room to keep files together, \
-          and copy-on-write file systems slow down from 80 to 90 % on",
+              and copy-on-write file systems slow down from 80 to 90 % on",
         fix: "free some space; on flash, give it back to the drive with fstrim",
         tune: None,
         check: Check::Run(nearly_full),

@@ -12,10 +12,10 @@ pub(super) const RULES: &[Rule] = &[
         about: "reads starve beside writes",
         means: "Reads take far longer once 30 % of the requests are writes.",
         known: "At depth 32, past the page cache: mean read latency at least 3 times that of reads \
-                alone and at least 0.5 ms, or the 99th percentile at least 10 times and at least 5 ms. \
-                A normal mix costs 1.2 to 2.5 times the mean and 3 to 6 times the tail.",
-        why: "a program waits for its reads but rarely for its writes; when writes go first, a backup \
-              or a database checkpoint stalls everything else",
+                alone and at least 0.5 ms, or the 99th percentile at least 10 times and at least \
+                5 ms. A normal mix costs 1.2 to 2.5 times the mean and 3 to 6 times the tail.",
+        why: "a program waits for its reads but rarely for its writes; when writes go first, a \
+              backup or a database checkpoint stalls everything else",
         fix: "use an I/O scheduler that prioritises reads: mq-deadline, kyber or bfq",
         tune: Some("Set the scheduler."),
         check: Check::Run(starved),

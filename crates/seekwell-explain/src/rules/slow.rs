@@ -12,8 +12,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
     means: "The rate fell within one run and did not recover.",
     known: "Change points in the rate of a valid repeat: a drop of at least 30 %, statistically \
             near certain, that lasts to the end of the run. Sequential I/O on rotating disks, \
-            whose inner tracks are slower, and requests at a given rate are not judged. It is a warning where less than half the \
-            rate is left.",
+            whose inner tracks are slower, and requests at a given rate are not judged. It is a \
+            warning where less than half the rate is left.",
     why: "a write cache or fast flash that filled up, throttling from heat, or exhausted burst \
           credits of a cloud disk; the mean over both states is the rate of neither",
     fix: "measure until the rate is steady (bench --steady, with --precondition for writes) \
