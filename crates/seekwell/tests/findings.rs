@@ -65,16 +65,16 @@ fn a_side_that_starves_beside_the_other_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("two.fio");
     let file = file.to_str().unwrap();
-    let beside = |machine, writer: &str| {
+    let beside = |machine, more: &str| {
         let text = "[global]\nruntime=20\ntime_based\nsize=10g\ndirect=1\nioengine=libaio\n\
-                    bs=4k\niodepth=32\n[reader]\nrw=randread\n[writer]\n";
-        std::fs::write(file, text.to_owned() + writer).unwrap();
+                    bs=4k\n[reader]\nrw=randread\n";
+        std::fs::write(file, text.to_owned() + more).unwrap();
         found(&["bench", file, "--on", machine, "--json", "--no-keep"])
     };
-    let starved = beside("dragonfly-hdd-before.toml", "rw=write\nbs=1m\n");
+    let starved = beside("dragonfly-hdd-before.toml", "[writer]\nrw=write\nbs=1m\niodepth=32\n");
     assert!(starved.iter().any(|f| f.contains("reads starve beside writes")), "{starved:?}");
     for machine in ["dragonfly-hdd-after.toml", "sata-ssd.toml"] {
-        let fair = beside(machine, "rw=randwrite\n");
+        let fair = beside(machine, "iodepth=32\n[writer]\nrw=randwrite\niodepth=32\n");
         assert!(!has(&fair, "SW-MIX"), "{machine}: {fair:?}");
     }
 }
