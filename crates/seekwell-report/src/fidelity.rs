@@ -10,8 +10,8 @@ use serde::Serialize;
 const NONE: &str = "—";
 
 /// What lateness does not tell.
-const HANDED_OVER: &str = " Requests reached the device through other threads: lateness counts until they were handed \
-     over, and when each got there is not known.";
+const HANDED_OVER: &str =
+    " Other threads took the requests to the device: lateness ends at the hand-over to them.";
 
 /// One replayed phase. All text is clean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

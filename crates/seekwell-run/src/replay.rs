@@ -10,12 +10,12 @@ pub use lanes::bounds;
 pub use play::SPIN;
 pub use record::{fidelity, judged};
 
-use crate::{Finished, Host, Purpose, RunError, Session, Watcher};
+use crate::{Finished, Host, Purpose, RunError, Session, Source, Watcher};
 use lanes::Lane;
 use play::Stage;
 use seekwell_access::Fingerprint;
 use seekwell_io::dispatch::TagPolicy;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, time_left};
 use seekwell_runs::ReplayMode;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Doubt, Reading};
@@ -24,6 +24,9 @@ use seekwell_trace::replay::{Fit, Moment, Survey, survey};
 use seekwell_trace::source::{About, Tables, TraceSource};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// A replay at recorded times that lasts longer says so beforehand, in seconds.
+const LONG_S: f64 = 120.0;
 
 /// Which trace is replayed, where and how.
 #[derive(Debug, Clone)]
@@ -211,6 +214,16 @@ fn announce(options: &ReplayOptions, surveyed: &Surveyed, lanes: &[Lane], watche
     let Surveyed { about, survey, .. } = surveyed;
     if !about.complete() {
         watcher.note("the trace is incomplete: what was lost while recording is not played");
+    }
+    let timed = options.mode == ReplayMode::Timed
+        && !lanes.iter().any(|lane| matches!(lane.source, Source::Modelled(_)));
+    let lasts_s = survey.span().as_secs_f64() / options.speed * f64::from(options.repeats);
+    if timed && lasts_s > LONG_S {
+        watcher.note(&format!(
+            "this takes {}: --speed N plays the trace N times as fast, --mode depth without its \
+             pauses",
+            time_left(Nanos((lasts_s * 1e9) as u64))
+        ));
     }
     if survey.bios > 0 {
         watcher.note(&format!(

@@ -163,11 +163,13 @@ pub fn round_time(ns: u64) -> String {
     }
 }
 
-/// A time still to wait, rounded up: `90 s`, `3 min`.
+/// A time still to wait, rounded up: `90 s`, `3 min`, `5 h`, `7 days`.
 pub fn time_left(left: Nanos) -> String {
     match left.0.div_ceil(1_000_000_000) {
         s @ 0..120 => format!("{s} s"),
-        s => format!("{} min", s.div_ceil(60)),
+        s @ 120..7_200 => format!("{} min", s.div_ceil(60)),
+        s @ 7_200..172_800 => format!("{} h", s.div_ceil(3_600)),
+        s => format!("{} days", s.div_ceil(86_400)),
     }
 }
 

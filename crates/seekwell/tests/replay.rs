@@ -9,6 +9,7 @@ use common::{Loop, Place, Ran, done, run, seekwell, signal, skip, wait_for};
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -463,6 +464,29 @@ fn independent_jobs_keep_their_rate_in_a_dependent_replay_on_a_parallel_device()
     assert_eq!(fidelity["tasks"], 4);
     let ratio = fidelity["time_ratio"].as_f64().unwrap();
     assert!((0.9..1.1).contains(&ratio), "it took {ratio} of the recorded time");
+}
+
+/// A trace of a week began to play without a word.
+#[test]
+fn a_replay_that_takes_long_says_so_before_it_begins() {
+    let home = tempfile::tempdir().unwrap();
+    let trace = reads(home.path(), 2016, 300_000_000);
+    let words = ["replay", trace.to_str().unwrap(), "--on", "null", "--no-keep"];
+    let mut child = seekwell(home.path())
+        .args(words)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let errors = BufReader::new(child.stderr.take().unwrap());
+    let said = errors.lines().map_while(Result::ok).find(|line| line.contains("this takes"));
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let said = said.expect("it says so");
+    assert!(said.contains("7 days") && said.contains("--speed"), "{said}");
+    // What is played as fast as it goes is not announced so.
+    let ran = replay(home.path(), &trace, &["--on", "null", "--mode", "depth", "--no-keep"]);
+    assert!(!ran.err.contains("this takes"), "{}", ran.err);
 }
 
 #[test]

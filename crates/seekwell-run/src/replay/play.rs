@@ -10,7 +10,7 @@ use seekwell_io::gate::{Gate, Ticket};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
 use seekwell_io::target::{Engine, Real, Stamped, Target, TargetError};
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, time_left};
 use seekwell_io::workload;
 use seekwell_runs::{DeviceCount, ReplayMode};
 use seekwell_trace::error::TraceError;
@@ -142,7 +142,8 @@ impl Stage<'_> {
             let share = share.clamp(0.0, 1.0);
             let spent = now.since(begun).as_secs_f64();
             let left = if share > 0.0 { spent / share - spent } else { lasts };
-            let what = format!("replaying{rounds} · {done} requests · {left:.0} s left");
+            let left = time_left(Nanos((left * 1e9) as u64));
+            let what = format!("replaying{rounds} · {done} requests · {left} left");
             watcher.part(&what, (share * 1e6) as u64, 1_000_000);
         }
     }
