@@ -91,7 +91,7 @@ impl Row {
         Some(self.ours.iter().zip(theirs).map(|(a, b)| a / b).collect())
     }
 
-    /// Whether the medians keep the bound; `None` where there is none.
+    /// Whether the medians keep the bound; `None` if there is none.
     pub fn met(&self) -> Option<bool> {
         let ours = spread(&self.ours).0;
         let ratio = self.ratios().map_or(f64::NAN, |r| spread(&r).0);

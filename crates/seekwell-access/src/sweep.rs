@@ -2,7 +2,7 @@
 //!
 //! A leftover may have become something else: somebody may have mounted a file system in it. So
 //! nothing here follows a symlink, and no mount is entered. A bind mount of the same file system
-//! has the same device number, so mounts are told apart by their id (statx(2), Linux 5.8).
+//! has the same device number, so mounts are distinguished by their id (statx(2), Linux 5.8).
 
 use crate::AccessError;
 use crate::error::uid;

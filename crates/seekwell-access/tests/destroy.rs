@@ -123,7 +123,7 @@ fn unknown(disk: &Loop) -> Option<Fingerprint> {
 fn whatever_a_tool_made_is_refused_until_the_command_that_is_named_has_cleared_it() {
     let _alone = alone();
     // A second superblock of f2fs stood in the table and was not cleared by wipefs, so that the
-    // refusal named the same command for ever.
+    // refusal named the same command forever.
     let makers: &[(u64, &str, &str, &[&str])] = &[
         (16, "ext", "mkfs.ext4", &["-q", "-F"]),
         (16, "ext", "mkfs.ext2", &["-q", "-F", "-b", "1024"]),

@@ -98,7 +98,7 @@ pub enum Medium {
     Null,
     /// A modelled machine.
     Machine {
-        /// What it is called.
+        /// Its name.
         title: String,
         /// Bytes that can be addressed.
         size_bytes: u64,

@@ -7,7 +7,7 @@ use seekwell_io::workload::Workload;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a phase did. In JSON the four are told apart by their keys: `pattern`, `trace`, `suite`,
+/// What a phase did. In JSON the four are distinguished by their keys: `pattern`, `trace`, `suite`,
 /// `jobs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -123,7 +123,7 @@ impl Server {
             }
             match self.listener.accept() {
                 Ok((stream, _)) => self.pages.take(stream, &open),
-                // A connection that is gone again, or no descriptor is free: neither is for ever.
+                // A connection that is gone again, or no descriptor is free: neither is forever.
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
                 Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
             }
@@ -174,7 +174,7 @@ impl Pages {
             return;
         }
         let pages = Arc::clone(self);
-        // Where no thread is to be had, the connection is closed.
+        // Where no thread is available, the connection is closed.
         let _ = std::thread::Builder::new().name("reader".into()).spawn(move || {
             let _counted = counted;
             pages.converse(stream);

@@ -247,7 +247,7 @@ fn garbage_is_answered_with_400_and_the_server_lives_on() {
     assert!(server.is_alive());
 }
 
-/// One reader that sends a byte a second would hold a thread for ever, and thirty-two of them the
+/// One reader that sends a byte a second would hold a thread forever, and thirty-two of them the
 /// whole server, were the time counted from byte to byte.
 #[test]
 fn a_reader_that_trickles_is_cut_off_and_others_are_answered_meanwhile() {

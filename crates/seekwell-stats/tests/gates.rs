@@ -265,7 +265,7 @@ fn the_orders_are_two_mirror_images() {
     assert_eq!(Order::Abba.runs(), [Arm::A, Arm::B, Arm::B, Arm::A]);
     assert_eq!(Order::Baab.runs(), [Arm::B, Arm::A, Arm::A, Arm::B]);
     assert_eq!(Order::Baab.pair(), [Arm::B, Arm::A]);
-    // The first sixteen of seed 1, so that a stored seed gives the same experiment for ever.
+    // The first sixteen of seed 1, so that a stored seed gives the same experiment forever.
     let coins: String =
         (0..16).map(|i| if order(1, i) == Order::Abba { 'A' } else { 'B' }).collect();
     assert_eq!(coins, "BBBAABBBABABABAA");

@@ -141,7 +141,7 @@ impl<'s> Filler<'s> {
     }
 }
 
-/// The content of a file of at most [`MAX_FILE`] bytes; `None` where there is none.
+/// The content of a file of at most [`MAX_FILE`] bytes; `None` if there is none.
 pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, SnapshotError> {
     match read_file_or_pipe(path, MAX_FILE) {
         Ok(bytes) => Ok(Some(bytes)),

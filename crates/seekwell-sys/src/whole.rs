@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn devices_pipes_and_directories_are_refused_at_once() {
-        // `machine show /dev/zero` took all memory, and a FIFO waited for ever.
+        // `machine show /dev/zero` took all memory, and a FIFO waited forever.
         let dir = tempfile::tempdir().unwrap();
         let fifo = dir.path().join("fifo");
         rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, 0o600.into()).unwrap();

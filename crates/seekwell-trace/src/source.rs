@@ -44,7 +44,7 @@ pub struct Device {
     pub serial: Option<String>,
 }
 
-/// What was lost while recording. Anything above zero makes a trace incomplete for ever.
+/// What was lost while recording. Anything above zero makes a trace incomplete forever.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
     /// Events the kernel could not keep.

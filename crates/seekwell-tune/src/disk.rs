@@ -97,7 +97,7 @@ impl Identity {
 /// The machine and its boot, by which a journal is known to be of now and here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// `/etc/machine-id`; empty where there is none.
+    /// `/etc/machine-id`; empty if there is none.
     pub machine_id: String,
     /// The kernel's identifier of this boot.
     pub boot_id: String,

@@ -55,7 +55,7 @@ pub struct Item {
     pub takes: String,
     /// What it is.
     pub what: String,
-    /// What can go wrong when its present value is written anew.
+    /// What can go wrong when its present value is written again.
     pub risk: Risk,
     /// How far it reaches.
     pub scope: Scope,

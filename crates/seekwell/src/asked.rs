@@ -17,7 +17,7 @@ pub fn log_of(path: &Path) -> Result<LogReport, LogError> {
     if path == Path::new("-") {
         return read(LogSource::Stream("standard input", &mut std::io::stdin().lock()), None);
     }
-    // An endless device would be read for ever; the kernel's own is not one.
+    // An endless device would be read forever; the kernel's own is not one.
     let kind = path.metadata().map(|m| m.file_type());
     if kind.is_ok_and(|kind| kind.is_char_device()) && path != Path::new(KMSG) {
         let source = std::io::Error::other("it is a character device and not a log");

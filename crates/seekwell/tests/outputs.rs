@@ -208,7 +208,7 @@ fn endless(desk: &Desk, words: &[&str]) -> std::process::Child {
     child
 }
 
-// An output that was cut off by a kill stayed as `.x.csv.PID.tmp` for ever.
+// An output that was cut off by a kill stayed as `.x.csv.PID.tmp` forever.
 #[test]
 fn what_a_killed_command_left_beside_its_output_is_removed_by_any_other_output() {
     let desk = Desk::new();

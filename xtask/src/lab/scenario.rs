@@ -95,7 +95,7 @@ pub enum Tool {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What it is called in the log.
+    /// Its name in the log.
     pub name: String,
     /// Before all else, the power is cut (where it is still on) and a machine is started with the
     /// same disks: `same` is the first, others are in `boots`.

@@ -2,8 +2,8 @@
 //!
 //! Both are compared as documents, value by value, so that a fact added later is compared without
 //! a word here. What counts by itself (errors, free memory, temperatures) is left out, for it
-//! differs always. Disks are told apart by serial number and world-wide name, for a controller in
-//! another mode may give them other names.
+//! differs always. Disks are distinguished by serial number and world-wide name, for a controller
+//! in another mode may give them other names.
 
 mod change;
 mod names;

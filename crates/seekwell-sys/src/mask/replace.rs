@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Needles are told apart by this many bytes first; shorter ones cannot be.
+/// Needles are distinguished by this many bytes first; shorter ones cannot be.
 const HEAD: usize = 2;
 
 #[derive(Debug)]

@@ -102,7 +102,7 @@ impl Pump {
 impl Drop for Pump {
     fn drop(&mut self) {
         self.shared.stop.store(true, Relaxed);
-        // A thread that waits to send would wait for ever.
+        // A thread that waits to send would wait forever.
         let (_, nobody) = sync_channel(1);
         drop(std::mem::replace(&mut self.messages, nobody));
         if let Some(thread) = self.thread.take() {

@@ -46,7 +46,7 @@ fn raw(path: &Path, control: &Arc<Control>) -> io::Result<Box<dyn Read + Send>> 
     Ok(Box::new(Pipe { file, control: Arc::clone(control) }))
 }
 
-/// A pipe or device that may say nothing for ever.
+/// A pipe or device that may say nothing forever.
 struct Pipe {
     file: File,
     control: Arc<Control>,

@@ -151,7 +151,7 @@ fn the_word_in_brackets_is_the_value() {
     assert_eq!(current(""), "");
 }
 
-/// Attributes of a queue that is stuck: whoever reads one waits for ever.
+/// Attributes of a queue that is stuck: whoever reads one waits forever.
 #[derive(Default)]
 struct Silent {
     read: std::sync::atomic::AtomicUsize,

@@ -134,7 +134,7 @@ impl View for Asked {
 #[test]
 fn that_a_disk_is_still_the_same_is_told_without_a_look_at_its_queue() {
     // Files of a queue wait for a write that waits for requests in flight: on a disk that hangs,
-    // for ever.
+    // forever.
     let files = ahci()
         .file(format!("{SDEV}/scsi_level"), "6\n")
         .bytes(format!("{SDEV}/vpd_pg80"), b"\x00\x80\x00\x04LAB1");
