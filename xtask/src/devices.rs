@@ -93,7 +93,6 @@ impl Drop for Loop {
     }
 }
 
-/// A mount.
 pub struct Mount {
     point: PathBuf,
     /// The mount point, where it was made for this.

@@ -10,14 +10,12 @@ pub struct TraceStats {
     pub seconds: f64,
     pub per_s: f64,
     pub mb_per_s: f64,
-    /// Of reads and writes.
     pub read_share: f64,
     pub read_bytes_share: f64,
     pub flushes: f64,
     pub mean_bytes: f64,
     /// Mean over time, of requests between arrival and completion.
     pub queue: f64,
-    /// Others found on arrival.
     pub queue_seen: f64,
     pub device_queue: f64,
     pub latency_ms_p50: f64,

@@ -49,7 +49,6 @@ impl WritableDevice {
         &self.name
     }
 
-    /// Its size in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }

@@ -13,65 +13,31 @@ pub enum AccessError {
         "{} does not exist, and what is to be measured is never created; \
          list the disks with `seekwell inspect`", path.display()
     )]
-    Missing {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// The path is something that cannot be measured.
+    Missing { path: PathBuf },
     #[error(
         "{} is a {kind}; a block device or a regular file is needed \
          (a temporary file is made in a directory, not opened)", path.display()
     )]
-    NotMeasurable {
-        /// What was asked for.
-        path: PathBuf,
-        /// What it is, in words.
-        kind: &'static str,
-    },
-    /// There is nothing in it to read.
+    NotMeasurable { path: PathBuf, kind: &'static str },
     #[error("{} is empty: 0 bytes, at least one block is needed", path.display())]
-    Empty {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// This user may not read it.
+    Empty { path: PathBuf },
     #[error(
         "{} may not be read by user {uid}{}, or as a member of the group that owns the file",
         path.display(), sudo()
     )]
-    ReadDenied {
-        /// What was asked for.
-        path: PathBuf,
-        /// The effective user.
-        uid: u32,
-    },
-    /// A temporary file needs a directory.
+    ReadDenied { path: PathBuf, uid: u32 },
     #[error("{} is not a directory; a temporary file needs one", path.display())]
-    NotADirectory {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// This user may not create files there.
+    NotADirectory { path: PathBuf },
     #[error(
         "user {uid} may not create files in {}{}, or choose a directory of your own",
         dir.display(), sudo()
     )]
-    WriteDenied {
-        /// The directory.
-        dir: PathBuf,
-        /// The effective user.
-        uid: u32,
-    },
-    /// The file system is mounted read-only.
+    WriteDenied { dir: PathBuf, uid: u32 },
     #[error(
         "the file system of {} is mounted read-only; choose another directory, \
          or make it writable with `mount -o remount,rw MOUNTPOINT`", dir.display()
     )]
-    ReadOnlyFileSystem {
-        /// The directory.
-        dir: PathBuf,
-    },
-    /// The file would leave too little free.
+    ReadOnlyFileSystem { dir: PathBuf },
     #[error(
         "too little room: {} are available of which {} must stay free, and the smallest useful \
          file is {}; free {} or choose another directory",
@@ -79,105 +45,50 @@ pub enum AccessError {
         bytes(needed_bytes.saturating_sub(*available_bytes))
     )]
     TooLittleRoom {
-        /// What this user may still write, in bytes.
         available_bytes: u64,
         /// What must stay free: 10 % of the file system, 1 GiB at least, in bytes.
         reserved_bytes: u64,
-        /// The smallest file that was acceptable, in bytes.
         minimum_bytes: u64,
-        /// What would have to be available, in bytes.
         needed_bytes: u64,
     },
-    /// The file system cannot hold that many files.
     #[error(
         "the file system of {} has room for {available} more files, and {needed} are needed; \
          ask for fewer or choose another directory", dir.display()
     )]
-    TooFewInodes {
-        /// The directory.
-        dir: PathBuf,
-        /// Free inodes.
-        available: u64,
-        /// Files and directories that are to be made.
-        needed: u64,
-    },
-    /// The file system filled up while the file was written.
+    TooFewInodes { dir: PathBuf, available: u64, needed: u64 },
     #[error(
         "the file system of {} is full after {} of {}; the temporary file is removed; \
          free some room or ask for a smaller file", dir.display(), bytes(*written_bytes),
         bytes(*wanted_bytes)
     )]
-    NoSpace {
-        /// The directory.
-        dir: PathBuf,
-        /// How far it came, in bytes.
-        written_bytes: u64,
-        /// How large it was to be, in bytes.
-        wanted_bytes: u64,
-    },
-    /// This user's quota was reached while the file was written.
+    NoSpace { dir: PathBuf, written_bytes: u64, wanted_bytes: u64 },
     #[error(
         "the disk quota of user {uid} in {} is used up after {} of {}; the temporary file is \
          removed; see `quota -s`, or ask for a smaller file", dir.display(),
         bytes(*written_bytes), bytes(*wanted_bytes)
     )]
-    Quota {
-        /// The directory.
-        dir: PathBuf,
-        /// The effective user.
-        uid: u32,
-        /// How far it came, in bytes.
-        written_bytes: u64,
-        /// How large it was to be, in bytes.
-        wanted_bytes: u64,
-    },
+    Quota { dir: PathBuf, uid: u32, written_bytes: u64, wanted_bytes: u64 },
     /// `RLIMIT_FSIZE` would kill the process in the middle of the file.
     #[error(
         "files of this process may be at most {} (`ulimit -f`), and {} are needed; \
          raise it with `ulimit -f unlimited` or ask for a smaller file",
         bytes(*limit_bytes), bytes(*needed_bytes)
     )]
-    FileSizeLimit {
-        /// The limit, in bytes.
-        limit_bytes: u64,
-        /// What was to be written, in bytes.
-        needed_bytes: u64,
-    },
-    /// The file system cannot hold one file that large.
+    FileSizeLimit { limit_bytes: u64, needed_bytes: u64 },
     #[error(
         "the file system of {} holds no file larger than about {}; ask for a smaller one than {}",
         dir.display(), bytes(*written_bytes), bytes(*wanted_bytes)
     )]
-    FileTooLarge {
-        /// The directory.
-        dir: PathBuf,
-        /// How far it came, in bytes.
-        written_bytes: u64,
-        /// How large it was to be, in bytes.
-        wanted_bytes: u64,
-    },
+    FileTooLarge { dir: PathBuf, written_bytes: u64, wanted_bytes: u64 },
     /// The caller's stop flag was raised while the file was written.
     #[error("stopped after {} of {}; the temporary file is removed",
         bytes(*written_bytes), bytes(*wanted_bytes))]
-    Stopped {
-        /// How far it came, in bytes.
-        written_bytes: u64,
-        /// How large it was to be, in bytes.
-        wanted_bytes: u64,
-    },
-    /// A file of the kernel could not be read.
+    Stopped { written_bytes: u64, wanted_bytes: u64 },
     #[error(transparent)]
     View(#[from] ViewError),
     /// A system call failed in a way that has no better name here.
     #[error("{what} of {} failed: {source}", path.display())]
-    Io {
-        /// Which step.
-        what: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    Io { what: &'static str, path: PathBuf, source: io::Error },
 }
 
 impl AccessError {

@@ -11,13 +11,11 @@ pub enum HolderKind {
     Lvm,
     /// A dm-crypt mapping.
     Crypt,
-    /// A multipath map.
     Multipath,
     /// Another device-mapper target.
     DeviceMapper,
     /// A software RAID array.
     Md,
-    /// A bcache device.
     Bcache,
     /// Something with an unfamiliar name.
     Unknown,
@@ -30,7 +28,6 @@ pub struct Holder {
     pub name: String,
     /// The device-mapper name, `vg0-root`; the kernel's name if it has no such name.
     pub label: String,
-    /// What it is.
     pub kind: HolderKind,
 }
 

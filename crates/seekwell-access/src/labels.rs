@@ -58,7 +58,6 @@ pub struct UnknownData {
     pub unknown_bytes: u64,
     /// How much was looked at, in bytes.
     pub looked_at_bytes: u64,
-    /// Names all of it.
     pub fingerprint: Fingerprint,
 }
 

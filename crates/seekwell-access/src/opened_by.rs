@@ -16,9 +16,7 @@ use std::path::{Path, PathBuf};
 /// A process that has the device open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedBy {
-    /// Which process.
     pub pid: u32,
-    /// Its command name.
     pub command: String,
 }
 

@@ -19,39 +19,17 @@ use std::path::{Path, PathBuf};
 /// A file cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// Something is there that is not a regular file.
     #[error("{} is a {kind}, and only a regular file is ever replaced; name another file",
         path.display())]
-    NotAFile {
-        /// The output.
-        path: PathBuf,
-        /// What it is, in words.
-        kind: &'static str,
-    },
-    /// A file is there.
+    NotAFile { path: PathBuf, kind: &'static str },
     #[error("{} exists; replace it with --force, or name another file", path.display())]
-    Exists {
-        /// The output.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// Something took the name while the output was being written.
     #[error("{} was created by something else meanwhile; the finished data is in {}",
         path.display(), kept.display())]
-    Overtaken {
-        /// The output.
-        path: PathBuf,
-        /// Where the data is.
-        kept: PathBuf,
-    },
-    /// The kernel refused.
+    Overtaken { path: PathBuf, kept: PathBuf },
     #[error("cannot write {}: {source}", path.display())]
-    Io {
-        /// The output.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// This process cannot be told from others.
+    Io { path: PathBuf, source: io::Error },
     #[error(transparent)]
     View(#[from] ViewError),
 }
@@ -66,7 +44,6 @@ pub struct OutputFile {
     path: PathBuf,
     file: File,
     temporary: Named,
-    /// What it replaces.
     old: Option<Stat>,
     force: bool,
 }

@@ -10,12 +10,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// What was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenedKind {
-    /// A raw block device.
     BlockDevice {
-        /// Its number.
         dev: DevId,
     },
     /// A file in a file system.
@@ -40,7 +37,6 @@ pub struct ReadOnly {
     pub logical_block_bytes: u32,
     /// Whether requests go past the page cache. Where the file system refuses that, they do not.
     pub direct: bool,
-    /// What it is.
     pub kind: OpenedKind,
 }
 

@@ -15,43 +15,24 @@ use std::path::{Path, PathBuf};
 /// as it was given.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// Nothing is at the path.
     #[error(
         "{} does not exist, and a device is never created; \
          list the disks with `seekwell inspect`", target.display()
     )]
-    Missing {
-        /// What was to be destroyed.
-        target: PathBuf,
-    },
-    /// A file of the user's is never overwritten.
+    Missing { target: PathBuf },
     #[error(
         "{} is a regular file, and files of users are never overwritten; to measure its file \
          system give its directory, where a temporary file is made", target.display()
     )]
-    RegularFile {
-        /// What was to be destroyed.
-        target: PathBuf,
-    },
+    RegularFile { target: PathBuf },
     /// The path is neither a block device nor a regular file.
     #[error("{} is a {kind}, not a block device", target.display())]
-    NotBlockDevice {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// What it is, in words.
-        kind: &'static str,
-    },
-    /// The kernel has the device marked read-only.
+    NotBlockDevice { target: PathBuf, kind: &'static str },
     #[error(
         "{} is read-only (`ro` is 1 in sysfs, 0 is needed); \
          if the medium itself allows it: `blockdev --setrw {device}`", target.display()
     )]
-    ReadOnlyDevice {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// Its usual node.
-        device: String,
-    },
+    ReadOnlyDevice { target: PathBuf, device: String },
     /// The serial that was given is not the device's. The right one is not told on purpose: it is
     /// to be looked up and compared with the label, not copied from an error message.
     #[error(
@@ -59,133 +40,62 @@ pub enum Refusal {
          read it with `seekwell inspect {}` and compare it with the disk you mean",
         target.display(), target.display()
     )]
-    WrongSerial {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// What was given.
-        given: String,
-        /// Which kind of value is needed.
-        wanted: &'static str,
-    },
+    WrongSerial { target: PathBuf, given: String, wanted: &'static str },
     /// The device has neither serial nor WWN, so nobody can say that they mean it.
     #[error(
         "{} shows neither a serial number nor a WWN, and one is needed to name what is destroyed; \
          a virtual disk gets one in its configuration (QEMU: `serial=NAME`)", target.display()
     )]
-    NoSerial {
-        /// What was to be destroyed.
-        target: PathBuf,
-    },
+    NoSerial { target: PathBuf },
     /// A member of the device's family is mounted.
     #[error("{} is in use, mounted: {}; first `{}`", target.display(), join(at),
         at.iter().map(MountedAt::umount_command).collect::<Vec<_>>().join("` and `"))]
-    Mounted {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// Which devices, where.
-        at: Vec<MountedAt>,
-    },
-    /// A mounted file system of several devices has it as a member.
+    Mounted { target: PathBuf, at: Vec<MountedAt> },
     #[error(
         "{} is in use: {device} is a member of the mounted {kind} {uuid}; \
          first unmount it, see `findmnt -t {kind}`", target.display()
     )]
-    FileSystemMember {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// Which device.
-        device: String,
-        /// The kind of file system.
-        kind: &'static str,
-        /// Which one.
-        uuid: String,
-    },
-    /// The kernel swaps to it.
+    FileSystemMember { target: PathBuf, device: String, kind: &'static str, uuid: String },
     #[error("{} is in use: {device} is active swap; first `swapoff {}`",
         target.display(), swap.display())]
     Swap {
-        /// What was to be destroyed.
         target: PathBuf,
-        /// Which device.
         device: String,
         /// Its name in `/proc/swaps`.
         swap: PathBuf,
     },
-    /// Something is stacked on it.
     #[error("{} is in use: {device} is held by {}; first `{}`", target.display(), join(holders),
         holders.iter().map(Holder::release_command).collect::<Vec<_>>().join("` and `"))]
-    Held {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// Which device is held.
-        device: String,
-        /// By what.
-        holders: Vec<Holder>,
-    },
-    /// A loop device shows the same bytes.
+    Held { target: PathBuf, device: String, holders: Vec<Holder> },
     #[error(
         "{} is in use: {loop_device} shows the same data ({backing}); \
          first `losetup --detach {loop_device}`", target.display()
     )]
-    ShownByLoop {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// The loop device.
-        loop_device: String,
-        /// What it shows.
-        backing: String,
-    },
+    ShownByLoop { target: PathBuf, loop_device: String, backing: String },
     /// What a loop device shows cannot be asked, so it may be the target.
     #[error(
         "whether {loop_device} shows the data of {} cannot be told: {source}; \
          see `losetup --list`; if its node is missing, `mknod {loop_device} b {} {}`",
         target.display(), dev.major, dev.minor
     )]
-    UnknownLoop {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// The loop device.
-        loop_device: String,
-        /// Its number.
-        dev: DevId,
-        /// What the kernel said.
-        source: io::Error,
-    },
-    /// Another process can write to it.
+    UnknownLoop { target: PathBuf, loop_device: String, dev: DevId, source: io::Error },
     #[error(
         "{} is in use: open for writing in {}; stop that first, see `fuser -v {device}`",
         target.display(), join(by)
     )]
-    OpenForWriting {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// Its usual node.
-        device: String,
-        /// The processes.
-        by: Vec<OpenedBy>,
-    },
-    /// There is something on the device.
+    OpenForWriting { target: PathBuf, device: String, by: Vec<OpenedBy> },
     #[error(
         "{} holds data: {}; if it is really to go, look at it with `wipefs {device}` \
          and then remove the mark with `{}`", target.display(), join(found), clear(found, device)
     )]
-    Signature {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// Its usual node.
-        device: String,
-        /// What was found, the first of each kind.
-        found: Vec<Signature>,
-    },
+    Signature { target: PathBuf, device: String, found: Vec<Signature> },
     /// There is data in places where labels lie that is neither known nor seekwell's own.
     #[error(
         "{} holds unknown data: {seen}{}; look at it with `wipefs {}`, and if it may go, add \
          `--accept-data {}`", target.display(), other_data(accepted), seen.device, seen.fingerprint
     )]
     UnknownData {
-        /// What was to be destroyed.
         target: PathBuf,
-        /// What is there.
         seen: UnknownData,
         /// The data that was accepted: this is other data.
         accepted: Vec<Fingerprint>,
@@ -196,25 +106,14 @@ pub enum Refusal {
          `wipefs --all {device}`; if it is already gone, `udevadm trigger --settle {device}`",
         target.display()
     )]
-    UdevSignature {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// Its usual node.
-        device: String,
-        /// The property.
-        key: String,
-        /// What it says.
-        value: String,
-    },
+    UdevSignature { target: PathBuf, device: String, key: String, value: String },
     /// The exclusive open was refused: something has claimed the device.
     #[error(
         "{} is claimed by something else (opening it exclusively gave EBUSY){}; \
          see `lsblk {device}` and `fuser -v {device}`", target.display(), opened(by)
     )]
     Busy {
-        /// What was to be destroyed.
         target: PathBuf,
-        /// Its usual node.
         device: String,
         /// Processes that have it open; empty when the kernel itself holds it or none may be seen.
         by: Vec<OpenedBy>,
@@ -224,42 +123,13 @@ pub enum Refusal {
         "{} was device {checked} when it was checked and {opened} when it was opened; \
          something exchanged it, nothing was written", target.display()
     )]
-    Exchanged {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// The number that passed the checks.
-        checked: DevId,
-        /// The number that was opened.
-        opened: DevId,
-    },
-    /// This user may not open it.
+    Exchanged { target: PathBuf, checked: DevId, opened: DevId },
     #[error("{} may not be {step} by user {uid}{}", target.display(), sudo())]
-    Denied {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// What was tried.
-        step: &'static str,
-        /// The effective user.
-        uid: u32,
-    },
-    /// A question could not be answered, so the answer is no.
+    Denied { target: PathBuf, step: &'static str, uid: u32 },
     #[error("whether {} is in use cannot be told: {source}", target.display())]
-    Unsure {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// What could not be read.
-        source: ViewError,
-    },
-    /// A system call failed.
+    Unsure { target: PathBuf, source: ViewError },
     #[error("{} could not be {step}: {source}", target.display())]
-    Failed {
-        /// What was to be destroyed.
-        target: PathBuf,
-        /// What was tried.
-        step: &'static str,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    Failed { target: PathBuf, step: &'static str, source: io::Error },
 }
 
 classify!(Refusal {

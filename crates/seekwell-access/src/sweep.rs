@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 /// Something that a killed process left behind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Leftover {
-    /// It is gone.
     Removed(PathBuf),
     /// All of it is gone but the way to a mount.
     HoldsMount {

@@ -40,7 +40,6 @@ pub trait Executor {
 /// What one execution gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
-    /// What was measured.
     pub measurement: Measurement,
     /// What the device's own counters gained, where it has them.
     pub device: Option<DeviceCount>,
@@ -54,40 +53,21 @@ pub enum ExecuteError {
     /// The stop flag was seen before anything was measured.
     #[error("interrupted")]
     Interrupted,
-    /// The device is no longer there.
     #[error("the device is gone: {}", FailureKind::Errno { errno: *errno })]
-    DeviceGone {
-        /// How the kernel said so.
-        errno: i32,
-    },
+    DeviceGone { errno: i32 },
     /// A request failed before anything was measured.
     #[error("{0}")]
     Io(Failure),
-    /// Nothing completed for too long.
     #[error("nothing completed for {waited}, with {outstanding} requests outstanding")]
-    Stalled {
-        /// How long was waited.
-        waited: Nanos,
-        /// Requests given up on.
-        outstanding: u64,
-    },
-    /// The target could not be opened.
+    Stalled { waited: Nanos, outstanding: u64 },
     #[error("cannot open {path}: {}", FailureKind::Errno { errno: *errno })]
-    OpenFailed {
-        /// The target.
-        path: String,
-        /// How the kernel said so.
-        errno: i32,
-    },
-    /// The engine could not be set up.
+    OpenFailed { path: String, errno: i32 },
     #[error("cannot {step}: {}", FailureKind::Errno { errno: *errno })]
     Engine {
         /// What it was doing: `set up a ring`, `register buffers`.
         step: &'static str,
-        /// How the kernel said so.
         errno: i32,
     },
-    /// The workload cannot be run on this target.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }
@@ -102,11 +82,9 @@ classify!(ExecuteError {
 /// Where a run stands: handed to the observer before and after each execution.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// The phase.
     pub phase: &'a PhaseSpec,
     /// The round, from 0.
     pub round: u32,
-    /// Rounds in the plan.
     pub rounds: u32,
     /// Time on the executor's clock since the run began.
     pub elapsed: Nanos,

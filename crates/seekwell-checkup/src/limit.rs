@@ -32,9 +32,7 @@ const KEEPS_UP: f64 = 0.95;
 /// What is bounded: a statistic of the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
-    /// The mean.
     Mean,
-    /// The median.
     P50,
     /// 90 %.
     P90,
@@ -49,14 +47,11 @@ pub enum Metric {
 /// A bound on a statistic of the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
-    /// What is bounded.
     pub metric: Metric,
-    /// The most it may be.
     pub most: Nanos,
 }
 
 impl Metric {
-    /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Mean, Self::P50, Self::P90, Self::P99, Self::P99_9, Self::P99_99];
 
@@ -192,7 +187,6 @@ impl Search {
         }
     }
 
-    /// What to do next.
     pub fn next(&self) -> Step {
         if let Some(requests_per_s) = self.confirmed {
             return Step::Done(match self.failed {

@@ -114,7 +114,6 @@ pub struct PlanInputs {
     pub logical_block_bytes: u32,
     /// Whether the target can be driven past the page cache.
     pub direct: bool,
-    /// Base of all seeds.
     pub seed: u64,
 }
 
@@ -122,15 +121,12 @@ pub struct PlanInputs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
-    /// The page cache.
     Cached,
-    /// Sequential rates.
     Sequential,
     /// Random 4 KiB reads over depth.
     Curve,
     /// Random reads of one logical block.
     Block,
-    /// Random writes.
     Write,
     /// Reads beside writes.
     Mix,
@@ -175,7 +171,6 @@ pub struct PhaseSpec {
 /// How many repeats of a phase are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounds {
-    /// All of them.
     All,
     /// Until the rate is steady, and at most all: see [`crate::steady`].
     UntilSteady,
@@ -241,7 +236,6 @@ impl Plan {
         Self { phases, settle, budget: None }
     }
 
-    /// The phase of this name.
     pub fn phase(&self, name: &str) -> Option<&PhaseSpec> {
         self.phases.iter().find(|p| p.name == name)
     }

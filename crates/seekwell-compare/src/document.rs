@@ -5,7 +5,6 @@ use crate::model::{Better, Class, Rank, SourceKind, Unit};
 use seekwell_stats::{Claim, Design, Interval, Margin, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// A comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// `seekwell/compare/1`.
@@ -32,7 +31,6 @@ pub struct SideSummary {
     pub source: SourceKind,
     /// True where a run is of a model and not of a disk.
     pub modelled: bool,
-    /// Its runs.
     pub runs: Vec<RunSummary>,
     /// What its sources hold that is not compared, and why.
     pub left_out: Vec<String>,
@@ -83,13 +81,10 @@ pub struct Against {
 /// A field in which two workloads differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldDifference {
-    /// The workload.
     pub group: String,
-    /// The field.
     pub field: String,
     /// Its value in A; `None` where it is not set.
     pub a: Option<String>,
-    /// Its value in B.
     pub b: Option<String>,
 }
 
@@ -98,11 +93,9 @@ pub struct FieldDifference {
 pub struct SetupDifference {
     /// What it is: `driver`, `queue depth`, `kernel`.
     pub what: String,
-    /// The device, where it is of one.
     pub device: Option<String>,
     /// In A; `None` where it was not there or not known.
     pub a: Option<String>,
-    /// In B.
     pub b: Option<String>,
     /// Whether it may change how fast a disk is.
     pub matters: bool,
@@ -111,13 +104,10 @@ pub struct SetupDifference {
 /// The values of one side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Numbers {
-    /// Runs.
     pub n: usize,
     /// Middle value.
     pub median: f64,
-    /// Smallest.
     pub low: f64,
-    /// Largest.
     pub high: f64,
     /// One for each run, in order.
     pub values: Vec<f64>,
@@ -179,19 +169,13 @@ pub struct MetricComparison {
     pub metric: String,
     /// The metric in words; empty where the workload has only one.
     pub title: String,
-    /// What it is about.
     pub family: String,
-    /// Its unit.
     pub unit: Unit,
-    /// Which way is good.
     pub better: Better,
     /// What kind of number it is.
     pub class: Class,
-    /// How prominent it is.
     pub rank: Rank,
-    /// Values of A.
     pub a: Numbers,
-    /// Values of B.
     pub b: Numbers,
     /// Change from A to B in percent of A; of several runs the Hodges–Lehmann estimate. `None`
     /// where a ratio has no meaning.
@@ -208,9 +192,7 @@ pub struct MetricComparison {
     pub margin: Margin,
     /// What the data say by themselves, before any adjustment; `None` if nothing can be concluded.
     pub verdict: Option<Verdict>,
-    /// What may be concluded.
     pub conclusion: Conclusion,
-    /// The same as a sentence.
     pub sentence: String,
     /// How far single runs usually lie apart, for one run each.
     pub usual: Option<Usual>,
@@ -230,12 +212,10 @@ impl MetricComparison {
 /// A claim and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
-    /// The claim.
     pub claim: Claim,
     /// The metric it is about, with its workload.
     pub metric: String,
     /// Whether the data show it; not when they leave it open.
     pub holds: bool,
-    /// The same as a sentence.
     pub sentence: String,
 }

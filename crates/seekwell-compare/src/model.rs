@@ -13,7 +13,6 @@ pub enum SourceKind {
     KeptRuns,
     /// fio's output, JSON or printed.
     Fio,
-    /// What hdparm printed.
     Hdparm,
     /// bonnie++'s CSV lines.
     BonnieCsv,
@@ -69,7 +68,6 @@ pub struct RunValues {
 pub struct Group {
     /// Stable name, the same in every run of the workload: `rand-read-4k-d32`.
     pub name: String,
-    /// For people.
     pub title: String,
     /// What decides the requests: field and value. Two groups are of one workload when these are
     /// equal.
@@ -81,7 +79,6 @@ pub struct Group {
 }
 
 impl Group {
-    /// The value of a metric.
     pub fn value(&self, metric: &str) -> Option<&Value> {
         self.values.iter().find(|v| v.metric == metric)
     }
@@ -96,13 +93,10 @@ pub struct Value {
     pub title: String,
     /// What it is about, shared by metrics people would name in one breath: `create`.
     pub family: String,
-    /// Its unit.
     pub unit: Unit,
-    /// Which way is good.
     pub better: Better,
     /// What kind of number it is.
     pub class: Class,
-    /// How prominent it is.
     pub rank: Rank,
     /// The number; finite.
     pub value: f64,
@@ -143,13 +137,10 @@ impl Value {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "text")]
 pub enum Unit {
-    /// Bytes a second.
     BytesPerSecond,
     /// Requests, files or seeks a second.
     PerSecond,
-    /// Nanoseconds.
     Nanoseconds,
-    /// Percent of one CPU.
     Percent,
     /// 0 to 1.
     Share,
@@ -163,9 +154,7 @@ pub enum Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
-    /// More is better.
     Higher,
-    /// Less is better.
     Lower,
     /// Neither: it only explains other metrics.
     Neither,
@@ -185,7 +174,6 @@ pub enum Class {
     TailLatency,
     /// The longest of all latencies: one request.
     Maximum,
-    /// CPU time.
     Cpu,
     /// Anything else.
     Other,

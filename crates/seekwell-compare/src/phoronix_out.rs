@@ -15,7 +15,6 @@ use std::fmt::Write;
 /// What is written beside the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// Version of this program.
     pub version: String,
     /// The time of writing, RFC 3339.
     pub now: String,
@@ -24,7 +23,6 @@ pub struct About {
 /// Why no result file can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// No side, or no number on any of them.
     #[error("there is nothing to write: a result file needs at least one result")]
     Nothing,
 }

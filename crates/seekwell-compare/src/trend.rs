@@ -34,25 +34,18 @@ pub struct Trend {
     pub schema: String,
     /// Version of the statistical method.
     pub method: String,
-    /// The phase.
     pub phase: String,
-    /// The phase in words.
     pub phase_title: String,
-    /// The metric.
     pub metric: String,
     /// The metric in words.
     pub title: String,
-    /// Its unit.
     pub unit: Unit,
-    /// Which way is good.
     pub better: Better,
     /// The label of the runs.
     pub label: Option<String>,
-    /// Their target.
     pub target: String,
     /// The runs, oldest first.
     pub points: Vec<Point>,
-    /// Where the metric changed.
     pub changes: Vec<Change>,
     /// Runs that have the metric and are of another configuration.
     pub other_configurations: usize,
@@ -68,7 +61,6 @@ impl Trend {
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Its id.
     pub run: String,
     /// RFC 3339, UTC.
     pub started_at: String,
@@ -91,7 +83,6 @@ pub struct Change {
     pub before: f64,
     /// Mean until the next.
     pub after: f64,
-    /// The change in percent.
     pub percent: f64,
     /// p value of Welch's test between the two.
     pub p: f64,
@@ -102,29 +93,14 @@ pub struct Change {
 /// Why there is no history.
 #[derive(Debug, thiserror::Error)]
 pub enum TrendError {
-    /// No kept run has this metric.
     #[error(
         "no kept run{} has {metric:?}{}; seekwell runs show RUN --json lists what a run has",
         label.as_ref().map(|l| format!(" with the label {l:?}")).unwrap_or_default(),
         phase.as_ref().map(|p| format!(" in the phase {p:?}")).unwrap_or_default()
     )]
-    NoSuchMetric {
-        /// The metric.
-        metric: String,
-        /// The phase.
-        phase: Option<String>,
-        /// The label.
-        label: Option<String>,
-    },
-    /// The newest run has the metric in several phases.
+    NoSuchMetric { metric: String, phase: Option<String>, label: Option<String> },
     #[error("{metric:?} is in several phases; name one with --phase: {}", phases.join(", "))]
-    SeveralPhases {
-        /// The metric.
-        metric: String,
-        /// The phases.
-        phases: Vec<String>,
-    },
-    /// The runs cannot be read.
+    SeveralPhases { metric: String, phases: Vec<String> },
     #[error(transparent)]
     Source(#[from] SourceError),
 }

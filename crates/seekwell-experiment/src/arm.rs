@@ -15,7 +15,6 @@ pub struct Options {
     pub block_bytes: u32,
     /// Requests each thread keeps outstanding.
     pub iodepth: u32,
-    /// Threads.
     pub numjobs: u32,
     /// Past the page cache.
     pub direct: bool,
@@ -36,7 +35,6 @@ pub struct Options {
     pub distribution: Pattern,
     /// A flush after every N writes.
     pub fsync: u32,
-    /// First byte used.
     pub offset_bytes: u64,
     /// Measured time of a run.
     pub runtime_ns: Nanos,
@@ -184,14 +182,11 @@ impl Options {
 pub struct Setting {
     /// `scheduler`, `read_ahead_kb` …
     pub key: String,
-    /// The value to set.
     pub value: String,
 }
 
-/// One arm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmSpec {
-    /// Its workload.
     pub options: Options,
     /// Settings applied before each of its runs, in this order.
     pub settings: Vec<Setting>,

@@ -20,11 +20,9 @@ pub enum Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checked {
-    /// As it should be.
     Passed,
     /// To be kept in mind beside the verdict.
     Warning,
-    /// No verdict.
     Failed,
     /// It could not be looked at.
     NotJudged,
@@ -36,18 +34,14 @@ pub struct Check {
     /// What: `errors`, `condition`, `environment`, `blocks`, `trend`, `neighbours`, `carry-over`,
     /// `steady`, `sessions`, `skew`.
     pub name: String,
-    /// How it came out.
     pub checked: Checked,
-    /// In a sentence.
     pub text: String,
-    /// The gate it closed.
     pub gate: Option<Gate>,
 }
 
 /// Another metric, for orientation: the verdict is not on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exploratory {
-    /// The metric.
     pub metric: String,
     /// Change in per cent.
     pub percent: f64,
@@ -60,7 +54,6 @@ pub struct Exploratory {
 /// What follows from an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conclusion {
-    /// Version of the method.
     pub method: String,
     /// What became of the question.
     pub decision: Decision,
@@ -72,9 +65,7 @@ pub struct Conclusion {
     pub estimate: Option<Estimate>,
     /// Log ratio of each complete block, in time; `None` where it has none.
     pub d: Vec<Option<f64>>,
-    /// What was looked at.
     pub checks: Vec<Check>,
-    /// The other metrics.
     pub exploratory: Vec<Exploratory>,
     /// Whether the claim holds, where one was made.
     pub claim_holds: Option<bool>,

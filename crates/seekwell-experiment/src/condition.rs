@@ -27,12 +27,10 @@ pub struct Condition {
     pub trouble: Option<String>,
 }
 
-/// A temperature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Temperature {
     /// Of what: `nvme Composite`, `drivetemp`, `x86_pkg_temp`.
     pub what: String,
-    /// Degrees Celsius.
     pub celsius: f64,
     /// From where on its owner makes itself slower, degrees Celsius.
     pub limit_celsius: Option<f64>,

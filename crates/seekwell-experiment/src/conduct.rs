@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// in it, on purpose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// The run.
     pub slot: Slot,
     /// Blocks that will be made, where it is fixed.
     pub planned: Option<u32>,

@@ -58,9 +58,7 @@ pub struct Slot {
     pub block: u32,
     /// Its place in the block, from 0.
     pub position: u32,
-    /// Its arm.
     pub arm: Arm,
-    /// Seed of its requests.
     pub seed: u64,
 }
 
@@ -89,7 +87,6 @@ impl Design {
         RandomState::new().hash_one(()) & 0xFFFF_FFFF
     }
 
-    /// Order of a block.
     pub fn order(&self, block: u32) -> Order {
         order(self.seed, u64::from(block))
     }
@@ -136,9 +133,7 @@ fn seed(base: u64, index: u32) -> u64 {
 pub struct Forecast {
     /// Standard deviation of a block's log ratio.
     pub sd: f64,
-    /// Blocks it will take.
     pub blocks: u32,
-    /// Seconds it will take.
     pub seconds: f64,
     /// More blocks would be needed than are ever made.
     pub beyond_cap: bool,

@@ -43,11 +43,9 @@ pub struct Document {
     pub started_at: String,
     /// RFC 3339, UTC; once it has ended.
     pub ended_at: Option<String>,
-    /// The program.
     pub tool: Tool,
     /// The command line that makes it again.
     pub command: Vec<String>,
-    /// The target as it was given.
     pub target: String,
     /// What the target is known by: serial number, WWN, or name.
     pub identity: String,
@@ -59,7 +57,6 @@ pub struct Document {
     pub design: Design,
     /// The claim that decides about the exit status, where one was made.
     pub expect: Option<Claim>,
-    /// The baseline.
     pub a: ArmSpec,
     /// What is compared with it.
     pub b: ArmSpec,
@@ -71,7 +68,6 @@ pub struct Document {
     pub planned_blocks: Option<u32>,
     /// One for each start of the program.
     pub sessions: Vec<Session>,
-    /// The runs, in time.
     pub runs: Vec<Run>,
     /// Runs that do not count: of a block that was cut off and begun again.
     pub discarded: Vec<Run>,
@@ -100,7 +96,6 @@ pub struct Session {
     pub after: Option<Inspection>,
 }
 
-/// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Its number, from 0.
@@ -109,9 +104,7 @@ pub struct Run {
     pub block: u32,
     /// Its place in the block, from 0.
     pub position: u32,
-    /// Its arm.
     pub arm: Arm,
-    /// Seed of its requests.
     pub seed: u64,
     /// The session it was made in, from 0.
     pub session: u32,
@@ -128,7 +121,6 @@ pub struct Run {
     /// The machine's own condition after it, and whether that had spoilt it.
     #[serde(default)]
     pub condition: Condition,
-    /// Requests that failed.
     pub failed: u64,
     /// Why it gives no numbers.
     pub invalid: Option<String>,

@@ -9,104 +9,41 @@ use std::path::PathBuf;
 /// Why an experiment could not be kept, found, read or gone on with.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// The kernel refused.
     #[error("{doing} {} failed: {source}", path.display())]
-    Io {
-        /// What was tried.
-        doing: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the kernel said.
-        source: io::Error,
-    },
-    /// A file cannot be written.
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// The file is not what it should be.
     #[error("{} is not an experiment: {reason}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A later version wrote it.
+    Damaged { path: PathBuf, reason: String },
     #[error("{} is {found}; this version knows {known}: use a newer seekwell", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its schema.
-        found: String,
-        /// The schema this version reads.
-        known: &'static str,
-    },
-    /// None has this name.
+    Newer { path: PathBuf, found: String, known: &'static str },
     #[error(
         "no experiment {wanted:?} in {}{}", dir.display(),
         if have.is_empty() { String::new() } else { format!("; there are: {}", have.join(", ")) }
     )]
-    NotFound {
-        /// What was asked for.
-        wanted: String,
-        /// Where it was looked for.
-        dir: PathBuf,
-        /// The newest there are, at most three.
-        have: Vec<String>,
-    },
-    /// More than one has this name.
+    NotFound { wanted: String, dir: PathBuf, have: Vec<String> },
     #[error("{wanted:?} matches several experiments: {}", candidates.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        wanted: String,
-        /// They.
-        candidates: Vec<String>,
-    },
-    /// Another process is making it.
+    Ambiguous { wanted: String, candidates: Vec<String> },
     #[error("experiment {id} is being run by another process; stop that one first")]
-    Busy {
-        /// The experiment.
-        id: String,
-    },
-    /// It ended as invalid.
+    Busy { id: String },
     #[error("experiment {id} ended as invalid, because {why}; start a new one")]
-    EndedInvalid {
-        /// The experiment.
-        id: String,
-        /// Why.
-        why: String,
-    },
-    /// The target is not as it was when the experiment began.
+    EndedInvalid { id: String, why: String },
     #[error(
         "the target is not as it was when experiment {id} began: {}; put that back and resume, or \
          start a new one",
         in_words(changes)
     )]
-    EnvironmentChanged {
-        /// The experiment.
-        id: String,
-        /// What differs and matters.
-        changes: Vec<Change>,
-    },
-    /// The machine was not rebooted.
+    EnvironmentChanged { id: String, changes: Vec<Change> },
     #[error(
         "the machine has not been rebooted since the last run: reboot into {wanted} first, then \
          resume"
     )]
-    NotRebooted {
-        /// The mode that is next.
-        wanted: String,
-    },
-    /// The machine was rebooted, but not into the other mode.
+    NotRebooted { wanted: String },
     #[error(
         "nothing known about the target differs from when the machine was in {other}: it does not \
          seem to be in {wanted}; reboot into that, then resume"
     )]
-    NotInMode {
-        /// The mode that is next.
-        wanted: String,
-        /// The mode it seems to be in.
-        other: String,
-    },
+    NotInMode { wanted: String, other: String },
 }
 
 classify!(ExperimentError {

@@ -111,53 +111,23 @@ fn tags(options: &mut Options, value: &str) -> Result<(), String> {
 pub enum ArmError {
     /// Not `KEY=VALUE`.
     #[error("expected KEY=VALUE, not {word:?}")]
-    NoValue {
-        /// As it was typed.
-        word: String,
-    },
-    /// Not an option or a setting.
+    NoValue { word: String },
     #[error(
         "there is no option or setting {key}{}",
         near.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default()
     )]
-    Unknown {
-        /// As it was typed.
-        key: String,
-        /// The most similar.
-        near: Option<String>,
-    },
-    /// A value its option does not take.
+    Unknown { key: String, near: Option<String> },
     #[error("{key}={value}: {why}")]
-    Value {
-        /// The key.
-        key: &'static str,
-        /// As it was typed.
-        value: String,
-        /// What would be right.
-        why: String,
-    },
-    /// One key twice in an arm.
+    Value { key: &'static str, value: String, why: String },
     #[error("{key} is given twice for one arm")]
-    Twice {
-        /// The key.
-        key: String,
-    },
-    /// Nothing differs.
+    Twice { key: String },
     #[error(
         "the two arms are the same: name what differs with --a and --b (or --a-cmd, --b-cmd, \
          --reboot-between), or measure the machine's noise with --aa"
     )]
     Same,
-    /// A disk setting for a target without a disk.
     #[error("{key} is a setting of a disk, and {target} has none: {why}")]
-    NoDisk {
-        /// The key.
-        key: String,
-        /// The target.
-        target: String,
-        /// Why.
-        why: String,
-    },
+    NoDisk { key: String, target: String, why: String },
 }
 
 classify!(ArmError {

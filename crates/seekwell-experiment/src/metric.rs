@@ -10,7 +10,6 @@ const TIMES: [&str; 7] = ["mean", "p50", "p90", "p99", "p99_9", "p99_99", "max"]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{given} is not a metric; the nearest is {nearest}")]
 pub struct UnknownMetric {
-    /// As it was typed.
     pub given: String,
     /// The most similar name.
     pub nearest: String,

@@ -36,9 +36,7 @@ pub struct NoiseFloor {
     pub shape: Shape,
     /// Standard deviation of the blocks' log ratios, by metric.
     pub sd: BTreeMap<String, f64>,
-    /// Blocks it rests on.
     pub blocks: u32,
-    /// The experiment.
     pub from: String,
     /// RFC 3339, UTC.
     pub at: String,

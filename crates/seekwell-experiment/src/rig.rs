@@ -12,29 +12,17 @@ use serde::{Deserialize, Serialize};
 /// Why an arm could not be made ready.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PrepareError {
-    /// The stop flag was seen.
     #[error("interrupted")]
     Interrupted,
-    /// A setting was not taken.
     #[error("{key}={value} was not set: {why}")]
-    Setting {
-        /// The key.
-        key: String,
-        /// The value.
-        value: String,
-        /// Why.
-        why: String,
-    },
-    /// What an earlier arm had set could not be put back.
+    Setting { key: String, value: String, why: String },
     #[error("{} could not be put back to {}: {}", .0.key, .0.wanted, .0.why)]
     Stuck(NotRestored),
-    /// The arm's command failed.
     #[error(
         "`{command}` {how}{}",
         if said.is_empty() { String::new() } else { format!(": {said}") }
     )]
     Command {
-        /// As it was given.
         command: String,
         /// `ended with status 3`, `was ended by signal 9`, `could not be started`.
         how: String,
@@ -46,9 +34,7 @@ pub enum PrepareError {
 /// A setting that was applied for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
-    /// The key.
     pub key: String,
-    /// What it was before.
     pub was: String,
     /// What was read back after it was set.
     pub is: String,
@@ -57,9 +43,7 @@ pub struct Applied {
 /// A setting that is not as it was before the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotRestored {
-    /// The key.
     pub key: String,
-    /// What it was.
     pub wanted: String,
     /// Why it could not be put back.
     pub why: String,

@@ -12,52 +12,27 @@ const MOST_POINTS: u64 = 256;
 /// Why a sweep makes no sense.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SweepError {
-    /// A key or a value that no workload has.
     #[error(transparent)]
     Arm(#[from] ArmError),
-    /// A word without a key or without values.
     #[error("--sweep {word:?}: write it like iodepth=1..256, rwmixread=0..100:25 or bs=512,4k,64k")]
-    Unreadable {
-        /// As it was typed.
-        word: String,
-    },
-    /// A range that does not rise.
+    Unreadable { word: String },
     #[error(
         "--sweep {key}={range}: a range goes up from a number to a larger one; one that doubles \
          begins at 1 or more, and one that steps is written 0..100:25"
     )]
-    Range {
-        /// The key.
-        key: String,
-        /// As it was typed.
-        range: String,
-    },
+    Range { key: String, range: String },
     /// A model issues requests by itself.
     #[error("engine cannot be swept on a modelled machine, which no engine of this one drives")]
     NoEngine,
-    /// Two points are the same.
     #[error("two points of this sweep are the same, {phase}: give each value once")]
-    Same {
-        /// The name of both.
-        phase: String,
-    },
-    /// One key twice.
+    Same { phase: String },
     #[error("{key} is swept twice: give all its values at once")]
-    Twice {
-        /// The key.
-        key: String,
-    },
-    /// More than anybody waits for.
+    Twice { key: String },
     #[error(
         "this sweep has {points} points{}: at most {MOST_POINTS} are measured at once; give fewer \
          values", time.map(|t| format!(", which take {}", time_left(t))).unwrap_or_default()
     )]
-    TooMany {
-        /// Points.
-        points: u64,
-        /// How long they take.
-        time: Option<Nanos>,
-    },
+    TooMany { points: u64, time: Option<Nanos> },
 }
 
 classify!(SweepError {
@@ -197,7 +172,6 @@ fn rest(axes: &[Axis], values: &[String], options: &Options) -> Vec<(String, Str
 /// All points of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    /// What is swept.
     pub keys: Vec<String>,
     /// The points, the first key's values next to each other.
     pub points: Vec<GridPoint>,
@@ -208,11 +182,9 @@ pub struct Grid {
 pub struct GridPoint {
     /// A value for each key.
     pub values: Vec<String>,
-    /// The workload.
     pub options: Options,
     /// The name of its phase.
     pub phase: String,
-    /// The same in words.
     pub title: String,
 }
 

@@ -11,13 +11,11 @@ pub struct Rule {
     pub id: &'static str,
     /// What it looks for, in a few words.
     pub about: &'static str,
-    /// What the finding means.
     pub means: &'static str,
     /// How it is known: which facts, which threshold, which traps were avoided.
     pub known: &'static str,
     /// Why it matters, with a measured or published figure where there is one.
     pub why: &'static str,
-    /// How to fix it.
     pub fix: &'static str,
     /// What this program's `tune` can change about it.
     pub tune: Option<&'static str>,

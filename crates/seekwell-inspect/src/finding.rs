@@ -28,13 +28,10 @@ pub struct Evidence {
 pub struct Finding {
     /// Stable identifier, `SW-QUEUE-001`.
     pub id: String,
-    /// How bad it is.
     pub severity: Severity,
-    /// One sentence.
     pub title: String,
     /// How it is known. Never empty.
     pub evidence: Vec<Evidence>,
-    /// Why it matters.
     pub why: String,
     /// What to do: an exact command, a setting, or a plain sentence.
     pub remedy: String,

@@ -9,13 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct Inspection {
     /// `seekwell/inspect/1`.
     pub schema: String,
-    /// The target as it was given.
     pub target: String,
     /// The target with symbolic links resolved.
     pub path: String,
-    /// What it is.
     pub kind: TargetKind,
-    /// The machine.
     pub host: Host,
     /// The file system the target is on, unless it is a block device.
     pub filesystem: Option<Filesystem>,
@@ -72,11 +69,8 @@ impl Inspection {
 pub struct Host {
     /// `uname -r`.
     pub kernel: Option<Fact<String>>,
-    /// CPU model name.
     pub cpu_model: Option<Fact<String>>,
-    /// CPUs online.
     pub cpus: Option<Fact<u64>>,
-    /// Memory in bytes.
     pub memory_bytes: Option<Fact<u64>>,
     /// Memory available for new work, in bytes.
     pub memory_available_bytes: Option<Fact<u64>>,
@@ -99,19 +93,15 @@ pub struct Device {
     pub name: String,
     /// `major:minor`; empty for a path behind an NVMe multipath head, which has no number.
     pub dev: String,
-    /// What it is.
     pub kind: DeviceKind,
     /// What it is for: `lvm`, `crypt`, `raid1`, a partition's number, a loop device's backing file.
     pub role: Option<Fact<String>>,
-    /// Size in bytes.
     pub size_bytes: Option<Fact<u64>>,
     /// Model as the device names itself.
     pub model: Option<Fact<String>>,
-    /// Serial number.
     pub serial: Option<Fact<String>>,
     /// World-wide name.
     pub wwn: Option<Fact<String>>,
-    /// Firmware revision.
     pub firmware: Option<Fact<String>>,
     /// How it speaks: `sata`, `nvme`, `virtio-blk`, `usb`, `sas`, `scsi`, `mmc`, `memory` …
     pub transport: Option<Fact<String>>,

@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A value and the place it was read from (a path, or the name of a system call).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fact<T> {
-    /// The value.
     pub value: T,
-    /// Where it was read.
     pub from: String,
 }
 
@@ -37,7 +35,6 @@ pub enum TargetKind {
     Directory,
     /// A file: its file system is what is measured.
     File,
-    /// A block device.
     BlockDevice,
     /// The null target: the engine's own cost.
     Null,
@@ -48,7 +45,6 @@ pub enum TargetKind {
 /// A mounted file system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// Where it is mounted.
     pub mount_point: Fact<String>,
     /// Its type: `ext4`, `xfs`, `overlay`, `tmpfs`, `nfs4`, `fuse.sshfs` …
     pub fstype: Fact<String>,
@@ -56,13 +52,10 @@ pub struct Filesystem {
     pub source: Fact<String>,
     /// Mount and superblock options.
     pub options: Fact<Vec<String>>,
-    /// Mounted read-only.
     pub read_only: bool,
-    /// Size in bytes.
     pub size_bytes: Option<Fact<u64>>,
     /// Bytes a user without privileges can still write.
     pub available_bytes: Option<Fact<u64>>,
-    /// Inodes left.
     pub inodes_available: Option<Fact<u64>>,
 }
 
@@ -93,13 +86,11 @@ pub enum DeviceKind {
 /// Settings of a device's request queue. A partition has its disk's, with an alignment of its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Queue {
-    /// The scheduler in use.
     pub scheduler: Option<Fact<String>>,
     /// The schedulers that could be used.
     pub schedulers: Option<Fact<Vec<String>>>,
     /// Requests the block layer may queue.
     pub nr_requests: Option<Fact<u64>>,
-    /// Read-ahead in bytes.
     pub read_ahead_bytes: Option<Fact<u64>>,
     /// Whether the kernel believes it rotates.
     pub rotational: Option<Fact<bool>>,
@@ -116,9 +107,7 @@ pub struct Queue {
     /// Commands the device is said to take at once: of SCSI and ATA the device's own depth, else
     /// the tags of one hardware queue.
     pub queue_depth: Option<Fact<u64>>,
-    /// Hardware queues.
     pub hardware_queues: Option<Fact<u64>>,
-    /// Largest request in bytes.
     pub max_request_bytes: Option<Fact<u64>>,
     /// Largest discard in bytes; 0 means none.
     pub discard_max_bytes: Option<Fact<u64>>,
@@ -135,7 +124,6 @@ pub struct Hop {
     pub name: String,
     /// What it is, in words: class, driver, speed.
     pub detail: String,
-    /// Where it was read.
     pub from: String,
 }
 
@@ -166,11 +154,9 @@ pub struct Channel {
 pub struct Identity {
     /// Its maker's name for its kind.
     pub model: Option<Fact<String>>,
-    /// Serial number.
     pub serial: Option<Fact<String>>,
     /// World-wide name.
     pub wwn: Option<Fact<String>>,
-    /// Revision of its firmware.
     pub firmware: Option<Fact<String>>,
 }
 

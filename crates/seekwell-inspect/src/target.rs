@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 /// Space of a file system, from `statvfs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FsSpace {
-    /// Size in bytes.
     pub size_bytes: u64,
     /// Bytes a user without privileges can still write.
     pub available_bytes: u64,
@@ -23,11 +22,9 @@ pub struct FsSpace {
 /// Something to inspect: a path that has been looked at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// As it was given.
     pub given: String,
     /// Absolute, with symbolic links resolved.
     pub path: PathBuf,
-    /// What it is.
     pub kind: TargetKind,
     /// The device's own number for a block device, the number of the file system for a file or
     /// directory, `None` for the null target and for models.
@@ -41,7 +38,6 @@ pub struct Target {
 pub enum NotATarget {
     /// A character device, such as an NVMe controller or `/dev/sg0`.
     CharacterDevice,
-    /// A socket.
     Socket,
     /// A named pipe.
     Fifo,
@@ -63,46 +59,21 @@ impl fmt::Display for NotATarget {
 /// Why a path is no target.
 #[derive(Debug, thiserror::Error)]
 pub enum InspectError {
-    /// Nothing is at the path.
     #[error("{given} does not exist")]
     NotFound {
-        /// The path as given.
         given: String,
         /// Existing paths with a similar name, the most similar first; often empty.
         near: Vec<String>,
     },
     /// It is still open, as the current directory or below /proc, and has no name any more.
     #[error("{given} was deleted: name a target that exists, or change to another directory")]
-    Deleted {
-        /// The path as given.
-        given: String,
-    },
-    /// The path is a link that leads nowhere.
+    Deleted { given: String },
     #[error("{given} is a link to {}, which does not exist", to.display())]
-    DanglingLink {
-        /// The path as given.
-        given: String,
-        /// Where it leads, as written in the link.
-        to: PathBuf,
-    },
-    /// The path is neither file nor directory nor block device.
+    DanglingLink { given: String, to: PathBuf },
     #[error("{given} is {is}, not a file, a directory or a block device")]
-    Unsupported {
-        /// The path as given.
-        given: String,
-        /// What it is.
-        is: NotATarget,
-        /// Block devices that may have been meant.
-        near: Vec<String>,
-    },
-    /// The path could not be looked at.
+    Unsupported { given: String, is: NotATarget, near: Vec<String> },
     #[error("{given} could not be looked at: {source}{}", sudo_if_denied(source))]
-    Unreadable {
-        /// The path as given.
-        given: String,
-        /// Why.
-        source: io::Error,
-    },
+    Unreadable { given: String, source: io::Error },
 }
 
 classify!(InspectError {

@@ -64,14 +64,12 @@ impl Default for Control {
 
 /// A run that could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum EngineError {
-    /// The workload makes no sense.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The target failed as a whole.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// The kernel gave no thread.
     #[error("starting a measuring thread failed")]
     Thread,
 }

@@ -4,6 +4,8 @@
 //! ([`dispatch`]), where they go ([`target`]) and what is kept of them ([`measurement`]) are joined
 //! by [`engine::run`]. It is generic over all of them, so a real run pays nothing for models.
 
+#![warn(missing_docs)]
+
 pub mod clock;
 pub mod dispatch;
 pub mod engine;

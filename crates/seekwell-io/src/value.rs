@@ -8,25 +8,12 @@ const MOST_TIME: Nanos = Nanos::from_millis(30 * 86_400_000);
 
 /// A value that could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ValueError {
-    /// Not a number with a unit.
     #[error("{found:?} is not a {what}; write it like {example}")]
-    Unreadable {
-        /// What was typed.
-        found: String,
-        /// What it should be.
-        what: &'static str,
-        /// A legal one.
-        example: &'static str,
-    },
-    /// A number out of its range.
+    Unreadable { found: String, what: &'static str, example: &'static str },
     #[error("{found:?} is out of range: {range}")]
-    OutOfRange {
-        /// What was typed.
-        found: String,
-        /// What is accepted.
-        range: &'static str,
-    },
+    OutOfRange { found: String, range: &'static str },
 }
 
 /// Bytes: `4k`, `1M`, `2GiB`, `512`. Factors are 1024, as in fio.

@@ -5,83 +5,41 @@ use seekwell_sys::{Class, classify};
 
 /// A job file that cannot be read as one.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum JobError {
-    /// A file could not be read.
     #[error("{file}: {source}")]
-    Read {
-        /// The file.
-        file: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Read { file: String, source: std::io::Error },
     /// A line is neither a section, nor an option, nor an `include`.
     #[error("{at}: found `{found}`; needed: {needed}")]
-    Syntax {
-        /// The line.
-        at: Origin,
-        /// Its text, shortened.
-        found: String,
-        /// What may stand there.
-        needed: &'static str,
-    },
+    Syntax { at: Origin, found: String, needed: &'static str },
     /// An `include` that would never end, or not soon.
     #[error("{at}: include of {file}: {why}")]
-    Include {
-        /// The line.
-        at: Origin,
-        /// The file to be included.
-        file: String,
-        /// Why not.
-        why: &'static str,
-    },
-    /// More than this program takes.
+    Include { at: Origin, file: String, why: &'static str },
     #[error("{at}: {what}: {found} are more than {most}{}", because(why))]
     TooMany {
-        /// The line.
         at: Origin,
         /// What is counted, with its unit.
         what: &'static str,
-        /// How many there are.
         found: u64,
-        /// How many there may be.
         most: u64,
-        /// Why there is a bound.
         why: &'static str,
     },
-    /// No option of fio's has this name.
     #[error("{at}: job `{job}`: no such option: {option}{}", hint(nearest))]
     UnknownOption {
-        /// The line.
         at: Origin,
         /// The job or `global`.
         job: String,
-        /// The name.
         option: String,
         /// Names that are near, the nearest first; at most three.
         nearest: Vec<&'static str>,
     },
     /// An option, or a value of one, that fio knows and this program does not do.
     #[error("{asking} is not supported: {why}")]
-    Refused {
-        /// What was asked for.
-        asking: Box<Asking>,
-        /// Why, as half a sentence.
-        why: String,
-    },
-    /// A value that its option does not take.
+    Refused { asking: Box<Asking>, why: String },
     #[error("{asking}; needed: {needed}")]
-    Value {
-        /// What was asked for.
-        asking: Box<Asking>,
-        /// What would be accepted.
-        needed: String,
-    },
-    /// There is no job to run.
+    Value { asking: Box<Asking>, needed: String },
     #[error("{file}: no job in it; needed: a section such as [job1], or --name=job1")]
-    NoJob {
-        /// The file.
-        file: String,
-    },
+    NoJob { file: String },
 }
 
 classify!(JobError {

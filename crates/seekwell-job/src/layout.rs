@@ -528,21 +528,12 @@ fn nothing(path: &Path) -> Result<Found, AccessError> {
 
 /// Why there is no layout.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LayoutError {
-    /// A path cannot be used.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// A file or device does not fit its job.
     #[error("job `{job}`: {} {why}", path.display())]
-    Unfit {
-        /// The job.
-        job: String,
-        /// The file or device.
-        path: PathBuf,
-        /// Why.
-        why: Unfit,
-    },
-    /// The files of jobs are larger than a modelled machine.
+    Unfit { job: String, path: PathBuf, why: Unfit },
     #[error(
         "the files of the jobs take {needed} bytes one after the other, and the machine holds \
          {capacity}: give smaller sizes"
@@ -562,33 +553,23 @@ classify!(LayoutError {
 
 /// Why a file or device does not fit a job.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unfit {
-    /// The job does not allow files to be made.
     #[error("does not exist, and allow_file_create is 0")]
     NotAllowed,
-    /// Nothing says how large a new file is to be.
     #[error("does not exist, and neither size nor filesize says how large it should be")]
     NoSize,
-    /// It is smaller than the job wants.
     #[error(
         "has {size} bytes, and the job uses bytes {start} to {end}: give a smaller size or offset"
     )]
     TooSmall {
         /// First byte wanted.
         start: u64,
-        /// End of what is wanted.
         end: u64,
-        /// What there is.
         size: u64,
     },
-    /// Not even one request fits.
     #[error("has {bytes} bytes for the job, too few for a request of {block}")]
-    NoRoom {
-        /// Bytes in reach.
-        bytes: u64,
-        /// The shortest request.
-        block: u32,
-    },
+    NoRoom { bytes: u64, block: u32 },
 }
 
 impl Unfit {

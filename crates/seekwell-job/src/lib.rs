@@ -6,6 +6,8 @@
 //! is known ([`options`]): it is done, or it is refused with the reason, or it is taken with a
 //! [`job::Warning`] that it makes no difference. Nothing is ignored silently.
 
+#![warn(missing_docs)]
+
 mod build;
 mod effects;
 mod error;

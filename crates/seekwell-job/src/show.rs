@@ -85,7 +85,6 @@ fn recorded(replay: &Replay) -> String {
     format!("those of {files}, {how}{}", on.unwrap_or_default())
 }
 
-/// The kind of requests.
 fn requests(access: &Access) -> String {
     let order = if access.random { "random" } else { "sequential" };
     match access.kind {
@@ -142,7 +141,6 @@ fn starts(job: &Job) -> String {
     if told.is_empty() { "at once".to_owned() } else { told.join(", ") }
 }
 
-/// What ends a job.
 fn ends(job: &Job) -> String {
     let mut told = Vec::new();
     if job.timing.runtime > Nanos::ZERO {

@@ -7,7 +7,6 @@ use seekwell_job::{Surroundings, parse_arguments, parse_files, parse_text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether fio is there.
 fn fio() -> bool {
     Command::new("fio").arg("--version").output().is_ok_and(|o| o.status.success())
 }

@@ -9,6 +9,8 @@
 //! Time is in integer nanoseconds and every random draw comes from a generator seeded per part, so
 //! the same description and seed give the same result, bit for bit, wherever it runs.
 
+#![warn(missing_docs)]
+
 pub mod array;
 pub mod bus;
 pub mod controller;

@@ -10,7 +10,6 @@ use seekwell_inspect::{Device, DeviceKind, Filesystem, Queue};
 pub struct Line {
     /// Steps in from the left.
     pub depth: usize,
-    /// A short name.
     pub name: String,
     /// What it is, in words.
     pub detail: String,

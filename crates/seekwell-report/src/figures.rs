@@ -25,17 +25,13 @@ pub enum Key {
 /// One figure, written out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// What it says.
     pub key: Key,
-    /// The same in words.
     pub label: String,
     /// The median of the repeats, without its unit where [`Figure::unit`] has one.
     pub value: String,
-    /// The unit.
     pub unit: String,
     /// Lowest and highest repeat, where they are written differently; of commits what one takes.
     pub range: Option<String>,
-    /// How many repeats.
     pub repeats: u32,
     /// The phase's name.
     pub phase: String,

@@ -46,21 +46,15 @@ const SERVED_POLICY: &str = "; connect-src 'self'; base-uri 'none'";
 /// Why a page could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// There is nothing to show.
     #[error("a report needs at least one run")]
     NoRuns,
-    /// A document could not be written as JSON.
     #[error("a run could not be written as JSON")]
     Json(#[source] serde_json::Error),
-    /// The data could not be compressed.
     #[error("the data of the report could not be compressed")]
     Compress(#[source] io::Error),
     /// The page that was built in is not the one this program knows.
     #[error("the page built into this program lacks {marker}, or has it twice; rebuild web/")]
-    Template {
-        /// What was looked for in the page.
-        marker: &'static str,
-    },
+    Template { marker: &'static str },
 }
 
 classify!(ReportError {
@@ -97,28 +91,29 @@ struct Entry<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Payload<'a> {
-    /// Runs, side by side.
-    Runs { runs: Vec<Entry<'a>> },
+    Runs {
+        runs: Vec<Entry<'a>>,
+    },
     /// Questions and their answers, with the document they were made from.
     Sheets {
         sheets: &'a [Sheet],
         document: serde_json::Value,
-        /// As for a run.
         #[serde(skip_serializing_if = "Option::is_none")]
         state: Option<&'a str>,
     },
-    /// What a trace tells.
-    Trace { trace: trace::Shown<'a>, document: serde_json::Value },
-    /// What is kept.
-    List { list: &'a [Kept] },
+    Trace {
+        trace: trace::Shown<'a>,
+        document: serde_json::Value,
+    },
+    List {
+        list: &'a [Kept],
+    },
 }
 
 /// The kept runs of one side of a comparison, oldest first: their latencies are drawn.
 #[derive(Debug, Clone, Default)]
 pub struct SideRuns {
-    /// The side's name.
     pub name: String,
-    /// Its runs.
     pub runs: Vec<(RunDocument, Detail)>,
 }
 

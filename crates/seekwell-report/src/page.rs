@@ -20,7 +20,6 @@ pub fn body(documents: &[&RunDocument]) -> String {
 /// One kept run or experiment in a list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Kept {
-    /// Its id.
     pub id: String,
     /// The command that made it: `checkup`, `bench`, `experiment`.
     pub kind: String,
@@ -29,7 +28,6 @@ pub struct Kept {
     pub state: String,
     /// The configuration's name; of an experiment what is compared.
     pub label: Option<String>,
-    /// The target as it was given.
     pub target: String,
     /// The disk's model, where known.
     pub device_model: Option<String>,
@@ -37,7 +35,6 @@ pub struct Kept {
     pub started_at: String,
     /// Whether its figures are of a model and not of a disk.
     pub modelled: bool,
-    /// Whether it is invalid.
     pub invalid: bool,
 }
 

@@ -43,7 +43,6 @@ pub(crate) struct Sheet {
     pub checks: Vec<(String, String)>,
     /// How latencies are distributed on both sides.
     pub shapes: Vec<Shape>,
-    /// What is not compared.
     pub notes: Vec<String>,
 }
 
@@ -54,7 +53,6 @@ pub(crate) struct Banner {
     pub kind: &'static str,
     /// A sign and a word.
     pub mark: String,
-    /// What is the matter.
     pub text: String,
 }
 

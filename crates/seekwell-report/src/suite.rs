@@ -11,13 +11,11 @@ use serde::Serialize;
 pub struct StepRow {
     /// The phase's name.
     pub phase: String,
-    /// The step in words.
     pub title: String,
     /// The value it is for, with its unit.
     pub result: String,
     /// CPU time over elapsed time.
     pub cpu: String,
-    /// The longest call.
     pub longest: String,
     /// Highest less lowest repeat, over the median.
     pub spread: String,

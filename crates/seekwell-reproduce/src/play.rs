@@ -27,13 +27,10 @@ const SEED: u64 = 1;
 /// A row whose machine could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
-    /// The workload or the engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The trace cannot be put on so small a machine.
     #[error(transparent)]
     Fit(#[from] FitError),
 }

@@ -2,7 +2,6 @@
 
 use seekwell_io::units::Nanos;
 
-/// Which way is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// A larger figure.
@@ -18,15 +17,12 @@ pub struct Row {
     pub document: &'static str,
     /// What was measured: the same in all configurations of the document.
     pub what: String,
-    /// The configuration.
     pub configuration: &'static str,
     /// The machine that models it, by the name of its description.
     pub machine: &'static str,
     /// Unit of both figures.
     pub unit: &'static str,
-    /// Which way is better.
     pub better: Better,
-    /// The figure.
     pub published: f64,
     /// How the modelled one comes about.
     pub how: How,
@@ -77,7 +73,6 @@ pub enum How {
     Played(Played),
     /// The host's own work, which no disk takes part in: one thing takes `host.work_ns.NAME`.
     Host {
-        /// The name.
         work: &'static str,
         /// The figure of one that takes a second.
         per_s: f64,
@@ -87,7 +82,6 @@ pub enum How {
     Processor {
         /// The other row's `what`.
         of: &'static str,
-        /// The name.
         work: &'static str,
         /// Things in one of the other row's unit.
         each: f64,
@@ -96,24 +90,18 @@ pub enum How {
     Recorded {
         /// Its name in `traces/`.
         trace: &'static str,
-        /// Which.
         property: Property,
     },
     /// No model tells it.
-    NotModelled {
-        /// Why.
-        why: &'static str,
-    },
+    NotModelled { why: &'static str },
 }
 
 /// A workload and what is read off it.
 #[derive(Debug, Clone, Copy)]
 pub struct Drawn {
-    /// Sequential, or at random.
     pub is_random: bool,
     /// Share of reads in percent.
     pub read_percent: u8,
-    /// Bytes of each request.
     pub bytes: u32,
     /// Requests outstanding.
     pub depth: u32,
@@ -130,7 +118,6 @@ pub struct Drawn {
     pub beside_writes: Option<(u32, u32)>,
     /// Share of requests, in percent, that the host's page cache answers: the disk never sees them.
     pub cached_percent: u8,
-    /// What the figure is.
     pub reads_off: Rate,
     /// Whose these values are: the document's own, or assumed here.
     pub inputs: &'static str,
@@ -191,6 +178,5 @@ pub enum Figure {
     PerSecond(f64),
     /// The trace is this share of the whole: the whole's time in seconds.
     SecondsOf(f64),
-    /// Requests a second.
     RequestsPerSecond,
 }

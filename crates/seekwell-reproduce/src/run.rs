@@ -26,26 +26,12 @@ const MAGNITUDE: f64 = 3.0;
 /// Why the rows could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
-    /// A description that ships is wrong.
     #[error(transparent)]
     Describe(Box<DescribeError>),
-    /// A row could not be run.
     #[error("{row}: {source}")]
-    Play {
-        /// Its id.
-        row: String,
-        /// Why.
-        source: PlayError,
-    },
-    /// A machine or trace that a row names does not ship.
+    Play { row: String, source: PlayError },
     #[error("{row}: there is no {name}")]
-    Missing {
-        /// The row's id.
-        row: String,
-        /// What it names.
-        name: String,
-    },
-    /// Someone asked to stop.
+    Missing { row: String, name: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -120,7 +106,6 @@ impl Reproduced {
 /// Rows of one basis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How many there are.
     pub rows: usize,
     /// How many of them are near.
     pub near: usize,
@@ -129,7 +114,6 @@ pub struct Count {
 /// What all rows amount to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Rows.
     pub rows: usize,
     /// [`Basis::Predicted`].
     pub predicted: Count,

@@ -123,7 +123,6 @@ pub struct RealExecutor {
     buffered: Option<OwnedFd>,
     /// A modelled machine stays as the last workload left it.
     lasting: bool,
-    /// That machine.
     machine: Option<Machine<AnyPart>>,
 }
 

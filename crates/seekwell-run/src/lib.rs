@@ -4,6 +4,8 @@
 //! Nothing here prints or ends the process. A [`Watcher`] is told how it goes; what stops a run
 //! early is the [`Control`](seekwell_io::engine::Control) that the caller's signals set.
 
+#![warn(missing_docs)]
+
 pub mod bench;
 pub mod checkup;
 mod described;

@@ -27,7 +27,6 @@ pub enum RunKind {
 }
 
 impl RunKind {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Checkup, Self::Bench, Self::Replay];
 }
 
@@ -37,7 +36,6 @@ impl RunKind {
 pub enum Status {
     /// Not finished yet, or killed.
     Running,
-    /// All phases done.
     Complete,
     /// Stopped by a signal; finished phases are kept.
     Interrupted,
@@ -48,7 +46,6 @@ pub enum Status {
 /// The program that measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
-    /// Version of seekwell.
     pub version: String,
     /// Git commit it was built from, where known.
     pub git_commit: Option<String>,
@@ -71,9 +68,7 @@ pub struct Engine {
 pub enum Medium {
     /// A temporary file of the program's own.
     TemporaryFile {
-        /// Directory it was in.
         directory: String,
-        /// Its size.
         size_bytes: u64,
         /// Whether the file system let it past the page cache.
         direct: bool,
@@ -89,16 +84,12 @@ pub enum Medium {
     Destroyed {
         /// Its identity, as the user named it.
         serial: String,
-        /// Its size.
         size_bytes: u64,
         /// Whether it was driven past the page cache.
         direct: bool,
     },
-    /// The null target.
     Null,
-    /// A modelled machine.
     Machine {
-        /// Its name.
         title: String,
         /// Bytes that can be addressed.
         size_bytes: u64,
@@ -127,7 +118,6 @@ pub struct RunDocument {
     pub schema: String,
     /// Sortable identifier: `20261120-231502-checkup-5f3a`.
     pub id: String,
-    /// The command.
     pub kind: RunKind,
     /// How far it came.
     pub status: Status,
@@ -139,9 +129,7 @@ pub struct RunDocument {
     pub started_at: String,
     /// RFC 3339, UTC.
     pub ended_at: Option<String>,
-    /// The program.
     pub tool: Tool,
-    /// The engine.
     pub engine: Engine,
     /// What was measured on, once it was set up.
     pub medium: Option<Medium>,
@@ -155,7 +143,6 @@ pub struct RunDocument {
     /// What was asked beyond the numbers of the phases, and what was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<Study>,
-    /// What follows.
     pub findings: Vec<Finding>,
     /// Why the measurement as a whole is not valid; empty when it is.
     pub invalid: Vec<String>,
@@ -213,7 +200,6 @@ pub struct Phase {
     pub workload: Work,
     /// Why it was not run, where it was not.
     pub skipped: Option<Skipped>,
-    /// The runs.
     pub repeats: Vec<Repeat>,
     /// One number per metric, over the valid repeats. Names carry the unit and, for operations,
     /// begin with it: `read.requests_per_s`, `read.rate_bytes_per_s`, `read.latency_ns_p99`,
@@ -251,7 +237,6 @@ impl Phase {
         }
     }
 
-    /// The median of a metric.
     pub fn median(&self, metric: &str) -> Option<f64> {
         self.metrics.get(metric).map(|s| s.median)
     }
@@ -301,15 +286,12 @@ impl Spread {
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Repeat {
-    /// Seed it used.
     pub seed: u64,
     /// Measured time.
     pub elapsed_ns: Nanos,
-    /// Why it ended.
     pub stopped: Stopped,
     /// The first request that failed.
     pub failure: Option<Failure>,
-    /// How many failed.
     pub failed: u64,
     /// Per operation that occurred: `read`, `write`, `flush`, `discard`.
     pub ops: BTreeMap<String, OpSummary>,
@@ -375,9 +357,7 @@ impl Repeat {
 /// One operation in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpSummary {
-    /// Requests completed.
     pub requests: u64,
-    /// Bytes moved.
     pub bytes: u64,
     /// Requests a second.
     pub requests_per_s: f64,
@@ -392,11 +372,8 @@ pub struct OpSummary {
 /// What `/sys/block/*/stat` counted during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DeviceCount {
-    /// Bytes the device read.
     pub read_bytes: u64,
-    /// Bytes the device wrote.
     pub written_bytes: u64,
-    /// Flushes the device counted.
     pub flushes: u64,
     /// Bytes the device moved over bytes the program asked for, at most 1.
     pub share: f64,

@@ -10,7 +10,6 @@ pub enum RunState {
     Running,
     /// Whoever was measuring is gone; finished phases are kept.
     Killed,
-    /// All phases done.
     Complete,
     /// Stopped by a signal; finished phases are kept.
     Interrupted,
@@ -32,7 +31,6 @@ impl RunState {
 }
 
 impl Status {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Running, Self::Complete, Self::Interrupted, Self::Failed];
 
     /// The name used in documents.
@@ -49,23 +47,18 @@ impl Status {
 /// A kept run in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEntry {
-    /// Its id.
     pub id: String,
     /// The command that made it.
     pub kind: RunKind,
-    /// How it stands.
     pub state: RunState,
     /// The user's name for the configuration.
     pub label: Option<String>,
     /// True where the target was a model.
     pub modelled: bool,
-    /// The target as it was given.
     pub target: String,
     /// Model of the disk under the target.
     pub device_model: Option<String>,
-    /// Its serial number.
     pub device_serial: Option<String>,
-    /// Kernel release.
     pub kernel: Option<String>,
     /// Version of seekwell that measured.
     pub tool_version: String,

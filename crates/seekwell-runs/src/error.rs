@@ -8,95 +8,51 @@ use std::path::{Path, PathBuf};
 /// Why a run could not be kept, found, read or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is nowhere to keep runs.
     #[error(
         "nowhere to keep runs: neither XDG_DATA_HOME nor HOME is set to an absolute path; \
          set XDG_DATA_HOME to the folder for data, or HOME"
     )]
     NoPlace,
-    /// The kernel refused.
     #[error("{doing} {} failed: {source}", path.display())]
     Io {
         /// What was tried: `writing`, `creating` …
         doing: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the kernel said.
         source: io::Error,
     },
-    /// A file cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// No kept run has this name.
     #[error("no run {wanted:?} in {}{}", dir.display(), hint("nearest: ", nearest))]
     NotFound {
-        /// What was asked for.
         wanted: String,
-        /// Where it was looked for.
         dir: PathBuf,
         /// Ids that look most like it, best first; empty when nothing is kept.
         nearest: Vec<String>,
     },
-    /// More than one kept run begins or ends like this.
     #[error("{wanted:?} matches several runs{}", hint("it could be ", candidates))]
-    Ambiguous {
-        /// What was asked for.
-        wanted: String,
-        /// The runs it could be, sorted.
-        candidates: Vec<String>,
-    },
+    Ambiguous { wanted: String, candidates: Vec<String> },
     /// A file of a bundle is not the JSON it should be.
     #[error("{}:{line}:{column}: {reason}", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// Line, from 1; 0 where it is not known.
         line: usize,
         /// Column, from 1; 0 where it is not known.
         column: usize,
-        /// What is wrong there.
         reason: String,
     },
     /// A file of a bundle is well-formed, but says something that cannot be.
     #[error("{}: {field} is {found}; needed: {needed}", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// Which key.
-        field: &'static str,
-        /// Its value.
-        found: String,
-        /// What would be accepted.
-        needed: &'static str,
-    },
-    /// A later version wrote it.
+    Invalid { path: PathBuf, field: &'static str, found: String, needed: &'static str },
     #[error("{} is {found}; this version knows {known}: use a newer seekwell", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its schema.
-        found: String,
-        /// The schema this version reads.
-        known: &'static str,
-    },
-    /// The run is not over.
+    Newer { path: PathBuf, found: String, known: &'static str },
     #[error("{id} is still being measured; stop it first")]
-    StillRunning {
-        /// The run.
-        id: String,
-    },
+    StillRunning { id: String },
     /// A document with a number JSON cannot hold (not finite) would not be readable again.
     #[error("run {id} could not be read back after writing: {reason}")]
-    NotStorable {
-        /// The run.
-        id: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// SQLite failed even in memory.
+    NotStorable { id: String, reason: String },
     #[error("the index of runs failed: {source}")]
     Index {
-        /// What SQLite said.
         #[from]
         source: rusqlite::Error,
     },

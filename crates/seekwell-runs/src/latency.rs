@@ -6,11 +6,8 @@ use serde::{Deserialize, Serialize};
 /// it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Shortest.
     pub ns_min: u64,
-    /// Mean.
     pub ns_mean: f64,
-    /// Median.
     pub ns_p50: Option<u64>,
     /// 90 %.
     pub ns_p90: Option<u64>,
@@ -20,6 +17,5 @@ pub struct Latency {
     pub ns_p99_9: Option<u64>,
     /// 99.99 %.
     pub ns_p99_99: Option<u64>,
-    /// Longest.
     pub ns_max: u64,
 }

@@ -18,11 +18,9 @@ pub enum Skipped {
     NotReached,
     /// The run was interrupted before it got there.
     Interrupted,
-    /// The device vanished.
     DeviceGone,
     /// The target had stopped answering twice.
     DeviceStalled,
-    /// Any other reason.
     Because(String),
 }
 
@@ -58,7 +56,6 @@ pub enum Invalid {
     BeforeSteady,
     /// It was too short for a rate; the sentence says how short.
     TooShort(String),
-    /// Any other reason.
     Because(String),
 }
 

@@ -30,7 +30,6 @@ pub struct Filter {
     pub limit: Option<usize>,
 }
 
-/// What is kept.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The runs, newest first.

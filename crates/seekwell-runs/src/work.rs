@@ -16,7 +16,6 @@ pub enum Work {
     Drawn(Workload),
     /// Requests of a trace.
     Replayed(Replay),
-    /// One step of a suite.
     Suite(SuiteStep),
     /// Jobs of a fio job file.
     Job(Box<JobWork>),
@@ -153,7 +152,6 @@ pub struct Fidelity {
     pub handed_over: bool,
 }
 
-/// One step of a suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SuiteStep {
     /// The suite: `fs`, `sqlite`.
@@ -175,7 +173,6 @@ pub struct JobWork {
     pub job_file: String,
     /// Number of the reporting group, from 0: `stonewall` and `new_group` begin one.
     pub group: u32,
-    /// All jobs' clones together.
     pub clones: u32,
     /// What carried out the requests: `io_uring`, `threads` (plain system calls), `model` or
     /// `null`.

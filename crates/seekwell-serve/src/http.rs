@@ -17,7 +17,6 @@ const ANSWER_TIME: Duration = Duration::from_secs(60);
 const LINGER: Duration = Duration::from_millis(500);
 const CHUNK: usize = 64 << 10;
 
-/// What was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// `GET`, `HEAD`, or another.
@@ -26,18 +25,14 @@ pub struct Request {
     pub path: String,
     /// After the `?`, as it came.
     pub query: String,
-    /// The Host header.
     pub host: Option<String>,
-    /// The Authorization header.
     pub authorization: Option<String>,
 }
 
-/// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// `200`.
     pub status: u16,
-    /// Of the body.
     pub content_type: &'static str,
     /// Another header and its value.
     pub extra: Option<(&'static str, &'static str)>,

@@ -43,12 +43,7 @@ pub enum ServeError {
     Token,
     /// The port is taken, or the address is not this machine's.
     #[error("cannot listen on {address}: {source}")]
-    Listen {
-        /// What was asked for.
-        address: SocketAddr,
-        /// Why.
-        source: io::Error,
-    },
+    Listen { address: SocketAddr, source: io::Error },
     /// The kernel gives no random bytes or no connections.
     #[error("cannot serve: {0}")]
     System(#[from] io::Error),

@@ -9,6 +9,8 @@
 //! The method, its sources and how it was checked are told for readers in `docs/statistics.md`.
 //! Functions cite the source of what they compute at the line that computes it.
 
+#![warn(missing_docs)]
+
 pub mod change;
 pub mod design;
 pub mod gate;

@@ -15,115 +15,50 @@ use std::path::{Path, PathBuf};
 /// A suite could not be run, or was given up in the middle. Its directory is gone either way.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    /// There is no such suite.
     #[error("there is no suite {name:?}; available: {known}")]
-    NoSuchSuite {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// Nothing was named to run it on.
+    NoSuchSuite { name: String, known: String },
     #[error("say what the suite {suite} is to run on: --on TARGET")]
-    NoTarget {
-        /// The suite.
-        suite: &'static str,
-    },
-    /// A suite has no such tunable.
+    NoTarget { suite: &'static str },
     #[error("the suite {suite} has no tunable {name:?}; it has {known}")]
-    NoSuchTunable {
-        /// The suite.
-        suite: &'static str,
-        /// What was to be set.
-        name: String,
-        /// What can be set.
-        known: String,
-    },
-    /// A tunable cannot have this value.
+    NoSuchTunable { suite: &'static str, name: String, known: String },
     #[error("{name}={value} is not possible: {needed}")]
-    BadValue {
-        /// The tunable.
-        name: String,
-        /// What it was set to.
-        value: String,
-        /// What it can be.
-        needed: String,
-    },
-    /// The target is not what this suite runs on.
+    BadValue { name: String, value: String, needed: String },
     #[error("the suite {suite} runs on {needed}, and {} is a {found}", path.display())]
-    WrongTarget {
-        /// The suite.
-        suite: &'static str,
-        /// The target.
-        path: PathBuf,
-        /// What it needs, in words.
-        needed: &'static str,
-        /// What the target is, in words.
-        found: &'static str,
-    },
-    /// There is too little of the target.
+    WrongTarget { suite: &'static str, path: PathBuf, needed: &'static str, found: &'static str },
     #[error("{} holds {size_bytes} bytes, and {needed_bytes} are needed", path.display())]
-    TooSmall {
-        /// The target.
-        path: PathBuf,
-        /// What it holds.
-        size_bytes: u64,
-        /// What has to be there.
-        needed_bytes: u64,
-    },
-    /// The target cannot be opened, or has no room.
+    TooSmall { path: PathBuf, size_bytes: u64, needed_bytes: u64 },
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// The file system filled up.
     #[error(
         "the file system of {} is full, so the suite was given up; what it made is removed",
         path.display()
     )]
-    Full {
-        /// What was being written.
-        path: PathBuf,
-    },
-    /// No more files can be made.
+    Full { path: PathBuf },
     #[error(
         "the file system of {} has no inodes left, so the suite was given up; what it made is \
          removed", path.display()
     )]
-    NoInodes {
-        /// What was being made.
-        path: PathBuf,
-    },
+    NoInodes { path: PathBuf },
     /// The file system became read-only, as it does after errors of the disk.
     #[error("the file system of {} is mounted read-only", path.display())]
-    ReadOnly {
-        /// What was being written.
-        path: PathBuf,
-    },
-    /// A system call failed.
+    ReadOnly { path: PathBuf },
     #[error("{what} {} failed: {source}", path.display())]
     Io {
         /// What was being done: `writing`.
         what: &'static str,
-        /// To what.
         path: PathBuf,
-        /// What the kernel said.
         source: io::Error,
     },
-    /// A database is not what it has to be.
     #[error(transparent)]
     Sqlite(#[from] SqliteError),
-    /// Pages do not come as they have to.
     #[error(transparent)]
     Web(#[from] WebError),
-    /// The blogs on disk are not those that were written.
     #[error(transparent)]
     Blog(#[from] BlogError),
-    /// A trace was not played to its end.
     #[error(transparent)]
     StorageMark(#[from] StorageMarkError),
-    /// No thread or process could be started.
     #[error("starting a thread failed")]
     Thread,
-    /// The stop flag was raised.
     #[error("interrupted; what the suite made is removed")]
     Interrupted,
 }
@@ -153,21 +88,15 @@ impl SuiteError {
 /// Why a trace of `storagemark` was not played to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageMarkError {
-    /// A trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A trace cannot be put on so small a file.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// Requests cannot be issued.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A request failed, or none completed for long.
     #[error("the replay ended early: {why}")]
-    Ended {
-        /// What happened.
-        why: String,
-    },
+    Ended { why: String },
 }
 
 /// The kernel says "no space" for both; blocks that are free mean that it was the inodes.

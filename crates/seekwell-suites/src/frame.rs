@@ -19,7 +19,6 @@ const SERIES_STEP: Nanos = Nanos::from_millis(50);
 pub struct Step {
     /// Stable: `sequential-create`.
     pub name: String,
-    /// For people.
     pub title: String,
     /// The value that the step is for: a name of [`StepResult::values`].
     pub primary: String,

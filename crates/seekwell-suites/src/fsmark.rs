@@ -21,7 +21,6 @@ const IO_BYTES: u64 = 16 << 10;
 /// fs_mark's names of its methods, by number.
 const METHODS: [&str; 7] = ["0", "1", "2", "3", "4", "5", "6"];
 
-/// The suite.
 pub static SUITE: Suite = Suite {
     name: "fsmark",
     title: "FS-Mark: files made, written, synced and closed",

@@ -27,7 +27,6 @@ const SECTOR: usize = 512;
 /// `BLKFLSBUF` of linux/fs.h: write back and forget the page cache of a block device.
 const FLUSH_BUFFERS: libc::Ioctl = 0x1261;
 
-/// The suite.
 pub static SUITE: Suite = Suite {
     name: "hdparm",
     title: "hdparm's cached and device read timings",

@@ -17,7 +17,6 @@ const MOST: f64 = 0.5;
 pub enum Limit {
     /// The disk had something to do most of the time, and more of it than the processor.
     Disk,
-    /// The processor.
     Cpu,
     /// Neither most of the time: locks, the network, pauses.
     Neither,

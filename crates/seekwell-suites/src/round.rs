@@ -47,7 +47,6 @@ impl Round {
         Ok(Self { steps: (suite.steps)(settings), path, device, seed, dir })
     }
 
-    /// The steps.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }

@@ -34,7 +34,6 @@ const TRACES: [(&str, &str); 4] = [
     ("db-heavy", "database server, 50 clients"),
 ];
 
-/// The suite.
 pub static SUITE: Suite = Suite {
     name: "storagemark",
     title: "StorageMark's four server traces, played back",

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 /// A named, fixed set of steps.
 pub struct Suite {
-    /// What is typed.
     pub name: &'static str,
     /// For people, short.
     pub title: &'static str,
@@ -19,9 +18,7 @@ pub struct Suite {
     pub writes: &'static str,
     /// Where its definition comes from.
     pub source: &'static str,
-    /// What it runs on.
     pub on: On,
-    /// What can be set.
     pub tunables: &'static [Tunable],
     /// What the values need of each other; called before anything is made.
     pub check: fn(&Settings) -> Result<(), SuiteError>,
@@ -66,7 +63,6 @@ pub struct Tunable {
     pub name: &'static str,
     /// What it is, and its unit.
     pub what: &'static str,
-    /// What it can be.
     pub values: Values,
     /// Defaults of the quick and the full form, as they would be typed.
     pub default: [&'static str; 2],
@@ -91,14 +87,11 @@ pub enum Values {
     Count(u64, u64),
     /// A size in bytes from one to another, typed with `k`, `m`, `g`: powers of 1024.
     Bytes(u64, u64),
-    /// One of some words.
     OneOf(&'static [&'static str]),
-    /// Any text.
     Text,
 }
 
 impl Values {
-    /// In words.
     pub fn words(&self) -> String {
         match self {
             Self::Count(low, high) => format!("{low} to {high}"),

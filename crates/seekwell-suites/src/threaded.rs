@@ -17,7 +17,6 @@ use seekwell_io::units::Nanos;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-/// The suite.
 pub static SUITE: Suite = Suite {
     name: "threaded",
     title: "threaded I/O, as tiobench does it",

@@ -32,7 +32,6 @@ const MAX_FIELDS: usize = 10_000;
 pub struct Bundle {
     /// Names and values, in the order they stand in the file. A name may stand several times.
     pub header: Vec<(String, String)>,
-    /// The machine.
     pub snapshot: Snapshot,
 }
 

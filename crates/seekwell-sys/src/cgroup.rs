@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 pub enum Version {
     /// A hierarchy for each controller.
     One,
-    /// One hierarchy for all.
     Two,
 }
 
@@ -16,7 +15,6 @@ pub enum Version {
 pub struct MemoryCgroup {
     /// Its version, and with it the names of its files.
     pub version: Version,
-    /// Where it is mounted.
     pub mount_point: PathBuf,
     /// The cgroup of the process, below that.
     pub below: PathBuf,

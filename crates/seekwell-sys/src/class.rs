@@ -30,7 +30,6 @@ impl Class {
 
 /// An error that knows its class. [`classify!`](crate::classify) implements it.
 pub trait Classified: std::error::Error {
-    /// The class.
     fn class(&self) -> Class;
 }
 

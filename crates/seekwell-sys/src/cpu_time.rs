@@ -10,7 +10,6 @@ pub struct CpuTime {
     idle: u64,
     /// In programs, the kernel's work for them left out.
     user: u64,
-    /// Of it in this one.
     own: u64,
 }
 

@@ -40,7 +40,6 @@ impl Fake {
         self
     }
 
-    /// A file with this text.
     #[must_use]
     pub fn file(self, path: impl AsRef<Path>, text: impl Into<String>) -> Self {
         self.with(path, Node::File(text.into().into_bytes()))

@@ -30,52 +30,29 @@ pub const MAX_DEPTH: usize = 64;
 /// Why a snapshot could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// A file of it could not be read.
     #[error("{} could not be read: {source}", path.display())]
-    Unreadable {
-        /// The file on disk.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The folder has none of the files a snapshot is made of.
+    Unreadable { path: PathBuf, source: io::Error },
     #[error(
         "{} is not a snapshot: it has neither {LISTING} nor {SECTIONS}, nor a folder sys, nor a \
          kernel log",
         path.display()
     )]
-    NotOne {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The file does not begin as a snapshot does.
+    NotOne { path: PathBuf },
     #[error("{file} is not a snapshot: it begins with {found:?}, not with {FORMAT}")]
-    NoHeader {
-        /// The file's name.
-        file: String,
-        /// The start of its first line.
-        found: String,
-    },
-    /// A line is not an entry.
+    NoHeader { file: String, found: String },
     #[error("{file}, line {line}: {found:?} is not an entry of a snapshot")]
     Malformed {
-        /// The file's name.
         file: String,
         /// The line, counted from 1.
         line: usize,
-        /// The start of the line.
         found: String,
     },
-    /// A line asks for more than a machine has.
     #[error("{file}, line {line}: {what}; the most is {limit}")]
     TooMuch {
-        /// The file's name.
         file: String,
         /// The line, counted from 1.
         line: usize,
-        /// What there is too much of.
         what: &'static str,
-        /// How much there may be.
         limit: usize,
     },
 }

@@ -8,9 +8,7 @@ use std::str::FromStr;
 /// A device number: the one name of a block device that no link or rename changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DevId {
-    /// Which driver.
     pub major: u32,
-    /// Which device of it.
     pub minor: u32,
 }
 
@@ -48,9 +46,7 @@ pub struct Mount {
     pub dev: DevId,
     /// The part of the file system that is mounted, `/` but for bind mounts and subvolumes.
     pub root: String,
-    /// Where.
     pub mount_point: PathBuf,
-    /// Type.
     pub fstype: String,
     /// What was mounted, as it was named then.
     pub source: String,

@@ -12,9 +12,7 @@ const SECTOR: u64 = 512;
 /// Counters since boot; they wrap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskCounters {
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
     /// Flushes completed; 0 before Linux 5.5, which did not count them.
     pub flushes: u64,

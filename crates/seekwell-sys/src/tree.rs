@@ -12,7 +12,6 @@ const MAX_LINKS: usize = 40;
 /// What is at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
-    /// A directory.
     Dir,
     /// A file with its content.
     File(Vec<u8>),

@@ -8,34 +8,13 @@ use std::path::{Path, PathBuf};
 pub enum ViewError {
     /// The path is not there: the kernel, driver or device does not offer it.
     #[error("{} does not exist", path.display())]
-    Absent {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// The path is there, but this user may not read it.
+    Absent { path: PathBuf },
     #[error("{} may not be read by this user", path.display())]
-    Denied {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// The kernel answered with an error.
+    Denied { path: PathBuf },
     #[error("reading {} failed: {kind}", path.display())]
-    Failed {
-        /// What was asked for.
-        path: PathBuf,
-        /// The kind of error the kernel answered with.
-        kind: io::ErrorKind,
-    },
-    /// The content is not what this path is known to hold.
+    Failed { path: PathBuf, kind: io::ErrorKind },
     #[error("{} holds {found:?}, which is not {expected}", path.display())]
-    Malformed {
-        /// What was asked for.
-        path: PathBuf,
-        /// What was expected there, in words.
-        expected: &'static str,
-        /// The start of what was found.
-        found: String,
-    },
+    Malformed { path: PathBuf, expected: &'static str, found: String },
 }
 
 impl ViewError {

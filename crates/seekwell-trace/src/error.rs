@@ -28,25 +28,20 @@ impl fmt::Display for At {
 
 /// A trace that could not be read or written.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TraceError {
     /// The file could not be opened, read or written.
     #[error("{what} {}: {source}", path.display())]
     Io {
         /// `reading`, `writing`, …
         what: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the kernel answered.
         source: std::io::Error,
     },
-    /// The input is not what its format says.
     #[error("{format}, {at}: expected {wrong}{}", shown(found))]
     Malformed {
-        /// The format it was read as.
         format: &'static str,
-        /// Where.
         at: At,
-        /// What was expected there.
         wrong: &'static str,
         /// The text or value there, cut short; empty where it says nothing.
         found: String,
@@ -56,67 +51,29 @@ pub enum TraceError {
         "{}: {what} was damaged after it was written: the checksum does not fit",
         path.display()
     )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Which part of it.
-        what: String,
-    },
-    /// The input ends in the middle of something.
+    Damaged { path: PathBuf, what: String },
     #[error("{format}, {at}: the input ends in the middle of {what}")]
-    Truncated {
-        /// The format it was read as.
-        format: &'static str,
-        /// Where it ends.
-        at: At,
-        /// What was being read.
-        what: &'static str,
-    },
-    /// No format looks like this.
+    Truncated { format: &'static str, at: At, what: &'static str },
     #[error(
         "{}: not a trace in any known format; name one with --from ({known})",
         path.display()
     )]
-    Unrecognised {
-        /// The file.
-        path: PathBuf,
-        /// Formats that can be named.
-        known: String,
-    },
-    /// A table lacks a column that a request needs.
+    Unrecognised { path: PathBuf, known: String },
     #[error(
         "{format}: there is no column {name:?} for the {field} of a request, only {found}; say \
          which it is with --columns {field}=NAME"
     )]
-    NoColumn {
-        /// The format of the table.
-        format: &'static str,
-        /// What the column would hold.
-        field: &'static str,
-        /// What it would be called.
-        name: String,
-        /// The columns that there are.
-        found: String,
-    },
-    /// What the format itself says was given again.
+    NoColumn { format: &'static str, field: &'static str, name: String, found: String },
     #[error("{format} says itself what its {what}: leave {option} out")]
     Known {
-        /// The format.
         format: &'static str,
         /// `times are in`, `columns hold`.
         what: &'static str,
-        /// The option that said it.
         option: &'static str,
     },
     /// The output cannot say something that the trace contains.
     #[error("{format} cannot keep {what}")]
-    Inexpressible {
-        /// The format to be written.
-        format: &'static str,
-        /// What it has no place for.
-        what: String,
-    },
-    /// The output cannot be written.
+    Inexpressible { format: &'static str, what: String },
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The trace is read more than once, and this can be read once.
@@ -124,14 +81,10 @@ pub enum TraceError {
         "{}: a pipe or device can be read once only; write the trace to a file first",
         path.display()
     )]
-    Pipe {
-        /// The pipe.
-        path: PathBuf,
-    },
+    Pipe { path: PathBuf },
     /// Reading was given up because the caller's stop flag was raised.
     #[error("interrupted")]
     Interrupted,
-    /// A recording cannot go on.
     #[error(transparent)]
     Capture(#[from] crate::capture::error::CaptureError),
 }

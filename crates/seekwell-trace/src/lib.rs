@@ -5,6 +5,8 @@
 //! tool (`formats`), reads our own store, or listens to the kernel (`record`). Statistics,
 //! conversion and replay take any source, so memory stays bounded whatever the length of a trace.
 
+#![warn(missing_docs)]
+
 pub mod capture;
 pub mod copy;
 pub mod error;

@@ -1,5 +1,5 @@
 //! Real traces against figures that were worked out by other means.
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 use seekwell_io::request::Op;
 use seekwell_trace::formats::{self, Format, Reading};

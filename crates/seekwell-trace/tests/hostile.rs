@@ -1,7 +1,5 @@
 //! Torn, shuffled and made-up inputs for every importer: an error or a trace, in order and within
 //! the tables, never a panic.
-#![allow(missing_docs)]
-
 use proptest::prelude::*;
 use seekwell_trace::formats::{self, Format, Input};
 use std::io::Cursor;

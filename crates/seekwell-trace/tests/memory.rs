@@ -1,7 +1,7 @@
 //! Statistics take no more memory the longer the trace and the more it touches. A program of its
 //! own: the kernel tells the peak of a whole process.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;

@@ -1,6 +1,4 @@
 //! What the registry says of each format, against the documentation and against what is written.
-#![allow(missing_docs)]
-
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_trace::formats::{self, Detail, Format, Step};

@@ -1,7 +1,5 @@
 //! Tables of other programs: Parquet as DuckDB, polars and pyarrow write it, and columns of other
 //! names.
-#![allow(missing_docs)]
-
 use seekwell_io::request::Op;
 use seekwell_trace::formats::{self, Reading, TimeUnit};
 use seekwell_trace::record::{Flags, Record};

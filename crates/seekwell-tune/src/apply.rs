@@ -42,21 +42,10 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "kebab-case")]
 pub enum WriteError {
-    /// The kernel refused.
     #[error("the kernel refuses it: {error}")]
-    Refused {
-        /// In the words of the system.
-        error: String,
-    },
-    /// The kernel took it and set something else.
+    Refused { error: String },
     #[error("the kernel took {wanted} and made it {got}")]
-    Changed {
-        /// What was written.
-        wanted: String,
-        /// What is there.
-        got: String,
-    },
-    /// The call has not returned.
+    Changed { wanted: String, got: String },
     #[error(
         "writing it has not returned for {after_ms} ms: the queue is stuck with requests in flight"
     )]
@@ -64,25 +53,17 @@ pub enum WriteError {
         /// How long it was waited for, in milliseconds.
         after_ms: u64,
     },
-    /// There is no such attribute now.
     #[error("it is no longer there")]
     Gone,
-    /// It cannot be read.
     #[error("it cannot be read: {error}")]
-    Unreadable {
-        /// In the words of the system.
-        error: String,
-    },
+    Unreadable { error: String },
 }
 
 /// An attribute with the value it had before anything was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Original {
-    /// Its key.
     pub key: String,
-    /// Where it lives.
     pub path: PathBuf,
-    /// The value.
     pub value: String,
     /// Its place in the order of writes.
     pub stage: Stage,
@@ -93,11 +74,8 @@ pub struct Original {
 /// A value to set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// The key.
     pub key: String,
-    /// Where it lives.
     pub path: PathBuf,
-    /// The value to write.
     pub value: String,
     /// Its place in the order of writes.
     pub stage: Stage,
@@ -110,24 +88,18 @@ pub struct Change {
 /// An attribute whose value is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The key.
     pub key: String,
-    /// What it was.
     pub was: String,
-    /// What it is.
     pub is: String,
 }
 
 /// An attribute that could not be put back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
-    /// The key.
     pub key: String,
-    /// Where it lives.
     pub path: PathBuf,
     /// The value it should have.
     pub wanted: String,
-    /// Why it has not.
     pub error: WriteError,
 }
 

@@ -16,26 +16,20 @@ use serde::{Deserialize, Serialize};
 /// What of a workload decides which settings can matter to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
-    /// It reads.
     pub reads: bool,
-    /// It writes.
     pub writes: bool,
     /// It goes through the target in order.
     pub sequential: bool,
     /// It goes past the page cache.
     pub direct: bool,
-    /// Bytes of a request.
     pub request_bytes: u64,
-    /// Requests outstanding at once.
     pub outstanding: u64,
 }
 
 /// A value to measure against the present one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The key.
     pub key: String,
-    /// The value to measure.
     pub value: String,
     /// The value now.
     pub was: String,

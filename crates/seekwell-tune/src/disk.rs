@@ -12,25 +12,12 @@ use std::path::{Path, PathBuf};
 /// Why there is no disk to tune, or why it is not known whether it is in use.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
-    /// The target does not exist, or is not something on a disk.
     #[error(transparent)]
     Target(#[from] InspectError),
-    /// There is no disk to tune under the target.
     #[error("{given} cannot be tuned: {why}")]
-    NoDisk {
-        /// As it was given.
-        given: String,
-        /// Why.
-        why: String,
-    },
-    /// Whether the disk is in use could not be told.
+    NoDisk { given: String, why: String },
     #[error("cannot tell whether {disk} is in use: {source}")]
-    Unsure {
-        /// The disk.
-        disk: String,
-        /// Why.
-        source: ViewError,
-    },
+    Unsure { disk: String, source: ViewError },
 }
 
 classify!(DiskError {
@@ -48,7 +35,6 @@ pub struct Identity {
     pub dev: String,
     /// The kernel's number of this attachment; absent before Linux 5.15.
     pub diskseq: Option<u64>,
-    /// Serial number.
     pub serial: Option<String>,
     /// World-wide name.
     pub wwn: Option<String>,

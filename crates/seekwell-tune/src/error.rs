@@ -16,7 +16,6 @@ pub enum TuneError {
     /// There is no disk to tune, or whether it is in use cannot be told.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A key or value makes no sense for this disk.
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// Too risky without being named.
@@ -24,88 +23,34 @@ pub enum TuneError {
         "{key}={value} is of risk class {}: {}; it is tried only with --allow-risk {}",
         risk.letter(), risk.meaning(), risk.letter()
     )]
-    Risk {
-        /// The key.
-        key: String,
-        /// The value.
-        value: String,
-        /// Its class.
-        risk: Risk,
-    },
+    Risk { key: String, value: String, risk: Risk },
     /// A setting that may lose data, on a disk that is in use.
     #[error("{key} may lose data and is never tried on a disk in use: {by}")]
-    InUse {
-        /// The key.
-        key: String,
-        /// What uses it.
-        by: String,
-    },
-    /// The disk is in trouble already.
+    InUse { key: String, by: String },
     #[error("{disk} is not in a state to try settings on: {why}")]
-    Unwell {
-        /// The disk.
-        disk: String,
-        /// What was seen.
-        why: String,
-    },
-    /// A trial is running on this disk.
+    Unwell { disk: String, why: String },
     #[error(
         "a trial is already running on {disk}: end it first with `seekwell tune keep` or `seekwell \
          tune undo`"
     )]
-    Busy {
-        /// The disk.
-        disk: String,
-    },
-    /// A trial was cut off, and nobody has put its settings back.
+    Busy { disk: String },
     #[error("a trial on {disk} was cut off: put its settings back first with `seekwell tune undo`")]
-    Unfinished {
-        /// The disk.
-        disk: String,
-    },
-    /// There is no trial to keep or undo.
+    Unfinished { disk: String },
     #[error("no trial is running{}", disk.as_ref().map(|d| format!(" on {d}")).unwrap_or_default())]
-    NoTrial {
-        /// The disk asked for.
-        disk: Option<String>,
-    },
-    /// The trial is over.
+    NoTrial { disk: Option<String> },
     #[error("the trial on {disk} is over, and everything was put back: {reason}")]
-    Over {
-        /// The disk.
-        disk: String,
-        /// Why it was put back.
-        reason: String,
-    },
-    /// Several disks have trials, and none was named.
+    Over { disk: String, reason: String },
     #[error("several disks have settings tried: {}; name one", disks.join(", "))]
-    Which {
-        /// They.
-        disks: Vec<String>,
-    },
-    /// The disk is not the one of the trial.
+    Which { disks: Vec<String> },
     #[error("{disk} is not the disk the trial was begun on: {difference}")]
-    Replaced {
-        /// Its name.
-        disk: String,
-        /// What differs.
-        difference: String,
-    },
-    /// The trial was begun on another machine.
+    Replaced { disk: String, difference: String },
     #[error("{} belongs to another machine and is left alone", path.display())]
-    OtherMachine {
-        /// The journal.
-        path: PathBuf,
-    },
-    /// The journal cannot be read or written.
+    OtherMachine { path: PathBuf },
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The settings were not applied.
     #[error("{key} was not set: {why}{}", left_over(left))]
     NotApplied {
-        /// The setting that failed.
         key: String,
-        /// Why.
         why: WriteError,
         /// What could not be put back, as `key`; mostly empty.
         left: Vec<String>,
@@ -117,37 +62,21 @@ pub enum TuneError {
         /// What could not be put back, as `key`.
         left: Vec<String>,
     },
-    /// The guard cannot be started.
     #[error("the guard process cannot be started: {0}")]
     Guard(io::Error),
-    /// The guard does not answer.
     #[error("the guard does not answer: {0}")]
     Silent(io::Error),
-    /// The guard refused.
     #[error("the guard refused: {0}")]
     Told(String),
-    /// The state cannot be made to survive a reboot.
     #[error(transparent)]
     Persist(#[from] PersistError),
-    /// The folder for journals cannot be read.
     #[error(
         "cannot tell whether settings are being tried: {} cannot be read: {source}{}",
         path.display(), sudo_if_denied(source)
     )]
-    Hidden {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The folder for journals cannot be used.
+    Hidden { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {source}{}", path.display(), sudo_if_denied(source))]
-    RunDir {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    RunDir { path: PathBuf, source: io::Error },
 }
 
 classify!(TuneError {

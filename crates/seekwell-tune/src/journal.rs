@@ -42,15 +42,8 @@ pub const VERSION: u32 = 1;
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// It cannot be read or written.
     #[error("the journal {} cannot be used: {source}{}", path.display(), sudo_if_denied(source))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It does not say what is to be put back.
+    Io { path: PathBuf, source: io::Error },
     #[error(
         "the journal {} is damaged: {damage}; what has to be put back is not known{}: reboot, \
          which resets all settings, or set them by hand, and then remove the file", path.display(),
@@ -60,24 +53,16 @@ pub enum JournalError {
         }
     )]
     Damaged {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
         damage: Damage,
         /// Settings that its sound lines name.
         keys: Vec<String>,
     },
-    /// Another version of the program wrote it.
     #[error(
         "the journal {} is of version {version}, and this program knows {VERSION}: use the \
          seekwell that wrote it", path.display()
     )]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        version: u32,
-    },
+    Version { path: PathBuf, version: u32 },
 }
 
 classify!(JournalError {
@@ -88,16 +73,13 @@ classify!(JournalError {
 /// Why a journal without a valid first line has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// Nothing is in it.
     #[error("it is empty")]
     Empty,
     /// As some file systems leave a file after a power cut.
     #[error("it holds nothing but zeros")]
     Zeros,
-    /// Not even one line is whole.
     #[error("its first line is cut short")]
     CutShort,
-    /// The sums of its first lines do not match.
     #[error("its first line is not as it was written")]
     FirstLine,
 }
@@ -107,9 +89,7 @@ pub enum Damage {
 pub struct Begin {
     /// [`VERSION`].
     pub version: u32,
-    /// The machine and boot.
     pub machine: Machine,
-    /// The disk.
     pub disk: Identity,
     /// Its folder in sysfs.
     pub dir: PathBuf,
@@ -140,11 +120,8 @@ pub struct Begin {
 pub enum JournalEntry {
     /// The first line.
     Begin(Box<Begin>),
-    /// About to write.
     Write {
-        /// The key.
         key: String,
-        /// The value to write.
         to: String,
     },
     /// Everything is applied; the timer runs.
@@ -161,17 +138,14 @@ pub enum JournalEntry {
     },
     /// About to put everything back.
     Rollback {
-        /// Why.
         reason: Reason,
     },
     /// Everything that could be put back is.
     Ended {
-        /// What it came to.
         outcome: RestoreOutcome,
     },
     /// Given up: the disk is gone.
     Forgotten {
-        /// Why, in words.
         why: String,
     },
 }
@@ -184,7 +158,6 @@ pub enum Phase {
     Applying,
     /// Applied; to be kept or put back.
     Trying,
-    /// To stay.
     Kept,
     /// Being put back.
     RollingBack,
@@ -412,7 +385,6 @@ impl TrialFiles {
         self.stem.strip_prefix('b').unwrap_or(&self.stem)
     }
 
-    /// The journal.
     pub fn journal(&self) -> PathBuf {
         self.dir.join(format!("{}.journal", self.stem))
     }

@@ -15,13 +15,11 @@ use serde::{Deserialize, Serialize};
 pub struct Plan {
     /// `seekwell/tune-plan/1`.
     pub schema: String,
-    /// The disk.
     pub disk: Identity,
     /// What uses it; `None` when nothing does.
     pub in_use: Option<String>,
     /// What may be worth a try.
     pub proposals: Vec<Proposal>,
-    /// Every setting it has.
     pub settings: Vec<Item>,
     /// What only a boot or the BIOS changes.
     pub advice: Vec<Advice>,
@@ -30,13 +28,11 @@ pub struct Plan {
 /// A change that may be worth a try.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Its key.
     pub key: String,
     /// The value now.
     pub current: String,
     /// The value to try.
     pub proposed: String,
-    /// Why.
     pub why: String,
     /// What can go wrong.
     pub risk: Risk,
@@ -47,13 +43,11 @@ pub struct Proposal {
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// Its key.
     pub key: String,
     /// The value now; `None` when it cannot be read.
     pub current: Option<String>,
     /// What it takes, in words.
     pub takes: String,
-    /// What it is.
     pub what: String,
     /// What can go wrong when its present value is written again.
     pub risk: Risk,
@@ -61,9 +55,7 @@ pub struct Item {
     pub scope: Scope,
     /// Whether a write waits for requests in flight.
     pub freezes: bool,
-    /// How it is put back.
     pub put_back: String,
-    /// Where it lives.
     pub path: String,
     /// Who else sets it.
     pub others: Vec<Other>,
@@ -74,7 +66,6 @@ pub struct Item {
 pub struct Advice {
     /// What to do, in a sentence.
     pub title: String,
-    /// Why.
     pub why: String,
     /// The exact text to type or enter.
     pub exactly: String,

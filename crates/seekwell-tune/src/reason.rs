@@ -7,9 +7,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Reason {
-    /// It was asked for.
     Asked,
-    /// It was not kept in time.
     TimeUp,
     /// A setting could not be applied.
     NotApplied,
@@ -21,7 +19,6 @@ pub enum Reason {
     Recovered,
     /// Something went wrong with the disk.
     Trouble {
-        /// What.
         trouble: Trouble,
     },
 }
@@ -44,36 +41,14 @@ impl fmt::Display for Reason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(tag = "trouble", rename_all = "kebab-case")]
 pub enum Trouble {
-    /// The kernel said something about it.
     #[error("the kernel reports: {line}")]
-    KernelLog {
-        /// The line.
-        line: String,
-    },
-    /// An error counter has grown.
+    KernelLog { line: String },
     #[error("{what} grew from {was} to {is}")]
-    Errors {
-        /// Which.
-        what: String,
-        /// Before.
-        was: u64,
-        /// Now.
-        is: u64,
-    },
-    /// Its state, link or mode has changed.
+    Errors { what: String, was: u64, is: u64 },
     #[error("{what} went from {was} to {is}")]
-    Changed {
-        /// Which.
-        what: String,
-        /// Before.
-        was: String,
-        /// Now.
-        is: String,
-    },
-    /// Requests are in flight, and none is completed.
+    Changed { what: String, was: String, is: String },
     #[error("{in_flight} requests are in flight and none was completed for {for_ms} ms")]
     Stuck {
-        /// How many.
         in_flight: u64,
         /// For how long, in milliseconds.
         for_ms: u64,
@@ -84,10 +59,6 @@ pub enum Trouble {
         /// How long it was waited for, in milliseconds.
         after_ms: u64,
     },
-    /// A read of the guard's own failed.
     #[error("a read of one block failed: {error}")]
-    ReadFailed {
-        /// In the words of the system.
-        error: String,
-    },
+    ReadFailed { error: String },
 }

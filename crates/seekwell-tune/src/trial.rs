@@ -42,9 +42,7 @@ pub struct TrialRequest {
 pub struct Begun {
     /// `seekwell/tune-try/1`.
     pub schema: String,
-    /// The disk.
     pub disk: Identity,
-    /// What was set.
     pub changed: Vec<Difference>,
     /// What changed beside it.
     pub side_effects: Vec<Difference>,
@@ -61,9 +59,7 @@ pub struct Begun {
 pub struct Kept {
     /// `seekwell/tune-keep/1`.
     pub schema: String,
-    /// The disk.
     pub disk: Identity,
-    /// What was set.
     pub changed: Vec<Difference>,
     /// The rule that sets it after a reboot.
     pub rule: Option<PathBuf>,
@@ -78,11 +74,8 @@ pub struct Kept {
 pub struct Undone {
     /// `seekwell/tune-undo/1`.
     pub schema: String,
-    /// The disk.
     pub disk: Identity,
-    /// What that came to.
     pub outcome: RestoreOutcome,
-    /// The rule that was removed.
     pub rule_removed: Option<PathBuf>,
     /// What else there is to know.
     pub notes: Vec<String>,
@@ -91,7 +84,6 @@ pub struct Undone {
 /// One trial as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialStatus {
-    /// The disk.
     pub disk: Identity,
     /// How far it has come.
     pub phase: Phase,
@@ -116,9 +108,7 @@ pub struct TrialStatus {
 /// A trial that was cut off without a rollback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
-    /// The disk.
     pub disk: Identity,
-    /// Its journal.
     pub journal: PathBuf,
     /// What was being set.
     pub keys: Vec<String>,
@@ -164,9 +154,7 @@ pub fn unfinished(run_dir: &Path) -> Result<Option<Unfinished>, TuneError> {
 pub struct Tuner<'a> {
     /// The kernel's files.
     pub view: &'a dyn View,
-    /// Where journals are.
     pub run_dir: PathBuf,
-    /// Where rules are written.
     pub rules_dir: PathBuf,
     /// This program, of which the guard is a copy.
     pub program: PathBuf,

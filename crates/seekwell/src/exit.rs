@@ -9,7 +9,6 @@ use std::process::ExitCode;
 /// The exit statuses of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// All is done.
     Done,
     /// The claim that was to be checked does not hold, or is undecided.
     NotShown,
@@ -76,13 +75,10 @@ impl From<Exit> for ExitCode {
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// A library could not do its part.
     #[error("{0}")]
     Failed(Box<dyn Classified + Send + Sync>),
-    /// The file holds nothing that can be compared.
     #[error("{} holds no inspection to compare: {why}", path.display())]
     NoInspection { path: PathBuf, why: String },
-    /// No finding has this identifier.
     #[error("there is no finding {id:?}{}", if near.is_empty() {
         "; they look like SW-LINK-001".to_owned()
     } else {
@@ -95,7 +91,6 @@ pub enum CommandError {
          (--rw) for the model", path.display()
     )]
     SuiteOnModel { path: PathBuf },
-    /// The trace does not tell how long requests took.
     #[error("{} does not tell when requests were issued and done", path.display())]
     NoServiceTimes { path: PathBuf },
     /// A machine without measured times to hold it against.
@@ -104,33 +99,24 @@ pub enum CommandError {
         path.display()
     )]
     NoTrace { path: PathBuf },
-    /// The command to be run does not start.
     #[error("cannot run {program}: {source}")]
     NotStarted { program: String, source: io::Error },
-    /// Signals or the recorded command cannot be watched.
     #[error("cannot watch for signals: {0}")]
     Signals(io::Error),
-    /// A text that was named cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// The result cannot be written in the format that was asked for.
     #[error(
         "results of the suite {suite} cannot be exported as {format}; those of the suite fs can"
     )]
     NoSuchResult { suite: String, format: &'static str },
-    /// A form for other programs holds one run.
     #[error("fio's results are of one run, and {given} were given")]
     OneRun { given: usize },
-    /// The result is no JSON.
     #[error("the result could not be written as JSON: {0}")]
     Json(serde_json::Error),
-    /// A folder for files cannot be made.
     #[error("cannot make the folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: io::Error },
-    /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
-    /// The name of an output does not say in which format.
     #[error("{}: name the format with --to ({known})", path.display())]
     NoTraceFormat { path: PathBuf, known: String },
 }

@@ -1,8 +1,6 @@
 //! The command line of seekwell as a library, so that man pages, completions and tests are made
 //! from the same definitions. One file per command in `commands`; nothing else prints.
 
-#![allow(missing_docs, reason = "this is a program: only xtask and its own tests link it")]
-
 mod asked;
 pub mod cli;
 mod commands;

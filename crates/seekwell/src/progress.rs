@@ -23,7 +23,6 @@ const TICK: Duration = Duration::from_millis(250);
 /// A disk that completes nothing for this long is worth a word.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// The line.
 pub struct Line {
     bar: ProgressBar,
     /// What is shown in its place.

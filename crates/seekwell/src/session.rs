@@ -11,11 +11,9 @@ use std::sync::Arc;
 
 /// What a command wants a run for.
 pub struct RunOptions<'a> {
-    /// The command.
     pub kind: RunKind,
     /// The user's name for this configuration.
     pub label: Option<&'a str>,
-    /// Keep the run.
     pub keep: bool,
     /// How requests are issued.
     pub engine: Engine,

@@ -1,6 +1,6 @@
 //! Sweeps, the limit under a bound, steady state, and the view of a run while it goes on.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 #[path = "beyond/terminal.rs"]

@@ -1,7 +1,7 @@
 //! What is found on modelled machines and real devices alike, and what is not found on healthy
 //! ones.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 

@@ -80,7 +80,6 @@ fn destroying(home: &Path, disk: &Loop, text: &str) -> Ran {
     ran
 }
 
-/// The phase of this name.
 fn phase<'d>(document: &'d Value, name: &str) -> &'d Value {
     let phases = document["phases"].as_array().unwrap();
     let found = phases.iter().find(|p| p["name"] == name);

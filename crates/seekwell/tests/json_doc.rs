@@ -181,7 +181,6 @@ fn every_key_of_an_experiment_is_described() {
     assert_eq!(&written, described, "left what is written, right what is described");
 }
 
-/// One of each.
 fn verdicts() -> Vec<Value> {
     let margin = Margin::new(0.02).unwrap();
     let (blocks, runs) = (Sample::Blocks(8), Sample::Runs { a: 5, b: 5 });

@@ -1,7 +1,7 @@
 //! Limits of the process and of the disk: what they stop is said with the limit and the command
 //! that raises it, and nothing is left behind.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! `seekwell machine`, and modelled machines as targets.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 

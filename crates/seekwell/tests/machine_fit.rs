@@ -1,6 +1,6 @@
 //! `seekwell machine fit`: from a checkup to a model of the disk, and back to what it predicts.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! What commands write where the user says: nothing but a regular file is ever replaced, that only
 //! with --force, and what a killed command left is removed by the next one.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 

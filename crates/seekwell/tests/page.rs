@@ -8,7 +8,6 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 
-/// The data in a page.
 fn data(page: &Path) -> Value {
     let page = std::fs::read_to_string(page).unwrap();
     let (_, after) = page.split_once("<template id=\"data\">").expect("data");

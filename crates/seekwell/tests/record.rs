@@ -1,6 +1,6 @@
 //! Recording, on loop devices made for it: what was issued is what is in the trace.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Recording less than a disk and more than one: partitions, stacks, threads that come and go, and
 //! what is left when tracefs cannot be written.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 

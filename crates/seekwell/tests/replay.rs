@@ -1,8 +1,6 @@
 //! `seekwell replay` as a user runs it: on temporary files, on loop devices of its own, on the null
 //! target. What reached a device is read from the kernel's own counters and the backing file.
 
-#![allow(missing_docs)]
-
 mod common;
 
 use common::{Loop, Place, Ran, done, run, seekwell, signal, skip, wait_for};

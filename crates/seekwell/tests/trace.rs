@@ -1,6 +1,6 @@
 //! `seekwell trace`, as a person types it.
 
-#![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
 mod common;
 
@@ -25,7 +25,6 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a plain path")
 }
 
-/// Runs it in the folder.
 fn run_in(folder: &Path, args: &[&str]) -> Ran {
     done(seekwell(folder).current_dir(folder).args(args).output().expect("the program starts"))
 }

@@ -67,7 +67,6 @@ pub enum On {
     VirtioBlk,
     /// Virtio block over MMIO (`microvm`).
     VirtioMmio,
-    /// Virtio SCSI.
     VirtioScsi,
     /// USB attached SCSI, xHCI.
     Uas,

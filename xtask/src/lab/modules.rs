@@ -16,7 +16,6 @@ pub struct Modules {
 const ALGORITHMS: [&str; 3] = ["crct10dif_generic", "crc64_rocksoft_generic", "crc32c_generic"];
 
 impl Modules {
-    /// All modules below a folder.
     pub fn below(folder: &Path) -> Result<Self, Failure> {
         let mut files = BTreeMap::new();
         walk(folder, &mut files)?;

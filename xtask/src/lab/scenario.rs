@@ -127,7 +127,6 @@ pub struct Step {
     /// What stations of the device's attachment must say, in order: words of kind, name and detail.
     #[serde(default)]
     pub hops: Vec<String>,
-    /// Findings that must be there.
     #[serde(default)]
     pub findings_must: Vec<String>,
     /// Findings of severity warning or above that may be there; all others may not.
@@ -139,9 +138,7 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Expected {
-    /// A condition.
     Condition(Condition),
-    /// This value.
     Is(Value),
 }
 

@@ -122,7 +122,6 @@ pub struct Report {
     seconds: u32,
     /// Version of the cgroups that limited memory.
     cgroups: u32,
-    /// Pictures in the archive.
     pub pictures: u32,
     /// Share of the archive in memory when recording began.
     pub warm_share: f64,

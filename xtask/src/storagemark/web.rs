@@ -17,7 +17,6 @@ pub const ARCHIVE: u64 = 2_500_000_000;
 /// Bytes of it in memory when tracing began.
 pub const WARM: u64 = 1_600_000_000;
 
-/// Folders, and folders in each.
 const FOLDERS: u32 = 25;
 /// mod_rewrite reads no further in a line of a map.
 const LINE: usize = 1000;

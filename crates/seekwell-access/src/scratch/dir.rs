@@ -69,7 +69,6 @@ impl ScratchDir {
         Ok(Self { path, named, _handle: handle })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

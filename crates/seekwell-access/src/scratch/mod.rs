@@ -150,7 +150,6 @@ impl Scratch {
         self.named.as_ref().map(|named| self.dir.join(&named.name))
     }
 
-    /// Its size in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }

@@ -26,12 +26,20 @@ pub(super) enum Offsets {
     /// Bytes from the start.
     At(u64),
     /// `count` places from `first` on, `step` bytes apart.
-    Series { first: u64, step: u64, count: u64 },
+    Series {
+        first: u64,
+        step: u64,
+        count: u64,
+    },
     /// The size rounded down to `align`, less `back`, plus each of a series.
-    FromEnd { align: u64, back: u64, step: u64, count: u64 },
+    FromEnd {
+        align: u64,
+        back: u64,
+        step: u64,
+        count: u64,
+    },
     /// Logical block 1.
     SecondBlock,
-    /// The last logical block.
     LastBlock,
 }
 

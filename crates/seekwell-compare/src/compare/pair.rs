@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 /// A workload that both sides have, by its name on either.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// Its name on A.
     pub a: String,
-    /// Its name on B.
     pub b: String,
 }
 

@@ -16,7 +16,6 @@ pub(super) struct Output {
     pub(super) client_stats: Vec<FioJob>,
 }
 
-/// One job.
 #[derive(Default, Deserialize)]
 pub(super) struct FioJob {
     pub(super) jobname: String,

@@ -27,7 +27,6 @@ pub const MAX_SIDES: usize = 64;
 /// What a file holds: one or more configurations with their runs, each with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contents {
-    /// What it is.
     pub kind: SourceKind,
     /// Name and runs of each configuration; one without a name takes that of the file.
     pub configurations: Vec<(String, Vec<RunValues>)>,

@@ -11,7 +11,6 @@ use seekwell_inspect::{
     Device, DeviceKind, Fact, Filesystem, Finding, Host, Inspection, Queue, Severity, TargetKind,
 };
 
-/// A fact that is there.
 pub(crate) fn fact<T>(value: T, from: &str) -> Option<Fact<T>> {
     Some(Fact::new(value, from))
 }
@@ -436,7 +435,6 @@ pub(crate) fn usb() -> Machine {
     Machine::of(disk)
 }
 
-/// An eMMC.
 pub(crate) fn emmc() -> Machine {
     let mut disk = device("mmcblk0", DeviceKind::Disk);
     disk.transport = word("mmc", "mmc_host");

@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Attachment {
     /// From the CPU to the last station before the device.
     pub hops: Vec<Hop>,
-    /// How it speaks.
     pub transport: Option<Fact<String>>,
     /// The driver of its controller.
     pub driver: Option<Fact<String>>,

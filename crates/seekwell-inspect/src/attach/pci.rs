@@ -25,7 +25,6 @@ pub(super) fn cpu(r: &mut Reader<'_>, controller: Option<&Path>) -> Hop {
     hop
 }
 
-/// A bridge on the way.
 pub(super) fn bridge(r: &mut Reader<'_>, at: &Path) -> Hop {
     hop(r, at, "pci-bridge")
 }

@@ -14,7 +14,6 @@ pub struct Change {
     pub device: Option<String>,
     /// As it was; `None` where it was not there or not known.
     pub before: Option<String>,
-    /// As it is now.
     pub after: Option<String>,
     /// Where the value before was read.
     pub from_before: Option<String>,

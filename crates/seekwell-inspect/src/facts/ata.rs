@@ -50,7 +50,6 @@ pub struct AtaFacts {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AhciFacts {
-    /// The register.
     pub capabilities: Option<Fact<u64>>,
     /// The version, `1.3` or `1.3.1`.
     pub version: Option<Fact<String>>,

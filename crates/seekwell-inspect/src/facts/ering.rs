@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an error was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtaErrorClass {
@@ -22,7 +21,6 @@ pub enum AtaErrorClass {
     Bus,
     /// The controller's own bus.
     HostBus,
-    /// The system.
     System,
     /// A wrong command.
     Invalid,
@@ -41,7 +39,6 @@ pub enum AtaErrorClass {
 pub struct AtaError {
     /// Seconds after boot; `None` when the tick rate could not be told.
     pub at_s: Option<f64>,
-    /// What it was.
     pub class: AtaErrorClass,
 }
 

@@ -17,13 +17,11 @@ pub struct IdentifyData {
     pub ncq: bool,
     /// Commands it queues.
     pub ncq_depth: u16,
-    /// NCQ priority.
     pub ncq_priority: bool,
     /// It can start link power saving on its own (DIPM): supported, enabled.
     pub dipm: (bool, bool),
     /// Device sleep: supported, enabled.
     pub device_sleep: (bool, bool),
-    /// DMA.
     pub dma: bool,
     /// The best multiword DMA mode it supports and the one selected.
     pub mwdma: (Option<u8>, Option<u8>),
@@ -51,7 +49,6 @@ pub struct IdentifyData {
     pub fua: bool,
     /// Rotations per minute; `Some(1)` is a solid-state drive, `None` where it does not say.
     pub rotation_rpm: Option<u16>,
-    /// TRIM.
     pub trim: bool,
     /// Reads after TRIM are deterministic, and zero.
     pub trim_read: (bool, bool),

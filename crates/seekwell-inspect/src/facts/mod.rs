@@ -62,10 +62,8 @@ pub struct Detail {
     /// What the SCSI layer knows of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scsi: Option<ScsiFacts>,
-    /// Its NVMe controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvme: Option<NvmeFacts>,
-    /// Its USB bridge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usb: Option<UsbFacts>,
     /// The card or eMMC.
@@ -77,7 +75,6 @@ pub struct Detail {
     /// Buses and links that all transfers share; of a modelled machine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<Fact<Channel>>,
-    /// The SAS phys on the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sas: Vec<SasPhy>,
     /// A software RAID's state.

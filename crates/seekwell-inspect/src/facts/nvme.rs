@@ -24,13 +24,11 @@ pub struct NvmeFacts {
     pub numa_node: Option<Fact<u64>>,
     /// The multipath policy of its subsystem.
     pub io_policy: Option<Fact<String>>,
-    /// Controllers in its subsystem.
     pub controllers: Option<Fact<u64>>,
     /// Temperature in millidegrees Celsius.
     pub temperature_mc: Option<Fact<i64>>,
     /// The temperature from which on it warns.
     pub temperature_max_mc: Option<Fact<i64>>,
-    /// The temperature that is critical.
     pub temperature_critical_mc: Option<Fact<i64>>,
 }
 

@@ -18,7 +18,6 @@ pub struct PciFunction {
     pub id: Option<Fact<String>>,
     /// `vendor:device` of the board it is on.
     pub subsystem: Option<Fact<String>>,
-    /// The driver that has it.
     pub driver: Option<Fact<String>>,
     /// `msi`, `msix` or `intx`.
     pub interrupt: Option<Fact<String>>,
@@ -45,7 +44,6 @@ pub struct PciFunction {
 pub struct PcieLink {
     /// Gigatransfers a second of a lane: 2.5, 5, 8, 16, 32, 64.
     pub gts: f64,
-    /// Lanes.
     pub width: u32,
 }
 

@@ -18,15 +18,12 @@ pub struct SasPhy {
     pub maximum: Option<Fact<String>>,
     /// The most the hardware supports.
     pub maximum_hardware: Option<Fact<String>>,
-    /// Switched on.
     pub enabled: Option<Fact<bool>>,
     /// Words that arrived garbled.
     pub invalid_dwords: Option<Fact<u64>>,
-    /// Running disparity errors.
     pub disparity_errors: Option<Fact<u64>>,
     /// Times synchronisation was lost.
     pub sync_losses: Option<Fact<u64>>,
-    /// Resets that failed.
     pub reset_problems: Option<Fact<u64>>,
 }
 

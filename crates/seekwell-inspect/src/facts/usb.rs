@@ -18,7 +18,6 @@ pub struct UsbFacts {
     pub speed_mbps: Option<Fact<u64>>,
     /// The USB version it says it has, `3.20`.
     pub version: Option<Fact<String>>,
-    /// Lanes in and out.
     pub lanes: Option<(Fact<u64>, Fact<u64>)>,
     /// The current it asks for, in milliamperes; 0 means it has its own supply.
     pub max_power_ma: Option<Fact<u64>>,

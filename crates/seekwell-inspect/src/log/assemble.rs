@@ -56,7 +56,6 @@ impl Assembler {
         }
     }
 
-    /// Takes one record in.
     pub(crate) fn take(&mut self, record: &Record) {
         if let Some(us) = record.time.boot_us {
             if us.saturating_add(BACK) < self.last_boot_us {

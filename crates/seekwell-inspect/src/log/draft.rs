@@ -17,12 +17,10 @@ const SAMPLES: usize = 8;
 pub(crate) struct Draft {
     pub incident: Incident,
     pub family: Family,
-    /// The boot it is of.
     pub boot: u32,
     pub last: Option<i64>,
     /// The entry that leads, with how much it says.
     pub lead: (Level, u8, &'static CatalogueEntry),
-    /// Lines of each form.
     pub forms: BTreeMap<usize, u64>,
     /// The port answered again and nothing failed since.
     pub quiet: bool,

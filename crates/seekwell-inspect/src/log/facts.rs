@@ -28,13 +28,10 @@ pub struct LogFacts {
 /// `AHCI 0001.0301 32 slots 6 ports 6 Gbps 0x3f impl SATA mode`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AhciBanner {
-    /// PCI address.
     pub address: String,
     /// Version of the standard as printed: `0001.0301`.
     pub version: String,
-    /// Command slots.
     pub slots: u32,
-    /// Ports the controller has.
     pub ports: u32,
     /// Fastest link it can do: `6 Gbps`.
     pub speed: String,
@@ -102,7 +99,6 @@ pub struct AtaDevice {
     pub model: Option<String>,
     /// Fastest transfer mode it can do.
     pub max_mode: Option<String>,
-    /// Sectors.
     pub sectors: Option<u64>,
     /// Command queueing as it was set up.
     pub ncq: Option<Ncq>,
@@ -134,7 +130,6 @@ pub struct Queues {
     pub device: String,
     /// For everything that has no queue of its own.
     pub default: u32,
-    /// For reads.
     pub read: u32,
     /// Without interrupts.
     pub poll: u32,

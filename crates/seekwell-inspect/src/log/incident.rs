@@ -86,7 +86,6 @@ pub enum DeviceState {
         /// As printed: `PIO4`, or `PIO` when the mode was not named.
         mode: String,
     },
-    /// The link is down.
     LinkDown,
     /// The kernel gave the device up.
     Disabled,
@@ -113,7 +112,6 @@ pub enum DeviceState {
     },
     /// The interrupt line was switched off and is polled.
     InterruptOff {
-        /// Its number.
         irq: u32,
     },
     /// USB attached SCSI is not used though the device has it.

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 /// A line of the kernel log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// When.
     pub time: Stamp,
     /// Syslog priority 0 to 7, when the log keeps it. Not to be trusted with I/O errors: some are
     /// printed as information.

@@ -26,7 +26,6 @@ pub enum LogSource<'a> {
     Stream(&'a str, &'a mut dyn Read),
 }
 
-/// Why there is no log.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The kernel shows its log to root only, and the journal has none for this user either.
@@ -37,37 +36,16 @@ pub enum LogError {
     Denied {
         /// The value of `kernel.dmesg_restrict`, when it can be read.
         restrict: Option<u64>,
-        /// What makes it readable.
         fix: &'static str,
-        /// Why the journal did not help.
         journal: String,
     },
     /// The ring buffer could not be read for another reason, and the journal did not help.
     #[error("{} could not be read: {source}; the journal: {journal}", path.display())]
-    Unreadable {
-        /// The ring buffer.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-        /// Why the journal did not help.
-        journal: String,
-    },
-    /// A file could not be opened or read.
+    Unreadable { path: PathBuf, source: io::Error, journal: String },
     #[error("{} could not be read: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A stream could not be read.
+    File { path: PathBuf, source: io::Error },
     #[error("{name} could not be read: {source}")]
-    Stream {
-        /// Its name.
-        name: String,
-        /// Why.
-        source: io::Error,
-    },
+    Stream { name: String, source: io::Error },
 }
 
 classify!(LogError {

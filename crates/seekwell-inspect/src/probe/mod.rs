@@ -19,14 +19,12 @@ pub use sgio::SgIo;
 
 use serde::{Deserialize, Serialize};
 
-/// One sector.
 const SECTOR: usize = 512;
 
 /// Whether a kind of command is issued right now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "answer")]
 pub enum Answer {
-    /// It was carried out.
     Accepted,
     /// The kernel refuses to issue it: ILLEGAL REQUEST, invalid field in CDB.
     Refused,
@@ -34,7 +32,6 @@ pub enum Answer {
     NotAta,
     /// It failed for another reason.
     Failed {
-        /// SCSI status.
         status: u8,
         /// Sense key, additional sense code and its qualifier.
         sense: [u8; 3],
@@ -45,17 +42,14 @@ pub enum Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Power {
-    /// Active or idle.
     Active,
     /// Idle, heads perhaps unloaded.
     Idle,
     /// Standby: the next read would spin it up.
     Standby,
-    /// It did not say.
     Unknown,
 }
 
-/// What a probe found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     /// Asked first; unless active or idle, nothing else was asked.

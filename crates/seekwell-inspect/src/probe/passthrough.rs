@@ -25,23 +25,14 @@ pub trait Passthrough {
 /// A probe that could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeError {
-    /// The device cannot be opened.
     #[error("cannot open {path} for probing: {}", std::io::Error::from_raw_os_error(*errno))]
-    Open {
-        /// The device node.
-        path: String,
-        /// What the kernel answered.
-        errno: i32,
-    },
+    Open { path: String, errno: i32 },
     /// This user may not send commands to the disk.
     #[error("probing needs CAP_SYS_RAWIO, which this process lacks{}", sudo())]
     Denied,
     /// The device takes no SCSI commands: it is no SCSI or ATA disk.
     #[error("the device takes no SCSI commands: {}", std::io::Error::from_raw_os_error(*errno))]
-    NotScsi {
-        /// What the kernel answered.
-        errno: i32,
-    },
+    NotScsi { errno: i32 },
 }
 
 classify!(ProbeError {

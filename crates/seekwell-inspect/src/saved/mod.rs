@@ -35,7 +35,6 @@ const ENVIRON: &str = "/proc/1/environ";
 pub struct About {
     /// Name and version of the program.
     pub tool: String,
-    /// When, in words.
     pub date: String,
     /// The kernel log: raw records of `/dev/kmsg` or text, where it could be read.
     pub log: Option<Vec<u8>>,

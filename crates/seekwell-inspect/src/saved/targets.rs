@@ -14,14 +14,8 @@ pub(super) const FIELD: &str = "target";
 /// Why a snapshot does not hold a target.
 #[derive(Debug, thiserror::Error)]
 pub enum SavedError {
-    /// The snapshot does not know it.
     #[error("the snapshot does not hold {given}{}", has(there))]
-    NotInSnapshot {
-        /// As it was given.
-        given: String,
-        /// What the snapshot holds.
-        there: Vec<String>,
-    },
+    NotInSnapshot { given: String, there: Vec<String> },
 }
 
 classify!(SavedError {

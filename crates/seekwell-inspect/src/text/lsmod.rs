@@ -6,7 +6,6 @@ const MOST: usize = 4096;
 /// A loaded module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
-    /// Its name.
     pub name: String,
     /// Its size in bytes.
     pub size: u64,

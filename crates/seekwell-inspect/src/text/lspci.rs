@@ -19,7 +19,6 @@ const MOST_LINES: usize = 64;
 /// An address range of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PciRegion {
-    /// Its number.
     pub number: u8,
     /// Memory; otherwise I/O ports.
     pub memory: bool,
@@ -34,7 +33,6 @@ pub struct PciText {
     pub address: String,
     /// Base class and subclass, `0x0106`.
     pub class: u32,
-    /// The class in words.
     pub class_words: String,
     /// Maker and product in words.
     pub product: Option<String>,
@@ -42,7 +40,6 @@ pub struct PciText {
     pub id: Option<String>,
     /// The board's `vendor:device`.
     pub subsystem: Option<String>,
-    /// The programming interface.
     pub interface: Option<u32>,
     /// The programming interface in words, `AHCI 1.0`.
     pub interface_words: Option<String>,
@@ -56,15 +53,12 @@ pub struct PciText {
     pub can_message: bool,
     /// Address ranges.
     pub regions: Vec<PciRegion>,
-    /// Names of its capabilities.
     pub capabilities: Vec<String>,
     /// The link's best and its state.
     pub link_max: Option<PcieLink>,
-    /// The link now.
     pub link: Option<PcieLink>,
     /// The numbers of the buses below a bridge, first and last.
     pub buses: Option<(u8, u8)>,
-    /// The driver that has it.
     pub driver: Option<String>,
 }
 

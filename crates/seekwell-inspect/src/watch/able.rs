@@ -7,11 +7,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Able {
-    /// It is.
     Yes,
-    /// Not always.
     Maybe,
-    /// It is not.
     No,
     /// Nothing tells.
     Unknown,
@@ -22,13 +19,11 @@ pub enum Able {
 pub struct HotPlug {
     /// Its address or name: `0000:00:1f.2`, `mmc0`, `slot 3`.
     pub controller: String,
-    /// What it is.
     pub what: String,
     /// The answer; where its ports differ it is [`Able::Maybe`].
     pub able: Able,
     /// Why, in words, and what helps.
     pub why: String,
-    /// Where it was read.
     pub from: String,
     /// The same of each of its ports, where the kernel shows them.
     pub ports: Vec<HotPlugPort>,
@@ -39,13 +34,10 @@ pub struct HotPlug {
 pub struct HotPlugPort {
     /// The kernel's name: `ata2`, `usb1-port3`.
     pub port: String,
-    /// The disks on it.
     pub disks: Vec<String>,
-    /// The answer.
     pub able: Able,
     /// Why, in words, and what helps.
     pub why: String,
-    /// Where it was read.
     pub from: String,
 }
 

@@ -19,7 +19,6 @@ const TOGETHER: Duration = Duration::from_secs(5);
 /// The most messages remembered for that.
 const MAX_REMEMBERED: usize = 256;
 
-/// What an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
@@ -48,19 +47,15 @@ pub enum EventSource {
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// What it is.
     pub event: EventKind,
-    /// Where it was learnt.
     pub source: EventSource,
     /// In words: `disk appeared`, the meaning of a log line.
     pub what: String,
     /// The kernel's name of the device: `sdb`, `ata2.00`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Its model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Its size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
     /// How it speaks: `sata`, `usb`.

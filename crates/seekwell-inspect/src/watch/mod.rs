@@ -35,10 +35,8 @@ const BUFFER: usize = 4 << 20;
 /// Why nothing can be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// The kernel's announcements cannot be received.
     #[error("the kernel's device events cannot be received: {0}")]
     Socket(io::Error),
-    /// Waiting failed.
     #[error("waiting for events failed: {0}")]
     Wait(io::Error),
 }

@@ -9,9 +9,7 @@ pub const MAX_UEVENT: usize = 16 << 10;
 /// What happened to a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// It is there.
     Add,
-    /// It is gone.
     Remove,
     /// Something about it is different.
     Change,
@@ -22,7 +20,6 @@ pub enum Action {
 /// One announcement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uevent {
-    /// What happened.
     pub action: Action,
     /// The device's path below `/sys`, absolute and without `..`.
     pub devpath: String,
@@ -33,26 +30,15 @@ pub struct Uevent {
 /// Why bytes are no announcement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UeventError {
-    /// It is udev's own, for programs that use its library.
     #[error("the message is udev's, not the kernel's")]
     Udev,
     /// The head is not `action@/path`.
     #[error("the message begins with {found:?}, not with an action and a path")]
-    Head {
-        /// The start of it.
-        found: String,
-    },
-    /// The message ends in the middle of a property.
+    Head { found: String },
     #[error("the message is cut short")]
     Short,
-    /// A property contradicts the head.
     #[error("the message says both {head:?} and {property:?}")]
-    Contradiction {
-        /// What the head says.
-        head: String,
-        /// What the property says.
-        property: String,
-    },
+    Contradiction { head: String, property: String },
 }
 
 impl Uevent {

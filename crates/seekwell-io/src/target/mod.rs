@@ -111,30 +111,16 @@ pub trait Target {
 
 /// A target that failed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TargetError {
     /// The kernel refuses io_uring to this process: ENOSYS, EPERM (sysctl or seccomp) or ENOMEM
     /// (RLIMIT_MEMLOCK).
     #[error("io_uring is not available to this process: {}", describe(*errno))]
-    RingRefused {
-        /// What the kernel answered.
-        errno: i32,
-    },
-    /// Setting up failed.
+    RingRefused { errno: i32 },
     #[error("{what} failed: {}", describe(*errno))]
-    Setup {
-        /// The step.
-        what: &'static str,
-        /// What the kernel answered.
-        errno: i32,
-    },
-    /// Submitting or waiting failed.
+    Setup { what: &'static str, errno: i32 },
     #[error("{what} failed: {}", describe(*errno))]
-    Io {
-        /// The step.
-        what: &'static str,
-        /// What the kernel answered.
-        errno: i32,
-    },
+    Io { what: &'static str, errno: i32 },
 }
 
 classify!(TargetError {

@@ -117,7 +117,6 @@ impl<P: Payload> Uring<P> {
         entry.flags(self.begin[number as usize]).user_data(u64::from(tagged.slot))
     }
 
-    /// Takes what is done.
     #[inline]
     fn collect(&mut self, now: Nanos, out: &mut Vec<Completion>) {
         let (payload, buffers) = (&mut self.payload, &mut self.buffers);

@@ -93,7 +93,7 @@ impl Pattern {
             Law::Uniform => Some(Self::Random),
             Law::Zipf { theta, centre: None } => Some(Self::Zipf { theta }),
             Law::Pareto { power, centre: None } => Some(Self::Pareto { power }),
-            Law::Normal { deviation, centre } if centre == 0.5 => {
+            Law::Normal { deviation, centre: 0.5 } => {
                 // A share that was a percentage is that percentage again.
                 Some(Self::Normal { deviation_percent: (deviation * 1e10).round() / 1e8 })
             }

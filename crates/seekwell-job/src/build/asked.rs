@@ -33,7 +33,6 @@ pub(super) struct Asked<'a> {
     pub(super) job: &'a str,
     /// Where its section begins.
     pub(super) origin: &'a Origin,
-    /// The options that hold.
     options: &'a Options,
     /// `kb_base=1024`.
     compatible: bool,
@@ -85,7 +84,6 @@ impl<'a> Asked<'a> {
         Reading { compatible: self.compatible, arithmetic: given.keyword }
     }
 
-    /// What was asked for.
     fn asking(&self, given: &Given) -> Box<Asking> {
         Asking::new(&given.at, self.job, given.spec.name, &given.value)
     }

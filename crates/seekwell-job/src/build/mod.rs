@@ -60,9 +60,7 @@ pub(crate) fn build(
 /// Sums over all jobs that bound memory and the number of threads.
 #[derive(Default)]
 struct Limits {
-    /// Jobs with their clones.
     clones: u64,
-    /// Files of all.
     files: u64,
     /// Bytes of options of all.
     bytes: u64,

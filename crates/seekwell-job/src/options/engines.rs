@@ -12,7 +12,6 @@ pub(crate) enum Found {
     Unknown(Vec<&'static str>),
 }
 
-/// Engines that are done.
 const DONE: &[(&str, EngineKind)] = &[
     ("sync", EngineKind::Sync),
     ("psync", EngineKind::Psync),

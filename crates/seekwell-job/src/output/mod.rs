@@ -38,29 +38,21 @@ pub struct File {
 
 /// A run that a form cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum OutputError {
     /// A step of a suite is no job with a request size and a depth.
     #[error(
         "{phase} is of a suite, whose steps are no fio jobs; its figures fit csv or prometheus"
     )]
-    Suite {
-        /// Name of the phase, or of the suite.
-        phase: String,
-    },
-    /// Histograms and series are not there.
+    Suite { phase: String },
     #[error("repeat {repeat} of {phase} has no histograms, which fio's results are made of")]
     NoDetail {
-        /// Name of the phase.
         phase: String,
         /// Number of the repeat, from 1.
         repeat: u32,
     },
-    /// Not a time.
     #[error("{found:?} in the run is not a time")]
-    Time {
-        /// What it says.
-        found: String,
-    },
+    Time { found: String },
 }
 
 classify!(OutputError {

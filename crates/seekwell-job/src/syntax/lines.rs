@@ -26,7 +26,6 @@ pub(crate) fn read_lines(
 struct Reader<'a> {
     /// Reads included files.
     around: &'a Surroundings,
-    /// What was read.
     sections: Vec<Section>,
     /// The files being read, the outermost first.
     open: Vec<PathBuf>,

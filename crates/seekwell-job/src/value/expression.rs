@@ -40,7 +40,6 @@ pub(super) fn value(text: &str, unit: &Unit<'_>) -> Option<i128> {
 struct Reader<'t, 'u> {
     /// What is not read yet.
     rest: &'t str,
-    /// What units are worth.
     unit: &'u Unit<'u>,
     /// Parentheses and signs around this place.
     depth: u32,

@@ -80,7 +80,6 @@ fn evaluate(text: &str, bare: bool, unit: &expression::Unit<'_>) -> Option<i128>
     if text.starts_with('(') || bare { expression::value(text, unit) } else { None }
 }
 
-/// Bytes in a unit.
 fn byte_unit(suffix: &str, compatible: bool) -> Option<i128> {
     let (power, is_marked) = byte_prefix(suffix)?;
     Some(if is_marked == compatible { 1000_i128 } else { 1024 }.pow(power))

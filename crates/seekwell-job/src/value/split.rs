@@ -14,7 +14,6 @@ pub(crate) fn bssplit(text: &str, how: Reading) -> Parsed<By<Vec<BlockShare>>> {
     Ok(By { read: one(cells.read)?, write: one(cells.write)?, trim: one(cells.trim)? })
 }
 
-/// The shares of one kind.
 fn shares(text: &str, how: Reading) -> Parsed<Vec<BlockShare>> {
     let needed = "sizes and percentages such as 4k/60:64k/40 that add up to 100";
     let mut sizes = Vec::new();

@@ -66,42 +66,20 @@ pub struct ArrayParams {
 
 /// An array that cannot be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ArrayError {
-    /// A number outside its range.
     #[error(transparent)]
     Range(#[from] OutOfRange),
-    /// A stripe unit that is not whole sectors.
     #[error("stripe_unit_bytes is {bytes}, not a multiple of 512")]
-    Unaligned {
-        /// What it was set to.
-        bytes: u32,
-    },
+    Unaligned { bytes: u32 },
     /// Too few members for the level, or an odd number for pairs.
     #[error("{members} members, where {level:?} needs {needs}")]
-    Members {
-        /// How many there were.
-        members: usize,
-        /// Of what.
-        level: Level,
-        /// What it needs.
-        needs: &'static str,
-    },
+    Members { members: usize, level: Level, needs: &'static str },
     /// A member failed that is not there, or that the array cannot do without.
     #[error("failed is {member}, where {members} members of {level:?} cannot go on without it")]
-    Lost {
-        /// Which.
-        member: u32,
-        /// How many there are.
-        members: usize,
-        /// Of what.
-        level: Level,
-    },
-    /// A member too small for one stripe unit.
+    Lost { member: u32, members: usize, level: Level },
     #[error("a member holds {bytes} bytes, less than a stripe unit")]
-    Small {
-        /// The smallest member.
-        bytes: u64,
-    },
+    Small { bytes: u64 },
 }
 
 impl ArrayParams {

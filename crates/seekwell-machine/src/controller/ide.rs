@@ -40,16 +40,12 @@ pub struct IdeParams {
 
 /// A channel that cannot be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum IdeError {
-    /// A number outside its range.
     #[error(transparent)]
     Range(#[from] OutOfRange),
-    /// A channel has a master and perhaps a slave.
     #[error("{devices} devices on one channel, where one or two can be")]
-    Devices {
-        /// How many there were.
-        devices: usize,
-    },
+    Devices { devices: usize },
 }
 
 impl IdeParams {

@@ -26,84 +26,42 @@ impl DescribeError {
 
 /// What can be wrong.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum Problem {
-    /// Not TOML.
     #[error("{message}")]
-    Syntax {
-        /// What the parser says.
-        message: String,
-    },
-    /// More bytes than any description has.
+    Syntax { message: String },
     #[error("{bytes} bytes, and a description has at most {most}")]
-    TooLarge {
-        /// The file's size.
-        bytes: usize,
-        /// The bound.
-        most: usize,
-    },
+    TooLarge { bytes: usize, most: usize },
     /// Tables within tables without end.
     #[error("nested more than {most} deep")]
-    TooDeep {
-        /// The bound.
-        most: usize,
-    },
-    /// A key that means nothing.
+    TooDeep { most: usize },
     #[error("no such key{}; known here: {}", hint(nearest), known.join(", "))]
     UnknownKey {
         /// Keys that look like it, the likeliest first.
         nearest: Vec<String>,
-        /// All keys that are known there.
         known: Vec<String>,
     },
-    /// A key that has to be there.
     #[error("missing: {key}")]
-    Missing {
-        /// Its name.
-        key: String,
-    },
-    /// A value of the wrong kind.
+    Missing { key: String },
     #[error("{found}, where {expected} is needed")]
-    Wrong {
-        /// What is there.
-        found: String,
-        /// What has to be.
-        expected: &'static str,
-    },
-    /// A word that is not one of those known.
+    Wrong { found: String, expected: &'static str },
     #[error("`{found}` is not one of {}", among.join(", "))]
-    NotAmong {
-        /// What is there.
-        found: String,
-        /// The words.
-        among: Vec<String>,
-    },
+    NotAmong { found: String, among: Vec<String> },
     /// A value out of its range, or one that contradicts another.
     #[error("{why}")]
     Illegal {
         /// The value, the range and the reason, as the part says.
         why: String,
     },
-    /// A value that does not say where it is from.
     #[error("does not say where it is from: `{{ value = …, from = \"{}\" }}`", Self::SOURCES)]
     NoSource,
     /// A fitted value without the figures it was fitted on, or such figures for another.
     #[error("a fitted value, and no other, names what it was fitted on: `on = [\"R0 …\"]`")]
     FittedOn,
-    /// A part that is not among the files.
     #[error("there is no part `{name}`{}", hint(nearest))]
-    NoPart {
-        /// The name asked for.
-        name: String,
-        /// Parts that look like it.
-        nearest: Vec<String>,
-    },
-    /// Parts that contain each other.
+    NoPart { name: String, nearest: Vec<String> },
     #[error("the part contains itself: {}", chain.join(" → "))]
-    Cycle {
-        /// From the first to itself.
-        chain: Vec<String>,
-    },
-    /// A key that leads through something that has no keys.
+    Cycle { chain: Vec<String> },
     #[error("leads through something that has no keys of its own")]
     LeadsNowhere,
 }

@@ -6,87 +6,26 @@ use crate::limits::OutOfRange;
 
 /// Why parameter files could not be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum DisksimError {
-    /// A file could not be read.
     #[error("{file}: {why}{}", named(from.as_ref()))]
-    File {
-        /// Its name.
-        file: String,
-        /// What the system said.
-        why: String,
-        /// Where it is named.
-        from: Option<FileLine>,
-    },
-    /// Something else stands where something was expected.
+    File { file: String, why: String, from: Option<FileLine> },
     #[error("{place}: expected {expected}, found {found}")]
-    Expected {
-        /// Where.
-        place: FileLine,
-        /// What was expected.
-        expected: &'static str,
-        /// What is there.
-        found: String,
-    },
-    /// More of something than any real file has.
+    Expected { place: FileLine, expected: &'static str, found: String },
     #[error("{place}: more than {most} {what}")]
-    TooMany {
-        /// Where.
-        place: FileLine,
-        /// Of what.
-        what: &'static str,
-        /// How many there may be.
-        most: u64,
-    },
-    /// A file that names itself, by way of others or directly.
+    TooMany { place: FileLine, what: &'static str, most: u64 },
     #[error("{place}: {file} is being read already")]
-    Cycle {
-        /// Where.
-        place: FileLine,
-        /// The file.
-        file: String,
-    },
-    /// A key that is needed is not there.
+    Cycle { place: FileLine, file: String },
     #[error("{place}: {block} has no “{key}”")]
-    Missing {
-        /// Where the block begins.
-        place: FileLine,
-        /// What the block describes.
-        block: String,
-        /// The key.
-        key: &'static str,
-    },
-    /// A choice that is known and not modelled, or not known.
+    Missing { place: FileLine, block: String, key: &'static str },
     #[error("{place}: {key} = {value} is not supported")]
-    Unsupported {
-        /// Where.
-        place: FileLine,
-        /// The key.
-        key: String,
-        /// The choice.
-        value: String,
-    },
-    /// No component of that name or kind.
+    Unsupported { place: FileLine, key: String, value: String },
     #[error("there is no {what}")]
-    NoSuch {
-        /// What was looked for.
-        what: String,
-    },
-    /// A value that no part can have.
+    NoSuch { what: String },
     #[error("{part}: {source}")]
-    Range {
-        /// The component.
-        part: String,
-        /// What is wrong.
-        source: OutOfRange,
-    },
-    /// The drive as described cannot be.
+    Range { part: String, source: OutOfRange },
     #[error("{drive}: {source}")]
-    Drive {
-        /// Its name.
-        drive: String,
-        /// What is wrong.
-        source: ParamsError,
-    },
+    Drive { drive: String, source: ParamsError },
 }
 
 /// Where a file is named, as the end of a sentence.

@@ -107,7 +107,6 @@ struct Parser<'t> {
     line: u32,
     depth: u32,
     token: Token,
-    /// Where the token is.
     at: u32,
 }
 

@@ -87,27 +87,20 @@ pub struct Fitted {
 
 /// Why nothing was fitted.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum FitError {
-    /// There is no curve.
     #[error(
         "a fit needs random reads of 4 KiB at {LEAST_DEPTHS} depths or more, and the run has \
          {}",
         depths(found)
     )]
-    NoCurve {
-        /// Depths there are.
-        found: Vec<u32>,
-    },
-    /// No drive fits.
+    NoCurve { found: Vec<u32> },
     #[error(
         "no model fits this run: the best is off by {:.0} % in the mean (at most \
          {MOST_ERROR_PERCENT:.0} %); it does not fit {}",
         .fitted.mean_error_percent, worst(.fitted)
     )]
-    Poor {
-        /// The best there was.
-        fitted: Box<Fitted>,
-    },
+    Poor { fitted: Box<Fitted> },
     /// A drive fits in the mean, and says next to nothing.
     #[error(
         "this run is too uneven for a model: its figures would be shown with ± {:.0} % (at most \
@@ -116,14 +109,12 @@ pub enum FitError {
         .fitted.error_percent
     )]
     Uncertain {
-        /// The best there was.
         fitted: Box<Fitted>,
         /// The phase whose repeats are furthest apart.
         uneven: String,
         /// By how much: half of it, in percent.
         spread_percent: f64,
     },
-    /// What was fitted is no description that can be read back.
     #[error(transparent)]
     Describe(#[from] DescribeError),
 }

@@ -32,7 +32,6 @@ pub(super) struct Geometry {
     zones: Vec<Band>,
     surfaces: u32,
     order: SurfaceOrder,
-    /// Sectors that hold data.
     sectors: u64,
     cylinders: u32,
 }

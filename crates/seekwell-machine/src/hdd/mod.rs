@@ -67,7 +67,6 @@ pub struct Hdd {
     finished: BinaryHeap<Reverse<Finished>>,
     /// Commands finished so far, which orders those of the same time.
     sequence: u64,
-    /// When the interface is free.
     interface_free: u64,
     /// When the last command came or was done.
     busy_until: u64,

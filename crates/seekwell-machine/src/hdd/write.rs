@@ -10,7 +10,6 @@ use super::order::Waiting;
 struct Data {
     /// As much of it as must be there before the medium is written.
     begin: u64,
-    /// The last.
     end: u64,
 }
 

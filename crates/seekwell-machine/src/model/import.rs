@@ -16,11 +16,10 @@ pub struct Imported {
 
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ImportError {
-    /// The files cannot be read.
     #[error(transparent)]
     Disksim(#[from] DisksimError),
-    /// The drive cannot be written as TOML.
     #[error("{0}")]
     Toml(#[from] toml::ser::Error),
 }

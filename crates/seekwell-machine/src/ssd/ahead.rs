@@ -21,7 +21,6 @@ struct Entry {
     first: u32,
 }
 
-/// Nobody.
 const NOBODY: u32 = u32::MAX;
 
 /// A table by page number; a page that falls into the place of another is not kept.

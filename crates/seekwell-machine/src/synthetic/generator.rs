@@ -69,7 +69,6 @@ pub struct Drawn {
 #[derive(Debug)]
 pub struct Generator {
     params: GeneratorParams,
-    /// Blocks it uses.
     blocks: i64,
     volume: usize,
     block: i64,

@@ -12,7 +12,6 @@ use seekwell_io::units::three_digits;
 pub(super) enum Shown {
     /// The ones a workload is about.
     Main,
-    /// Every one.
     All,
 }
 

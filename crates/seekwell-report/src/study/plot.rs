@@ -19,20 +19,16 @@ const BOTH: char = '*';
 pub struct Panel {
     /// What is drawn, with its unit.
     pub title: String,
-    /// What the places are.
     pub along: String,
-    /// The places.
     pub places: Vec<String>,
     /// The lines: a name and a value for each place.
     pub lines: Vec<(String, Vec<Option<f64>>)>,
-    /// What the values are.
     pub unit: Unit,
 }
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Requests a second.
     PerSecond,
     /// Nanoseconds.
     Time,

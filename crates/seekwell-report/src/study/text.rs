@@ -6,7 +6,6 @@ use serde::Serialize;
 /// The text, table and plots of a study. All text is clean.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudyText {
-    /// What it is.
     pub title: String,
     /// What came of it, in sentences; none for a sweep.
     pub sentences: Vec<String>,
@@ -18,7 +17,6 @@ pub struct StudyText {
     pub spare: usize,
     /// The rows of its table.
     pub rows: Vec<Vec<String>>,
-    /// Its plots.
     #[serde(skip)]
     pub(crate) panels: Vec<Panel>,
 }

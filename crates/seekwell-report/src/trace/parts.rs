@@ -13,7 +13,6 @@ pub(crate) struct Part {
     /// What it is and how much.
     pub facts: Vec<(String, String)>,
     pub table: Option<Table>,
-    /// How to read it.
     pub note: String,
 }
 

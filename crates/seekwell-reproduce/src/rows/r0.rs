@@ -29,7 +29,6 @@ random stat|/s|522877 522376|100 99|0.014 0.061|random_stat|host
 random delete|/s|579 1026|1 1|14935 11397|delete|bonnie-delete-random 1.45
 ";
 
-/// All of them.
 pub fn rows() -> Vec<Row> {
     TESTS.lines().flat_map(test).collect()
 }

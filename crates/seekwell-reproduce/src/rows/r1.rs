@@ -15,7 +15,6 @@ const FILES: f64 = 200.0;
 /// MB written in the recording.
 const MEGABYTES: f64 = 131.072;
 
-/// All of them.
 pub fn rows() -> Vec<Row> {
     let played = |trace, figure, inputs| {
         How::Played(Played { trace, pace: Pace::Dependent, figure, thinks: None, inputs })

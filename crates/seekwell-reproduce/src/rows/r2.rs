@@ -14,7 +14,6 @@ const TEST_FILE: u64 = 8 << 30;
 /// What DragonFly writes to swap at once.
 const CLUSTER: u32 = 64 << 10;
 
-/// All of them.
 pub fn rows() -> Vec<Row> {
     let random = |bytes, region_bytes, beside_writes, inputs| {
         How::Drawn(Drawn {

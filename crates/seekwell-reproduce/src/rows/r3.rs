@@ -37,7 +37,6 @@ const TESTS: [(&str, &str, usize, Pace, &str); 5] = [
     ("database heavy", "db-heavy", 3, Pace::RecordedDepth, RECORDED),
 ];
 
-/// All of them.
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     let recorded = [

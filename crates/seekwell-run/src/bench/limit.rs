@@ -17,8 +17,8 @@ const CONFIRMING: u32 = 3;
 
 /// Why no limit can be searched for.
 #[derive(Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LimitError {
-    /// The device is too slow for the quantile.
     #[error(
         "{} needs {} requests, and at {per_s:.1} requests a second, the most this target gives, \
          that takes longer than a trial may: bound {} or the mean, or give a longer --runtime",
@@ -26,7 +26,6 @@ pub enum LimitError {
         if *metric == Metric::P50 { "nothing rarer" } else { "p50" }
     )]
     TooSlow {
-        /// What is bounded.
         metric: Metric,
         /// The closed loop's rate, requests a second.
         per_s: f64,

@@ -57,17 +57,14 @@ pub struct Ready<'a> {
 
 /// Why a clone gave nothing.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum MemberError {
-    /// A file could not be opened as the job asks.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// The target cannot be set up or failed as a whole.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Its trace cannot be read any more.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// It was stopped before it began.
     #[error("stopped before it began")]
     NotBegun,
 }

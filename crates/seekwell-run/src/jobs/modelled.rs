@@ -29,7 +29,6 @@ pub struct Modelled<'m> {
     bases: Vec<u64>,
 }
 
-/// One clone.
 struct CloneState<'r> {
     part: Part<'r>,
     /// When it may begin, once nobody is waited for.

@@ -39,25 +39,14 @@ const SHARE_OF_MEMORY: u64 = 16;
 
 /// Why nothing was recorded, or not to the end.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum RecordError {
-    /// No disk can be recorded there.
     #[error("{} is on no block device, so no request of it can be recorded", path.display())]
-    NothingToRecord {
-        /// What was named.
-        path: PathBuf,
-    },
-    /// The command does not start.
+    NothingToRecord { path: PathBuf },
     #[error("cannot run {program}: {source}")]
-    NotStarted {
-        /// The program.
-        program: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The command, or the thread that watches it, cannot be watched.
+    NotStarted { program: String, source: io::Error },
     #[error("cannot watch over the recording: {0}")]
     Watch(io::Error),
-    /// The trace cannot be recorded or written.
     #[error(transparent)]
     Trace(#[from] TraceError),
 }

@@ -6,80 +6,39 @@ use std::path::PathBuf;
 
 /// What stands in the way, and the way around it.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ReplayError {
-    /// Nothing can be played.
     #[error("{} holds no request that can be played", path.display())]
-    Empty {
-        /// The trace.
-        path: PathBuf,
-    },
-    /// Reads alone may be played, and there are none.
+    Empty { path: PathBuf },
     #[error(
         "the trace holds no reads, and {} is only read: name it with --destroy SERIAL, or give a \
          directory and a temporary file is written to", path.display()
     )]
-    NoReads {
-        /// The target.
-        path: PathBuf,
-    },
-    /// Several recorded devices and one target.
+    NoReads { path: PathBuf },
     #[error(
         "the trace has {} devices ({}): replay one with --device NAME, or several with --map \
          NAME=TARGET for each", names.len(), shown(names)
     )]
-    SeveralDevices {
-        /// Those with requests.
-        names: Vec<String>,
-    },
-    /// No such recorded device.
+    SeveralDevices { names: Vec<String> },
     #[error("the trace has no device {name:?}; it has {}", shown(names))]
-    NoSuchDevice {
-        /// As it was typed.
-        name: String,
-        /// Those with requests.
-        names: Vec<String>,
-    },
-    /// A recorded device was given two targets.
+    NoSuchDevice { name: String, names: Vec<String> },
     #[error("{name} is given two targets")]
-    MappedTwice {
-        /// The recorded device.
-        name: String,
-    },
+    MappedTwice { name: String },
     /// `--destroy` does not say which target it is for.
     #[error(
         "{given} --destroy for {targets} targets: give it once for each, in their order; `none` \
          for one that is not to be written to"
     )]
-    Destroy {
-        /// How many were given.
-        given: usize,
-        /// How many targets there are.
-        targets: usize,
-    },
+    Destroy { given: usize, targets: usize },
     /// The trace does not tell when requests came.
     #[error("{why}, so they cannot be issued at their times: use --mode depth --depth N")]
-    NoTimes {
-        /// What it lacks.
-        why: String,
-    },
-    /// The trace does not tell when requests were done.
+    NoTimes { why: String },
     #[error(
         "the trace does not tell when requests were done, so {what} is not known: use {instead}"
     )]
-    NoCompletions {
-        /// What follows from completions.
-        what: &'static str,
-        /// What works.
-        instead: &'static str,
-    },
-    /// It does not fit on the target.
+    NoCompletions { what: &'static str, instead: &'static str },
     #[error("{}: {source}{}", path.display(), fitting(source))]
-    Fit {
-        /// Both sizes.
-        source: FitError,
-        /// The target.
-        path: PathBuf,
-    },
+    Fit { source: FitError, path: PathBuf },
 }
 
 classify!(ReplayError {

@@ -70,14 +70,12 @@ pub struct Played {
 
 /// Why a lane gave nothing.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum PlayError {
-    /// The trace cannot be read any more.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The target cannot be set up or failed as a whole.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Another lane could not begin.
     #[error("not begun, because another target could not be set up")]
     Other,
 }

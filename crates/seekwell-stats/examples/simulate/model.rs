@@ -95,7 +95,6 @@ impl Disk {
     }
 }
 
-/// Values of blocks.
 pub fn values(blocks: &[Block]) -> Vec<f64> {
     blocks.iter().filter_map(Block::value).collect()
 }

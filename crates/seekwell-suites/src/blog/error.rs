@@ -7,16 +7,9 @@ use std::path::PathBuf;
 pub enum BlogError {
     /// A file that nobody can see unfinished has a size that no file has.
     #[error("{} was read as {bytes} bytes, which was never written", .path.display())]
-    Torn {
-        /// The file.
-        path: PathBuf,
-        /// What came.
-        bytes: u64,
-    },
-    /// What a blog holds is not what was written to it.
+    Torn { path: PathBuf, bytes: u64 },
     #[error("{} holds {found} where {expected} were written", .path.display())]
     Differs {
-        /// The blog's folder.
         path: PathBuf,
         /// Files and bytes by what was written.
         expected: String,

@@ -25,7 +25,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use store::{BlogStore, MOST_BYTES};
 
-/// The suite.
 pub static SUITE: Suite = Suite {
     name: "blog",
     title: "blogs",

@@ -29,36 +29,28 @@ const STEP: Nanos = Nanos::from_millis(100);
 pub enum Role {
     /// Makes blogs.
     Writer,
-    /// Changes them.
     Rewriter,
     /// Adds comments.
     Commenter,
-    /// Reads.
     Reader,
 }
 
 /// Counts so far, of all threads. Kinds in the order of [`BlogFile::ALL`].
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Blogs that were written whole.
     pub blogs_written: AtomicU64,
     /// Blogs that were read from end to end.
     pub blogs_read: AtomicU64,
-    /// Files written.
     pub written: [AtomicU64; 3],
-    /// Files read.
     pub read: [AtomicU64; 3],
 }
 
 /// What all threads share.
 pub struct Scene<'a> {
-    /// The blogs.
     pub store: &'a BlogStore,
-    /// The counts.
     pub counters: &'a Counters,
     /// Raised when all are to end.
     pub over: &'a AtomicBool,
-    /// The start.
     pub began: Instant,
     /// Bytes asked for at a time.
     pub read_bytes: usize,

@@ -64,7 +64,6 @@ impl BlogFile {
 /// What a blog takes at most: as many files of each kind as it may have, each as large as can be.
 pub const MOST_BYTES: u64 = MOST_FILES as u64 * (32_768 + 65_536 + 12_288);
 
-/// One blog.
 #[derive(Debug)]
 pub struct Blog {
     folder: PathBuf,
@@ -99,7 +98,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All blogs.
 #[derive(Debug)]
 pub struct BlogStore {
     dir: PathBuf,

@@ -27,7 +27,6 @@ use tree::{FILES_UNIT, Order, Trees};
 /// About what a step takes.
 const EXPECTED: Nanos = Nanos::from_millis(2_000);
 
-/// The suite.
 pub static SUITE: Suite = Suite {
     name: "fs",
     title: "file system tests, as bonnie++ does them",

@@ -36,7 +36,6 @@ pub enum Order {
 /// What small files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
-    /// Files of their own.
     Files,
     /// Names of one file.
     HardLinks,

@@ -9,36 +9,14 @@ use std::path::PathBuf;
 pub enum SqliteError {
     /// A file of this name is there; it is somebody's and stays as it is.
     #[error("there is already a file {}; it is left as it is", .path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// SQLite refused the journal mode, as it does with a write-ahead log on a network file system.
     #[error("SQLite keeps its journal in mode {got} where {wanted} was asked for")]
-    Journal {
-        /// Asked for.
-        wanted: Journal,
-        /// Its answer.
-        got: String,
-    },
-    /// A statement failed.
+    Journal { wanted: Journal, got: String },
     #[error("SQLite failed at {what}: {source}")]
-    Statement {
-        /// What it was for.
-        what: &'static str,
-        /// Its own words.
-        source: rusqlite::Error,
-    },
-    /// The database does not hold what was committed to it.
+    Statement { what: &'static str, source: rusqlite::Error },
     #[error("{what}: {found} in the database where {expected} were committed")]
-    Lost {
-        /// What was counted.
-        what: &'static str,
-        /// What should be there.
-        expected: i64,
-        /// What is there.
-        found: i64,
-    },
+    Lost { what: &'static str, expected: i64, found: i64 },
 }
 
 classify!(SqliteError {

@@ -28,13 +28,11 @@ const APART: u64 = 1 << 40;
 pub struct Insertions {
     /// How transactions are made atomic.
     pub journal: Journal,
-    /// Threads that insert.
     pub threads: u32,
     /// Whether all insert into one database, and not each into its own.
     pub shared: bool,
     /// When a thread has inserted enough.
     pub enough: Enough,
-    /// Seed of the digits.
     pub seed: u64,
 }
 

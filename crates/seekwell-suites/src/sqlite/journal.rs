@@ -16,7 +16,6 @@ pub enum Journal {
 }
 
 impl Journal {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Delete, Self::Truncate, Self::Persist, Self::Wal];
 
     /// Its name in SQL and in the names of steps.

@@ -28,7 +28,6 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::time::Duration;
 
-/// The suite.
 pub static SUITE: Suite = Suite {
     name: "sqlite",
     title: "SQLite insertions and updates",

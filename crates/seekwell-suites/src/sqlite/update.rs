@@ -36,7 +36,6 @@ const BRANCH: &str = "UPDATE pgbench_branches SET bbalance = bbalance + ?1 WHERE
 const HISTORY: &str = "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime)
     VALUES (?1, ?2, ?3, ?4, CURRENT_TIMESTAMP)";
 
-/// What is updated, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Updates {
     /// How transactions are made atomic.
@@ -47,7 +46,6 @@ pub struct Updates {
     pub scale: u32,
     /// When a client has done enough.
     pub enough: Enough,
-    /// Seed of what is updated.
     pub seed: u64,
 }
 

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 /// When a thread has done enough: whichever is reached first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enough {
-    /// Transactions for each thread.
     pub transactions: Option<u64>,
     /// Time from the common start.
     pub time: Option<Duration>,
@@ -30,7 +29,6 @@ pub struct Tally {
 
 /// How long one transaction took, and how much of it its commit.
 pub struct Took {
-    /// Whole.
     pub transaction: Duration,
     /// Its last statement.
     pub commit: Duration,

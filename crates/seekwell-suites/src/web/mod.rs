@@ -41,7 +41,6 @@ const FROM_DISK: f64 = 0.9;
 /// Over this share a warm step was not served from memory.
 const FROM_MEMORY: f64 = 0.01;
 
-/// The suite.
 pub static SUITE: Suite = Suite {
     name: "web",
     title: "web pages",

@@ -6,7 +6,6 @@ use std::net::{SocketAddr, ToSocketAddrs};
 /// A server and the folder in it that holds the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// Where it listens.
     pub address: SocketAddr,
     /// What the Host header says.
     pub host: String,
@@ -42,7 +41,6 @@ impl Site {
     }
 }
 
-/// A page to ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// After the site's prefix.

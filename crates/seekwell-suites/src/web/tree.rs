@@ -18,11 +18,9 @@ const FOLDER: u32 = 500;
 /// What the pages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// How many.
     pub pages: u32,
     /// The smallest, in bytes; 1 at least.
     pub smallest_bytes: u64,
-    /// The largest, in bytes.
     pub largest_bytes: u64,
     /// Seed of sizes and bytes.
     pub seed: u64,

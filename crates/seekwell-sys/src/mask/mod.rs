@@ -42,7 +42,6 @@ pub struct Mask {
     texts: BTreeSet<String>,
     /// Digits of world-wide names, UUIDs and addresses, in lower case.
     digits: BTreeSet<String>,
-    /// Host names.
     hosts: BTreeSet<String>,
     made: BTreeMap<String, String>,
 }

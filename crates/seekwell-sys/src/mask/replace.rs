@@ -21,7 +21,6 @@ pub(super) struct Replacer {
 }
 
 impl Replacer {
-    /// Adds a needle.
     pub fn add(&mut self, needle: &[u8], with: &[u8], bounded: bool) {
         let lower = needle.to_ascii_lowercase();
         let Some(head) = lower.first_chunk::<HEAD>().copied() else { return };

@@ -6,21 +6,13 @@ use std::path::PathBuf;
 
 /// What keeps the kernel's block events from being read.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum CaptureError {
-    /// This user may not trace.
     #[error(
         "recording reads the kernel's block events, which user {uid} may not ({what}: {source}){}",
         sudo()
     )]
-    Denied {
-        /// Who asked.
-        uid: u32,
-        /// What was refused.
-        what: &'static str,
-        /// What the kernel answered.
-        source: io::Error,
-    },
-    /// The kernel is locked down further than tracing survives.
+    Denied { uid: u32, what: &'static str, source: io::Error },
     #[error(
         "the kernel is locked down ({mode}) and lets nobody trace, not even root; it allows \
          tracing again after a start with `lockdown=integrity` or `lockdown=none` on the kernel's \
@@ -30,64 +22,38 @@ pub enum CaptureError {
         /// The content of `/sys/kernel/security/lockdown`.
         mode: String,
     },
-    /// There is no tracefs and none can be had.
     #[error(
         "tracefs is not mounted and cannot be ({source}); as root: \
          mount -t tracefs nodev /sys/kernel/tracing"
     )]
-    NotMounted {
-        /// What the kernel answered.
-        source: io::Error,
-    },
-    /// The kernel was built without the events.
+    NotMounted { source: io::Error },
     #[error(
         "this kernel has no event {event} ({}): it was built without CONFIG_BLK_DEV_IO_TRACE or \
          CONFIG_EVENT_TRACING", path.display()
     )]
-    NoEvent {
-        /// Its name.
-        event: String,
-        /// Where it was looked for.
-        path: PathBuf,
-    },
+    NoEvent { event: String, path: PathBuf },
     /// A description that the kernel gives of its events or buffers is not understood.
     #[error("{}: {wrong}", path.display())]
-    Layout {
-        /// The description.
-        path: PathBuf,
-        /// What is wrong with it.
-        wrong: LayoutError,
-    },
+    Layout { path: PathBuf, wrong: LayoutError },
     /// A file of tracefs could not be read or written.
     #[error("{what} {}: {source}", path.display())]
     Io {
         /// `reading`, `writing`, …
         what: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the kernel answered.
         source: io::Error,
     },
-    /// The buffers do not fit into memory.
     #[error(
         "the kernel has no memory for buffers of {bytes_per_cpu} bytes on each CPU ({source}); \
          try a smaller --buffer"
     )]
-    NoMemory {
-        /// What was asked for.
-        bytes_per_cpu: u64,
-        /// What the kernel answered.
-        source: io::Error,
-    },
-    /// perf_event_open does not give the events either.
+    NoMemory { bytes_per_cpu: u64, source: io::Error },
     #[error(
         "perf_event_open refused {event} ({source}; kernel.perf_event_paranoid is {paranoid}); \
          it needs root or CAP_PERFMON"
     )]
     Perf {
-        /// The event.
         event: String,
-        /// What the kernel answered.
         source: io::Error,
         /// How far the kernel trusts users without privileges.
         paranoid: String,
@@ -95,14 +61,8 @@ pub enum CaptureError {
     /// The thread that reads the buffers could not be started, or ended by itself.
     #[error("the thread that reads the kernel's buffers failed: {0}")]
     Thread(io::Error),
-    /// What was read from the buffers makes no sense.
     #[error("the kernel's buffer of CPU {cpu} holds {wrong}")]
-    Buffer {
-        /// Whose buffer.
-        cpu: u16,
-        /// What is wrong with it.
-        wrong: LayoutError,
-    },
+    Buffer { cpu: u16, wrong: LayoutError },
 }
 
 classify!(CaptureError {
@@ -111,17 +71,14 @@ classify!(CaptureError {
 
 /// A description or a buffer of the kernel that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LayoutError {
-    /// A line that should be there is not.
     #[error("no {0} in it")]
     Missing(&'static str),
-    /// A line that cannot be read.
     #[error("a line that cannot be read: {0:?}")]
     Unreadable(String),
-    /// A number no field can have.
     #[error("a field {0:?} of {1} bytes at {2}, which is no such field")]
     Field(String, usize, usize),
-    /// An event that reaches beyond the page it is in.
     #[error("an event that ends beyond its page, at byte {0}")]
     Overrun(usize),
 }

@@ -59,7 +59,6 @@ fn shown(records: &[Record]) -> Vec<String> {
     records.iter().map(one).collect()
 }
 
-/// What was asked for.
 fn asked(text: &str) -> Vec<String> {
     let (records, pair) = paired(Pair::new(), text);
     assert_eq!(pair.losses(), Losses::default());

@@ -24,23 +24,17 @@ impl Fit {
 
 /// A trace that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum FitError {
     /// Requests lie beyond the target's end.
     #[error("the trace reaches to byte {trace_bytes}, the target holds {target_bytes}")]
     TooLarge {
         /// First byte after the trace's highest request.
         trace_bytes: u64,
-        /// The target's size.
         target_bytes: u64,
     },
-    /// One request is longer than the whole target.
     #[error("a request of {longest_bytes} bytes is longer than the target of {target_bytes}")]
-    Tiny {
-        /// The longest request.
-        longest_bytes: u32,
-        /// The target's size.
-        target_bytes: u64,
-    },
+    Tiny { longest_bytes: u32, target_bytes: u64 },
 }
 
 /// Where recorded requests go on a target.

@@ -21,7 +21,6 @@ pub(super) struct Lru {
     level: u32,
     /// Fenwick tree over places: how many blocks have their last use there. One-based.
     tree: Vec<u32>,
-    /// The next place.
     next: usize,
     followed: usize,
     sampled: u64,

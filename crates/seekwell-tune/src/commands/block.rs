@@ -22,7 +22,6 @@ pub struct Block {
 }
 
 impl Block {
-    /// Opens a node.
     pub fn open(node: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(Self { device: rustix::fs::open(node, flags, Mode::empty())? })

@@ -13,7 +13,6 @@ pub struct Vitals {
     pub errors: Vec<(&'static str, Option<u64>)>,
     /// `state`, `xfer_mode`, `sata_spd` and `spdn_cnt`, each with its name.
     pub modes: Vec<(&'static str, Option<String>)>,
-    /// Requests in flight.
     pub in_flight: Option<u64>,
     /// Requests completed since boot.
     pub completed: Option<u64>,

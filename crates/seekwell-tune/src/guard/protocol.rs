@@ -30,23 +30,17 @@ pub enum Ask {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Reply {
-    /// So far.
     Status {
-        /// How far.
         phase: Phase,
         /// Time left, in milliseconds.
         remaining_ms: u64,
     },
-    /// It stays.
     Kept,
     /// It was put back.
     Undone {
-        /// What that came to.
         outcome: RestoreOutcome,
     },
-    /// It cannot be done.
     Refused {
-        /// Why, in words.
         why: String,
     },
 }
@@ -64,9 +58,7 @@ pub enum Report {
     },
     /// A setting could not be applied; everything was put back.
     Failed {
-        /// Its key.
         key: String,
-        /// Why.
         why: WriteError,
         /// The result of a rollback.
         outcome: RestoreOutcome,

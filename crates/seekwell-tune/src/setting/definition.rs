@@ -20,7 +20,6 @@ pub enum Risk {
 }
 
 impl Risk {
-    /// Its letter.
     pub fn letter(self) -> char {
         match self {
             Self::A => 'A',
@@ -30,7 +29,6 @@ impl Risk {
         }
     }
 
-    /// What it means.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::A => "safe",
@@ -61,13 +59,11 @@ pub enum Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// The disk alone.
     Disk,
     /// Every disk on the port or host.
     Port,
     /// Every disk on the controller.
     Controller,
-    /// The whole machine.
     Machine,
 }
 
@@ -87,7 +83,6 @@ type Find = fn(&dyn View, &Disk, &str) -> Vec<(String, PathBuf)>;
 
 /// One setting, or a family of them whose key ends in `.*`.
 pub struct Setting {
-    /// Its key.
     pub key: &'static str,
     /// What it is, in words.
     pub what: &'static str,
@@ -105,7 +100,6 @@ pub struct Setting {
     pub risk: fn(&str) -> Risk,
     /// Every place it has for this disk, with its key in full; given the key.
     pub find: Find,
-    /// What the attribute takes.
     pub values: fn(&dyn View, &Disk, &Path) -> Values,
     /// How a rule sets it, given its key in full.
     pub udev: fn(&str) -> Udev,
@@ -137,11 +131,8 @@ impl std::fmt::Debug for Setting {
 /// A setting of one disk.
 #[derive(Debug, Clone)]
 pub struct Attribute {
-    /// Its key in full.
     pub key: String,
-    /// Where it lives.
     pub path: PathBuf,
-    /// What it is.
     pub setting: &'static Setting,
 }
 

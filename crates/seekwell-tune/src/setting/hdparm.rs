@@ -11,7 +11,6 @@ use crate::disk::Disk;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{switch}: {why}")]
 pub struct Refused {
-    /// The switch as typed.
     pub switch: String,
     /// The true reason.
     pub why: Why,
@@ -20,7 +19,6 @@ pub struct Refused {
 /// The true reason a switch is not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
-    /// The disk is no ATA disk.
     #[error("this is no ATA disk, and the switch is for those")]
     NotAta,
     /// `-d`.
@@ -66,7 +64,6 @@ pub enum Why {
          hdparm -S sets it until the next power cycle"
     )]
     StandbyTimer,
-    /// A value that is none.
     #[error("takes {0}")]
     Value(&'static str),
 }

@@ -26,12 +26,7 @@ impl fmt::Display for Switch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// A setting by its key.
-    Set {
-        /// The key.
-        key: String,
-        /// The value.
-        value: String,
-    },
+    Set { key: String, value: String },
     /// A switch of `hdparm`.
     Classic(Switch),
 }
@@ -39,21 +34,13 @@ pub enum Request {
 /// Why a word is no request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// It has no value.
     #[error("expected KEY=VALUE, not {word}")]
-    NoValue {
-        /// As it was typed.
-        word: String,
-    },
-    /// A switch that is none.
+    NoValue { word: String },
     #[error(
         "{word} is no switch of hdparm that sets something: those are -a -A -B -c -d -k -m \
          -M -Q -r -S -u -W -X"
     )]
-    NoSwitch {
-        /// As it was typed.
-        word: String,
-    },
+    NoSwitch { word: String },
 }
 
 /// Reads one word. The key may stand behind `hdparm`, as in `hdparm-a=256`.

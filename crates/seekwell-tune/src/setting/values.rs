@@ -6,11 +6,8 @@ use std::fmt;
 /// What an attribute takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Values {
-    /// One of these words.
     Words(Vec<String>),
-    /// A whole number.
     Number {
-        /// The least.
         least: i64,
         /// The most; `None` where the kernel alone knows.
         most: Option<i64>,
@@ -21,7 +18,6 @@ pub enum Values {
     },
     /// CPUs as the kernel lists them, `0-3,8`; the highest there is.
     Cpus {
-        /// The highest CPU.
         highest: u32,
     },
 }
@@ -29,40 +25,17 @@ pub enum Values {
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueProblem {
-    /// Not one of the words.
     #[error("not one of {}{}", words.join(", "), did_you_mean(near.as_ref()))]
-    NotAWord {
-        /// What would be right.
-        words: Vec<String>,
-        /// The most similar.
-        near: Option<String>,
-    },
-    /// Not a number.
+    NotAWord { words: Vec<String>, near: Option<String> },
     #[error("not a whole number ({range})")]
-    NotANumber {
-        /// What would be right.
-        range: String,
-    },
-    /// It is out of range.
+    NotANumber { range: String },
     #[error("out of range: {range}")]
-    OutOfRange {
-        /// What would be right.
-        range: String,
-    },
+    OutOfRange { range: String },
     /// It is between two steps: the kernel would round it without saying so.
     #[error("the kernel would round it to {would}: {range}")]
-    Step {
-        /// What it would become.
-        would: i64,
-        /// What would be right.
-        range: String,
-    },
-    /// Not a list of CPUs.
+    Step { would: i64, range: String },
     #[error("not a list of CPUs such as 0-{highest} or 0,{highest}")]
-    NotCpus {
-        /// The highest CPU.
-        highest: u32,
-    },
+    NotCpus { highest: u32 },
 }
 
 impl Values {
@@ -76,7 +49,6 @@ impl Values {
         Self::Number { least, most: None, step: 1, also: None }
     }
 
-    /// These words.
     pub fn words(words: &[&str]) -> Self {
         Self::Words(words.iter().map(|w| (*w).to_owned()).collect())
     }

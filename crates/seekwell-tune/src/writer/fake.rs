@@ -13,19 +13,16 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// How an attribute behaves when it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Behaviour {
-    /// Takes what is written.
     Takes,
     /// Takes numbers, and moves those outside into the range without saying so.
     Clamps(i64, i64),
     /// One of the words it lists; shows which in brackets.
     Lists(Vec<String>),
-    /// Refuses with this error.
     Refuses(io::ErrorKind),
     /// The call does not return until [`Attributes::thaw`].
     Blocks,
     /// Says it took the value and keeps its own.
     Ignores,
-    /// May be read only.
     ReadOnly,
 }
 
@@ -47,7 +44,6 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// No attributes.
     pub fn new() -> Self {
         let new = Self::default();
         *lock(&new.frozen) = true;

@@ -48,7 +48,8 @@ pub struct Workload {
         value_parser = clap::value_parser!(u8).range(0..=100)
     )]
     pub rwmixread: u8,
-    /// Requests per second per thread, reads and writes together [default: as many as the depth allows]
+    /// Requests per second per thread, reads and writes together [default: as many as the depth
+    /// allows]
     #[arg(long = "rate_iops", value_name = "N")]
     pub rate_iops: Option<f64>,
     /// Arrivals under --rate_iops: evenly spaced or random

@@ -20,24 +20,16 @@ pub enum Extent {
     /// Nobody knows.
     Unknown,
     /// A part of a whole, of anything.
-    Part {
-        /// Done.
-        done: u64,
-        /// The whole.
-        whole: u64,
-    },
-    /// Time planned.
+    Part { done: u64, whole: u64 },
     Time {
         /// Planned time that is over.
         done: Nanos,
         /// Time that is still needed.
         left: Nanos,
     },
-    /// Requests to be made.
     Requests {
         /// Requests made before.
         from: u64,
-        /// Requests to be made.
         goal: u64,
     },
 }
@@ -60,12 +52,9 @@ struct Now {
 /// Everything that is shown.
 #[derive(Debug)]
 pub struct Scene {
-    /// What is done.
     what: String,
     extent: Extent,
-    /// When that was said.
     since: Instant,
-    /// When all began.
     begun: Instant,
     /// Requests, bytes and the time when they were last looked at.
     seen: (u64, u64, Instant),

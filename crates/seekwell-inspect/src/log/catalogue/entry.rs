@@ -77,11 +77,9 @@ pub struct CatalogueEntry {
     pub forms: &'static [(Level, &'static str)],
     /// What it means, in a sentence.
     pub meaning: &'static str,
-    /// What to do.
     pub remedy: &'static str,
     /// Which lines it can be one incident with.
     pub family: Family,
-    /// Where it was met.
     pub seen: Seen,
     /// Where Linux 6.1.192 prints it.
     pub printed_at: &'static str,

@@ -22,7 +22,6 @@ pub fn entries() -> impl Iterator<Item = &'static CatalogueEntry> {
     [ata::ENTRIES, scsi::ENTRIES, nvme::ENTRIES, platform::ENTRIES].into_iter().flatten()
 }
 
-/// The entry of an event.
 pub fn entry(id: KernelEvent) -> &'static CatalogueEntry {
     entries().find(|e| e.id == id).expect("every event has an entry")
 }
@@ -58,7 +57,6 @@ pub(crate) struct Hit<'t> {
     pub entry: &'static CatalogueEntry,
     /// How bad this form of it is.
     pub level: Level,
-    /// Which form of all it is.
     pub form: usize,
     pub held: Holes<'t>,
 }

@@ -53,7 +53,6 @@ pub enum Cut {
 struct Quota {
     loop_bytes: u64,
     left: u64,
-    /// Loops after this one.
     loops: u64,
     requests: u64,
 }

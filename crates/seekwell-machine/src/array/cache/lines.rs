@@ -15,7 +15,6 @@ const NONE: u32 = u32::MAX;
 /// One line of the memory.
 #[derive(Debug, Clone, Copy)]
 struct Line {
-    /// Where it is from, in lines.
     number: u64,
     /// Sectors that hold data.
     valid: u128,
@@ -43,7 +42,6 @@ impl Line {
 pub struct Lines {
     line_bytes: u64,
     lines: Vec<Line>,
-    /// The most there may be.
     most: u32,
     index: BTreeMap<u64, u32>,
     newest: u32,
@@ -232,7 +230,6 @@ impl Lines {
         }
     }
 
-    /// Sectors of a line.
     const fn sectors(&self) -> u32 {
         (self.line_bytes / SECTOR_BYTES) as u32
     }

@@ -15,7 +15,6 @@ pub(super) struct Volumes {
     all: Vec<(Organisation, u64)>,
     /// Of each logical organisation its name and its volumes.
     organisations: Vec<(String, Vec<Covered>)>,
-    /// Names of the devices.
     devices: Vec<String>,
 }
 

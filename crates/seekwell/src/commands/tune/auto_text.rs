@@ -5,7 +5,6 @@ use seekwell_run::tuning::{AutoDocument, AutoOutcome, Screened};
 use seekwell_stats::signed;
 use std::fmt::Write as _;
 
-/// The whole result.
 pub fn result(document: &AutoDocument) -> String {
     let mut out = sentence(document);
     out.push('\n');

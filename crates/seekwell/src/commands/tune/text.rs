@@ -58,7 +58,6 @@ pub fn begun_text(begun: &Begun, target: &Path) -> String {
     out
 }
 
-/// What was kept.
 pub fn kept_text(kept: &Kept) -> String {
     let until = if kept.rule.is_some() { "and after every boot" } else { "until the next boot" };
     let mut out = format!("{}: kept {until}\n", kept.disk.name);
