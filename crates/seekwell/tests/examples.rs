@@ -25,8 +25,9 @@ const PAGES: [&str; 8] = [
 
 /// Parts of examples that measure or change a real disk, wait, or take minutes: their options are
 /// read, and other tests run such commands, on devices of their own.
-const NOT_RUN: [&str; 13] = [
+const NOT_RUN: [&str; 14] = [
     "reproduce",
+    "blogbench.fio",
     "/dev/",
     "/srv",
     "/mnt",
