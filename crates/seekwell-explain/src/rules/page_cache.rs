@@ -110,10 +110,17 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
                  than the disk; those numbers describe memory and must not be compared with a \
                  disk's",
             )
-            .remedy(format!(
-                "measure the device itself, read only: {}",
-                measure_device(input.inspection)
-            )),
+            .remedy(match input.inspection.device.as_ref() {
+                Some(d) if d.kind == DeviceKind::Loop => format!(
+                    "let the loop device go past the page cache: \
+                     sudo losetup --direct-io=on /dev/{}",
+                    d.name
+                ),
+                _ => {
+                    let device = measure_device(input.inspection);
+                    format!("measure the device itself, read only: {device}")
+                }
+            }),
     )
 }
 
@@ -230,6 +237,12 @@ mod tests {
         assert_eq!(f.evidence[0].from, "rand-read-4k-d8");
         assert!(f.remedy.ends_with("sudo seekwell checkup /dev/nvme0n1p1"), "{f:?}");
         assert!(f.evidence[0].seen.starts_with("46 % "), "{f:?}");
+        let attached = Case::nvme().with(|c| {
+            c.set("rand-read-4k-d8", "device_share", 0.46);
+            c.inspection.device.as_mut().expect("a device").kind = DeviceKind::Loop;
+        });
+        let f = attached.finding(FROM_CACHE);
+        assert!(f.remedy.contains("losetup --direct-io=on"), "{f:?}");
     }
 
     #[test]
