@@ -51,6 +51,12 @@ fn written() -> BTreeSet<String> {
     let mut other = base.clone();
     other.medium = Some(Medium::Destroyed { serial: "x".into(), size_bytes: 1, direct: true });
     let drawn = other.phases[0].workload.drawn_mut().unwrap();
+    drawn.pattern = Pattern::Normal { deviation_percent: 10.0 };
+    add(&other);
+    let drawn = other.phases[0].workload.drawn_mut().unwrap();
+    drawn.pattern = Pattern::Pareto { power: 0.2 };
+    add(&other);
+    let drawn = other.phases[0].workload.drawn_mut().unwrap();
     drawn.pattern = Pattern::Zipf { theta: 1.0 };
     drawn.pace = Pace::Open { requests_per_s: 1.0, poisson: true, depth: 1 };
     other.phases[0].repeats[0].failure =
