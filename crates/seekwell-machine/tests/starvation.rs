@@ -114,7 +114,7 @@ proptest! {
     #[test]
     fn one_pool_of_tags_starves_reads_and_a_split_cures_it(
         writers in 96_u32..400,
-        readers in 8_u32..18,
+        readers in 8_u32..14,
         seed: u64,
     ) {
         let model = model();
