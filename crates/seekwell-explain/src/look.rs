@@ -1,5 +1,6 @@
 //! Reading facts and phases.
 
+use crate::Observed;
 use seekwell_inspect::facts::Detail;
 use seekwell_inspect::{Device, DeviceKind, Fact, Filesystem, Inspection};
 use seekwell_runs::{Medium, Phase, PhaseId, Spread};
@@ -91,6 +92,13 @@ pub(crate) fn medium_size(medium: &Medium) -> Option<(u64, bool)> {
         | Medium::Destroyed { size_bytes, direct, .. } => Some((*size_bytes, *direct)),
         Medium::Null | Medium::Machine { .. } => None,
     }
+}
+
+/// What a commit takes, from the write to the end of its flush.
+pub(crate) fn commit_ns(input: &Observed<'_>) -> Option<f64> {
+    let phase = input.phase(PhaseId::Commit)?;
+    let of = |metric| phase.median(metric);
+    of("flush.response_ns_p50").or_else(|| of("flush.response_ns_mean"))
 }
 
 /// A device and everything below it, each name once.

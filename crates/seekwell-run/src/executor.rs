@@ -290,7 +290,7 @@ pub fn share(counted: &DiskCounters, measurement: &Measurement) -> Option<Device
     device_count(counted, measurement.op(Op::Read).bytes + measurement.op(Op::Write).bytes)
 }
 
-/// The same, where so many bytes were asked for.
+/// The same, where this many bytes were asked for.
 pub fn device_count(counted: &DiskCounters, asked: u64) -> Option<DeviceCount> {
     let moved = counted.read_bytes + counted.written_bytes;
     (asked > 0).then(|| DeviceCount {

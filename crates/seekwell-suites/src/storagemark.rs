@@ -52,7 +52,7 @@ pub static SUITE: Suite = Suite {
         ),
         Tunable::new(
             "requests",
-            "at most so many requests of each trace",
+            "the most requests of each trace",
             Count(1, 1 << 32),
             ["3000", "4294967296"],
         ),

@@ -108,7 +108,7 @@ impl About {
         }
     }
 
-    /// Takes what was lost of so many requests.
+    /// Takes what was lost of this many requests.
     pub fn lose(&mut self, losses: Losses, requests: u64) {
         self.ends_missing = losses.unfinished.saturating_mul(100) > requests;
         self.losses = losses;

@@ -23,7 +23,7 @@ enum Fault {
     Ends(Stopped, Option<Failure>),
     /// The stop flag is set while it runs, but it finishes.
     RaisesStop(&'static AtomicBool),
-    /// Only so many requests are served at a time.
+    /// The most requests served at a time.
     Servers(u32),
 }
 

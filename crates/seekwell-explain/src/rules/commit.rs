@@ -1,7 +1,7 @@
 //! What one commit costs: too little to be honest, or too much to work with.
 
 use super::writes::causes;
-use crate::look::ONE_READ;
+use crate::look::{ONE_READ, commit_ns};
 use crate::words::{evidence, fact, ns, quote};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Evidence, Severity};
@@ -73,12 +73,6 @@ const READ_FLOOR_NS: f64 = 5e6;
 /// Controllers with a battery-backed cache of their own: a fast commit is what they are bought for.
 const RAID_DRIVERS: [&str; 8] =
     ["megaraid_sas", "aacraid", "hpsa", "smartpqi", "arcmsr", "3w-9xxx", "3w-sas", "cciss"];
-
-pub(super) fn commit_ns(input: &Observed<'_>) -> Option<f64> {
-    let phase = input.phase(COMMIT)?;
-    let of = |metric| phase.median(metric);
-    of("flush.response_ns_p50").or_else(|| of("flush.response_ns_mean"))
-}
 
 fn too_fast(input: &Observed<'_>) -> Option<Found> {
     let commit = commit_ns(input)?;

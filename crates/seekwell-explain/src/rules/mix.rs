@@ -85,7 +85,7 @@ fn starved(input: &Observed<'_>) -> Option<Found> {
 
 /// Any disk serves twice as many small requests of one kind alone.
 const STARVED_PER_S: f64 = 20.0;
-/// The other side gets at least so many times as many.
+/// The other side gets at least this many times as many.
 const GREEDY_TIMES: f64 = 10.0;
 /// A larger request may rightly take long.
 const SMALL_BYTES: f64 = 64.0 * 1024.0;

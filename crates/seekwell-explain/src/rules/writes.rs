@@ -1,7 +1,6 @@
 //! Writes and commits far slower than the reads allow, and what may be the cause.
 
-use super::commit::commit_ns;
-use crate::look::is_honest;
+use crate::look::{commit_ns, is_honest};
 use crate::words::{evidence, fact, ns, per_s};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Evidence, Severity};

@@ -44,7 +44,7 @@ impl Waiting {
     }
 }
 
-/// A command that needs the buffer written goes first when it has waited so many times as long as
+/// A command that needs the buffer written goes first when it has waited this many times as long as
 /// the oldest of the others. Without that, reads that are near each other keep writes out.
 const LATE: u64 = 2;
 

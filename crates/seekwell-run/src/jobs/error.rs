@@ -76,7 +76,7 @@ pub enum Fault {
     )]
     TooMuchToRemember {
         bytes: u64,
-        /// In units of so many bytes.
+        /// Bytes of a unit.
         unit: u64,
         needed: u64,
         limit: u64,

@@ -84,7 +84,7 @@ fn check(settings: &Settings) -> Result<(), SuiteError> {
     Err(SuiteError::BadValue {
         name: "size".into(),
         value: size.to_string(),
-        needed: format!("{least} bytes at least for so many threads that write"),
+        needed: format!("at least {least} bytes for this many writing threads"),
     })
 }
 

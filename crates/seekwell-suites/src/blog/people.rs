@@ -3,7 +3,7 @@
 //!
 //! What each does is blogbench's (Frank Denis; its manual and what it does when run): a writer
 //! makes a new blog of up to 100 articles and up to 100 pictures, from the highest number down; a
-//! rewriter writes an article of any blog anew, and every second time a picture too; a commenter
+//! rewriter rewrites an article of any blog, and every second time a picture too; a commenter
 //! writes up to 100 comments to a blog; a reader reads a blog from its first article on, each
 //! article's picture with it, and every second time its comments before.
 

@@ -3,7 +3,7 @@
 
 use super::columns::{self, Column, Header, R_OR_W, Table, Time, Unit};
 use super::format::{Format, Holds, Reader};
-use super::reading::TimeUnit;
+use super::time_unit::TimeUnit;
 use crate::source::Clock;
 
 /// The format.

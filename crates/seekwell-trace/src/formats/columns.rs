@@ -83,6 +83,23 @@ pub struct Words<T: 'static> {
     pub words: &'static [(&'static [u8], T)],
 }
 
+/// Flags by name, joined with `+` in the last column.
+pub(super) const FLAGS: Words<Flags> = Words {
+    expected: "names of flags",
+    words: &[
+        (b"sync", Flags::SYNC),
+        (b"fua", Flags::FUA),
+        (b"preflush", Flags::PREFLUSH),
+        (b"meta", Flags::META),
+        (b"readahead", Flags::READ_AHEAD),
+        (b"hit", Flags::CACHE_HIT),
+        (b"other", Flags::OTHER),
+        (b"secure", Flags::SECURE),
+        (b"bio", Flags::BIO),
+        (b"request", Flags::REQUEST),
+    ],
+};
+
 /// `R` and `W`.
 pub const R_OR_W: Words<Option<Op>> =
     Words { expected: "R or W", words: &[(b"R", Some(Op::Read)), (b"W", Some(Op::Write))] };

@@ -2,17 +2,17 @@
 //! and scripts: a time that is not known is empty, names with commas or quotes are quoted. Text of
 //! other programs is read by the names of its columns, separated by commas or else by blanks.
 
-use super::columns::{self, Column, Header, Table, Unit, Words};
+use super::columns::{self, Column, FLAGS, Header, Table, Unit, Words};
 use super::format::{
     Certainty, Create, Created, Format, Holds, Opened, Reader, Sample, Step, Writer,
 };
 use super::input::Input;
 use super::mapping::{self, Cell, Mapping, Row};
 use super::output::Output;
-use super::reading::TimeUnit;
 use super::text::{Fields, LineFormat, LineWriter, Separator, TextSink, TextSource, Wrong};
+use super::time_unit::TimeUnit;
 use crate::error::{At, TraceError};
-use crate::record::{Flags, Record};
+use crate::record::Record;
 use crate::source::{About, Clock, Tables};
 use seekwell_io::request::Op;
 use std::io::Write;
@@ -30,23 +30,6 @@ const OPS: Words<Option<Op>> = Words {
         (b"write", Some(Op::Write)),
         (b"flush", Some(Op::Flush)),
         (b"discard", Some(Op::Discard)),
-    ],
-};
-
-/// Flags by name, joined with `+` in the last column.
-pub(super) const FLAGS: Words<Flags> = Words {
-    expected: "names of flags",
-    words: &[
-        (b"sync", Flags::SYNC),
-        (b"fua", Flags::FUA),
-        (b"preflush", Flags::PREFLUSH),
-        (b"meta", Flags::META),
-        (b"readahead", Flags::READ_AHEAD),
-        (b"hit", Flags::CACHE_HIT),
-        (b"other", Flags::OTHER),
-        (b"secure", Flags::SECURE),
-        (b"bio", Flags::BIO),
-        (b"request", Flags::REQUEST),
     ],
 };
 

@@ -3,8 +3,8 @@
 
 use super::columns::{self, Column, R_OR_W, Table, Time, Unit};
 use super::format::{Detail, Format, Holds, Reader};
-use super::reading::TimeUnit;
 use super::text::Separator;
+use super::time_unit::TimeUnit;
 use crate::source::Clock;
 
 /// The format.

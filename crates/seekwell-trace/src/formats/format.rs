@@ -3,7 +3,7 @@
 
 use super::input::Input;
 use super::output::Output;
-use super::reading::TimeUnit;
+use super::time_unit::TimeUnit;
 use crate::error::TraceError;
 use crate::source::{About, Capture, Sink, TraceSource};
 use seekwell_io::request::Op;

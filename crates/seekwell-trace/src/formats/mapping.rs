@@ -1,11 +1,10 @@
 //! Tables whose columns have names, as other programs write them: which column holds what, and how
 //! its cells become a record. CSV and Parquet are read through it.
 
-use super::columns::Words;
-use super::csv::FLAGS;
+use super::columns::{FLAGS, Words};
 use super::names::Names;
-use super::reading::TimeUnit;
 use super::text::{Wrong, flag_empty, length};
+use super::time_unit::TimeUnit;
 use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, Capture, Clock, Tables};

@@ -34,13 +34,15 @@ mod testing;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod time_unit;
 mod vscsi;
 
 pub use format::{Created, Detail, Format, Holds, Opened, Step};
 pub use input::Input;
 pub use mapping::Mapping;
 pub use output::Output;
-pub use reading::{Doubt, Reading, TimeUnit};
+pub use reading::{Doubt, Reading};
+pub use time_unit::TimeUnit;
 
 use crate::error::TraceError;
 use crate::order::Ordered;

@@ -4,8 +4,8 @@
 
 use super::columns::{self, Column, Table, Time, Unit, Words};
 use super::format::{Certainty, Format, Holds, Reader, Sample};
-use super::reading::TimeUnit;
 use super::text::Separator;
+use super::time_unit::TimeUnit;
 use crate::source::Clock;
 use seekwell_io::request::Op;
 

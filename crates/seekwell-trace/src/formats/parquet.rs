@@ -2,7 +2,7 @@
 
 use super::format::{Format, Holds, Opened, Reader};
 use super::mapping::{self, Cell, Mapping, Row};
-use super::reading::TimeUnit;
+use super::time_unit::TimeUnit;
 use crate::error::{At, TraceError};
 use crate::order::Ordered;
 use crate::record::Record;

@@ -3,7 +3,7 @@
 
 use super::columns::{self, Column, Header, Table, Time, Unit, Words};
 use super::format::{Format, Holds, Reader};
-use super::reading::TimeUnit;
+use super::time_unit::TimeUnit;
 use crate::source::Clock;
 use seekwell_io::request::Op;
 

@@ -210,6 +210,6 @@ mod tests {
         let stuck = Trouble::Stuck { in_flight: 3, for_ms: 5000 };
         assert_eq!(health.judge(&busy(16), at(10)), Some(stuck));
         assert_eq!(health.judge(&base, at(11)), None, "nothing in flight is no trouble");
-        assert_eq!(health.judge(&busy(16), at(30)), None, "counted anew");
+        assert_eq!(health.judge(&busy(16), at(30)), None, "counted again");
     }
 }

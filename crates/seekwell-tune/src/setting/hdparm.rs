@@ -35,7 +35,7 @@ pub enum Why {
     Unmask,
     /// `-k`.
     #[error(
-        "libata sets the drive up anew after every reset and answers HDIO_SET_KEEPSETTINGS with \
+        "libata sets the drive up again after every reset and answers HDIO_SET_KEEPSETTINGS with \
          ENOTTY"
     )]
     KeepSettings,

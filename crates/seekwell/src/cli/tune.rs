@@ -32,7 +32,7 @@ const MEASURE: &str = "\
 Measure this workload before and under the setting: one run each, so no verdict.
 
 A direction and order of requests with options, all as fio names them, separated by commas:
-randread,bs=4k,iodepth=32. The time of --for begins anew when the measurement is over.";
+randread,bs=4k,iodepth=32. The time of --for starts over when the measurement is done.";
 
 /// `seekwell tune`.
 #[derive(Debug, Args)]

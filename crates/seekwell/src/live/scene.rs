@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Rows of the strip.
 const ROWS: usize = 5;
-/// Under so many lines of a terminal the strip is left out.
+/// On a terminal of fewer lines the strip is left out.
 const LOW: usize = 14;
 /// A disk that completes nothing for this long is worth a word.
 const SILENCE: Duration = Duration::from_secs(5);

@@ -12,7 +12,7 @@ use seekwell_trace::stats::{self, Options};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The line is redrawn after so many requests.
+/// The line is redrawn after this many requests.
 const DRAW: u64 = 1 << 20;
 
 pub fn run(args: &Stats, context: &Context) -> Ended {
