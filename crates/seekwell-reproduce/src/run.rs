@@ -19,7 +19,7 @@ pub const NEAR: f64 = 0.15;
 const REPEATS: f64 = 0.005;
 /// Published figures further apart than this are an effect, which a model has to show.
 const EFFECT: f64 = 0.03;
-/// A modelled effect is shown if it is at most this many times as large as the published one, and the
+/// A modelled effect is shown if it is at most this many times the published one, and the
 /// other way round.
 const MAGNITUDE: f64 = 3.0;
 

@@ -221,7 +221,7 @@ fn quote(text: &str, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::formats::testing::{read_all, read_error, write_all};
-    use crate::record::Stamp;
+    use crate::record::{Flags, Stamp};
     use seekwell_io::units::Nanos;
 
     #[test]
