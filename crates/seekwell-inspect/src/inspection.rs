@@ -16,7 +16,7 @@ pub struct Inspection {
     pub host: Host,
     /// The file system the target is on, unless it is a block device.
     pub filesystem: Option<Filesystem>,
-    /// The block device it is on, with everything below it; `None` if there is none (tmpfs,
+    /// The block device it is on, with everything below it; `None` without one (tmpfs,
     /// NFS).
     pub device: Option<Device>,
     /// Plain words for a target that is not an ordinary disk: a container's overlay, tmpfs, NFS,

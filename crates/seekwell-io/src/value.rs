@@ -62,7 +62,7 @@ pub fn duration(text: &str) -> Result<Nanos, ValueError> {
 /// Where random requests go: `random`, `zipf:THETA`, `pareto:POWER` or `normal:DEVIATION`.
 ///
 /// # Errors
-/// [`ValueError`] when it is none of these, or has a centre, which only job files can give.
+/// [`ValueError`] when it is something else, or has a centre, which only job files can give.
 pub fn distribution(text: &str) -> Result<Pattern, ValueError> {
     let unreadable = |_| ValueError::Unreadable {
         found: clip(text),

@@ -82,7 +82,7 @@ pub fn experiment(
 /// at its end is only read.
 ///
 /// # Errors
-/// [`RunError`] when there is none or it cannot go on.
+/// [`RunError`] if absent or it cannot go on.
 pub fn resume(
     host: Host<'_>,
     watcher: &impl Watcher,

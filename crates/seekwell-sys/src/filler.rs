@@ -118,7 +118,7 @@ impl<'s> Filler<'s> {
     }
 }
 
-/// The content of a file of at most [`MAX_FILE`] bytes; `None` if there is none.
+/// The content of a file of at most [`MAX_FILE`] bytes; `None` if absent.
 pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, SnapshotError> {
     match read_file_or_pipe(path, MAX_FILE) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -51,7 +51,7 @@ impl KmsgReader {
         Ok(())
     }
 
-    /// The next record; `None` when there is none yet.
+    /// The next record; `None` until one arrives.
     ///
     /// # Errors
     /// When the log cannot be read.

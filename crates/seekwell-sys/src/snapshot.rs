@@ -185,7 +185,7 @@ fn unbarred(text: &str) -> String {
     entries.map(|line| line.trim_end_matches('|').replace('|', "\\n") + "\n").collect()
 }
 
-/// A file of a folder as text; `None` if there is none.
+/// A file of a folder as text; `None` if absent.
 fn text(folder: &Path, name: &str) -> Result<Option<String>, SnapshotError> {
     let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok(bytes(&folder.join(name))?.map(lossy))

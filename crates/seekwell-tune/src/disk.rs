@@ -47,7 +47,7 @@ impl Identity {
     /// hangs they may not answer.
     ///
     /// # Errors
-    /// [`DiskError::NoDisk`] when there is none.
+    /// [`DiskError::NoDisk`] without a disk.
     pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, DiskError> {
         let dir = folder(view, dev).ok_or_else(|| gone(dev))?;
         Ok(Self::read(view, &dir, dev))
@@ -83,7 +83,7 @@ impl Identity {
 /// The machine and its boot, by which a journal is known to be of now and here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// `/etc/machine-id`; empty if there is none.
+    /// `/etc/machine-id`; empty if absent.
     pub machine_id: String,
     /// The kernel's identifier of this boot.
     pub boot_id: String,
@@ -162,7 +162,7 @@ impl Disk {
     /// The disk with this device number, by the view alone.
     ///
     /// # Errors
-    /// [`DiskError::NoDisk`] when there is none.
+    /// [`DiskError::NoDisk`] without a disk.
     pub fn by_number(view: &dyn View, dev: DevId) -> Result<Self, DiskError> {
         let dir = folder(view, dev).ok_or_else(|| gone(dev))?;
         let name = dir.file_name().and_then(|n| n.to_str()).ok_or_else(|| gone(dev))?;

@@ -457,7 +457,7 @@ impl TrialFiles {
         }
     }
 
-    /// What the journal says; `None` when there is none, or all that is left of it is that
+    /// What the journal says; `None` if absent, or all that is left of it is that
     /// everything was put back.
     ///
     /// # Errors

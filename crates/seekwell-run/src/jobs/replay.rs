@@ -153,7 +153,7 @@ impl JobReplay {
         }
     }
 
-    /// Reads ahead for the next pass; false if there is none.
+    /// Reads ahead for the next pass; false after the last.
     fn begin_pass(&mut self) -> bool {
         if self.left == 0 || self.ended.error.is_some() {
             return false;

@@ -69,7 +69,7 @@ pub struct Blog {
     folder: PathBuf,
     /// Whether it is removed; held while a file is made in it.
     gone: RwLock<bool>,
-    /// Size of each file by kind and number, 0 if there is none.
+    /// Size of each file by kind and number, 0 if absent.
     sizes: Mutex<[[u32; MOST_FILES as usize]; 3]>,
 }
 

@@ -237,7 +237,7 @@ impl<'a> Sample<'a> {
             .take(64)
     }
 
-    /// The first line; empty if there is none.
+    /// The first line; empty if absent.
     pub fn first_line(&self) -> &'a [u8] {
         self.lines().next().unwrap_or_default()
     }

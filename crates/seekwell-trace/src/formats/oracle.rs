@@ -1,7 +1,7 @@
 //! libCacheSim's oracleGeneral: little-endian records of 24 bytes,
 //! `u32 time_s, u64 object, u32 size, i64 next_access`. For block traces the object is the first
 //! 512-byte block; the next access is the number, counted from 1, of the next record of the same
-//! object, -1 if there is none (traceConvOracleGeneral.cpp). It keeps no operation and whole
+//! object, -1 if absent (traceConvOracleGeneral.cpp). It keeps no operation and whole
 //! seconds only.
 
 use super::format::{Certainty, Create, Created, Format, Holds, Opened, Reader, Sample};

@@ -69,7 +69,7 @@ pub struct Stats {
     first: Option<u64>,
     now: u64,
     completions: bool,
-    /// Arrivals of the batch at hand; `u64::MAX` if there is none.
+    /// Arrivals of the batch at hand; `u64::MAX` for an unknown one.
     clock: Vec<u64>,
     operations: counts::Operations,
     sizes: counts::SizeCounts,

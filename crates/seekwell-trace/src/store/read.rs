@@ -309,7 +309,7 @@ fn fetch<T: DataType>(
     Ok(())
 }
 
-/// The footer at the end of a file, and whether it is sealed; none if there is none.
+/// The footer at the end of a file, and whether it is sealed; none if absent.
 fn footer(file: &File, path: &Path) -> Result<Option<(ParquetMetaData, bool)>, TraceError> {
     let Some((footer, is_sealed)) = sums::footer_of(file, path)? else { return Ok(None) };
     let footer = bytes::Bytes::from(footer);

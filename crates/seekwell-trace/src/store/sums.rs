@@ -77,7 +77,7 @@ pub fn seal(footer: &[u8]) -> [u8; SEAL_LEN] {
     seal
 }
 
-/// The footer at the end of a file, and whether it was sealed; none if there is none.
+/// The footer at the end of a file, and whether it was sealed; none if absent.
 ///
 /// # Errors
 /// [`TraceError::Io`], and [`TraceError::Damaged`] where the seal does not fit.

@@ -112,7 +112,7 @@ pub fn margin(text: &str) -> Result<Margin, ValueError> {
 /// A claim: `faster`, `slower`, `equivalent`, `equivalent:3%`.
 ///
 /// # Errors
-/// [`ValueError`] when it is none of these.
+/// [`ValueError`] when it is something else.
 pub fn expect(text: &str) -> Result<Expect, ValueError> {
     let (claim, after) = match text.split_once(':') {
         Some((claim, margin)) => (claim, Some(margin)),
