@@ -27,6 +27,7 @@ pub fn summarize(m: &Measurement, device: Option<DeviceCount>, seed: u64) -> Rep
         cpu_user_ns: m.cpu_user,
         cpu_system_ns: m.cpu_system,
         syscalls: m.syscalls,
+        issuer: m.issuer,
         device,
         slowdown: slowdown(m),
         invalid: invalid(m),

@@ -412,6 +412,7 @@ impl<'s, S: Source> Loop<'s, S> {
     }
 
     /// Accounts for what was reaped.
+    #[inline]
     fn take<D: Dispatcher>(&mut self, dispatcher: &mut D, control: &Control) {
         let Some(last) = self.reaped.last() else { return };
         self.last_progress = last.at;
@@ -459,6 +460,7 @@ impl<'s, S: Source> Loop<'s, S> {
         assert_eq!(outstanding, self.in_flight(), "each slot is free or outstanding");
         let (user, system) = target.cpu();
         self.measurement.abandoned = self.in_flight() as u64;
+        self.measurement.issuer = target.issuer();
         if self.measuring {
             self.measurement.cpu_user = user.since(self.cpu_before.0);
             self.measurement.cpu_system = system.since(self.cpu_before.1);

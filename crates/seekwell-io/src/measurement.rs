@@ -67,11 +67,14 @@ impl Series {
     }
 
     /// The step that holds the time `at` after the start.
+    #[inline]
     pub fn at(&mut self, at: Nanos) -> &mut Interval {
-        while at.0 / self.step_ns.0 >= Self::MAX_STEPS as u64 {
+        let mut index = at.0 / self.step_ns.0;
+        while index >= Self::MAX_STEPS as u64 {
             self.halve();
+            index = at.0 / self.step_ns.0;
         }
-        let index = (at.0 / self.step_ns.0) as usize;
+        let index = index as usize;
         if index >= self.steps.len() {
             self.steps.resize(index + 1, Interval::default());
         }
@@ -197,6 +200,20 @@ pub enum Stopped {
     Stalled,
 }
 
+/// Who makes the requests, once that is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Issuer {
+    /// The thread itself, through a ring.
+    Ring,
+    /// Threads of the kernel that serve the ring: the device cannot be asked without waiting.
+    RingWorkers,
+    /// The thread itself, one system call after the other.
+    Calls,
+    /// A pool of threads, one for each request outstanding.
+    Pool,
+}
+
 /// What one run of one workload gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
@@ -220,6 +237,8 @@ pub struct Measurement {
     pub abandoned: u64,
     /// Why it ended.
     pub stopped: Stopped,
+    /// Who made the requests, where the kernel got any.
+    pub issuer: Option<Issuer>,
 }
 
 impl Measurement {
@@ -236,6 +255,7 @@ impl Measurement {
             first_failure: None,
             abandoned: 0,
             stopped: Stopped::Finished,
+            issuer: None,
         }
     }
 
@@ -303,6 +323,7 @@ impl Measurement {
         self.failed += other.failed;
         self.first_failure = self.first_failure.or(other.first_failure);
         self.abandoned += other.abandoned;
+        self.issuer = self.issuer.or(other.issuer);
         if self.stopped == Stopped::Finished {
             self.stopped = other.stopped;
         }

@@ -3,6 +3,7 @@
 
 use crate::text::clean;
 use crate::units::{grouped, iops, percent, rate, time};
+use seekwell_io::measurement::Issuer;
 use seekwell_io::request::Op;
 use seekwell_io::units::three_digits;
 use seekwell_io::workload::{Pace, Workload};
@@ -80,11 +81,27 @@ pub fn remark(phase: &Phase) -> Option<String> {
         many => format!("repeats {} left out: {why}", many.join(", ")),
     });
     let mut all: Vec<String> = said.collect();
+    all.extend(issued(phase).map(str::to_owned));
     all.extend(said_of_jobs(phase));
     match (all.is_empty(), phase.repeats.is_empty()) {
         (false, _) => Some(all.join("; ")),
         (true, true) => Some("not run".to_owned()),
         (true, false) => None,
+    }
+}
+
+/// Who made the requests, where that is not who is asked for them.
+fn issued(phase: &Phase) -> Option<&'static str> {
+    let workload = phase.workload.drawn()?;
+    match phase.repeats.iter().find_map(|repeat| repeat.issuer)? {
+        Issuer::RingWorkers => Some(
+            "made by threads of the kernel that serve the ring: the device cannot be asked \
+             without waiting",
+        ),
+        Issuer::Calls if workload.pace.depth() > 1 => Some(
+            "made by system calls, one after the other: the device completes each within the call",
+        ),
+        Issuer::Ring | Issuer::Calls | Issuer::Pool => None,
     }
 }
 

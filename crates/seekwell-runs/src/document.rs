@@ -9,7 +9,7 @@ use crate::reason::{Invalid, Skipped};
 use crate::study::{Preconditioning, Slowdown, Study};
 use crate::work::{Fidelity, Mismatch, SteadyState, Work};
 use seekwell_inspect::{Finding, Inspection};
-use seekwell_io::measurement::{Failure, Series, Stopped};
+use seekwell_io::measurement::{Failure, Issuer, Series, Stopped};
 use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -301,6 +301,9 @@ pub struct Repeat {
     pub cpu_system_ns: Nanos,
     /// System calls to submit and reap.
     pub syscalls: u64,
+    /// Who made the requests, where the kernel got any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<Issuer>,
     /// What the device's own counters gained, where it has them.
     pub device: Option<DeviceCount>,
     /// Where its rate fell and stayed low, if it did.
@@ -342,6 +345,7 @@ impl Repeat {
             cpu_user_ns: Nanos::ZERO,
             cpu_system_ns: Nanos::ZERO,
             syscalls: 0,
+            issuer: None,
             device: None,
             slowdown: None,
             fidelity: None,

@@ -32,7 +32,7 @@ macro_rules! shipped {
 }
 
 /// All of them, in alphabetical order.
-pub const TRACES: &[Shipped] = shipped!(
+pub static TRACES: &[Shipped] = shipped!(
     "blog": "blogs with comments and pictures, written and read (blogbench)",
     "bonnie-create-random": "98,304 small files created in random order (bonnie++)",
     "bonnie-create-seq": "98,304 small files created one after the other (bonnie++)",

@@ -5,9 +5,14 @@ use super::{Bench, tools};
 use crate::devices::{Loop, Zram};
 use crate::report::{Page, Row, Unit, Wanted};
 use crate::{Failure, process};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 type Measure<'a> = &'a dyn Fn() -> Result<Vec<Row>, Failure>;
@@ -15,7 +20,7 @@ type Measure<'a> = &'a dyn Fn() -> Result<Vec<Row>, Failure>;
 /// Measures everything. What cannot be measured becomes a row that says why; only being asked to
 /// stop is an error.
 pub fn all(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
-    let parts: [(&str, Measure<'_>); 11] = [
+    let parts: [(&str, Measure<'_>); 12] = [
         ("null target, depth 32", &|| null(bench)),
         ("memory over time", &|| memory(bench)),
         ("loop device over tmpfs", &|| {
@@ -23,7 +28,10 @@ pub fn all(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
         }),
         ("zram", &|| device(bench, "zram", &Zram::new()?.path(), Wanted::RatioAtLeast(1.25))),
         ("zram, tuned, beside fio", &|| tuned(bench)),
-        ("zram, tuned, beside t/io_uring", &|| beside_t_io_uring(bench)),
+        ("zram at three depths", &|| depths(bench, "zram", &Zram::new()?.path())),
+        ("loop device at three depths", &|| {
+            depths(bench, "loop over tmpfs", &Loop::filled()?.node)
+        }),
         ("two threads on two devices", &|| two_devices(bench)),
         ("latency on a temporary file", &|| latency(bench)),
         ("seekwell inspect .", &|| inspect(bench)),
@@ -117,22 +125,75 @@ fn tuned(bench: &Bench) -> Result<Vec<Row>, Failure> {
     Ok(vec![row(&what, Unit::PerSecond, Wanted::RatioAtLeast(1.1), &samples, |s| s.iops)])
 }
 
-fn beside_t_io_uring(bench: &Bench) -> Result<Vec<Row>, Failure> {
-    let Some(program) = &bench.tools.t_io_uring else {
-        return Err("t/io_uring was not named (--t-io-uring FILE)".into());
-    };
-    let zram = Zram::new()?;
-    let (ours, theirs) = bench.rounds(
-        || bench.tools.seekwell(&zram.path(), DEEP, &[]),
-        || bench.tools.t_io_uring(program, &zram.path(), DEEP),
-    )?;
-    Ok(vec![Row {
-        what: format!("zram, 4 KiB random read, depth {DEEP}, beside t/io_uring: rate"),
-        unit: Unit::PerSecond,
-        ours: ours.iter().map(|s| s.iops).collect(),
-        theirs: Some(theirs),
-        wanted: Wanted::RatioAtLeast(1.0),
-    }])
+/// Rate and CPU a request beside both rivals, at three depths, with another processor free and with
+/// all but one busy.
+fn depths(bench: &Bench, name: &str, path: &Path) -> Result<Vec<Row>, Failure> {
+    let options = [format!("--filename={}", path.display()), "--direct=1".to_owned()];
+    let mut rows = Vec::new();
+    for (busy, around) in [(false, "other processors free"), (true, "other processors busy")] {
+        let _busy = busy.then(Busy::begin);
+        for depth in [1, 32, DEEP] {
+            let what = |part: &str| format!("{name}, depth {depth}, {around}: {part}");
+            let samples = bench.rounds(
+                || bench.tools.seekwell(path, depth, &[]),
+                || bench.tools.fio("io_uring", depth, &options),
+            )?;
+            let no_more = Wanted::RatioAtMost(1.0);
+            let cpu = what("all CPU per request, whole process, beside fio");
+            rows.push(row(&cpu, Unit::Ns, no_more, &samples, |s| s.process_cpu_ns));
+            let beside = what("rate, beside fio");
+            rows.push(row(&beside, Unit::PerSecond, Wanted::Nothing, &samples, |s| s.iops));
+            let Some(program) = &bench.tools.t_io_uring else { continue };
+            let (ours, theirs) = bench.rounds(
+                || bench.tools.seekwell(path, depth, &[]),
+                || bench.tools.t_io_uring(program, path, depth),
+            )?;
+            rows.push(Row {
+                what: what("rate, beside t/io_uring"),
+                unit: Unit::PerSecond,
+                ours: ours.iter().map(|s| s.iops).collect(),
+                theirs: Some(theirs),
+                wanted: Wanted::RatioAtLeast(1.1),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// Threads that compute on every processor but one, until it goes.
+struct Busy {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Busy {
+    fn begin() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let stop = Arc::new(AtomicBool::new(false));
+        let spin = |cpu: usize| {
+            let stop = Arc::clone(&stop);
+            std::thread::spawn(move || {
+                let mut set = CpuSet::new();
+                set.set(cpu);
+                // Where the kernel refuses, it is busy all the same, on a processor of its choice.
+                let _ = sched_setaffinity(None, &set);
+                while !stop.load(Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        };
+        let threads = (1..processors).map(spin).collect();
+        Self { stop, threads }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Jobs on two devices at once, beside a job on one.

@@ -20,6 +20,7 @@ pub use threads::Threads;
 pub use uring::Uring;
 
 use crate::engine::process_cpu;
+use crate::measurement::Issuer;
 use crate::request::{Completion, Tagged};
 use crate::units::Nanos;
 use seekwell_sys::classify;
@@ -30,7 +31,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// A ring for each thread where the kernel allows it, and system calls where a ring is in the
-    /// way: at depth 1, where it would hand each request or commit to a thread of the kernel.
+    /// way: where it would hand each request to a thread of the kernel though the device completes
+    /// it within the call, and commits at depth 1.
     Auto,
     /// A ring for each thread, whatever it is asked for.
     IoUring,
@@ -106,6 +108,11 @@ pub trait Target {
     /// System calls made so far to submit and to reap.
     fn syscalls(&self) -> u64 {
         0
+    }
+
+    /// Who makes the requests, where the kernel gets any.
+    fn issuer(&self) -> Option<Issuer> {
+        None
     }
 }
 

@@ -63,6 +63,8 @@ fn read(file: BorrowedFd<'_>, buffer: &mut [u8], flags: i32) -> Result<usize, i3
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measurement::Issuer;
+    use crate::target::{Engine, Real, Stamped, Target};
     use rustix::fs::{Mode, open};
     use std::os::fd::AsFd;
     use std::path::Path;
@@ -109,6 +111,10 @@ mod tests {
             return;
         };
         let node = format!("/dev/zram{}", zram.0);
+        let file = open(&node, OFlags::RDONLY | OFlags::DIRECT, Mode::empty()).unwrap();
+        let real = Real::open(Engine::Auto, &[file.as_fd()], (8, 4096), false, || Stamped::new(1));
+        let issuer = real.unwrap().issuer();
+        assert!(matches!(issuer, Some(Issuer::Calls | Issuer::RingWorkers)), "{issuer:?}");
         assert!(refused(Path::new(&node), OFlags::DIRECT));
         // Through the page cache nothing is asked of the device.
         assert!(!refused(Path::new(&node), OFlags::empty()));

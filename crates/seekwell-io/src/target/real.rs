@@ -1,7 +1,8 @@
 //! The one choice of how requests reach real files and devices.
 
 use super::{Engine, Null, Payload, Stamped, Target, TargetError, Threads, Until, Uring};
-use crate::request::{Completion, Tagged};
+use crate::measurement::Issuer;
+use crate::request::{Completion, Op, Request, Tagged};
 use crate::units::Nanos;
 use std::os::fd::BorrowedFd;
 
@@ -17,8 +18,9 @@ pub enum Real<P = Stamped> {
 
 impl<P: Payload> Real<P> {
     /// For `depth` requests of up to `max_bytes` on `files`, in the payload's numbers; without any,
-    /// requests go nowhere. [`Engine::Auto`] takes plain system calls where a ring is refused, and at
-    /// depth 1 where `commits` flush or the device cannot be asked without waiting.
+    /// requests go nowhere. [`Engine::Auto`] takes system calls where a ring is refused; at depth 1
+    /// where `commits` flush; and where a ring would hand each request to a thread of the kernel, at
+    /// depth 1 or when one thread that makes them itself gets more done, which is tried.
     ///
     /// # Errors
     /// [`TargetError`] when it cannot be set up.
@@ -30,12 +32,18 @@ impl<P: Payload> Real<P> {
         payload: impl Fn() -> P,
     ) -> Result<Self, TargetError> {
         let Some(first) = files.first() else { return Ok(Self::Null(Null::new())) };
-        let plain = match engine {
-            Engine::Auto => depth == 1 && (commits || Uring::hands_over(*first)),
-            Engine::IoUring => false,
-            Engine::Threads => true,
-        };
-        if !plain {
+        let calls = engine == Engine::Auto
+            && match depth {
+                1 => commits || Uring::hands_over(*first),
+                _ => {
+                    let prompt = Uring::hands_over(*first) && Threads::is_prompt(*first);
+                    prompt && calls_win(*first, depth)
+                }
+            };
+        if calls {
+            return Ok(Self::Threads(Threads::calls(files, depth, max_bytes, payload())?));
+        }
+        if engine != Engine::Threads {
             match Uring::with(files, depth, max_bytes, payload()) {
                 Err(TargetError::RingRefused { .. }) if engine == Engine::Auto => {}
                 ring => return Ok(Self::Uring(Box::new(ring?))),
@@ -52,6 +60,44 @@ impl<P: Payload> Real<P> {
             Self::Threads(threads) => Some(threads.payload()),
         }
     }
+}
+
+/// What is read to try a way of making requests.
+const BLOCK: u32 = 4096;
+/// How long each is tried.
+const TRIAL: Nanos = Nanos::from_millis(5);
+
+/// Whether one thread that makes each request itself gets more of them done than a ring that is
+/// served by threads of the kernel. Devices that are memory are busy with a request only within
+/// the call that makes it: then it depends on the processors that are free.
+fn calls_win(file: BorrowedFd<'_>, depth: u32) -> bool {
+    let ring = Uring::new(file, depth, BLOCK, 0).map(|mut ring| reads_done(&mut ring, depth));
+    let payload = Stamped::new(0);
+    let calls =
+        Threads::calls(&[file], depth, BLOCK, payload).map(|mut c| reads_done(&mut c, depth));
+    matches!((calls, ring), (Ok(Ok(calls)), Ok(Ok(ring))) if calls > ring)
+}
+
+/// How many reads are done in [`TRIAL`], each slot reading a block of its own.
+fn reads_done(target: &mut impl Target, depth: u32) -> Result<usize, TargetError> {
+    let read = |slot| {
+        let offset = u64::from(slot) * u64::from(BLOCK);
+        let (wanted, id, durable) = (None, 0, false);
+        Tagged { slot, request: Request { op: Op::Read, offset, len: BLOCK, wanted, id, durable } }
+    };
+    let (mut free, mut done, mut out) = ((0..depth).collect::<Vec<_>>(), 0, Vec::new());
+    let end = target.now() + TRIAL;
+    while target.now() < end || free.len() < depth as usize {
+        if target.now() < end {
+            let batch: Vec<Tagged> = free.drain(..).map(read).collect();
+            target.submit(&batch)?;
+        }
+        let until = Until { completions: 1, deadline: target.now() + TRIAL };
+        target.reap(until, &mut out)?;
+        done += out.iter().filter(|done| done.result.is_ok() && done.at < end).count();
+        free.extend(out.drain(..).map(|completion| completion.slot));
+    }
+    Ok(done)
 }
 
 impl<P: Payload> Target for Real<P> {
@@ -87,6 +133,14 @@ impl<P: Payload> Target for Real<P> {
             Self::Null(null) => null.syscalls(),
             Self::Uring(ring) => ring.syscalls(),
             Self::Threads(threads) => threads.syscalls(),
+        }
+    }
+
+    fn issuer(&self) -> Option<Issuer> {
+        match self {
+            Self::Null(null) => null.issuer(),
+            Self::Uring(ring) => ring.issuer(),
+            Self::Threads(threads) => threads.issuer(),
         }
     }
 }

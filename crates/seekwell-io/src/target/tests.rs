@@ -1,6 +1,6 @@
-//! The two real targets on real files.
+//! The real targets on real files.
 
-use super::{Target, TargetError, Threads, Uring};
+use super::{Stamped, Target, TargetError, Threads, Uring};
 use crate::dispatch::Unlimited;
 use crate::engine::{Control, run};
 use crate::measurement::{FailureKind, Measurement, Stopped};
@@ -20,10 +20,13 @@ fn file() -> File {
     file
 }
 
-fn on_both(workload: &Workload, file: &File, check: impl Fn(&str, Measurement)) {
+/// On each way of making requests.
+fn on_all(workload: &Workload, file: &File, check: impl Fn(&str, Measurement)) {
     let (depth, bytes) = (workload.pace.depth(), workload.max_bytes());
     let mut threads = Threads::new(file.as_fd(), depth, bytes, 1).unwrap();
     check("threads", measure(workload, &mut threads));
+    let mut calls = Threads::calls(&[file.as_fd()], depth, bytes, Stamped::new(1)).unwrap();
+    check("calls", measure(workload, &mut calls));
     match Uring::new(file.as_fd(), depth, bytes, 1) {
         Ok(mut uring) => check("io_uring", measure(workload, &mut uring)),
         Err(e @ TargetError::RingRefused { .. }) => eprintln!("skipped: {e}"),
@@ -47,7 +50,7 @@ fn reads_of_a_real_file_all_complete_at_any_depth() {
     let file = file();
     for depth in [1, 2, 7, 32, 256] {
         let workload = requests(Pattern::Random, 100, 4096, depth, 2000);
-        on_both(&workload, &file, |name, m| {
+        on_all(&workload, &file, |name, m| {
             assert_eq!(m.stopped, Stopped::Finished, "{name} {depth}");
             assert_eq!(m.op(Op::Read).requests, 2000, "{name} {depth}");
             assert!(m.elapsed > Nanos::ZERO && m.syscalls > 0, "{name} {depth}");
@@ -113,7 +116,7 @@ fn commits_write_and_flush_a_real_file() {
     let file = file();
     let mut workload = requests(Pattern::Sequential, 0, 4096, 1, 50);
     workload.flush_every = 1;
-    on_both(&workload, &file, |name, m| {
+    on_all(&workload, &file, |name, m| {
         assert_eq!(m.op(Op::Flush).requests, 50, "{name}");
         let (flush, commit) = (&m.op(Op::Flush).service, &m.op(Op::Flush).response);
         assert!(commit.mean_ns() > flush.mean_ns(), "{name}: a commit is longer than its flush");
@@ -125,7 +128,7 @@ fn reading_past_the_end_is_a_short_transfer_and_ends_the_run() {
     let file = file();
     let mut workload = requests(Pattern::Sequential, 100, 4096, 4, 100_000);
     workload.region_bytes = 2 * SIZE;
-    on_both(&workload, &file, |name, m| {
+    on_all(&workload, &file, |name, m| {
         assert_eq!(m.stopped, Stopped::Failed, "{name}");
         assert_eq!(m.first_failure.unwrap().kind, FailureKind::Short { moved: 0 }, "{name}");
         assert_eq!(m.op(Op::Read).requests, SIZE / 4096, "{name}");
@@ -138,7 +141,7 @@ fn writing_through_a_descriptor_opened_for_reading_fails_with_the_kernels_errno(
     path.as_file().set_len(SIZE).unwrap();
     let read_only = File::open(path.path()).unwrap();
     let workload = requests(Pattern::Random, 0, 4096, 1, 10);
-    on_both(&workload, &read_only, |name, m| {
+    on_all(&workload, &read_only, |name, m| {
         let kind = m.first_failure.unwrap().kind;
         assert_eq!(kind, FailureKind::Errno { errno: libc::EBADF }, "{name}");
         assert_eq!(m.op(Op::Write).requests, 0, "{name}");

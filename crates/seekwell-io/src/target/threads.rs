@@ -1,10 +1,12 @@
 //! Files and block devices through pread, pwrite and fsync: for kernels and containers that forbid
-//! io_uring, and for depth 1, where a plain system call is what a database makes.
+//! io_uring, for depth 1, where a plain system call is what a database makes, and for devices that
+//! complete each request within the call.
 
 use super::buffers::Buffers;
 use super::payload::{Payload, Stamped};
 use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
+use crate::measurement::Issuer;
 use crate::request::{Completion, Op, Tagged};
 use crate::units::Nanos;
 use std::collections::VecDeque;
@@ -12,12 +14,12 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// A pool with a thread for each slot; a pool of one does requests on the caller's thread.
+/// A pool with a thread for each slot, or none: then requests are made on the caller's thread.
 pub struct Threads<P = Stamped> {
     payload: P,
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// Requests taken at depth 1, done in `reap`.
+    /// Requests that no other thread makes: they are made in `reap`.
     inline: VecDeque<Job>,
     syscalls: u64,
 }
@@ -62,14 +64,16 @@ impl Threads {
         Self::with(&[file], depth, max_bytes, Stamped::new(seed))
     }
 
-    /// Whether one thread that makes each request on `file` itself is soon free for the next.
+    /// Whether a device completes a request on `file` within the call that makes it, so that the
+    /// thread is soon free for the next.
     pub fn is_prompt(file: BorrowedFd<'_>) -> bool {
         nowait::is_prompt(file)
     }
 }
 
 impl<P: Payload> Threads<P> {
-    /// A pool for `depth` requests of up to `max_bytes` on `files`, in the payload's numbers.
+    /// A pool for `depth` requests of up to `max_bytes` on `files`, in the payload's numbers; at
+    /// depth 1 the caller's thread makes them.
     ///
     /// # Errors
     /// As for [`Threads::new`].
@@ -77,14 +81,29 @@ impl<P: Payload> Threads<P> {
         files: &[BorrowedFd<'_>],
         depth: u32,
         max_bytes: u32,
+        payload: P,
+    ) -> Result<Self, TargetError> {
+        let mut target = Self::calls(files, depth, max_bytes, payload)?;
+        for _ in 0..if depth > 1 { depth } else { 0 } {
+            let shared = Arc::clone(&target.shared);
+            let builder = std::thread::Builder::new().name("seekwell-io".into());
+            let worker = builder.spawn(move || shared.serve());
+            target.workers.push(worker.map_err(setup("starting an I/O thread"))?);
+        }
+        Ok(target)
+    }
+
+    /// The same without a pool: the caller's thread makes one request after the other, however many
+    /// are outstanding.
+    ///
+    /// # Errors
+    /// As for [`Threads::new`].
+    pub fn calls(
+        files: &[BorrowedFd<'_>],
+        depth: u32,
+        max_bytes: u32,
         mut payload: P,
     ) -> Result<Self, TargetError> {
-        let setup = |what| {
-            move |e: std::io::Error| TargetError::Setup {
-                what,
-                errno: e.raw_os_error().unwrap_or(0),
-            }
-        };
         let files: Result<_, _> = files.iter().map(BorrowedFd::try_clone_to_owned).collect();
         let buffers = Buffers::new(depth, max_bytes, |buffer| payload.begin(buffer))?;
         let shared = Arc::new(Shared {
@@ -96,14 +115,7 @@ impl<P: Payload> Threads<P> {
             done: Condvar::new(),
         });
         let (workers, inline) = (Vec::new(), VecDeque::new());
-        let mut target = Self { payload, shared, workers, inline, syscalls: 0 };
-        for _ in 0..if depth > 1 { depth } else { 0 } {
-            let shared = Arc::clone(&target.shared);
-            let builder = std::thread::Builder::new().name("seekwell-io".into());
-            let worker = builder.spawn(move || shared.serve());
-            target.workers.push(worker.map_err(setup("starting an I/O thread"))?);
-        }
-        Ok(target)
+        Ok(Self { payload, shared, workers, inline, syscalls: 0 })
     }
 
     /// What requests carry.
@@ -121,6 +133,10 @@ impl<P: Payload> Threads<P> {
             }
         }
     }
+}
+
+fn setup(what: &'static str) -> impl FnOnce(std::io::Error) -> TargetError {
+    move |e| TargetError::Setup { what, errno: e.raw_os_error().unwrap_or(0) }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -208,6 +224,9 @@ impl<P: Payload> Target for Threads<P> {
         let first = out.len();
         while let Some(job) = self.inline.pop_front() {
             out.push(self.shared.perform(&job));
+            if (out.len() - first) as u32 >= until.completions {
+                break;
+            }
         }
         let mut state = lock(&self.shared.state);
         loop {
@@ -230,6 +249,10 @@ impl<P: Payload> Target for Threads<P> {
 
     fn syscalls(&self) -> u64 {
         self.syscalls
+    }
+
+    fn issuer(&self) -> Option<Issuer> {
+        Some(if self.workers.is_empty() { Issuer::Calls } else { Issuer::Pool })
     }
 }
 

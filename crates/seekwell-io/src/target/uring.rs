@@ -5,6 +5,7 @@ use super::buffers::Buffers;
 use super::payload::{Payload, Stamped};
 use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
+use crate::measurement::Issuer;
 use crate::request::{Completion, Op, Request, Tagged};
 use crate::units::Nanos;
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
@@ -220,6 +221,11 @@ impl<P: Payload> Target for Uring<P> {
 
     fn syscalls(&self) -> u64 {
         self.syscalls
+    }
+
+    fn issuer(&self) -> Option<Issuer> {
+        let handed_over = self.begin.iter().any(|flags| flags.contains(squeue::Flags::ASYNC));
+        Some(if handed_over { Issuer::RingWorkers } else { Issuer::Ring })
     }
 }
 
