@@ -22,11 +22,13 @@ impl Nanos {
     pub const MAX: Self = Self(u64::MAX);
 
     /// Whole milliseconds.
+    #[inline]
     pub const fn from_millis(ms: u64) -> Self {
         Self(ms * 1_000_000)
     }
 
     /// Whole microseconds.
+    #[inline]
     pub const fn from_micros(us: u64) -> Self {
         Self(us * 1_000)
     }
@@ -42,6 +44,7 @@ impl Nanos {
     }
 
     /// The span from `earlier` to `self`, zero when it is not earlier.
+    #[inline]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
@@ -49,12 +52,14 @@ impl Nanos {
 
 impl Add for Nanos {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Nanos {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -62,6 +67,7 @@ impl AddAssign for Nanos {
 
 impl Sub for Nanos {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
