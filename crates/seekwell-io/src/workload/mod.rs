@@ -46,6 +46,13 @@ pub trait Source {
     /// outstanding.
     fn next(&mut self, now: Nanos) -> Next;
 
+    /// Whether measuring does not begin yet although the time before it is over; asked before
+    /// `next`, until it begins.
+    #[inline]
+    fn is_warming(&mut self, _now: Nanos) -> bool {
+        false
+    }
+
     /// A request was handed to the target.
     #[inline]
     fn submitted(&mut self, _request: &Request, _at: Nanos) {}
