@@ -1,6 +1,6 @@
 //! Options that were accepted and can make no difference to their job, each with the reason.
 
-use crate::job::{Amount, Blocks, Contents, Distribution, EngineKind, Job, Kind, Warning};
+use crate::job::{Amount, Blocks, Contents, Distribution, EngineKind, Job, Kind, Repeats, Warning};
 use seekwell_io::workload::Law;
 
 /// Options, when they make no difference, and why.
@@ -143,7 +143,15 @@ const RULES: &[Rule] = &[
     },
     Rule { options: &["bs_unaligned"], idle: fixed, why: "all blocks have the same size" },
     Rule {
-        options: &["fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync", "overwrite"],
+        options: &[
+            "fsync",
+            "fdatasync",
+            "end_fsync",
+            "end_syncfs",
+            "fsync_on_close",
+            "sync",
+            "overwrite",
+        ],
         idle: |job| !job.access.kind.writes(),
         why: "the job writes nothing",
     },
@@ -155,10 +163,37 @@ const RULES: &[Rule] = &[
             "buffer_pattern",
             "buffer_compress_percentage",
             "buffer_compress_chunk",
+            "dedupe_percentage",
             "fill_device",
+            "atomic",
         ],
         idle: |job| !job.access.kind.writes(),
         why: "the job writes nothing",
+    },
+    Rule {
+        options: &["dedupe_percentage"],
+        idle: |job| job.verify.is_some(),
+        why: "verify says what blocks hold",
+    },
+    Rule {
+        options: &["dedupe_mode", "dedupe_working_set_percentage", "dedupe_global"],
+        idle: |job| job.buffers.dedupe.is_none(),
+        why: "there is no dedupe_percentage",
+    },
+    Rule {
+        options: &["dedupe_working_set_percentage", "dedupe_global"],
+        idle: |job| job.buffers.dedupe.is_some_and(|dedupe| dedupe.repeats == Repeats::Last),
+        why: "there is no dedupe_mode=working_set",
+    },
+    Rule {
+        options: &["spr_op", "spr_num_regions"],
+        idle: |job| job.random.precondition.is_none(),
+        why: "there is no sprandom",
+    },
+    Rule {
+        options: &["io_size", "loops"],
+        idle: |job| job.random.precondition.is_some(),
+        why: "sprandom says how much is written",
     },
     Rule {
         options: &["buffer_compress_chunk"],
@@ -179,6 +214,7 @@ const RULES: &[Rule] = &[
             "verify_fatal",
             "verify_dump",
             "verify_write_sequence",
+            "verify_header_seed",
             "verify_async",
             "verify_backlog",
             "verify_backlog_batch",
@@ -189,6 +225,19 @@ const RULES: &[Rule] = &[
         ],
         idle: |job| job.verify.is_none(),
         why: "there is no verify",
+    },
+    Rule {
+        options: &["verify_header_seed"],
+        idle: |job| !job.remembers() && !off(job, "verify_header_seed"),
+        why: "the seeds of what another run wrote are not known",
+    },
+    Rule {
+        options: &["verify_pattern_interval"],
+        idle: |job| {
+            let pattern = job.verify.as_ref().and_then(|verify| verify.pattern.as_ref());
+            pattern.is_none_or(|pattern| !pattern.has_offset())
+        },
+        why: "there is no verify_pattern with %o",
     },
     Rule {
         options: &["verify_backlog_batch"],
@@ -256,6 +305,7 @@ const RULES: &[Rule] = &[
         options: &[
             "log_avg_msec",
             "log_max_value",
+            "log_issue_time",
             "log_offset",
             "log_prio",
             "log_unix_epoch",
@@ -268,6 +318,11 @@ const RULES: &[Rule] = &[
         options: &["log_hist_msec", "log_hist_coarseness"],
         idle: |job| job.logs.histogram.is_none(),
         why: "there is no write_hist_log",
+    },
+    Rule {
+        options: &["write_hist_log"],
+        idle: |job| job.logs.histogram_every.0 == 0,
+        why: "there is no log_hist_msec: the log stays empty",
     },
     Rule {
         options: &["log_max_value"],

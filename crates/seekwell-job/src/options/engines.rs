@@ -48,6 +48,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("netsplice", OTHER),
     ("rdma", OTHER),
     ("cpuio", OTHER),
+    ("page_fault", OTHER),
     ("exec", "it runs programs that the job file names"),
     ("external", "it loads a library that the job file names"),
     ("cpp_null", "it loads a library that the job file names"),

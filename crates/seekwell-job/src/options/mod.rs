@@ -1,4 +1,4 @@
-//! Every option that fio 3.33 knows, and what this program does with it.
+//! Every option that fio 3.42 knows, and what this program does with it.
 
 mod engines;
 mod refused;

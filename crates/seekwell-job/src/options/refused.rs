@@ -30,11 +30,18 @@ const PROFILE: &str = "it belongs to a built-in profile, and no profile is asked
 /// Why verify's state is not kept.
 const STATE: &str = "what was written is checked in the same run; no state is kept for a later one";
 
+/// Why options of zoned devices do not matter.
+const ZONES: &str = "write pointers of zoned devices are not followed here";
+
 /// Options that make no difference.
 pub(super) const INERT: &[Spec] = &[
     inert("allow_mounted_write", Value, "the safety rules here are not a matter of the job file"),
     inert("unique_filename", Value, "it is for runs over a network"),
     inert("lockfile", Value, "files are not locked here"),
+    inert("filetype", Value, "every file is looked at before the run, whatever it is said to be"),
+    inert("job_start_clock_id", Value, "results give the start of the run, on the Unix clock"),
+    inert("recover_zbd_write_error", Value, ZONES),
+    inert("write_zone_remainder", Value, ZONES),
     inert("softrandommap", Value, "no map of used blocks is needed here, so it cannot fail"),
     inert("clocksource", Value, CLOCK),
     inert("gtod_cpu", Value, CLOCK),
@@ -62,7 +69,6 @@ pub(super) const INERT: &[Spec] = &[
     inert("log_store_compressed", Value, LOGS),
     inert("log_alternate_epoch", Value, "log times are relative, or of the Unix clock"),
     inert("log_alternate_epoch_clock_id", Value, "log times are relative, or of the Unix clock"),
-    inert("atomic", Value, "it bypasses the cache; writes are not marked atomic here"),
     inert("unit_base", Value, "results say bytes everywhere"),
     inert("userspace_reap", Value, "how completions are fetched is not a choice here"),
     inert("threads", Value, PROFILE),
@@ -75,8 +81,6 @@ pub(super) const INERT: &[Spec] = &[
 const PROGRAMS: &str = "programs named in a job file are not run";
 /// Why nobody else's identity is taken.
 const IDENTITY: &str = "run seekwell as that user, or in that control group, instead";
-/// Why data is not deduplicated.
-const DEDUPE: &str = "written data has no repeated blocks here";
 /// Why network options are refused.
 const NETWORK: &str = "it belongs to an engine for networks or remote storage";
 /// Why options of passthrough engines are refused.
@@ -91,6 +95,7 @@ pub(super) const REFUSED: &[Spec] = &[
     no("write_barrier", "Linux has no barrier writes; use fsync or fdatasync"),
     no("sync_file_range", "it makes nothing durable; use fsync or fdatasync"),
     no("uncached", "buffered reads and writes go through the page cache"),
+    no("iodepth_mode", "`seekwell bench --sweep iodepth=…` measures one depth after the other"),
     no("hipri_percentage", "polling is for all requests of a job (hipri)"),
     no("merge_blktrace_file", "merge traces with `seekwell trace convert` first"),
     no("merge_blktrace_scalars", "merge traces with `seekwell trace convert` first"),
@@ -105,15 +110,9 @@ pub(super) const REFUSED: &[Spec] = &[
     no("uid", IDENTITY),
     no("gid", IDENTITY),
     no("verify_state_load", STATE),
+    no("verify_policy", STATE),
     no("block_error_percentiles", "failed discards are counted, not made into a histogram"),
-    no("dedupe_percentage", DEDUPE),
-    no("dedupe_mode", DEDUPE),
-    no("dedupe_working_set_percentage", DEDUPE),
-    no("dedupe_global", DEDUPE),
-    no("sprandom", "preconditioning in one pass is not done"),
-    no("spr_op", "preconditioning in one pass is not done"),
-    no("spr_num_regions", "preconditioning in one pass is not done"),
-    no("spr_cs", "preconditioning in one pass is not done"),
+    no("spr_cs", "sprandom does not know of the drive's cache here; leave it out"),
     no("num_range", "several ranges in one discard are not"),
     no("fdp", COMMANDS),
     no("fdp_pli", COMMANDS),
@@ -121,6 +120,7 @@ pub(super) const REFUSED: &[Spec] = &[
     no("plids", COMMANDS),
     no("plid_select", COMMANDS),
     no("dataplacement", COMMANDS),
+    no("dp_scheme", COMMANDS),
     no("cmd_type", COMMANDS),
     no("md_per_io_size", COMMANDS),
     no("pi_act", COMMANDS),
