@@ -131,7 +131,7 @@ pub fn judge(
         let responses = repeat.ops.values().filter_map(|op| op.response.as_ref());
         let response =
             responses.map(|latency| metric.of(latency)).reduce(|a, b| Some(a?.max(b?))).flatten();
-        let moved = ["read", "write"].iter().filter_map(|op| repeat.ops.get(*op));
+        let moved = ["read", "write", "discard"].iter().filter_map(|op| repeat.ops.get(*op));
         let (mut requests, mut per_s) = (0, 0.0);
         for op in moved {
             (requests, per_s) = (requests + op.requests, per_s + op.requests_per_s);

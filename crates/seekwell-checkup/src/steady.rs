@@ -10,12 +10,12 @@ use seekwell_stats::steady::rounds;
 /// The most rounds there are.
 pub const ROUNDS: u32 = 25;
 
-/// Reads and writes a second of one round; nothing of one that gave no number.
+/// Reads, writes and discards a second of one round; nothing of one that gave no number.
 fn rate(round: &Repeat) -> Option<f64> {
     if round.invalid.as_ref().is_some_and(|why| *why != Invalid::BeforeSteady) {
         return None;
     }
-    let moved = ["read", "write"].iter().filter_map(|op| round.ops.get(*op));
+    let moved = ["read", "write", "discard"].iter().filter_map(|op| round.ops.get(*op));
     Some(moved.map(|op| op.requests_per_s).sum())
 }
 

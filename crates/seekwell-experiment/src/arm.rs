@@ -1,9 +1,10 @@
 //! What the two arms are: workload options, settings of the disk, a command, a mode.
 
 use seekwell_io::dispatch::TagPolicy;
+use seekwell_io::request::Op;
 use seekwell_io::target::Engine;
 use seekwell_io::units::{Nanos, exact, size_option, time_option};
-use seekwell_io::workload::{Pace, Pattern, Rw, SizeShare, Workload};
+use seekwell_io::workload::{Discards, Pace, Pattern, Rw, SizeShare, Workload};
 use serde::{Deserialize, Serialize};
 
 /// The workload of an arm and how it is issued: `seekwell bench`'s options.
@@ -90,6 +91,10 @@ impl Options {
             Rw::Write => "sequential write".to_owned(),
             Rw::RandRead => "random read".to_owned(),
             Rw::RandWrite => "random write".to_owned(),
+            Rw::Trim => "sequential discard".to_owned(),
+            Rw::RandTrim => "random discard".to_owned(),
+            Rw::TrimWrite => "sequential discard and write".to_owned(),
+            Rw::RandTrimWrite => "random discard and write".to_owned(),
             Rw::ReadWrite => format!("sequential mix, {mixed} % reads,"),
             Rw::RandRw => format!("random mix, {mixed} % reads,"),
         };
@@ -114,14 +119,23 @@ impl Options {
     pub fn read_percent(&self) -> u8 {
         match self.rw {
             Rw::Read | Rw::RandRead => 100,
-            Rw::Write | Rw::RandWrite => 0,
             Rw::ReadWrite | Rw::RandRw => self.mix_read_percent,
+            _ => 0,
+        }
+    }
+
+    /// What most of its requests do, as in the names of metrics.
+    pub fn main_op(&self) -> &'static str {
+        match self.rw.discards() {
+            Discards::All => Op::Discard.name(),
+            _ if self.read_percent() > 0 => Op::Read.name(),
+            _ => Op::Write.name(),
         }
     }
 
     /// Whether it changes what the target holds.
     pub fn writes(&self) -> bool {
-        self.read_percent() < 100
+        self.read_percent() < 100 || !self.rw.discards().is_none()
     }
 
     /// The workload over `region_bytes` from the offset on, with this seed. `direct` is whether the
@@ -131,6 +145,7 @@ impl Options {
         Workload {
             pattern: if self.rw.is_random() { self.distribution } else { Pattern::Sequential },
             read_percent: self.read_percent(),
+            discards: self.rw.discards(),
             sizes: vec![SizeShare { bytes: self.block_bytes, weight: 1 }],
             align_bytes: 0,
             pace: match self.rate_iops {

@@ -20,7 +20,7 @@ classify!(UnknownMetric: Usage);
 /// Every metric a run can give, by name.
 pub fn names() -> Vec<String> {
     let mut all = Vec::new();
-    for op in ["read", "write", "flush"] {
+    for op in ["read", "write", "flush", "discard"] {
         all.push(format!("{op}.requests_per_s"));
         if op != "flush" {
             all.push(format!("{op}.rate_bytes_per_s"));
@@ -68,7 +68,7 @@ pub fn default_margin(metric: &str) -> Margin {
 /// the arms differ in the size of a request; the 99th percentile of response times where requests
 /// arrive at a rate that is given.
 pub fn default_metric(a: &Options, b: &Options) -> String {
-    let op = if a.read_percent() > 0 && b.read_percent() > 0 { "read" } else { "write" };
+    let op = if a.main_op() == "read" { b.main_op() } else { a.main_op() };
     let what = if a.rate_iops.is_some() && b.rate_iops.is_some() {
         "response_ns_p99"
     } else if a.block_bytes != b.block_bytes {

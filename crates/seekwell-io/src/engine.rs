@@ -298,7 +298,7 @@ impl<'s, S: Source> Loop<'s, S> {
         control: &Control,
     ) -> Result<bool, EngineError> {
         let now = target.now();
-        if !self.measuring && now >= self.ramp_end {
+        if !self.measuring && now >= self.ramp_end && !self.source.is_warming(now) {
             self.begin(target, now);
         }
         if self.feed.is_due(now) {

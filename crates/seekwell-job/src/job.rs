@@ -9,10 +9,15 @@ mod observe;
 mod pace;
 mod place;
 
-pub use data::{Buffers, Checksum, Contents, Pattern, PatternPart, TrimCheck, Verify};
-pub use observe::{Errors, LatencyTarget, Logs, Metric, Percentiles, Report, SteadyState, Unify};
+pub use data::{
+    Buffers, Checksum, Contents, Dedupe, Pattern, PatternPart, Repeats, TrimCheck, Verify,
+};
+pub use observe::{
+    Errors, LatencyTarget, Logs, Metric, Percentiles, Report, SteadyState, Unify, WindowValue,
+};
 pub use pace::{
-    Distribution, Hints, Process, Random, RandomGenerator, Rate, ThinkAt, Thinktime, Zone,
+    Distribution, Hints, Precondition, Process, Random, RandomGenerator, Rate, ThinkAt, Thinktime,
+    Zone,
 };
 pub use place::{
     Amount, Creation, Fallocate, Files, FixedRange, Service, ServiceOrder, Strided, Zoned,
@@ -147,6 +152,8 @@ pub struct Job {
     pub rate: Rate,
     /// Pauses between requests.
     pub thinktime: Option<Thinktime>,
+    /// Turns of an empty loop after each request.
+    pub thinkcycles: u32,
     /// How requests are handed to the kernel.
     pub engine: Engine,
     /// What makes writes durable.
@@ -370,6 +377,8 @@ pub struct Timing {
     pub time_based: bool,
     /// Runs this long before it is measured; comes before `runtime`.
     pub ramp: Nanos,
+    /// Transfers this many bytes before it is measured, with those it is reported with; 0 for none.
+    pub ramp_bytes: u64,
 }
 
 /// fio's name for the way requests are handed over.
@@ -444,6 +453,8 @@ pub struct Engine {
     pub offload: bool,
     /// Past the page cache (`direct=1` or `buffered=0`).
     pub direct: bool,
+    /// Writes are done whole or not at all, also when power fails (`RWF_ATOMIC`).
+    pub atomic: bool,
 }
 
 /// How writes are opened.
@@ -456,6 +467,13 @@ pub enum OpenSync {
     Sync,
     /// `O_DSYNC`.
     Dsync,
+}
+
+impl Durability {
+    /// Whether files are synced when the job is done.
+    pub const fn syncs_at_end(self) -> bool {
+        self.end_fsync || self.fsync_on_close || self.end_syncfs
+    }
 }
 
 /// What makes writes durable.
@@ -471,6 +489,8 @@ pub struct Durability {
     pub end_fsync: bool,
     /// An `fsync` at each close.
     pub fsync_on_close: bool,
+    /// A `syncfs` of each file system when the job is done.
+    pub end_syncfs: bool,
 }
 
 /// A share of requests against other jobs of the same flow.

@@ -231,6 +231,10 @@ impl Layout {
             uses.push(Use { place, region });
         }
         let whole = whole(&uses);
+        if let Some(rule) = job.random.precondition {
+            let block = u64::from(job.min_block().max(1));
+            return Ok((uses, rule.physical_blocks(whole / block).saturating_mul(block)));
+        }
         let amount = match job.files.file_bytes {
             Some(_) => job.extent.io_size.or(job.extent.size),
             None => job.extent.io_size,

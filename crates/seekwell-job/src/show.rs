@@ -47,8 +47,11 @@ fn facts(job: &Job) -> Vec<(&'static str, String)> {
     facts.push(("engine", engine(&job.engine)));
     facts.push(("starts", starts(job)));
     facts.push(("ends", ends(job)));
-    if job.timing.ramp > Nanos::ZERO {
-        facts.push(("measures", format!("after the first {}", job.timing.ramp)));
+    let (ramp, moved) = (job.timing.ramp, job.timing.ramp_bytes);
+    let ramp = (ramp > Nanos::ZERO).then(|| ramp.to_string());
+    let ramp: Vec<String> = ramp.into_iter().chain((moved > 0).then(|| bytes(moved))).collect();
+    if !ramp.is_empty() {
+        facts.push(("measures", format!("after the first {}", ramp.join(" or "))));
     }
     if job.access.random && job.replay.is_none() {
         facts.push(("offsets", offsets(job)));
@@ -178,7 +181,13 @@ fn offsets(job: &Job) -> String {
         Distribution::Law(Law::Zoned(_)) | Distribution::Zoned(_) => "by zones".to_owned(),
         Distribution::Sequence { blocks, .. } => format!("in a given order of {}", blocks.len()),
     };
-    if job.random.once_each { format!("{law}, each block once") } else { law }
+    match job.random.precondition {
+        Some(rule) => {
+            format!("each block once, and some again, in {} regions (sprandom)", rule.regions)
+        }
+        None if job.random.once_each => format!("{law}, each block once"),
+        None => law,
+    }
 }
 
 /// The files, and what is done there.

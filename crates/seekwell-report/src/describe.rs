@@ -7,7 +7,7 @@ use crate::suite;
 use crate::text::clean;
 use crate::units::{capacity, iops, percent};
 use seekwell_inspect::{Device, DeviceKind, Fact, Inspection, TargetKind};
-use seekwell_runs::{Medium, RunDocument, Work};
+use seekwell_runs::{Medium, Phase, RunDocument, Work};
 
 fn value(fact: Option<&Fact<String>>) -> Option<String> {
     fact.map(|f| clean(&f.value)).filter(|v| !v.is_empty())
@@ -158,6 +158,10 @@ pub fn sentence(document: &RunDocument) -> String {
         }
         [] => suite::sentence(document)
             .or_else(|| jobs(document))
+            .or_else(|| {
+                let mut drawn = document.phases.iter().filter(|p| p.workload.drawn().is_some());
+                Some(format!("{who} made {}.", drawn.find_map(made)?))
+            })
             .unwrap_or_else(|| "Nothing was measured.".to_owned()),
         [one] => format!("{who} {one}."),
         [some @ .., last] => format!("{who} {}, and {last}.", some.join(", ")),
@@ -170,14 +174,7 @@ fn jobs(document: &RunDocument) -> Option<String> {
     const NAMED: usize = 3;
     let told = document.phases.iter().filter_map(|phase| {
         let Work::Job(job) = &phase.workload else { return None };
-        let made = [("read", "reads"), ("write", "writes"), ("discard", "discards")];
-        let made = made.into_iter().filter_map(|(op, word)| {
-            let rate = phase.median(&format!("{op}.requests_per_s"))?;
-            Some(format!("{} {word} a second", iops(rate)))
-        });
-        let made: Vec<String> = made.collect();
-        (!made.is_empty())
-            .then(|| format!("{} made {}", clean(&job.jobs.join("+")), made.join(" and ")))
+        Some(format!("{} made {}", clean(&job.jobs.join("+")), made(phase)?))
     });
     let told: Vec<String> = told.collect();
     let more = match told.len().saturating_sub(NAMED) {
@@ -186,6 +183,16 @@ fn jobs(document: &RunDocument) -> Option<String> {
     };
     let named = told.get(..NAMED.min(told.len()))?.join("; ");
     (!named.is_empty()).then(|| format!("Of the jobs, {named}{more}."))
+}
+
+/// How many requests of each kind a phase made in a second; none where it was too short for that.
+fn made(phase: &Phase) -> Option<String> {
+    let kinds = [("read", "reads"), ("write", "writes"), ("discard", "discards")];
+    let kinds = kinds.into_iter().filter_map(|(op, word)| {
+        let rate = phase.median(&format!("{op}.requests_per_s"))?;
+        Some(format!("{} {word} a second", iops(rate)))
+    });
+    kinds.reduce(|all, one| format!("{all} and {one}"))
 }
 
 /// Whose figures these are, where they are not a disk's: a word and a clause.

@@ -98,6 +98,7 @@ fn sequential_phase<'a>(
     let fits = |w: &Workload| {
         w.pattern == Pattern::Sequential
             && w.read_percent == reads
+            && w.discards.is_none()
             && w.flush_every == 0
             && w.sizes.iter().all(|s| s.bytes >= 64 << 10)
     };

@@ -5,6 +5,8 @@
 mod beside_fio;
 #[path = "common/mod.rs"]
 mod common;
+#[path = "jobs/contents.rs"]
+mod contents;
 #[path = "jobs/iolog.rs"]
 mod iolog;
 #[path = "jobs/laws.rs"]

@@ -267,3 +267,60 @@ fn hung_writes_end_at_the_second_signal() {
     });
     assert_eq!(status.unwrap().code(), Some(130));
 }
+
+#[test]
+fn discards_reach_a_device_only_with_its_serial_and_are_counted_as_such() {
+    let Some(disk) = common::Loop::new(64 << 20) else { return };
+    let (home, serial) = (home(), disk.backing.to_str().unwrap());
+    std::fs::write(&disk.backing, vec![0; 64 << 20]).unwrap();
+    let bench = |rw: &str, more: &[&str]| {
+        let rw = format!("--rw={rw}");
+        let mut args = vec!["bench", &rw, "--on", &disk.device, "--bs=64k", "--iodepth=4"];
+        args.extend(["--runtime=600ms", "--no-keep", "--json"]);
+        args.extend(more);
+        run(home.path(), &args)
+    };
+    let blocks = || {
+        use std::os::unix::fs::MetadataExt;
+        tool("sync", &[]);
+        std::fs::metadata(&disk.backing).unwrap().blocks()
+    };
+    let full = blocks();
+    for rw in ["trim", "randtrim", "trimwrite", "randtrimwrite"] {
+        let refused = bench(rw, &[]);
+        assert_eq!((refused.status, refused.out.as_str()), (3, ""), "{}", refused.err);
+    }
+    assert_eq!(blocks(), full, "nothing was discarded");
+    for (rw, writes) in [("trim", false), ("randtrim", false), ("randtrimwrite", true)] {
+        let ran = bench(rw, &["--destroy", serial]);
+        assert_eq!(ran.status, 0, "{rw}: {}", ran.err);
+        let document = ran.json();
+        let phase = &document["phases"][0];
+        let count = |op: &str| phase["repeats"][0]["ops"][op]["requests"].as_u64().unwrap_or(0);
+        assert!(count("discard") > 10 && count("read") == 0, "{rw}: {phase}");
+        assert_eq!(count("write") > 10, writes, "{rw}: {phase}");
+        assert!(number(&phase["metrics"]["discard.requests_per_s"]["median"]) > 10.0);
+        let which = if writes { "before-writes" } else { "all" };
+        assert_eq!(phase["workload"]["discards"], which, "{rw}");
+        if rw == "trim" {
+            assert!(blocks() < full / 8, "the device kept {} of {full} blocks", blocks());
+        }
+    }
+}
+
+#[test]
+fn discards_of_a_temporary_file_and_of_a_modelled_disk_are_measured() {
+    let Some(dir) = Place::with_room(ROOM) else { return };
+    let home = home();
+    let folder = dir.path().to_str().unwrap();
+    for (target, rw) in [(folder, "randtrim"), (folder, "trimwrite"), ("sata-ssd.toml", "randtrim")]
+    {
+        let rw = format!("--rw={rw}");
+        let args = ["bench", &rw, "--on", target, "--size=64M", "--runtime=600ms", "--json"];
+        let ran = run(home.path(), &args);
+        assert_eq!(ran.status, 0, "{target}: {}", ran.err);
+        let metrics = &ran.json()["phases"][0]["metrics"];
+        assert!(number(&metrics["discard.requests_per_s"]["median"]) > 1.0, "{target}");
+    }
+    assert_eq!(names(dir.path()), Vec::<String>::new());
+}

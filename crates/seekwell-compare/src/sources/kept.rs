@@ -3,7 +3,7 @@
 
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use seekwell_io::request::Op;
-use seekwell_io::workload::{Pace, Pattern, Workload};
+use seekwell_io::workload::{Discards, Pace, Pattern, Workload};
 use seekwell_runs::{Medium, Phase, Replay, ReplayMode, RunDocument, SuiteStep, Work};
 use std::collections::BTreeMap;
 
@@ -150,6 +150,11 @@ pub fn identity(w: &Workload) -> BTreeMap<String, String> {
         (Pattern::Sequential, None) => "sequential".to_owned(),
         _ => "random".to_owned(),
     };
+    let discards = match w.discards {
+        Discards::None => None,
+        Discards::All => Some("all"),
+        Discards::BeforeWrites => Some("before writes"),
+    };
     let fields = [
         ("pattern", pattern),
         ("read_percent", w.read_percent.to_string()),
@@ -165,7 +170,8 @@ pub fn identity(w: &Workload) -> BTreeMap<String, String> {
         ("ramp_ns", w.ramp_ns.0.to_string()),
         ("requests", w.requests.to_string()),
     ];
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let discards = discards.map(|which| ("discards", which.to_owned()));
+    fields.into_iter().chain(discards).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// A metric of a run document in words, `read latency p99`; `None` for a name this version does not

@@ -88,7 +88,7 @@ fn limited(input: &Observed<'_>) -> Cause {
 }
 
 fn fell(input: &Observed<'_>) -> Cause {
-    let writes = |p: &&Phase| p.workload.drawn().is_some_and(|w| w.read_percent == 0);
+    let writes = |p: &&Phase| p.workload.drawn().is_some_and(|w| w.only_writes());
     let falls = input
         .phases()
         .iter()

@@ -18,6 +18,12 @@ pub trait Payload {
         false
     }
 
+    /// Whether each write is done whole or not at all, also when power fails (`RWF_ATOMIC`).
+    #[inline]
+    fn atomic(&self) -> bool {
+        false
+    }
+
     /// Fills the buffer of a slot once, when the target is made.
     fn begin(&mut self, buffer: &mut [u8]);
 
@@ -43,6 +49,12 @@ pub trait Payload {
     /// Whether [`Payload::done`] looks at completions at all; a constant, so that targets leave the
     /// call out where it does not.
     const LOOKS: bool = false;
+}
+
+/// Flags of a write. A durable one goes out as FUA, or as write and flush where the device has none.
+pub(super) fn write_flags(payload: &impl Payload, request: &Request) -> i32 {
+    let flag = |set, flag| if set { flag } else { 0 };
+    flag(payload.atomic(), libc::RWF_ATOMIC) | flag(request.durable, libc::RWF_DSYNC)
 }
 
 /// Stamps are this far apart.

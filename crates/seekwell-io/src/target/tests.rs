@@ -1,10 +1,10 @@
 //! The real targets on real files.
 
-use super::{Stamped, Target, TargetError, Threads, Uring};
+use super::{Payload, Stamped, Target, TargetError, Threads, Uring};
 use crate::dispatch::Unlimited;
 use crate::engine::{Control, run};
 use crate::measurement::{FailureKind, Measurement, Stopped};
-use crate::request::Op;
+use crate::request::{Op, Request, Tagged};
 use crate::units::Nanos;
 use crate::workload::{Pattern, Workload};
 use std::fs::File;
@@ -146,4 +146,40 @@ fn writing_through_a_descriptor_opened_for_reading_fails_with_the_kernels_errno(
         assert_eq!(kind, FailureKind::Errno { errno: libc::EBADF }, "{name}");
         assert_eq!(m.op(Op::Write).requests, 0, "{name}");
     });
+}
+
+/// Zeroes, written atomically.
+struct Atomic;
+
+impl Payload for Atomic {
+    fn place(&self, request: &Request) -> (u32, u64) {
+        (0, request.offset)
+    }
+
+    fn atomic(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, buffer: &mut [u8]) {
+        buffer.fill(0);
+    }
+
+    fn prepare(&mut self, _: &Tagged, _: &mut [u8]) {}
+}
+
+#[test]
+fn both_engines_ask_the_kernel_for_atomic_writes() {
+    // Through the page cache no file has them, and so the kernel refuses: it was asked.
+    let file = file();
+    let workload = requests(Pattern::Random, 0, 4096, 2, 10);
+    let files = [file.as_fd()];
+    let check = |name: &str, measured: Measurement| {
+        let failure = measured.first_failure.unwrap_or_else(|| panic!("{name} wrote"));
+        assert_eq!(failure.kind, FailureKind::Errno { errno: libc::EOPNOTSUPP }, "{name}");
+    };
+    check("threads", measure(&workload, &mut Threads::with(&files, 2, 4096, Atomic).unwrap()));
+    match Uring::with(&files, 2, 4096, Atomic) {
+        Ok(mut uring) => check("io_uring", measure(&workload, &mut uring)),
+        Err(e) => eprintln!("skipped: {e}"),
+    }
 }

@@ -3,7 +3,7 @@
 //! complete each request within the call.
 
 use super::buffers::Buffers;
-use super::payload::{Payload, Stamped};
+use super::payload::{Payload, Stamped, write_flags};
 use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
 use crate::measurement::Issuer;
@@ -40,6 +40,7 @@ struct Job {
     file: u32,
     at: u64,
     data_only: bool,
+    flags: i32,
     buffer: usize,
 }
 
@@ -178,9 +179,9 @@ fn perform(fd: RawFd, job: &Job) -> Result<u32, i32> {
     let moved = unsafe {
         match request.op {
             Op::Read => libc::pread(fd, buffer.cast(), len, at),
-            Op::Write if request.durable => {
+            Op::Write if job.flags != 0 => {
                 let part = libc::iovec { iov_base: buffer.cast(), iov_len: len };
-                libc::pwritev2(fd, &raw const part, 1, at, libc::RWF_DSYNC)
+                libc::pwritev2(fd, &raw const part, 1, at, job.flags)
             }
             Op::Write => libc::pwrite(fd, buffer.cast(), len, at),
             Op::Flush if job.data_only => libc::fdatasync(fd) as isize,
@@ -205,7 +206,8 @@ impl<P: Payload> Target for Threads<P> {
             let (file, at) = payload.place(request);
             let data_only = payload.data_only(request);
             let buffer = buffers.of(tagged.slot) as usize;
-            Job { tagged: *tagged, file, at, data_only, buffer }
+            let flags = write_flags(payload, request);
+            Job { tagged: *tagged, file, at, data_only, flags, buffer }
         });
         if self.workers.is_empty() {
             self.inline.extend(jobs);

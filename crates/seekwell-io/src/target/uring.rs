@@ -2,11 +2,11 @@
 //! submit and to reap, request slot = buffer slot = user data.
 
 use super::buffers::Buffers;
-use super::payload::{Payload, Stamped};
+use super::payload::{Payload, Stamped, write_flags};
 use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
 use crate::measurement::Issuer;
-use crate::request::{Completion, Op, Request, Tagged};
+use crate::request::{Completion, Op, Tagged};
 use crate::units::Nanos;
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
@@ -80,7 +80,8 @@ impl<P: Payload> Uring<P> {
         // SAFETY: the region outlives the ring (field order) and is not unmapped or moved before.
         let registered = unsafe { ring.submitter().register_buffers(&[iovec]) };
         // Refused where the buffers exceed RLIMIT_MEMLOCK: the ring works without registering them.
-        let registered_buffers = registered.is_ok();
+        // The kernel takes atomic writes only from buffers that are not registered.
+        let registered_buffers = registered.is_ok() && !payload.atomic();
         let clock = Clock::real();
         Ok(Self { ring, buffers, payload, registered_buffers, begin, clock, syscalls: 0 })
     }
@@ -100,11 +101,11 @@ impl<P: Payload> Uring<P> {
             (Op::Read, false) => opcode::Read::new(file, buffer, len).offset(at).build(),
             (Op::Write, true) => opcode::WriteFixed::new(file, buffer, len, 0)
                 .offset(at)
-                .rw_flags(durability(request))
+                .rw_flags(write_flags(&self.payload, request))
                 .build(),
             (Op::Write, false) => opcode::Write::new(file, buffer, len)
                 .offset(at)
-                .rw_flags(durability(request))
+                .rw_flags(write_flags(&self.payload, request))
                 .build(),
             (Op::Flush, _) if self.payload.data_only(request) => {
                 opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build()
@@ -144,11 +145,6 @@ impl<P: Payload> Uring<P> {
             },
         }
     }
-}
-
-/// A durable write goes out as FUA, or as write and flush where the device has none.
-const fn durability(request: &Request) -> i32 {
-    if request.durable { libc::RWF_DSYNC } else { 0 }
 }
 
 /// Builds a ring with the cheapest completion delivery the kernel has: deferred task work (6.1),

@@ -1,11 +1,12 @@
 //! From a workload to its requests, for one thread.
 
 use super::draw::{below, exponential};
-use super::{Next, Pace, SizeShare, Source, Spread, Workload};
-use crate::request::{Op, Request};
+use super::{Discards, Next, Pace, SizeShare, Source, Spread, Workload};
+use crate::request::{Completion, Op, Request};
 use crate::units::Nanos;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::VecDeque;
 
 /// Draws requests. Equal workload, thread and times asked give equal requests, on any machine.
 #[derive(Debug)]
@@ -16,6 +17,11 @@ pub struct Generator {
     align: u64,
     region_end: u64,
     read_percent: u8,
+    discards: Discards,
+    /// Blocks that are discarded and still to be written.
+    discarded: VecDeque<(u64, u32)>,
+    /// Discards outstanding.
+    discarding: u32,
     sizes: Vec<SizeShare>,
     weight_sum: u64,
     left: u64,
@@ -69,6 +75,9 @@ impl Generator {
             align,
             region_end,
             read_percent: workload.read_percent,
+            discards: workload.discards,
+            discarded: VecDeque::new(),
+            discarding: 0,
             weight_sum: workload.sizes.iter().map(|s| u64::from(s.weight)).sum(),
             sizes: workload.sizes.clone(),
             left: if workload.requests == 0 { u64::MAX } else { workload.requests },
@@ -79,8 +88,20 @@ impl Generator {
         }
     }
 
+    /// Counts a write towards the next flush.
+    #[inline]
+    const fn wrote(&mut self, now: Nanos) {
+        if self.unflushed == 0 {
+            self.first_unflushed = now;
+        }
+        self.unflushed += (self.flush_every > 0) as u32;
+    }
+
     #[inline]
     fn op(&mut self) -> Op {
+        if self.discards != Discards::None {
+            return Op::Discard;
+        }
         let read = match self.read_percent {
             100 => true,
             0 => false,
@@ -135,8 +156,15 @@ impl Source for Generator {
                 durable: false,
             });
         }
+        if let Some((offset, len)) = self.discarded.pop_front() {
+            self.wrote(now);
+            let op = Op::Write;
+            return Next::Request(Request { op, offset, len, wanted: None, id: 0, durable: false });
+        }
         if self.left == 0 {
-            return Next::Done;
+            // A discard that is outstanding is followed by a write.
+            let more = self.discards == Discards::BeforeWrites && self.discarding > 0;
+            return if more { Next::NotBefore(Nanos::MAX) } else { Next::Done };
         }
         let wanted = match &mut self.arrivals {
             None => None,
@@ -153,13 +181,22 @@ impl Source for Generator {
         self.left -= 1;
         let len = self.size();
         let op = self.op();
-        if op == Op::Write {
-            if self.unflushed == 0 {
-                self.first_unflushed = now;
-            }
-            self.unflushed += u32::from(self.flush_every > 0);
+        match op {
+            Op::Write => self.wrote(now),
+            Op::Discard => self.discarding += 1,
+            Op::Read | Op::Flush => {}
         }
         Next::Request(Request { op, offset: self.offset(len), len, wanted, id: 0, durable: false })
+    }
+
+    #[inline]
+    fn completed(&mut self, request: &Request, _: Nanos, _: &Completion) {
+        if request.op == Op::Discard {
+            self.discarding -= 1;
+            if self.discards == Discards::BeforeWrites {
+                self.discarded.push_back((request.offset, request.len));
+            }
+        }
     }
 }
 

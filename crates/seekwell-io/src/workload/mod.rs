@@ -18,7 +18,7 @@ pub use cover::{Cover, Drawn};
 pub use draw::{below, exponential};
 pub use generator::Generator;
 pub use permutation::Permutation;
-pub use rw::Rw;
+pub use rw::{Discards, Rw};
 pub use spread::{Law, Spread, Zone};
 pub use together::Together;
 
@@ -45,6 +45,13 @@ pub trait Source {
     /// alone answers [`Next::NotBefore`] with [`Nanos::MAX`], and only while something is
     /// outstanding.
     fn next(&mut self, now: Nanos) -> Next;
+
+    /// Whether measuring does not begin yet although the time before it is over; asked before
+    /// `next`, until it begins.
+    #[inline]
+    fn is_warming(&mut self, _now: Nanos) -> bool {
+        false
+    }
 
     /// A request was handed to the target.
     #[inline]
@@ -171,6 +178,9 @@ pub struct Workload {
     pub pattern: Pattern,
     /// Share of reads among reads and writes, 0 to 100.
     pub read_percent: u8,
+    /// Which requests discard. Where some do, `read_percent` is 0.
+    #[serde(default, skip_serializing_if = "Discards::is_none")]
+    pub discards: Discards,
     /// Request sizes; offsets are multiples of the smallest unless `align_bytes` says otherwise.
     pub sizes: Vec<SizeShare>,
     /// Offsets are multiples of this many bytes; 0 means the smallest size.
@@ -211,6 +221,7 @@ impl Workload {
         Self {
             pattern,
             read_percent,
+            discards: Discards::None,
             sizes: vec![SizeShare { bytes, weight: 1 }],
             align_bytes: 0,
             pace: Pace::Closed { depth },
@@ -241,7 +252,12 @@ impl Workload {
 
     /// Whether it changes what the target holds.
     pub fn destroys(&self) -> bool {
-        self.read_percent < 100
+        self.read_percent < 100 || !self.discards.is_none()
+    }
+
+    /// Whether it makes requests of one kind, and those are writes.
+    pub fn only_writes(&self) -> bool {
+        self.read_percent == 0 && self.discards.is_none()
     }
 
     /// Refuses what cannot be run.
@@ -262,6 +278,9 @@ impl Workload {
         }
         if self.read_percent > 100 {
             return bad("read_percent", self.read_percent.to_string(), "0 to 100");
+        }
+        if self.read_percent > 0 && !self.discards.is_none() {
+            return bad("read_percent", self.read_percent.to_string(), "0 where requests discard");
         }
         if !(1..=4096).contains(&self.pace.depth()) {
             return bad("depth", self.pace.depth().to_string(), "1 to 4096");

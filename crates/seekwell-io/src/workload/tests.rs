@@ -1,7 +1,10 @@
 //! Properties of what is generated.
 
-use super::{Generator, Next, Pace, Pattern, SizeShare, Source, Workload};
+use super::{Discards, Generator, Next, Pace, Pattern, SizeShare, Source, Workload};
+use crate::dispatch::Unlimited;
+use crate::engine::{Control, run};
 use crate::request::{Op, Request};
+use crate::target::{Fixed, Served};
 use crate::units::Nanos;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -121,4 +124,26 @@ fn what_cannot_be_run_is_refused_with_the_field_and_its_value() {
     workload.check().unwrap();
     workload.pace = Pace::Closed { depth: 0 };
     assert!(workload.check().unwrap_err().to_string().contains("depth is 0"));
+}
+
+#[test]
+fn a_block_is_written_once_its_discard_is_done_and_every_discard_has_its_write() {
+    let mut workload = Workload::closed(Pattern::Random, 0, 4096, 4, 1 << 30);
+    workload.discards = Discards::BeforeWrites;
+    (workload.requests, workload.runtime_ns) = (100, Nanos::ZERO);
+    let mut seen = Vec::new();
+    let mut target = Fixed::new(4, |request| {
+        seen.push((request.op, request.offset));
+        Served::whole(request, Nanos::from_micros(10))
+    });
+    let rule = &mut Unlimited::default();
+    let measured = run(&workload, 0, &mut target, rule, &Control::default()).unwrap();
+    drop(target);
+    let counts = [Op::Discard, Op::Write, Op::Read].map(|op| measured.op(op).requests);
+    assert_eq!(counts, [100, 100, 0]);
+    for (at, (_, offset)) in seen.iter().enumerate().filter(|(_, (op, _))| *op == Op::Write) {
+        assert!(seen[..at].contains(&(Op::Discard, *offset)));
+    }
+    workload.read_percent = 50;
+    assert!(workload.check().unwrap_err().to_string().contains("0 where requests discard"));
 }

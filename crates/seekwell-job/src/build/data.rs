@@ -2,7 +2,10 @@
 
 use super::asked::Asked;
 use crate::error::JobError;
-use crate::job::{Access, Blocks, Buffers, By, Checksum, Contents, Pattern, TrimCheck, Verify};
+use crate::job::{
+    Access, Amount, Blocks, Buffers, By, Checksum, Contents, Dedupe, Pattern, Repeats, TrimCheck,
+    Verify,
+};
 use crate::surroundings::Surroundings;
 use crate::value;
 
@@ -16,11 +19,31 @@ fn pattern(
     asked.parse(name, |text, _| value::pattern(text, offset, |path| (around.read)(path).ok()))
 }
 
+/// How writes repeat data; `least` is the smallest write.
+pub(super) fn dedupe(asked: &Asked<'_>, least: u32) -> Result<Option<Dedupe>, JobError> {
+    let percent = asked.percent("dedupe_percentage")?.unwrap_or(0);
+    let share = asked.percent("dedupe_working_set_percentage")?.unwrap_or(5);
+    let shared = asked.flag("dedupe_global", false)?;
+    let set = asked.word("dedupe_mode", &[("repeat", false), ("working_set", true)], false)?;
+    if percent == 0 {
+        return Ok(None);
+    }
+    let repeats = match (set, asked.amount("size")?) {
+        (false, _) => Repeats::Last,
+        (true, Some(Amount::Bytes(bytes))) if asked.count("nrfiles", 0, 1)? <= 1 => {
+            let bytes = (u128::from(bytes) * u128::from(share) / 100) as u64;
+            Repeats::Set { writes: (bytes / u64::from(least.max(1))).max(1), shared }
+        }
+        (true, _) => return Err(asked.bad_option("dedupe_mode", "a size in bytes, and one file")),
+    };
+    Ok(Some(Dedupe { percent, repeats }))
+}
+
 /// What written blocks hold. What holds where several are given is as in fio.
 pub(super) fn buffers(
     asked: &Asked<'_>,
     access: &Access,
-    verified: bool,
+    (verified, dedupe): (bool, Option<Dedupe>),
     around: &Surroundings,
 ) -> Result<Buffers, JobError> {
     let percent = asked.percent("buffer_compress_percentage")?;
@@ -36,7 +59,7 @@ pub(super) fn buffers(
         None => Contents::Random,
     };
     let compressed = percent.is_some_and(|percent| percent > 0 && percent < 100);
-    let refill = compressed || verified || (patterned && access.kind.reads());
+    let refill = compressed || verified || dedupe.is_some() || (patterned && access.kind.reads());
     let scramble = !(patterned || zero && !asked.has("scramble_buffers"));
     Ok(Buffers {
         contents,
@@ -44,6 +67,7 @@ pub(super) fn buffers(
         scramble: asked.flag("scramble_buffers", true)? && scramble,
         compress_percent: percent.filter(|_| compressed),
         compress_chunk_bytes: if chunk == 0 { 512 } else { chunk },
+        dedupe,
     })
 }
 
@@ -81,6 +105,7 @@ pub(super) fn verify(
     let implied = pattern.is_some().then_some(Checksum::Meta);
     let checksum = asked.word("verify", SUMS, implied)?;
     let interval = asked.number("verify_interval", 80, u64::from(u32::MAX))?.map(|i| i as u32);
+    let pattern_interval = asked.number("verify_pattern_interval", 0, u64::from(u32::MAX))?;
     let backlog = asked.number("verify_backlog", 0, i64::MAX as u64)?.filter(|n| *n > 0);
     let batch = asked.count("verify_backlog_batch", 0, 0)?;
     let percent = asked.percent("trim_percentage")?.unwrap_or(0);
@@ -93,11 +118,13 @@ pub(super) fn verify(
     let mut verify = Verify {
         checksum: checksum.unwrap_or(Checksum::Null),
         pattern,
+        pattern_interval_bytes: pattern_interval.filter(|n| *n > 0).map(|n| n as u32),
         read_back: asked.flag("do_verify", true)?,
         only: asked.flag("verify_only", false)?,
         interval_bytes: None,
         offset_bytes: asked.number("verify_offset", 40, u64::from(u32::MAX))?.unwrap_or(0) as u32,
         sequence: asked.flag("verify_write_sequence", true)?,
+        header_seed: asked.flag("verify_header_seed", true)?,
         fatal: asked.flag("verify_fatal", false)?,
         dump: asked.flag("verify_dump", false)?,
         threads: asked.count("verify_async", 0, 0)?,

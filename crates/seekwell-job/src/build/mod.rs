@@ -166,6 +166,7 @@ fn job(asked: &Asked<'_>, options: &Options, around: &Surroundings) -> Result<Jo
     let blocks = what::blocks(asked)?;
     let align_bytes = what::alignment(asked, &access, &blocks)?;
     let verify = data::verify(asked, &access, &blocks, around)?;
+    let dedupe = data::dedupe(asked, blocks.write.min())?;
     let zones = place::zones(asked)?;
     let job = Job {
         name: asked.text("name").unwrap_or_else(|| asked.job.to_owned()),
@@ -178,12 +179,13 @@ fn job(asked: &Asked<'_>, options: &Options, around: &Surroundings) -> Result<Jo
         files: place::files(asked)?,
         extent: place::extent(asked)?,
         timing: what::timing(asked)?,
-        random: pace::random(asked, &blocks, &align_bytes)?,
+        random: pace::random(asked, (&access, &blocks), &align_bytes)?,
         rate: pace::rate(asked)?,
         thinktime: pace::thinktime(asked)?,
+        thinkcycles: asked.count("thinkcycles", 0, 0)?,
         engine,
         durability: what::durability(asked)?,
-        buffers: data::buffers(asked, &access, verify.is_some(), around)?,
+        buffers: data::buffers(asked, &access, (verify.is_some(), dedupe), around)?,
         verify,
         strided: zones.0,
         zoned: zones.1,
@@ -275,7 +277,7 @@ mod tests {
         let asked = Asked::new("a", &origin, &options).unwrap();
         job(&asked, &options, &Surroundings::fixed()).unwrap();
         let seen = asked.seen.borrow();
-        let done = |s: &&Spec| matches!(s.tier, Tier::Core | Tier::More);
+        let done = |s: &&Spec| s.tier == Tier::Done;
         let ignored: Vec<&str> =
             options::specs().filter(done).map(|s| s.name).filter(|n| !seen.contains(n)).collect();
         assert_eq!(ignored, Vec::<&str>::new(), "these would be ignored silently");

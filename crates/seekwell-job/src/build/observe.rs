@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use crate::error::JobError;
 use crate::job::{
-    By, Errors, LatencyTarget, Logs, Metric, Percentiles, Report, SteadyState, Unify,
+    By, Errors, LatencyTarget, Logs, Metric, Percentiles, Report, SteadyState, Unify, WindowValue,
 };
 use crate::value::{self, Bare, Parsed};
 use seekwell_io::units::Nanos;
@@ -129,18 +129,27 @@ pub(super) fn logs(asked: &Asked<'_>) -> Result<Logs, JobError> {
         let named = |text: String| if text.is_empty() { asked.job.to_owned() } else { text };
         asked.text(option).map(named)
     };
+    let window = [
+        ("avg", WindowValue::Mean),
+        ("max", WindowValue::Max),
+        ("both", WindowValue::Both),
+        ("0", WindowValue::Mean),
+        ("1", WindowValue::Max),
+    ];
+    let (offset, issue_time) =
+        (asked.flag("log_offset", false)?, asked.flag("log_issue_time", false)?);
+    if issue_time && !(offset && asked.has("write_lat_log")) {
+        return Err(asked.bad_option("log_issue_time", "write_lat_log and log_offset=1 too"));
+    }
     Ok(Logs {
         bandwidth: name("write_bw_log"),
         latency: name("write_lat_log"),
         iops: name("write_iops_log"),
         histogram: name("write_hist_log"),
         average: asked.millis("log_avg_msec", 0)?,
-        max_value: asked.word(
-            "log_max_value",
-            &[("0", false), ("avg", false), ("1", true), ("max", true)],
-            false,
-        )?,
-        offset: asked.flag("log_offset", false)?,
+        window: asked.word("log_max_value", &window, WindowValue::Mean)?,
+        issue_time,
+        offset,
         prio: asked.flag("log_prio", false)?,
         per_job: asked.flag("per_job_logs", true)?,
         unix_epoch: asked.flag("log_unix_epoch", false)?,

@@ -3,8 +3,8 @@
 use super::asked::Asked;
 use crate::error::JobError;
 use crate::job::{
-    Blocks, By, Distribution, Flow, Hints, Process, Random, RandomGenerator, Rate, ThinkAt,
-    Thinktime,
+    Access, Blocks, By, Distribution, Flow, Hints, Kind, Precondition, Process, Random,
+    RandomGenerator, Rate, ThinkAt, Thinktime,
 };
 use crate::value::{self, Bare};
 use seekwell_io::units::Nanos;
@@ -14,7 +14,7 @@ use seekwell_io::workload::Law;
 /// How offsets are drawn.
 pub(super) fn random(
     asked: &Asked<'_>,
-    blocks: &By<Blocks>,
+    (access, blocks): (&Access, &By<Blocks>),
     align: &By<u64>,
 ) -> Result<Random, JobError> {
     let words = [
@@ -31,14 +31,48 @@ pub(super) fn random(
         && own(align.trim, &blocks.trim);
     let repeat = asked.flag("randrepeat", true)?;
     let seed = asked.number("randseed", 0, i64::MAX as u64)?;
+    let generator = asked.word("random_generator", &words, RandomGenerator::Tausworthe)?;
+    let precondition = precondition(asked, access, &blocks.write)?;
+    let once_each = !asked.flag("norandommap", false)? && uniform && aligned;
     Ok(Random {
         distribution,
-        once_each: !asked.flag("norandommap", false)? && uniform && aligned,
-        generator: asked.word("random_generator", &words, RandomGenerator::Tausworthe)?,
+        once_each: once_each && precondition.is_none(),
+        precondition,
+        generator,
         repeat: repeat && seed.is_none(),
         repeat_all: asked.flag("allrandrepeat", false)?,
         seed,
     })
+}
+
+/// `sprandom` and its parameters.
+fn precondition(
+    asked: &Asked<'_>,
+    access: &Access,
+    writes: &Blocks,
+) -> Result<Option<Precondition>, JobError> {
+    let spare = asked.parse("spr_op", |text, _| {
+        value::float(text).ok().filter(|op| *op > 0.0 && *op < 1.0).ok_or("above 0 and below 1")
+    })?;
+    let regions = asked.count("spr_num_regions", 1, 100)?;
+    if !asked.flag("sprandom", false)? {
+        return Ok(None);
+    }
+    let single = |name| Ok::<_, JobError>(asked.count(name, 0, 1)? <= 1);
+    let power = matches!(writes, Blocks::Fixed(bytes) if bytes.is_power_of_two());
+    let needed = [
+        (access.kind == Kind::Write && access.random, "rw=randwrite"),
+        (power, "one bs, a power of two"),
+        (single("numjobs")? && single("nrfiles")?, "one job on one file"),
+        (!asked.has("random_distribution"), "no random_distribution"),
+        (!asked.has("zonemode"), "no zonemode"),
+        (!asked.has("verify"), "no verify: blocks are written twice"),
+        (asked.flag("norandommap", true)?, "norandommap=1, for blocks are written twice"),
+    ];
+    match needed.iter().find(|(holds, _)| !holds) {
+        Some((_, needed)) => Err(asked.bad_option("sprandom", *needed)),
+        None => Ok(Some(Precondition { spare: spare.unwrap_or(0.15), regions })),
+    }
 }
 
 /// `random_distribution`: a word, its parameter and, after another colon, its centre.
@@ -174,6 +208,8 @@ pub(super) fn hints(asked: &Asked<'_>) -> Result<Hints, JobError> {
         force_async: asked.count("force_async", 0, 0)?,
         nowait: asked.flag("nowait", false)?,
         prio: small(asked.number("prio", 0, 7)?),
+        prio_hint: asked.number("priohint", 0, 1023)?.map(|hint| hint as u16),
+        comm: asked.text("comm"),
         prio_class: small(asked.number("prioclass", 0, 3)?),
         cmdprio_percentage: asked.triple("cmdprio_percentage", 0, 100)?.map(zero),
         cmdprio_class: asked.triple("cmdprio_class", 0, 3)?.map(|class| small(*class)),

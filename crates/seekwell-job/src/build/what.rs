@@ -158,7 +158,7 @@ pub(super) fn engine(asked: &Asked<'_>) -> Result<Engine, JobError> {
         asked.flag("buffered", true)?;
         asked.flag("direct", false)?
     };
-    let direct = direct || asked.flag("atomic", false)?;
+    let atomic = asked.flag("atomic", false)?;
     Ok(Engine {
         kind,
         depth,
@@ -168,7 +168,8 @@ pub(super) fn engine(asked: &Asked<'_>) -> Result<Engine, JobError> {
         depth_low: within(asked.count("iodepth_low", 0, 0)?),
         serialize_overlap: asked.flag("serialize_overlap", false)?,
         offload: asked.word("io_submit_mode", &[("inline", false), ("offload", true)], false)?,
-        direct,
+        direct: direct || atomic,
+        atomic,
     })
 }
 
@@ -189,7 +190,12 @@ pub(super) fn group(asked: &Asked<'_>) -> Result<Group, JobError> {
 pub(super) fn timing(asked: &Asked<'_>) -> Result<Timing, JobError> {
     let runtime = asked.time("runtime", Bare::Seconds)?;
     let time_based = asked.flag("time_based", false)? && runtime.0 > 0;
-    Ok(Timing { runtime, time_based, ramp: asked.time("ramp_time", Bare::Seconds)? })
+    Ok(Timing {
+        runtime,
+        time_based,
+        ramp: asked.time("ramp_time", Bare::Seconds)?,
+        ramp_bytes: asked.number("ramp_size", 0, i64::MAX as u64)?.unwrap_or(0),
+    })
 }
 
 /// What makes writes durable.
@@ -206,6 +212,7 @@ pub(super) fn durability(asked: &Asked<'_>) -> Result<Durability, JobError> {
         fsync_every: asked.count("fsync", 0, 0)?,
         fdatasync_every: asked.count("fdatasync", 0, 0)?,
         end_fsync: asked.flag("end_fsync", false)?,
+        end_syncfs: asked.flag("end_syncfs", false)?,
         fsync_on_close: asked.flag("fsync_on_close", false)?,
     })
 }

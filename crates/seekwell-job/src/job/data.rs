@@ -66,6 +66,36 @@ pub enum Contents {
     Pattern(Pattern),
 }
 
+/// What a write that repeats another's data repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    /// The last data that were new.
+    Last,
+    /// Any of the first data that were new.
+    Set {
+        /// How many.
+        writes: u64,
+        /// They are those of all jobs that say so, in equal parts (`dedupe_global`).
+        shared: bool,
+    },
+}
+
+/// Data that are written again (`dedupe_percentage`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dedupe {
+    /// Share of the writes, of 100, that hold what another write held.
+    pub percent: u8,
+    /// Which.
+    pub repeats: Repeats,
+}
+
+impl Dedupe {
+    /// Whether jobs share what they repeat.
+    pub const fn is_shared(self) -> bool {
+        matches!(self.repeats, Repeats::Set { shared: true, .. })
+    }
+}
+
 /// What written blocks hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Buffers {
@@ -80,6 +110,8 @@ pub struct Buffers {
     pub compress_percent: Option<u8>,
     /// Length of a chunk in bytes.
     pub compress_chunk_bytes: u32,
+    /// Writes that repeat data; none for none.
+    pub dedupe: Option<Dedupe>,
 }
 
 /// How a block is summed up.
@@ -141,6 +173,9 @@ pub struct Verify {
     pub checksum: Checksum,
     /// What blocks are filled with; none for random bytes.
     pub pattern: Option<Pattern>,
+    /// The pattern starts over at intervals of this many bytes, with the offset of each; none for once
+    /// a request.
+    pub pattern_interval_bytes: Option<u32>,
     /// Blocks are read back after the writes (`do_verify`).
     pub read_back: bool,
     /// Nothing is written: what an earlier run wrote is checked (`verify_only`).
@@ -152,6 +187,9 @@ pub struct Verify {
     /// A block that carries the number of another write than its last is wrong; off where several
     /// jobs write the same blocks (`verify_write_sequence`).
     pub sequence: bool,
+    /// A header that holds another seed than its block was made from is wrong
+    /// (`verify_header_seed`).
+    pub header_seed: bool,
     /// The first difference ends the job.
     pub fatal: bool,
     /// What was expected and what was found are written to files.
@@ -164,4 +202,14 @@ pub struct Verify {
     pub backlog_batch: Option<u64>,
     /// Discards in between.
     pub trim: Option<TrimCheck>,
+}
+
+impl Verify {
+    /// Fills `buffer`, which is written at `offset`, with a pattern of this job.
+    pub fn fill(&self, pattern: &Pattern, buffer: &mut [u8], offset: u64) {
+        let step = self.pattern_interval_bytes.map_or(buffer.len(), |bytes| bytes as usize).max(1);
+        for (number, part) in (0..).zip(buffer.chunks_mut(step)) {
+            pattern.fill(part, offset + number * step as u64);
+        }
+    }
 }

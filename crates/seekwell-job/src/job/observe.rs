@@ -94,6 +94,17 @@ pub struct Report {
     pub significant_figures: u8,
 }
 
+/// Which latency of a window is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowValue {
+    /// The mean.
+    Mean,
+    /// The largest.
+    Max,
+    /// The mean and the largest.
+    Both,
+}
+
 /// Which log files are wanted, by the name they begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logs {
@@ -107,10 +118,12 @@ pub struct Logs {
     pub histogram: Option<String>,
     /// One value per window of this length; zero for one per request.
     pub average: Nanos,
-    /// The largest of a window in place of its mean.
-    pub max_value: bool,
+    /// What of a window is written.
+    pub window: WindowValue,
     /// With the offset of each request.
     pub offset: bool,
+    /// With the time at which each request was issued.
+    pub issue_time: bool,
     /// With the priority of each request.
     pub prio: bool,
     /// One file per clone (`per_job_logs`).

@@ -43,6 +43,22 @@ pub enum RandomGenerator {
     Lfsr,
 }
 
+/// One pass that leaves an SSD in its steady state (`sprandom`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precondition {
+    /// Flash that the drive has beyond its size, as a share of that (`spr_op`).
+    pub spare: f64,
+    /// Parts of equal size, each left with a validity of its own (`spr_num_regions`).
+    pub regions: u32,
+}
+
+impl Precondition {
+    /// How many writes a pass over `blocks` blocks is: as many as the drive has room for.
+    pub fn physical_blocks(self, blocks: u64) -> u64 {
+        blocks.saturating_add((blocks as f64 * self.spare).ceil() as u64)
+    }
+}
+
 /// How offsets are drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Random {
@@ -50,6 +66,8 @@ pub struct Random {
     pub distribution: Distribution,
     /// Every block is used once before any is used again (`norandommap` unset).
     pub once_each: bool,
+    /// In an order that brings an SSD to its steady state.
+    pub precondition: Option<Precondition>,
     /// Which generator.
     pub generator: RandomGenerator,
     /// Offsets are the same in each run (`randrepeat`).
@@ -145,6 +163,10 @@ pub struct Hints {
     pub nowait: bool,
     /// I/O priority, 0 (highest) to 7.
     pub prio: Option<u8>,
+    /// I/O priority hint, 0 to 1023.
+    pub prio_hint: Option<u16>,
+    /// The name of the clones' threads (`comm`).
+    pub comm: Option<String>,
     /// I/O priority class: 1 real time, 2 best effort, 3 idle.
     pub prio_class: Option<u8>,
     /// Share of requests, of 100, that get a priority of their own.

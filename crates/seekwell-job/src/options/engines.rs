@@ -42,58 +42,30 @@ const FILES: &str = "it measures file system calls other than reads and writes; 
 /// Not storage.
 const OTHER: &str = "it does not drive storage";
 
-/// Engines that are refused.
+/// Why engines are refused, and their names, separated by blanks.
 const REFUSED: &[(&str, &str)] = &[
-    ("net", OTHER),
-    ("netsplice", OTHER),
-    ("rdma", OTHER),
-    ("cpuio", OTHER),
-    ("exec", "it runs programs that the job file names"),
-    ("external", "it loads a library that the job file names"),
-    ("cpp_null", "it loads a library that the job file names"),
-    ("splice", "it is for pipes"),
-    ("windowsaio", "it is for Windows"),
-    ("solarisaio", "it is for Solaris"),
-    ("e4defrag", FILES),
-    ("falloc", FILES),
-    ("ftruncate", FILES),
-    ("filecreate", FILES),
-    ("filestat", FILES),
-    ("filedelete", FILES),
-    ("filexattr", FILES),
-    ("dircreate", FILES),
-    ("dirstat", FILES),
-    ("dirdelete", FILES),
-    ("gfapi", REMOTE),
-    ("gfapi_async", REMOTE),
-    ("rados", REMOTE),
-    ("rbd", REMOTE),
-    ("http", REMOTE),
-    ("nfs", REMOTE),
-    ("nbd", REMOTE),
-    ("libhdfs", REMOTE),
-    ("libiscsi", REMOTE),
-    ("dfs", REMOTE),
-    ("ime_psync", REMOTE),
-    ("ime_psyncv", REMOTE),
-    ("ime_aio", REMOTE),
-    ("guasi", REMOTE),
-    ("fusion-aw-sync", REMOTE),
-    ("sg", PASSTHROUGH),
-    ("io_uring_cmd", PASSTHROUGH),
-    ("libzbc", PASSTHROUGH),
-    ("libblkio", PASSTHROUGH),
-    ("xnvme", PASSTHROUGH),
-    ("mtd", MEMORY),
-    ("pmemblk", MEMORY),
-    ("libpmem", MEMORY),
-    ("dev-dax", MEMORY),
-    ("libcufile", MEMORY),
-    ("libhipfile", MEMORY),
-    ("librpma_apm_client", MEMORY),
-    ("librpma_apm_server", MEMORY),
-    ("librpma_gpspm_client", MEMORY),
-    ("librpma_gpspm_server", MEMORY),
+    (OTHER, "net netsplice rdma cpuio page_fault"),
+    ("it runs programs that the job file names", "exec"),
+    ("it loads a library that the job file names", "external cpp_null"),
+    ("it is for pipes", "splice"),
+    ("it is for Windows", "windowsaio"),
+    ("it is for Solaris", "solarisaio"),
+    (
+        FILES,
+        "e4defrag falloc ftruncate filecreate filestat filedelete filexattr dircreate \
+         dirstat dirdelete",
+    ),
+    (
+        REMOTE,
+        "gfapi gfapi_async rados rbd http nfs nbd libhdfs libiscsi dfs ime_psync \
+         ime_psyncv ime_aio guasi fusion-aw-sync",
+    ),
+    (PASSTHROUGH, "sg io_uring_cmd libzbc libblkio xnvme"),
+    (
+        MEMORY,
+        "mtd pmemblk libpmem dev-dax libcufile libhipfile librpma_apm_client \
+         librpma_apm_server librpma_gpspm_client librpma_gpspm_server",
+    ),
 ];
 
 /// Finds an engine by its name.
@@ -103,8 +75,9 @@ pub(crate) fn engine(name: &str) -> Found {
     }
     let external = name.starts_with("external:") || name.starts_with('/') || name.starts_with("./");
     let base = if external { "external" } else { name };
-    match REFUSED.iter().find(|(known, _)| *known == base) {
-        Some((_, why)) => Found::Refused(why),
+    let is_named = |names: &str| names.split_ascii_whitespace().any(|known| known == base);
+    match REFUSED.iter().find(|(_, names)| is_named(names)) {
+        Some((why, _)) => Found::Refused(why),
         None => {
             let known = DONE.iter().map(|(known, _)| *known);
             Found::Unknown(seekwell_sys::nearest(name, known))
@@ -112,43 +85,10 @@ pub(crate) fn engine(name: &str) -> Found {
     }
 }
 
-/// Options of the fio command itself.
-pub(super) const COMMAND: &[&str] = &[
-    "output",
-    "output-format",
-    "append-terse",
-    "minimal",
-    "terse-version",
-    "eta",
-    "eta-interval",
-    "eta-newline",
-    "status-interval",
-    "section",
-    "showcmd",
-    "parse-only",
-    "readonly",
-    "max-jobs",
-    "debug",
-    "client",
-    "server",
-    "daemonize",
-    "remote-config",
-    "idle-prof",
-    "inflate-log",
-    "trigger",
-    "trigger-file",
-    "trigger-remote",
-    "trigger-timeout",
-    "aux-path",
-    "alloc-size",
-    "warnings-fatal",
-    "bandwidth-log",
-    "latency-log",
-    "merge-blktrace-only",
-    "cmdhelp",
-    "enghelp",
-    "crctest",
-    "cpuclock-test",
-    "help",
-    "version",
-];
+/// Options of the fio command itself, separated by blanks.
+pub(super) const COMMAND: &str = "output output-format append-terse minimal \
+     terse-version eta eta-interval eta-newline status-interval section showcmd parse-only \
+     readonly max-jobs debug client server \
+     daemonize remote-config idle-prof inflate-log trigger trigger-file trigger-remote \
+     trigger-timeout aux-path alloc-size warnings-fatal bandwidth-log latency-log \
+     merge-blktrace-only cmdhelp enghelp crctest cpuclock-test help version";

@@ -1,11 +1,11 @@
-//! Every option that fio 3.33 knows, and what this program does with it.
+//! Every option that fio 3.42 knows, and what this program does with it.
 
 mod engines;
-mod refused;
 mod table;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use table::Group;
 
 /// What an option takes after `=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,10 +21,8 @@ pub enum Takes {
 /// What this program does with an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// Done: what most job files use.
-    Core,
-    /// Done: what some use, such as verifying and replaying.
-    More,
+    /// Done.
+    Done,
     /// Taken with a warning: it cannot make a difference here, for this reason.
     Inert(&'static str),
     /// Not taken, for this reason.
@@ -32,12 +30,12 @@ pub enum Tier {
 }
 
 /// One option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     /// Its name in results.
     pub name: &'static str,
     /// Its other names.
-    pub aliases: &'static [&'static str],
+    pub aliases: Vec<&'static str>,
     /// What it takes.
     pub takes: Takes,
     /// What is done with it.
@@ -48,7 +46,19 @@ pub struct Spec {
 
 /// Every option, in no particular order.
 pub fn specs() -> impl Iterator<Item = &'static Spec> {
-    table::CORE.iter().chain(table::MORE).chain(refused::INERT).chain(refused::REFUSED)
+    static SPECS: OnceLock<Vec<Spec>> = OnceLock::new();
+    let all = || {
+        let spec = |group: &Group, names: &'static str| {
+            let mut names = names.split('=');
+            let (takes, tier, engines) = (group.takes, group.tier, group.engines);
+            Spec { name: names.next()?, aliases: names.collect(), takes, tier, engines }.into()
+        };
+        let one = |group: &'static Group| {
+            group.names.split_ascii_whitespace().filter_map(move |names| spec(group, names))
+        };
+        table::GROUPS.iter().flat_map(one).collect()
+    };
+    SPECS.get_or_init(all).iter()
 }
 
 /// The option of a name or an alias.
@@ -74,7 +84,7 @@ pub(crate) use engines::{Found, engine};
 
 /// Why an option of fio's command line cannot stand among those of jobs; none where it is not one.
 pub(crate) fn command_option(name: &str) -> Option<&'static str> {
-    engines::COMMAND.contains(&name).then_some(
+    engines::COMMAND.split_ascii_whitespace().any(|known| known == name).then_some(
         "an option of the fio command, not of a job; see `seekwell bench --help` for its like",
     )
 }

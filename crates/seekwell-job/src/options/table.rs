@@ -1,233 +1,186 @@
-//! The options that are done. Names and aliases are those of fio 3.33.
+//! Every option, in groups of the same fate. Names are those of fio 3.42; other names of an option
+//! follow it after `=`.
 
-use super::Spec;
 use super::Takes::{self, Flag, Triple, Value};
-use super::Tier::{self, Core, More};
+use super::Tier::{self, Done, Inert, Refused};
 
-/// An option of the first tier.
-const fn a(name: &'static str, takes: Takes, aliases: &'static [&'static str]) -> Spec {
-    spec(name, takes, aliases, Core, &[])
+/// Options that are treated alike.
+pub(super) struct Group {
+    pub(super) takes: Takes,
+    pub(super) tier: Tier,
+    /// The engines that have them; empty for all.
+    pub(super) engines: &'static [&'static str],
+    /// Separated by blanks.
+    pub(super) names: &'static str,
 }
 
-/// An option of the second tier.
-const fn b(name: &'static str, takes: Takes) -> Spec {
-    spec(name, takes, &[], More, &[])
+/// Options that are done.
+const fn done(takes: Takes, engines: &'static [&'static str], names: &'static str) -> Group {
+    Group { takes, tier: Done, engines, names }
 }
 
-/// An option that only some engines have.
-const fn e(name: &'static str, takes: Takes, engines: &'static [&'static str]) -> Spec {
-    spec(name, takes, &[], Core, engines)
+/// Options that make no difference.
+const fn inert(why: &'static str, names: &'static str) -> Group {
+    Group { takes: Value, tier: Inert(why), engines: &[], names }
 }
 
-/// An option.
-const fn spec(
-    name: &'static str,
-    takes: Takes,
-    aliases: &'static [&'static str],
-    tier: Tier,
-    engines: &'static [&'static str],
-) -> Spec {
-    Spec { name, aliases, takes, tier, engines }
+/// Options that are refused.
+const fn no(why: &'static str, names: &'static str) -> Group {
+    Group { takes: Flag, tier: Refused(why), engines: &[], names }
 }
 
-/// Engines whose requests can carry a priority of their own.
-const ASYNC: &[&str] = &["libaio", "io_uring"];
-/// Only io_uring.
-const URING: &[&str] = &["io_uring"];
-
-/// What most job files use.
-pub(super) const CORE: &[Spec] = &[
-    a("description", Value, &[]),
-    a("name", Value, &[]),
-    a("wait_for", Value, &[]),
-    a("filename", Value, &[]),
-    a("directory", Value, &[]),
-    a("filename_format", Value, &[]),
-    a("rw", Value, &["readwrite"]),
-    a("bs", Triple, &["blocksize"]),
-    a("ba", Triple, &["blockalign"]),
-    a("bsrange", Triple, &["blocksize_range"]),
-    a("bssplit", Value, &[]),
-    a("bs_unaligned", Flag, &["blocksize_unaligned"]),
-    a("randrepeat", Value, &[]),
-    a("randseed", Value, &[]),
-    a("norandommap", Flag, &[]),
-    a("ignore_error", Value, &[]),
-    a("rw_sequencer", Value, &[]),
-    a("ioengine", Value, &[]),
-    a("iodepth", Value, &[]),
-    a("iodepth_batch", Value, &["iodepth_batch_submit"]),
-    a("iodepth_batch_complete_min", Value, &["iodepth_batch_complete"]),
-    a("iodepth_batch_complete_max", Value, &[]),
-    a("iodepth_low", Value, &[]),
-    a("serialize_overlap", Value, &[]),
-    a("size", Value, &[]),
-    a("io_size", Value, &["io_limit"]),
-    a("fill_device", Value, &["fill_fs"]),
-    a("filesize", Value, &[]),
-    a("file_append", Value, &[]),
-    a("offset", Value, &["fileoffset"]),
-    a("offset_increment", Value, &[]),
-    a("offset_align", Value, &[]),
-    a("number_ios", Value, &[]),
-    a("random_generator", Value, &[]),
-    a("random_distribution", Value, &[]),
-    a("percentage_random", Triple, &[]),
-    a("allrandrepeat", Value, &[]),
-    a("nrfiles", Value, &["nr_files"]),
-    a("file_service_type", Value, &[]),
-    a("openfiles", Value, &[]),
-    a("fallocate", Value, &[]),
-    a("fsync", Value, &[]),
-    a("fdatasync", Value, &[]),
-    a("direct", Value, &[]),
-    a("buffered", Value, &[]),
-    a("overwrite", Value, &[]),
-    a("loops", Value, &[]),
-    a("numjobs", Value, &[]),
-    a("startdelay", Value, &[]),
-    a("runtime", Value, &["timeout"]),
-    a("time_based", Flag, &[]),
-    a("ramp_time", Value, &[]),
-    a("mem", Value, &["iomem"]),
-    a("zonemode", Value, &[]),
-    a("zonesize", Value, &[]),
-    a("zonerange", Value, &[]),
-    a("zoneskip", Value, &[]),
-    a("rwmixread", Value, &[]),
-    a("rwmixwrite", Value, &[]),
-    a("nice", Value, &[]),
-    a("prio", Value, &[]),
-    a("prioclass", Value, &[]),
-    a("thinktime", Value, &[]),
-    a("thinktime_spin", Value, &[]),
-    a("thinktime_blocks", Value, &[]),
-    a("thinktime_blocks_type", Value, &[]),
-    a("thinktime_iotime", Value, &[]),
-    a("rate", Triple, &[]),
-    a("rate_min", Triple, &["ratemin"]),
-    a("rate_process", Value, &[]),
-    a("rate_cycle", Value, &["ratecycle"]),
-    a("rate_ignore_thinktime", Value, &[]),
-    a("rate_iops", Triple, &[]),
-    a("rate_iops_min", Triple, &[]),
-    a("max_latency", Triple, &[]),
-    a("invalidate", Value, &[]),
-    a("sync", Value, &[]),
-    a("create_serialize", Value, &[]),
-    a("create_fsync", Value, &[]),
-    a("create_on_open", Value, &[]),
-    a("create_only", Value, &[]),
-    a("allow_file_create", Value, &[]),
-    a("pre_read", Value, &[]),
-    a("cpumask", Value, &[]),
-    a("cpus_allowed", Value, &[]),
-    a("cpus_allowed_policy", Value, &[]),
-    a("end_fsync", Value, &[]),
-    a("fsync_on_close", Value, &[]),
-    a("unlink", Value, &[]),
-    a("unlink_each_loop", Value, &[]),
-    a("exitall", Flag, &[]),
-    a("exit_what", Value, &[]),
-    a("exitall_on_error", Flag, &[]),
-    a("stonewall", Flag, &["wait_for_previous"]),
-    a("new_group", Flag, &[]),
-    a("thread", Flag, &[]),
-    a("per_job_logs", Value, &[]),
-    a("write_bw_log", Value, &[]),
-    a("bwavgtime", Value, &[]),
-    a("write_lat_log", Value, &[]),
-    a("write_iops_log", Value, &[]),
-    a("iopsavgtime", Value, &[]),
-    a("log_avg_msec", Value, &[]),
-    a("log_hist_msec", Value, &[]),
-    a("log_hist_coarseness", Value, &[]),
-    a("write_hist_log", Value, &[]),
-    a("log_max_value", Value, &["log_window_value"]),
-    a("log_offset", Value, &[]),
-    a("log_unix_epoch", Value, &[]),
-    a("group_reporting", Flag, &[]),
-    a("stats", Value, &[]),
-    a("zero_buffers", Flag, &[]),
-    a("refill_buffers", Flag, &[]),
-    a("scramble_buffers", Value, &[]),
-    a("buffer_pattern", Value, &[]),
-    a("buffer_compress_percentage", Value, &[]),
-    a("buffer_compress_chunk", Value, &[]),
-    a("clat_percentiles", Value, &[]),
-    a("lat_percentiles", Value, &[]),
-    a("slat_percentiles", Value, &[]),
-    a("percentile_list", Value, &[]),
-    a("significant_figures", Value, &[]),
-    a("disk_util", Value, &[]),
-    a("gtod_reduce", Value, &[]),
-    a("disable_lat", Value, &[]),
-    a("disable_clat", Value, &[]),
-    a("disable_slat", Value, &[]),
-    a("disable_bw_measurement", Value, &["disable_bw"]),
-    a("unified_rw_reporting", Value, &[]),
-    a("continue_on_error", Value, &[]),
-    a("error_dump", Value, &[]),
-    a("kb_base", Value, &[]),
-    a("steadystate", Value, &["ss"]),
-    a("steadystate_duration", Value, &["ss_dur"]),
-    a("steadystate_ramp_time", Value, &["ss_ramp"]),
-    a("steadystate_check_interval", Value, &["ss_interval"]),
-    e("hipri", Flag, &["io_uring", "pvsync2"]),
-    e("fixedbufs", Flag, URING),
-    e("registerfiles", Flag, URING),
-    e("sqthread_poll", Flag, URING),
-    e("sqthread_poll_cpu", Value, URING),
-    e("nonvectored", Value, URING),
-    e("force_async", Value, URING),
-    e("nowait", Value, &["libaio", "io_uring", "pvsync2"]),
-];
-
-/// What some use.
-pub(super) const MORE: &[Spec] = &[
-    b("verify", Value),
-    b("do_verify", Value),
-    b("verify_only", Flag),
-    b("verify_interval", Value),
-    b("verify_offset", Value),
-    b("verify_pattern", Value),
-    b("verify_fatal", Value),
-    b("verify_dump", Value),
-    b("verify_write_sequence", Value),
-    b("verify_async", Value),
-    b("verify_backlog", Value),
-    b("verify_backlog_batch", Value),
-    b("trim_percentage", Value),
-    b("trim_verify_zero", Value),
-    b("trim_backlog", Value),
-    b("trim_backlog_batch", Value),
-    b("latency_target", Value),
-    b("latency_window", Value),
-    b("latency_percentile", Value),
-    b("latency_run", Value),
-    b("flow", Value),
-    b("flow_id", Value),
-    b("flow_sleep", Value),
-    b("io_submit_mode", Value),
-    b("log_prio", Value),
-    b("read_iolog", Value),
-    b("replay_no_stall", Value),
-    b("replay_redirect", Value),
-    b("replay_scale", Value),
-    b("replay_align", Value),
-    b("replay_time_scale", Value),
-    b("replay_skip", Value),
-    b("write_iolog", Value),
-    b("random_sequence_stride", Value),
-    b("zonecapacity", Value),
-    b("read_beyond_wp", Value),
-    b("max_open_zones", Value),
-    b("job_max_open_zones", Value),
-    b("ignore_zone_limits", Value),
-    b("zone_reset_threshold", Value),
-    b("zone_reset_frequency", Value),
-    spec("cmdprio_percentage", Triple, &[], More, ASYNC),
-    spec("cmdprio_class", Triple, &[], More, ASYNC),
-    spec("cmdprio", Triple, &[], More, ASYNC),
-    spec("cmdprio_bssplit", Value, &[], More, ASYNC),
+/// All of them.
+pub(super) const GROUPS: &[Group] = &[
+    done(
+        Flag,
+        &[],
+        "bs_unaligned=blocksize_unaligned norandommap time_based exitall exitall_on_error \
+         stonewall=wait_for_previous new_group thread group_reporting zero_buffers refill_buffers \
+         verify_only",
+    ),
+    done(
+        Value,
+        &[],
+        "description name wait_for filename directory filename_format rw=readwrite bssplit \
+         randrepeat randseed ignore_error rw_sequencer ioengine iodepth \
+         iodepth_batch=iodepth_batch_submit iodepth_batch_complete_min=iodepth_batch_complete \
+         iodepth_batch_complete_max iodepth_low serialize_overlap size io_size=io_limit \
+         fill_device=fill_fs filesize file_append offset=fileoffset offset_increment offset_align \
+         number_ios random_generator random_distribution allrandrepeat nrfiles=nr_files \
+         file_service_type openfiles fallocate fsync fdatasync direct atomic buffered overwrite \
+         loops numjobs startdelay runtime=timeout ramp_time ramp_size mem=iomem zonemode zonesize \
+         zonerange zoneskip rwmixread rwmixwrite nice prio prioclass priohint comm thinkcycles \
+         thinktime thinktime_spin thinktime_blocks thinktime_blocks_type thinktime_iotime \
+         rate_process rate_cycle=ratecycle rate_ignore_thinktime invalidate sync create_serialize \
+         create_fsync create_on_open create_only allow_file_create pre_read cpumask cpus_allowed \
+         cpus_allowed_policy end_fsync end_syncfs fsync_on_close unlink unlink_each_loop \
+         exit_what per_job_logs write_bw_log bwavgtime write_lat_log write_iops_log iopsavgtime \
+         log_avg_msec log_hist_msec log_hist_coarseness write_hist_log \
+         log_max_value=log_window_value log_offset log_issue_time log_unix_epoch stats \
+         scramble_buffers buffer_pattern buffer_compress_percentage buffer_compress_chunk \
+         clat_percentiles lat_percentiles slat_percentiles percentile_list significant_figures \
+         disk_util gtod_reduce disable_lat disable_clat disable_slat \
+         disable_bw_measurement=disable_bw unified_rw_reporting continue_on_error error_dump \
+         kb_base steadystate=ss steadystate_duration=ss_dur steadystate_ramp_time=ss_ramp \
+         steadystate_check_interval=ss_interval verify do_verify verify_interval verify_offset \
+         verify_pattern verify_pattern_interval verify_fatal verify_dump verify_write_sequence \
+         verify_header_seed verify_async verify_backlog verify_backlog_batch dedupe_percentage \
+         dedupe_mode dedupe_working_set_percentage dedupe_global sprandom spr_op spr_num_regions \
+         trim_percentage trim_verify_zero trim_backlog trim_backlog_batch latency_target \
+         latency_window latency_percentile latency_run flow flow_id flow_sleep io_submit_mode \
+         log_prio read_iolog replay_no_stall replay_redirect replay_scale replay_align \
+         replay_time_scale replay_skip write_iolog random_sequence_stride zonecapacity \
+         read_beyond_wp max_open_zones job_max_open_zones ignore_zone_limits zone_reset_threshold \
+         zone_reset_frequency",
+    ),
+    done(
+        Triple,
+        &[],
+        "bs=blocksize ba=blockalign bsrange=blocksize_range percentage_random rate \
+         rate_min=ratemin rate_iops rate_iops_min max_latency",
+    ),
+    done(Flag, &["io_uring", "pvsync2"], "hipri"),
+    done(Flag, &["io_uring"], "fixedbufs registerfiles sqthread_poll"),
+    done(Value, &["io_uring"], "sqthread_poll_cpu nonvectored force_async"),
+    done(Value, &["libaio", "io_uring", "pvsync2"], "nowait"),
+    done(Value, &["libaio", "io_uring"], "cmdprio_bssplit"),
+    done(Triple, &["libaio", "io_uring"], "cmdprio_percentage cmdprio_class cmdprio"),
+    inert("the safety rules here are not a matter of the job file", "allow_mounted_write"),
+    inert("it is for runs over a network", "unique_filename"),
+    inert("files are not locked here", "lockfile"),
+    inert("every file is looked at before the run, whatever it is said to be", "filetype"),
+    inert("results give the start of the run, on the Unix clock", "job_start_clock_id"),
+    inert(
+        "write pointers of zoned devices are not followed here",
+        "recover_zbd_write_error write_zone_remainder",
+    ),
+    inert("no map of used blocks is needed here, so it cannot fail", "softrandommap"),
+    inert(
+        "the clock here is the CPU's counter, or the kernel's where that is not steady",
+        "clocksource gtod_cpu",
+    ),
+    inert(
+        "buffers here are always aligned to pages and allocated before the run",
+        "hugepage-size thp iomem_align=mem_align",
+    ),
+    inert("memory of the run is not locked here", "lockmem"),
+    inert(
+        "threads and buffers are not bound to NUMA nodes here; cpus_allowed binds threads",
+        "numa_cpu_nodes numa_mem_policy",
+    ),
+    inert(
+        "no advice is given to the kernel about access or lifetime here",
+        "fadvise_hint write_hint",
+    ),
+    inert("threads that verify run where the job does", "verify_async_cpus"),
+    inert(
+        "what was written is checked in the same run; no state is kept for a later one",
+        "verify_state_save",
+    ),
+    inert("there is one way of verifying here", "experimental_verify"),
+    inert("traces are always read in pieces here", "read_iolog_chunked"),
+    inert(
+        "how a log is kept in memory or packed on disk cannot be chosen here",
+        "log_entries log_compression log_compression_cpus log_store_compressed",
+    ),
+    inert(
+        "log times are relative, or of the Unix clock",
+        "log_alternate_epoch log_alternate_epoch_clock_id",
+    ),
+    inert("results say bytes everywhere", "unit_base"),
+    inert("how completions are fetched is not a choice here", "userspace_reap"),
+    inert(
+        "it belongs to a built-in profile, and no profile is asked for",
+        "threads numruns dir block",
+    ),
+    no("files are named one by one, so that what would be written is known before", "opendir"),
+    no("block sizes are given for reads, writes and discards", "bs_is_seq_rand"),
+    no("Linux has no barrier writes; use fsync or fdatasync", "write_barrier"),
+    no("it makes nothing durable; use fsync or fdatasync", "sync_file_range"),
+    no("buffered reads and writes go through the page cache", "uncached"),
+    no("`seekwell bench --sweep iodepth=…` measures one depth after the other", "iodepth_mode"),
+    no("polling is for all requests of a job (hipri)", "hipri_percentage"),
+    no(
+        "merge traces with `seekwell trace convert` first",
+        "merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters",
+    ),
+    no(
+        "programs named in a job file are not run",
+        "exec_prerun exec_postrun arguments program grace_time std_redirect",
+    ),
+    no("`seekwell tune` changes the scheduler, and puts it back", "ioscheduler"),
+    no("fio's built-in profiles are not known here", "profile"),
+    no(
+        "run seekwell as that user, or in that control group, instead",
+        "cgroup cgroup_nodelete cgroup_weight uid gid",
+    ),
+    no(
+        "what was written is checked in the same run; no state is kept for a later one",
+        "verify_state_load verify_policy",
+    ),
+    no("failed discards are counted, not made into a histogram", "block_error_percentiles"),
+    no("sprandom does not know of the drive's cache here; leave it out", "spr_cs"),
+    no("a discard is of one range", "num_range"),
+    no(
+        "it belongs to an engine that sends NVMe or SCSI commands",
+        "fdp fdp_pli fdp_pli_select plids plid_select dataplacement dp_scheme cmd_type \
+         md_per_io_size pi_act pi_chk apptag apptag_mask write_mode verify_mode deac readfua \
+         writefua sg_write_mode stream_id",
+    ),
+    no("it burns CPU time and does no I/O", "cpuload cpuchunks cpumode exit_on_io_done"),
+    no(
+        "it belongs to an engine for networks or remote storage",
+        "hostname port protocol listen pingpong nodelay interface ttl window_size mss bindname \
+         verb uri brick volume pool rbdname clientname clustername busy_poll touch_objects conf \
+         nfs_url namenode chunk_size object_class svc cont https http_host http_user http_pass \
+         http_mode http_verbose http_s3_key http_s3_keyid http_s3_region http_s3_security_token \
+         http_s3_sse_customer_key http_s3_sse_customer_algorithm http_s3_storage_class \
+         http_swift_auth_token serverip direct_write_to_pmem busy_wait_polling",
+    ),
+    no(
+        "it belongs to an engine that is not supported",
+        "donorname inplace skip_bad stat_type gpu_dev_ids gpu_dev_id cuda_io rocm_io \
+         libblkio_driver libblkio_path xnvme_async xnvme_sync xnvme_admin xnvme_be xnvme_mem \
+         xnvme_dev_nsid xnvme_dev_subnqn xnvme_iovec",
+    ),
 ];

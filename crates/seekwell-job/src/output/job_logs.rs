@@ -1,8 +1,10 @@
-//! The logs that a job asks for (`write_bw_log`, `write_iops_log`, `write_lat_log`), named and
-//! written as fio does: `time_ms, value, direction, bs[, offset], priority`.
+//! The logs that a job asks for (`write_bw_log`, `write_iops_log`, `write_lat_log`,
+//! `write_hist_log`), named and written as fio does: `time_ms, value[, largest], direction, bs[,
+//! offset], priority[, issued_ns]`, and `time_ms, direction, bs, count, count, …` of a histogram.
 
-use crate::job::Logs;
-use crate::play::log::{Recorded, Sample, Window};
+use crate::job::{Logs, WindowValue};
+use crate::play::log::{Lines, Recorded, Sample, Window};
+use seekwell_io::histogram::BINS;
 use std::io::{Error, Write};
 use std::path::PathBuf;
 
@@ -13,8 +15,12 @@ pub enum LogKind {
     Bandwidth,
     /// Requests a second; 1 for each request where windows are not asked for.
     Iops,
-    /// Nanoseconds from submission to completion. fio's two logs of it hold the same here.
-    Latency,
+    /// Nanoseconds from submission to completion.
+    Completion,
+    /// The same here, where fio counts from before the submission.
+    Total,
+    /// How many requests took how long.
+    Histogram,
 }
 
 /// The logs of one clone, the `number`th of all clones of a run from 1: what each holds and where.
@@ -25,8 +31,9 @@ pub fn job_log_paths(logs: &Logs, number: usize) -> Vec<(LogKind, PathBuf)> {
     let kinds = [
         (&logs.bandwidth, LogKind::Bandwidth, "bw"),
         (&logs.iops, LogKind::Iops, "iops"),
-        (&logs.latency, LogKind::Latency, "clat"),
-        (&logs.latency, LogKind::Latency, "lat"),
+        (&logs.latency, LogKind::Completion, "clat"),
+        (&logs.latency, LogKind::Total, "lat"),
+        (&logs.histogram, LogKind::Histogram, "clat_hist"),
     ];
     let named = kinds.into_iter().filter_map(|(name, kind, word)| {
         Some((kind, PathBuf::from(format!("{}_{word}{number}.log", name.as_ref()?))))
@@ -46,43 +53,82 @@ pub fn write_job_log(
     recorded: &Recorded,
     epoch_ms: u64,
 ) -> Result<(), Error> {
-    let (offset, priority) = (logs.offset, if logs.prio { "0x0000" } else { "0" });
-    let mut line = |at_ns: u64, value: u64, direction: u8, len: u32, at: u64| {
+    if kind == LogKind::Histogram {
+        return write_histograms(out, logs, recorded, epoch_ms);
+    }
+    let priority = if logs.prio { "0x0000" } else { "0" };
+    let mut line = |at_ns: u64, value: &str, direction: u8, len: u32, at: u64, issued: u64| {
         let ms = epoch_ms + at_ns / 1_000_000;
-        if offset {
-            writeln!(out, "{ms}, {value}, {direction}, {len}, {at}, {priority}")
-        } else {
-            writeln!(out, "{ms}, {value}, {direction}, {len}, {priority}")
+        write!(out, "{ms}, {value}, {direction}, {len}, ")?;
+        if logs.offset {
+            write!(out, "{at}, ")?;
+        }
+        match logs.issue_time {
+            true => writeln!(out, "{priority}, {issued}"),
+            false => writeln!(out, "{priority}"),
         }
     };
-    match recorded {
-        Recorded::Requests { samples, .. } => samples
-            .iter()
-            .flatten()
-            .try_for_each(|s| line(s.at.0, of_request(kind, s), s.direction, s.len, s.offset)),
-        Recorded::Windows(windows) => windows
-            .iter()
-            .try_for_each(|w| line(w.end.0, of_window(kind, w, logs.max_value), w.direction, 0, 0)),
+    match &recorded.lines {
+        Lines::None => Ok(()),
+        Lines::Requests { samples, .. } => samples.iter().flatten().try_for_each(|s| {
+            // As in fio, only the log of completion latency tells it.
+            let known = kind == LogKind::Completion;
+            let issued = if known { s.at.since(s.latency).0 } else { 0 };
+            line(s.at.0, &of_request(kind, s).to_string(), s.direction, s.len, s.offset, issued)
+        }),
+        Lines::Windows(windows) => windows.iter().try_for_each(|w| {
+            line(w.end.0, &of_window(kind, w, logs.window), w.direction, 0, 0, 0)
+        }),
     }
+}
+
+/// A line for each window and direction, with as many counts as there are bins once 2^coarseness
+/// of them are made one.
+fn write_histograms(
+    out: &mut dyn Write,
+    logs: &Logs,
+    recorded: &Recorded,
+    epoch_ms: u64,
+) -> Result<(), Error> {
+    let coarseness = logs.histogram_coarseness;
+    for window in &recorded.histograms {
+        let mut counts = vec![0; BINS >> coarseness];
+        for (bin, count) in &window.bins {
+            counts[(*bin >> coarseness) as usize] += count;
+        }
+        write!(
+            out,
+            "{}, {}, {}",
+            epoch_ms + window.end.0 / 1_000_000,
+            window.direction,
+            window.len
+        )?;
+        counts.iter().try_for_each(|count: &u64| write!(out, ", {count}"))?;
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 fn of_request(kind: LogKind, sample: &Sample) -> u64 {
     match kind {
         LogKind::Bandwidth => kib_per_s(u64::from(sample.len), sample.latency.0),
         LogKind::Iops => 1,
-        LogKind::Latency => sample.latency.0,
+        LogKind::Completion | LogKind::Total | LogKind::Histogram => sample.latency.0,
     }
 }
 
 /// A window's rates are over its own length, but of a millisecond at least.
-fn of_window(kind: LogKind, window: &Window, largest: bool) -> u64 {
+fn of_window(kind: LogKind, window: &Window, wanted: WindowValue) -> String {
     let ns = window.length.0.max(1_000_000);
-    match kind {
-        LogKind::Bandwidth => kib_per_s(window.bytes, ns),
-        LogKind::Iops => (window.requests as f64 * 1e9 / ns as f64).round() as u64,
-        LogKind::Latency if largest => window.latency_max.0,
-        LogKind::Latency => window.latency_ns_sum / window.requests.max(1),
-    }
+    let mean = window.latency_ns_sum / window.requests.max(1);
+    let value = match (kind, wanted) {
+        (LogKind::Bandwidth, _) => kib_per_s(window.bytes, ns),
+        (LogKind::Iops, _) => (window.requests as f64 * 1e9 / ns as f64).round() as u64,
+        (_, WindowValue::Both) => return format!("{mean}, {}", window.latency_max.0),
+        (_, WindowValue::Max) => window.latency_max.0,
+        (_, WindowValue::Mean) => mean,
+    };
+    value.to_string()
 }
 
 fn kib_per_s(bytes: u64, ns: u64) -> u64 {
@@ -135,7 +181,7 @@ mod tests {
     fn each_request_has_a_line_with_its_size_and_its_place_where_that_is_asked_for() {
         let requests = [(1_999_999, 4_000, Op::Read), (2_000_000, 1_000_000, Op::Write)];
         let plain = logs("");
-        let lat = written(&plain, LogKind::Latency, &requests);
+        let lat = written(&plain, LogKind::Completion, &requests);
         assert_eq!(lat, "1, 4000, 0, 4096, 0\n2, 1000000, 1, 4096, 0\n");
         assert_eq!(
             written(&plain, LogKind::Iops, &requests),
@@ -158,14 +204,52 @@ mod tests {
             (250 * ms, 900, Op::Write),
         ];
         let mean = logs("log_avg_msec=100\n");
-        let lines = written(&mean, LogKind::Latency, &requests);
+        let lines = written(&mean, LogKind::Completion, &requests);
         assert_eq!(lines, "100, 200, 0, 0, 0\n100, 50, 2, 0, 0\n250, 900, 1, 0, 0\n");
         let lines = written(&mean, LogKind::Iops, &requests);
         assert_eq!(lines, "100, 20, 0, 0, 0\n100, 10, 2, 0, 0\n250, 20, 1, 0, 0\n");
         let lines = written(&mean, LogKind::Bandwidth, &requests);
         assert_eq!(lines, "100, 80, 0, 0, 0\n100, 40, 2, 0, 0\n250, 80, 1, 0, 0\n");
         let largest = logs("log_avg_msec=100\nlog_max_value=1\n");
-        assert!(written(&largest, LogKind::Latency, &requests).starts_with("100, 300, 0"));
+        assert!(written(&largest, LogKind::Completion, &requests).starts_with("100, 300, 0"));
+        let both = logs("log_avg_msec=100\nlog_window_value=both\n");
+        assert!(written(&both, LogKind::Total, &requests).starts_with("100, 200, 300, 0, 0, 0\n"));
+        assert!(written(&both, LogKind::Iops, &requests).starts_with("100, 20, 0, 0, 0\n"));
+    }
+
+    #[test]
+    fn the_time_of_issue_is_in_the_log_of_completion_latency() {
+        let logs = logs("log_offset=1\nlog_issue_time=1\n");
+        let requests = [(2_000_000, 4_000, Op::Write)];
+        let line = |kind| written(&logs, kind, &requests);
+        assert_eq!(line(LogKind::Completion), "2, 4000, 1, 4096, 0, 0, 1996000\n");
+        assert_eq!(line(LogKind::Total), "2, 4000, 1, 4096, 0, 0, 0\n");
+    }
+
+    #[test]
+    fn a_histogram_log_has_each_request_in_a_bin_of_its_window_and_direction() {
+        let ms = 1_000_000;
+        let requests = [
+            (10 * ms, 100, Op::Read),
+            (20 * ms, 100, Op::Read),
+            (30 * ms, 1 << 40, Op::Write),
+            (250 * ms, 900, Op::Read),
+        ];
+        for coarseness in [0, 3, 6] {
+            let options =
+                format!("write_hist_log=h\nlog_hist_msec=100\nlog_hist_coarseness={coarseness}\n");
+            let text = written(&logs(&options), LogKind::Histogram, &requests);
+            let row = |line: &str| -> Vec<u64> {
+                line.split(", ").map(|field| field.parse().unwrap()).collect()
+            };
+            let rows: Vec<Vec<u64>> = text.lines().map(row).collect();
+            let heads: Vec<&[u64]> = rows.iter().map(|row| &row[..3]).collect();
+            assert_eq!(heads, [&[100, 0, 4096], &[100, 1, 4096], &[250, 0, 4096]]);
+            assert!(rows.iter().all(|row| row.len() == 3 + (1856 >> coarseness)), "{text}");
+            assert_eq!(rows[0][3 + (100 >> coarseness)], 2);
+            assert_eq!(rows[1].last(), Some(&1), "what takes longest is in the last bin");
+            assert_eq!(rows.iter().map(|row| row[3..].iter().sum::<u64>()).sum::<u64>(), 4);
+        }
     }
 
     #[test]
@@ -175,7 +259,7 @@ mod tests {
         let (op, wanted) = (Op::Read, None);
         let request = Request { op, offset: 0, len: 512, wanted, id: 0, durable: false };
         (0..5).for_each(|at| recorder.completed(&request, Nanos(1), Nanos(at)));
-        let Recorded::Requests { samples, left_out } = recorder.finish() else { unreachable!() };
+        let Lines::Requests { samples, left_out } = recorder.finish().lines else { unreachable!() };
         assert_eq!((samples.concat().len(), left_out), (2, 3));
     }
 
@@ -197,7 +281,7 @@ mod tests {
                 let request = Request { op: *op, offset: 0, len, wanted, id, durable };
                 recorder.completed(&request, Nanos(*latency), Nanos(*at));
             }
-            let Recorded::Windows(windows) = recorder.finish() else { unreachable!() };
+            let Lines::Windows(windows) = recorder.finish().lines else { unreachable!() };
             prop_assert_eq!(windows.iter().map(|w| w.requests).sum::<u64>(), gaps.len() as u64);
             let order = |w: &Window| w.end;
             prop_assert!(windows.windows(2).all(|w| order(&w[0]) <= order(&w[1])));

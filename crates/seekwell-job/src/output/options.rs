@@ -4,7 +4,7 @@
 use super::distribution::Ordered;
 use seekwell_inspect::TargetKind;
 use seekwell_io::units::{Nanos, size_option};
-use seekwell_io::workload::{Pace, Pattern, Rw, SizeShare, Workload};
+use seekwell_io::workload::{Discards, Pace, Pattern, Rw, SizeShare, Workload};
 use seekwell_runs::{JobWork, OpSummary, Phase, Repeat, Replay, ReplayMode, RunDocument, Work};
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ fn place(options: &mut Options, document: &RunDocument) {
 fn drawn(options: &mut Options, w: &Workload, seed: u64) {
     let mixed = !matches!(w.read_percent, 0 | 100);
     let random = w.pattern != Pattern::Sequential;
-    options.put("rw", Rw::of(random, w.read_percent).name());
+    options.put("rw", Rw::of(random, w.read_percent, w.discards).name());
     sizes(options, &w.sizes);
     options.put("iodepth", w.pace.depth());
     options.put("numjobs", w.threads);
@@ -112,7 +112,7 @@ fn replayed(options: &mut Options, replay: &Replay, ops: &BTreeMap<String, OpSum
         (false, true) => 0,
         _ => 50,
     };
-    options.put("rw", Rw::of(true, read_percent).name());
+    options.put("rw", Rw::of(true, read_percent, Discards::None).name());
     options.put("iodepth", replay.depth);
     options.put("numjobs", 1);
     options.put("read_iolog", &replay.trace);

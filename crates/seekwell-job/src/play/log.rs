@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use crate::job::Logs;
+use seekwell_io::histogram::Histogram;
 use seekwell_io::request::{Op, Request};
 use seekwell_io::units::Nanos;
 
@@ -46,9 +47,33 @@ pub struct Window {
     pub latency_max: Nanos,
 }
 
+/// The latencies of one direction in one window of time (`log_hist_msec`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bins {
+    /// When the window ended, since measuring began.
+    pub end: Nanos,
+    /// Number of the direction.
+    pub direction: u8,
+    /// Length of its last request in bytes.
+    pub len: u32,
+    /// Numbers of bins of a [`Histogram`] and how many requests fell in each.
+    pub bins: Vec<(u32, u64)>,
+}
+
 /// What a clone's logs are made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Recorded {
+pub struct Recorded {
+    /// Requests or windows.
+    pub lines: Lines,
+    /// Latencies, in the order of time and direction.
+    pub histograms: Vec<Bins>,
+}
+
+/// What the lines of a clone's logs are made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lines {
+    /// None: no log has lines.
+    None,
     /// Each request.
     Requests {
         /// In the order they were done.
@@ -60,11 +85,47 @@ pub enum Recorded {
     Windows(Vec<Window>),
 }
 
+/// The windows of a histogram log.
+#[derive(Debug)]
+struct Histograms {
+    /// Length of a window.
+    every: Nanos,
+    /// Number of the current window.
+    number: u64,
+    /// What was done in it, by direction: latencies, and the length of the last request.
+    current: [(Histogram, u32); 3],
+    done: Vec<Bins>,
+}
+
+impl Histograms {
+    fn completed(&mut self, direction: usize, len: u32, latency: Nanos, at: Nanos) {
+        let number = at.0 / self.every.0;
+        if number > self.number {
+            self.close(Nanos((self.number + 1).saturating_mul(self.every.0)));
+            self.number = number;
+        }
+        let (latencies, last) = &mut self.current[direction];
+        latencies.record(latency);
+        *last = len;
+    }
+
+    /// Ends the current window.
+    fn close(&mut self, end: Nanos) {
+        for (direction, (latencies, len)) in (0..).zip(&mut self.current) {
+            if latencies.count() > 0 {
+                let bins = std::mem::take(latencies).sparse();
+                self.done.push(Bins { end, direction, len: *len, bins });
+            }
+        }
+    }
+}
+
 /// Notes requests.
 #[derive(Debug)]
 pub struct Recorder {
     address: Address,
-    recorded: Recorded,
+    lines: Lines,
+    histograms: Option<Histograms>,
     room: usize,
     /// Length of a window; zero for each request.
     average: Nanos,
@@ -79,25 +140,37 @@ impl Recorder {
     /// For the logs of one clone; none where it has none. At most `room` requests are kept one by
     /// one.
     pub fn new(logs: &Logs, address: Address, room: usize) -> Option<Self> {
-        let wanted = [&logs.bandwidth, &logs.latency, &logs.iops];
-        if wanted.iter().all(|log| log.is_none()) {
+        if !logs.any() {
             return None;
         }
-        let recorded = match logs.average {
-            Nanos::ZERO => Recorded::Requests { samples: Vec::new(), left_out: 0 },
-            _ => Recorded::Windows(Vec::new()),
+        let wanted = [&logs.bandwidth, &logs.latency, &logs.iops];
+        let lines = match logs.average {
+            _ if wanted.iter().all(|log| log.is_none()) => Lines::None,
+            Nanos::ZERO => Lines::Requests { samples: Vec::new(), left_out: 0 },
+            _ => Lines::Windows(Vec::new()),
         };
-        let (average, current) = (logs.average, [(0, 0, 0, 0); 3]);
-        Some(Self { address, recorded, room, average, number: 0, current, last: Nanos::ZERO })
+        let every = logs.histogram_every;
+        let histograms = (logs.histogram.is_some() && every > Nanos::ZERO).then(|| Histograms {
+            every,
+            number: 0,
+            current: Default::default(),
+            done: Vec::new(),
+        });
+        let (average, current, last) = (logs.average, [(0, 0, 0, 0); 3], Nanos::ZERO);
+        Some(Self { address, lines, histograms, room, average, number: 0, current, last })
     }
 
     /// A request was done whole at `at` after measuring began.
     pub fn completed(&mut self, request: &Request, latency: Nanos, at: Nanos) {
         let Some(direction) = DIRECTIONS.iter().position(|op| *op == request.op) else { return };
         self.last = self.last.max(at);
-        match &mut self.recorded {
-            Recorded::Requests { left_out, .. } if self.room == 0 => *left_out += 1,
-            Recorded::Requests { samples, .. } => {
+        if let Some(histograms) = &mut self.histograms {
+            histograms.completed(direction, request.len, latency, at);
+        }
+        match &mut self.lines {
+            Lines::None => {}
+            Lines::Requests { left_out, .. } if self.room == 0 => *left_out += 1,
+            Lines::Requests { samples, .. } => {
                 self.room -= 1;
                 if samples.last().is_none_or(|chunk| chunk.len() == CHUNK) {
                     samples.push(Vec::with_capacity(CHUNK));
@@ -107,7 +180,7 @@ impl Recorder {
                 let sample = Sample { at, latency, offset, len, direction };
                 samples.last_mut().expect("a chunk was just made").push(sample);
             }
-            Recorded::Windows(_) => {
+            Lines::Windows(_) => {
                 let number = at.0 / self.average.0;
                 if number > self.number {
                     self.close(Nanos((self.number + 1).saturating_mul(self.average.0)));
@@ -122,7 +195,7 @@ impl Recorder {
 
     /// Ends the current window.
     fn close(&mut self, end: Nanos) {
-        let Recorded::Windows(windows) = &mut self.recorded else { return };
+        let Lines::Windows(windows) = &mut self.lines else { return };
         let begin = Nanos(self.number * self.average.0);
         for (direction, counted) in self.current.iter_mut().enumerate() {
             let (requests, bytes, latency_ns_sum, longest) = std::mem::take(counted);
@@ -144,6 +217,11 @@ impl Recorder {
     pub fn finish(mut self) -> Recorded {
         let whole = Nanos((self.number + 1).saturating_mul(self.average.0));
         self.close(self.last.min(whole));
-        self.recorded
+        let mut histograms = Vec::new();
+        if let Some(mut all) = self.histograms {
+            all.close(self.last);
+            histograms = all.done;
+        }
+        Recorded { lines: self.lines, histograms }
     }
 }

@@ -1,6 +1,7 @@
 //! A clone's requests with what looks on as they are done.
 
 use super::log::Recorder;
+use super::ramp::Ramp;
 use super::steady::Steady;
 use seekwell_io::measurement::Failure;
 use seekwell_io::request::{Completion, Op, Request};
@@ -16,8 +17,8 @@ pub struct Watched<S> {
     log: Option<Recorder>,
     /// Ends it.
     pub steady: Option<Arc<Steady>>,
-    ramp: Nanos,
-    ramp_end: Option<Nanos>,
+    /// What comes before measuring.
+    pub ramp: Ramp,
     started: Option<Nanos>,
 }
 
@@ -25,11 +26,11 @@ impl<S: Source> Watched<S> {
     /// Looks on at `source`, whose measuring begins after `ramp`; it ends when it is `steady`.
     pub const fn new(
         source: S,
-        ramp: Nanos,
+        ramp: Ramp,
         log: Option<Recorder>,
         steady: Option<Arc<Steady>>,
     ) -> Self {
-        Self { source, log, steady, ramp, ramp_end: None, started: None }
+        Self { source, log, steady, ramp, started: None }
     }
 
     /// What its logs are made of, and when measuring began; none where it did not.
@@ -42,8 +43,7 @@ impl<S: Source> Source for Watched<S> {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         if self.started.is_none() {
-            let ramp_end = *self.ramp_end.get_or_insert(now + self.ramp);
-            self.started = (now >= ramp_end).then_some(now);
+            self.started = self.ramp.is_over(now).then_some(now);
             if let Some((steady, at)) = self.steady.as_ref().zip(self.started) {
                 steady.start(at);
             }
@@ -54,6 +54,10 @@ impl<S: Source> Source for Watched<S> {
         self.source.next(now)
     }
 
+    fn is_warming(&mut self, now: Nanos) -> bool {
+        !self.ramp.is_over(now)
+    }
+
     #[inline]
     fn submitted(&mut self, request: &Request, at: Nanos) {
         self.source.submitted(request, at);
@@ -62,6 +66,7 @@ impl<S: Source> Source for Watched<S> {
     #[inline]
     fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
         self.source.completed(request, submitted, completion);
+        self.ramp.completed(request.len);
         let Some(started) = self.started.filter(|started| completion.at >= *started) else {
             return;
         };

@@ -48,6 +48,6 @@ fn every_rule_is_about_options_that_are_done() {
     for name in crate::effects::ruled() {
         let spec = options::find(name).unwrap_or_else(|| panic!("{name}"));
         assert_eq!(spec.name, name, "rules have canonical names");
-        assert!(matches!(spec.tier, Tier::Core | Tier::More), "{name}");
+        assert_eq!(spec.tier, Tier::Done, "{name}");
     }
 }

@@ -71,7 +71,7 @@ impl Observed {
         let w = &self.workload;
         let closed = matches!(w.pace, Pace::Closed { .. });
         let [size] = w.sizes.as_slice() else { return None };
-        if !closed || !w.direct || self.requests_per_s <= 0.0 {
+        if !closed || !w.direct || !w.discards.is_none() || self.requests_per_s <= 0.0 {
             return None;
         }
         let small = size.bytes == CURVE_BYTES;

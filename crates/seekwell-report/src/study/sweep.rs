@@ -92,10 +92,10 @@ fn panels(document: &RunDocument, sweep: &Sweep) -> Vec<Panel> {
     vec![panel("requests/s", draw(total), Unit::PerSecond), panel("p99", draw(p99), Unit::Time)]
 }
 
-/// Reads and writes a second of a phase.
+/// Reads, writes and discards a second of a phase.
 fn total(phase: &Phase) -> Option<f64> {
     let of = |op: &str| phase.median(&format!("{op}.requests_per_s"));
-    let sum = of("read").unwrap_or(0.0) + of("write").unwrap_or(0.0);
+    let sum: f64 = ["read", "write", "discard"].into_iter().filter_map(of).sum();
     (sum > 0.0).then_some(sum)
 }
 
@@ -105,5 +105,5 @@ fn p99(phase: &Phase) -> Option<f64> {
     let open = matches!(&phase.workload, Work::Drawn(w) if matches!(w.pace, Pace::Open { .. }));
     let clock = if open { "response" } else { "latency" };
     let of = |op: &str| phase.median(&format!("{op}.{clock}_ns_p99"));
-    ["read", "write"].into_iter().filter_map(of).reduce(f64::max)
+    ["read", "write", "discard"].into_iter().filter_map(of).reduce(f64::max)
 }

@@ -187,9 +187,9 @@ impl<W: Watcher> Hunt<'_, '_, W> {
     }
 }
 
-/// Reads and writes a second of a phase.
+/// Reads, writes and discards a second of a phase.
 fn total(phase: &Phase) -> Option<f64> {
     let of = |op: &str| phase.median(&format!("{op}.requests_per_s"));
-    let sum = of("read").unwrap_or(0.0) + of("write").unwrap_or(0.0);
+    let sum: f64 = ["read", "write", "discard"].into_iter().filter_map(of).sum();
     (sum > 0.0).then_some(sum)
 }

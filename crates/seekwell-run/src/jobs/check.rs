@@ -4,6 +4,7 @@
 use super::error::{Fault, JobRunError, TraceFault};
 use super::group::groups;
 use super::media::Media;
+use seekwell_access::AtomicUnits;
 use seekwell_job::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
 use seekwell_job::layout::{Layout, There};
 use seekwell_job::play::address::Address;
@@ -115,12 +116,10 @@ pub fn on_machine(jobs: &[Job]) -> Result<(), JobRunError> {
 pub fn idle_on_machine(job: &Job) -> Vec<Warning> {
     let rules = [
         (!job.engine.direct, "direct", "a model has no page cache: requests reach the machine"),
-        (
-            job.durability.end_fsync || job.durability.fsync_on_close,
-            "end_fsync",
-            "files of a model are not synced at the end",
-        ),
+        (job.durability.syncs_at_end(), "end_fsync", "files of a model are not synced at the end"),
         (job.logs.unix_epoch, "log_unix_epoch", "a model has a clock of its own"),
+        (job.thinkcycles > 0, "thinkcycles", "a model has a clock of its own"),
+        (job.hints.comm.is_some(), "comm", "all clones of a model run on one thread"),
         (!job.hints.cpus.is_empty(), "cpus_allowed", "a model is not run by the clones' CPUs"),
     ];
     let holds = rules.into_iter().filter(|(holds, ..)| *holds);
@@ -194,6 +193,35 @@ pub fn alignment(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), Job
     Ok(())
 }
 
+/// Refuses atomic writes that the opened files do not take whole.
+pub fn atomic(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), JobRunError> {
+    for member in &layout.members {
+        let job = &jobs[member.job];
+        if !job.engine.atomic || !job.access.kind.writes() {
+            continue;
+        }
+        for used in &member.uses {
+            let Some(opened) = &media.media[used.place].opened else { continue };
+            let path = || layout.places[used.place].path.clone();
+            let Some(AtomicUnits { least, most }) = opened.atomic_units() else {
+                return Err(Fault::NoAtomicWrites { path: path() }.of(job));
+            };
+            let sizes = sizes(&job.blocks.write).into_iter().chain([job.blocks.write.max()]);
+            let fits = |bytes: u32| bytes.is_power_of_two() && (least..=most).contains(&bytes);
+            // A write has to lie on a multiple of its own length.
+            let (longest, start) = (u64::from(job.blocks.write.max()), used.region.start);
+            let placed = job.align_bytes.write.is_multiple_of(longest)
+                && start.is_multiple_of(longest)
+                && matches!(job.blocks.write, Blocks::Fixed(_));
+            let found = sizes.into_iter().find(|bytes| !fits(*bytes) || !placed);
+            if let Some(found) = found {
+                return Err(Fault::NotAtomic { path: path(), found, least, most }.of(job));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What was asked of a job and is done otherwise, or makes no difference: what the parser knows,
 /// and what it cannot know.
 pub fn said(parsed: &JobFile, job: &Job) -> Vec<String> {
@@ -244,8 +272,8 @@ const REMARKS: &[Remark] = &[
     (|job| job.hints.force_async > 0, "force_async has no effect"),
     (|job| job.hints.nowait, "nowait has no effect: requests may wait in the kernel"),
     (
-        |job| job.hints.prio.is_some() || job.hints.prio_class.is_some() || job.hints.nice != 0,
-        "prio, prioclass, nice have no effect: clones run with this program's priority",
+        |job| ["prio", "prioclass", "priohint", "nice"].iter().any(|option| given(job, option)),
+        "prio, prioclass, priohint, nice have no effect: clones run with this program's priority",
     ),
     (
         |job| job.options.keys().any(|option| option.starts_with("cmdprio")),
@@ -267,10 +295,6 @@ const REMARKS: &[Remark] = &[
         "create_… has no effect: files are made before the first job begins",
     ),
     (|job| job.files.creation.only, "create_only: files are made and nothing is measured"),
-    (
-        |job| job.logs.histogram.is_some(),
-        "write_hist_log has no effect: --format=fio-json+ has the histogram of the whole job",
-    ),
     (
         |job| given(job, "bwavgtime") || given(job, "iopsavgtime"),
         "bwavgtime, iopsavgtime have no effect: windows of logs are of log_avg_msec",

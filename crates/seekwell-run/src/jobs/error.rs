@@ -70,6 +70,26 @@ pub enum Fault {
         /// What a block is, in bytes.
         block: u32,
     },
+    /// The kernel reports no atomic writes of it, or requests do not go past the page cache.
+    #[error(
+        "atomic=1, and the kernel reports no atomic writes of {}: use a device whose \
+         queue/atomic_write_unit_max_bytes is above 0, or a file system that has them (XFS, ext4)",
+        path.display()
+    )]
+    NoAtomicWrites { path: PathBuf },
+    #[error(
+        "with atomic=1, writes to {} have to be of one size, a power of two from {least} to {most} \
+         bytes, each at a multiple of it: bs is {found}, or offset or blockalign is none",
+        path.display()
+    )]
+    NotAtomic {
+        path: PathBuf,
+        found: u32,
+        /// The shortest, in bytes.
+        least: u32,
+        /// The longest, in bytes.
+        most: u32,
+    },
     #[error(
         "verifying {bytes} bytes in blocks of {unit} takes {needed} bytes of memory, and {limit} \
          are allowed: use larger blocks, a smaller size, or verify_backlog with do_verify=0"
@@ -155,8 +175,8 @@ classify!(JobRunError {
 });
 
 classify!(Fault {
-    Usage: Unaligned, Interval, NotHere, NobodyToWaitFor, TooFar;
-    Refused: WouldOverwrite, WouldDestroy, TooMuchToRemember;
+    Usage: Unaligned, NotAtomic, Interval, NotHere, NobodyToWaitFor, TooFar;
+    Refused: NoAtomicWrites, WouldOverwrite, WouldDestroy, TooMuchToRemember;
 });
 
 classify!(TraceFault {

@@ -10,7 +10,7 @@ use seekwell_access::{OutputFile, folder_of};
 use seekwell_job::job::{Job, Logs};
 use seekwell_job::layout::Layout;
 use seekwell_job::output::{LogKind, job_log_paths, write_job_log};
-use seekwell_job::play::log::Recorded;
+use seekwell_job::play::log::Lines;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ pub fn write(
         let Some(noted) = outcome.as_ref().ok().and_then(|played| played.log.as_ref()) else {
             continue;
         };
-        if let Recorded::Requests { left_out: more @ 1.., .. } = noted.recorded {
+        if let Lines::Requests { left_out: more @ 1.., .. } = noted.recorded.lines {
             let name = &job.name;
             tell(&format!(
                 "job `{name}`: its logs end before it did: there was no room for {more} requests; \

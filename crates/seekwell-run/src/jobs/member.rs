@@ -4,6 +4,7 @@ use super::noted::{Noted, epoch_ms};
 use super::replay::Ended;
 use super::requests::Requests;
 use crate::replay::SPIN;
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::thread::CpuSet;
 use seekwell_access::AccessError;
@@ -23,6 +24,8 @@ use seekwell_job::play::source::written::Written;
 use seekwell_job::play::steady::Steady;
 use seekwell_job::play::watched::Watched;
 use seekwell_trace::error::TraceError;
+use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,6 +38,8 @@ pub struct Part<'a> {
     pub member: &'a Member,
     /// Of everything that is drawn.
     pub seed: u64,
+    /// Of the clones that share data which come again.
+    pub sharing: Vec<u64>,
     /// The most that one request moves.
     pub longest: u32,
     /// Its requests, and what looks on at them.
@@ -167,6 +172,7 @@ impl<'a> Part<'a> {
     /// Opens its target on its files, in the order of its uses, on the CPUs that the job names.
     pub fn open(self, files: Vec<Arc<OwnedFd>>, engine: Engine) -> Result<Ready<'a>, EngineError> {
         self.stay_on_cpus();
+        self.take_name();
         let Self { job, member, .. } = self;
         let depth = job.engine.depth;
         let engine = issued_by(job, engine);
@@ -174,12 +180,21 @@ impl<'a> Part<'a> {
         assert_eq!(files.len(), expected, "a clone opens each of its files once, or none");
         let data = || {
             let address = Address::new(member.uses.len());
-            Data::new(job, address, depth, member.clone, self.seed)
+            Data::new(job, address, depth, (member.clone, self.seed), &self.sharing)
         };
         let fds: Vec<BorrowedFd<'_>> = files.iter().map(|fd| fd.as_fd()).collect();
         let engine = engine.unwrap_or(Engine::Auto);
         let target = Real::open(engine, &fds, (depth, self.longest), false, data)?;
         Ok(Ready { part: self, files, target })
+    }
+
+    /// Gives this thread the name that the job asks for.
+    fn take_name(&self) {
+        let Some(name) = self.job.hints.comm.as_ref() else { return };
+        if let Ok(name) = CString::new(name.as_str()) {
+            // The kernel keeps the first 15 bytes.
+            let _ = rustix::thread::set_name(&name);
+        }
     }
 
     /// Keeps this thread on the CPUs that the job names.
@@ -203,7 +218,8 @@ impl Ready<'_> {
         let Self { part: Part { job, mut source, .. }, files, mut target } = self;
         let bounds = Bounds {
             depth: job.engine.depth,
-            ramp: job.timing.ramp,
+            // Its source says when the ramp is over.
+            ramp: Nanos::ZERO,
             runtime: job.timing.runtime,
             spin: spin(job),
         };
@@ -260,11 +276,31 @@ fn end_sync(
     target: &Real<Data>,
     main: &Measurement,
 ) -> Option<Result<Nanos, Errno>> {
-    let asked = job.durability.end_fsync || job.durability.fsync_on_close;
-    if !asked || job.access.kind == Kind::Read || main.stopped == Stopped::Stalled {
+    if !job.durability.syncs_at_end()
+        || job.access.kind == Kind::Read
+        || main.stopped == Stopped::Stalled
+    {
         return None;
     }
     let begun = target.now();
-    let done = files.iter().try_for_each(rustix::fs::fsync);
+    let done = match job.durability.end_syncfs {
+        false => files.iter().try_for_each(rustix::fs::fsync),
+        true => sync_file_systems(files),
+    };
     Some(done.map(|()| target.now().since(begun)))
+}
+
+/// Syncs each file system that holds one of the files, once.
+fn sync_file_systems(files: &[Arc<OwnedFd>]) -> Result<(), Errno> {
+    let mut synced = BTreeSet::new();
+    for file in files {
+        let stat = rustix::fs::fstat(file)?;
+        // A device's node lies on a file system that holds none of its data.
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if !synced.insert(stat.st_dev) => {}
+            FileType::RegularFile => rustix::fs::syncfs(file)?,
+            _ => rustix::fs::fsync(file)?,
+        }
+    }
+    Ok(())
 }

@@ -228,6 +228,7 @@ impl Plan<'_, '_> {
         let destroy = self.request.destroy;
         let media = media::open(&self.layout, destroy, session.host(), &session.line)?;
         check::alignment(&self.parsed.jobs, &self.layout, &media)?;
+        check::atomic(&self.parsed.jobs, &self.layout, &media)?;
         if let Some(model) = self.model {
             session.document.inspection.device = described::device(model);
         }

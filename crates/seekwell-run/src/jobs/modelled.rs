@@ -33,6 +33,8 @@ struct CloneState<'r> {
     part: Part<'r>,
     /// When it may begin, once nobody is waited for.
     start: Nanos,
+    /// It has been asked for requests.
+    begun: bool,
     /// When measuring began, or will.
     measures: Option<Nanos>,
     outstanding: u32,
@@ -112,7 +114,7 @@ impl<'r> CloneState<'r> {
     fn new(part: Part<'r>, now: Nanos) -> Self {
         let start = part.delay.max(now);
         let measurement = Measurement::new(SERIES_STEP);
-        Self { part, start, measures: None, outstanding: 0, over: false, measurement }
+        Self { part, start, begun: false, measures: None, outstanding: 0, over: false, measurement }
     }
 }
 
@@ -126,11 +128,11 @@ impl CloneState<'_> {
         if now < self.start {
             return Next::NotBefore(self.start);
         }
-        let timing = &self.part.job.timing;
-        let measures = *self.measures.get_or_insert(now + timing.ramp);
-        let end = match timing.runtime {
-            Nanos::ZERO => Nanos::MAX,
-            runtime => measures + runtime,
+        self.begun = true;
+        self.measures = self.part.source.ramp.end(now);
+        let end = match (self.measures, self.part.job.timing.runtime) {
+            (Some(measures), runtime @ Nanos(1..)) => measures + runtime,
+            _ => Nanos::MAX,
         };
         if now >= end {
             return Next::Done;
@@ -227,7 +229,7 @@ impl Source for Multiplexer<'_> {
                 }
                 continue;
             }
-            let waits_for = one.part.waits_for.filter(|_| one.measures.is_none());
+            let waits_for = one.part.waits_for.filter(|_| !one.begun);
             let is_held = waits_for.is_some_and(|job| self.is_running(job));
             if is_held || one.outstanding == one.part.job.engine.depth {
                 earliest = earliest.or(Some(Nanos::MAX));

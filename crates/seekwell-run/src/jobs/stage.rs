@@ -18,13 +18,14 @@ use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_job::job::{EngineKind, ExitWhat, Job};
 use seekwell_job::layout::{Layout, Member, Use};
+use seekwell_job::play::ramp::Ramp;
 use seekwell_job::play::source::pace::{Flow, FlowShare};
 use seekwell_job::play::source::{JobSource, Setup};
 use seekwell_job::play::steady::Steady;
 use seekwell_job::play::watched::Watched;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
@@ -129,6 +130,7 @@ impl Run<'_> {
     ) -> Vec<(usize, Result<Part<'_>, MemberError>)> {
         let steady = self.steady(stage);
         let mut flows: BTreeMap<u32, Arc<Flow>> = BTreeMap::new();
+        let mut ramped: BTreeMap<u32, Arc<AtomicU64>> = BTreeMap::new();
         let members = self.layout.members.iter().enumerate();
         let part = |(number, member): (usize, &'_ Member)| {
             let job = &self.jobs[member.job];
@@ -136,9 +138,14 @@ impl Run<'_> {
                 let shared = Arc::clone(flows.entry(flow.id).or_default());
                 FlowShare::join(shared, u64::from(flow.weight), flow.sleep)
             });
+            let moved = match job.group.reporting {
+                true => Arc::clone(ramped.entry(job.group.number).or_default()),
+                false => Arc::default(),
+            };
+            let ramp = Ramp::new(&job.timing, moved);
             let steady = steady.get(&member.job).cloned();
             let ends = Arc::clone(&ends[&member.job]);
-            (number, self.part(number, ends, flow, steady, block_bytes(member, job)))
+            (number, self.part(number, ends, flow, (ramp, steady), block_bytes(member, job)))
         };
         members.filter(|(_, m)| stage.contains(&m.job)).map(part).collect()
     }
@@ -148,13 +155,19 @@ impl Run<'_> {
         number: usize,
         ends: Arc<AtomicBool>,
         flow: Option<FlowShare>,
-        steady: Option<Arc<Steady>>,
+        (ramp, steady): (Ramp, Option<Arc<Steady>>),
         block_bytes: u32,
     ) -> Result<Part<'_>, MemberError> {
         let member = &self.layout.members[number];
         let job = &self.jobs[member.job];
         let depth = job.engine.depth;
-        let seed = seed(job.random.seed.unwrap_or(self.seed), member.job, member.clone);
+        let seed = self.seed_of(member);
+        let sharing =
+            |m: &&Member| self.jobs[m.job].buffers.dedupe.is_some_and(|dedupe| dedupe.is_shared());
+        let sharing = match sharing(&member) {
+            true => self.layout.members.iter().filter(sharing).map(|m| self.seed_of(m)).collect(),
+            false => Vec::new(),
+        };
         let (longest, requests) = match trace::of(self.traces, self.jobs, member.job, member.clone)
         {
             Some(trace) => {
@@ -171,6 +184,7 @@ impl Run<'_> {
                     depth,
                     seed,
                     flow,
+                    ramp: ramp.clone(),
                     ends: Arc::clone(&ends),
                 });
                 (job.max_block().max(1), Requests::Drawn(Box::new(drawn)))
@@ -185,12 +199,19 @@ impl Run<'_> {
             job,
             member,
             seed,
+            sharing,
             longest,
-            source: Watched::new(requests, job.timing.ramp, log, steady),
+            source: Watched::new(requests, ramp, log, steady),
             ends,
             waits_for: job.group.wait_for.as_ref().and_then(waited),
             delay: delay.min + Nanos(seed % span),
         })
+    }
+
+    /// The seed of a clone.
+    fn seed_of(&self, member: &Member) -> u64 {
+        let base = self.jobs[member.job].random.seed.unwrap_or(self.seed);
+        seed(base, member.job, member.clone)
     }
 
     /// By job of a stage: what ends it, with those it is reported with, when they are steady.

@@ -131,7 +131,7 @@ struct Search<'a, W> {
 impl<'a, W: Watcher> Search<'a, W> {
     fn metric(&self) -> String {
         let workload = &self.options.workload;
-        let op = if workload.read_percent() > 0 { "read" } else { "write" };
+        let op = workload.main_op();
         let what = match self.options.goal {
             Goal::Rate => "requests_per_s",
             Goal::P99 if workload.rate_iops.is_some() => "response_ns_p99",

@@ -91,6 +91,66 @@ fn windows_add_up_to_the_requests_and_clones_share_a_log_where_that_is_asked_for
 }
 
 #[test]
+fn a_histogram_log_has_fios_columns_and_each_request_once() {
+    let Some(desk) = Desk::new() else { return };
+    let text = "[h]\nsize=4m\nbs=4k\nrw=randrw\nrate_iops=400\nruntime=1s\ntime_based\n\
+                write_hist_log\nlog_hist_msec=200\nlog_hist_coarseness=2\n";
+    let ran = desk.bench(text, &["--json", "--no-keep"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert_eq!(super::common::names(desk.dir()), ["h_clat_hist.1.log"]);
+    let ours = rows(&desk.dir().join("h_clat_hist.1.log"));
+    let document = ran.json();
+    for (direction, op) in [(0, "read"), (1, "write")] {
+        let of = ours.iter().filter(|row| row[1] == direction);
+        let counted: u64 = of.map(|row| row[3..].iter().sum::<u64>()).sum();
+        assert_eq!(counted, count(&document, "h", op).0, "{op}");
+    }
+    let windows: Vec<u64> = ours.iter().map(|row| row[0]).collect();
+    assert!(windows.is_sorted() && (8..=12).contains(&windows.len()), "{windows:?}");
+    if tool("fio", &["--version"]).is_none() {
+        return skip("fio is not installed");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut fio = Command::new("fio");
+    fio.arg("--output=/dev/null").arg(desk.file(text)).current_dir(folder.path());
+    assert_eq!(done(fio.output().unwrap()).status, 0);
+    let theirs = rows(&folder.path().join("h_clat_hist.1.log"));
+    let shape = |rows: &[Vec<u64>]| (rows[0].len(), rows[0][2]);
+    assert_eq!(shape(&ours), shape(&theirs));
+    // A bin stands for the same latency: the median bins are a factor of 32 apart at most, which
+    // are five powers of two of sixteen bins.
+    let median = |rows: &[Vec<u64>]| {
+        let bins = rows[0].len() - 3;
+        let sums: Vec<u64> =
+            (0..bins).map(|bin| rows.iter().map(|row| row[3 + bin]).sum()).collect();
+        let half = sums.iter().sum::<u64>() / 2;
+        let mut seen = 0;
+        sums.iter().position(|n| {
+            seen += n;
+            seen > half
+        })
+    };
+    let (ours, theirs) = (median(&ours).unwrap(), median(&theirs).unwrap());
+    assert!(ours.abs_diff(theirs) <= 5 * 16, "bin {ours} here, {theirs} by fio");
+}
+
+#[test]
+fn the_time_of_issue_is_logged_where_it_can_be() {
+    let Some(desk) = Desk::new() else { return };
+    let job = "[i]\nsize=1m\nbs=4k\nrw=read\nlog_issue_time=1\n";
+    let ran = desk.bench(job, &["--no-keep"]);
+    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert!(ran.err.contains("write_lat_log and log_offset=1 too"), "{}", ran.err);
+    let ran = desk.bench(&format!("{job}log_offset=1\nwrite_lat_log=i\n"), &["--no-keep"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    for row in rows(&desk.dir().join("i_clat.1.log")) {
+        // Time in ms, latency and issue in ns.
+        assert!(row.len() == 7 && (row[6] + row[1]) / 1_000_000 == row[0], "{row:?}");
+    }
+    assert!(rows(&desk.dir().join("i_lat.1.log")).iter().all(|row| row[6] == 0));
+}
+
+#[test]
 fn a_log_that_cannot_be_written_or_would_overwrite_a_file_is_refused_before_measuring() {
     let Some(desk) = Desk::new() else { return };
     let job = "[l]\nsize=1m\nrw=read\nwrite_lat_log=";

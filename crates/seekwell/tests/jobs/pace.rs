@@ -151,3 +151,50 @@ fn a_signal_ends_all_jobs_and_leaves_nothing() {
         super::common::names(desk.dir()).is_empty()
     });
 }
+
+#[test]
+fn what_a_ramp_of_bytes_transfers_is_not_measured() {
+    let Some(desk) = Desk::new() else { return };
+    let document = desk.measured(
+        "[global]\nsize=4m\nbs=4k\nrw=randread\n[ramp]\nramp_size=1m\n\
+         [both]\nstonewall\nnumjobs=2\ngroup_reporting\nramp_size=2m\nramp_time=1m\n",
+    );
+    let alone = count(&document, "ramp", "read").0;
+    assert!((1023..=1025).contains(&alone), "{alone}");
+    let both = count(&document, "both", "read").0;
+    assert!((2040..=2052).contains(&both), "{both}");
+}
+
+#[test]
+fn thinkcycles_burn_time_after_each_request() {
+    let Some(desk) = Desk::new() else { return };
+    let document = desk.measured(
+        "[global]\nsize=4m\nbs=4k\nrw=read\nnumber_ios=20\n[plain]\n\
+         [busy]\nstonewall\nthinkcycles=10000000\n",
+    );
+    let (plain, busy) = (elapsed_s(&document, "plain"), elapsed_s(&document, "busy"));
+    // Ten million turns take two milliseconds at the very least.
+    assert!(busy > plain && busy > 20.0 * 0.002, "{busy} s after {plain} s");
+}
+
+#[test]
+fn threads_bear_the_name_that_comm_gives_them() {
+    let Some(desk) = Desk::new() else { return };
+    let text = "[n]\ncomm=storage-thread-7\nsize=4m\nrw=read\nruntime=20s\ntime_based\n\
+                rate_iops=50\nend_syncfs=1\n";
+    let file = desk.file(text);
+    let mut command = seekwell(desk.runs.path());
+    command.current_dir(desk.dir()).arg("bench").arg(file).arg("--no-keep");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let tasks = format!("/proc/{}/task", child.id());
+    let named = || {
+        let mut tasks = std::fs::read_dir(&tasks).into_iter().flatten().flatten();
+        tasks.any(|task| {
+            let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+            name.trim() == "storage-thread-"
+        })
+    };
+    wait_for("a thread of that name", Duration::from_secs(20), named);
+    signal(&child, "INT");
+    child.wait().unwrap();
+}

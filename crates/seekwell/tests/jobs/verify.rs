@@ -184,3 +184,22 @@ fn what_fio_wrote_is_checked_and_a_flipped_byte_of_it_is_found() {
         fs::remove_file(&file).unwrap();
     }
 }
+
+#[test]
+fn a_pattern_with_an_offset_starts_over_at_its_interval() {
+    let Some(disk) = Loop::new(4 * MIB) else { return };
+    let home = tempfile::tempdir().unwrap();
+    let text = format!(
+        "[p]\nfilename={}\nrw=write\nbs=16k\nverify=pattern\nverify_pattern=%o\n\
+         verify_pattern_interval=512\nend_syncfs=1\n",
+        disk.device
+    );
+    let document = super::destroying(home.path(), &disk, &text).json();
+    assert_eq!(count(&document, "p-verify", "read").1, 4 * MIB);
+    tool("sync", &[]);
+    let data = fs::read(&disk.backing).unwrap();
+    for (number, sector) in (0_u64..).zip(data.chunks(512)) {
+        let expected = (number * 512).to_le_bytes();
+        assert!(sector.chunks(8).all(|word| word == expected), "sector {number}");
+    }
+}

@@ -35,7 +35,7 @@ pub struct Header {
 /// What is wrong with a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// `magic`, `type`, `length`, `offset`, `sequence`, `header`, `checksum` or `pattern`.
+    /// `magic`, `type`, `length`, `offset`, `sequence`, `seed`, `header`, `checksum` or `pattern`.
     pub what: &'static str,
     /// Where in the block, where that can be told.
     pub at: Option<usize>,
@@ -70,15 +70,15 @@ pub fn write(kind: Checksum, header: &Header, block: &mut [u8]) {
     block[36..40].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// Checks a block that is to begin at `offset` of its file and, where that is known, to hold the
-/// write of this number.
+/// Checks a block that is to begin at `offset` of its file and, where they are known, to hold the
+/// write of this number and data drawn from this seed.
 ///
 /// # Errors
 /// The first [`Difference`].
 pub fn check(
     kind: Checksum,
     offset: u64,
-    sequence: Option<u16>,
+    (sequence, seed): (Option<u16>, Option<u64>),
     block: &[u8],
 ) -> Result<(), Difference> {
     let field = |what, at: usize, expected: &[u8]| {
@@ -96,6 +96,9 @@ pub fn check(
     field("offset", 16, &offset.to_le_bytes())?;
     if let Some(sequence) = sequence {
         field("sequence", 34, &sequence.to_le_bytes())?;
+    }
+    if let Some(seed) = seed {
+        field("seed", 8, &seed.to_le_bytes())?;
     }
     let mut digest = [0; LONGEST];
     sum::sum(kind, &block[len(kind)..], &mut digest);
@@ -149,19 +152,21 @@ mod tests {
         ) {
             let kind = KINDS[kind];
             let mut block = block(kind);
-            prop_assert_eq!(check(kind, 8192, Some(9), &block), Ok(()));
+            let written = (Some(9), Some(5));
+            prop_assert_eq!(check(kind, 8192, written, &block), Ok(()));
             block[bit / 8] ^= 1 << (bit % 8);
             let covered = kind != Checksum::Meta || bit / 8 < BYTES;
-            prop_assert_eq!(check(kind, 8192, Some(9), &block).is_err(), covered);
+            prop_assert_eq!(check(kind, 8192, written, &block).is_err(), covered);
         }
     }
 
     #[test]
     fn a_block_of_another_place_or_of_an_earlier_write_is_not_taken_for_this_one() {
         let block = block(Checksum::Crc32c);
-        let what = |offset, sequence| check(Checksum::Crc32c, offset, sequence, &block);
-        assert_eq!(what(4096, None).unwrap_err().what, "offset");
-        assert_eq!(what(8192, Some(10)).unwrap_err().what, "sequence");
-        assert_eq!(what(8192, None), Ok(()));
+        let what = |offset, written| check(Checksum::Crc32c, offset, written, &block);
+        assert_eq!(what(4096, (None, None)).unwrap_err().what, "offset");
+        assert_eq!(what(8192, (Some(10), None)).unwrap_err().what, "sequence");
+        assert_eq!(what(8192, (Some(9), Some(6))).unwrap_err().what, "seed");
+        assert_eq!(what(8192, (None, None)), Ok(()));
     }
 }

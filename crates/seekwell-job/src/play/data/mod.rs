@@ -1,6 +1,7 @@
 //! What the writes of a clone hold, and whether its reads bring that back.
 
 pub mod header;
+mod repeated;
 pub mod sum;
 
 use super::address::Address;
@@ -10,6 +11,7 @@ use crate::job::{Buffers, Checksum, Contents, Job, Pattern, Verify};
 use header::{Difference, Header, hex};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use repeated::Repeated;
 use seekwell_io::request::{Op, Request, Tagged};
 use seekwell_io::target::{Payload, Stamped};
 use seekwell_sys::mark;
@@ -37,10 +39,13 @@ pub struct Data {
     buffers: Buffers,
     verify: Option<Verify>,
     clone: u16,
+    /// Writes are marked atomic.
+    atomic: bool,
     /// Numbers of requests are a trace's, and say nothing of flushes.
     replays: bool,
     seed: u64,
     random: Xoshiro256PlusPlus,
+    repeated: Option<Repeated>,
     stamped: Stamped,
     /// What each slot was last submitted with.
     slots: Vec<Option<Request>>,
@@ -53,16 +58,25 @@ pub struct Data {
 }
 
 impl Data {
-    /// For `depth` slots of one clone.
-    pub fn new(job: &Job, address: Address, depth: u32, clone: u32, seed: u64) -> Self {
+    /// For `depth` slots of one clone. `seeds` are those of the clones whose data it repeats, its
+    /// own among them.
+    pub fn new(
+        job: &Job,
+        address: Address,
+        depth: u32,
+        (clone, seed): (u32, u64),
+        seeds: &[u64],
+    ) -> Self {
         Self {
             address,
             buffers: job.buffers.clone(),
             verify: job.verify.clone().filter(|v| v.checksum != Checksum::Null),
             clone: (clone + 1) as u16,
+            atomic: job.engine.atomic,
             replays: job.replay.is_some(),
             seed,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            repeated: job.buffers.dedupe.map(|rule| Repeated::new(rule, seed, seeds)),
             stamped: Stamped::new(seed),
             slots: vec![None; depth as usize],
             bad: Vec::new(),
@@ -77,13 +91,13 @@ impl Data {
         let (_, offset) = self.address.split(request.offset);
         if verify.checksum == Checksum::Pattern {
             if let Some(pattern) = &verify.pattern {
-                pattern.fill(buffer, offset);
+                verify.fill(pattern, buffer, offset);
             }
             return;
         }
-        let seed = self.seed ^ (u64::from(request.id) << 32) ^ request.offset;
+        let seed = self.seed_of(request);
         match &verify.pattern {
-            Some(pattern) => pattern.fill(buffer, offset),
+            Some(pattern) => verify.fill(pattern, buffer, offset),
             None => Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(buffer),
         }
         let step = verify.interval_bytes.unwrap_or(request.len).max(1);
@@ -97,26 +111,31 @@ impl Data {
         }
     }
 
+    /// What the data of a verified write are drawn from.
+    fn seed_of(&self, write: &Request) -> u64 {
+        self.seed ^ (u64::from(write.id) << 32) ^ write.offset
+    }
+
     fn check(&mut self, request: &Request, buffer: &mut [u8]) -> Result<(), ()> {
         let Some(verify) = self.verify.take() else { return Ok(()) };
         self.checked += 1;
         let (_, offset) = self.address.split(request.offset);
         let mut fine = Ok(());
         if let (Checksum::Pattern, Some(pattern)) = (verify.checksum, &verify.pattern) {
-            if let Err(difference) = check_pattern(pattern, offset, buffer) {
+            if let Err(difference) = check_pattern(&verify, pattern, offset, buffer) {
                 self.note(&verify, request, (request.offset, buffer), difference);
                 fine = Err(());
             }
         } else if verify.checksum != Checksum::Pattern {
             let is_known = verify.sequence && request.id != ANY_SEQUENCE;
             let sequence = is_known.then_some(request.id as u16);
+            let seed = (is_known && verify.header_seed).then(|| self.seed_of(request));
             let step = verify.interval_bytes.unwrap_or(request.len).max(1);
             let mut done = 0;
             for block in buffer.chunks_mut(step as usize) {
                 swap_head(&verify, block);
-                if let Err(difference) =
-                    header::check(verify.checksum, offset + done, sequence, block)
-                {
+                let found = header::check(verify.checksum, offset + done, (sequence, seed), block);
+                if let Err(difference) = found {
                     swap_head(&verify, block);
                     self.note(&verify, request, (request.offset + done, block), difference);
                     fine = Err(());
@@ -152,18 +171,21 @@ impl Data {
         self.bad.push(Bad { address, len: block.len() as u32, difference, data });
     }
 
-    /// Random bytes, with the share that was asked for given over to zeroes or the pattern. Where a
-    /// share was asked for it is exact, and so nothing is marked.
+    /// Random bytes, or some that were written before, with the share that was asked for given over
+    /// to zeroes or the pattern. Where a share was asked for it is exact, and so nothing is marked.
     fn refill(&mut self, buffer: &mut [u8], offset: u64) {
+        let mut repeated = self.repeated.as_mut().map(Repeated::next);
+        let deduped = repeated.is_some();
+        let random = repeated.as_mut().unwrap_or(&mut self.random);
         let filler = match &self.buffers.contents {
             Contents::Pattern(pattern) => Some(pattern),
             Contents::Random | Contents::Zero => None,
         };
         let Some(percent) = self.buffers.compress_percent else {
             match filler {
-                Some(pattern) => pattern.fill(buffer, offset),
-                None => {
-                    self.random.fill_bytes(buffer);
+                Some(pattern) if !deduped => pattern.fill(buffer, offset),
+                _ => {
+                    random.fill_bytes(buffer);
                     mark::put(buffer);
                 }
             }
@@ -174,9 +196,9 @@ impl Data {
             bytes => bytes as usize,
         };
         for part in buffer.chunks_mut(chunk) {
-            let random = part.len() - part.len() * usize::from(percent.min(100)) / 100;
-            let (random, rest) = part.split_at_mut(random);
-            self.random.fill_bytes(random);
+            let drawn = part.len() - part.len() * usize::from(percent.min(100)) / 100;
+            let (drawn, rest) = part.split_at_mut(drawn);
+            random.fill_bytes(drawn);
             match filler {
                 Some(pattern) => pattern.fill(rest, offset),
                 None => rest.fill(0),
@@ -196,6 +218,11 @@ impl Payload for Data {
     #[inline]
     fn data_only(&self, flush: &Request) -> bool {
         !self.replays && flush.id == DATA_ONLY
+    }
+
+    #[inline]
+    fn atomic(&self) -> bool {
+        self.atomic
     }
 
     fn begin(&mut self, buffer: &mut [u8]) {
@@ -218,9 +245,10 @@ impl Payload for Data {
             return self.fill_verified(verify, request, buffer);
         }
         let placed = matches!(&self.buffers.contents, Contents::Pattern(p) if p.has_offset());
-        if self.buffers.refill || placed || self.buffers.compress_percent.is_some() {
+        let deduped = self.repeated.is_some();
+        if self.buffers.refill || placed || deduped || self.buffers.compress_percent.is_some() {
             let (_, offset) = self.address.split(request.offset);
-            if self.buffers.contents != Contents::Zero {
+            if deduped || self.buffers.contents != Contents::Zero {
                 self.refill(buffer, offset);
             }
         } else if self.buffers.scramble && self.buffers.contents == Contents::Random {
@@ -251,9 +279,14 @@ fn swap_head(verify: &Verify, block: &mut [u8]) {
     }
 }
 
-fn check_pattern(pattern: &Pattern, offset: u64, buffer: &[u8]) -> Result<(), Difference> {
+fn check_pattern(
+    verify: &Verify,
+    pattern: &Pattern,
+    offset: u64,
+    buffer: &[u8],
+) -> Result<(), Difference> {
     let mut expected = vec![0; buffer.len()];
-    pattern.fill(&mut expected, offset);
+    verify.fill(pattern, &mut expected, offset);
     let Some(at) = buffer.iter().zip(&expected).position(|(a, b)| a != b) else { return Ok(()) };
     let end = (at + 8).min(buffer.len());
     Err(Difference {

@@ -8,11 +8,13 @@ pub mod back;
 pub mod draw;
 pub mod failure;
 pub mod pace;
+mod precondition;
 pub mod search;
 pub mod walk;
 pub mod written;
 
 use super::address::Address;
+use super::ramp::Ramp;
 use crate::job::{By, Errors, Job, Kind, ThinkAt};
 use draw::{Kinds, Picker, Sizes};
 use pace::{Floor, FlowShare, Pacer, Think, TooSlow};
@@ -93,6 +95,8 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// Its part of a flow.
     pub flow: Option<FlowShare>,
+    /// What it does before it is measured.
+    pub ramp: Ramp,
     /// Set when another job's end ends it.
     pub ends: Arc<AtomicBool>,
 }
@@ -129,8 +133,10 @@ pub struct JobSource {
     trims_first: bool,
     sequence: u32,
     outstanding: u32,
-    ramp: Nanos,
-    ramp_end: Option<Nanos>,
+    /// None once it is over.
+    ramp: Option<Ramp>,
+    /// Turns of an empty loop after each request.
+    thinkcycles: u32,
     ends: Arc<AtomicBool>,
     cut: Option<Cut>,
 }
@@ -138,7 +144,7 @@ pub struct JobSource {
 impl JobSource {
     /// The source of one clone.
     pub fn new(setup: Setup<'_>) -> Self {
-        let Setup { job, regions, loop_bytes, depth, seed, flow, ends } = setup;
+        let Setup { job, regions, loop_bytes, depth, seed, flow, ramp, ends } = setup;
         let remembers = job.remembers();
         let address = Address::new(regions.len());
         let walk = |(i, region): (usize, &Region)| {
@@ -193,8 +199,8 @@ impl JobSource {
             trims_first: job.access.kind == Kind::TrimWrite,
             sequence: 0,
             outstanding: 0,
-            ramp: job.timing.ramp,
-            ramp_end: None,
+            ramp: (job.timing.ramp > Nanos::ZERO || job.timing.ramp_bytes > 0).then_some(ramp),
+            thinkcycles: job.thinkcycles,
             ends,
             cut: None,
         }
@@ -229,9 +235,8 @@ impl JobSource {
 
     /// What was handed out before measuring began does not count towards the end.
     fn begin(&mut self, now: Nanos) {
-        let ramp_end = *self.ramp_end.get_or_insert(now + self.ramp);
-        if self.ramp > Nanos::ZERO && now >= ramp_end {
-            self.ramp = Nanos::ZERO;
+        if self.ramp.as_mut().is_some_and(|ramp| ramp.is_over(now)) {
+            self.ramp = None;
             self.quota.left = self.quota.loop_bytes;
         }
     }
@@ -328,6 +333,9 @@ impl JobSource {
     fn place(&mut self, op: Op, len: u32) -> Option<(u64, u32)> {
         for fresh in [false, true] {
             if fresh {
+                if self.walks.iter().any(Walk::is_one_pass) {
+                    return None;
+                }
                 self.walks.iter_mut().for_each(Walk::begin_again);
             }
             while let Some(file) = self.picker.pick(&self.walks, &mut self.rng) {
@@ -475,6 +483,9 @@ impl Source for JobSource {
                 }
             }
             Op::Read | Op::Flush | Op::Discard => {}
+        }
+        for turn in 0..self.thinkcycles {
+            std::hint::black_box(turn);
         }
         if let Some(think) = &mut self.think {
             think.count(ThinkAt::Complete);

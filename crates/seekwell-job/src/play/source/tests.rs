@@ -3,6 +3,7 @@
 use super::walk::Region;
 use super::{ANY_SEQUENCE, JobSource, Setup};
 use crate::job::Job;
+use crate::play::ramp::Ramp;
 use crate::{Surroundings, parse_text};
 use proptest::prelude::*;
 use seekwell_io::dispatch::Unlimited;
@@ -33,6 +34,7 @@ fn run(job: &Job, files: usize, bytes: u64) -> (Vec<Request>, Measurement) {
         depth: job.engine.depth,
         seed: 7,
         flow: None,
+        ramp: Ramp::new(&job.timing, Arc::default()),
         ends: Arc::default(),
     };
     let mut source = JobSource::new(setup);

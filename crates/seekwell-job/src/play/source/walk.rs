@@ -1,5 +1,6 @@
 //! Where in one file the next request goes.
 
+use super::precondition::Preconditioner;
 use crate::job::{By, Distribution, Job, Strided};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
@@ -25,6 +26,8 @@ enum Place {
     Drawn(Box<By<Spread>>),
     /// Blocks that were named, over and over.
     Named(Box<Named>),
+    /// Blocks once and some of them again, in one pass.
+    Preconditioned(Box<Preconditioner>),
 }
 
 /// Blocks that a job names one by one.
@@ -106,6 +109,9 @@ impl Walk {
         let blocks = region.bytes / unit;
         let place = match job.access.random {
             false => Place::Sequential,
+            true if let Some(rule) = job.random.precondition => {
+                Place::Preconditioned(Box::new(Preconditioner::new(rule, blocks, seed)))
+            }
             true if let Distribution::Sequence { blocks, moving } = &job.random.distribution => {
                 let blocks = blocks.clone();
                 Place::Named(Box::new(Named { blocks, moving: *moving, index: 0, shift: 0 }))
@@ -143,6 +149,11 @@ impl Walk {
         self.through
     }
 
+    /// Whether there is no pass after the first.
+    pub const fn is_one_pass(&self) -> bool {
+        matches!(self.place, Place::Preconditioned(_))
+    }
+
     /// Begins the next pass.
     pub fn begin_again(&mut self) {
         self.through = self.region.bytes < self.shortest;
@@ -163,7 +174,7 @@ impl Walk {
     /// over.
     #[inline]
     pub fn next(&mut self, op: Op, len: u32, rng: &mut Xoshiro256PlusPlus) -> Option<(u64, u32)> {
-        if self.issued + self.shortest > self.region.bytes {
+        if self.issued + self.shortest > self.region.bytes && !self.is_one_pass() {
             self.through = true;
             return None;
         }
@@ -246,6 +257,9 @@ impl Walk {
                 let at = named.next(self.region.bytes / self.shortest) * self.shortest;
                 let room = self.region.bytes - at;
                 Some((at, self.fitting(wanted, room)))
+            }
+            Place::Preconditioned(blocks) => {
+                Some((blocks.next(rng)? * self.shortest, self.shortest))
             }
             Place::Sequential => next,
         }
