@@ -86,8 +86,9 @@ pub enum Command {
     /// Inspect, measure and explain the disk under a path: the main job
     ///
     /// Takes about a minute. On a directory it needs no privileges: it measures a temporary file
-    /// that leaves at least 10 % of the file system and 1 GiB free and is always removed. A block
-    /// device is only read, unless --destroy names it.
+    /// that leaves at least 10 % of the file system and 1 GiB free and is always removed; where
+    /// there is no room for it, the device below is only read (by root), and the exit status is 3.
+    /// A block device is only read, unless --destroy names it.
     Checkup(Checkup),
     /// Show how disks are attached and set up, and what could not be read
     ///
