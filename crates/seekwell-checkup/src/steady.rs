@@ -7,6 +7,8 @@ use seekwell_runs::{Invalid, Phase, Repeat, Steady, SteadyOutcome};
 use seekwell_stats::Rounds;
 use seekwell_stats::steady::rounds;
 
+/// The fewest rounds there are.
+pub const LEAST_ROUNDS: u32 = 5;
 /// The most rounds there are.
 pub const ROUNDS: u32 = 25;
 

@@ -88,7 +88,7 @@ pub(crate) fn main_rate(phase: &Phase) -> Option<(&'static str, Spread)> {
 pub(crate) fn medium_size(medium: &Medium) -> Option<(u64, bool)> {
     match medium {
         Medium::TemporaryFile { size_bytes, direct, .. }
-        | Medium::ReadOnly { size_bytes, direct }
+        | Medium::ReadOnly { size_bytes, direct, .. }
         | Medium::Destroyed { size_bytes, direct, .. } => Some((*size_bytes, *direct)),
         Medium::Null | Medium::Machine { .. } => None,
     }

@@ -149,7 +149,11 @@ pub fn sentence(document: &RunDocument) -> String {
     if let Some(commit) = value(Key::Commit) {
         parts.push(format!("makes {} writes a second durable", commit.value));
     }
-    let who = if document.modelled { "The model" } else { "It" };
+    let who = match device_below(document) {
+        Some(device) => format!("The device below it, {device},"),
+        None if document.modelled => "The model".to_owned(),
+        None => "It".to_owned(),
+    };
     match parts.as_slice() {
         [] if document.phases.iter().any(|p| p.repeats.iter().any(|r| r.fidelity.is_some())) => {
             let all = fidelity(document);
@@ -193,6 +197,14 @@ fn made(phase: &Phase) -> Option<String> {
         Some(format!("{} {word} a second", iops(rate)))
     });
     kinds.reduce(|all, one| format!("{all} and {one}"))
+}
+
+/// The device that was read in place of a directory without room for a temporary file.
+pub(crate) fn device_below(document: &RunDocument) -> Option<String> {
+    match &document.medium {
+        Some(Medium::ReadOnly { device, .. }) => device.as_deref().map(clean),
+        _ => None,
+    }
 }
 
 /// Whose figures these are, where they are not a disk's: a word and a clause.

@@ -9,11 +9,11 @@ pub use limit::LimitError;
 use crate::{Finished, Host, Purpose, RunError, Watcher, is_modelled, pick};
 use seekwell_access::Consent;
 use seekwell_checkup::limit::Bound;
-use seekwell_checkup::steady::{ROUNDS, conclude};
-use seekwell_checkup::{ExecuteError, Executor, Group, PhaseSpec, Plan, Rounds};
+use seekwell_checkup::steady::{LEAST_ROUNDS, ROUNDS, conclude};
+use seekwell_checkup::{ExecuteError, Execution, Executor, Group, PhaseSpec, Plan, Rounds};
 use seekwell_experiment::{Grid, GridPoint, Options, SweepError};
 use seekwell_io::target::Engine;
-use seekwell_io::units::{Nanos, time_left};
+use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::Workload;
 use seekwell_runs::{Point, Study, Sweep};
 use stage::Stage;
@@ -109,10 +109,15 @@ fn once<W: Watcher>(
     let drawn = stage.workload(workload, options.seed)?;
     let (name, title) = (workload.name(), workload.title());
     let mut spec = PhaseSpec::new(name, title, Group::Custom, drawn, options.repeats);
-    if rounds == Rounds::UntilSteady {
-        (spec.rounds, spec.repeats) = (rounds, ROUNDS);
+    if rounds == Rounds::All {
+        return stage.run(&Plan::of(vec![spec], Nanos::ZERO), options.precondition, None);
     }
-    stage.run(&Plan::of(vec![spec], Nanos::ZERO), options.precondition)
+    (spec.rounds, spec.repeats) = (rounds, ROUNDS);
+    let plan = Plan::of(vec![spec], Nanos::ZERO);
+    let longest = expected(stage, &plan)?;
+    let said =
+        format!("{LEAST_ROUNDS} to {ROUNDS} rounds until the rate is steady: {longest} at most");
+    stage.run(&plan, options.precondition, Some(said))
 }
 
 /// Measures each point of a sweep; gives whether it was interrupted.
@@ -132,48 +137,47 @@ fn sweep<W: Watcher>(
         study.points.push(Point { phase: phase.clone(), values: values.clone() });
     }
     let plan = Plan::of(phases, Nanos::ZERO);
-    let clock = if stage.session.document.modelled {
-        let took = time_left(on_model(stage, &plan)?);
-        format!(" of the model's time, {took} in real time")
-    } else {
-        String::new()
-    };
     let rounds = if options.repeats > 1 {
         format!(" × {} repeats", options.repeats)
     } else {
         String::new()
     };
-    stage.session.line.note(&format!(
-        "a sweep of {} points{rounds}: about {}{clock}",
-        grid.points.len(),
-        time_left(plan.duration())
-    ));
+    let (points, about) = (grid.points.len(), expected(stage, &plan)?);
     stage.session.document.study = Some(Study::Sweep(study));
-    stage.run(&plan, options.precondition)
+    let said = format!("a sweep of {points} points{rounds}: {about}");
+    stage.run(&plan, options.precondition, Some(said))
 }
 
-/// A model's time as it passes here.
-fn in_real_time(time: Nanos, pace: f64) -> Nanos {
-    Nanos::from_secs_f64(time.as_secs_f64() * pace)
+/// How long a plan takes, in words. What comes before it, the region's preconditioning, depends on
+/// the device and is over when this is said.
+fn expected<W: Watcher>(stage: &mut Stage<'_, W>, plan: &Plan) -> Result<String, RunError> {
+    let about = format!("about {}", time_about(plan.duration()));
+    if !stage.session.document.modelled {
+        return Ok(about);
+    }
+    let mut whole = Nanos::ZERO;
+    for spec in &plan.phases {
+        let each = on_model(&spec.workload, |piece| stage.executor.execute(piece))?;
+        whole += Nanos(each.0 * u64::from(spec.repeats));
+    }
+    Ok(format!("{about} of the model's time, {} in real time", time_about(whole)))
 }
 
-/// How long a plan takes on a model, from two short pieces of every phase: what each has to set up
-/// first is the same in both.
-fn on_model<W: Watcher>(stage: &mut Stage<'_, W>, plan: &Plan) -> Result<Nanos, RunError> {
-    let mut piece = |workload: &Workload, share: u64| {
+/// How long a workload takes on a model, in real time, from two short pieces of it: what each has
+/// to set up first is the same in both.
+pub(crate) fn on_model(
+    workload: &Workload,
+    mut execute: impl FnMut(&Workload) -> Result<Execution, ExecuteError>,
+) -> Result<Nanos, ExecuteError> {
+    let mut piece = |share: u64| {
         let runtime_ns = Nanos(workload.runtime_ns.0 / share);
         let begun = Instant::now();
-        let piece = Workload { runtime_ns, ramp_ns: Nanos::ZERO, ..workload.clone() };
-        let done = stage.executor.execute(&piece)?;
+        let done = execute(&Workload { runtime_ns, ramp_ns: Nanos::ZERO, ..workload.clone() })?;
         Ok::<_, ExecuteError>((begun.elapsed().as_secs_f64(), done.measurement.elapsed))
     };
-    let mut whole = 0.0;
-    for spec in &plan.phases {
-        let (setup, first) = piece(&spec.workload, 500)?;
-        let (took, second) = piece(&spec.workload, 20)?;
-        let pace = (took - setup).max(0.0) / second.since(first).as_secs_f64().max(1e-9);
-        let time = spec.workload.runtime_ns + spec.workload.ramp_ns;
-        whole += (setup + pace * time.as_secs_f64()) * f64::from(spec.repeats);
-    }
-    Ok(Nanos::from_secs_f64(whole))
+    let (setup, first) = piece(500)?;
+    let (took, second) = piece(20)?;
+    let pace = (took - setup).max(0.0) / second.since(first).as_secs_f64().max(1e-9);
+    let time = workload.runtime_ns + workload.ramp_ns;
+    Ok(Nanos::from_secs_f64(setup + pace * time.as_secs_f64()))
 }

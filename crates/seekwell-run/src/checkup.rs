@@ -1,5 +1,6 @@
 //! The checkup of one target: a fixed plan of workloads.
 
+use crate::medium::below;
 use crate::{Finished, Host, Purpose, RunError, Session, Wanted, Watcher, look, prepare};
 use seekwell_access::Consent;
 use seekwell_checkup::{Level, Plan, PlanInputs, PlanMedium};
@@ -22,8 +23,9 @@ pub struct CheckupOptions<'a> {
     pub seed: u64,
 }
 
-/// Inspects a target, measures it by the plan of a level, and finds what follows. Where there is no
-/// place to measure in, the run holds what inspection saw, and beside it comes why.
+/// Inspects a target, measures it by the plan of a level, and finds what follows. A directory that
+/// has no place for a temporary file is given back with that error; the run then holds reads of the
+/// device below where it may be read, or the inspection alone.
 ///
 /// # Errors
 /// [`RunError`] for what the target, the safety rules or the kernel refuse.
@@ -45,24 +47,41 @@ pub fn checkup<W: Watcher>(
         destroy: options.destroy,
         writes: false,
     };
-    let ready = match prepare(&wanted, host, &session.line) {
+    let (ready, no_place) = match prepare(&wanted, host, &session.line) {
         Err(RunError::Access(error)) if error.is_no_place() => {
-            let inputs = PlanInputs {
-                medium: PlanMedium::Scratch,
-                region_bytes: default_bytes,
-                logical_block_bytes: 512,
-                direct: true,
-                seed: options.seed,
-            };
-            session.unmeasured(&Plan::new(options.level, inputs), &error.to_string());
-            return Ok((session.end(), Err(error.into())));
+            (below(&wanted).transpose(), Some(error))
         }
-        ready => ready?,
+        ready => (Ok(Some(ready?)), None),
     };
-    let plan = Plan::new(options.level, PlanInputs { seed: options.seed, ..ready.inputs });
-    let mut executor = session.executor(ready, None);
-    let interrupted = session.run(&plan, &mut executor);
-    drop(executor);
-    session.conclude(interrupted, Some(options.size_bytes.unwrap_or(default_bytes)));
-    Ok((session.end(), Ok(())))
+    let nowhere = PlanInputs {
+        medium: PlanMedium::Scratch,
+        region_bytes: default_bytes,
+        logical_block_bytes: 512,
+        direct: true,
+        seed: options.seed,
+    };
+    let inputs = ready.as_ref().ok().and_then(Option::as_ref).map_or(nowhere, |r| r.inputs);
+    let mut plan = Plan::new(options.level, PlanInputs { seed: options.seed, ..inputs });
+    if let Some(no_place) = &no_place {
+        let unreadable = match &ready {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(no_place),
+            Err(error) => Some(error),
+        };
+        for spec in &mut plan.phases {
+            let why = if spec.workload.destroys() { Some(no_place) } else { unreadable };
+            spec.skipped = why.map(ToString::to_string).or(spec.skipped.take());
+        }
+    }
+    match ready {
+        Ok(Some(ready)) => {
+            let mut executor = session.executor(ready, None);
+            let interrupted = session.run(&plan, &mut executor);
+            drop(executor);
+            let wanted = options.size_bytes.unwrap_or(default_bytes);
+            session.conclude(interrupted, Some(wanted));
+        }
+        _ => session.unmeasured(&plan),
+    }
+    Ok((session.end(), no_place.map_or(Ok(()), |error| Err(error.into()))))
 }

@@ -13,13 +13,14 @@ use crate::{
 };
 use jiff::Timestamp;
 use seekwell_access::{Consent, Fingerprint};
+use seekwell_checkup::ExecuteError;
 use seekwell_experiment::{
     ArmError, ArmSpec, Document, ExperimentStore, Folder, Forecast, Next, Noise, Observer, Region,
     Standing, Status, begin, conduct, forecast, identity, next,
 };
 use seekwell_inspect::Inspection;
 use seekwell_io::target::Engine;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::WorkloadError;
 use seekwell_stats::Arm;
 use seekwell_sys::text_path;
@@ -68,7 +69,7 @@ pub fn experiment(
     if document.b.command.is_some() && document.a.command.is_none() {
         watcher.note("what --b-cmd changes is not undone before runs of A: give --a-cmd too");
     }
-    announce(&document, watcher);
+    announce(&document, &mut machine, watcher)?;
     let folder = place.create(Timestamp::now())?;
     folder.id().clone_into(&mut document.id);
     if let Err(error) = begin(&mut document, &mut machine, Some(mode)) {
@@ -214,21 +215,36 @@ fn noise(watcher: &impl Watcher, place: &ExperimentStore) -> Noise {
     })
 }
 
-/// Says how long it will take.
-fn announce(document: &Document, watcher: &impl Watcher) {
+/// Says how long it will take; on a model, in real time too.
+fn announce(
+    document: &Document,
+    machine: &mut ThisMachine<'_>,
+    watcher: &impl Watcher,
+) -> Result<(), ExecuteError> {
     let design = &document.design;
+    let [a, b] = [&document.a, &document.b].map(|arm| arm.options.run_time() + design.settle_ns);
+    let each = f64::midpoint(a.as_secs_f64(), b.as_secs_f64());
+    let pace = match is_modelled(&machine.target) {
+        true => Some(machine.real_time(document)?.as_secs_f64() / each),
+        false => None,
+    };
+    let about = |seconds: f64| {
+        let time = |seconds| time_about(Nanos::from_secs_f64(seconds));
+        let real =
+            pace.map(|pace| format!(" of the model's time, {} in real time", time(pace * seconds)));
+        format!("about {}{}", time(seconds), real.unwrap_or_default())
+    };
     let Some(Forecast { blocks, seconds, beyond_cap, same_workload, from, .. }) =
         &document.forecast
     else {
         let runs = f64::from(design.expected_blocks() * design.shape.runs());
-        let each = document.a.options.run_time() + design.settle_ns;
         let least = if design.blocks.is_some() { "" } else { "at least " };
         watcher.note(&format!(
             "{least}{} blocks, {}; how noisy this machine is is not known (--aa measures it)",
             design.expected_blocks(),
-            minutes(runs * each.as_secs_f64())
+            about(runs * each)
         ));
-        return;
+        return Ok(());
     };
     let under = if *same_workload { "" } else { ", under another workload" };
     let settles = if *beyond_cap {
@@ -240,16 +256,9 @@ fn announce(document: &Document, watcher: &impl Watcher) {
         "by this machine's noise ({from}{under}) an answer of {} takes {blocks} blocks, {} \
          {settles}",
         design.margin,
-        minutes(*seconds)
+        about(*seconds)
     ));
-}
-
-pub(crate) fn minutes(seconds: f64) -> String {
-    match seconds {
-        s if s < 100.0 => format!("about {s:.0} s"),
-        s if s < 7200.0 => format!("about {:.0} min", s / 60.0),
-        s => format!("about {:.1} h", s / 3600.0),
-    }
+    Ok(())
 }
 
 /// Progress for a watcher: never the verdict so far.
@@ -270,11 +279,11 @@ impl<W: Watcher> Observer for Shown<'_, W> {
             format!(" · width ±{width:.1} %, wanted ±{:.1} %", at.goal_percent)
         });
         let text = format!(
-            "{}block {} of {of}, run {}{width} · {} left",
+            "{}block {} of {of}, run {}{width} · about {} left",
             self.lead,
             at.slot.block + 1,
             at.slot.position + 1,
-            minutes(at.eta.as_secs_f64())
+            time_about(at.eta)
         );
         let blocks = u64::from(at.planned.unwrap_or(at.expected));
         self.watcher.part(&text, u64::from(at.slot.block), blocks);

@@ -2,7 +2,10 @@
 
 use crate::executor::Source;
 use crate::{Host, RunError, Watcher, target};
-use seekwell_access::{Consent, Fill, Opened, Scratch, open_for_destruction, open_read_only};
+use seekwell_access::{
+    AccessError, Consent, Fill, Opened, OpenedKind, ReadOnly, Scratch, open_for_destruction,
+    open_read_only,
+};
 use seekwell_checkup::{PlanInputs, PlanMedium};
 use seekwell_inspect::{Device, DeviceKind, Inspection, TargetKind};
 use seekwell_machine::Model;
@@ -39,6 +42,14 @@ impl Wanted<'_> {
     pub fn end_bytes(&self) -> Option<u64> {
         self.size_bytes.map(|size| size.saturating_add(self.offset_bytes))
     }
+
+    fn counted(&self) -> Counted {
+        let own = self.inspection.device.as_ref();
+        Counted {
+            device: own.and_then(|d| d.dev.parse().ok()),
+            counting: own.map(below_loops).and_then(|d| d.dev.parse().ok()),
+        }
+    }
 }
 
 /// What is measured, and how documents and plans name it.
@@ -61,14 +72,10 @@ pub fn prepare(
     watcher: &impl Watcher,
 ) -> Result<Ready, RunError> {
     let path = &*text_path(&wanted.inspection.path);
+    let device = wanted.counted();
     if wanted.inspection.kind != TargetKind::Machine && !wanted.set.is_empty() {
         return Err(RunError::NoParameters { path: path.to_path_buf() });
     }
-    let own = wanted.inspection.device.as_ref();
-    let device = Counted {
-        device: own.and_then(|d| d.dev.parse().ok()),
-        counting: own.map(below_loops).and_then(|d| d.dev.parse().ok()),
-    };
     match (wanted.inspection.kind, wanted.destroy) {
         (TargetKind::Null, None) => Ok(null(wanted)),
         (TargetKind::Machine, None) => modelled(path, wanted),
@@ -86,11 +93,7 @@ pub fn prepare(
                 };
                 return Err(RunError::WouldWrite { path: path.to_path_buf(), what });
             }
-            let opened = Opened::ReadOnly(open_read_only(path)?);
-            Ok(ready(opened, device, wanted, |size_bytes, direct| Medium::ReadOnly {
-                size_bytes,
-                direct,
-            }))
+            Ok(read_only(open_read_only(path)?, None, wanted))
         }
         (TargetKind::Directory, None) => {
             let scratch = lay_out(path, wanted, host, watcher)?;
@@ -110,6 +113,26 @@ pub fn prepare(
             Err(RunError::NothingToDestroy { path: path.to_path_buf(), what })
         }
     }
+}
+
+/// Opens the device below a directory in which no temporary file can be made; nothing where there
+/// is none.
+pub fn below(wanted: &Wanted<'_>) -> Option<Result<Ready, AccessError>> {
+    let device = wanted.inspection.device.as_ref()?;
+    let node = format!("/dev/{}", device.name.replace('!', "/"));
+    let opened = match open_read_only(Path::new(&node)) {
+        Err(AccessError::Missing { .. }) => return None,
+        Err(error) => return Some(Err(error)),
+        Ok(opened) => opened,
+    };
+    let of = wanted.counted().device;
+    let is_own = of.is_some_and(|dev| opened.kind == OpenedKind::BlockDevice { dev });
+    is_own.then(|| Ok(read_only(opened, Some(node), wanted)))
+}
+
+fn read_only(opened: ReadOnly, device: Option<String>, wanted: &Wanted<'_>) -> Ready {
+    let medium = |size_bytes, direct| Medium::ReadOnly { size_bytes, direct, device };
+    ready(Opened::ReadOnly(opened), wanted.counted(), wanted, medium)
 }
 
 /// Removes what killed runs left in a directory, and says so.

@@ -110,10 +110,10 @@ impl<'a, W: Watcher> Session<'a, W> {
         Ok(Self { host, engine, writer, lost, line, document, detail, before, ahead })
     }
 
-    /// Explains what inspection saw where nothing can be measured, for this reason.
-    pub fn unmeasured(&mut self, plan: &Plan, why: &str) {
+    /// Explains what inspection saw where every phase of a plan is skipped.
+    pub fn unmeasured(&mut self, plan: &Plan) {
         let phase = |spec: &PhaseSpec| Phase {
-            skipped: Some(Skipped::Because(why.to_owned())),
+            skipped: spec.skipped.clone().map(Skipped::Because),
             ..Phase::new(&spec.name, &spec.title, spec.workload.clone())
         };
         self.document.phases = plan.phases.iter().map(phase).collect();

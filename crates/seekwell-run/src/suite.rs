@@ -101,7 +101,7 @@ impl Whole<'_> {
             return Some(Medium::TemporaryFile { directory, size_bytes, direct });
         }
         let end = File::open(&self.target).and_then(|mut file| file.seek(SeekFrom::End(0)));
-        end.ok().map(|size_bytes| Medium::ReadOnly { size_bytes, direct })
+        end.ok().map(|size_bytes| Medium::ReadOnly { size_bytes, direct, device: None })
     }
 
     fn seed(&self, number: u32) -> u64 {

@@ -79,6 +79,10 @@ pub enum Medium {
         size_bytes: u64,
         /// Whether it could be read past the page cache.
         direct: bool,
+        /// The device below, where the target is a directory that has no place for a temporary
+        /// file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        device: Option<String>,
     },
     /// A device that was given to be destroyed.
     Destroyed {

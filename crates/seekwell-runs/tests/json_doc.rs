@@ -73,7 +73,7 @@ fn written() -> BTreeSet<String> {
     other.phases[0].repeats[0].mismatches.push(common::mismatch());
     other.phases[0].repeats[0].steady_state = Some(common::steady_state());
     add(&other);
-    other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true });
+    other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true, device: None });
     add(&other);
     let (title, set) = ("a model".to_owned(), vec!["controller.ncq=false".to_owned()]);
     let (model_error_percent, model_tail_error_percent) = (Some(4.0), Some(9.0));

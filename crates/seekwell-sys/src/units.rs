@@ -179,6 +179,16 @@ pub fn time_left(left: Nanos) -> String {
     }
 }
 
+/// A time that is expected, rounded to what its reader waits for: `3.1 s`, `40 s`, `5 min`.
+pub fn time_about(time: Nanos) -> String {
+    match time.as_secs_f64() {
+        s if s < 9.95 => format!("{s:.1} s"),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
 /// A time as an option's value, exact: `5s`, `500ms`, `1.5us`.
 pub fn time_option(time: Nanos) -> String {
     match time.0 {

@@ -40,7 +40,7 @@ fn a_sweep_measures_every_combination_and_draws_rate_and_p99() {
     ];
     let ran = run(home.path(), &args);
     assert_eq!(ran.status, 0, "{}", ran.err);
-    assert!(ran.err.contains("a sweep of 12 points × 2 repeats: about 9 min"), "{}", ran.err);
+    assert!(ran.err.contains("a sweep of 12 points × 2 repeats: about 8 min"), "{}", ran.err);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
     assert!(ran.out.contains("requests/s over iodepth"), "{}", ran.out);
     assert!(ran.out.contains("a bs=512 b bs=64k"), "{}", ran.out);
@@ -166,6 +166,61 @@ fn a_bound_nobody_keeps_and_one_everybody_keeps_are_results() {
     };
     assert_eq!(end("mean=100us"), "not-even-lowest");
     assert_eq!(end("p50=10m"), "never-exceeded");
+}
+
+/// Seconds in the words that follow `lead`: `3.1 s`, `5 min`.
+fn seconds(text: &str, lead: &str) -> f64 {
+    let rest = text.split_once(lead).unwrap_or_else(|| panic!("no {lead:?} in {text}")).1;
+    let mut words = rest.split_whitespace();
+    let number: f64 = words.next().unwrap().parse().unwrap();
+    let unit = words.next().unwrap().trim_matches(|c: char| !c.is_alphabetic());
+    number * if unit == "min" { 60.0 } else { 1.0 }
+}
+
+/// What the runs of these phases were to take, in seconds.
+fn planned(phases: &[Value]) -> f64 {
+    let of = |phase: &Value| {
+        let w = &phase["workload"];
+        let each = (number(&w["runtime_ns"]) + number(&w["ramp_ns"])) / 1e9;
+        each * list(&phase["repeats"]).len() as f64
+    };
+    phases.iter().map(of).sum()
+}
+
+#[track_caller]
+fn assert_near(said: f64, planned: f64) {
+    assert!(said <= 1.25 * planned && planned <= 1.25 * said, "{said} s said, {planned} s planned");
+}
+
+#[test]
+fn announced_times_are_those_of_the_runs_that_follow() {
+    // "About 28 s" took 78 s, "about 3 min" on a model two seconds, and 4 s were said of 3.06 s.
+    let home = home();
+    let Some(place) = Place::with_room(64 << 20) else { return };
+    let on = format!("--on={}", place.path().display());
+    let bench = |more: &[&str]| {
+        let ran = run(home.path(), &[&["bench", "--json", "--no-keep"], more].concat());
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        let phases = list(&ran.json()["phases"]).to_vec();
+        (ran, phases)
+    };
+    let short = [&*on, "--size=64m", "--runtime=600ms", "--precondition"];
+    let (sweep, phases) = bench(&[&short[..], &["--rw=randwrite", "--sweep=depth=1,4"]].concat());
+    assert_near(seconds(&sweep.err, "a sweep of 2 points: about "), planned(&phases));
+
+    let model = "--on=sata-7200.toml";
+    let (limit, phases) = bench(&[model, "--limit=p99=60ms", "--iodepth=32"]);
+    let after: usize = phases[2..].iter().map(|phase| list(&phase["repeats"]).len()).sum();
+    let said = limit.err.split_once(" more runs to find the limit: ").expect("said").0;
+    let (fewest, most) = said.rsplit_once("seekwell: ").unwrap().1.split_once(" to ").unwrap();
+    let said = fewest.parse().unwrap()..=most.parse().unwrap();
+    assert!(said.contains(&after), "{after} runs, {said:?} said");
+
+    let (steady, phases) = bench(&[model, "--steady", "--runtime=20s"]);
+    let (rounds, least) = (list(&phases[0]["repeats"]).len() as f64, planned(&phases));
+    let said = seconds(&steady.err, "5 to 25 rounds until the rate is steady: about ");
+    assert_near(said, least / rounds * 25.0);
+    assert!(steady.err.contains("s in real time at most"), "{}", steady.err);
 }
 
 #[test]

@@ -99,6 +99,23 @@ fn more_outstanding_requests_are_found_to_be_faster_on_the_null_target() {
 }
 
 #[test]
+fn a_model_is_announced_in_its_own_time_and_in_real_time() {
+    // "About 3 min" were two seconds.
+    let home = home();
+    let arms = ["--on", "sata-7200.toml", "--a", "iodepth=1", "--b", "iodepth=2"];
+    let ran = experiment(home.path(), &[&arms[..], &["--pairs", "--blocks=8", "--json"]].concat());
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let document = ran.json();
+    let own = document["runs"].as_array().unwrap().iter().map(|run| &run["elapsed_ns"]);
+    let own: f64 = own.map(|ns| ns.as_f64().unwrap() / 1e9).sum();
+    let said = ran.err.split_once("8 blocks, about ").expect("announced").1;
+    let (said, real) = said.split_once(" s of the model's time, ").expect("in its own time");
+    let said: f64 = said.parse().unwrap();
+    assert!(said <= 1.25 * own && own <= 1.25 * said, "{said} s said, {own} s taken");
+    assert!(real.split_once(';').unwrap().0.ends_with(" s in real time"), "{real}");
+}
+
+#[test]
 fn a_claim_that_does_not_hold_ends_with_1() {
     let home = home();
     let args = ["--on", "null", "--a", "iodepth=1", "--b", "iodepth=32", "--expect=slower"];

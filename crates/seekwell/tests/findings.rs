@@ -7,6 +7,8 @@ mod common;
 
 use common::{Mounted, done, run, seekwell, skip};
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
 /// A run's findings above information, as `id: title`.
 fn found(args: &[&str]) -> Vec<String> {
@@ -147,8 +149,8 @@ fn two_runs_of_a_model_differ_in_what_was_set() {
 }
 
 #[test]
-fn a_file_system_without_a_place_to_measure_is_inspected_all_the_same() {
-    // Both were refused with a sentence and nothing else.
+fn a_file_system_without_a_place_to_measure_is_inspected_and_its_device_read() {
+    // Both were refused with a sentence and nothing else, then inspected and nothing was measured.
     let Some(disk) = Mounted::ext4(256 << 20, "defaults") else { return };
     let home = tempfile::tempdir().unwrap();
     let checkup = ["checkup", disk.point.to_str().unwrap(), "--quick", "--no-keep"];
@@ -156,11 +158,37 @@ fn a_file_system_without_a_place_to_measure_is_inspected_all_the_same() {
     let full = run(home.path(), &checkup);
     assert_eq!(full.status, 3, "{}", full.err);
     assert!(full.out.contains("% full") && full.err.contains("too little room"), "{}", full.out);
+    assert!(full.out.contains(&format!("read from {}", disk.disk.device)), "{}", full.out);
     let point = disk.point.to_str().unwrap();
     common::tool("mount", &["-o", "remount,ro", point]).expect("it can be remounted");
-    let read_only = run(home.path(), &checkup);
+    let read_only = run(home.path(), &[&checkup[..], &["--json"]].concat());
     assert_eq!(read_only.status, 3, "{}", read_only.err);
     assert!(read_only.out.contains("is mounted read-only"), "{}", read_only.out);
+    let document = read_only.json();
+    let device = disk.disk.device.as_str();
+    assert_eq!(document["medium"]["device"], device);
+    for phase in document["phases"].as_array().unwrap() {
+        let (name, why) = (phase["name"].as_str().unwrap(), phase["skipped"].as_str());
+        let measured = !phase["repeats"].as_array().unwrap().is_empty();
+        if name.contains("write") || name.starts_with("commit") || name.starts_with("mix") {
+            assert!(why.is_some_and(|why| why.contains("mounted read-only")), "{phase}");
+        } else {
+            assert!(measured || why.is_some_and(|why| why.starts_with("left out")), "{phase}");
+        }
+    }
+    // Nobody may read the device: the report says so, and the inspection is in it all the same.
+    let above = disk.point.parent().unwrap();
+    std::fs::set_permissions(above, Permissions::from_mode(0o755)).unwrap();
+    let program = env!("CARGO_BIN_EXE_seekwell");
+    let mut other = std::process::Command::new("setpriv");
+    other.args(["--reuid=65534", "--regid=65534", "--clear-groups", program]).args(checkup);
+    let other = done(other.output().unwrap());
+    if !other.err.contains("read-only") {
+        return skip("another user cannot run the program here");
+    }
+    assert_eq!(other.status, 3, "{}", other.err);
+    assert!(other.out.contains(&format!("{device} may not be read")), "{}", other.out);
+    assert!(other.out.contains("is mounted read-only"), "{}", other.out);
 }
 
 #[test]

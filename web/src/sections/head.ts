@@ -12,7 +12,7 @@ function mediumOf(medium: Record<string, unknown> | null): string | null {
     case "temporary-file":
       return `temporary file of ${size} in ${String(medium["directory"])}${cache}`;
     case "read-only":
-      return `${size}, read only${cache}`;
+      return `${size}${medium["device"] ? ` of ${String(medium["device"])}` : ""}, read only${cache}`;
     case "destroyed":
       return `${size} of device ${String(medium["serial"])}, overwritten${cache}`;
     case "machine":

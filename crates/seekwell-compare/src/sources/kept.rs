@@ -54,6 +54,7 @@ pub fn values(run: &RunDocument) -> RunValues {
 fn medium(medium: &Medium) -> String {
     match medium {
         Medium::TemporaryFile { .. } => "a temporary file".into(),
+        Medium::ReadOnly { device: Some(_), .. } => "the device below it, read only".into(),
         Medium::ReadOnly { .. } => "the target itself, read only".into(),
         Medium::Destroyed { .. } => "a device given to be overwritten".into(),
         Medium::Null => "the null target".into(),

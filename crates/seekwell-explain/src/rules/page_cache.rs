@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_target_that_was_never_written_is_a_finding_where_it_is_only_read() {
         let hole = |c: &mut Case| {
-            c.medium = Some(Medium::ReadOnly { size_bytes: 1 << 30, direct: true });
+            c.medium = Some(Medium::ReadOnly { size_bytes: 1 << 30, direct: true, device: None });
             let device = c.inspection.device.as_mut().expect("a device");
             device.size_bytes = fact(1 << 30, "size");
             device.detail.unwritten_bytes = fact(1 << 29, "stat(2)");

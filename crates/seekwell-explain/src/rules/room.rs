@@ -163,7 +163,7 @@ mod tests {
     fn a_region_that_fits_into_the_drives_cache_is_a_warning_but_not_on_memory() {
         let small = |c: &mut Case| {
             c.wanted_bytes = None;
-            c.medium = Some(Medium::ReadOnly { size_bytes: 32 << 20, direct: true });
+            c.medium = Some(Medium::ReadOnly { size_bytes: 32 << 20, direct: true, device: None });
         };
         assert_eq!(Case::hdd().with(small).finding(SPACE).severity, Severity::Warning);
         Case::zram().with(small).quiet(SPACE);

@@ -14,7 +14,7 @@ pub use listing::table;
 pub use page::Style;
 pub(crate) use page::{BOLD, DIM, Page};
 
-use crate::describe::{fit_error, heading, not_a_disk, sentence};
+use crate::describe::{device_below, fit_error, heading, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::rows;
@@ -66,6 +66,7 @@ fn head(page: &mut Page, document: &RunDocument) {
         kernel.map(|k| format!("Linux {}", clean(&k.value))),
         Some(format!("seekwell {}", clean(&document.tool.version))),
         Some(clean(&document.engine.name)),
+        device_below(document).map(|device| format!("read from {device}")),
     ];
     let about: Vec<String> = about.into_iter().flatten().collect();
     page.text(&about.join(" · "), "", "  ", DIM);

@@ -1,12 +1,12 @@
 //! The highest rate whose response time keeps a bound.
 
+use super::BenchOptions;
 use super::stage::Stage;
-use super::{BenchOptions, in_real_time};
 use crate::{RunError, Watcher};
 use seekwell_checkup::limit::{Bound, LOWEST, Metric, Search, Step, judge};
 use seekwell_checkup::{Group, PhaseSpec, Plan};
 use seekwell_experiment::Options;
-use seekwell_io::units::{Nanos, time_left};
+use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::{Pace, Workload};
 use seekwell_runs::{Limit, Phase, Study, Trial};
 use seekwell_sys::classify;
@@ -98,10 +98,12 @@ impl<W: Watcher> Hunt<'_, '_, W> {
             return Err(LimitError::TooSlow { metric, per_s: highest }.into());
         }
         let mut search = Search::new((highest * LOWEST).max(slowest), highest);
-        self.announce(&search, repeats, pace);
         loop {
+            if let [Trial { holds: true, .. }] = self.limit.trials[..] {
+                self.announce(&search, repeats, pace);
+            }
             let step = search.next();
-            let (rate, repeats) = match step {
+            let (rate, times) = match step {
                 Step::Done(outcome) => {
                     self.limit.outcome = Some(outcome);
                     return Ok(false);
@@ -114,7 +116,7 @@ impl<W: Watcher> Hunt<'_, '_, W> {
             let still = search.left().saturating_sub(1);
             self.stage.session.ahead = Nanos(self.base.runtime_ns.0 * u64::from(still));
             let confirms = matches!(step, Step::Confirm(_));
-            let interrupted = self.run(self.trial(rate, runtime, repeats, confirms));
+            let interrupted = self.run(self.trial(rate, runtime, times, confirms));
             let judged = self.last().and_then(|p| judge(&p.repeats, metric, self.bound.most, rate));
             let Some(judged) = judged.filter(|_| !interrupted) else { return Ok(interrupted) };
             self.limit.trials.push(Trial {
@@ -130,15 +132,33 @@ impl<W: Watcher> Hunt<'_, '_, W> {
         }
     }
 
-    /// Says how long it takes where the bound is kept up to half of the highest rate.
-    /// `pace` is how long the closed loop took for each second of its time: a model's differs.
+    /// Says how long it takes once the lowest rate has kept the bound: longest where the limit is
+    /// half of the highest rate, shortest where the highest rate keeps it too. `pace` is how long
+    /// the closed loop took for each second of its time: a model's differs.
     fn announce(&self, search: &Search, repeats: u32, pace: f64) {
         let highest = self.limit.closed_requests_per_s.unwrap_or(0.0);
-        let (mut search, mut runs, mut whole) = (search.clone(), 0, Nanos::ZERO);
+        let [(fewest, least), (most, longest)] =
+            [highest, highest / 2.0].map(|limit| self.left(search.clone(), repeats, limit));
+        let modelled = self.stage.session.document.modelled;
+        let about = |time: Nanos| {
+            let real = time.as_secs_f64() * if modelled { pace } else { 1.0 };
+            time_about(Nanos::from_secs_f64(real))
+        };
+        self.stage.session.line.note(&format!(
+            "{fewest} to {most} more runs to find the limit: {} to {}, and more where a rate that \
+             held does not hold again",
+            about(least),
+            about(longest)
+        ));
+    }
+
+    /// The runs that a search still takes where rates up to `limit` keep the bound, and their time.
+    fn left(&self, mut search: Search, repeats: u32, limit: f64) -> (u32, Nanos) {
+        let (mut runs, mut whole) = (0, Nanos::ZERO);
         loop {
             let step = search.next();
             let (rate, times) = match step {
-                Step::Done(_) => break,
+                Step::Done(_) => return (runs, whole),
                 Step::Try(rate) => (rate, 1),
                 Step::Confirm(rate) => (rate, repeats),
             };
@@ -146,12 +166,8 @@ impl<W: Watcher> Hunt<'_, '_, W> {
             let each = runtime.unwrap_or(self.base.runtime_ns) + self.base.ramp_ns;
             whole += Nanos(each.0 * u64::from(times));
             runs += times;
-            search.tell(step, rate <= highest / 2.0);
+            search.tell(step, rate <= limit);
         }
-        let modelled = self.stage.session.document.modelled;
-        let about = time_left(if modelled { in_real_time(whole, pace) } else { whole });
-        let line = &self.stage.session.line;
-        line.note(&format!("about {runs} runs to find the limit: about {about}"));
     }
 
     /// The phase that tries a rate, requests a second of all threads.

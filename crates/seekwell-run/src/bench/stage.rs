@@ -72,15 +72,22 @@ impl<'a, W: Watcher> Stage<'a, W> {
         Ok(Self { session, executor, region_bytes, wanted_bytes: wanted.end_bytes(), direct })
     }
 
-    /// Runs a plan, on a preconditioned region where that is asked for; gives whether it was
-    /// interrupted.
+    /// Runs a plan, on a preconditioned region where that is asked for, and says `note` before its
+    /// first phase; gives whether it was interrupted.
     ///
     /// # Errors
     /// As for [`Stage::precondition`].
-    pub fn run(&mut self, plan: &Plan, precondition: bool) -> Result<bool, RunError> {
-        let first = &plan.phases[0].workload;
-        Ok((precondition && self.precondition(first)?)
-            || self.session.run(plan, &mut self.executor))
+    pub fn run(
+        &mut self,
+        plan: &Plan,
+        precondition: bool,
+        note: Option<String>,
+    ) -> Result<bool, RunError> {
+        if precondition && self.precondition(&plan.phases[0].workload)? {
+            return Ok(true);
+        }
+        note.iter().for_each(|text| self.session.line.note(text));
+        Ok(self.session.run(plan, &mut self.executor))
     }
 
     /// The workload of some options on this target.

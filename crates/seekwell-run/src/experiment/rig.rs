@@ -2,11 +2,14 @@
 
 use super::setter::{Setter, not_applied};
 use super::smart;
+use crate::bench::on_model;
 use crate::{Host, RealExecutor, is_modelled, look, model};
 use jiff::Timestamp;
 use rustix::io::Errno;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
-use seekwell_experiment::{Applied, ArmSpec, Condition, NotRestored, PrepareError, Region, Rig};
+use seekwell_experiment::{
+    Applied, ArmSpec, Condition, Document, NotRestored, PrepareError, Region, Rig,
+};
 use seekwell_inspect::Inspection;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
@@ -48,6 +51,20 @@ pub struct ThisMachine<'a> {
 }
 
 impl ThisMachine<'_> {
+    /// How long a run takes on a model, in real time: the mean of both arms.
+    ///
+    /// # Errors
+    /// When a piece of one cannot be run.
+    pub(super) fn real_time(&mut self, document: &Document) -> Result<Nanos, ExecuteError> {
+        let mut both = Nanos::ZERO;
+        for arm in [&document.a, &document.b] {
+            let room = self.region.bytes.saturating_sub(arm.options.offset_bytes);
+            let workload = arm.options.workload(room, self.region.direct, document.design.seed);
+            both += on_model(&workload, |piece| self.run(arm, piece))?;
+        }
+        Ok(Nanos(both.0 / 2))
+    }
+
     fn stopped(&self) -> bool {
         self.host.control.stop.load(Relaxed)
     }

@@ -260,7 +260,8 @@ impl Plan<'_, '_> {
         }
         match of(There::Device).or_else(|| of(There::File)) {
             Some((i, place)) => {
-                Medium::ReadOnly { size_bytes: place.size_bytes, direct: direct(i) }
+                let (size_bytes, direct) = (place.size_bytes, direct(i));
+                Medium::ReadOnly { size_bytes, direct, device: None }
             }
             None => Medium::Null,
         }

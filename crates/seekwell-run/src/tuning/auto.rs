@@ -6,7 +6,7 @@
 //! choice has not seen. Screening and confirmation are both `seekwell experiment`'s machinery.
 
 use super::document::{AutoDocument, AutoOutcome, Confirmed, Screened};
-use crate::experiment::{Setter, Shown, ThisMachine, minutes, ready, run_time};
+use crate::experiment::{Setter, Shown, ThisMachine, ready, run_time};
 use crate::{Host, RunError, Watcher, look};
 use jiff::Timestamp;
 use seekwell_access::Fingerprint;
@@ -15,7 +15,7 @@ use seekwell_experiment::{
     Keeper, Options, Setting, Shape, Status, begin, conduct, identity,
 };
 use seekwell_inspect::Inspection;
-use seekwell_io::units::Nanos;
+use seekwell_io::units::{Nanos, time_about};
 use seekwell_runs::Tool;
 use seekwell_stats::{Better, Margin, Verdict, holm, percent};
 use seekwell_sys::path_text;
@@ -227,11 +227,12 @@ impl<'a, W: Watcher> Search<'a, W> {
         let each = self.options.workload.run_time() + self.options.settle;
         let screening = candidates as f64 * f64::from(self.options.screening_pairs) * 2.0;
         let confirming = f64::from(seekwell_stats::BLOCKS_DEFAULT) * 4.0;
-        let seconds = each.as_secs_f64();
+        let about = |runs: f64| time_about(Nanos::from_secs_f64(runs * each.as_secs_f64()));
         self.watcher.note(&format!(
-            "{candidates} candidates: {} to screen them, and {} or more to confirm the best",
-            minutes(screening * seconds),
-            minutes(confirming * seconds)
+            "{candidates} candidates: about {} to screen them, and about {} or more to confirm the \
+             best",
+            about(screening),
+            about(confirming)
         ));
     }
 

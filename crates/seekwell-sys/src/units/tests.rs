@@ -45,6 +45,10 @@ fn times_are_rounded_to_what_the_eye_takes_in() {
         ["1 s", "119 s", "3 min"]
     );
     assert_eq!(
+        [60, 3_060, 99_400, 480_500, 9_000_000].map(|ms| time_about(Nanos::from_millis(ms))),
+        ["0.1 s", "3.1 s", "99 s", "8 min", "2.5 h"]
+    );
+    assert_eq!(
         [5_000_000, 3_000_000_000, 1_500].map(|ns| time_option(Nanos(ns))),
         ["5ms", "3s", "1.5us"]
     );

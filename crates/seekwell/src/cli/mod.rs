@@ -85,9 +85,10 @@ pub enum When {
 pub enum Command {
     /// Inspect, measure and explain the disk under a path: the main job
     ///
-    /// Takes about a minute. On a directory it needs no privileges: it measures a temporary file
-    /// that leaves at least 10 % of the file system and 1 GiB free and is always removed. A block
-    /// device is only read, unless --destroy names it.
+    /// Takes 45 to 60 s. On a directory it needs no privileges: it measures a temporary file
+    /// that leaves at least 10 % of the file system and 1 GiB free and is always removed; where
+    /// there is no room for it, the device below is only read (by root), and the exit status is 3.
+    /// A block device is only read, unless --destroy names it.
     Checkup(Checkup),
     /// Show how disks are attached and set up, and what could not be read
     ///
@@ -202,10 +203,10 @@ pub struct Checkup {
     /// Change a parameter of a modelled machine: controller.kind=ide, host.tags=split
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
-    /// 15 seconds: fewer depths, fewer repeats
+    /// 12 to 15 seconds: fewer depths, fewer repeats
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
-    /// 5 minutes: more repeats, longer runs
+    /// 4 to 5 minutes: more repeats, longer runs
     #[arg(long)]
     pub thorough: bool,
     /// Size of the temporary file [default: 1 GiB, 256 MiB with --quick, 4 GiB with --thorough]
