@@ -1,5 +1,6 @@
 # make checkup   build and look at the disk under this directory
 # make test      the gate: everything that must hold before a change goes in
+# make page      build the report's page from web/ (Node)
 # make fuzz      feed the parsers nonsense, 30 s each (nightly Rust and cargo-fuzz)
 # make bench     the engine beside fio, written to docs/bench
 # make dist      man pages and completions, written to dist
@@ -11,7 +12,7 @@ CARGO       ?= cargo
 TARGET      := $(or $(CARGO_TARGET_DIR),target)
 RELEASE     := $(TARGET)/release/seekwell
 
-.PHONY: checkup test fuzz bench dist deny page compiler test-tools
+.PHONY: checkup test fuzz bench dist deny page test-page compiler test-tools
 .DEFAULT_GOAL := checkup
 
 # A gate builds once: what makes a second build faster only fills its disk.
@@ -20,19 +21,14 @@ export CARGO_INCREMENTAL := 0
 endif
 
 checkup: compiler
-	@$(MAKE) --no-print-directory page || \
-	  echo "note: the page could not be built; the report will be a plain one" >&2
 	$(CARGO) build --release --package seekwell
 	$(RELEASE) checkup . -o checkup.html --force
 
 test: compiler test-tools
-	@$(MAKE) --no-print-directory page
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
-	@if command -v npm >/dev/null; then \
-	  cd web && npm run --silent typecheck && npm test --silent; \
-	else \
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory test-page; else \
 	  echo "skipped: the page's own tests need Node" >&2; \
 	fi
 	@status=0; \
@@ -46,21 +42,18 @@ test: compiler test-tools
 	  $(TARGET)/tests.log; \
 	exit $$status
 
-# --- the page: built once per state of web/, only where there is Node -----------------------------
+# --- the page: in git as it is built, so that only changes to web/ need Node --------------------
 
-ifneq ($(shell command -v npm),)
-page: web/dist/index.html
-else
-page:
-	@echo "note: no Node here; the report will be a plain page" >&2
-endif
+PAGE := crates/seekwell-report/page.html
 
-WEB := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print \
-	2>/dev/null)
-
-web/dist/index.html: $(WEB) web/node_modules/.installed
+page: web/node_modules/.installed
 	cd web && npm run --silent build
-	@touch $@
+	cp web/dist/index.html $(PAGE)
+
+test-page: web/node_modules/.installed
+	cd web && npm run --silent typecheck && npm test --silent && npm run --silent build
+	@cmp web/dist/index.html $(PAGE) || \
+	  { echo "$(PAGE) is not what web/ builds; needed: make page" >&2; exit 1; }
 
 web/node_modules/.installed: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund --loglevel=error

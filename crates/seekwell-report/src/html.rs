@@ -33,8 +33,8 @@ use seekwell_trace::stats::{Drawing, TraceStats};
 use serde::Serialize;
 use std::io;
 
-/// The page as built from `web/`, or the plain one.
-const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
+/// The page as `make page` builds it from `web/`.
+const TEMPLATE: &str = include_str!("../page.html");
 const TITLE: &str = "<title>seekwell</title>";
 const STATIC: &str = "<!--seekwell:static-->";
 const DATA: &str = "<template id=\"data\"></template>";
@@ -251,11 +251,6 @@ fn served() -> Result<String, ReportError> {
     fill(TEMPLATE, &[(HTML, SERVED_HTML), (POLICY, SERVED_POLICY)])
 }
 
-/// Whether the page has plots: `false` where the program was built without `web/`.
-pub fn html_has_plots() -> bool {
-    TEMPLATE.contains("<script")
-}
-
 fn entry<'a>(document: &'a RunDocument, detail: &'a Detail, state: Option<&'a str>) -> Entry<'a> {
     Entry {
         document,
@@ -363,11 +358,9 @@ mod tests {
     }
 
     #[test]
-    fn the_built_and_the_plain_page_have_every_marker_once() {
-        for template in [TEMPLATE, include_str!("plain.html")] {
-            for marker in [TITLE, STATIC, DATA, HTML, POLICY] {
-                assert_eq!(template.matches(marker).count(), 1, "{marker}");
-            }
+    fn the_page_has_every_marker_once() {
+        for marker in [TITLE, STATIC, DATA, HTML, POLICY] {
+            assert_eq!(TEMPLATE.matches(marker).count(), 1, "{marker}");
         }
     }
 

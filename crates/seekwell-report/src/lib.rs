@@ -37,8 +37,7 @@ pub use fidelity::{Faith, fidelity};
 pub use figures::{Figure, Key, figures};
 pub use html::{
     ReportError, SideRuns, experiment_json, html, html_comparison, html_experiment,
-    html_experiment_served, html_has_plots, html_list, html_served, html_trace_stats, list_json,
-    run_json,
+    html_experiment_served, html_list, html_served, html_trace_stats, list_json, run_json,
 };
 pub use markdown::markdown;
 pub use page::Kept;
