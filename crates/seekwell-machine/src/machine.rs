@@ -68,6 +68,10 @@ impl<P: Part> Target for Machine<P> {
         for slot in self.refused.drain(..) {
             out.push(Completion { slot, result: Err(NO_SPACE), at: self.now });
         }
+        // With nothing to wait for, the rest of a batch is still to come.
+        if until.completions > 0 {
+            self.part.host_waits(until.deadline, self.now);
+        }
         loop {
             let next = self.part.next();
             let got = (out.len() - before) as u32;

@@ -63,6 +63,10 @@ pub trait Part: Send {
     /// Does everything that happens up to and at `now` and appends what is done, in order of time.
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done>);
 
+    /// The host waits: it gives no more commands before `until` unless one is done. A part that
+    /// holds commands back for others to join them need not; most hold nothing back.
+    fn host_waits(&mut self, _until: Nanos, _now: Nanos) {}
+
     /// Processor time of the host that this part and those it holds have taken so far.
     fn processor(&self) -> Nanos {
         Nanos::ZERO
@@ -88,6 +92,10 @@ impl<P: Part + ?Sized> Part for Box<P> {
 
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done>) {
         (**self).advance(now, done);
+    }
+
+    fn host_waits(&mut self, until: Nanos, now: Nanos) {
+        (**self).host_waits(until, now);
     }
 
     fn processor(&self) -> Nanos {

@@ -72,14 +72,27 @@ fn beside(
     writers: u32,
     seed: u64,
 ) -> Beside {
-    let workload = |read_percent, depth| Workload {
-        seed,
-        ..Workload::closed(Pattern::Random, read_percent, 4096, depth, REGION)
+    let random = |read_percent, depth: u32| (depth > 0).then(|| random(read_percent, depth));
+    let workloads = [random(100, readers), random(0, writers)];
+    together(model, tags, workloads.into_iter().flatten(), seed)
+}
+
+fn random(read_percent: u8, depth: u32) -> Workload {
+    Workload::closed(Pattern::Random, read_percent, 4096, depth, REGION)
+}
+
+/// Workloads at the same time.
+fn together(
+    model: &Model,
+    tags: Option<(TagPolicy, u32)>,
+    workloads: impl IntoIterator<Item = Workload>,
+    seed: u64,
+) -> Beside {
+    let member = |workload: Workload| {
+        let depth = workload.pace.depth();
+        (Generator::new(&Workload { seed, ..workload }, 0), depth)
     };
-    let (reading, writing) = (workload(100, readers.max(1)), workload(0, writers.max(1)));
-    let all = [(&reading, readers), (&writing, writers)];
-    let used = all.into_iter().filter(|(_, depth)| *depth > 0);
-    let mut source = Together::new(used.map(|(w, depth)| (Generator::new(w, 0), depth)));
+    let mut source = Together::new(workloads.into_iter().map(member));
     let bounds = Bounds {
         depth: source.depth(),
         ramp: Nanos::from_millis(5_000),
@@ -114,7 +127,7 @@ proptest! {
     #[test]
     fn one_pool_of_tags_starves_reads_and_a_split_cures_it(
         writers in 96_u32..400,
-        readers in 8_u32..14,
+        readers in 4_u32..20,
         seed: u64,
     ) {
         let model = model();
@@ -126,7 +139,7 @@ proptest! {
         prop_assert!(split.per_s[0] > 0.4 * alone.per_s[0], "{alone:?} {split:?}");
         prop_assert!(split.per_s[0] > 3.0 * shared.per_s[0], "{shared:?} {split:?}");
         // Writes pay for it, but go on; and nobody waits forever.
-        prop_assert!(split.per_s[1] > 0.4 * shared.per_s[1], "{shared:?} {split:?}");
+        prop_assert!(split.per_s[1] > 0.3 * shared.per_s[1], "{shared:?} {split:?}");
         prop_assert!(split.longest.iter().all(|ns| ns.as_secs_f64() < 15.0), "{split:?}");
         // Two thirds and one of 31.
         prop_assert!(split.most.iter().all(|most| *most <= 21), "{split:?}");
@@ -150,5 +163,20 @@ fn with_tags_kept_apart_neither_reads_nor_writes_starve_each_other() {
         let shared = beside(&model, Some((TagPolicy::Shared, 31)), readers, writers, 1);
         let split = beside(&model, None, readers, writers, 1);
         assert!(split.per_s[starved] > 1.5 * shared.per_s[starved], "{shared:?} {split:?}");
+    }
+}
+
+/// Story: a reader with one request at a time got 2.7 a second beside a stream of large writes,
+/// which lay nearer until the read had waited a third of a second.
+#[test]
+fn a_reader_keeps_going_beside_a_stream_of_writes() {
+    let model = model();
+    for kib in [64, 256, 1024] {
+        let stream = Workload::closed(Pattern::Sequential, 0, kib << 10, 16, REGION);
+        let alone = together(&model, None, [random(100, 1)], 1);
+        let writing = together(&model, None, [stream.clone()], 1);
+        let both = together(&model, None, [random(100, 1), stream], 1);
+        assert!(both.per_s[0] > 0.15 * alone.per_s[0], "{kib} KiB: {alone:?} {both:?}");
+        assert!(both.per_s[1] > 0.4 * writing.per_s[1], "{kib} KiB: {writing:?} {both:?}");
     }
 }

@@ -61,6 +61,10 @@ impl<P: Part> Part for Tagged<P> {
         self.release(now);
     }
 
+    fn host_waits(&mut self, until: Nanos, now: Nanos) {
+        self.part.host_waits(until, now);
+    }
+
     fn processor(&self) -> Nanos {
         self.part.processor()
     }

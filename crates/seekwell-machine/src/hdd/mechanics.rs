@@ -60,7 +60,9 @@ pub(super) struct Mechanics {
     seek: SeekTable,
     /// Nanoseconds of a revolution.
     pub period: u64,
-    /// Its reciprocal, rounded down, in units of 2 to the power of −[`PER_PERIOD_BITS`].
+    /// A seek over a third of the cylinders and half a revolution.
+    pub mean_access: u64,
+    /// The reciprocal of the period, rounded down, in units of 2 to the power of −[`PER_PERIOD_BITS`].
     per_period: u64,
     head_switch: u64,
     write_settle: i64,
@@ -72,8 +74,10 @@ impl Mechanics {
     pub fn new(params: &Params) -> Self {
         let geometry = Geometry::new(params);
         let period = (60e9 / params.rpm).round() as u64;
+        let seek = SeekTable::new(&params.seek, geometry.cylinders());
         Self {
-            seek: SeekTable::new(&params.seek, geometry.cylinders()),
+            mean_access: u64::from(seek.at(geometry.cylinders() / 3)) + period / 2,
+            seek,
             geometry,
             period,
             per_period: (1 << PER_PERIOD_BITS) / period,

@@ -26,6 +26,8 @@ mod write;
 #[cfg(test)]
 mod layout_tests;
 #[cfg(test)]
+mod stream_tests;
+#[cfg(test)]
 mod tests;
 
 pub use error::ParamsError;
@@ -39,7 +41,7 @@ use crate::part::{Command, Done, Part};
 use buffer::{Dirty, Room};
 use cache::{Hit, Segments};
 use mechanics::{Cursor, Mechanics, Position};
-use order::{Waiting, WaitsFor};
+use order::{Run, Turn, Waiting, WaitsFor};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use read::Ahead;
@@ -57,6 +59,10 @@ pub struct Hdd {
     dirty: Dirty,
     arm: Arm,
     ahead: Option<Ahead>,
+    run: Run,
+    turn: Turn,
+    /// Whether a waiting command continues the run.
+    streams: bool,
     /// Commands that could not be done at once, oldest first.
     waiting: Vec<Waiting>,
     /// How many of them are flushes.
@@ -111,6 +117,9 @@ impl Hdd {
             dirty: Dirty::new(&params.write),
             arm: Arm { position, free: turned },
             ahead: None,
+            run: Run::NONE,
+            turn: Turn::FIRST,
+            streams: false,
             waiting: Vec::with_capacity(params.queue.depth as usize),
             flushes: 0,
             buffered: 0,
@@ -145,6 +154,7 @@ impl Hdd {
     fn queue(&mut self, next: Waiting) {
         self.flushes += usize::from(next.kind == WaitsFor::Flush);
         self.buffered += usize::from(next.kind == WaitsFor::Buffered);
+        self.streams |= self.run.continues_with(&next);
         self.waiting.push(next);
     }
 
@@ -155,11 +165,11 @@ impl Hdd {
         next
     }
 
-    /// When the arm turns to the next of the commands that wait.
-    /// With the buffer to be written first, no command is.
+    /// When the arm turns to the next of the commands that wait: at once to what goes on where it
+    /// is, and to the buffer.
     fn next_choice(&self) -> u64 {
-        let from_buffer = self.flushes > 0 || self.buffered == self.waiting.len();
-        let turnaround = if from_buffer { 0 } else { self.params.overhead.turnaround.0 };
+        let at_once = self.streams || self.flushes > 0 || self.buffered == self.waiting.len();
+        let turnaround = if at_once { 0 } else { self.params.overhead.turnaround.0 };
         self.arm.free + turnaround
     }
 
@@ -192,6 +202,8 @@ impl Hdd {
             match self.choose(now) {
                 Some(index) => {
                     let next = self.leave_queue(index);
+                    self.streams = self.params.overhead.turnaround.0 > 0
+                        && self.waiting.iter().any(|waiting| self.run.continues_with(waiting));
                     match next.kind {
                         WaitsFor::Read => self.read(&next, now, true),
                         _ => self.write_through(&next, now, true),
@@ -253,6 +265,9 @@ impl Hdd {
             return;
         }
         let whole = busy_hits && matches!(self.segments.look(next.start, next.end), Hit::Full(_));
+        if idle || (whole && self.run.continues_with(&next)) {
+            self.run = Run::after(&next, self.params.queue.window);
+        }
         if idle {
             self.read(&next, now, false);
         } else if whole {
@@ -266,6 +281,7 @@ impl Hdd {
         let idle = self.is_idle(now);
         if next.kind == WaitsFor::Through {
             if idle {
+                self.run = Run::after(&next, self.params.queue.window);
                 self.write_through(&next, now, false)
             } else {
                 self.queue(next)

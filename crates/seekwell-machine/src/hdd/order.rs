@@ -16,6 +16,12 @@ pub(super) enum WaitsFor {
     Flush,
 }
 
+impl WaitsFor {
+    const fn needs_arm(self) -> bool {
+        matches!(self, Self::Read | Self::Through)
+    }
+}
+
 /// A command that could not be done at once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
@@ -44,54 +50,125 @@ impl Waiting {
     }
 }
 
-/// A command that needs the buffer written goes first when it has waited this many times as long as
-/// the oldest of the others. Without that, reads that are near each other keep writes out.
-const LATE: u64 = 2;
+/// What the arm can work for while commands wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// The next of a sequential stream.
+    Run = 0,
+    /// Other commands that need the arm.
+    Queue = 1,
+    /// Writing the buffer, for which a command waits.
+    Buffer = 2,
+}
+
+/// A sequential stream: what has been read or written last, and what goes on from there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    writes: bool,
+    /// The sector where it goes on.
+    end: u64,
+    /// Sectors after that in which a full queue of it lies.
+    reach: u64,
+}
+
+impl Run {
+    /// No stream yet.
+    pub const NONE: Self = Self { writes: false, end: 0, reach: 0 };
+
+    /// A stream that a command begins or continues.
+    pub fn after(done: &Waiting, window: u32) -> Self {
+        let reach = done.sectors() * u64::from(window);
+        Self { writes: done.kind == WaitsFor::Through, end: done.end, reach }
+    }
+
+    /// Whether a command that needs the arm belongs to it.
+    fn holds(&self, next: &Waiting) -> bool {
+        next.start.wrapping_sub(self.end) < self.reach
+            && self.writes == (next.kind == WaitsFor::Through)
+    }
+
+    /// Whether a command is the next of it.
+    pub fn continues_with(&self, next: &Waiting) -> bool {
+        next.start == self.end && next.kind.needs_arm() && self.holds(next)
+    }
+}
+
+/// What the arm works for, and since when others have waited for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    work: Work,
+    since: u64,
+}
+
+impl Turn {
+    /// Before any command.
+    pub const FIRST: Self = Self { work: Work::Queue, since: 0 };
+
+    /// The same work for up to `length`, then the next that there is; `None` where there is none.
+    fn next(&self, exists: [bool; 3], length: u64, now: u64) -> Option<Work> {
+        let ring = [Work::Run, Work::Queue, Work::Buffer];
+        let is_over = now - self.since >= length;
+        let from = self.work as usize + usize::from(is_over);
+        (from..from + 3).map(|at| ring[at % 3]).find(|work| exists[*work as usize])
+    }
+}
+
+/// Mean access times of a turn: leaving a stream and coming back to it takes two.
+const TURN: u64 = 2;
 
 impl Hdd {
-    /// Which of the waiting commands the arm does next: of the oldest within the window the one
-    /// with the shortest access time, less what its waiting counts. `None` when a range of the
-    /// buffer is to be written first: for a flush, or because nothing else is left; for a write
-    /// without room, or a read of part of the buffer, where that range is nearer or where they have
-    /// waited [`LATE`] times as long as anything else.
-    pub(super) fn choose(&self, now: u64) -> Option<usize> {
-        if self.flushes > 0 && !self.dirty.waiting.is_empty() {
+    /// Which of the waiting commands the arm does next. `None` when a range of the buffer is to be
+    /// written first.
+    ///
+    /// A flush writes the whole buffer before anything else is done. Otherwise the arm takes turns
+    /// between a sequential stream, in its order; the other commands of the window, the one with
+    /// the shortest access time less what its waiting counts first; and the buffer, where a command
+    /// waits for room in it. So none of the three keeps another out, however many of its commands
+    /// wait and however near they are. How a firmware balances them is not published; equal times
+    /// are the simplest rule by which reads and writes both go on.
+    pub(super) fn choose(&mut self, now: u64) -> Option<usize> {
+        let dirty = !self.dirty.waiting.is_empty();
+        if self.flushes > 0 && dirty {
             return None;
         }
-        let queue = &self.params.queue;
-        let mut best = (i64::MAX, None);
-        // Since when commands wait for the buffer to be written, and others for the arm.
-        let mut blocked = None;
-        let mut oldest = None;
-        for (index, waiting) in self.waiting.iter().enumerate().take(queue.window as usize) {
-            let write = match waiting.kind {
-                WaitsFor::Read => false,
-                WaitsFor::Through => true,
-                WaitsFor::Buffered | WaitsFor::Flush => {
-                    blocked = blocked.or(Some(waiting.arrived));
-                    continue;
+        let mut run = None;
+        // Of the stream but not its next, and of all others.
+        let (mut later, mut best) = ((i64::MAX, None), (i64::MAX, None));
+        let mut blocked = false;
+        let window = self.params.queue.window as usize;
+        for (index, waiting) in self.waiting.iter().enumerate().take(window) {
+            let overlaps = || dirty && self.dirty.overlaps(waiting.start, waiting.end);
+            if !waiting.kind.needs_arm() || overlaps() {
+                blocked = dirty;
+            } else if self.run.continues_with(waiting) {
+                run = run.or(Some(index));
+            } else {
+                let cost = self.cost(waiting, waiting.kind == WaitsFor::Through, now);
+                let least = if self.run.holds(waiting) { &mut later } else { &mut best };
+                if cost < least.0 {
+                    *least = (cost, Some(index));
                 }
-            };
-            if !self.dirty.waiting.is_empty() && self.dirty.overlaps(waiting.start, waiting.end) {
-                blocked = blocked.or(Some(waiting.arrived));
-                continue;
-            }
-            oldest = oldest.or(Some(waiting.arrived));
-            let cost = self.cost(waiting, write, now);
-            if cost < best.0 {
-                best = (cost, Some(index));
             }
         }
-        if let Some(since) = blocked
-            && !self.dirty.waiting.is_empty()
-        {
-            let (_, access) = self.next_extent(now);
-            let is_late = oldest.is_some_and(|oldest| now - since > LATE * (now - oldest));
-            if best.1.is_none() || (access as i64) < best.0 || is_late {
-                return None;
-            }
+        if run.is_none() && later.0 < best.0 {
+            best = later;
         }
-        best.1
+        let exists = [run.is_some(), best.1.is_some(), blocked];
+        let work = self.turn.next(exists, TURN * self.mechanics.mean_access, now)?;
+        let is_contested = exists.into_iter().filter(|exists| *exists).count() > 1;
+        if work != self.turn.work || !is_contested {
+            self.turn = Turn { work, since: now };
+        }
+        let index = match work {
+            Work::Run => run,
+            Work::Queue => best.1,
+            Work::Buffer => return None,
+        };
+        // A stream that waits for its turn is kept.
+        if let Some(index) = index.filter(|_| work == Work::Run || run.is_none()) {
+            self.run = Run::after(&self.waiting[index], self.params.queue.window);
+        }
+        index
     }
 
     /// How long the arm takes to a waiting command, less what its waiting counts.
