@@ -5,12 +5,12 @@
 //! repeats a figure that was fitted, and what was fitted; the machine's description says which rows
 //! its parameters were fitted on.
 
-mod play;
+mod recorded;
 mod row;
 mod rows;
 mod run;
 
-pub use row::{Better, Drawn, Figure, How, Pace, Played, Property, Rate, Row};
+pub use row::{Better, How, Property, Reading, Row};
 pub use rows::{DOCUMENTS, rows};
 pub use run::{
     Basis, Count, NEAR, ReproduceError, Reproduced, Summary, effects, is_shown, ratios, reproduce,

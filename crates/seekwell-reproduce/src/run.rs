@@ -1,12 +1,12 @@
 //! Every row run, and what it amounts to.
 
-use crate::play::{PlayError, drawn, played, recorded};
-use crate::row::{Drawn, Figure, How, Played, Rate, Row};
+use crate::recorded::recorded;
+use crate::row::{How, Row};
 use crate::rows::why_missed;
-use seekwell_io::measurement::Measurement;
-use seekwell_io::request::Op;
+use seekwell_io::engine::Control;
 use seekwell_machine::describe::{DescribeError, Provenance};
 use seekwell_machine::{Model, library};
+use seekwell_suites::load::{Load, PlayError};
 use seekwell_sys::classify;
 use seekwell_trace::shipped::Shipped;
 use std::collections::BTreeMap;
@@ -22,6 +22,8 @@ const EFFECT: f64 = 0.03;
 /// A modelled effect is shown if it is at most this many times the published one, and the
 /// other way round.
 const MAGNITUDE: f64 = 3.0;
+/// Of everything drawn.
+const SEED: u64 = 1;
 
 /// Why the rows could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -200,8 +202,9 @@ fn basis(this: &Reproduced, rows: &[Reproduced]) -> Basis {
     let is_given = match &this.row.how {
         How::Recorded { .. } => true,
         // The host alone takes all of the processor, whatever one of its works takes.
-        How::Processor { of, .. } => about(&this.row, of, rows)
-            .is_some_and(|other| matches!(other.row.how, How::Host { .. })),
+        How::Processor { of, .. } => about(&this.row, of, rows).is_some_and(|other| {
+            matches!(other.row.how, How::Load { load: Load::Host { .. }, .. })
+        }),
         _ => false,
     };
     if is_given || rows.iter().any(repeats) { Basis::CarriedOver } else { Basis::Predicted }
@@ -275,43 +278,14 @@ fn figure(
     let failed = |source: PlayError| ReproduceError::Play { row: row.id(), source };
     Ok(match &row.how {
         How::NotModelled { .. } | How::Processor { .. } => None,
-        How::Drawn(workload) => {
-            let measured = drawn(model()?, workload).map_err(failed)?;
-            Some(read_off(&measured, workload))
+        How::Load { load, reads, .. } => {
+            let played = load.play(model()?, SEED, &Control::default()).map_err(failed)?;
+            Some(reads.of(played.per_s))
         }
-        How::Played(Played { trace, pace, figure, thinks, .. }) => {
-            let speed = match thinks {
-                Some((work, recorded_ns)) => recorded_ns / work_ns(row, work, models)?,
-                None => 1.0,
-            };
-            let measured = played(model()?, shipped(trace)?, *pace, speed).map_err(failed)?;
-            let seconds = measured.elapsed.as_secs_f64();
-            Some(match figure {
-                Figure::PerSecond(things) => things / seconds,
-                Figure::SecondsOf(share) => seconds / share,
-                Figure::RequestsPerSecond => measured.requests() as f64 / seconds,
-            })
-        }
-        How::Host { work, per_s } => Some(1e9 * per_s / work_ns(row, work, models)?),
         How::Recorded { trace, property } => {
-            Some(recorded(shipped(trace)?, *property).map_err(failed)?)
+            Some(recorded(shipped(trace)?, *property).map_err(|e| failed(e.into()))?)
         }
     })
-}
-
-fn read_off(measured: &Measurement, workload: &Drawn) -> f64 {
-    // Writes beside the workload are none of its requests.
-    let ops: &[Op] =
-        if workload.beside_writes.is_some() { &[Op::Read] } else { &[Op::Read, Op::Write] };
-    let seconds = measured.elapsed.as_secs_f64();
-    let sum = |what: fn(&Measurement, Op) -> u64| -> f64 {
-        ops.iter().map(|op| what(measured, *op) as f64).sum::<f64>() / seconds
-    };
-    let of_disk = match workload.reads_off {
-        Rate::BytesPer(unit) => sum(|m, op| m.op(op).bytes) / unit,
-        Rate::RequestsPer(unit) => sum(|m, op| m.op(op).requests) / unit,
-    };
-    of_disk / (1.0 - f64::from(workload.cached_percent) / 100.0)
 }
 
 /// What all of `rows` amount to.
@@ -395,7 +369,7 @@ mod tests {
                 unit: "/s",
                 better: Better::Higher,
                 published,
-                how: How::Host { work: "", per_s: 1.0 },
+                how: How::NotModelled { why: "" },
             },
             modelled: Some(modelled),
             fitted: if fitted { vec!["drive.rpm".to_owned()] } else { Vec::new() },

@@ -7,7 +7,7 @@ use rustix::process::{Resource, getrlimit};
 use seekwell_access::{Opened, Way};
 use seekwell_checkup::{ExecuteError, Execution, Executor};
 use seekwell_io::clock::Clock;
-use seekwell_io::dispatch::{Dispatcher, SharedTags, TagPolicy, Unlimited};
+use seekwell_io::dispatch::{SharedTags, TagPolicy, Unlimited, dispatcher};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
@@ -225,14 +225,6 @@ impl RealExecutor {
             run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control);
         self.machine = self.lasting.then_some(machine);
         measured
-    }
-}
-
-/// A tag policy, or none.
-pub fn dispatcher(tags: Option<(TagPolicy, u32)>) -> Box<dyn Dispatcher> {
-    match tags {
-        None => Box::new(Unlimited::default()),
-        Some((policy, tags)) => policy.over(tags),
     }
 }
 

@@ -25,7 +25,7 @@ pub mod tuning;
 mod watcher;
 
 pub use error::RunError;
-pub use executor::{RealExecutor, Source, dispatcher, pick, share};
+pub use executor::{RealExecutor, Source, pick, share};
 pub use fitting::fit;
 pub use judge::{Judged, judge, live_log};
 pub use medium::{Ready, SMALLEST, Wanted, machine, prepare, sweep};

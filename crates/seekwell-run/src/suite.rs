@@ -1,15 +1,15 @@
 //! A suite's rounds, each step kept as soon as it has ended.
 
-use crate::{Finished, Host, Purpose, RunError, Session, Watcher, sweep};
-use seekwell_inspect::{Target, TargetKind, inspect};
+use crate::{
+    Finished, Host, Purpose, RunError, Session, Watcher, described, look, machine, model, sweep,
+};
+use seekwell_inspect::{Inspection, TargetKind};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::{Nanos, time_left};
-use seekwell_runs::{Medium, Status};
-use seekwell_suites::{Round, Settings, Suite, SuiteError, record};
+use seekwell_runs::{Medium, Phase, Skipped, Status};
+use seekwell_suites::{Place, Round, Settings, Suite, SuiteError, record};
 use seekwell_sys::{DevId, path_text, text_path};
-use std::fs::File;
-use std::io::{Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,9 @@ pub struct SuiteOptions<'a> {
     pub suite: &'static Suite,
     /// What of it was set.
     pub settings: Settings,
-    /// Where its files go, or the target that it reads.
+    /// Changed parameters of a modelled machine.
+    pub set: &'a [(String, String)],
+    /// Where its files go, what it reads, or the modelled machine that plays it.
     pub target: &'a Path,
     /// Rounds.
     pub repeats: u32,
@@ -40,28 +42,30 @@ pub fn suite<W: Watcher>(
     purpose: Purpose,
     options: &SuiteOptions<'_>,
 ) -> Result<(Finished, Option<SuiteError>), RunError> {
-    let inspection = inspect(host.view, &Target::resolve(host.view, options.target)?);
-    let whole = Whole {
-        options,
-        host,
-        target: text_path(&inspection.path),
-        is_dir: inspection.kind == TargetKind::Directory,
-        device: inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok()),
-    };
-    if whole.is_dir {
-        sweep(&whole.target, |text| watcher.note(text));
+    let mut inspection = look(host.view, options.target)?;
+    let place = place(options, &inspection)?;
+    if let Place::Directory(path) = &place {
+        sweep(path, |text| watcher.note(text));
     }
+    let device = inspection.device.as_ref().and_then(|d| d.dev.parse::<DevId>().ok());
+    let whole = Whole { options, host, place, device };
     // Whatever is wrong with the target is said before a run is kept.
     drop(whole.round(0)?);
+    if let Place::Machine(model) = &whole.place {
+        inspection.device = described::device(model);
+    }
     let mut session = Session::begin(host, watcher, purpose, inspection)?;
-    session.document.engine = seekwell_runs::Engine {
-        name: "system calls".into(),
-        notice: None,
-        cost_ns_per_request: None,
-    };
-    session.document.medium = whole.medium();
+    if !session.document.modelled {
+        session.document.engine = seekwell_runs::Engine {
+            name: "system calls".into(),
+            notice: None,
+            cost_ns_per_request: None,
+        };
+    }
+    session.document.medium = Some(whole.medium());
     let ended = whole.measure(&mut session);
     let interrupted = matches!(ended, Err(SuiteError::Interrupted));
+    session.widen(|_, _| None);
     session.conclude(interrupted, None);
     let failed = ended.err().filter(|_| !interrupted);
     if failed.is_some() {
@@ -70,38 +74,74 @@ pub fn suite<W: Watcher>(
     Ok((session.end(), failed))
 }
 
+/// A step, and about how long it takes in real time, or why it is not run.
+pub struct Announced {
+    /// For people.
+    pub title: String,
+    /// The time, or the reason.
+    pub takes: Result<Nanos, String>,
+}
+
+/// What a suite will do. On a modelled machine the beginning of each step is played for that.
+///
+/// # Errors
+/// As for [`suite`].
+pub fn announce(host: Host<'_>, options: &SuiteOptions<'_>) -> Result<Vec<Announced>, RunError> {
+    let place = place(options, &look(host.view, options.target)?)?;
+    let steps = (options.suite.steps)(&options.settings);
+    let announced = |step: seekwell_suites::Step| {
+        let takes = match place.lacks(&step) {
+            Some(why) => Err(why),
+            None => Ok(place.takes(&step, host.control)?),
+        };
+        Ok(Announced { title: step.title, takes })
+    };
+    steps.into_iter().map(announced).collect()
+}
+
+/// Opens the target as the suite needs it.
+fn place(options: &SuiteOptions<'_>, inspection: &Inspection) -> Result<Place, RunError> {
+    let (suite, path) = (options.suite, text_path(&inspection.path));
+    if inspection.kind != TargetKind::Machine && !options.set.is_empty() {
+        return Err(RunError::NoParameters { path });
+    }
+    Ok(match inspection.kind {
+        TargetKind::Machine => Place::Machine(Box::new(model(options.target, options.set)?)),
+        TargetKind::Directory => Place::Directory(path),
+        TargetKind::BlockDevice | TargetKind::File => Place::reads(suite, path)?,
+        TargetKind::Null => return Err(suite.wrong(options.target, "target without data").into()),
+    })
+}
+
 /// All rounds of a suite.
 struct Whole<'a> {
     options: &'a SuiteOptions<'a>,
     host: Host<'a>,
-    target: PathBuf,
-    is_dir: bool,
+    place: Place,
     device: Option<DevId>,
 }
 
 impl Whole<'_> {
-    fn round(&self, number: u32) -> Result<Round, SuiteError> {
-        let (target, seed) = (&self.target, self.seed(number));
-        Round::begin(
-            self.options.suite,
-            &self.options.settings,
-            target,
-            self.is_dir,
-            self.device,
-            seed,
-        )
+    fn round(&self, number: u32) -> Result<Round<'_>, SuiteError> {
+        let (suite, settings) = (self.options.suite, &self.options.settings);
+        Round::begin(suite, settings, &self.place, self.device, self.seed(number))
     }
 
-    /// What is measured: the suite's own files, or the target itself.
-    fn medium(&self) -> Option<Medium> {
+    /// What is measured: the suite's own files, the target itself, or a modelled machine.
+    fn medium(&self) -> Medium {
         let direct = (self.options.suite.direct)(&self.options.settings);
-        if self.is_dir {
-            let size_bytes = (self.options.suite.needs)(&self.options.settings).bytes;
-            let directory = path_text(&self.target);
-            return Some(Medium::TemporaryFile { directory, size_bytes, direct });
+        match &self.place {
+            Place::Directory(path) => {
+                let size_bytes = (self.options.suite.needs)(&self.options.settings).bytes;
+                Medium::TemporaryFile { directory: path_text(path), size_bytes, direct }
+            }
+            Place::Reads { opened, .. } => Medium::ReadOnly {
+                size_bytes: opened.size_bytes(),
+                direct: direct && opened.direct(),
+                device: None,
+            },
+            Place::Machine(model) => machine(model, self.options.set),
         }
-        let end = File::open(&self.target).and_then(|mut file| file.seek(SeekFrom::End(0)));
-        end.ok().map(|size_bytes| Medium::ReadOnly { size_bytes, direct, device: None })
     }
 
     fn seed(&self, number: u32) -> u64 {
@@ -111,19 +151,26 @@ impl Whole<'_> {
     /// Runs all rounds, keeping what each step gave as soon as it has given it.
     fn measure(&self, session: &mut Session<'_, impl Watcher>) -> Result<(), SuiteError> {
         let steps = (self.options.suite.steps)(&self.options.settings);
-        let phases = steps
-            .iter()
-            .map(|step| record::phase(self.options.suite, step, &self.options.settings));
-        session.document.phases = phases.collect();
-        let expected: Vec<Nanos> = steps.iter().map(|s| s.expected).collect();
+        let mut expected = Vec::with_capacity(steps.len());
+        for step in &steps {
+            let mut phase = record::phase(self.options.suite, step, &self.options.settings);
+            let why = self.place.lacks(step);
+            expected.push(match why {
+                Some(_) => None,
+                None => Some(self.place.takes(step, self.host.control)?),
+            });
+            phase.skipped = why.map(Skipped::Because).or(phase.skipped);
+            session.document.phases.push(phase);
+        }
         drop(steps);
         session.save();
         let mut eta = Eta::new(&expected, self.options.repeats);
         for number in 0..self.options.repeats {
             let mut round = self.round(number)?;
             for (index, planned) in expected.iter().enumerate() {
-                self.step(session, &mut round, (number, index), &eta)?;
-                eta.done += *planned;
+                let Some(planned) = *planned else { continue };
+                self.step(session, &mut round, (number, index), (planned, &eta))?;
+                eta.done += planned;
             }
         }
         Ok(())
@@ -134,10 +181,9 @@ impl Whole<'_> {
         session: &mut Session<'_, W>,
         round: &mut Round,
         (number, index): (u32, usize),
-        eta: &Eta,
+        (expected, eta): (Nanos, &Eta),
     ) -> Result<(), SuiteError> {
-        let step = &round.steps()[index];
-        let (title, expected) = (step.title.clone(), step.expected);
+        let title = round.steps()[index].title.clone();
         let told = Mutex::new(Instant::now());
         eta.tell(&session.line, &title, Nanos::ZERO);
         let line = &session.line;
@@ -149,7 +195,7 @@ impl Whole<'_> {
                 eta.tell(line, &title, Nanos::from_secs_f64(part));
             }
         };
-        let result = round.run(index, &self.host.control.stop, &progress);
+        let result = round.run(index, self.host.control, &progress);
         let (phases, seed) = (&mut session.document.phases, self.seed(number));
         match &result {
             Ok(result) => {
@@ -157,19 +203,25 @@ impl Whole<'_> {
                 session.detail.repeats.extend(detail);
             }
             Err(SuiteError::Interrupted) => {
-                let not_run = phases.iter_mut().filter(|p| p.repeats.is_empty());
-                not_run.for_each(|phase| phase.skipped = Some(seekwell_runs::Skipped::Interrupted));
+                not_reached(phases, &Skipped::Interrupted);
             }
             Err(error) => {
                 let why = error.to_string();
                 record::keep_failure(&mut phases[index], &why, Stopped::Failed, seed);
-                let not_run = phases.iter_mut().filter(|p| p.repeats.is_empty());
-                not_run.for_each(|phase| phase.skipped = Some(seekwell_runs::Skipped::NotReached));
+                not_reached(phases, &Skipped::NotReached);
             }
         }
         session.save();
         result.map(drop)
     }
+}
+
+/// Says why phases were not run that could have been.
+fn not_reached(phases: &mut [Phase], why: &Skipped) {
+    let open = |phase: &&mut Phase| {
+        phase.repeats.is_empty() && !matches!(phase.skipped, Some(Skipped::Because(_)))
+    };
+    phases.iter_mut().filter(open).for_each(|phase| phase.skipped = Some(why.clone()));
 }
 
 /// How long it will still take: what is planned, stretched by how much longer than planned it has
@@ -181,8 +233,8 @@ struct Eta {
 }
 
 impl Eta {
-    fn new(expected: &[Nanos], rounds: u32) -> Self {
-        let round: u64 = expected.iter().map(|n| n.0).sum();
+    fn new(expected: &[Option<Nanos>], rounds: u32) -> Self {
+        let round: u64 = expected.iter().flatten().map(|n| n.0).sum();
         let whole = Nanos(round.saturating_mul(u64::from(rounds)).max(1));
         Self { began: Instant::now(), whole, done: Nanos::ZERO }
     }

@@ -25,6 +25,8 @@ pub enum SuiteError {
     BadValue { name: String, value: String, needed: String },
     #[error("the suite {suite} runs on {needed}, and {} is a {found}", path.display())]
     WrongTarget { suite: &'static str, path: PathBuf, needed: &'static str, found: &'static str },
+    #[error("the suite {suite} cannot be played on a modelled machine: {why}")]
+    NotModelled { suite: &'static str, why: String },
     #[error("{} holds {size_bytes} bytes, and {needed_bytes} are needed", path.display())]
     TooSmall { path: PathBuf, size_bytes: u64, needed_bytes: u64 },
     #[error(transparent)]
@@ -56,7 +58,7 @@ pub enum SuiteError {
     #[error(transparent)]
     Blog(#[from] BlogError),
     #[error(transparent)]
-    StorageMark(#[from] StorageMarkError),
+    Play(#[from] PlayError),
     #[error("starting a thread failed")]
     Thread,
     #[error("interrupted; what the suite made is removed")]
@@ -64,9 +66,9 @@ pub enum SuiteError {
 }
 
 classify!(SuiteError {
-    Usage: NoSuchSuite, NoTarget, NoSuchTunable, BadValue, WrongTarget, TooSmall;
+    Usage: NoSuchSuite, NoTarget, NoSuchTunable, BadValue, WrongTarget, NotModelled, TooSmall;
     Refused: Access, Full, NoInodes, ReadOnly, Thread;
-    Invalid: Io, Blog, StorageMark;
+    Invalid: Io, Blog, Play;
     Interrupted: Interrupted;
     | Self::Sqlite(error) => error.class(),
     | Self::Web(error) => error.class(),
@@ -85,15 +87,17 @@ impl SuiteError {
     }
 }
 
-/// Why a trace of `storagemark` was not played to its end.
+/// Why a load was not played to its end.
 #[derive(Debug, thiserror::Error)]
-pub enum StorageMarkError {
+pub enum PlayError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(transparent)]
     Fit(#[from] FitError),
     #[error(transparent)]
     Engine(#[from] EngineError),
+    #[error("it cannot be played on this machine: {why}")]
+    Missing { why: String },
     /// A request failed, or none completed for long.
     #[error("the replay ended early: {why}")]
     Ended { why: String },

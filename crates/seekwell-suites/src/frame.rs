@@ -1,6 +1,8 @@
 //! A step of a suite: what it is given, and what it gives.
 
 use crate::error::SuiteError;
+use crate::load::{Load, Outcome};
+use seekwell_access::Opened;
 use seekwell_io::clock::Clock;
 use seekwell_io::engine::process_cpu;
 use seekwell_io::histogram::Histogram;
@@ -24,6 +26,10 @@ pub struct Step {
     pub primary: String,
     /// About how long it takes, for the progress line.
     pub expected: Nanos,
+    /// What of it a modelled machine can play.
+    pub load: Load,
+    /// Adds what follows from a played load.
+    pub derive: fn(&mut StepResult),
     /// Does it. State that steps share lies in what this captures, or in the directory.
     pub run: Run,
 }
@@ -38,7 +44,13 @@ impl Step {
         run: impl FnMut(&Stage<'_>) -> Result<StepResult, SuiteError> + 'static,
     ) -> Self {
         let (name, title, primary) = (name.into(), title.into(), primary.into());
-        Self { name, title, primary, expected, run: Box::new(run) }
+        let load = Load::None { why: "no model has what this step uses".into() };
+        Self { name, title, primary, expected, load, derive: |_| (), run: Box::new(run) }
+    }
+
+    /// The same step, with what of it a modelled machine can play.
+    pub fn on_model(self, load: Load) -> Self {
+        Self { load, ..self }
     }
 }
 
@@ -49,8 +61,8 @@ pub type Run = Box<dyn FnMut(&Stage<'_>) -> Result<StepResult, SuiteError>>;
 pub struct Stage<'a> {
     /// The suite's own directory, or the device or file that is only read.
     pub path: &'a Path,
-    /// Whether `path` is a directory.
-    pub is_dir: bool,
+    /// That device or file.
+    pub opened: Option<&'a Opened>,
     /// Of this round; the same seed makes the same requests.
     pub seed: u64,
     /// Raised when the step is to end early, with [`SuiteError::Interrupted`].
@@ -68,6 +80,16 @@ impl Stage<'_> {
     /// [`SuiteError::Interrupted`].
     pub fn go_on(&self) -> Result<(), SuiteError> {
         if self.stop.load(Relaxed) { Err(SuiteError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Whether a target of this size will do.
+    ///
+    /// # Errors
+    /// [`SuiteError::TooSmall`].
+    pub fn at_least(&self, size_bytes: u64, needed_bytes: u64) -> Result<(), SuiteError> {
+        let path = self.path.to_path_buf();
+        let too_small = SuiteError::TooSmall { path, size_bytes, needed_bytes };
+        if size_bytes < needed_bytes { Err(too_small) } else { Ok(()) }
     }
 
     /// Begins to measure: what comes before this is preparation.
@@ -143,7 +165,8 @@ impl Meter {
         measurement.elapsed = elapsed;
         measurement.cpu_user = user.since(self.cpu.0);
         measurement.cpu_system = system.since(self.cpu.1);
-        StepResult { measurement, device, values: BTreeMap::new(), notes: Vec::new() }
+        let (values, notes) = (BTreeMap::new(), Vec::new());
+        StepResult { measurement, device, values, notes, modelled: false }
     }
 }
 
@@ -159,9 +182,25 @@ pub struct StepResult {
     pub values: BTreeMap<String, f64>,
     /// What is to be said about it, in sentences.
     pub notes: Vec<String>,
+    /// Whether the time is that of a model, which needs no length to be exact.
+    pub modelled: bool,
 }
 
 impl StepResult {
+    /// What a played load gave.
+    pub fn modelled(outcome: Outcome, step: &Step, words: String) -> Self {
+        let mut result = Self {
+            measurement: outcome.measurement,
+            device: None,
+            values: BTreeMap::new(),
+            notes: vec![words],
+            modelled: true,
+        };
+        result.set(&step.primary, outcome.per_s);
+        (step.derive)(&mut result);
+        result
+    }
+
     /// Adds the times and counters of what was done after it.
     fn add(&mut self, later: &Self) {
         self.measurement.elapsed += later.measurement.elapsed;

@@ -3,6 +3,7 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
+use crate::load::{Counts, Load, Pace, Played};
 use crate::suite::Values::{Bytes, Count, OneOf};
 use crate::suite::{Needs, On, Settings, Suite, Tunable, any, through_cache};
 use crate::work::{Buffer, WorkerGroup, create, open, together, write_all};
@@ -57,6 +58,9 @@ fn needs(settings: &Settings) -> Needs {
     Needs { bytes, files: files + settings.number("directories") }
 }
 
+/// 200 files of 1 MiB by one thread, each synced.
+pub const RECORDED: Played = Played::whole("fsmark-1m", Pace::OneProgram, Counts::InAll(200.0));
+
 #[derive(Debug, Clone, Copy)]
 struct Job {
     files: u64,
@@ -78,7 +82,9 @@ fn steps(settings: &Settings) -> Vec<Step> {
     };
     let title = format!("files of {} made and synced", seekwell_io::units::exact(job.size));
     let expected = Nanos::from_millis(job.files * u64::from(job.threads) * 5).max(job.runtime);
-    vec![Step::new("create", title, "files_per_s", expected, move |stage| run(stage, job))]
+    let one = [("size", "1048576"), ("directories", "1"), ("threads", "1"), ("sync", "1")];
+    let step = Step::new("create", title, "files_per_s", expected, move |stage| run(stage, job));
+    vec![step.on_model(Load::Played(RECORDED).only_with(settings, &one))]
 }
 
 /// What the calls took.

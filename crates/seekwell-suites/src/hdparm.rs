@@ -8,10 +8,12 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
+use crate::load::{Counts, Drawn, Load, Shape};
 use crate::suite::Values::{Bytes, Count};
 use crate::suite::{Needs, On, Settings, Suite, Tunable, any, through_cache};
 use crate::work::{Buffer, create, settle, write_all};
 use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
+use seekwell_access::Way;
 use seekwell_checkup::SHORTEST_RATE;
 use seekwell_io::clock::Clock;
 use seekwell_io::histogram::Histogram;
@@ -79,9 +81,18 @@ fn steps(settings: &Settings) -> Vec<Step> {
         })
     };
     vec![
-        step("cached", "cached reads (-T)", cached, time_cached),
-        step("device", "device reads (-t)", device, time_device),
+        step("cached", "cached reads (-T)", cached, time_cached).on_model(CACHED),
+        step("device", "device reads (-t)", device, time_device).on_model(device_load(device)),
     ]
+}
+
+/// The first 2 MiB again and again: memory.
+pub const CACHED: Load = Load::Host { work: "cached_megabyte", things: (1 << 20) as f64 };
+
+/// The disk from its start.
+pub const fn device_load(runs: Nanos) -> Load {
+    let stream = Drawn::new(Shape::Reads { streams: 1 }, 0, runs, Counts::Bytes(1.0));
+    Load::Drawn(Drawn { thinks: Some("copy_request"), ..stream })
 }
 
 /// Writes out what waits for it, of the whole system, and lets that time pass.
@@ -109,20 +120,10 @@ struct Disk {
 
 impl Disk {
     fn open(stage: &Stage<'_>, size: u64) -> Result<Self, SuiteError> {
-        if stage.is_dir {
-            return Self::lay_out(stage, size);
-        }
-        let path = stage.path.to_path_buf();
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let file = rustix::fs::open(&path, flags, Mode::empty()).doing("opening", &path)?;
-        let size = rustix::fs::seek(&file, SeekFrom::End(0)).doing("seeking in", &path)?;
-        if size < CHUNK as u64 {
-            return Err(SuiteError::TooSmall {
-                path,
-                size_bytes: size,
-                needed_bytes: CHUNK as u64,
-            });
-        }
+        let Some(opened) = stage.opened else { return Self::lay_out(stage, size) };
+        let (path, size) = (stage.path.to_path_buf(), opened.size_bytes());
+        stage.at_least(size, CHUNK as u64)?;
+        let file = opened.reopen(Way::default()).doing("opening", &path)?;
         let disk = Self { file, path, size, is_own: false };
         disk.start().map(|()| disk)
     }

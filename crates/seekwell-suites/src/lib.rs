@@ -13,6 +13,7 @@ pub mod fsmark;
 pub mod hdparm;
 mod limit;
 mod lists;
+pub mod load;
 mod memory;
 #[cfg(test)]
 mod places;
@@ -29,7 +30,7 @@ mod work;
 
 pub use error::SuiteError;
 pub use frame::{Meter, Stage, Step, StepResult};
-pub use round::Round;
+pub use round::{Place, Round};
 pub use suite::{Level, Needs, On, Settings, Suite, Tunable, Values};
 
 /// All suites, in the order they are listed.

@@ -25,7 +25,7 @@ fn refusal(suite: &'static Suite, path: &Path) -> SuiteError {
         large(suite).iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let settings = Settings::new(suite, Level::Quick, &set).unwrap();
     let stop = AtomicBool::new(false);
-    let stage = Stage { path, is_dir: true, seed: 1, stop: &stop, progress: &|_| (), device: None };
+    let stage = Stage { path, opened: None, seed: 1, stop: &stop, progress: &|_| (), device: None };
     let mut steps = (suite.steps)(&settings);
     let refused = steps.iter_mut().find_map(|step| (step.run)(&stage).err());
     let refused = refused.unwrap_or_else(|| panic!("{} was run to its end", suite.name));

@@ -67,7 +67,7 @@ fn repeat(result: &StepResult, seed: u64) -> Repeat {
     Repeat {
         values,
         notes: result.notes.clone(),
-        invalid: too_short(m.elapsed),
+        invalid: too_short(m.elapsed).filter(|_| !result.modelled),
         ..summarize(m, device, seed)
     }
 }

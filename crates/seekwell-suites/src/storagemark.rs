@@ -2,27 +2,22 @@
 //! as that test did: no recorded times, as many requests outstanding as there were, and the
 //! requests a second that come of it.
 
-use crate::error::{StorageMarkError, SuiteError};
+use crate::error::{Describe, PlayError, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
+use crate::load::{Counts, Load, Medium, Pace, Played, Playing};
 use crate::suite::Values::{Bytes, Count};
 use crate::suite::{Level, Needs, On, Settings, Suite, Tunable, any};
 use crate::work::{Buffer, LEAST, create, open, settle, write_all};
 use rustix::fs::OFlags;
+use seekwell_access::{Way, drop_cache};
 use seekwell_io::dispatch::Unlimited;
-use seekwell_io::engine::{Bounds, Control, run_source};
-use seekwell_io::measurement::{Failure, FailureKind, Measurement};
+use seekwell_io::engine::Control;
+use seekwell_io::measurement::Measurement;
 use seekwell_io::request::Op;
 use seekwell_io::target::{Engine, Real, Stamped};
 use seekwell_io::units::Nanos;
-use seekwell_trace::error::TraceError;
-use seekwell_trace::record::Record;
-use seekwell_trace::replay::{
-    Closed, DeviceSurvey, Feed, Fidelity, Fit, Moment, Picked, Placing, Survey, survey,
-};
-use seekwell_trace::shipped::Shipped;
-use seekwell_trace::source::{About, Tables, TraceSource};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -38,16 +33,18 @@ pub static SUITE: Suite = Suite {
     name: "storagemark",
     title: "StorageMark's four server traces, played back",
     does: "Plays the recorded requests of a picture server and a database server, light and heavy, \
-           on a file: in recorded order and depth, without recorded times, around the page cache.",
+           on a file: in recorded order and depth, without recorded times, around the page cache. \
+           On a device or a file of yours, only their reads.",
     takes: ["10 s", "10 s to 10 min"],
-    writes: "one file, 256 MiB or 3 GiB, and what the traces write into it",
+    writes: "one file, 256 MiB or 3 GiB, and what the traces write into it; nothing on a device or \
+             a file of yours",
     source: "StorageMark 2004 of Tweakers (IPEAK trace and playback); traces re-recorded",
-    on: On::Directory,
+    on: On::Anything,
     tunables: &[
         Tunable::new(
             "size",
             "size of the file; addresses shrink evenly to one that is smaller than recorded",
-            Bytes(16 << 20, 1 << 40),
+            Bytes(SMALLEST, 1 << 40),
             ["256m", "3g"],
         ),
         Tunable::new(
@@ -63,6 +60,10 @@ pub static SUITE: Suite = Suite {
     steps,
 };
 
+/// The smallest target.
+const SMALLEST: u64 = 16 << 20;
+/// The file is written in pieces of this size.
+const CHUNK: usize = 2 << 20;
 /// Most requests outstanding.
 const DEPTH: u32 = 256;
 /// Reads and writes longer than this are split.
@@ -78,45 +79,78 @@ const LOOK: Duration = Duration::from_millis(50);
 struct Job {
     size: u64,
     requests: u64,
-    expected: Nanos,
 }
 
 fn steps(settings: &Settings) -> Vec<Step> {
     let expected = if settings.level == Level::Quick { 3_000 } else { 60_000 };
-    let job = Job {
-        size: settings.number("size") / (2 << 20) * (2 << 20),
-        requests: settings.number("requests"),
-        expected: Nanos::from_millis(expected),
-    };
+    let job = Job { size: settings.number("size"), requests: settings.number("requests") };
     let step = |(name, title)| {
         let run = move |stage: &Stage<'_>| run(stage, name, job);
-        Step::new(name, title, "requests_per_s", job.expected, run)
+        let load = Played { requests: job.requests, ..load(name, Pace::RecordedDepth) };
+        let expected = Nanos::from_millis(expected);
+        Step::new(name, title, "requests_per_s", expected, run).on_model(Load::Played(load))
     };
     TRACES.into_iter().map(step).collect()
 }
 
+/// A trace without its recorded times.
+pub const fn load(trace: &'static str, pace: Pace) -> Played {
+    Played::whole(trace, pace, Counts::Requests(1.0))
+}
+
+/// What the traces are played on: a file of our own, or the reads of them on what is only read.
+struct Disk {
+    file: OwnedFd,
+    path: PathBuf,
+    medium: Medium,
+}
+
+impl Disk {
+    fn open(stage: &Stage<'_>, size: u64) -> Result<Self, SuiteError> {
+        let path = stage.path.join("disk");
+        let (file, path, bytes, block) = match stage.opened {
+            None => (lay_out(stage, size, &path)?, path, size, BLOCK),
+            Some(opened) => {
+                let (path, size) = (stage.path.to_path_buf(), opened.size_bytes());
+                stage.at_least(size, SMALLEST)?;
+                let way = Way { direct: opened.direct(), ..Way::default() };
+                let file = opened.reopen(way).doing("opening", &path)?;
+                (file, path, size, opened.logical_block_bytes().max(BLOCK))
+            }
+        };
+        let bytes = bytes / CHUNK as u64 * CHUNK as u64;
+        let writes = stage.opened.is_none();
+        let medium = Medium { bytes, block, writes, depth: DEPTH, longest: LONGEST };
+        Ok(Self { file, path, medium })
+    }
+
+    fn settle(&self) -> Result<(), SuiteError> {
+        match self.medium.writes {
+            true => settle(&self.file, &self.path),
+            false => drop_cache(&self.file).doing("dropping the cache of", &self.path),
+        }
+    }
+}
+
 fn run(stage: &Stage<'_>, trace: &str, job: Job) -> Result<StepResult, SuiteError> {
-    let (file, path) = lay_out(stage, job.size)?;
-    let survey =
-        survey(&mut recorded(trace, job)?, Moment::Queue).map_err(StorageMarkError::from)?;
-    let played = survey.devices.first().copied().unwrap_or_default();
-    let picked = picked(&survey, &played, job.size)?;
+    let disk = Disk::open(stage, job.size)?;
+    let playing = Playing::survey(trace, job.requests)?;
     let (meter, mut plays) = (stage.begin(), Vec::<Measurement>::new());
     while plays.iter().map(|one| one.elapsed.0).sum::<u64>() < LEAST.0 {
-        settle(&file, &path)?;
-        let mut feed = Feed::start(recorded(trace, job)?, picked);
-        feed.peek();
-        let (measured, feed) = play(stage, &file, feed, &played, picked.longest_bytes)?;
-        feed.finish().map_err(StorageMarkError::from)?;
-        if let Some(why) = why_ended(&measured) {
-            return Err(StorageMarkError::Ended { why }.into());
-        }
-        plays.push(measured);
+        disk.settle()?;
+        plays.push(play(stage, &disk, &playing)?);
     }
     let (mut result, times) = (meter.end(), plays.len());
     let measured = one_after_the_other(plays);
     if times > 1 {
         result.notes.push(format!("over too soon for a figure, so it was played {times} times"));
+    }
+    let (reads, all) = (playing.on(&disk.medium), playing.requests);
+    if reads < all {
+        result.notes.push(format!(
+            "only its {reads} reads of {all} requests were played: the target is not written to, \
+             and this is not StorageMark's figure"
+        ));
     }
     let bytes = [Op::Read, Op::Write].map(|op| measured.op(op).bytes).iter().sum();
     let services = [Op::Read, Op::Write].map(|op| (op, measured.op(op).service.clone()));
@@ -142,121 +176,43 @@ fn one_after_the_other(plays: Vec<Measurement>) -> Measurement {
     Measurement { elapsed, cpu_user, cpu_system, ..all }
 }
 
-/// Why a trace was not played to its end, if it was not.
-fn why_ended(measured: &Measurement) -> Option<String> {
-    if measured.abandoned > 0 {
-        return Some(format!("{} requests never completed", measured.abandoned));
-    }
-    let failure = measured.first_failure.as_ref()?;
-    let how = match failure.kind {
-        FailureKind::Errno { errno } => std::io::Error::from_raw_os_error(errno).to_string(),
-        FailureKind::Short { moved } => format!("only {moved} bytes were moved"),
-    };
-    let Failure { op, offset, len, .. } = failure;
-    Some(format!("a {} of {len} bytes at byte {offset} failed: {how}", op.name()))
-}
-
 /// The file that all traces are played on, made the first time.
-fn lay_out(stage: &Stage<'_>, size: u64) -> Result<(OwnedFd, PathBuf), SuiteError> {
-    let path = stage.path.join("disk");
+fn lay_out(stage: &Stage<'_>, size: u64, path: &Path) -> Result<OwnedFd, SuiteError> {
     if !path.exists() {
-        let file = create(&path, OFlags::empty())?;
-        let chunk = Buffer::random(2 << 20, stage.seed);
-        for _ in 0..size / chunk.get().len() as u64 {
+        let file = create(path, OFlags::empty())?;
+        let chunk = Buffer::random(CHUNK, stage.seed);
+        for _ in 0..size / CHUNK as u64 {
             stage.go_on()?;
-            write_all(&file, chunk.get(), &path)?;
+            write_all(&file, chunk.get(), path)?;
         }
-        settle(&file, &path)?;
+        settle(&file, path)?;
     }
-    Ok((open(&path, OFlags::DIRECT)?, path))
+    open(path, OFlags::DIRECT)
 }
 
-/// The requests of a shipped trace that are played.
-fn recorded(trace: &str, job: Job) -> Result<Box<dyn TraceSource + Send>, SuiteError> {
-    let trace = Shipped::named(trace).expect("the suite's traces ship with the program");
-    let source = trace.open().map_err(StorageMarkError::from)?;
-    Ok(Box::new(First { source, left: job.requests }))
-}
-
-/// The first requests of a trace.
-struct First {
-    source: Box<dyn TraceSource + Send>,
-    left: u64,
-}
-
-impl TraceSource for First {
-    fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
-        if self.left == 0 {
-            return Ok(());
-        }
-        let before = out.len();
-        self.source.read(out)?;
-        let most = usize::try_from(self.left).unwrap_or(usize::MAX);
-        out.truncate(before.saturating_add(most));
-        self.left -= (out.len() - before) as u64;
-        Ok(())
-    }
-
-    fn about(&self) -> &About {
-        self.source.about()
-    }
-
-    fn tables(&self) -> &Tables {
-        self.source.tables()
-    }
-}
-
-fn picked(survey: &Survey, played: &DeviceSurvey, size: u64) -> Result<Picked, SuiteError> {
-    let fit = if played.end_bytes > size { Fit::Scale } else { Fit::Fail };
-    let longest = played.longest_bytes.next_multiple_of(BLOCK);
-    let placing = Placing::new(fit, BLOCK, played.end_bytes, longest, size)
-        .map_err(StorageMarkError::from)?;
-    Ok(Picked {
-        device: None,
-        moment: Moment::Queue,
-        first: survey.first,
-        writes: true,
-        placing,
-        // Placing may make a request longer by a block at each end.
-        longest_bytes: (longest + 2 * BLOCK).min(LONGEST),
-        untimed: true,
-        dependencies: false,
-        device_shift: None,
-    })
-}
-
-fn play(
-    stage: &Stage<'_>,
-    file: &OwnedFd,
-    feed: Feed,
-    played: &DeviceSurvey,
-    longest: u32,
-) -> Result<(Measurement, Feed), SuiteError> {
+fn play(stage: &Stage<'_>, disk: &Disk, playing: &Playing) -> Result<Measurement, SuiteError> {
     let data = || Stamped::new(stage.seed);
-    let mut target = Real::open(Engine::Auto, &[file.as_fd()], (DEPTH, longest), false, data)
-        .map_err(|e| StorageMarkError::Engine(e.into()))?;
+    let size = (DEPTH, playing.longest(&disk.medium));
+    let mut target = Real::open(Engine::Auto, &[disk.file.as_fd()], size, false, data)
+        .map_err(|e| PlayError::Engine(e.into()))?;
     let (control, over) = (Control::new(STALL), AtomicBool::new(false));
-    // The bound of lateness does not count here: nothing is due at a time.
-    let mut source = Closed::new(feed, None, Fidelity::new(DEPTH, STALL));
-    let bounds =
-        Bounds { depth: DEPTH, ramp: Nanos::ZERO, runtime: Nanos::ZERO, spin: Nanos::ZERO };
+    let whole = playing.on(&disk.medium).max(1);
     let measured = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Relaxed) {
                 control.stop.fetch_or(stage.stop.load(Relaxed), Relaxed);
-                let done = control.requests.load(Relaxed) as f64 / played.total().max(1) as f64;
+                let done = control.requests.load(Relaxed) as f64 / whole as f64;
                 (stage.progress)(done.min(1.0));
                 std::thread::sleep(LOOK);
             }
         });
-        let dispatcher = &mut Unlimited::default();
-        let measured = run_source(&mut source, bounds, &mut target, dispatcher, &control);
+        let (pace, rule) = ((Pace::RecordedDepth, 1.0), &mut Unlimited::default());
+        let measured = playing.play(&disk.medium, pace, &mut target, rule, &control);
         over.store(true, Relaxed);
         measured
     });
-    let measured = measured.map_err(StorageMarkError::from)?;
     stage.go_on()?;
-    Ok((measured, source.finish().0))
+    Ok(measured?)
 }
 
 #[cfg(test)]
@@ -264,14 +220,16 @@ mod tests {
     use super::*;
     use crate::testing;
     use seekwell_checkup::SHORTEST_RATE;
+    use seekwell_trace::replay::{Moment, survey};
+    use seekwell_trace::shipped::Shipped;
 
     #[test]
     fn the_traces_that_ship_are_whole_and_small_and_know_when_requests_were_done() {
-        let job = Job { size: 0, requests: u64::MAX, expected: Nanos::ZERO };
         for (name, _) in TRACES {
-            assert!(Shipped::named(name).unwrap().parquet.len() <= 4_000_000, "{name}");
-            let mut source = recorded(name, job).unwrap();
-            let survey = survey(&mut source, Moment::Queue).unwrap();
+            let shipped = Shipped::named(name).unwrap();
+            assert!(shipped.parquet.len() <= 4_000_000, "{name}");
+            let mut source = shipped.open().unwrap();
+            let survey = survey(&mut *source, Moment::Queue).unwrap();
             assert!(source.about().complete(), "{name}");
             let [one] = survey.devices.as_slice() else { panic!("{name}: {survey:?}") };
             assert!(one.requests[0] > 1_000 && one.requests[1] > 100, "{name}: {one:?}");

@@ -4,6 +4,7 @@ use crate::error::SuiteError;
 use crate::frame::Step;
 use seekwell_io::units::{exact, parse_size};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// A named, fixed set of steps.
 pub struct Suite {
@@ -28,6 +29,17 @@ pub struct Suite {
     pub direct: fn(&Settings) -> bool,
     /// Its steps, in their order.
     pub steps: fn(&Settings) -> Vec<Step>,
+}
+
+impl Suite {
+    /// It does not run on what this path is.
+    pub fn wrong(&self, path: &Path, found: &'static str) -> SuiteError {
+        let needed = match self.on {
+            On::Directory => "a directory or a modelled machine",
+            On::Anything => "a directory, file or block device or a modelled machine",
+        };
+        SuiteError::WrongTarget { suite: self.name, path: path.to_path_buf(), needed, found }
+    }
 }
 
 /// What a suite runs on.

@@ -3,12 +3,12 @@
 
 use crate::error::SuiteError;
 use crate::frame::StepResult;
-use crate::round::Round;
+use crate::round::{Place, Round};
 use crate::suite::{Level, Settings, Suite};
 use seekwell_access::AccessError;
+use seekwell_io::engine::Control;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
 /// Says why a test did not test anything.
@@ -91,13 +91,14 @@ pub fn round_in(
 ) -> Result<Vec<(String, StepResult)>, SuiteError> {
     let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let settings = Settings::new(suite, Level::Quick, &set)?;
-    let mut round = Round::begin(suite, &settings, target, true, None, 11)?;
+    let place = Place::Directory(target.to_path_buf());
+    let mut round = Round::begin(suite, &settings, &place, None, 11)?;
     let within = |share| assert!((0.0..=1.0).contains(&share), "{share}");
     let mut results = Vec::new();
     for index in 0..round.steps().len() {
         let (name, primary) =
             (round.steps()[index].name.clone(), round.steps()[index].primary.clone());
-        let result = round.run(index, &AtomicBool::new(false), &within)?;
+        let result = round.run(index, &Control::default(), &within)?;
         assert!(result.values[&primary] > 0.0, "{name}: {:?}", result.values);
         between(&name);
         results.push((name, result));

@@ -4,6 +4,7 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
+use crate::load::{Counts, Drawn, ENOUGH, Load, Pace, Played, Shape};
 use crate::suite::Values::{Bytes, Count, OneOf};
 use crate::suite::{Needs, On, Settings, Suite, Tunable, told_direct};
 use crate::work::{Buffer, WorkerGroup, create, open, settle, together};
@@ -109,8 +110,43 @@ fn steps(settings: &Settings) -> Vec<Step> {
         let primary = format!("{}_bytes_per_s", op.name());
         let expected = job.runtime.max(Nanos::from_millis(2_000));
         Step::new(name, title, primary, expected, move |stage| run(stage, job, op, random))
+            .on_model(load(settings, job, op, random))
     };
     kinds.into_iter().map(step).collect()
+}
+
+/// 32 threads writing at random, and the bytes they wrote.
+pub const RANDOM_WRITE: Played =
+    Played::whole("threaded-randwrite", Pace::Dependent, Counts::InAll(32_000.0 * 4096.0));
+/// Reads that the page cache answers.
+pub const CACHED: Load = Load::Host { work: "read_megabyte", things: 1e6 };
+
+fn load(settings: &Settings, job: Job, op: Op, random: bool) -> Load {
+    let whole = u64::from(job.threads) * job.blocks * job.block as u64;
+    let drawn = |shape| {
+        let runs = Nanos::from_millis(20_000);
+        Drawn { requests: ENOUGH, ..Drawn::new(shape, whole, runs, Counts::Bytes(1.0)) }
+    };
+    if op == Op::Read && settings.word("cache") == "keep" {
+        return CACHED;
+    }
+    let load = match (op, random) {
+        (Op::Write, true) => {
+            let recorded = [("threads", "32"), ("size", "67108864"), ("block", "4096")];
+            Load::Played(RANDOM_WRITE).only_with(settings, &recorded)
+        }
+        (Op::Write, false) => Load::Drawn(drawn(Shape::Writes)),
+        (_, false) => Load::Drawn(drawn(Shape::Reads { streams: job.threads })),
+        (_, true) => {
+            let (bytes, depth) = (job.block as u32, job.threads);
+            // A block that is drawn again is in the page cache.
+            let (blocks, drawings) = (job.blocks as f64, job.random as f64);
+            let cached = 1.0 - blocks * (1.0 - (-drawings / blocks).exp()) / drawings;
+            let shape = Shape::Random { read_percent: 100, bytes, depth };
+            Load::Drawn(Drawn { cached, ..drawn(shape) })
+        }
+    };
+    load.only_with(settings, &[("cache", "drop")])
 }
 
 fn run(stage: &Stage<'_>, job: Job, op: Op, random: bool) -> Result<StepResult, SuiteError> {

@@ -3,9 +3,10 @@
 #![expect(clippy::print_stderr, reason = "says why a test was skipped")]
 
 use seekwell_access::FsSpace;
+use seekwell_io::engine::Control;
 use seekwell_io::measurement::Stopped;
 use seekwell_runs::Phase;
-use seekwell_suites::{Level, Round, Settings, StepResult, SuiteError, find, record};
+use seekwell_suites::{Level, Place, Round, Settings, StepResult, SuiteError, find, record};
 use seekwell_sys::{Class, Classified};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -34,13 +35,14 @@ fn settings(suite: &str, set: &[(&str, &str)]) -> Result<Settings, SuiteError> {
 fn run(suite: &str, set: &[(&str, &str)], dir: &Path) -> BTreeMap<String, (Phase, StepResult)> {
     let settings = settings(suite, set).unwrap();
     let suite = find(suite).unwrap();
-    let mut round = Round::begin(suite, &settings, dir, true, None, 7).unwrap();
+    let place = Place::Directory(dir.to_path_buf());
+    let mut round = Round::begin(suite, &settings, &place, None, 7).unwrap();
     assert_eq!(std::fs::read_dir(dir).unwrap().count(), 1, "a directory of its own");
-    let stop = AtomicBool::new(false);
+    let control = Control::default();
     let mut out = BTreeMap::new();
     for index in 0..round.steps().len() {
         let mut phase = record::phase(suite, &round.steps()[index], &settings);
-        let result = round.run(index, &stop, &|_| {}).unwrap();
+        let result = round.run(index, &control, &|_| {}).unwrap();
         record::keep(&mut phase, &result, 7);
         assert_eq!(phase.repeats[0].invalid, None, "{}", phase.name);
         let primary = &round.steps()[index].primary;
@@ -82,10 +84,11 @@ fn fs_makes_links_and_syncs_each_write_when_it_is_told_to() {
         let set = [("size", "1m"), ("char_size", "8k"), ("files", "1"), ("kind", kind)];
         let settings = settings("fs", &[&set[..], &[("sync", "each")]].concat()).unwrap();
         let suite = find("fs").unwrap();
-        let mut round = Round::begin(suite, &settings, dir.path(), true, None, 7).unwrap();
+        let place = Place::Directory(dir.path().to_path_buf());
+        let mut round = Round::begin(suite, &settings, &place, None, 7).unwrap();
         let own = dir.path().join(names(dir.path()).remove(0));
         let create = round.steps().iter().position(|s| s.name == "seq_create").unwrap();
-        round.run(create, &AtomicBool::new(false), &|_| {}).unwrap();
+        round.run(create, &Control::default(), &|_| {}).unwrap();
         let made = std::fs::read_dir(own.join("tree-0-00000")).unwrap();
         let mut made = made.map(|entry| entry.unwrap().path());
         let one = made.next().unwrap();
@@ -93,7 +96,7 @@ fn fs_makes_links_and_syncs_each_write_when_it_is_told_to() {
         assert_eq!(one.is_symlink(), kind == "symlinks");
         assert_eq!(std::fs::read(&one).unwrap(), b"", "{kind}: it leads to a file");
         let put_block = round.steps().iter().position(|s| s.name == "put_block").unwrap();
-        round.run(put_block, &AtomicBool::new(false), &|_| {}).unwrap();
+        round.run(put_block, &Control::default(), &|_| {}).unwrap();
         drop(round);
         assert!(names(dir.path()).is_empty(), "{kind}");
     }
@@ -113,9 +116,10 @@ fn fs_past_the_cache_and_with_it_says_which() {
         let set = [("size", "1m"), ("char_size", "8k"), ("files", "1"), ("cache", cache)];
         let settings = settings("fs", &set).unwrap();
         let suite = find("fs").unwrap();
-        let mut round = Round::begin(suite, &settings, dir.path(), true, None, 7).unwrap();
+        let place = Place::Directory(dir.path().to_path_buf());
+        let mut round = Round::begin(suite, &settings, &place, None, 7).unwrap();
         let block_output = 1;
-        round.run(block_output, &AtomicBool::new(false), &|_| {}).unwrap().notes.join(" ")
+        round.run(block_output, &Control::default(), &|_| {}).unwrap().notes.join(" ")
     };
     assert!(said("keep").contains("figures of memory"));
     let tmpfs_or_disk = said("direct");
@@ -140,9 +144,10 @@ fn hdparm_reads_a_file_of_the_users_and_leaves_it_as_it_was() {
     std::fs::write(&file, vec![7; 5 << 20]).unwrap();
     let suite = find("hdparm").unwrap();
     let settings = settings("hdparm", &[("cached", "500"), ("device", "500")]).unwrap();
-    let mut round = Round::begin(suite, &settings, &file, false, None, 7).unwrap();
+    let place = Place::reads(suite, file.clone()).unwrap();
+    let mut round = Round::begin(suite, &settings, &place, None, 7).unwrap();
     for index in 0..2 {
-        let result = round.run(index, &AtomicBool::new(false), &|_| {}).unwrap();
+        let result = round.run(index, &Control::default(), &|_| {}).unwrap();
         assert!(result.values["read_bytes_per_s"] > 0.0);
     }
     drop(round);
@@ -192,12 +197,13 @@ fn a_suite_that_is_stopped_in_the_middle_says_so_and_leaves_nothing() {
     let Some(dir) = place() else { return };
     let suite = find("fs").unwrap();
     let settings = settings("fs", &FS).unwrap();
-    let mut round = Round::begin(suite, &settings, dir.path(), true, None, 7).unwrap();
-    let stop = AtomicBool::new(false);
+    let place = Place::Directory(dir.path().to_path_buf());
+    let mut round = Round::begin(suite, &settings, &place, None, 7).unwrap();
+    let control = Control::default();
     let told = AtomicBool::new(false);
-    let ended = round.run(0, &stop, &|_| {
+    let ended = round.run(0, &control, &|_| {
         told.store(true, Ordering::Relaxed);
-        stop.store(true, Ordering::Relaxed);
+        control.stop.store(true, Ordering::Relaxed);
     });
     assert!(told.load(Ordering::Relaxed), "progress is told");
     assert!(matches!(ended, Err(SuiteError::Interrupted)));
@@ -216,8 +222,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     assert!(refused("fs", &[("min_size", "2")]).contains("no more than max_size"));
     assert!(refused("threaded", &[("block", "3000")]).contains("whole number of blocks"));
     let file = tempfile::NamedTempFile::new().unwrap();
-    let fs = settings("fs", &[]).unwrap();
-    let error = Round::begin(find("fs").unwrap(), &fs, file.path(), false, None, 1).err().unwrap();
+    let error = Place::reads(find("fs").unwrap(), file.path().to_path_buf()).err().unwrap();
     assert!(
         error.class() == Class::Usage && error.to_string().contains("runs on a directory"),
         "{error}"
@@ -234,7 +239,7 @@ fn a_figure_of_less_than_half_a_second_is_not_given() {
     let counted = Cell::new(0_u64);
     let stage = seekwell_suites::Stage {
         path: Path::new("/"),
-        is_dir: true,
+        opened: None,
         seed: 1,
         stop: &stop,
         progress: &|_| {},

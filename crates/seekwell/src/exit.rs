@@ -85,12 +85,6 @@ pub enum CommandError {
         format!("; near it: {}", near.join(", "))
     })]
     NoSuchRule { id: String, near: Vec<String> },
-    /// A suite does what programs do to files, and a model has none.
-    #[error(
-        "a suite works on files, and {} is a model without any: give a directory, or one workload \
-         (--rw) for the model", path.display()
-    )]
-    SuiteOnModel { path: PathBuf },
     #[error("{} does not tell when requests were issued and done", path.display())]
     NoServiceTimes { path: PathBuf },
     /// A machine without measured times to hold it against.
@@ -141,7 +135,6 @@ impl CommandError {
             Self::NotStarted { .. } => Exit::Command(126),
             Self::NoInspection { .. }
             | Self::NoSuchRule { .. }
-            | Self::SuiteOnModel { .. }
             | Self::NoServiceTimes { .. }
             | Self::NoTrace { .. }
             | Self::NoSuchResult { .. }

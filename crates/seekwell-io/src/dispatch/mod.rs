@@ -86,6 +86,14 @@ impl TagPolicy {
     }
 }
 
+/// A policy over so many tags, or no rule.
+pub fn dispatcher(tags: Option<(TagPolicy, u32)>) -> Box<dyn Dispatcher> {
+    match tags {
+        None => Box::new(Unlimited::default()),
+        Some((policy, tags)) => policy.over(tags),
+    }
+}
+
 /// No rule: first come, first out. The depth of the workload is the only bound.
 #[derive(Debug, Default)]
 pub struct Unlimited {

@@ -1,6 +1,8 @@
 //! R1: three SATA modes of one server under the Phoronix Test Suite.
 
-use crate::row::{Better, Figure, How, Pace, Played, Row};
+use crate::row::{Better, How, Reading, Row};
+use seekwell_suites::load::Load;
+use seekwell_suites::{fsmark, sqlite, threaded, web};
 
 const MODES: [(&str, &str); 3] = [
     ("IDE", "x8dtl-ide"),
@@ -8,17 +10,17 @@ const MODES: [(&str, &str); 3] = [
     ("AHCI, Intel ROM", "x8dtl-ahci-intel"),
 ];
 
-/// Insertions of the test, and of the recording.
-const INSERTIONS: [f64; 2] = [12_500.0, 2_500.0];
-/// Files of the recording.
-const FILES: f64 = 200.0;
-/// MB written in the recording.
-const MEGABYTES: f64 = 131.072;
+/// Insertions of the test.
+const INSERTIONS: f64 = 12_500.0;
+const MB: f64 = 1e6;
 
 pub fn rows() -> Vec<Row> {
-    let played = |trace, figure, inputs| {
-        How::Played(Played { trace, pace: Pace::Dependent, figure, thinks: None, inputs })
+    let played = |recorded, reads, inputs| How::Load {
+        load: Load::Played(recorded),
+        reads,
+        inputs: Some(inputs),
     };
+    let host = |load, per| How::Load { load, reads: Reading::Per(per), inputs: None };
     let tests = [
         (
             "SQLite timed insertions",
@@ -26,8 +28,8 @@ pub fn rows() -> Vec<Row> {
             Better::Lower,
             [1708.55, 794.92, 558.98],
             played(
-                "sqlite-insert",
-                Figure::SecondsOf(INSERTIONS[1] / INSERTIONS[0]),
+                sqlite::RECORDED,
+                Reading::SecondsOf(INSERTIONS),
                 "recorded on ext4 with barriers, a fifth of the test's insertions",
             ),
         ),
@@ -37,8 +39,8 @@ pub fn rows() -> Vec<Row> {
             Better::Higher,
             [9.93, 11.87, 13.8],
             played(
-                "fsmark-1m",
-                Figure::PerSecond(FILES),
+                fsmark::RECORDED,
+                Reading::Per(1.0),
                 "recorded on ext4 with barriers, a fifth of the test's files",
             ),
         ),
@@ -47,7 +49,7 @@ pub fn rows() -> Vec<Row> {
             "MB/s",
             Better::Higher,
             [1252.83, 1265.55, 1303.47],
-            How::Host { work: "read_megabyte", per_s: 1.0 },
+            host(threaded::CACHED, MB),
         ),
         (
             "Threaded I/O, random write",
@@ -55,8 +57,8 @@ pub fn rows() -> Vec<Row> {
             Better::Higher,
             [0.59, 0.97, 1.08],
             played(
-                "threaded-randwrite",
-                Figure::PerSecond(MEGABYTES),
+                threaded::RANDOM_WRITE,
+                Reading::Per(MB),
                 "tiotest's 32 threads and files of 64 MiB, recorded with fio on ext4",
             ),
         ),
@@ -65,7 +67,7 @@ pub fn rows() -> Vec<Row> {
             "/s",
             Better::Higher,
             [15_908.64, 15_546.63, 15_730.01],
-            How::Host { work: "page", per_s: 1.0 },
+            host(web::WARM, 1.0),
         ),
     ];
     let of_modes = |(what, unit, better, figures, how): (_, _, _, [f64; 3], How)| {

@@ -1,8 +1,9 @@
 //! R2: DragonFly's AHCI driver before and after it used its tags and kept reads and writes apart
 //! (April 2011).
 
-use crate::row::{Better, Drawn, How, Rate, Row};
+use crate::row::{Better, How, Reading, Row};
 use seekwell_io::units::Nanos;
+use seekwell_suites::load::{Counts, Drawn, Load, Shape};
 
 const STATES: [&str; 2] = ["before", "after"];
 const BLOG: &str = "what blogbench reaches is decided by the memory and the processors of a server \
@@ -16,20 +17,14 @@ const CLUSTER: u32 = 64 << 10;
 
 pub fn rows() -> Vec<Row> {
     let random = |bytes, region_bytes, beside_writes, inputs| {
-        How::Drawn(Drawn {
-            is_random: true,
-            read_percent: 100,
-            bytes,
-            depth: 64,
-            region_bytes,
-            from_percent: 0,
-            runs: Nanos::from_millis(30_000),
-            thinks: None,
-            beside_writes,
-            cached_percent: 0,
-            reads_off: Rate::RequestsPer(1.0),
-            inputs,
-        })
+        let shape = Shape::Random { read_percent: 100, bytes, depth: 64 };
+        let (runs, counts) = (Nanos::from_millis(30_000), Counts::Requests(1.0));
+        let drawn = Drawn::new(shape, region_bytes, runs, counts);
+        How::Load {
+            load: Load::Drawn(Drawn { beside_writes, ..drawn }),
+            reads: Reading::Per(1.0),
+            inputs: Some(inputs),
+        }
     };
     let not = How::NotModelled { why: BLOG };
     let tests = [

@@ -1,6 +1,8 @@
 //! R3: RAID controllers on faster buses under recorded web and database load: StorageMark 2004.
 
-use crate::row::{Better, Figure, How, Pace, Played, Property, Row};
+use crate::row::{Better, How, Property, Reading, Row};
+use seekwell_suites::load::{Load, Pace};
+use seekwell_suites::storagemark;
 
 /// Configurations and their figures for web light, web heavy, database light and database heavy.
 const CONTROLLERS: [(&str, &str, [f64; 4]); 5] = [
@@ -52,8 +54,8 @@ pub fn rows() -> Vec<Row> {
         }
     }
     for (what, trace, of, pace, inputs) in TESTS {
-        let figure = Figure::RequestsPerSecond;
-        let how = How::Played(Played { trace, pace, figure, thinks: None, inputs });
+        let load = Load::Played(storagemark::load(trace, pace));
+        let how = How::Load { load, reads: Reading::Per(1.0), inputs: Some(inputs) };
         let figures = CONTROLLERS.map(|(name, machine, figures)| (name, machine, figures[of]));
         rows.extend(Row::each("R3", (what, "IO/s", Better::Higher), &how, figures));
     }

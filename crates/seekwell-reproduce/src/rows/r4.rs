@@ -1,7 +1,8 @@
 //! R4: hdparm on an IDE disk (O'Reilly, 2000).
 
-use crate::row::{Better, Drawn, How, Rate, Row};
+use crate::row::{Better, How, Reading, Row};
 use seekwell_io::units::Nanos;
+use seekwell_suites::hdparm;
 
 const SETTINGS: [(&str, &str, [f64; 2]); 3] = [
     ("defaults", "pii350-default", [95.52, 3.58]),
@@ -15,22 +16,15 @@ const MIB: f64 = 1_048_576.0;
 /// All of them. The device is read one after the other in the 64 KiB that Linux 2.2 put together at
 /// most, one request at a time, from its beginning, for three seconds.
 pub fn rows() -> Vec<Row> {
-    let device = How::Drawn(Drawn {
-        is_random: false,
-        read_percent: 100,
-        bytes: 64 << 10,
-        depth: 1,
-        region_bytes: 0,
-        from_percent: 0,
-        runs: Nanos::from_millis(3_000),
-        thinks: Some("copy_request"),
-        beside_writes: None,
-        cached_percent: 0,
-        reads_off: Rate::BytesPer(MIB),
-        inputs: "three seconds from the start of the disk, as hdparm reads; requests of 64 KiB, \
-                 one at a time, assumed",
-    });
-    let cached = How::Host { work: "cached_megabyte", per_s: 1.0 };
+    let of = |load, inputs| How::Load { load, reads: Reading::Per(MIB), inputs };
+    let cached = of(hdparm::CACHED, None);
+    let device = of(
+        hdparm::device_load(Nanos::from_millis(3_000)),
+        Some(
+            "three seconds from the start of the disk, as hdparm reads; requests of 64 KiB, one at \
+             a time, assumed",
+        ),
+    );
     let tests = [("cached reads, -T", cached), ("device reads, -t", device)];
     let of_settings = |(index, (what, how)): (usize, (_, How))| {
         let figures = SETTINGS.map(|(name, machine, figures)| (name, machine, figures[index]));

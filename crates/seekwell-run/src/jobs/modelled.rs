@@ -3,7 +3,7 @@
 
 use super::member::{MemberError, Outcome, Part, Played};
 use super::stage::{Ends, Run, ends};
-use crate::dispatcher;
+use seekwell_io::dispatch::dispatcher;
 use seekwell_io::engine::{Bounds, run_source};
 use seekwell_io::measurement::{Failure, Measurement, Stopped};
 use seekwell_io::request::{Completion, Op, Request};

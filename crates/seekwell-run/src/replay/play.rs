@@ -2,9 +2,10 @@
 
 use super::ReplayOptions;
 use super::lanes::{Lane, Taken};
-use crate::executor::{dispatcher, share};
+use crate::executor::share;
 use crate::{Host, Source, Watcher};
 use seekwell_io::clock::Clock;
+use seekwell_io::dispatch::dispatcher;
 use seekwell_io::engine::{Bounds, EngineError, run_source, sharpen_timers};
 use seekwell_io::gate::{Gate, Ticket};
 use seekwell_io::measurement::Measurement;

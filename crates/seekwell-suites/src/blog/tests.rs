@@ -38,7 +38,7 @@ fn what_was_counted_is_what_was_timed() {
 fn where_it_broke_and_when_the_room_was_used_up_is_said() {
     let (dir, stop) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
     let path = dir.path();
-    let stage = Stage { path, is_dir: true, seed: 1, stop: &stop, progress: &|_| (), device: None };
+    let stage = Stage { path, opened: None, seed: 1, stop: &stop, progress: &|_| (), device: None };
     let mut result = stage.begin().end();
     let at = |blogs_written, read| Counted { blogs_written, read: [read, 0, 0], ..<_>::default() };
     let course = [at(0, 0), at(10, 1000), at(30, 2000), at(50, 2200), at(60, 2500)];
@@ -82,7 +82,7 @@ fn a_file_system_that_fills_up_ends_all_threads_with_a_sentence() {
     let stop = AtomicBool::new(false);
     let path = small.path();
     let stage =
-        Stage { path: &path, is_dir: true, seed: 1, stop: &stop, progress: &|_| (), device: None };
+        Stage { path: &path, opened: None, seed: 1, stop: &stop, progress: &|_| (), device: None };
     let full = grow(&stage, &cast).unwrap_err();
     assert!(matches!(&full, SuiteError::Full { .. }), "{full}");
 }

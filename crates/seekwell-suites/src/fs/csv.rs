@@ -5,6 +5,7 @@
 //! that gave no figure is `+++++`, one that was not run is empty. bonnie++ 2.00's own
 //! `bon_csv2html` reads 1.98 only.
 
+use super::{FILES_FROM, STEPS};
 use seekwell_runs::{Phase, Repeat, RunDocument, Work};
 use std::collections::BTreeMap;
 
@@ -29,23 +30,6 @@ impl Version {
     }
 }
 
-/// The steps in the order of the latencies, which is that of the rates too.
-const STEPS: [&str; 12] = [
-    "putc",
-    "put_block",
-    "rewrite",
-    "getc",
-    "get_block",
-    "seeks",
-    "seq_create",
-    "seq_stat",
-    "seq_del",
-    "ran_create",
-    "ran_stat",
-    "ran_del",
-];
-/// The first of those that are of small files.
-const FILES_FROM: usize = 6;
 /// What bonnie++ leaves out because it is the default.
 const USUAL_CHUNK: u64 = 8192;
 
@@ -65,6 +49,7 @@ pub fn line(document: &RunDocument, repeat: usize, version: Version) -> String {
     let of = |name: &str| tunables.get(name).cloned().unwrap_or_default();
     let number = |name: &str| of(name).parse::<u64>().unwrap_or(0);
     let name = document.label.as_deref().unwrap_or("seekwell");
+    let name = if document.modelled { &format!("MODELLED {name}") } else { name };
     let steps = STEPS.map(|step| result(document, step, repeat));
     let seed = steps.iter().flatten().next().map_or(0, |r| r.seed);
     let mut fields = vec![

@@ -12,6 +12,7 @@
 
 mod blocks;
 pub mod csv;
+pub mod load;
 mod tree;
 
 use crate::error::SuiteError;
@@ -110,6 +111,24 @@ pub static SUITE: Suite = Suite {
     steps,
 };
 
+/// The steps in their order, which is that of bonnie++'s line.
+const STEPS: [&str; 12] = [
+    "putc",
+    "put_block",
+    "rewrite",
+    "getc",
+    "get_block",
+    "seeks",
+    "seq_create",
+    "seq_stat",
+    "seq_del",
+    "ran_create",
+    "ran_stat",
+    "ran_del",
+];
+/// The first of those that are of small files.
+const FILES_FROM: usize = 6;
+
 fn check(settings: &Settings) -> Result<(), SuiteError> {
     let bad = |name: &str, needed: &str| {
         let (name, value) = (name.to_owned(), settings.word(name).to_owned());
@@ -185,5 +204,5 @@ fn steps(settings: &Settings) -> Vec<Step> {
             }));
         }
     }
-    all
+    all.into_iter().map(|step| Step { load: load::of(&step.name, settings), ..step }).collect()
 }

@@ -22,6 +22,7 @@ use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::limit::{Watch, Workers};
 use crate::lists;
+use crate::load::Load as DiskLoad;
 use crate::suite::Values::{Bytes, Count, OneOf, Text};
 use crate::suite::{Needs, On, Settings, Suite, Tunable, through_cache};
 use rand_core::{RngCore, SeedableRng};
@@ -93,6 +94,11 @@ pub static SUITE: Suite = Suite {
     steps,
 };
 
+/// Pages that the page cache holds: the processor's work alone.
+pub const WARM: DiskLoad = DiskLoad::Host { work: "page", things: 1.0 };
+const COLD: &str = "the file system that the pages are read through is not modelled; --suite \
+                    storagemark plays the recorded requests of a picture server";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cache {
     Warm,
@@ -161,15 +167,16 @@ fn steps(settings: &Settings) -> Vec<Step> {
     let step = |(cache, concurrency)| {
         let load = Load { concurrency, keep_alive, read_bytes, pages: None, time: Some(time) };
         let shared = Rc::clone(&shared);
-        let (name, state) = match cache {
-            Cache::Warm => ("warm", "from the page cache"),
-            Cache::Cold => ("cold", "from the disk"),
+        let (name, state, on_model) = match cache {
+            Cache::Warm => ("warm", "from the page cache", WARM),
+            Cache::Cold => ("cold", "from the disk", DiskLoad::None { why: COLD.into() }),
         };
         let (name, title) =
             (format!("{name}-c{concurrency}"), format!("pages {state}, {concurrency} at a time"));
         Step::new(name, title, "pages_per_s", time.into(), move |stage| {
             shared.run(stage, cache, &load)
         })
+        .on_model(on_model)
     };
     caches.into_iter().flat_map(each).map(step).collect()
 }

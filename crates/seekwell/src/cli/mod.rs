@@ -16,7 +16,7 @@ pub mod workload;
 
 pub use compare::{Compare, Expect, Trend, expect, margin};
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use seekwell_access::{Consent, Fingerprint};
 use seekwell_io::target::Engine;
 use std::path::PathBuf;
@@ -332,6 +332,7 @@ pub struct Diff {
 
 /// `seekwell bench`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("shown").args(["jobs", "suite"])))]
 pub struct Bench {
     /// fio job files, run as they are: files that do not exist are made for the run and removed, a
     /// file of yours is only read, a device is written only with --destroy
@@ -344,8 +345,11 @@ pub struct Bench {
         ]
     )]
     pub jobs: Vec<PathBuf>,
-    /// Print the parsed jobs and what they would write where, without running them
-    #[arg(long, requires = "jobs", conflicts_with = "json")]
+    /// Print what job files or a suite would do, without running them
+    ///
+    /// Of job files the parsed jobs and what they would write where; of a suite its steps, and on a
+    /// modelled machine how long each takes in real time.
+    #[arg(long, requires = "shown", conflicts_with = "json")]
     pub show: bool,
     /// A directory, file or block device, the .toml description of a modelled machine, or `null`
     /// for the engine's own cost; for job files, overrides the files they name
@@ -357,7 +361,8 @@ pub struct Bench {
     /// Run a standard benchmark suite; `list` shows them
     ///
     /// A suite works in its own directory on the target, which is always removed, and leaves at
-    /// least 10 % of the file system and 1 GiB free.
+    /// least 10 % of the file system and 1 GiB free. Those that only read take a block device or a
+    /// file too. A modelled machine plays what the steps ask of a disk.
     #[arg(
         long, value_name = "NAME",
         conflicts_with_all = [
@@ -367,7 +372,7 @@ pub struct Bench {
         ]
     )]
     pub suite: Option<String>,
-    /// Short form of the suite: under a minute
+    /// Short form of the suite: under a minute; modelled machines always play the full form
     #[arg(long, requires = "suite", conflicts_with = "full")]
     pub quick: bool,
     /// Full form of the suite: the default; with `--suite list` everything about each

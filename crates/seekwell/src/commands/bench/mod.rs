@@ -14,7 +14,7 @@ use seekwell_experiment::Grid;
 use seekwell_io::target::Engine;
 use seekwell_run::bench::{BenchOptions, Question, bench};
 use seekwell_run::is_modelled;
-use seekwell_run::suite::{SuiteOptions, suite};
+use seekwell_run::suite::{SuiteOptions, announce, suite};
 use seekwell_runs::{LimitOutcome, RunKind, Study};
 use seekwell_suites::{Level, Settings, SuiteError, find};
 use std::path::Path;
@@ -69,15 +69,22 @@ fn question(args: &Bench) -> Result<Question, CommandError> {
 
 fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     let found = find(name)?;
-    let level = if args.quick { Level::Quick } else { Level::Full };
     let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: found.name })?;
-    let settings = Settings::new(found, level, &args.set)?;
+    // A model takes no time to be short of, and what it plays was recorded in the full form.
+    let quick = args.quick && !is_modelled(on);
+    let level = if quick { Level::Quick } else { Level::Full };
+    // Parameters of machines have dots, tunables have none.
+    let of_machine = |(key, _): &(String, String)| is_modelled(on) && key.contains('.');
+    let (set, tunables): (Vec<_>, Vec<_>) = args.set.iter().cloned().partition(of_machine);
+    let settings = Settings::new(found, level, &tunables)?;
     format::check(&args.results, Some(found.name), context)?;
-    if is_modelled(on) {
-        return Err(CommandError::SuiteOnModel { path: on.to_path_buf() });
-    }
     let (repeats, seed) = (args.repeats, args.seed);
-    let options = SuiteOptions { suite: found, settings, target: on, repeats, seed };
+    let options = SuiteOptions { suite: found, settings, set: &set, target: on, repeats, seed };
+    if args.show {
+        let steps = announce(context.host(), &options)?;
+        context.print(&suites::announced(&options, &steps))?;
+        return Ok(Exit::Done);
+    }
     let (line, purpose) = begin_command(context, kept(args, Engine::Auto))?;
     let (run, failed) = suite(context.host(), line, purpose, &options)?;
     let (document, detail, ending) = run;

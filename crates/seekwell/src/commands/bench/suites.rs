@@ -3,8 +3,12 @@
 
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
+use seekwell_io::units::{Nanos, time_left};
 use seekwell_report::wrap;
-use seekwell_suites::{Suite, Tunable, suites};
+use seekwell_run::is_modelled;
+use seekwell_run::suite::{Announced, SuiteOptions};
+use seekwell_suites::load::Load;
+use seekwell_suites::{Level, Settings, Suite, Tunable, suites};
 use serde_json::{Value, json};
 
 pub fn list(full: bool, context: &Context) -> Result<Exit, CommandError> {
@@ -43,6 +47,7 @@ fn document(suite: &Suite) -> Value {
         "takes_full": suite.takes[1],
         "writes": suite.writes,
         "definition": suite.source,
+        "on_model": modelled(suite),
         "tunables": suite.tunables.iter().map(tunable).collect::<Vec<_>>(),
     })
 }
@@ -56,6 +61,42 @@ fn short(suite: &Suite, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
+/// What a suite will do. Real disks differ too much for a time of each step.
+pub fn announced(options: &SuiteOptions<'_>, steps: &[Announced]) -> String {
+    let (suite, target) = (options.suite, options.target.display());
+    let modelled = is_modelled(options.target);
+    let takes = if modelled {
+        let round: u64 =
+            steps.iter().filter_map(|step| step.takes.as_ref().ok()).map(|t| t.0).sum();
+        let whole = Nanos(round.saturating_mul(u64::from(options.repeats)));
+        format!("about {} in real time", time_left(whole))
+    } else {
+        let takes = suite.takes[usize::from(options.settings.level == Level::Full)];
+        format!("takes {takes}; writes {}", suite.writes)
+    };
+    let step = |step: &Announced| match &step.takes {
+        Err(why) => format!("  {}: not run: {why}\n", step.title),
+        Ok(takes) if modelled => format!("  {}: about {}\n", step.title, time_left(*takes)),
+        Ok(_) => format!("  {}\n", step.title),
+    };
+    format!("{} on {target}: {takes}\n", suite.name) + &steps.iter().map(step).collect::<String>()
+}
+
+/// Names of the steps that a modelled machine can play.
+fn modelled(suite: &Suite) -> Vec<String> {
+    let settings = Settings::new(suite, Level::Full, &[]).ok();
+    let steps = settings.map_or_else(Vec::new, |settings| (suite.steps)(&settings));
+    let played = steps.into_iter().filter(|s| !matches!(s.load, Load::None { .. }));
+    played.map(|step| step.name).collect()
+}
+
+fn on_model(suite: &Suite) -> String {
+    match modelled(suite).as_slice() {
+        [] => "does not run on a modelled machine".to_owned(),
+        steps => format!("on a modelled machine: {}", steps.join(", ")),
+    }
+}
+
 fn text(suite: &Suite, width: usize) -> String {
     let mut lines = wrap(&format!("{}: {}", suite.name, suite.title), width, "", "  ");
     lines.extend(wrap(suite.does, width, "  ", "  "));
@@ -63,6 +104,7 @@ fn text(suite: &Suite, width: usize) -> String {
     let about = [
         format!("takes {full}; --quick {quick}"),
         format!("writes {}", suite.writes),
+        on_model(suite),
         format!("defined by {}", suite.source),
     ];
     about.iter().for_each(|line| lines.extend(wrap(line, width, "  ", "    ")));

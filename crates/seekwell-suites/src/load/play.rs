@@ -1,0 +1,248 @@
+//! Workloads and traces on a modelled machine; traces on a real target too.
+
+use super::{Drawn, Pace, Shape};
+use crate::error::PlayError;
+use seekwell_io::dispatch::{Dispatcher, dispatcher};
+use seekwell_io::engine::{Bounds, Control, run_source};
+use seekwell_io::measurement::{Failure, FailureKind, Measurement};
+use seekwell_io::request::{Completion, Request};
+use seekwell_io::target::Target;
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::{Generator, Next, Pattern, Source, Together, Workload};
+use seekwell_machine::Model;
+use seekwell_trace::error::TraceError;
+use seekwell_trace::record::Record;
+use seekwell_trace::replay::{
+    Closed, Dependent, Feed, Fidelity, Fit, Moment, Picked, Placing, Survey, survey,
+};
+use seekwell_trace::shipped::Shipped;
+use seekwell_trace::source::{About, Tables, TraceSource};
+
+/// The first request of a dependent trace comes this long after the target's clock is read.
+const LEAD: Nanos = Nanos::from_millis(1);
+
+/// Runs a drawn workload; what is counted is its own requests, not the writes beside it.
+pub fn drawn(
+    model: &Model,
+    drawn: &Drawn,
+    seed: u64,
+    control: &Control,
+) -> Result<Measurement, PlayError> {
+    let capacity = model.capacity();
+    let region = match drawn.region_bytes {
+        0 => capacity,
+        bytes => bytes.min(capacity),
+    };
+    let (read_percent, bytes, depth, streams) = drawn.shape.requests(model);
+    let pattern = match drawn.shape {
+        Shape::Random { .. } => Pattern::Random,
+        _ => Pattern::Sequential,
+    };
+    let closed = |pattern, read_percent, bytes, depth, threads| Workload {
+        runtime_ns: drawn.runs,
+        requests: drawn.requests.div_ceil(u64::from(streams)),
+        seed,
+        threads,
+        ..Workload::closed(pattern, read_percent, bytes, depth, region)
+    };
+    let own = closed(pattern, read_percent, bytes, depth, streams);
+    let thinks = drawn.thinks.and_then(|work| model.host().work_ns.get(work).copied());
+    let member = |workload: &Workload, thread, think: f64| {
+        let source = Thinking::new(Generator::new(workload, thread), Nanos(think as u64));
+        (source, workload.pace.depth())
+    };
+    let mut members: Vec<_> =
+        (0..streams).map(|stream| member(&own, stream, thinks.unwrap_or(0.0))).collect();
+    if let Some((depth, bytes)) = drawn.beside_writes {
+        members.push(member(&closed(Pattern::Random, 0, bytes, depth, 2), 1, 0.0));
+    }
+    let mut source = Together::new(members);
+    let bounds = Bounds { depth: source.depth(), ..Bounds::of(&own) };
+    let mut machine = model.build(seed);
+    let mut dispatcher = dispatcher(model.tags());
+    Ok(run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)?)
+}
+
+/// What a trace is played on.
+#[derive(Debug, Clone, Copy)]
+pub struct Medium {
+    pub bytes: u64,
+    /// Addresses and lengths are multiples of this.
+    pub block: u32,
+    /// Whether it may be written.
+    pub writes: bool,
+    /// The most requests outstanding.
+    pub depth: u32,
+    /// Longer reads and writes are split.
+    pub longest: u32,
+}
+
+impl Medium {
+    /// All of a modelled machine.
+    pub const fn of(model: &Model) -> Self {
+        let bytes = model.capacity();
+        Self { bytes, block: 512, writes: true, depth: 1024, longest: u32::MAX }
+    }
+
+    fn longest(&self, survey: &Survey) -> u32 {
+        let longest = survey.devices.first().map_or(0, |device| device.longest_bytes);
+        // Placing may make a request longer by a block at each end.
+        (longest.next_multiple_of(self.block) + 2 * self.block).min(self.longest)
+    }
+}
+
+/// A shipped trace that has been looked through.
+pub struct Playing {
+    trace: Shipped,
+    /// How many requests of it are played.
+    pub requests: u64,
+    survey: Survey,
+}
+
+impl Playing {
+    /// Looks through the first requests of a trace.
+    pub fn survey(trace: &str, most: u64) -> Result<Self, PlayError> {
+        let missing = || PlayError::Missing { why: format!("there is no trace {trace}") };
+        let trace = Shipped::named(trace).ok_or_else(missing)?;
+        let mut first = First { source: trace.open()?, left: most, one_program: false };
+        let survey = survey(&mut first, Moment::Queue)?;
+        Ok(Self { trace, requests: survey.total(), survey })
+    }
+
+    /// How many of its requests this medium gets.
+    pub fn on(&self, medium: &Medium) -> u64 {
+        let device = self.survey.devices.first().copied().unwrap_or_default();
+        if medium.writes { self.requests } else { device.requests[0] }
+    }
+
+    /// Plays it to its end. Its addresses shrink evenly to a target smaller than they reach. What
+    /// was thought between requests is thought `speed` times as fast.
+    pub fn play<T: Target, D: Dispatcher>(
+        &self,
+        medium: &Medium,
+        (pace, speed): (Pace, f64),
+        target: &mut T,
+        dispatcher: &mut D,
+        control: &Control,
+    ) -> Result<Measurement, PlayError> {
+        let one_program = pace == Pace::OneProgram;
+        let first = First { source: self.trace.open()?, left: self.requests, one_program };
+        let mut feed = Feed::start(Box::new(first), self.picked(medium, pace)?);
+        feed.peek();
+        // The bound of lateness does not count here: nothing is due at a time.
+        let fidelity = Fidelity::new(medium.depth, Nanos::MAX);
+        let bounds = Bounds {
+            depth: medium.depth,
+            ramp: Nanos::ZERO,
+            runtime: Nanos::ZERO,
+            spin: Nanos::ZERO,
+        };
+        let (measured, feed) = match pace {
+            Pace::Depth(_) | Pace::RecordedDepth => {
+                let depth = if let Pace::Depth(depth) = pace { Some(depth) } else { None };
+                let mut source = Closed::new(feed, depth, fidelity);
+                (run_source(&mut source, bounds, target, dispatcher, control)?, source.finish().0)
+            }
+            Pace::Dependent | Pace::OneProgram => {
+                let mut source = Dependent::new(feed, target.now() + LEAD, speed, fidelity);
+                (run_source(&mut source, bounds, target, dispatcher, control)?, source.finish().0)
+            }
+        };
+        feed.finish()?;
+        why_ended(&measured).map_or(Ok(measured), |why| Err(PlayError::Ended { why }))
+    }
+
+    fn picked(&self, medium: &Medium, pace: Pace) -> Result<Picked, PlayError> {
+        let device = self.survey.devices.first().copied().unwrap_or_default();
+        let is_dependent = matches!(pace, Pace::Dependent | Pace::OneProgram);
+        let fit = if device.end_bytes > medium.bytes { Fit::Scale } else { Fit::Fail };
+        let (end, longest) = (device.end_bytes, device.longest_bytes);
+        Ok(Picked {
+            device: None,
+            moment: Moment::Queue,
+            first: self.survey.first,
+            writes: medium.writes,
+            placing: Placing::new(fit, medium.block, end, longest, medium.bytes)?,
+            longest_bytes: medium.longest(&self.survey),
+            untimed: !is_dependent,
+            dependencies: is_dependent,
+            device_shift: None,
+        })
+    }
+
+    /// The longest request there will be.
+    pub fn longest(&self, medium: &Medium) -> u32 {
+        medium.longest(&self.survey)
+    }
+}
+
+/// Why a trace was not played to its end, if it was not.
+fn why_ended(measured: &Measurement) -> Option<String> {
+    if measured.abandoned > 0 {
+        return Some(format!("{} requests never completed", measured.abandoned));
+    }
+    let failure = measured.first_failure.as_ref()?;
+    let how = match failure.kind {
+        FailureKind::Errno { errno } => std::io::Error::from_raw_os_error(errno).to_string(),
+        FailureKind::Short { moved } => format!("only {moved} bytes were moved"),
+    };
+    let Failure { op, offset, len, .. } = failure;
+    Some(format!("a {} of {len} bytes at byte {offset} failed: {how}", op.name()))
+}
+
+/// The first requests of a trace.
+struct First {
+    source: Box<dyn TraceSource + Send>,
+    left: u64,
+    /// Whether all are those of one task.
+    one_program: bool,
+}
+
+impl TraceSource for First {
+    fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        let before = out.len();
+        self.source.read(out)?;
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX);
+        out.truncate(before.saturating_add(most));
+        self.left -= (out.len() - before) as u64;
+        if self.one_program {
+            out[before..].iter_mut().for_each(|record| record.pid = 0);
+        }
+        Ok(())
+    }
+
+    fn about(&self) -> &About {
+        self.source.about()
+    }
+
+    fn tables(&self) -> &Tables {
+        self.source.tables()
+    }
+}
+
+/// A source whose host does something after each completion before it asks for more.
+struct Thinking<S> {
+    source: S,
+    think: Nanos,
+    until: Nanos,
+}
+
+impl<S> Thinking<S> {
+    const fn new(source: S, think: Nanos) -> Self {
+        Self { source, think, until: Nanos::ZERO }
+    }
+}
+
+impl<S: Source> Source for Thinking<S> {
+    fn next(&mut self, now: Nanos) -> Next {
+        if now < self.until { Next::NotBefore(self.until) } else { self.source.next(now) }
+    }
+
+    fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
+        self.until = self.until.max(completion.at) + self.think;
+        self.source.completed(request, submitted, completion);
+    }
+}
