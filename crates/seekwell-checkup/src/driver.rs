@@ -175,6 +175,8 @@ struct Driver<'a> {
     /// Executions still to come, by phase.
     left: Vec<u32>,
     stalls: u32,
+    /// The time for another round was over.
+    late: bool,
 }
 
 impl<'a> Driver<'a> {
@@ -193,16 +195,18 @@ impl<'a> Driver<'a> {
             done: Nanos::ZERO,
             left: plan.phases.iter().map(left).collect(),
             stalls: 0,
+            late: false,
         }
     }
 
     /// Whether the time for another round is over.
     fn is_late(&mut self, round: u32, now: Nanos) -> bool {
-        let late = self.plan.budget.is_some_and(|most| now.since(self.begun) > most);
-        if late && round > 0 {
+        let over = self.plan.budget.is_some_and(|most| now.since(self.begun) > most);
+        self.late |= over && round > 0;
+        if self.late {
             self.left.fill(0);
         }
-        late && round > 0
+        self.late
     }
 
     /// Whether a phase is run in this round. A curve that had stopped rising is looked at again in
@@ -375,8 +379,15 @@ impl<'a> Driver<'a> {
     }
 
     fn finish(mut self, reason: Skipped) -> Results {
+        let cut_short = match reason {
+            Skipped::NotReached => self.late.then_some(Skipped::OutOfTime),
+            ref ended => Some(ended.clone()),
+        };
         let phases = self.results.phases.iter_mut();
         for (phase, spec) in phases.zip(&self.plan.phases) {
+            if !phase.repeats.is_empty() && phase.repeats.len() < spec.repeats as usize {
+                phase.cut_short.clone_from(&cut_short);
+            }
             if phase.skipped == Some(Skipped::NotReached) {
                 phase.skipped = Some(reason.clone());
             }

@@ -7,6 +7,7 @@ use crate::error::in_words;
 use crate::resume::changes;
 use crate::steady::{SHORTEST_JUDGED, judge};
 use seekwell_inspect::diff::Change;
+use seekwell_runs::Repeat;
 use seekwell_stats::{
     Arm, BLOCKS_PILOT, Block, Estimate, Gate, Interval, METHOD, Pair, Severity, Traffic, Verdict,
     estimate, gates, holm, percent, signed, verdict,
@@ -118,6 +119,7 @@ fn decide(document: &Document, verdict: Verdict) -> (Decision, String, Option<Ve
 fn checks(document: &Document) -> Vec<Check> {
     let mut all =
         vec![errors(document), condition(document), environment(document), enough(document)];
+    all.extend(others(document));
     all.extend(of_blocks(document));
     all.push(steady(document));
     all.extend(sessions(document));
@@ -165,6 +167,30 @@ fn condition(document: &Document) -> Check {
     }
     let text = "neither disk nor CPU was too hot or throttled, and no error counter grew";
     check("condition", Checked::Passed, text)
+}
+
+/// How much of the processors other programs had during the runs, where that is known.
+fn others(document: &Document) -> Option<Check> {
+    let share = |r: &Run| r.condition.other_programs_percent;
+    let shares = document.runs.iter().filter_map(|r| Some((share(r)?, r.index)));
+    let (most, index) = shares.reduce(|x, y| if y.0 > x.0 { y } else { x })?;
+    if most < Repeat::OTHERS_MATTER {
+        let text = format!("other programs had at most {most:.0} % of all processors");
+        return Some(check("other-programs", Checked::Passed, text));
+    }
+    let mean = |arm: Arm| {
+        let own = document.runs.iter().filter(|r| r.arm == arm).filter_map(share);
+        let (sum, runs) = own.fold((0.0, 0.0), |(sum, runs), x| (sum + x, runs + 1.0));
+        sum / f64::max(runs, 1.0)
+    };
+    let text = format!(
+        "other programs had up to {most:.0} % of all processors (run {}), on average {:.0} % in \
+         runs of A and {:.0} % in runs of B: stop them and measure again",
+        index + 1,
+        mean(Arm::A),
+        mean(Arm::B)
+    );
+    Some(check("other-programs", Checked::Warning, text))
 }
 
 /// Whether the target was the same in all sessions of a mode, before and after.

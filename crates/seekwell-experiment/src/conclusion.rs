@@ -32,7 +32,7 @@ pub enum Checked {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// What: `errors`, `condition`, `environment`, `blocks`, `trend`, `neighbours`, `carry-over`,
-    /// `steady`, `sessions`, `skew`.
+    /// `other-programs`, `steady`, `sessions`, `skew`.
     pub name: String,
     pub checked: Checked,
     pub text: String,

@@ -23,6 +23,9 @@ pub struct Condition {
     pub temperatures: Vec<Temperature>,
     /// How fast the processors may run, in kHz: the mean over all of them.
     pub cpu_limit_khz: Option<u64>,
+    /// The share of all processors that other programs had during the run; absent of a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_programs_percent: Option<f64>,
     /// Why the run before this says nothing of what was to be measured.
     pub trouble: Option<String>,
 }
@@ -48,6 +51,7 @@ impl Condition {
             counts: held_back(view),
             temperatures,
             cpu_limit_khz: cpu_limit(view),
+            other_programs_percent: None,
             trouble: None,
         }
     }

@@ -169,7 +169,7 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
         failed: 0,
         invalid: None,
     };
-    let mut kept = None;
+    let (mut kept, mut others) = (None, None);
     let before = rig.condition();
     match rig.run(arm, &workload) {
         Err(ExecuteError::Interrupted) => return Made::Interrupted,
@@ -182,6 +182,7 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
             let repeat = summarize(m, execution.device, workload.seed);
             let letter = if slot.arm == Arm::A { "a" } else { "b" };
             kept = Some(detail(letter, slot.index, m));
+            others = execution.others;
             run.elapsed_ns = m.elapsed;
             run.failed = m.failed;
             run.course = course(&m.series, m.elapsed);
@@ -193,6 +194,7 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
         run.invalid.get_or_insert(why);
     }
     run.condition = rig.condition();
+    run.condition.other_programs_percent = others.map(|share| 100.0 * share);
     run.condition.trouble = before.trouble(&run.condition);
     if let Some(why) = &run.condition.trouble {
         run.invalid.get_or_insert_with(|| why.clone());

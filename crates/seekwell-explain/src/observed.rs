@@ -235,10 +235,10 @@ impl<'a> Observed<'a> {
     /// The most of all processors that other programs had during one of these phases, 0 to 1, where
     /// it was enough to matter.
     pub(crate) fn others(&self, phases: impl Iterator<Item = &'a Phase>) -> Option<f64> {
-        const MATTERS: f64 = 0.25;
         let repeats = phases.flat_map(|p| &p.repeats);
-        let shares = repeats.filter_map(|r| Some(r.values.get(Repeat::OTHERS)? / 100.0));
-        shares.reduce(f64::max).filter(|share| *share >= MATTERS)
+        let most =
+            repeats.filter_map(|r| r.values.get(Repeat::OTHERS).copied()).reduce(f64::max)?;
+        (most >= Repeat::OTHERS_MATTER).then_some(most / 100.0)
     }
 
     /// The best honest sequential rate of large requests, reads or writes, in bytes a second.

@@ -13,6 +13,9 @@ use serde::Serialize;
 /// What stands where nothing was measured.
 pub const NONE: &str = "—";
 
+/// What stands under figures in MB/s that hdparm's may be held against.
+pub(crate) const BESIDE_HDPARM: &str = "hdparm prints MiB/s as MB/sec, figures 4.6 % lower";
+
 /// One operation of one phase. All text is clean; what was not measured is `—`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
@@ -82,6 +85,11 @@ pub fn remark(phase: &Phase) -> Option<String> {
     });
     let mut all: Vec<String> = said.collect();
     all.extend(issued(phase).map(str::to_owned));
+    let repeats = match phase.repeats.len() {
+        1 => "1 repeat".to_owned(),
+        some => format!("{some} repeats"),
+    };
+    all.extend(phase.cut_short.as_deref().map(|why| format!("{repeats} only: {}", clean(why))));
     all.extend(said_of_jobs(phase));
     match (all.is_empty(), phase.repeats.is_empty()) {
         (false, _) => Some(all.join("; ")),

@@ -160,6 +160,7 @@ fn expected<W: Watcher>(stage: &mut Stage<'_, W>, plan: &Plan) -> Result<String,
         let each = on_model(&spec.workload, |piece| stage.executor.execute(piece))?;
         whole += Nanos(each.0 * u64::from(spec.repeats));
     }
+    stage.executor.renew_machine();
     Ok(format!("{about} of the model's time, {} in real time", time_about(whole)))
 }
 

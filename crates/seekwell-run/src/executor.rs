@@ -146,6 +146,11 @@ impl RealExecutor {
         self.lasting = true;
     }
 
+    /// The next workload has a new machine.
+    pub fn renew_machine(&mut self) {
+        self.machine = None;
+    }
+
     /// Asks another model from now on.
     pub fn ask(&mut self, model: Model) {
         self.source = Source::Modelled(Arc::new(model));

@@ -204,6 +204,9 @@ pub struct Phase {
     pub workload: Work,
     /// Why it was not run, where it was not.
     pub skipped: Option<Skipped>,
+    /// Why it has fewer repeats than were planned, where the run ended before them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<Skipped>,
     pub repeats: Vec<Repeat>,
     /// One number per metric, over the valid repeats. Names carry the unit and, for operations,
     /// begin with it: `read.requests_per_s`, `read.rate_bytes_per_s`, `read.latency_ns_p99`,
@@ -220,6 +223,7 @@ impl Phase {
             title: title.into(),
             workload: work.into(),
             skipped: None,
+            cut_short: None,
             repeats: Vec::new(),
             metrics: BTreeMap::new(),
         }
@@ -336,6 +340,8 @@ pub struct Repeat {
 impl Repeat {
     /// The value that says how much of all processors other programs had, in percent.
     pub const OTHERS: &str = "other_programs_percent";
+    /// From so much on it is to blame for what differs between repeats, in percent.
+    pub const OTHERS_MATTER: f64 = 25.0;
 
     /// A run that has given nothing yet.
     pub const fn new(seed: u64, stopped: Stopped) -> Self {

@@ -21,6 +21,8 @@ pub enum Skipped {
     DeviceGone,
     /// The target had stopped answering twice.
     DeviceStalled,
+    /// The time of the whole plan was over.
+    OutOfTime,
     Because(String),
 }
 
@@ -33,6 +35,7 @@ impl Deref for Skipped {
             Self::Interrupted => "interrupted before it was run",
             Self::DeviceGone => DEVICE_GONE,
             Self::DeviceStalled => "the device stopped answering",
+            Self::OutOfTime => "the time for the whole run was over",
             Self::Because(reason) => reason,
         }
     }
@@ -41,7 +44,13 @@ impl Deref for Skipped {
 impl<'de> Deserialize<'de> for Skipped {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        let known = [Self::NotReached, Self::Interrupted, Self::DeviceGone, Self::DeviceStalled];
+        let known = [
+            Self::NotReached,
+            Self::Interrupted,
+            Self::DeviceGone,
+            Self::DeviceStalled,
+            Self::OutOfTime,
+        ];
         let found = known.into_iter().find(|reason| **reason == *text);
         Ok(found.unwrap_or(Self::Because(text)))
     }

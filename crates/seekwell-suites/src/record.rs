@@ -6,23 +6,17 @@ use seekwell_checkup::{detail, metrics, summarize, too_short};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;
 use seekwell_runs::{DeviceCount, Phase, Repeat, RepeatDetail, Skipped, SuiteStep, Work};
-use std::collections::BTreeMap;
 
 /// A phase that has not been run.
 pub fn phase(suite: &Suite, step: &Step, settings: &Settings) -> Phase {
-    Phase {
-        name: format!("{}-{}", suite.name, step.name),
-        title: step.title.clone(),
-        workload: Work::Suite(SuiteStep {
-            suite: suite.name.into(),
-            step: step.name.clone(),
-            tunables: settings.values.clone(),
-            primary: step.primary.clone(),
-        }),
-        skipped: Some(Skipped::NotReached),
-        repeats: Vec::new(),
-        metrics: BTreeMap::new(),
-    }
+    let work = Work::Suite(SuiteStep {
+        suite: suite.name.into(),
+        step: step.name.clone(),
+        tunables: settings.values.clone(),
+        primary: step.primary.clone(),
+    });
+    let name = format!("{}-{}", suite.name, step.name);
+    Phase { skipped: Some(Skipped::NotReached), ..Phase::new(name, step.title.clone(), work) }
 }
 
 /// Adds what a step gave to its phase; the detail is to be kept beside the document.

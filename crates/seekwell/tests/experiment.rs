@@ -113,6 +113,12 @@ fn a_model_is_announced_in_its_own_time_and_in_real_time() {
     let said: f64 = said.parse().unwrap();
     assert!(said <= 1.25 * own && own <= 1.25 * said, "{said} s said, {own} s taken");
     assert!(real.split_once(';').unwrap().0.ends_with(" s in real time"), "{real}");
+    // Other programs slow no model down, and what is known of its parts was left out.
+    assert!(!ran.out.contains("other_programs_percent"), "{}", ran.out);
+    assert!(!ran.out.contains("other-programs"), "{}", ran.out);
+    let device = &document["sessions"][0]["before"]["device"];
+    assert_eq!(device["queue"]["rotational"]["value"], true, "{device}");
+    assert_eq!(document["sessions"][0]["before"], document["sessions"][0]["after"]);
 }
 
 #[test]
@@ -132,6 +138,12 @@ fn a_self_test_never_says_faster_and_teaches_the_machine_its_noise() {
     let said = document["conclusion"]["sentence"].as_str().unwrap();
     assert!(!said.contains("faster") && !said.contains("slower"), "{said}");
     assert!([0, 1, 4].contains(&ran.status), "{}", ran.status);
+    for run in document["runs"].as_array().unwrap() {
+        let others = run["condition"]["other_programs_percent"].as_f64().unwrap();
+        assert!((0.0..=100.0).contains(&others), "{run}");
+    }
+    let checks = document["conclusion"]["checks"].as_array().unwrap();
+    assert!(checks.iter().any(|check| check["name"] == "other-programs"), "{checks:?}");
     let noise: Value = self::document(&home.path().join("experiments/noise.json"));
     let sd = noise["floors"][0]["sd"]["read.requests_per_s"].as_f64().unwrap();
     assert!(sd > 0.0 && sd < 2.0, "{sd}");

@@ -10,6 +10,15 @@ use serde_json::Value;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
+const HEALTHY: [&str; 6] = [
+    "sata-7200.toml",
+    "sata-ssd.toml",
+    "nvme-ssd.toml",
+    "c300-after.toml",
+    "p4sbe-ich8-ahci.toml",
+    "dragonfly-hdd-after.toml",
+];
+
 /// A run's findings above information, as `id: title`.
 fn found(args: &[&str]) -> Vec<String> {
     let home = tempfile::tempdir().unwrap();
@@ -83,26 +92,51 @@ fn a_side_that_starves_beside_the_other_is_found() {
 
 #[test]
 fn healthy_machines_have_no_findings() {
-    let healthy = ["sata-7200.toml", "sata-ssd.toml", "nvme-ssd.toml", "c300-after.toml"];
-    for machine in healthy.into_iter().chain(["p4sbe-ich8-ahci.toml", "dragonfly-hdd-after.toml"]) {
+    for machine in HEALTHY {
         let found = checkup(machine);
         assert!(found.is_empty(), "{machine}: {found:?}");
     }
 }
 
-/// A control group of the block controller that lets its programs write 100 times a second.
+#[test]
+fn one_workload_that_reads_and_writes_is_judged_like_two_jobs() {
+    // Only jobs side by side were judged.
+    let mixed = |machine: &str, set: &[&str]| {
+        let bench = ["bench", "--on", machine, "--rw=randrw", "--iodepth=8", "--runtime=30s"];
+        found(&[&bench[..], &["--json", "--no-keep"], set].concat())
+    };
+    for side in ["read", "write"] {
+        let slow = format!("--set=drive.{side}_latency_ns=1_000_000_000");
+        let starved = mixed("nvme-ssd.toml", &[&slow]);
+        assert!(starved.iter().any(|f| f.contains(&format!("{side}s starve"))), "{starved:?}");
+    }
+    for machine in HEALTHY {
+        assert!(!has(&mixed(machine, &[]), "SW-MIX"), "{machine}: {:?}", mixed(machine, &[]));
+    }
+}
+
+/// A control group of the block controller that lets its programs write a few times a second.
 struct Throttle(std::path::PathBuf);
 
 impl Throttle {
-    fn on(device: &str) -> Option<Self> {
+    fn on(device: &str, per_s: u32) -> Option<Self> {
         let name = device.strip_prefix("/dev/")?;
         let dev = std::fs::read_to_string(format!("/sys/class/block/{name}/dev")).ok()?;
         let group = format!("/sys/fs/cgroup/blkio/seekwell-test-{}", std::process::id());
         std::fs::create_dir(&group).ok()?;
         let made = Self(group.into());
-        let limit = format!("{} 100", dev.trim());
+        let limit = format!("{} {per_s}", dev.trim());
         std::fs::write(made.0.join("blkio.throttle.write_iops_device"), limit).ok()?;
         Some(made)
+    }
+
+    /// The program under it, with these arguments.
+    fn run(&self, home: &std::path::Path, args: &[&str]) -> common::Ran {
+        let command = seekwell(home);
+        let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script, "sh"]).arg(command.get_program()).args(args);
+        done(shell.env("SEEKWELL_RUNS", home).output().unwrap())
     }
 }
 
@@ -117,20 +151,22 @@ fn writes_that_a_control_group_throttles_are_told_with_their_limit() {
     let Some(disk) = Mounted::ext4(2400 << 20, "defaults") else { return };
     // The reads are to be the disk's and not the page cache's.
     common::tool("losetup", &["--direct-io=on", &disk.disk.device]);
-    let Some(group) = Throttle::on(&disk.disk.device) else {
+    let Some(group) = Throttle::on(&disk.disk.device, 100) else {
         return skip("no control group of the block controller can be made");
     };
     let home = tempfile::tempdir().unwrap();
-    let command = seekwell(home.path());
-    let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.0.display());
-    let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", &script, "sh"]).arg(command.get_program());
-    shell.env("SEEKWELL_RUNS", home.path()).arg("checkup").arg(&disk.point);
-    let ran = done(shell.args(["--quick", "--no-keep"]).output().unwrap());
+    let point = disk.point.to_str().unwrap();
+    let ran = group.run(home.path(), &["checkup", point, "--quick", "--no-keep"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     assert!(ran.out.contains("SW-WRITE-001"), "{}", ran.out);
     assert!(ran.out.contains("most likely: a control group allows 100 writes"), "{}", ran.out);
     assert!(ran.out.contains("commits (write and flush)"), "{}", ran.out);
+    drop(group);
+    let group = Throttle::on(&disk.disk.device, 8).expect("as before");
+    let mixed = ["--rw=randrw", "--iodepth=4", "--size=64m", "--runtime=6s", "--no-keep"];
+    let ran = group.run(home.path(), &[&["bench", "--on", point], &mixed[..]].concat());
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(ran.out.contains("writes starve beside reads"), "{}", ran.out);
 }
 
 #[test]

@@ -168,6 +168,10 @@ fn a_disk_that_takes_longer_than_planned_is_measured_in_fewer_rounds() {
     let results = go(&plan, &mut Disk::new(1, Nanos::from_micros(500)));
     let counts = results.phases.iter().filter(|p| p.skipped.is_none()).map(|p| p.repeats.len());
     assert!(counts.clone().all(|n| n == 1), "{:?}", counts.collect::<Vec<_>>());
+    // Nothing said why there was but one repeat.
+    let run = results.phases.iter().filter(|p| !p.repeats.is_empty());
+    assert!(run.clone().all(|p| p.cut_short == Some(Skipped::OutOfTime)));
+    assert!(run.count() > 0);
 }
 
 #[test]
@@ -188,6 +192,7 @@ fn repeats_are_interleaved_and_differ_in_nothing_but_the_seed() {
     let kept: Vec<_> = phase(&results, "seq-read-1m").repeats.iter().map(|r| r.seed).collect();
     assert_eq!(kept, [disk.executed[1].seed, disk.executed[half + 1].seed]);
     assert_eq!(results.detail.repeats.len(), disk.executed.len());
+    assert!(results.phases.iter().all(|p| p.cut_short.is_none()));
 }
 
 #[test]
@@ -277,6 +282,8 @@ fn an_interruption_ends_the_run_and_keeps_what_was_finished() {
     assert_eq!(disk.executed.len(), 2);
     assert_eq!(phase(&results, "seq-read-1m").metrics["read.requests_per_s"].n, 1);
     assert_eq!(phase(&results, "commit-4k").skipped, Some(Skipped::Interrupted));
+    let once = results.phases.iter().find(|p| p.repeats.len() == 1).expect("one was measured");
+    assert_eq!(once.cut_short, Some(Skipped::Interrupted), "it was to be repeated");
     assert_eq!(phase(&results, "commit-4k").repeats.len(), 0);
 
     let ends = Fault::Ends(Stopped::Interrupted, None);

@@ -193,6 +193,27 @@ fn runs_that_lose_speed_half_way_are_no_steady_state() {
 }
 
 #[test]
+fn other_programs_on_the_processors_are_a_warning_and_a_model_has_none() {
+    let check = |others: Option<f64>| {
+        let mut document = document(3);
+        let mut machine = Virtual::new(1.5, 0.01, 1.0);
+        machine.others = others;
+        session(&mut document, &mut machine, &mut Nowhere);
+        let percent = document.runs[0].condition.other_programs_percent;
+        assert_eq!(percent, others.map(|share| 100.0 * share));
+        let conclusion = document.conclusion.expect("it has ended");
+        assert_eq!(conclusion.decision, Decision::Decided);
+        conclusion.checks.into_iter().find(|c| c.name == "other-programs")
+    };
+    let busy = check(Some(0.5)).expect("it is checked");
+    assert_eq!(busy.checked, Checked::Warning);
+    let said = "up to 50 % of all processors (run 1), on average 50 % in runs of A and 50 %";
+    assert!(busy.text.contains(said), "{}", busy.text);
+    assert_eq!(check(Some(0.125)).expect("it is checked").checked, Checked::Passed);
+    assert_eq!(check(None), None);
+}
+
+#[test]
 fn a_disk_that_gets_too_hot_ends_the_experiment_and_no_verdict_is_given() {
     let mut document = document(3);
     let mut machine = Virtual::new(1.5, 0.01, 1.0);

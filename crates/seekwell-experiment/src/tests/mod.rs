@@ -40,6 +40,8 @@ pub struct Virtual {
     pub fails_at: Option<u32>,
     /// The run during which it gets too hot.
     pub hot_at: Option<u32>,
+    /// What other programs have of its processors, 0 to 1.
+    pub others: Option<f64>,
     /// A setting it does not take.
     pub refuses: Option<&'static str>,
     /// The stop flag is set inside this run.
@@ -78,6 +80,7 @@ impl Virtual {
             made: 0,
             fails_at: None,
             hot_at: None,
+            others: None,
             refuses: None,
             stop_in: None,
             stop: Arc::default(),
@@ -147,7 +150,7 @@ impl Rig for Virtual {
         }
         self.made += 1;
         self.clock += workload.runtime_ns.0;
-        Ok(Execution { measurement: m, device: None, others: None })
+        Ok(Execution { measurement: m, device: None, others: self.others })
     }
 
     fn condition(&mut self) -> Condition {

@@ -1,6 +1,6 @@
 //! What one commit costs: too little to be honest, or too much to work with.
 
-use super::writes::causes;
+use super::writes::{SERVER, causes};
 use crate::look::{ONE_READ, commit_ns};
 use crate::words::{evidence, fact, ns, quote};
 use crate::{Check, Found, Observed, Rule};
@@ -210,20 +210,15 @@ fn too_slow(input: &Observed<'_>) -> Option<Found> {
     proof.extend(fs.map(|f| fact("file system", &f.fstype)));
     let (causes, first) = causes(input);
     proof.extend(causes);
-    let general = match disk {
+    let remedy = first.unwrap_or_else(|| match disk {
         Some(d) => format!(
             "see whether something else writes to {0} meanwhile (iostat -x 1 {0}) and whether the \
              disk reports errors (sudo smartctl -a /dev/{0}); a drive with power-loss protection \
              for the database's log is the lasting remedy",
             d.name
         ),
-        None => {
-            "put what commits often (a database's log, a mail queue) on a local disk, or ask for \
-                 the server's settings: sync or async export, its own write cache"
-                .into()
-        }
-    };
-    let remedy = first.map_or_else(|| general.clone(), |first| format!("{first}; {general}"));
+        None => SERVER.into(),
+    });
     Some(
         Found::new(Severity::Warning, format!("One commit takes {}", ns(commit)))
             .evidence(proof)
@@ -314,7 +309,12 @@ mod tests {
     fn commits_slower_than_their_kind_of_disk_are_a_finding() {
         let f = at(Case::sata_ssd(), 25e6).finding(TOO_SLOW);
         assert!(f.evidence[0].seen.contains("25.0 ms; 40 a second"), "{f:?}");
-        assert!(f.remedy.contains("/dev/sda"), "{f:?}");
+        assert!(f.remedy.contains("power-loss protection"), "{f:?}");
+        assert!(!f.remedy.contains("iostat"), "the cause is known: {f:?}");
+        let unexplained = at(Case::sata_ssd(), 25e6).with(|c| {
+            c.phase_mut(PhaseId::RandomWrite(1)).metrics.clear();
+        });
+        assert!(unexplained.finding(TOO_SLOW).remedy.contains("/dev/sda"));
         at(Case::sata_ssd(), 15e6).quiet(TOO_SLOW);
         at(Case::hdd(), 60e6).quiet(TOO_SLOW);
         at(Case::hdd(), 130e6).finding(TOO_SLOW);

@@ -4,6 +4,7 @@ use crate::look::is_honest;
 use crate::words::{evidence, fact, ns, per_s, set_queue};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Device, Severity};
+use seekwell_io::workload::Pace;
 use seekwell_runs::{Phase, PhaseId, Work};
 
 pub(super) const RULES: &[Rule] = &[
@@ -24,11 +25,11 @@ pub(super) const RULES: &[Rule] = &[
         id: ONE_SIDE,
         about: "reads or writes get next to nothing beside the other",
         means: "Of reads and writes that run side by side, one side is served almost never.",
-        known: "Two jobs at once, one that reads and one that writes, neither held to a rate: one \
-                side gets under 20 requests a second of at most 64 KiB, which any disk serves \
-                alone, and the other at least ten times as many. In the checkup's mix, writes take \
-                at least four times as long as writes alone, and 5 ms at least. In one random mix \
-                the shares are fixed, so both sides slow down together.",
+        known: "Reads and writes at once, neither held to a rate: one side gets under 20 requests \
+                a second of at most 64 KiB, which any disk serves alone, and the other is served \
+                at least ten times as often or, in one workload that does both, where the shares \
+                are fixed, ten times as fast. In the checkup's mix, writes take at least four \
+                times as long as writes alone, and 5 ms at least.",
         why: "a scheduler or tag policy that keeps one side going without a bound stops the \
               programs of the other: a backup that never ends, or logins that hang",
         fix: "use an I/O scheduler with a deadline for both sides (mq-deadline), or give both a \
@@ -96,16 +97,23 @@ fn one_side(input: &Observed<'_>) -> Option<Found> {
     beside_each_other(input).or_else(|| writes_in_the_mix(input))
 }
 
-/// Jobs of one group, one that reads and one that writes.
+/// The two sides of one workload, or of jobs of one group.
 fn beside_each_other(input: &Observed<'_>) -> Option<Found> {
-    let sides: Vec<_> = input.phases().iter().filter_map(side).collect();
+    let sides: Vec<_> = input.phases().iter().flat_map(sides).collect();
     let pairs = sides.iter().flat_map(|low| sides.iter().map(move |high| (low, high)));
+    let favoured = |low: &Side<'_>, high: &Side<'_>| match (low.mixed, high.mixed) {
+        // The shares are fixed: who is put off waits.
+        (true, true) => {
+            std::ptr::eq(low.phase, high.phase) && low.mean_ns >= GREEDY_TIMES * high.mean_ns
+        }
+        (false, false) => low.group == high.group && high.per_s >= GREEDY_TIMES * low.per_s,
+        _ => false,
+    };
     let apart = |(low, high): &(&Side<'_>, &Side<'_>)| {
-        low.group == high.group
-            && low.op != high.op
+        low.op != high.op
             && low.bytes <= SMALL_BYTES
             && low.per_s < STARVED_PER_S
-            && high.per_s >= GREEDY_TIMES * low.per_s
+            && favoured(low, high)
     };
     let (low, high) = pairs.filter(apart).min_by(|a, b| a.0.per_s.total_cmp(&b.0.per_s))?;
     let title = format!("{}s starve beside {}s", low.op, high.op);
@@ -116,30 +124,42 @@ fn beside_each_other(input: &Observed<'_>) -> Option<Found> {
     Some(Found::new(Severity::Warning, title).evidence([told(low), told(high)]))
 }
 
-/// A job that only reads or only writes, as fast as it may.
+/// The reads or the writes of a phase, as fast as they may be.
 struct Side<'a> {
     phase: &'a Phase,
-    group: u32,
+    /// The reporting group, of a job.
+    group: Option<u32>,
+    /// The phase has the other side, too.
+    mixed: bool,
     op: &'static str,
     per_s: f64,
     bytes: f64,
     mean_ns: f64,
 }
 
-fn side(phase: &Phase) -> Option<Side<'_>> {
-    let Work::Job(job) = &phase.workload else { return None };
+fn sides(phase: &Phase) -> Vec<Side<'_>> {
     let paced =
         |key: &String| ["rate", "thinktime", "flow"].iter().any(|word| key.starts_with(word));
-    let of = |op: &str| phase.median(&format!("{op}.requests_per_s"));
-    let (op, per_s) = match (of("read"), of("write")) {
-        (Some(rate), None) => ("read", rate),
-        (None, Some(rate)) => ("write", rate),
-        _ => return None,
+    let group = match &phase.workload {
+        Work::Job(job) if !job.options.keys().any(paced) => Some(job.group),
+        // The checkup has writes alone to hold its own mix against; what writes or reads alone
+        // is beside nothing.
+        Work::Drawn(w) if is_honest(phase) && phase.name != MIX.to_string() => match w.pace {
+            Pace::Closed { .. } if (1..100).contains(&w.read_percent) => None,
+            _ => return Vec::new(),
+        },
+        _ => return Vec::new(),
     };
-    let bytes = phase.median(&format!("{op}.rate_bytes_per_s"))? / per_s;
-    let mean_ns = phase.median(&format!("{op}.latency_ns_mean"))?;
-    let plain = !job.options.keys().any(paced);
-    plain.then_some(Side { phase, group: job.group, op, per_s, bytes, mean_ns })
+    let side = |op| {
+        let per_s = phase.median(&format!("{op}.requests_per_s"))?;
+        let bytes = phase.median(&format!("{op}.rate_bytes_per_s"))? / per_s;
+        let mean_ns = phase.median(&format!("{op}.latency_ns_mean"))?;
+        Some(Side { phase, group, mixed: false, op, per_s, bytes, mean_ns })
+    };
+    let mut sides: Vec<_> = ["read", "write"].into_iter().filter_map(side).collect();
+    let mixed = sides.len() == 2;
+    sides.iter_mut().for_each(|side| side.mixed = mixed);
+    sides
 }
 
 fn writes_in_the_mix(input: &Observed<'_>) -> Option<Found> {
@@ -199,6 +219,33 @@ mod tests {
         );
         let fair = |c: &mut Case| c.set(MIX, "write.latency_ns_mean", 20e6);
         Case::hdd().with(fair).quiet(ONE_SIDE);
+    }
+
+    #[test]
+    fn one_mixed_workload_starves_a_side_that_waits_ten_times_as_long_as_the_other() {
+        let mixed = |reads: (f64, f64), writes: (f64, f64), percent| {
+            let mut case = Case::sata_ssd();
+            let phase = case.phase_mut(ALONE);
+            phase.name = "randrw-4096-d8".into();
+            if let Work::Drawn(w) = &mut phase.workload {
+                w.read_percent = percent;
+            }
+            phase.metrics.clear();
+            for (op, (per_s, ms)) in [("read", reads), ("write", writes)] {
+                case.set("randrw-4096-d8", &format!("{op}.requests_per_s"), per_s);
+                case.set("randrw-4096-d8", &format!("{op}.rate_bytes_per_s"), 4096.0 * per_s);
+                case.set("randrw-4096-d8", &format!("{op}.latency_ns_mean"), 1e6 * ms);
+            }
+            case
+        };
+        let starved = mixed((10.0, 1.0), (10.0, 700.0), 50).finding(ONE_SIDE);
+        assert_eq!(starved.title, "writes starve beside reads");
+        assert!(starved.evidence[0].seen.contains("mean 700 ms"), "{starved:?}");
+        let reads = mixed((10.0, 700.0), (10.0, 1.0), 50).finding(ONE_SIDE);
+        assert_eq!(reads.title, "reads starve beside writes");
+        // A slow disk that is fair, and a side that is rare because that was asked for.
+        mixed((10.0, 400.0), (10.0, 350.0), 50).quiet(ONE_SIDE);
+        mixed((95.0, 8.0), (5.0, 9.0), 95).quiet(ONE_SIDE);
     }
 
     #[test]

@@ -131,6 +131,10 @@ fn cache_off(input: &Observed<'_>) -> Cause {
     through.then(|| (fact("the controller's cache", cache), remedy.into()))
 }
 
+/// What helps where the disk is another machine's.
+pub(super) const SERVER: &str = "put what commits often (a database's log, a mail queue) on a \
+                                 local disk, or ask for the server's settings: sync or async \
+                                 export, its own write cache";
 /// A flush that costs this many times the write before it is what a commit waits for.
 const FLUSH_TIMES: f64 = 5.0;
 
@@ -144,8 +148,9 @@ fn commit_and_write(input: &Observed<'_>) -> Option<(f64, f64)> {
 fn flushes(input: &Observed<'_>) -> Cause {
     let (commit, write) = commit_and_write(input)?;
     let seen = format!("a write takes {}, with a flush {}", ns(write), ns(commit));
-    let remedy = "keep logs that commit often on a drive with power-loss protection, or commit \
-                  more at once";
+    let drive = "keep logs that commit often on a drive with power-loss protection, or commit \
+                 more at once";
+    let remedy = if input.disk().is_some() { drive } else { SERVER };
     Some((evidence(seen, PhaseId::Commit), remedy.into()))
 }
 

@@ -1,5 +1,6 @@
 //! What a comparison says, in rows and lines of text.
 
+use crate::rows::BESIDE_HDPARM;
 use crate::text::clean;
 use crate::units::{grouped, percent, rate, time};
 use seekwell_compare::{
@@ -122,6 +123,12 @@ pub(super) fn legend(against: &Against, rows: &[Row]) -> String {
     }
     if rows.iter().any(|r| r.a.ends_with("MB/s")) {
         parts.push("MB/s: 10^6 bytes a second");
+        let named = |m: &MetricComparison| {
+            m.group.starts_with("hdparm") || m.group_title.contains("hdparm")
+        };
+        if against.metrics.iter().any(named) {
+            parts.push(BESIDE_HDPARM);
+        }
     }
     parts.join("; ")
 }

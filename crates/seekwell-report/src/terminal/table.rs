@@ -2,7 +2,7 @@
 //! numbers stay whole.
 
 use super::page::{DIM, Page};
-use crate::rows::{NONE, Row};
+use crate::rows::{BESIDE_HDPARM, NONE, Row};
 use crate::suite::StepRow;
 use anstyle::Style as Paint;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
@@ -25,7 +25,7 @@ pub(super) fn phases(page: &mut Page, rows: &[Row]) {
             "rate in MB/s of 10^6 bytes; spread: highest less lowest repeat, over the median";
         page.text(legend, "", "", DIM);
         if measured.iter().any(|row| row.title.contains("hdparm")) {
-            page.text("hdparm prints MiB/s as MB/sec, figures 4.6 % lower", "", "", DIM);
+            page.text(BESIDE_HDPARM, "", "", DIM);
         }
     }
     remarks(page, rows);
@@ -52,6 +52,9 @@ pub(super) fn steps(page: &mut Page, steps: &[StepRow]) {
             let text = format!("{} · CPU {} · longest {}", step.result, step.cpu, step.longest);
             page.text(&text, "  ", "  ", Paint::new());
         }
+    }
+    if steps.iter().any(|s| s.phase.starts_with("hdparm-") && s.result != NONE) {
+        page.text(BESIDE_HDPARM, "", "", DIM);
     }
     let notes = steps.iter().flat_map(|s| s.notes.iter().map(|n| (n.as_str(), s.phase.as_str())));
     let remarks = steps.iter().filter_map(|s| Some((s.remark.as_deref()?, s.phase.as_str())));

@@ -3,7 +3,7 @@
 use super::setter::{Setter, not_applied};
 use super::smart;
 use crate::bench::on_model;
-use crate::{Host, RealExecutor, is_modelled, look, model};
+use crate::{Host, RealExecutor, described, is_modelled, look, model};
 use jiff::Timestamp;
 use rustix::io::Errno;
 use seekwell_checkup::{ExecuteError, Execution, Executor};
@@ -207,6 +207,10 @@ impl Rig for ThisMachine<'_> {
         }
         if let Ok(now) = look(self.host.view, &self.target) {
             self.seen = now;
+            if is_modelled(&self.target) {
+                let model = model(&self.target, &[]).ok();
+                self.seen.device = model.as_ref().and_then(described::device);
+            }
         } else {
             // The document says that it was there before; that it is gone is a change.
             self.seen.device = None;

@@ -127,6 +127,7 @@ impl Naming<'_> {
                 warnings: if reads_back { Vec::new() } else { warnings },
             })),
             skipped: Some(seekwell_runs::Skipped::NotReached),
+            cut_short: None,
             repeats: Vec::new(),
             metrics: BTreeMap::new(),
         }

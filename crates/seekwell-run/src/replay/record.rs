@@ -61,6 +61,7 @@ pub fn phase(lane: &Lane, options: &ReplayOptions, surveyed: &Surveyed) -> Phase
             writes: lane.writes,
         }),
         skipped: Some(seekwell_runs::Skipped::NotReached),
+        cut_short: None,
         repeats: Vec::new(),
         metrics: BTreeMap::new(),
     }

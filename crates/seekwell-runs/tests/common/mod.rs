@@ -170,6 +170,7 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
         title: format!("random read 4 KiB, depth {}", i + 1),
         workload: Workload::closed(Pattern::Random, 100, 4096, i as u32 + 1, 1 << 30).into(),
         skipped: Some("no time left".into()),
+        cut_short: Some(seekwell_runs::Skipped::OutOfTime),
         repeats: vec![repeat(1), repeat(2)],
         metrics: BTreeMap::from([
             ("read.requests_per_s".into(), Spread::of(&[100.0 * i as f64, 12_000.0]).unwrap()),
