@@ -353,7 +353,7 @@ const RULES: &[Rule] = &[
         why: "the requests come from read_iolog",
     },
     Rule {
-        options: "direct buffered sync invalidate fallocate",
+        options: "direct buffered atomic sync invalidate fallocate",
         idle: |job| job.engine.kind == EngineKind::Null,
         why: "the null engine opens no file",
     },

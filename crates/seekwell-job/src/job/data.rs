@@ -173,8 +173,8 @@ pub struct Verify {
     pub checksum: Checksum,
     /// What blocks are filled with; none for random bytes.
     pub pattern: Option<Pattern>,
-    /// The pattern starts over at intervals of this many bytes, with the offset of each; none for once
-    /// a request.
+    /// The pattern starts over at intervals of this many bytes, with the offset of each; none for
+    /// once a request.
     pub pattern_interval_bytes: Option<u32>,
     /// Blocks are read back after the writes (`do_verify`).
     pub read_back: bool,

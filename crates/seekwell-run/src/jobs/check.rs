@@ -67,6 +67,9 @@ const NOT_REPLAYED: &[Contradiction] = &[
     (|job| job.extent.number_ios.is_some(), "number_ios"),
     (|job| given(job, "rate_min") || given(job, "rate_iops_min"), "rate_min"),
     (|job| job.engine.serialize_overlap, "serialize_overlap"),
+    (|job| job.engine.atomic, "atomic"),
+    (|job| job.thinkcycles > 0, "thinkcycles"),
+    (|job| job.random.precondition.is_some(), "sprandom"),
 ];
 
 fn verify(job: &Job) -> Result<(), JobRunError> {
@@ -118,6 +121,7 @@ pub fn idle_on_machine(job: &Job) -> Vec<Warning> {
         (!job.engine.direct, "direct", "a model has no page cache: requests reach the machine"),
         (job.durability.syncs_at_end(), "end_fsync", "files of a model are not synced at the end"),
         (job.logs.unix_epoch, "log_unix_epoch", "a model has a clock of its own"),
+        (job.engine.atomic, "atomic", "a model keeps no data"),
         (job.thinkcycles > 0, "thinkcycles", "a model has a clock of its own"),
         (job.hints.comm.is_some(), "comm", "all clones of a model run on one thread"),
         (!job.hints.cpus.is_empty(), "cpus_allowed", "a model is not run by the clones' CPUs"),
