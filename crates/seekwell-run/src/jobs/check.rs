@@ -63,7 +63,7 @@ const NOT_REPLAYED: &[Contradiction] = &[
     (|job| job.thinktime.is_some(), "thinktime"),
     (|job| job.latency_target.is_some(), "latency_target"),
     (|job| job.flow.is_some(), "flow"),
-    (|job| job.strided.is_some() || job.zoned.is_some(), "zonemode"),
+    (|job| job.strided.is_some() || job.zoned, "zonemode"),
     (|job| job.extent.number_ios.is_some(), "number_ios"),
     (|job| given(job, "rate_min") || given(job, "rate_iops_min"), "rate_min"),
     (|job| job.engine.serialize_overlap, "serialize_overlap"),
@@ -327,7 +327,7 @@ const REMARKS: &[Remark] = &[
         "bs_unaligned: blocks may come again before all were used",
     ),
     (
-        |job| job.verify.as_ref().is_some_and(|v| v.trim.is_some()),
+        |job| job.verify.as_ref().is_some_and(|v| v.trim),
         "trim_… has no effect: nothing is discarded between verified blocks",
     ),
     (
