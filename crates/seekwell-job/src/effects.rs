@@ -190,7 +190,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         options: "trim_verify_zero trim_backlog trim_backlog_batch",
-        idle: |job| job.verify.as_ref().is_some_and(|v| v.trim.is_none()),
+        idle: |job| job.verify.as_ref().is_some_and(|v| !v.trim),
         why: "there is no trim_percentage",
     },
     Rule {
@@ -269,7 +269,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         options: "zonemode",
-        idle: |job| job.zoned.is_some(),
+        idle: |job| job.zoned,
         why: "write pointers of zoned devices are not followed: writes out of the order of their \
               zone fail there",
     },
@@ -280,13 +280,13 @@ const RULES: &[Rule] = &[
     },
     Rule {
         options: "zoneskip",
-        idle: |job| job.strided.is_none() && job.zoned.is_none(),
+        idle: |job| job.strided.is_none() && !job.zoned,
         why: "there is no zonemode",
     },
     Rule {
         options: "zonecapacity read_beyond_wp max_open_zones job_max_open_zones \
                   ignore_zone_limits zone_reset_threshold zone_reset_frequency",
-        idle: |job| job.zoned.is_none(),
+        idle: |job| !job.zoned,
         why: "there is no zonemode=zbd",
     },
     Rule {
@@ -353,7 +353,7 @@ const RULES: &[Rule] = &[
         why: "the requests come from read_iolog",
     },
     Rule {
-        options: "direct buffered sync invalidate fallocate",
+        options: "direct buffered atomic sync invalidate fallocate",
         idle: |job| job.engine.kind == EngineKind::Null,
         why: "the null engine opens no file",
     },

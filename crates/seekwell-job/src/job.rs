@@ -9,19 +9,14 @@ mod observe;
 mod pace;
 mod place;
 
-pub use data::{
-    Buffers, Checksum, Contents, Dedupe, Pattern, PatternPart, Repeats, TrimCheck, Verify,
-};
+pub use data::{Buffers, Checksum, Contents, Dedupe, Pattern, PatternPart, Repeats, Verify};
 pub use observe::{
-    Errors, LatencyTarget, Logs, Metric, Percentiles, Report, SteadyState, Unify, WindowValue,
+    Errors, LatencyTarget, Logs, Metric, Percentiles, Report, SteadyState, WindowValue,
 };
 pub use pace::{
-    Distribution, Hints, Precondition, Process, Random, RandomGenerator, Rate, ThinkAt, Thinktime,
-    Zone,
+    Distribution, Hints, Precondition, Process, Random, Rate, ThinkAt, Thinktime, Zone,
 };
-pub use place::{
-    Amount, Creation, Fallocate, Files, FixedRange, Service, ServiceOrder, Strided, Zoned,
-};
+pub use place::{Amount, Creation, Fallocate, Files, FixedRange, Service, ServiceOrder, Strided};
 
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -126,8 +121,6 @@ pub struct Job {
     pub name: String,
     /// Where its section begins.
     pub origin: Origin,
-    /// Words for people.
-    pub description: Option<String>,
     /// How many copies run at the same time (`numjobs`).
     pub clones: u32,
     /// When it starts, relative to other jobs, and with which it is reported.
@@ -164,8 +157,8 @@ pub struct Job {
     pub verify: Option<Verify>,
     /// Requests confined to strides of the file; none without `zonemode=strided`.
     pub strided: Option<Strided>,
-    /// The file is a zoned device; none without `zonemode=zbd`.
-    pub zoned: Option<Zoned>,
+    /// The file is to be used as a zoned device (`zonemode=zbd`).
+    pub zoned: bool,
     /// The depth is searched so that latency stays below a target.
     pub latency_target: Option<LatencyTarget>,
     /// A request that takes longer ends the job.
@@ -439,14 +432,6 @@ pub struct Engine {
     pub kind: EngineKind,
     /// Requests one clone keeps outstanding; 1 in a synchronous engine, whatever was asked for.
     pub depth: u32,
-    /// Handed over together (`iodepth_batch`); 0 means as many as `depth`.
-    pub batch: u32,
-    /// Waits for at least this many completions; 0 only looks.
-    pub batch_complete_min: u32,
-    /// Takes at most this many completions; 0 means as many as there are.
-    pub batch_complete_max: u32,
-    /// Once full, is filled again only below this depth (`iodepth_low`).
-    pub depth_low: u32,
     /// A request that overlaps one outstanding waits for it.
     pub serialize_overlap: bool,
     /// Another thread submits (`io_submit_mode=offload`).

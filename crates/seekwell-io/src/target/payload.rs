@@ -51,7 +51,8 @@ pub trait Payload {
     const LOOKS: bool = false;
 }
 
-/// Flags of a write. A durable one goes out as FUA, or as write and flush where the device has none.
+/// Flags of a write. A durable one goes out as FUA, or as write and flush where the device has no
+/// FUA.
 pub(super) fn write_flags(payload: &impl Payload, request: &Request) -> i32 {
     let flag = |set, flag| if set { flag } else { 0 };
     flag(payload.atomic(), libc::RWF_ATOMIC) | flag(request.durable, libc::RWF_DSYNC)

@@ -3,8 +3,7 @@
 use super::asked::Asked;
 use crate::error::JobError;
 use crate::job::{
-    Access, Amount, Blocks, Buffers, By, Checksum, Contents, Dedupe, Pattern, Repeats, TrimCheck,
-    Verify,
+    Access, Amount, Blocks, Buffers, By, Checksum, Contents, Dedupe, Pattern, Repeats, Verify,
 };
 use crate::surroundings::Surroundings;
 use crate::value;
@@ -109,12 +108,6 @@ pub(super) fn verify(
     let backlog = asked.number("verify_backlog", 0, i64::MAX as u64)?.filter(|n| *n > 0);
     let batch = asked.count("verify_backlog_batch", 0, 0)?;
     let percent = asked.percent("trim_percentage")?.unwrap_or(0);
-    let trim = TrimCheck {
-        percent,
-        verify_zero: asked.flag("trim_verify_zero", true)?,
-        backlog: asked.number("trim_backlog", 0, i64::MAX as u64)?.unwrap_or(0),
-        backlog_batch: u64::from(asked.count("trim_backlog_batch", 0, 0)?),
-    };
     let mut verify = Verify {
         checksum: checksum.unwrap_or(Checksum::Null),
         pattern,
@@ -130,7 +123,7 @@ pub(super) fn verify(
         threads: asked.count("verify_async", 0, 0)?,
         backlog,
         backlog_batch: (batch > 0).then_some(u64::from(batch)),
-        trim: (percent > 0).then_some(trim),
+        trim: percent > 0,
     };
     let Some(checksum) = checksum else { return Ok(None) };
     if checksum == Checksum::Pattern && verify.pattern.is_none() {

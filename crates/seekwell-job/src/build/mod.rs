@@ -5,6 +5,7 @@ mod data;
 mod observe;
 mod pace;
 mod place;
+mod unused;
 mod what;
 
 use crate::effects;
@@ -171,7 +172,6 @@ fn job(asked: &Asked<'_>, options: &Options, around: &Surroundings) -> Result<Jo
     let job = Job {
         name: asked.text("name").unwrap_or_else(|| asked.job.to_owned()),
         origin: asked.origin.clone(),
-        description: asked.text("description"),
         clones: asked.count("numjobs", 0, 1)?.max(1),
         group: what::group(asked)?,
         access,
@@ -205,6 +205,7 @@ fn job(asked: &Asked<'_>, options: &Options, around: &Surroundings) -> Result<Jo
         align_bytes,
     };
     place::check(asked, &job)?;
+    unused::check(asked)?;
     Ok(Job { options: told(&job, options), ..job })
 }
 

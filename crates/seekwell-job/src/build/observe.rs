@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use crate::error::JobError;
 use crate::job::{
-    By, Errors, LatencyTarget, Logs, Metric, Percentiles, Report, SteadyState, Unify, WindowValue,
+    By, Errors, LatencyTarget, Logs, Metric, Percentiles, Report, SteadyState, WindowValue,
 };
 use crate::value::{self, Bare, Parsed};
 use seekwell_io::units::Nanos;
@@ -97,14 +97,6 @@ pub(super) fn report(asked: &Asked<'_>) -> Result<Report, JobError> {
     let measured = |name| Ok::<_, JobError>(!asked.flag(name, reduced)?);
     let (slat, clat) = (measured("disable_slat")?, measured("disable_clat")?);
     let lat = measured("disable_lat")?;
-    let unify = [
-        ("none", Unify::None),
-        ("mixed", Unify::Mixed),
-        ("both", Unify::Both),
-        ("0", Unify::None),
-        ("1", Unify::Mixed),
-        ("2", Unify::Both),
-    ];
     Ok(Report {
         percentile_list: list.unwrap_or_else(|| PERCENTILES.to_vec()),
         percentiles: Percentiles {
@@ -112,14 +104,6 @@ pub(super) fn report(asked: &Asked<'_>) -> Result<Report, JobError> {
             clat: asked.flag("clat_percentiles", true)? && clat,
             lat: asked.flag("lat_percentiles", false)? && lat,
         },
-        slat,
-        clat,
-        lat,
-        bandwidth: measured("disable_bw_measurement")?,
-        disk_util: asked.flag("disk_util", true)?,
-        stats: asked.flag("stats", true)?,
-        unify: asked.word("unified_rw_reporting", &unify, Unify::None)?,
-        significant_figures: asked.number("significant_figures", 1, 10)?.unwrap_or(4) as u8,
     })
 }
 
@@ -155,8 +139,6 @@ pub(super) fn logs(asked: &Asked<'_>) -> Result<Logs, JobError> {
         unix_epoch: asked.flag("log_unix_epoch", false)?,
         histogram_every: asked.millis("log_hist_msec", 0)?,
         histogram_coarseness: asked.number("log_hist_coarseness", 0, 6)?.unwrap_or(0) as u8,
-        bandwidth_window: asked.millis("bwavgtime", 500)?,
-        iops_window: asked.millis("iopsavgtime", 500)?,
     })
 }
 
@@ -203,6 +185,5 @@ pub(super) fn errors(asked: &Asked<'_>) -> Result<Errors, JobError> {
         continue_write: write,
         continue_verify: verify,
         ignore: lists.unwrap_or_default(),
-        dump: asked.flag("error_dump", false)?,
     })
 }

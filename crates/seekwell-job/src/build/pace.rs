@@ -3,8 +3,8 @@
 use super::asked::Asked;
 use crate::error::JobError;
 use crate::job::{
-    Access, Blocks, By, Distribution, Flow, Hints, Kind, Precondition, Process, Random,
-    RandomGenerator, Rate, ThinkAt, Thinktime,
+    Access, Blocks, By, Distribution, Flow, Hints, Kind, Precondition, Process, Random, Rate,
+    ThinkAt, Thinktime,
 };
 use crate::value::{self, Bare};
 use seekwell_io::units::Nanos;
@@ -17,11 +17,6 @@ pub(super) fn random(
     (access, blocks): (&Access, &By<Blocks>),
     align: &By<u64>,
 ) -> Result<Random, JobError> {
-    let words = [
-        ("tausworthe", RandomGenerator::Tausworthe),
-        ("tausworthe64", RandomGenerator::Tausworthe64),
-        ("lfsr", RandomGenerator::Lfsr),
-    ];
     let distribution = distribution(asked)?;
     let uniform = distribution == Distribution::Law(Law::Uniform);
     let own = |align: u64, blocks: &Blocks| align == u64::from(blocks.min());
@@ -31,16 +26,13 @@ pub(super) fn random(
         && own(align.trim, &blocks.trim);
     let repeat = asked.flag("randrepeat", true)?;
     let seed = asked.number("randseed", 0, i64::MAX as u64)?;
-    let generator = asked.word("random_generator", &words, RandomGenerator::Tausworthe)?;
     let precondition = precondition(asked, access, &blocks.write)?;
     let once_each = !asked.flag("norandommap", false)? && uniform && aligned;
     Ok(Random {
         distribution,
         once_each: once_each && precondition.is_none(),
         precondition,
-        generator,
         repeat: repeat && seed.is_none(),
-        repeat_all: asked.flag("allrandrepeat", false)?,
         seed,
     })
 }
@@ -172,12 +164,6 @@ pub(super) fn flow(asked: &Asked<'_>) -> Result<Option<Flow>, JobError> {
 
 /// Hints.
 pub(super) fn hints(asked: &Asked<'_>) -> Result<Hints, JobError> {
-    let small = |value: Option<u64>| value.map(|value| value as u8);
-    let nice = asked.parse("nice", value::signed)?.unwrap_or(0);
-    if !(-20..=19).contains(&nice) {
-        return Err(asked.bad_option("nice", "-20 to 19"));
-    }
-    let zero = |value: &Option<u64>| value.unwrap_or(0) as u8;
     let listed = asked.parse("cpus_allowed", |text, _| value::cpus(text))?;
     let mask = asked.number("cpumask", 0, u64::from(u32::MAX))?;
     let masked = mask.map(|mask| (0..32).filter(|cpu| mask >> cpu & 1 == 1).collect::<Vec<u32>>());
@@ -198,24 +184,11 @@ pub(super) fn hints(asked: &Asked<'_>) -> Result<Hints, JobError> {
         None => false,
     };
     Ok(Hints {
-        thread: asked.flag("thread", false)?,
         hipri: asked.flag("hipri", false)?,
-        fixed_buffers: asked.flag("fixedbufs", false)?,
-        register_files: asked.flag("registerfiles", false)?,
         sq_poll: asked.flag("sqthread_poll", false)?,
-        sq_poll_cpu: asked.number("sqthread_poll_cpu", 0, 4095)?.map(|cpu| cpu as u32),
-        non_vectored: asked.number("nonvectored", 0, u64::from(u32::MAX))?.unwrap_or(1) > 0,
         force_async: asked.count("force_async", 0, 0)?,
         nowait: asked.flag("nowait", false)?,
-        prio: small(asked.number("prio", 0, 7)?),
-        prio_hint: asked.number("priohint", 0, 1023)?.map(|hint| hint as u16),
         comm: asked.text("comm"),
-        prio_class: small(asked.number("prioclass", 0, 3)?),
-        cmdprio_percentage: asked.triple("cmdprio_percentage", 0, 100)?.map(zero),
-        cmdprio_class: asked.triple("cmdprio_class", 0, 3)?.map(|class| small(*class)),
-        cmdprio: asked.triple("cmdprio", 0, 7)?.map(zero),
-        cmdprio_bssplit: asked.text("cmdprio_bssplit"),
-        nice: nice as i8,
         cpus: cpus.unwrap_or_default(),
         cpus_split: asked.word(
             "cpus_allowed_policy",

@@ -4,7 +4,7 @@ use super::asked::Asked;
 use crate::error::JobError;
 use crate::job::{
     Amount, By, Creation, Extent, Fallocate, Files, Job, Kind, Replay, Service, ServiceOrder,
-    Strided, Zoned,
+    Strided,
 };
 use crate::value;
 use std::path::PathBuf;
@@ -108,13 +108,9 @@ fn creation(asked: &Asked<'_>) -> Result<Creation, JobError> {
     ];
     Ok(Creation {
         fallocate: asked.word("fallocate", &words, Fallocate::Native)?,
-        on_open: asked.flag("create_on_open", false)?,
         only: asked.flag("create_only", false)?,
-        serialize: asked.flag("create_serialize", true)?,
-        fsync: asked.flag("create_fsync", true)?,
         allowed: asked.flag("allow_file_create", true)?,
         overwrite: asked.flag("overwrite", false)?,
-        unlink: asked.flag("unlink", false)?,
         unlink_each_loop: asked.flag("unlink_each_loop", false)?,
     })
 }
@@ -149,7 +145,7 @@ enum ZoneMode {
 }
 
 /// `zonemode`: strided, which `zonesize` alone also means, or a zoned device.
-pub(super) fn zones(asked: &Asked<'_>) -> Result<(Option<Strided>, Option<Zoned>), JobError> {
+pub(super) fn zones(asked: &Asked<'_>) -> Result<(Option<Strided>, bool), JobError> {
     let words = [("none", ZoneMode::None), ("strided", ZoneMode::Strided), ("zbd", ZoneMode::Zbd)];
     let most = i64::MAX as u64;
     let bytes = |name| Ok::<_, JobError>(asked.number(name, 0, most)?.filter(|n| *n > 0));
@@ -161,34 +157,16 @@ pub(super) fn zones(asked: &Asked<'_>) -> Result<(Option<Strided>, Option<Zoned>
             return Err(asked.bad_option("zoneskip", "a number of bytes"));
         }
     };
-    let share = |name| {
-        let read = |text: &str, _| {
-            let share = value::float(text)?;
-            if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("0 to 1") }
-        };
-        Ok::<_, JobError>(asked.parse(name, read)?.unwrap_or(0.0))
-    };
-    let zoned = Zoned {
-        zone_bytes: zone,
-        capacity_bytes: bytes("zonecapacity")?,
-        skip_bytes,
-        max_open: asked.number("max_open_zones", 0, 4096)?.unwrap_or(0) as u32,
-        job_max_open: asked.number("job_max_open_zones", 0, 4096)?.unwrap_or(0) as u32,
-        ignore_limits: asked.flag("ignore_zone_limits", false)?,
-        read_beyond: asked.flag("read_beyond_wp", false)?,
-        reset_threshold: share("zone_reset_threshold")?,
-        reset_frequency: share("zone_reset_frequency")?,
-    };
     let default = if zone.is_some() { ZoneMode::Strided } else { ZoneMode::None };
     match (asked.word("zonemode", &words, default)?, zone) {
-        (ZoneMode::None, None) => Ok((None, None)),
+        (ZoneMode::None, None) => Ok((None, false)),
         (ZoneMode::None, Some(_)) => Err(asked.bad_option("zonesize", "zonemode=strided")),
         (ZoneMode::Strided, None) => Err(asked.bad_option("zonemode", "zonesize above 0 too")),
         (ZoneMode::Strided, Some(zone_bytes)) => {
             let range_bytes = range.unwrap_or(zone_bytes);
-            Ok((Some(Strided { zone_bytes, range_bytes, skip_bytes }), None))
+            Ok((Some(Strided { zone_bytes, range_bytes, skip_bytes }), false))
         }
-        (ZoneMode::Zbd, _) => Ok((None, Some(zoned))),
+        (ZoneMode::Zbd, _) => Ok((None, true)),
     }
 }
 

@@ -149,9 +149,6 @@ pub(super) fn engine(asked: &Asked<'_>) -> Result<Engine, JobError> {
     }
     let wanted = asked.count("iodepth", 1, 1)?;
     let depth = if kind.synchronous() { 1 } else { wanted };
-    let within = |n: u32| if n == 0 || n > depth { depth } else { n };
-    let least = asked.count("iodepth_batch_complete_min", 0, 1)?.min(depth);
-    let most = asked.count("iodepth_batch_complete_max", 0, 0)?;
     let direct = if asked.later("buffered", "direct") {
         !asked.flag("buffered", true)?
     } else {
@@ -162,10 +159,6 @@ pub(super) fn engine(asked: &Asked<'_>) -> Result<Engine, JobError> {
     Ok(Engine {
         kind,
         depth,
-        batch: within(asked.count("iodepth_batch", 0, 1)?),
-        batch_complete_min: least,
-        batch_complete_max: most.max(least),
-        depth_low: within(asked.count("iodepth_low", 0, 0)?),
         serialize_overlap: asked.flag("serialize_overlap", false)?,
         offload: asked.word("io_submit_mode", &[("inline", false), ("offload", true)], false)?,
         direct: direct || atomic,

@@ -153,19 +153,6 @@ pub enum Checksum {
     Null,
 }
 
-/// Discards between written blocks that are to be verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TrimCheck {
-    /// Share of written blocks, of 100, that are discarded.
-    pub percent: u8,
-    /// They have to read as zeroes.
-    pub verify_zero: bool,
-    /// Discards begin after this many writes; 0 for at the end.
-    pub backlog: u64,
-    /// Discarded together.
-    pub backlog_batch: u64,
-}
-
 /// Checking what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verify {
@@ -173,8 +160,8 @@ pub struct Verify {
     pub checksum: Checksum,
     /// What blocks are filled with; none for random bytes.
     pub pattern: Option<Pattern>,
-    /// The pattern starts over at intervals of this many bytes, with the offset of each; none for once
-    /// a request.
+    /// The pattern starts over at intervals of this many bytes, with the offset of each; none for
+    /// once a request.
     pub pattern_interval_bytes: Option<u32>,
     /// Blocks are read back after the writes (`do_verify`).
     pub read_back: bool,
@@ -200,8 +187,8 @@ pub struct Verify {
     pub backlog: Option<u64>,
     /// Read back together; none for as many as `backlog`.
     pub backlog_batch: Option<u64>,
-    /// Discards in between.
-    pub trim: Option<TrimCheck>,
+    /// Discards in between are asked for (`trim_percentage`).
+    pub trim: bool,
 }
 
 impl Verify {

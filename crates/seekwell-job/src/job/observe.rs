@@ -58,17 +58,6 @@ pub struct Percentiles {
     pub lat: bool,
 }
 
-/// Whether directions are reported apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unify {
-    /// Apart.
-    None,
-    /// Only together.
-    Mixed,
-    /// Apart and together.
-    Both,
-}
-
 /// Which figures are wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -76,22 +65,6 @@ pub struct Report {
     pub percentile_list: Vec<f64>,
     /// Of which latencies.
     pub percentiles: Percentiles,
-    /// Submission latency is measured (no `disable_slat`, no `gtod_reduce`).
-    pub slat: bool,
-    /// Completion latency is measured.
-    pub clat: bool,
-    /// Total latency is measured.
-    pub lat: bool,
-    /// Bandwidth over time is measured.
-    pub bandwidth: bool,
-    /// The devices' own counters are reported.
-    pub disk_util: bool,
-    /// Any figures at all (`stats`).
-    pub stats: bool,
-    /// Directions together.
-    pub unify: Unify,
-    /// Digits in fio's own text output.
-    pub significant_figures: u8,
 }
 
 /// Which latency of a window is logged.
@@ -134,10 +107,6 @@ pub struct Logs {
     pub histogram_every: Nanos,
     /// Bins are merged 2^n to one.
     pub histogram_coarseness: u8,
-    /// Bandwidth is averaged over this long (`bwavgtime`).
-    pub bandwidth_window: Nanos,
-    /// Requests a second are averaged over this long (`iopsavgtime`).
-    pub iops_window: Nanos,
 }
 
 impl Logs {
@@ -159,6 +128,4 @@ pub struct Errors {
     /// Error numbers (errno) that do not count: for reads, for writes, for verifying (which here
     /// takes the third place).
     pub ignore: By<Vec<i32>>,
-    /// Each error is told as it comes.
-    pub dump: bool,
 }

@@ -31,18 +31,6 @@ pub enum Distribution {
     },
 }
 
-/// How random numbers are made. The draw of this program is its own; what a job can tell is
-/// whether a block may come twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RandomGenerator {
-    /// A generator of drawn numbers.
-    Tausworthe,
-    /// The same with 64 bits.
-    Tausworthe64,
-    /// A shift register: each block once, without a map.
-    Lfsr,
-}
-
 /// One pass that leaves an SSD in its steady state (`sprandom`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precondition {
@@ -68,12 +56,8 @@ pub struct Random {
     pub once_each: bool,
     /// In an order that brings an SSD to its steady state.
     pub precondition: Option<Precondition>,
-    /// Which generator.
-    pub generator: RandomGenerator,
     /// Offsets are the same in each run (`randrepeat`).
     pub repeat: bool,
-    /// Everything drawn is the same in each run (`allrandrepeat`).
-    pub repeat_all: bool,
     /// The seed given (`randseed`).
     pub seed: Option<u64>,
 }
@@ -143,42 +127,16 @@ pub struct Thinktime {
 /// what a run made of it is the runner's to say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hints {
-    /// Clones are threads (`thread`), not processes.
-    pub thread: bool,
     /// Completions are polled for.
     pub hipri: bool,
-    /// Buffers are registered with the kernel.
-    pub fixed_buffers: bool,
-    /// Files are registered with the kernel.
-    pub register_files: bool,
     /// A kernel thread submits.
     pub sq_poll: bool,
-    /// The CPU of that thread.
-    pub sq_poll_cpu: Option<u32>,
-    /// Requests are not vectored.
-    pub non_vectored: bool,
     /// Every Nth request is forced to a kernel worker.
     pub force_async: u32,
     /// Requests fail rather than wait.
     pub nowait: bool,
-    /// I/O priority, 0 (highest) to 7.
-    pub prio: Option<u8>,
-    /// I/O priority hint, 0 to 1023.
-    pub prio_hint: Option<u16>,
     /// The name of the clones' threads (`comm`).
     pub comm: Option<String>,
-    /// I/O priority class: 1 real time, 2 best effort, 3 idle.
-    pub prio_class: Option<u8>,
-    /// Share of requests, of 100, that get a priority of their own.
-    pub cmdprio_percentage: By<u8>,
-    /// The class of that priority; real time where none is given.
-    pub cmdprio_class: By<Option<u8>>,
-    /// That priority, 0 (highest) to 7.
-    pub cmdprio: By<u8>,
-    /// The same by size of request, as given.
-    pub cmdprio_bssplit: Option<String>,
-    /// The process' niceness, -20 to 19.
-    pub nice: i8,
     /// CPUs that clones may run on; empty for all.
     pub cpus: Vec<u32>,
     /// Each clone gets one of `cpus` (`cpus_allowed_policy=split`).

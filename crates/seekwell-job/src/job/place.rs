@@ -81,20 +81,12 @@ pub enum Fallocate {
 pub struct Creation {
     /// How room is made.
     pub fallocate: Fallocate,
-    /// Made when first opened in place of before the run (`create_on_open`).
-    pub on_open: bool,
     /// Only made: nothing is measured (`create_only`).
     pub only: bool,
-    /// One after the other (`create_serialize`).
-    pub serialize: bool,
-    /// Each is synced when made (`create_fsync`).
-    pub fsync: bool,
     /// A file that is not there may be made (`allow_file_create`).
     pub allowed: bool,
     /// Written out whole before the run (`overwrite`).
     pub overwrite: bool,
-    /// Removed when the job is done (`unlink`).
-    pub unlink: bool,
     /// Removed after each loop (`unlink_each_loop`).
     pub unlink_each_loop: bool,
 }
@@ -125,29 +117,6 @@ pub struct Files {
     pub pre_read: bool,
     /// How and when files are made.
     pub creation: Creation,
-}
-
-/// `zonemode=zbd`: the file is a zoned device, whose zones are written from their start.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Zoned {
-    /// Length of a zone in bytes; none for that of the device.
-    pub zone_bytes: Option<u64>,
-    /// What a zone holds in bytes; none for its length.
-    pub capacity_bytes: Option<u64>,
-    /// Left out between zones of a sequential job, in bytes.
-    pub skip_bytes: u64,
-    /// Zones open for writing at a time, over all jobs; 0 for the device's own bound.
-    pub max_open: u32,
-    /// The same for each clone.
-    pub job_max_open: u32,
-    /// The device's bounds on open zones are not looked at.
-    pub ignore_limits: bool,
-    /// Reads may go beyond what was written.
-    pub read_beyond: bool,
-    /// A zone is reset when more than this share of all is written, 0 to 1; 0 for never.
-    pub reset_threshold: f64,
-    /// Of the resets that are due, this share is done, 0 to 1.
-    pub reset_frequency: f64,
 }
 
 /// `zonemode=strided`: so much is read or written, then so much skipped.

@@ -63,10 +63,13 @@ const NOT_REPLAYED: &[Contradiction] = &[
     (|job| job.thinktime.is_some(), "thinktime"),
     (|job| job.latency_target.is_some(), "latency_target"),
     (|job| job.flow.is_some(), "flow"),
-    (|job| job.strided.is_some() || job.zoned.is_some(), "zonemode"),
+    (|job| job.strided.is_some() || job.zoned, "zonemode"),
     (|job| job.extent.number_ios.is_some(), "number_ios"),
     (|job| given(job, "rate_min") || given(job, "rate_iops_min"), "rate_min"),
     (|job| job.engine.serialize_overlap, "serialize_overlap"),
+    (|job| job.engine.atomic, "atomic"),
+    (|job| job.thinkcycles > 0, "thinkcycles"),
+    (|job| job.random.precondition.is_some(), "sprandom"),
 ];
 
 fn verify(job: &Job) -> Result<(), JobRunError> {
@@ -118,6 +121,7 @@ pub fn idle_on_machine(job: &Job) -> Vec<Warning> {
         (!job.engine.direct, "direct", "a model has no page cache: requests reach the machine"),
         (job.durability.syncs_at_end(), "end_fsync", "files of a model are not synced at the end"),
         (job.logs.unix_epoch, "log_unix_epoch", "a model has a clock of its own"),
+        (job.engine.atomic, "atomic", "a model keeps no data"),
         (job.thinkcycles > 0, "thinkcycles", "a model has a clock of its own"),
         (job.hints.comm.is_some(), "comm", "all clones of a model run on one thread"),
         (!job.hints.cpus.is_empty(), "cpus_allowed", "a model is not run by the clones' CPUs"),
@@ -323,7 +327,7 @@ const REMARKS: &[Remark] = &[
         "bs_unaligned: blocks may come again before all were used",
     ),
     (
-        |job| job.verify.as_ref().is_some_and(|v| v.trim.is_some()),
+        |job| job.verify.as_ref().is_some_and(|v| v.trim),
         "trim_… has no effect: nothing is discarded between verified blocks",
     ),
     (
