@@ -4,6 +4,7 @@
 # make fuzz      feed the parsers nonsense, 30 s each (nightly Rust and cargo-fuzz)
 # make bench     the engine beside fio, written to docs/bench
 # make dist      man pages and completions, written to dist
+# make packages  archives, .deb, .rpm, wheel and SBOM, written to dist, each installed and tried
 # make deny      licences and known holes of dependencies (cargo-deny)
 
 SHELL       := /bin/bash
@@ -12,7 +13,7 @@ CARGO       ?= cargo
 TARGET      := $(or $(CARGO_TARGET_DIR),target)
 RELEASE     := $(TARGET)/release/seekwell
 
-.PHONY: checkup test fuzz bench dist deny page test-page compiler test-tools
+.PHONY: checkup test fuzz bench dist packages deny page test-page compiler test-tools
 .DEFAULT_GOAL := checkup
 
 # A gate builds once: what makes a second build faster only fills its disk.
@@ -112,6 +113,28 @@ bench:
 
 dist:
 	$(CARGO) xtask dist
+
+# zig compiles the C parts for either architecture.
+PACKAGERS := lintian:lintian rpmbuild:rpm debootstrap:debootstrap dpkg-deb:dpkg \
+	qemu-aarch64-static:qemu-user-static
+VENV := $(TARGET)/packages/venv
+
+packages: compiler $(VENV)/.installed
+	@missing=""; PATH="$$PATH:/usr/sbin"; for pair in $(PACKAGERS); do \
+	  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	fi
+	rustup --quiet target add x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+	packaging/build.sh
+	PATH="$$PATH:/usr/sbin" packaging/try.sh
+
+$(VENV)/.installed:
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet cargo-zigbuild==0.24.* ziglang==0.17.* wheel
+	@touch $@
 
 deny:
 	$(CARGO) deny check

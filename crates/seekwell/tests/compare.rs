@@ -64,7 +64,8 @@ fn figures_that_hdparm_prints_in_mib_are_told_apart_from_mb() {
     let home = Home::new();
     let text = |rate: u32| {
         format!(
-            "/dev/sda:\n Timing buffered disk reads: {rate} MB in  3.00 seconds = {rate}.00 MB/sec\n"
+            "/dev/sda:\n Timing buffered disk reads: {rate} MB in  3.00 seconds = \
+             {rate}.00 MB/sec\n"
         )
     };
     let [one, two] = [100, 120].map(|rate| home.file(&format!("{rate}.txt"), text(rate)));

@@ -29,6 +29,7 @@ use std::path::PathBuf;
 #[command(
     name = "seekwell",
     version,
+    long_version = env!("SEEKWELL_BUILD"),
     max_term_width = 100,
     propagate_version = true,
     after_help = "\
