@@ -16,11 +16,10 @@ use rustix::fs::{FlockOperation, flock};
 use seekwell_access::{
     OutputFile, create_private_dir, create_private_dir_all, make_private, open_private, sweep,
 };
-use seekwell_runs::{Detail, RepeatDetail, is_id};
+use seekwell_runs::{Detail, RepeatDetail, fresh_id, ids_meant, is_being_written, is_id};
 use seekwell_sys::read_file;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File};
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -76,8 +75,7 @@ impl ExperimentStore {
     pub fn create(&self, now: Timestamp) -> Result<Folder, ExperimentError> {
         self.make()?;
         loop {
-            let random = RandomState::new().hash_one(()) as u16;
-            let id = format!("{}-experiment-{random:04x}", now.strftime("%Y%m%d-%H%M%S"));
+            let id = fresh_id("experiment", now);
             let dir = self.dir.join(&id);
             match create_private_dir(&dir) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
@@ -158,22 +156,15 @@ impl ExperimentStore {
     /// How an experiment stands, in a word: `running` while a process makes it, `killed` where none
     /// does and none has said why it ended, and otherwise its [`Status`].
     pub fn state(&self, document: &Document) -> &'static str {
+        let made = |id: &str| is_id(id) && is_being_written(&self.dir.join(id));
         match document.status {
-            Status::Running if self.is_being_made(&document.id) => "running",
+            Status::Running if made(&document.id) => "running",
             Status::Running => "killed",
             Status::Waiting => "waiting",
             Status::Interrupted => "interrupted",
             Status::Complete => "complete",
             Status::Invalid => "invalid",
         }
-    }
-
-    fn is_being_made(&self, id: &str) -> bool {
-        is_id(id)
-            && File::open(self.dir.join(id).join(LOCK)).is_ok_and(|lock| {
-                flock(&lock, FlockOperation::NonBlockingLockShared)
-                    == Err(rustix::io::Errno::WOULDBLOCK)
-            })
     }
 
     /// Ids, newest first.
@@ -191,14 +182,11 @@ impl ExperimentStore {
     }
 
     fn id(&self, name: &str) -> Result<String, ExperimentError> {
-        let end = format!("-{name}");
-        let means = |id: &String| id.starts_with(name) || (name.len() == 4 && id.ends_with(&end));
         let ids = self.ids();
         if let Some(newest) = ids.first().filter(|_| name == "last") {
             return Ok(newest.clone());
         }
-        let candidates: Vec<String> =
-            ids.into_iter().filter(|id| !name.is_empty() && means(id)).collect();
+        let candidates = ids_meant(name, &ids);
         match candidates.as_slice() {
             [] => Err(self.not_found(name)),
             [id] => Ok(id.clone()),

@@ -45,7 +45,7 @@ impl Writer {
         create_private_dir_all(store).map_err(StoreError::io("creating", store))?;
         let mut taken = String::new();
         for _ in 0..ATTEMPTS {
-            let id = id::fresh(kind, now);
+            let id = id::fresh_id(kind.name(), now);
             if let Some(writer) = Self::claim(store, &id)? {
                 return Ok(writer);
             }
@@ -132,8 +132,8 @@ fn try_lock(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
-/// Whether a living process is writing this bundle.
-pub(crate) fn is_being_written(dir: &Path) -> bool {
+/// Whether a living process is writing what is kept in this folder.
+pub fn is_being_written(dir: &Path) -> bool {
     File::open(dir.join(LOCK)).is_ok_and(|lock| {
         flock(&lock, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
     })

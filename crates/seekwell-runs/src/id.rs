@@ -19,10 +19,18 @@ impl RunKind {
     }
 }
 
-/// A fresh id. Whether it is free, only creating its folder can tell.
-pub(crate) fn fresh(kind: RunKind, now: Timestamp) -> String {
+/// A fresh id of what a command of this name makes. Whether it is free, only creating its folder
+/// can tell.
+pub fn fresh_id(command: &str, now: Timestamp) -> String {
     let random = RandomState::new().hash_one(()) as u16;
-    format!("{}-{}-{random:04x}", now.strftime("%Y%m%d-%H%M%S"), kind.name())
+    format!("{}-{command}-{random:04x}", now.strftime("%Y%m%d-%H%M%S"))
+}
+
+/// The ids that a name may mean: the beginning of one, or its last four digits.
+pub fn ids_meant(name: &str, ids: &[String]) -> Vec<String> {
+    let end = format!("-{name}");
+    let means = |id: &&String| id.starts_with(name) || (name.len() == 4 && id.ends_with(&end));
+    ids.iter().filter(|id| !name.is_empty() && means(id)).cloned().collect()
 }
 
 /// Whether this is the shape of an id: `DATE-TIME-KIND-HEX`, of lower-case letters, digits and `-`.
@@ -77,7 +85,7 @@ mod tests {
     #[test]
     fn a_fresh_id_is_an_id_and_begins_with_the_time_in_utc() {
         let now: Timestamp = "2026-11-20T23:15:02Z".parse().unwrap();
-        let id = fresh(RunKind::Checkup, now);
+        let id = fresh_id("checkup", now);
         assert!(id.starts_with("20261120-231502-checkup-"), "{id}");
         assert!(is_id(&id), "{id}");
         assert_eq!(time_of(&id), "20261120-231502");

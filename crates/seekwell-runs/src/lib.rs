@@ -21,14 +21,14 @@ mod store;
 mod study;
 mod work;
 
-pub use bundle::Writer;
+pub use bundle::{Writer, is_being_written};
 pub use document::{
     Detail, DeviceCount, Engine, Medium, OpSummary, Phase, Repeat, RepeatDetail, RunDocument,
     RunKind, Spread, Status, Tool,
 };
 pub use entry::{RunEntry, RunState};
 pub use error::StoreError;
-pub use id::is_id;
+pub use id::{fresh_id, ids_meant, is_id};
 pub use latency::Latency;
 pub use phase::PhaseId;
 pub use place::default_dir;

@@ -88,12 +88,7 @@ impl Store {
         if name == "last" {
             return index::newest(&self.dir).ok_or_else(not_found);
         }
-        if name.is_empty() {
-            return Err(not_found());
-        }
-        let end = format!("-{name}");
-        let means = |id: &&String| id.starts_with(name) || (name.len() == 4 && id.ends_with(&end));
-        let candidates: Vec<String> = ids.iter().filter(means).cloned().collect();
+        let candidates = id::ids_meant(name, &ids);
         match candidates.as_slice() {
             [] => Err(not_found()),
             [id] => Ok(id.clone()),
