@@ -27,6 +27,8 @@ const PIECES: &[&str] = &[
     "\noffset_increment=",
     "\nsteadystate=bw_slope:0.3%\nss_dur=",
     "\nignore_error=EIO:28,,",
+    "\nsize=1m\ndedupe_mode=working_set\ndedupe_percentage=",
+    "\nrw=randwrite\nsprandom=1\nspr_op=",
     "\nzonesize=64k\nzonerange=",
     "\nstonewall\nwait_for=a",
     "\ninclude x\n",

@@ -79,6 +79,6 @@ fn the_examples_of_general_engines_are_read_and_the_others_are_refused_in_a_sent
         }
     }
     eprintln!("{read} of {all} examples of general engines are read; {} in all", examples.len());
-    // Deduplication, one-pass preconditioning, data placement and protection information.
-    assert!(all >= 39 && all - read <= 4, "{read} of {all}");
+    // A depth that is stepped through within one run.
+    assert!(all >= 39 && all - read <= 1, "{read} of {all}");
 }

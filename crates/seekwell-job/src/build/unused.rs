@@ -47,7 +47,7 @@ const NUMBERS: &[(&str, u64, u64)] = &[
 
 /// Numbers for each kind of request, up to the most.
 const TRIPLES: &[(&str, u64)] =
-    &[("cmdprio", 7), ("cmdprio_class", 3), ("cmdprio_percentage", 100)];
+    &[("cmdprio", 7), ("cmdprio_class", 3), ("cmdprio_hint", 1023), ("cmdprio_percentage", 100)];
 
 /// One of some words.
 const WORDS: &[(&str, &[(&str, ())])] = &[

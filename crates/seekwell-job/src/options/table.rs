@@ -84,7 +84,7 @@ pub(super) const GROUPS: &[Group] = &[
     done(Value, &["io_uring"], "sqthread_poll_cpu nonvectored force_async"),
     done(Value, &["libaio", "io_uring", "pvsync2"], "nowait"),
     done(Value, &["libaio", "io_uring"], "cmdprio_bssplit"),
-    done(Triple, &["libaio", "io_uring"], "cmdprio_percentage cmdprio_class cmdprio"),
+    done(Triple, &["libaio", "io_uring"], "cmdprio_percentage cmdprio_class cmdprio cmdprio_hint"),
     inert("the safety rules here are not a matter of the job file", "allow_mounted_write"),
     inert("it is for runs over a network", "unique_filename"),
     inert("files are not locked here", "lockfile"),
@@ -180,7 +180,9 @@ pub(super) const GROUPS: &[Group] = &[
     no(
         "it belongs to an engine that is not supported",
         "donorname inplace skip_bad stat_type gpu_dev_ids gpu_dev_id cuda_io rocm_io \
-         libblkio_driver libblkio_path xnvme_async xnvme_sync xnvme_admin xnvme_be xnvme_mem \
-         xnvme_dev_nsid xnvme_dev_subnqn xnvme_iovec",
+         libblkio_driver libblkio_path libblkio_num_entries libblkio_queue_size \
+         libblkio_pre_connect_props libblkio_pre_start_props libblkio_vectored libblkio_wait_mode \
+         libblkio_write_zeroes_on_trim libblkio_force_enable_completion_eventfd xnvme_async \
+         xnvme_sync xnvme_admin xnvme_be xnvme_mem xnvme_dev_nsid xnvme_dev_subnqn xnvme_iovec",
     ),
 ];
