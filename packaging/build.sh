@@ -91,4 +91,7 @@ done
 cargo metadata --format-version 1 --locked --filter-platform x86_64-unknown-linux-musl |
   python "$here/sbom.py" Cargo.lock >"$out/seekwell-$version.cdx.json"
 
-(cd "$out" && sha256sum -- *seekwell* >SHA256SUMS && ls -l --block-size=K)
+cp -r "$here/untested" "$out/untested"
+(cd "$out" && find . -maxdepth 1 -type f -printf '%P\0' | sort -z | xargs -0 sha256sum >"$work/sums")
+mv "$work/sums" "$out/SHA256SUMS"
+ls -l --block-size=K "$out"
