@@ -104,17 +104,20 @@ impl Turn {
     /// Before any command.
     pub const FIRST: Self = Self { work: Work::Queue, since: 0 };
 
-    /// The same work for up to `length`, then the next that there is; `None` where there is none.
-    fn next(&self, exists: [bool; 3], length: u64, now: u64) -> Option<Work> {
+    /// The same work until its turn is over, then the next that there is; `None` where there is
+    /// none.
+    fn next(&self, exists: [bool; 3], mean_access: u64, now: u64) -> Option<Work> {
         let ring = [Work::Run, Work::Queue, Work::Buffer];
-        let is_over = now - self.since >= length;
+        let is_over = now - self.since >= TURNS[self.work as usize] * mean_access;
         let from = self.work as usize + usize::from(is_over);
         (from..from + 3).map(|at| ring[at % 3]).find(|work| exists[*work as usize])
     }
 }
 
-/// Mean access times of a turn: leaving a stream and coming back to it takes two.
-const TURN: u64 = 2;
+/// Mean access times of a turn, by [`Work`]. Leaving a stream and coming back takes two. Somebody
+/// waits for every read, and for a write only when the buffer is full: the queue has half as much
+/// again as the buffer.
+const TURNS: [u64; 3] = [2, 3, 2];
 
 impl Hdd {
     /// Which of the waiting commands the arm does next. `None` when a range of the buffer is to be
@@ -124,8 +127,8 @@ impl Hdd {
     /// between a sequential stream, in its order; the other commands of the window, the one with
     /// the shortest access time less what its waiting counts first; and the buffer, where a command
     /// waits for room in it. So none of the three keeps another out, however many of its commands
-    /// wait and however near they are. How a firmware balances them is not published; equal times
-    /// are the simplest rule by which reads and writes both go on.
+    /// wait and however near they are. How a firmware balances them is not published; shares of its
+    /// time are the simplest rule by which reads and writes both go on.
     pub(super) fn choose(&mut self, now: u64) -> Option<usize> {
         let dirty = !self.dirty.waiting.is_empty();
         if self.flushes > 0 && dirty {
@@ -140,21 +143,26 @@ impl Hdd {
             let overlaps = || dirty && self.dirty.overlaps(waiting.start, waiting.end);
             if !waiting.kind.needs_arm() || overlaps() {
                 blocked = dirty;
-            } else if self.run.continues_with(waiting) {
-                run = run.or(Some(index));
-            } else {
-                let cost = self.cost(waiting, waiting.kind == WaitsFor::Through, now);
-                let least = if self.run.holds(waiting) { &mut later } else { &mut best };
-                if cost < least.0 {
-                    *least = (cost, Some(index));
+                continue;
+            }
+            let least = match self.run.holds(waiting) {
+                false => &mut best,
+                true if waiting.start != self.run.end => &mut later,
+                true => {
+                    run = run.or(Some(index));
+                    continue;
                 }
+            };
+            let cost = self.cost(waiting, waiting.kind == WaitsFor::Through, now);
+            if cost < least.0 {
+                *least = (cost, Some(index));
             }
         }
         if run.is_none() && later.0 < best.0 {
             best = later;
         }
         let exists = [run.is_some(), best.1.is_some(), blocked];
-        let work = self.turn.next(exists, TURN * self.mechanics.mean_access, now)?;
+        let work = self.turn.next(exists, self.mechanics.mean_access, now)?;
         let is_contested = exists.into_iter().filter(|exists| *exists).count() > 1;
         if work != self.turn.work || !is_contested {
             self.turn = Turn { work, since: now };
