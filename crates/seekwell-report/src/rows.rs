@@ -85,11 +85,9 @@ pub fn remark(phase: &Phase) -> Option<String> {
     });
     let mut all: Vec<String> = said.collect();
     all.extend(issued(phase).map(str::to_owned));
-    let repeats = match phase.repeats.len() {
-        1 => "1 repeat".to_owned(),
-        some => format!("{some} repeats"),
-    };
-    all.extend(phase.cut_short.as_deref().map(|why| format!("{repeats} only: {}", clean(why))));
+    let next = phase.repeats.len() + 1;
+    let cut_short = phase.cut_short.as_deref().map(clean);
+    all.extend(cut_short.map(|why| format!("not run from repeat {next} on: {why}")));
     all.extend(said_of_jobs(phase));
     match (all.is_empty(), phase.repeats.is_empty()) {
         (false, _) => Some(all.join("; ")),
@@ -202,6 +200,22 @@ fn operation(phase: &Phase, op: Option<Op>) -> String {
 mod tests {
     use super::*;
     use crate::testing;
+    use seekwell_io::measurement::Stopped;
+    use seekwell_io::workload::Pattern;
+    use seekwell_runs::{Repeat, Skipped};
+
+    #[test]
+    fn a_phase_that_was_cut_short_says_from_which_repeat_on() {
+        // A slow disk had one repeat instead of three, and nothing said why.
+        let workload = Workload::closed(Pattern::Random, 100, 4096, 1, 1 << 30);
+        let phase = Phase {
+            repeats: vec![Repeat::new(1, Stopped::Finished)],
+            cut_short: Some(Skipped::OutOfTime),
+            ..Phase::new("rand-read-4k-d1", "random read", workload)
+        };
+        let said = "not run from repeat 2 on: the time for the whole run was over";
+        assert_eq!(remark(&phase).as_deref(), Some(said));
+    }
 
     #[test]
     fn a_commit_counts_from_its_write_and_not_from_its_flush() {

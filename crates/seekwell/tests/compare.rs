@@ -63,10 +63,8 @@ fn figures_that_hdparm_prints_in_mib_are_told_apart_from_mb() {
     let said = |ran: &common::Ran| ran.out.replace("\n", " ").contains(SAID);
     let home = Home::new();
     let text = |rate: u32| {
-        format!(
-            "/dev/sda:\n Timing buffered disk reads: {rate} MB in  3.00 seconds = \
-             {rate}.00 MB/sec\n"
-        )
+        let timing = format!("{rate} MB in  3.00 seconds = {rate}.00 MB/sec");
+        format!("/dev/sda:\n Timing buffered disk reads: {timing}\n")
     };
     let [one, two] = [100, 120].map(|rate| home.file(&format!("{rate}.txt"), text(rate)));
     let ran = home.run(&["compare", &one, &two]);
