@@ -62,8 +62,7 @@ pub(super) struct Mechanics {
     pub period: u64,
     /// A seek over a third of the cylinders and half a revolution.
     pub mean_access: u64,
-    /// The reciprocal of the period, rounded down, in units of 2 to the power of
-    /// −[`PER_PERIOD_BITS`].
+    /// The period's reciprocal, rounded down, in units of 2 to the power of −[`PER_PERIOD_BITS`].
     per_period: u64,
     head_switch: u64,
     write_settle: i64,
