@@ -86,7 +86,7 @@ rpm_() {
 deb
 rpm_
 for arch in x86_64 aarch64; do
-  python "$here/wheel.py" "$version" "$summary" "$arch" "$work/tree/$arch/usr/bin/seekwell" "$out"
+  python "$here/pack_wheel.py" "$version" "$summary" "$arch" "$work/tree/$arch/usr/bin/seekwell" "$out"
 done
 cargo metadata --format-version 1 --locked --filter-platform x86_64-unknown-linux-musl |
   python "$here/sbom.py" Cargo.lock >"$out/seekwell-$version.cdx.json"

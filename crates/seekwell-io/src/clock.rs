@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 /// How long the counter is compared with the kernel's clock. Both ends are read within about 50 ns,
 /// so the rate is known to about 5 parts in a million.
+#[cfg(target_arch = "x86_64")]
 const CALIBRATION: Nanos = Nanos::from_millis(10);
 
 /// The real clock. Copies agree with each other.

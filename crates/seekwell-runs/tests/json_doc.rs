@@ -5,9 +5,9 @@ mod common;
 #[path = "json_doc/inspected.rs"]
 mod inspected;
 
-use seekwell_io::measurement::{Failure, FailureKind};
+use seekwell_io::measurement::{Failure, FailureKind, Issuer};
 use seekwell_io::request::Op;
-use seekwell_io::workload::{Pace, Pattern};
+use seekwell_io::workload::{Discards, Pace, Pattern};
 use seekwell_runs::{Medium, RunDocument, Work};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -58,6 +58,9 @@ fn written() -> BTreeSet<String> {
     add(&other);
     let drawn = other.phases[0].workload.drawn_mut().unwrap();
     drawn.pattern = Pattern::Zipf { theta: 1.0 };
+    drawn.discards = Discards::All;
+    other.phases[0].repeats[0].issuer = Some(Issuer::Calls);
+    let drawn = other.phases[0].workload.drawn_mut().unwrap();
     drawn.pace = Pace::Open { requests_per_s: 1.0, poisson: true, depth: 1 };
     other.phases[0].repeats[0].failure =
         Some(Failure { op: Op::Write, offset: 0, len: 512, kind: FailureKind::Short { moved: 1 } });

@@ -150,12 +150,15 @@ impl Ftl {
     /// Has the processor fetch what is known of a unit, which is soon asked for: of a large drive
     /// it lies in no cache, and waiting for it would be most of the time of a write.
     pub fn expect(&self, unit: u64) {
+        let word = self.states.get((unit / WORD) as usize);
         #[cfg(target_arch = "x86_64")]
-        if let Some(word) = self.states.get((unit / WORD) as usize) {
+        if let Some(word) = word {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             // SAFETY: a hint about an address reads and writes nothing; this one is of a word.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast()) };
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = word;
     }
 
     /// Where a unit lies.
