@@ -116,6 +116,7 @@ impl Mechanics {
 
     /// How long after now, at phase `current` of the revolution, the sector at `phase` of a track
     /// that is `seek` away begins to pass; one that would be met only just is counted as missed.
+    #[inline]
     pub fn reach(&self, current: u64, seek: u64, phase: u64) -> u64 {
         let earliest = current + seek + self.margin;
         // Whole turns, or one less: a multiplication instead of a division.

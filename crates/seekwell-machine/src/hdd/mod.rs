@@ -225,7 +225,8 @@ impl Hdd {
             waiting.kind == WaitsFor::Buffered
                 && self.dirty.room(waiting.start, waiting.end) != Room::None
         });
-        let found = found.min_by_key(|(_, waiting)| self.cost(waiting, true, now));
+        let phase = now % self.mechanics.period;
+        let found = found.min_by_key(|(_, waiting)| self.cost(waiting, now, phase));
         let Some(index) = found.map(|(index, _)| index) else { return false };
         let next = self.leave_queue(index);
         let room = self.dirty.room(next.start, next.end);

@@ -139,6 +139,7 @@ impl Hdd {
         let (mut later, mut best) = ((i64::MAX, None), (i64::MAX, None));
         let mut blocked = false;
         let window = self.params.queue.window as usize;
+        let phase = now % self.mechanics.period;
         for (index, waiting) in self.waiting.iter().enumerate().take(window) {
             let overlaps = || dirty && self.dirty.overlaps(waiting.start, waiting.end);
             if !waiting.kind.needs_arm() || overlaps() {
@@ -153,7 +154,7 @@ impl Hdd {
                     continue;
                 }
             };
-            let cost = self.cost(waiting, waiting.kind == WaitsFor::Through, now);
+            let cost = self.cost(waiting, now, phase);
             if cost < least.0 {
                 *least = (cost, Some(index));
             }
@@ -179,11 +180,13 @@ impl Hdd {
         index
     }
 
-    /// How long the arm takes to a waiting command, less what its waiting counts.
-    pub(super) fn cost(&self, waiting: &Waiting, write: bool, now: u64) -> i64 {
+    /// How long the arm takes to a waiting command from now, at that phase of the revolution, less
+    /// what its waiting counts.
+    #[inline]
+    pub(super) fn cost(&self, waiting: &Waiting, now: u64, phase: u64) -> i64 {
+        let write = waiting.kind != WaitsFor::Read;
         let seek = self.mechanics.seek(self.arm.position, waiting.position, write);
-        let current = now % self.mechanics.period;
-        let access = self.mechanics.reach(current, seek, waiting.phase) as i64;
+        let access = self.mechanics.reach(phase, seek, waiting.phase) as i64;
         let ageing = i64::from(self.params.queue.ageing_permille);
         access - (now - waiting.arrived) as i64 * ageing / 1000
     }
