@@ -58,6 +58,10 @@ deb() {
     printf '\n  * As CHANGELOG.md of the sources says.\n\n'
     echo " -- $maintainer  $(date -uRd "@$SOURCE_DATE_EPOCH")"
   } | gzip -9n >"$root/usr/share/doc/seekwell/changelog.gz"
+  # One program that runs on every release, as in the archives.
+  mkdir -p "$root/usr/share/lintian/overrides"
+  echo "seekwell: statically-linked-binary [usr/bin/seekwell]" \
+    >"$root/usr/share/lintian/overrides/seekwell"
   mkdir "$root/DEBIAN"
   cat >"$root/DEBIAN/control" <<CONTROL
 Package: seekwell

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs every package of dist/ in a clean root and runs the program there. Needs root, for the
 # roots: a Debian of its own for the .deb, empty ones for the archives and the .rpm.
-set -euo pipefail
+set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 out=$PWD/dist
 roots=$(mktemp -d)
+trap 'echo "failed: packaging/try.sh, line $LINENO" >&2' ERR
 trap 'umount "$roots"/*/proc 2>/dev/null || true; rm -rf "$roots"' EXIT
 
 try() { # WHAT COMMAND...: the program must name itself, look at a file system and model a machine.
@@ -14,7 +15,7 @@ try() { # WHAT COMMAND...: the program must name itself, look at a file system a
   "$@" --version | grep -q '^seekwell .*dist build'
   "$@" inspect --json / >"$roots/inspection"
   python3 -c "import json, sys; json.load(sys.stdin)" <"$roots/inspection"
-  "$@" bench --on nvme-ssd.toml --iodepth=32 --runtime=100ms --no-keep >"$roots/bench"
+  "$@" bench --on nvme-ssd.toml --iodepth=32 --runtime=1s --no-keep >"$roots/bench"
   grep -q MODELLED "$roots/bench"
   echo "ok: $what: $("$@" --version)"
 }
