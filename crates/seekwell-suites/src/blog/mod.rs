@@ -175,6 +175,7 @@ fn grow(stage: &Stage<'_>, cast: &Cast) -> Result<StepResult, SuiteError> {
             }
         }
         let (course, removed_at) = observe(stage, cast, &scene);
+        // Where it was interrupted, too.
         over.store(true, Relaxed);
         let people: Vec<_> = people.into_iter().map(|p| p.join()).collect();
         Ok((course, removed_at, people))
@@ -207,6 +208,8 @@ fn observe(stage: &Stage<'_>, cast: &Cast, scene: &Scene<'_>) -> (Vec<Counted>, 
             (stage.progress)(elapsed.as_secs_f64() / whole.as_secs_f64());
             thread::sleep((end - elapsed).min(Duration::from_millis(100)));
         }
+        // Ended before it is counted, so that nothing but what is in hand comes after.
+        scene.over.fetch_or(interval == cast.intervals, Relaxed);
         course.push(Counted::of(scene.counters));
         if removed_at.is_none() && scene.store.removed() > 0 {
             removed_at = Some(interval as usize);
