@@ -4,7 +4,7 @@
  */
 
 const EVERY = 2_000;
-/** After so many failures in a row the server is gone, and asking ends. */
+/** After this many failures in a row the server is taken for gone and polling stops. */
 const MOST_FAILURES = 15;
 
 export interface Live {

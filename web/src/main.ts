@@ -106,7 +106,7 @@ const isRunning = (json: string) => {
 /** What a part that can be opened is called. */
 const named = (details: Element) => details.querySelector("summary")?.textContent ?? "";
 
-/** Draws anew what a server sent; what was open stays open. */
+/** Redraws what a server sent; open sections stay open. */
 function watchServer(app: HTMLElement, json: string): void {
   const told = h("p", { class: "hint", role: "status" });
   app.before(told);

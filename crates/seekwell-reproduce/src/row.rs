@@ -95,7 +95,7 @@ pub enum How {
 pub enum Reading {
     /// Divided by this.
     Per(f64),
-    /// The seconds that so many take.
+    /// The seconds that this many take.
     SecondsOf(f64),
 }
 

@@ -115,8 +115,8 @@ pub fn prepare(
     }
 }
 
-/// Opens the device below a directory in which no temporary file can be made; nothing where there
-/// is none.
+/// Opens the device below a directory in which no temporary file can be made; `None` if there
+/// is no such device.
 pub fn below(wanted: &Wanted<'_>) -> Option<Result<Ready, AccessError>> {
     let device = wanted.inspection.device.as_ref()?;
     let node = format!("/dev/{}", device.name.replace('!', "/"));

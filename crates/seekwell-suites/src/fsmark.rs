@@ -4,8 +4,9 @@
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::load::{Counts, Load, Pace, Played};
-use crate::suite::Values::{Bytes, Count, OneOf};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, any, through_cache};
+use crate::settings::Values::{Bytes, Count, OneOf};
+use crate::settings::{Settings, Tunable};
+use crate::suite::{Needs, On, Suite, any, through_cache};
 use crate::work::{Buffer, WorkerGroup, create, open, together, write_all};
 use rustix::fs::{Mode, OFlags};
 use seekwell_io::clock::Clock;

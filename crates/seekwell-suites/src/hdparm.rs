@@ -9,8 +9,9 @@
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::load::{Counts, Drawn, Load, Shape};
-use crate::suite::Values::{Bytes, Count};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, any, through_cache};
+use crate::settings::Values::{Bytes, Count};
+use crate::settings::{Settings, Tunable};
+use crate::suite::{Needs, On, Suite, any, through_cache};
 use crate::work::{Buffer, create, settle, write_all};
 use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
 use seekwell_access::Way;

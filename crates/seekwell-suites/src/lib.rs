@@ -19,6 +19,7 @@ mod memory;
 mod places;
 pub mod record;
 mod round;
+mod settings;
 pub mod sqlite;
 pub mod storagemark;
 pub mod suite;
@@ -31,7 +32,8 @@ mod work;
 pub use error::SuiteError;
 pub use frame::{Meter, Stage, Step, StepResult};
 pub use round::{Place, Round};
-pub use suite::{Level, Needs, On, Settings, Suite, Tunable, Values};
+pub use settings::{Level, Settings, Tunable, Values};
+pub use suite::{Needs, On, Suite};
 
 /// All suites, in the order they are listed.
 pub fn suites() -> Vec<&'static Suite> {

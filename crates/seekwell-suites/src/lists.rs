@@ -1,7 +1,7 @@
 //! Tunables that are lists: `1,2,4`.
 
 use crate::error::SuiteError;
-use crate::suite::Settings;
+use crate::settings::Settings;
 
 /// The numbers of a list, each within bounds.
 ///

@@ -2,7 +2,8 @@
 
 use crate::error::SuiteError;
 use crate::frame::Stage;
-use crate::suite::{Level, Settings, Suite};
+use crate::settings::Level;
+use crate::suite::Suite;
 use crate::suites;
 use crate::testing::SmallFs;
 use seekwell_sys::{Class, Classified};
@@ -23,7 +24,7 @@ fn large(suite: &Suite) -> &'static [(&'static str, &'static str)] {
 fn refusal(suite: &'static Suite, path: &Path) -> SuiteError {
     let set: Vec<_> =
         large(suite).iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let settings = Settings::new(suite, Level::Quick, &set).unwrap();
+    let settings = suite.settings(Level::Quick, &set).unwrap();
     let stop = AtomicBool::new(false);
     let stage = Stage { path, opened: None, seed: 1, stop: &stop, progress: &|_| (), device: None };
     let mut steps = (suite.steps)(&settings);

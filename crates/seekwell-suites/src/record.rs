@@ -1,7 +1,8 @@
 //! What a step gave, as the run document holds it.
 
 use crate::frame::{Step, StepResult};
-use crate::suite::{Settings, Suite};
+use crate::settings::Settings;
+use crate::suite::Suite;
 use seekwell_checkup::{detail, metrics, summarize, too_short};
 use seekwell_io::measurement::Stopped;
 use seekwell_io::request::Op;

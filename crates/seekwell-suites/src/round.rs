@@ -2,7 +2,8 @@
 
 use crate::error::SuiteError;
 use crate::frame::{Stage, Step, StepResult};
-use crate::suite::{On, Settings, Suite};
+use crate::settings::Settings;
+use crate::suite::{On, Suite};
 use seekwell_access::{Opened, ScratchDir, open_read_only};
 use seekwell_io::engine::Control;
 use seekwell_io::measurement::Stopped;

@@ -5,8 +5,9 @@
 use crate::error::{Describe, PlayError, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::load::{Counts, Load, Medium, Pace, Played, Playing};
-use crate::suite::Values::{Bytes, Count};
-use crate::suite::{Level, Needs, On, Settings, Suite, Tunable, any};
+use crate::settings::Values::{Bytes, Count};
+use crate::settings::{Level, Settings, Tunable};
+use crate::suite::{Needs, On, Suite, any};
 use crate::work::{Buffer, LEAST, create, open, settle, write_all};
 use rustix::fs::OFlags;
 use seekwell_access::{Way, drop_cache};

@@ -4,7 +4,8 @@
 use crate::error::SuiteError;
 use crate::frame::StepResult;
 use crate::round::{Place, Round};
-use crate::suite::{Level, Settings, Suite};
+use crate::settings::Level;
+use crate::suite::Suite;
 use seekwell_access::AccessError;
 use seekwell_io::engine::Control;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,7 @@ pub fn round_in(
     between: impl Fn(&str),
 ) -> Result<Vec<(String, StepResult)>, SuiteError> {
     let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let settings = Settings::new(suite, Level::Quick, &set)?;
+    let settings = suite.settings(Level::Quick, &set)?;
     let place = Place::Directory(target.to_path_buf());
     let mut round = Round::begin(suite, &settings, &place, None, 11)?;
     let within = |share| assert!((0.0..=1.0).contains(&share), "{share}");

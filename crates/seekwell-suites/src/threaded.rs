@@ -5,8 +5,9 @@
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::load::{Counts, Drawn, ENOUGH, Load, Pace, Played, Shape};
-use crate::suite::Values::{Bytes, Count, OneOf};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, told_direct};
+use crate::settings::Values::{Bytes, Count, OneOf};
+use crate::settings::{Settings, Tunable};
+use crate::suite::{Needs, On, Suite, told_direct};
 use crate::work::{Buffer, WorkerGroup, create, open, settle, together};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -28,7 +28,7 @@ fn place() -> Option<tempfile::TempDir> {
 
 fn settings(suite: &str, set: &[(&str, &str)]) -> Result<Settings, SuiteError> {
     let set: Vec<_> = set.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-    Settings::new(find(suite)?, Level::Quick, &set)
+    find(suite)?.settings(Level::Quick, &set)
 }
 
 /// Runs a suite once; the directory must be empty afterwards.

@@ -54,8 +54,8 @@ impl MemoryCgroup {
     }
 
     /// The least that the process's cgroup and those above it allow, in bytes, as `read` gives the
-    /// texts of their files. `None` where none of them limits memory. A limit of version 1 is none
-    /// where it is beyond any machine's memory.
+    /// texts of their files. `None` where none of them limits memory. A version 1
+    /// limit beyond any machine's memory means no limit.
     pub fn limit(&self, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
         let cgroups = self.below.ancestors().map(|below| self.mount_point.join(below));
         cgroups.filter_map(|dir| read(&dir.join(self.limit_file()))?.trim().parse().ok()).min()

@@ -207,7 +207,7 @@ fn has_files(dir: &Path, name: &str) -> bool {
     std::fs::read_dir(dir.join(name)).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// Serves a directory for so many pages, and is gone then.
+/// Serves this many pages of a directory, then stops.
 fn serve(listener: &TcpListener, dir: &Path, pages: u32) {
     for _ in 0..pages {
         let (stream, _) = listener.accept().unwrap();

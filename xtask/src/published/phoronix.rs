@@ -106,8 +106,8 @@ fn threaded(stage: &Stage, report: &mut Report, random: u64) -> Result<(), Failu
     Ok(())
 }
 
-/// Threads and files as tiotest has them, and so many requests of each; the later one of two equal
-/// options holds.
+/// Threads and files as tiotest has them, with this many requests each; of two equal options the
+/// later one holds.
 fn tiotest(stage: &Stage, requests: u64) -> Command {
     let mut command = stage.command("fio");
     command

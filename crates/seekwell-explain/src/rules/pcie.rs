@@ -95,7 +95,7 @@ struct Pair<'a> {
 }
 
 /// The links on the way to the root, the device's own first. Two neighbouring functions have a
-/// link between them only if both show the same one: inside a switch there is none.
+/// link between them only if both show the same one; two functions inside a switch do not.
 fn links(device: &Device) -> Vec<Pair<'_>> {
     let functions = &device.detail.pci;
     let neighbours = functions.windows(2).rev();

@@ -86,7 +86,7 @@ impl TagPolicy {
     }
 }
 
-/// A policy over so many tags, or no rule.
+/// A policy over a number of tags; without one every request is released at once.
 pub fn dispatcher(tags: Option<(TagPolicy, u32)>) -> Box<dyn Dispatcher> {
     match tags {
         None => Box::new(Unlimited::default()),

@@ -1,4 +1,4 @@
-//! What a job does before it is measured: so much time (`ramp_time`) or so many bytes
+//! What a job does before it is measured: for a time (`ramp_time`) or a number of bytes
 //! (`ramp_size`), whichever is reached first.
 
 use crate::job::Timing;

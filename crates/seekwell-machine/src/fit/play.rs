@@ -21,9 +21,9 @@ pub struct Played {
 /// costs anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// So many requests from the start, whatever time they take.
+    /// This many requests from the start, whatever time they take.
     Requests(u64),
-    /// As long as it was measured, with as long a ramp, so many times: where what is measured
+    /// As long as it was measured, with the same ramp, this many times: where what is measured
     /// depends on how full the drive's buffer has become.
     AsMeasured(u32),
 }

@@ -1,10 +1,10 @@
 //! A drive of which nothing is known but how fast it is: a flow-equivalent server.
 //!
-//! Whatever happens inside, a closed loop sees one thing: how many requests a second are done while
-//! so many are outstanding. A server that does just that many can stand for the whole inside, as a
+//! Whatever happens inside, a closed loop sees one thing: how many requests a second are done at
+//! each queue depth. A server with the same rates can stand for the whole inside, as a
 //! source of equal current stands for a circuit (K. Chandy, U. Herzog and L. Woo, "Parametric
 //! analysis of queuing networks", IBM Journal of Research and Development 19(1), 1975). All that is
-//! outstanding is served at once, each request at the reciprocal of the time it has with so many;
+//! outstanding is served at once, each request at the reciprocal of its time at that depth;
 //! so a closed loop gets the rate of the law at every depth, however single times are distributed.
 //!
 //! Each kind of work has a clock of its own that runs at the kind's present speed. A request is

@@ -3,7 +3,7 @@
 //! Source: `sys/vm/vm_swapcache.c` and `swapcache(8)` of `DragonFly`. The host's memory is part of
 //! the model, because only what memory gives up gets here: pages age from an active to an inactive
 //! list and leave from there. Ten times a second a kernel thread takes pages that became inactive
-//! and writes them to the SSD, so many at most each time, as long as its bucket holds bytes; when
+//! and writes a limited number of them to the SSD, as long as its bucket holds bytes; when
 //! the bucket is empty, writing stops until it holds `min_burst_bytes` again. At 75 % of use
 //! writing stops and space is freed in the order of addresses down to 70 %. A read of a page that
 //! is neither in memory nor on the SSD goes to the slow part; a write makes what the SSD holds

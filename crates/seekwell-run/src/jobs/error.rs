@@ -79,7 +79,7 @@ pub enum Fault {
     NoAtomicWrites { path: PathBuf },
     #[error(
         "with atomic=1, writes to {} have to be of one size, a power of two from {least} to {most} \
-         bytes, each at a multiple of it: bs is {found}, or offset or blockalign is none",
+         bytes, each at a multiple of it: bs is {found}, or offset or blockalign is not such a multiple",
         path.display()
     )]
     NotAtomic {

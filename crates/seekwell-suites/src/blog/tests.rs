@@ -1,7 +1,7 @@
 //! The suite as a whole, and the point where it breaks.
 
 use super::*;
-use crate::suite::Level;
+use crate::settings::Level;
 use crate::testing::{SmallFs, round};
 use seekwell_sys::{Class, Classified};
 
@@ -63,7 +63,7 @@ fn a_rate_breaks_where_it_halves_and_stays_low() {
 fn too_little_room_for_so_many_writers_is_refused() {
     let set = |size: &str| {
         let set = [("size".to_owned(), size.to_owned()), ("writers".to_owned(), "8".to_owned())];
-        Settings::new(&SUITE, Level::Quick, &set)
+        SUITE.settings(Level::Quick, &set)
     };
     assert_eq!(set("64m").unwrap_err().class(), Class::Usage);
     assert!(set("1g").is_ok());

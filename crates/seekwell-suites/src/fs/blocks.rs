@@ -3,7 +3,7 @@
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, StepResult};
 use crate::memory::usable_bytes;
-use crate::suite::Settings;
+use crate::settings::Settings;
 use crate::work::{Buffer, LEAST, WorkerGroup, create, open, settle, together, write_all};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::suite::{Level, Settings};
+use crate::settings::Level;
 use crate::{find, record};
 use seekwell_inspect::Inspection;
 use seekwell_io::measurement::Stopped;
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 fn document(set: &[(&str, &str)]) -> RunDocument {
     let suite = find("fs").unwrap();
     let set: Vec<_> = set.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-    let settings = Settings::new(suite, Level::Full, &set).unwrap();
+    let settings = suite.settings(Level::Full, &set).unwrap();
     let phases = (suite.steps)(&settings).into_iter().enumerate().map(|(i, step)| {
         let mut phase = record::phase(suite, &step, &settings);
         let mut repeat = Repeat::new(42, Stopped::Finished);

@@ -2,7 +2,7 @@
 
 use super::STEPS;
 use crate::load::{Counts, Drawn, ENOUGH, Load, Pace, Played, Shape};
-use crate::suite::Settings;
+use crate::settings::Settings;
 use seekwell_io::units::Nanos;
 
 /// Files of each recorded phase.

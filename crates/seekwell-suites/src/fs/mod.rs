@@ -17,8 +17,9 @@ mod tree;
 
 use crate::error::SuiteError;
 use crate::frame::{Stage, Step, StepResult};
-use crate::suite::Values::{Bytes, Count, OneOf};
-use crate::suite::{Needs, On, Settings, Suite, Tunable, told_direct};
+use crate::settings::Values::{Bytes, Count, OneOf};
+use crate::settings::{Settings, Tunable};
+use crate::suite::{Needs, On, Suite, told_direct};
 use blocks::Blocks;
 use seekwell_io::units::Nanos;
 use std::cell::RefCell;

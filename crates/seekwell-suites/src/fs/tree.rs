@@ -2,7 +2,7 @@
 
 use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, StepResult};
-use crate::suite::Settings;
+use crate::settings::Settings;
 use crate::work::{Buffer, LEAST, WorkerGroup, create, together, write_all};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -5,7 +5,7 @@
 
 mod play;
 
-use crate::suite::Settings;
+use crate::settings::Settings;
 use seekwell_io::dispatch::dispatcher;
 use seekwell_io::engine::Control;
 use seekwell_io::measurement::Measurement;

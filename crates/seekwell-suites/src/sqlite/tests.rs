@@ -1,14 +1,14 @@
 //! The suite as a whole, and on file systems it cannot work on.
 
 use super::*;
-use crate::suite::Level;
+use crate::settings::Level;
 use crate::testing::{SmallFs, round};
 use seekwell_sys::{Class, Classified};
 use std::sync::atomic::AtomicBool;
 
 fn settings(set: &[(&str, &str)]) -> Result<Settings, SuiteError> {
     let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    Settings::new(&SUITE, Level::Quick, &set)
+    SUITE.settings(Level::Quick, &set)
 }
 
 #[test]

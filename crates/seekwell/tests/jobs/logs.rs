@@ -5,12 +5,26 @@ use super::{Desk, count};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 /// The rows of a log, each with as many columns as the first.
 pub fn rows(path: &Path) -> Vec<Vec<u64>> {
     let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let row = |line: &str| line.split(", ").map(|field| field.parse().unwrap()).collect();
     text.lines().map(row).collect()
+}
+
+/// The directory in which fio ran the same job file and left its logs.
+fn fio_logs(desk: &Desk, text: &str) -> Option<TempDir> {
+    if tool("fio", &["--version"]).is_none() {
+        skip("fio is not installed");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut fio = Command::new("fio");
+    fio.arg("--output=/dev/null").arg(desk.file(text)).current_dir(folder.path());
+    assert_eq!(done(fio.output().unwrap()).status, 0);
+    Some(folder)
 }
 
 #[test]
@@ -40,13 +54,7 @@ fn each_request_has_a_line_in_each_log_as_fio_writes_them() {
         offsets.sort_unstable();
         assert_eq!(offsets, (0..rows.len() as u64).collect::<Vec<_>>(), "{name}: each block once");
     }
-    if tool("fio", &["--version"]).is_none() {
-        return skip("fio is not installed");
-    }
-    let theirs = tempfile::tempdir().unwrap();
-    let mut fio = Command::new("fio");
-    fio.arg("--output=/dev/null").arg(desk.file(text)).current_dir(theirs.path());
-    assert_eq!(done(fio.output().unwrap()).status, 0);
+    let Some(theirs) = fio_logs(&desk, text) else { return };
     assert_eq!(ours, logs(theirs.path()));
     for name in &ours {
         let theirs = rows(&theirs.path().join(name));
@@ -107,13 +115,7 @@ fn a_histogram_log_has_fios_columns_and_each_request_once() {
     }
     let windows: Vec<u64> = ours.iter().map(|row| row[0]).collect();
     assert!(windows.is_sorted() && (8..=12).contains(&windows.len()), "{windows:?}");
-    if tool("fio", &["--version"]).is_none() {
-        return skip("fio is not installed");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let mut fio = Command::new("fio");
-    fio.arg("--output=/dev/null").arg(desk.file(text)).current_dir(folder.path());
-    assert_eq!(done(fio.output().unwrap()).status, 0);
+    let Some(folder) = fio_logs(&desk, text) else { return };
     let theirs = rows(&folder.path().join("h_clat_hist.1.log"));
     let shape = |rows: &[Vec<u64>]| (rows[0].len(), rows[0][2]);
     assert_eq!(shape(&ours), shape(&theirs));

@@ -2,7 +2,7 @@
 //! (`dedupe_percentage`).
 //!
 //! Data are named by the seed of the clone that is the first to write them and a number of its own,
-//! from which they are drawn anew whenever they come again.
+//! from which they are generated again each time they repeat.
 
 use crate::job::{Dedupe, Repeats};
 use rand_core::SeedableRng;
@@ -58,7 +58,7 @@ mod tests {
     use rand_core::RngCore;
     use std::collections::HashSet;
 
-    /// What each of so many writes holds, of clones with these seeds.
+    /// What each of the first `writes` writes of clones with these seeds holds.
     fn data(rule: Dedupe, seeds: &[u64], writes: usize) -> Vec<Vec<u64>> {
         let one = |seed: &u64| {
             let mut repeated = Repeated::new(rule, *seed, seeds);

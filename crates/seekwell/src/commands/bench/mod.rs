@@ -16,7 +16,7 @@ use seekwell_run::bench::{BenchOptions, Question, bench};
 use seekwell_run::is_modelled;
 use seekwell_run::suite::{SuiteOptions, announce, suite};
 use seekwell_runs::{LimitOutcome, RunKind, Study};
-use seekwell_suites::{Level, Settings, SuiteError, find};
+use seekwell_suites::{Level, SuiteError, find};
 use std::path::Path;
 
 pub fn run(args: &Bench, context: &Context) -> Ended {
@@ -76,7 +76,7 @@ fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     // Parameters of machines have dots, tunables have none.
     let of_machine = |(key, _): &(String, String)| is_modelled(on) && key.contains('.');
     let (set, tunables): (Vec<_>, Vec<_>) = args.set.iter().cloned().partition(of_machine);
-    let settings = Settings::new(found, level, &tunables)?;
+    let settings = found.settings(level, &tunables)?;
     format::check(&args.results, Some(found.name), context)?;
     let (repeats, seed) = (args.repeats, args.seed);
     let options = SuiteOptions { suite: found, settings, set: &set, target: on, repeats, seed };

@@ -8,7 +8,7 @@ use seekwell_report::wrap;
 use seekwell_run::is_modelled;
 use seekwell_run::suite::{Announced, SuiteOptions};
 use seekwell_suites::load::Load;
-use seekwell_suites::{Level, Settings, Suite, Tunable, suites};
+use seekwell_suites::{Level, Suite, Tunable, suites};
 use serde_json::{Value, json};
 
 pub fn list(full: bool, context: &Context) -> Result<Exit, CommandError> {
@@ -84,7 +84,7 @@ pub fn announced(options: &SuiteOptions<'_>, steps: &[Announced]) -> String {
 
 /// Names of the steps that a modelled machine can play.
 fn modelled(suite: &Suite) -> Vec<String> {
-    let settings = Settings::new(suite, Level::Full, &[]).ok();
+    let settings = suite.settings(Level::Full, &[]).ok();
     let steps = settings.map_or_else(Vec::new, |settings| (suite.steps)(&settings));
     let played = steps.into_iter().filter(|s| !matches!(s.load, Load::None { .. }));
     played.map(|step| step.name).collect()
