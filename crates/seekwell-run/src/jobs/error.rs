@@ -79,7 +79,8 @@ pub enum Fault {
     NoAtomicWrites { path: PathBuf },
     #[error(
         "with atomic=1, writes to {} have to be of one size, a power of two from {least} to {most} \
-         bytes, each at a multiple of it: bs is {found}, or offset or blockalign is not such a multiple",
+         bytes, each at a multiple of it: bs is {found}, or offset or blockalign is no \
+         such multiple",
         path.display()
     )]
     NotAtomic {
