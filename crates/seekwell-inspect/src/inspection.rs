@@ -67,6 +67,9 @@ impl Inspection {
 /// The machine and its kernel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
+    /// The name it calls itself by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Fact<String>>,
     /// `uname -r`.
     pub kernel: Option<Fact<String>>,
     pub cpu_model: Option<Fact<String>>,
@@ -84,6 +87,13 @@ pub struct Host {
     /// What it was told at boot, and how it writes back dirty memory.
     #[serde(default, skip_serializing_if = "VmFacts::is_empty")]
     pub vm: VmFacts,
+}
+
+impl Host {
+    /// Its name, or `unknown`.
+    pub fn label(&self) -> &str {
+        self.name.as_ref().map_or("unknown", |name| &name.value)
+    }
 }
 
 /// A block device with all it stands on.
