@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// Disks of the machine that is made.
 const DISKS: usize = 100;
 
 /// What every inspection among several holds once.

@@ -20,7 +20,6 @@ pub fn need_root() -> Result<(), Failure> {
     if rustix::process::geteuid().is_root() { Ok(()) } else { Err("needs root".into()) }
 }
 
-/// A loop device.
 pub struct Loop {
     pub node: PathBuf,
     pub backing: PathBuf,
@@ -81,7 +80,6 @@ impl Loop {
         self.node.to_str().unwrap_or_default()
     }
 
-    /// Its folder in sysfs.
     pub fn sysfs(&self) -> PathBuf {
         Path::new("/sys/block").join(self.node.file_name().unwrap_or_default())
     }

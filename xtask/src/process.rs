@@ -8,7 +8,6 @@ pub fn output(command: &mut Command) -> Result<Vec<u8>, Failure> {
     output_of(command, &[0])
 }
 
-/// What a command prints that must end with one of these statuses.
 pub fn output_of(command: &mut Command, statuses: &[i32]) -> Result<Vec<u8>, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output =

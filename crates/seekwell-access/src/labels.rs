@@ -54,9 +54,7 @@ pub struct UnknownData {
     pub offset_bytes: u64,
     /// What that sector begins with.
     pub begins: [u8; 16],
-    /// How much of it there is, in bytes.
     pub unknown_bytes: u64,
-    /// How much was looked at, in bytes.
     pub looked_at_bytes: u64,
     pub fingerprint: Fingerprint,
 }

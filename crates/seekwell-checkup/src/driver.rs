@@ -37,7 +37,6 @@ pub trait Executor {
     }
 }
 
-/// What one execution gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
     pub measurement: Measurement,

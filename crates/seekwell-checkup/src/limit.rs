@@ -157,7 +157,6 @@ pub enum Step {
     Done(LimitOutcome),
 }
 
-/// A search in progress.
 #[derive(Debug, Clone)]
 pub struct Search {
     lowest: f64,

@@ -103,7 +103,6 @@ pub enum PlanMedium {
     Modelled,
 }
 
-/// What a plan is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanInputs {
     /// What the data lie in.
@@ -147,7 +146,6 @@ pub struct Rise {
     pub factor: f64,
 }
 
-/// One phase of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseSpec {
     /// Stable name: `rand-read-4k-d32`.

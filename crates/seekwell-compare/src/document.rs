@@ -18,11 +18,9 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/compare/1";
 }
 
-/// One side in brief.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SideSummary {
     /// What people call it.
@@ -38,7 +36,6 @@ pub struct SideSummary {
     pub not_one_setup: Vec<String>,
 }
 
-/// One run in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Id, or file and line.
@@ -139,7 +136,6 @@ pub enum Conclusion {
     Undecided,
     /// One run each: a change, never a verdict.
     OneEach,
-    /// Too few runs for a verdict.
     TooFew,
     /// The numbers are not to be trusted.
     Invalid,
@@ -165,7 +161,6 @@ pub struct MetricComparison {
     pub group: String,
     /// The workload in words.
     pub group_title: String,
-    /// The metric's name.
     pub metric: String,
     /// The metric in words; empty where the workload has only one.
     pub title: String,
@@ -188,7 +183,6 @@ pub struct MetricComparison {
     pub p_adjusted: Option<f64>,
     /// Its part in the conclusion.
     pub role: Role,
-    /// The margin it was judged by.
     pub margin: Margin,
     /// What the data say by themselves, before any adjustment; `None` if nothing can be concluded.
     pub verdict: Option<Verdict>,

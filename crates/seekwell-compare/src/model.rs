@@ -14,7 +14,6 @@ pub enum SourceKind {
     /// fio's output, JSON or printed.
     Fio,
     Hdparm,
-    /// bonnie++'s CSV lines.
     BonnieCsv,
     /// A result file of the Phoronix Test Suite.
     PhoronixXml,
@@ -44,7 +43,6 @@ pub struct Side {
     pub runs: Vec<RunValues>,
 }
 
-/// One run of one or more workloads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunValues {
     /// The run's id, or the file and line it was read from.
@@ -133,7 +131,6 @@ impl Value {
     }
 }
 
-/// The unit of a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "text")]
 pub enum Unit {

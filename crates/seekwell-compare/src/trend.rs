@@ -41,7 +41,6 @@ pub struct Trend {
     pub title: String,
     pub unit: Unit,
     pub better: Better,
-    /// The label of the runs.
     pub label: Option<String>,
     pub target: String,
     /// The runs, oldest first.
@@ -54,7 +53,6 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/trend/1";
 }
 
@@ -72,7 +70,6 @@ pub struct Point {
     pub high: f64,
 }
 
-/// A change of the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// First run after it.

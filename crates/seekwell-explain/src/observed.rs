@@ -35,7 +35,6 @@ pub struct Observed<'a> {
 }
 
 impl<'a> Observed<'a> {
-    /// An inspection alone.
     pub fn new(inspection: &'a Inspection) -> Self {
         Self {
             inspection,
@@ -58,7 +57,6 @@ impl<'a> Observed<'a> {
         out
     }
 
-    /// A finding of each device.
     pub(crate) fn each(&self, rule: impl Fn(&'a Device) -> Option<Found>) -> Vec<Found> {
         self.devices().into_iter().filter_map(rule).collect()
     }

@@ -37,11 +37,9 @@ impl std::fmt::Debug for Rule {
     }
 }
 
-/// What changes a model.
 const ON_MODEL: &str = "on the model: --set KEY=VALUE with a key that the evidence names";
 
 impl Rule {
-    /// The findings of this rule, in the order of the devices.
     pub fn findings(&self, input: &Observed<'_>) -> Vec<Finding> {
         let found = match self.check {
             Check::Facts(find) if input.has_facts() => find(input),

@@ -14,7 +14,6 @@ pub enum Severity {
     Error,
 }
 
-/// One piece of evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// What was seen, in words with value and unit.

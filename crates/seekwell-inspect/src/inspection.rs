@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// Everything known of one target: the document `seekwell/inspect/1`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
-    /// `seekwell/inspect/1`.
     pub schema: String,
     pub target: String,
     /// The target with symbolic links resolved.
@@ -27,7 +26,6 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/inspect/1";
 
     /// Whether its device is known from printed text alone, which shows controllers and no disks.

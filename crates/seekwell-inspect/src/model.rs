@@ -10,7 +10,6 @@ pub struct Fact<T> {
 }
 
 impl<T> Fact<T> {
-    /// A value with its origin.
     pub fn new(value: T, from: impl Into<String>) -> Self {
         Self { value, from: from.into() }
     }
@@ -27,7 +26,6 @@ pub struct Missing {
     pub reason: String,
 }
 
-/// What kind of thing a target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -59,7 +57,6 @@ pub struct Filesystem {
     pub inodes_available: Option<Fact<u64>>,
 }
 
-/// What kind of block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {

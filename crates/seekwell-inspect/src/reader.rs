@@ -138,7 +138,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A path as text.
 pub(crate) fn show(path: &Path) -> String {
     path.display().to_string()
 }

@@ -135,7 +135,6 @@ fn differences(a: &ArmSpec, b: &ArmSpec) -> Vec<Setup> {
     differ.map(|(what, a, b)| Setup { what, a, b, matters: true }).collect()
 }
 
-/// A metric in words.
 fn title(document: &Document, metric: &str) -> String {
     let workload = document.a.options.workload(u64::MAX, true, 0);
     seekwell_compare::metric_title(metric, &workload.into()).unwrap_or_else(|| clean(metric))

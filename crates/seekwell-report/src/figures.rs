@@ -33,9 +33,7 @@ pub struct Figure {
     /// Lowest and highest repeat, where they are written differently; of commits what one takes.
     pub range: Option<String>,
     pub repeats: u32,
-    /// The phase's name.
     pub phase: String,
-    /// The depth it was measured at.
     pub depth: u32,
 }
 
@@ -46,7 +44,6 @@ impl Figure {
     }
 }
 
-/// The figures of a run, those that were measured.
 pub fn figures(document: &RunDocument) -> Vec<Figure> {
     let phases: Vec<&Phase> = document.phases.iter().filter(|p| p.skipped.is_none()).collect();
     let mut out = Vec::new();

@@ -19,7 +19,6 @@ pub(crate) const BESIDE_HDPARM: &str = "hdparm prints MiB/s as MB/sec, figures 4
 /// One operation of one phase. All text is clean; what was not measured is `—`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// The phase's name.
     pub phase: String,
     /// The phase in words.
     pub title: String,

@@ -75,7 +75,6 @@ pub(crate) struct Effect {
     pub a: String,
     pub b: String,
     pub change: String,
-    /// The verdict in a word.
     pub word: String,
     /// `better`, `worse`, `same` or `open`.
     pub tone: &'static str,
@@ -114,14 +113,12 @@ pub(crate) struct Point {
     pub started: String,
 }
 
-/// The changes of blocks.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Blocks {
     /// The order of each, and its change in percent.
     pub each: Vec<(String, Option<f64>)>,
     /// The 95 % interval of the whole, in percent.
     pub interval: Option<(f64, f64)>,
-    /// The margin, in percent.
     pub margin: (f64, f64),
 }
 
@@ -136,7 +133,6 @@ pub(crate) struct Shape {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ShapeLine {
     pub label: String,
-    /// One for each repeat of each run.
     pub repeats: Vec<Vec<(u32, u64)>>,
 }
 

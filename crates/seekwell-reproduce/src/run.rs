@@ -109,7 +109,6 @@ impl Reproduced {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     pub rows: usize,
-    /// How many of them are near.
     pub near: usize,
 }
 
@@ -117,13 +116,9 @@ pub struct Count {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     pub rows: usize,
-    /// [`Basis::Predicted`].
     pub predicted: Count,
-    /// [`Basis::CarriedOver`].
     pub carried_over: Count,
-    /// [`Basis::Fitted`].
     pub fitted: Count,
-    /// [`Basis::NotModelled`].
     pub not_modelled: usize,
     /// Neighbouring configurations whose published figures differ, not fitted at both ends.
     pub effects: usize,
@@ -267,7 +262,6 @@ fn fitted(model: &Model, id: &str) -> Vec<String> {
     on.map(|parameter| parameter.key.clone()).collect()
 }
 
-/// A row's modelled figure.
 fn figure(
     row: &Row,
     models: &BTreeMap<&'static str, Model>,
@@ -288,7 +282,6 @@ fn figure(
     })
 }
 
-/// What all of `rows` amount to.
 pub fn summary(rows: &[Reproduced]) -> Summary {
     let mut sum = Summary { rows: rows.len(), ..Summary::default() };
     for row in rows {

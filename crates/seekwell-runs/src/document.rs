@@ -14,15 +14,11 @@ use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The command that made a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunKind {
-    /// `seekwell checkup`.
     Checkup,
-    /// `seekwell bench`.
     Bench,
-    /// `seekwell replay`.
     Replay,
 }
 
@@ -153,7 +149,6 @@ pub struct RunDocument {
 }
 
 impl RunDocument {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/run/1";
     /// The id of a run that was not kept (`--no-keep`).
     pub const NOT_KEPT: &str = "not-kept";
@@ -187,7 +182,6 @@ impl RunDocument {
         }
     }
 
-    /// The phase of this name, if it was run.
     pub fn phase(&self, name: &str) -> Option<&Phase> {
         self.phases.iter().find(|p| p.name == name)
     }
@@ -303,7 +297,6 @@ pub struct Repeat {
     pub failed: u64,
     /// Per operation that occurred: `read`, `write`, `flush`, `discard`.
     pub ops: BTreeMap<String, OpSummary>,
-    /// CPU time in user mode.
     pub cpu_user_ns: Nanos,
     /// CPU time in the kernel.
     pub cpu_system_ns: Nanos,
@@ -373,9 +366,7 @@ impl Repeat {
 pub struct OpSummary {
     pub requests: u64,
     pub bytes: u64,
-    /// Requests a second.
     pub requests_per_s: f64,
-    /// Bytes a second.
     pub rate_bytes_per_s: f64,
     /// Service time: submit to complete.
     pub latency: Latency,
@@ -403,7 +394,6 @@ pub struct Detail {
 /// Histograms and series of one repeat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepeatDetail {
-    /// The phase's name.
     pub phase: String,
     /// The repeat's number in it, from 0.
     pub repeat: u32,

@@ -61,7 +61,6 @@ impl<'de> Deserialize<'de> for Skipped {
 pub enum Invalid {
     /// The device vanished; the sentence says how.
     DeviceGone(String),
-    /// It came before the rounds that were steady.
     BeforeSteady,
     /// It was too short for a rate; the sentence says how short.
     TooShort(String),
@@ -77,7 +76,6 @@ impl Invalid {
         })
     }
 
-    /// Less than the `needed` time was measured.
     pub fn too_short(measured: impl fmt::Display, needed: impl fmt::Display) -> Self {
         Self::TooShort(format!("{TOO_SHORT}{measured} measured, {needed} needed for a rate"))
     }

@@ -26,7 +26,6 @@ pub struct Sweep {
 /// One combination of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// The phase that measured it.
     pub phase: String,
     /// The value of each key, as typed on the command line.
     pub values: Vec<String>,
@@ -37,7 +36,6 @@ pub struct Point {
 pub struct Limit {
     /// What is bounded: `mean`, `p50`, `p90`, `p99`, `p99_9`, `p99_99`, each of the response time.
     pub metric: String,
-    /// The bound, in nanoseconds.
     pub bound_ns: u64,
     /// The phase that measured the closed loop: the highest rate there is.
     pub closed_phase: String,
@@ -52,7 +50,6 @@ pub struct Limit {
 /// One rate that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// The phase that measured it.
     pub phase: String,
     /// Requests that were wanted a second, of all threads.
     pub requests_per_s: f64,

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Work {
-    /// Requests drawn from a workload.
     Drawn(Workload),
     /// Requests of a trace.
     Replayed(Replay),
@@ -22,7 +21,6 @@ pub enum Work {
 }
 
 impl Work {
-    /// The workload, where requests were drawn from one.
     pub const fn drawn(&self) -> Option<&Workload> {
         match self {
             Self::Drawn(workload) => Some(workload),
@@ -73,7 +71,6 @@ impl ReplayMode {
 pub struct Replay {
     /// Name of the trace's file.
     pub trace: String,
-    /// The format it was read from.
     pub format: String,
     /// Whether nothing is known to be missing from it.
     pub complete: bool,
@@ -169,7 +166,6 @@ pub struct SuiteStep {
 pub struct JobWork {
     /// The jobs' names, in the order of the file; more than one under `group_reporting`.
     pub jobs: Vec<String>,
-    /// Name of the job file.
     pub job_file: String,
     /// Number of the reporting group, from 0: `stonewall` and `new_group` begin one.
     pub group: u32,
@@ -189,7 +185,6 @@ pub struct JobWork {
     pub warnings: Vec<String>,
 }
 
-/// One file or device that jobs used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobFile {
     /// Its path, as the job named it.

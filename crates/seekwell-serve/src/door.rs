@@ -63,7 +63,6 @@ impl Door {
     }
 }
 
-/// The tokens of a request.
 fn given(request: &Request) -> impl Iterator<Item = &str> {
     let query = request.query.split('&').filter_map(|part| part.strip_prefix("token="));
     let header = request.authorization.as_deref().and_then(|text| {

@@ -14,10 +14,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// First step of a step's time series.
 const SERIES_STEP: Nanos = Nanos::from_millis(50);
 
-/// One step of a suite.
 pub struct Step {
     /// Stable: `sequential-create`.
     pub name: String,
@@ -54,7 +52,6 @@ impl Step {
     }
 }
 
-/// The work of a step.
 pub type Run = Box<dyn FnMut(&Stage<'_>) -> Result<StepResult, SuiteError>>;
 
 /// What a step is given.
@@ -156,7 +153,6 @@ impl Meter {
         self.clock.now().since(self.began)
     }
 
-    /// Ends measuring.
     pub fn end(&self) -> StepResult {
         let elapsed = self.elapsed();
         let (user, system) = process_cpu();
@@ -170,7 +166,6 @@ impl Meter {
     }
 }
 
-/// What a step gave.
 #[derive(Debug, Clone)]
 pub struct StepResult {
     /// Time, CPU time, and the requests it made, where it made requests.

@@ -86,7 +86,6 @@ impl Settings {
         self.word(name).parse().expect("checked when it was set")
     }
 
-    /// A word or text.
     pub fn word(&self, name: &str) -> &str {
         self.values.get(name).expect("a tunable of this suite")
     }

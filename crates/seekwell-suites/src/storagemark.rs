@@ -61,7 +61,6 @@ pub static SUITE: Suite = Suite {
     steps,
 };
 
-/// The smallest target.
 const SMALLEST: u64 = 16 << 20;
 /// The file is written in pieces of this size.
 const CHUNK: usize = 2 << 20;

@@ -108,7 +108,6 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// `len` bytes.
     pub fn new(len: usize) -> Self {
         let bytes = vec![0; len + ALIGN];
         let from = bytes.as_ptr().align_offset(ALIGN);

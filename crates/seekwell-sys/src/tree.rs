@@ -13,7 +13,6 @@ const MAX_LINKS: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
     Dir,
-    /// A file with its content.
     File(Vec<u8>),
     /// A symbolic link with its target as written.
     Link(PathBuf),

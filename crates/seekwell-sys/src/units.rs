@@ -346,7 +346,6 @@ pub fn byte_prefix(unit: &str) -> Option<(u32, bool)> {
     }
 }
 
-/// Nanoseconds in a unit of time.
 pub fn time_unit(unit: &str) -> Option<u64> {
     const SECOND: u64 = 1_000_000_000;
     Some(match unit.to_ascii_lowercase().as_str() {

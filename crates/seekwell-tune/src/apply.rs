@@ -120,7 +120,6 @@ impl RestoreOutcome {
         self.left.is_empty()
     }
 
-    /// The keys that are not as they were.
     pub fn left_keys(&self) -> Vec<String> {
         self.left.iter().map(|l| l.key.clone()).collect()
     }

@@ -90,7 +90,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reads both.
     pub fn read(view: &dyn View) -> Self {
         let text = |path: &str| view.text(Path::new(path)).unwrap_or_default();
         Self {
@@ -195,7 +194,6 @@ impl Disk {
         })
     }
 
-    /// The node of the disk, `/dev/sda`.
     pub fn node(&self) -> PathBuf {
         Path::new("/dev").join(self.identity.name.replace('!', "/"))
     }

@@ -87,7 +87,6 @@ pub enum Damage {
 /// Everything needed to roll back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
-    /// [`VERSION`].
     pub version: u32,
     pub machine: Machine,
     pub disk: Identity,
@@ -133,7 +132,6 @@ pub enum JournalEntry {
     Kept,
     /// About to write this rule.
     Persisting {
-        /// The rule's file.
         rule: PathBuf,
     },
     /// About to put everything back.
@@ -150,7 +148,6 @@ pub enum JournalEntry {
     },
 }
 
-/// The phase of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -202,7 +199,6 @@ impl Begin {
     }
 }
 
-/// What a journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalState {
     /// Its first line.
@@ -277,7 +273,6 @@ impl JournalState {
         })
     }
 
-    /// The rule that was written for it.
     pub fn rule(&self) -> Option<&Path> {
         self.entries.iter().rev().find_map(|e| match e {
             JournalEntry::Persisting { rule } => Some(rule.as_path()),
@@ -389,7 +384,6 @@ impl TrialFiles {
         self.dir.join(format!("{}.journal", self.stem))
     }
 
-    /// The guard's socket.
     pub fn socket(&self) -> PathBuf {
         self.dir.join(format!("{}.sock", self.stem))
     }
@@ -448,7 +442,6 @@ impl TrialFiles {
         }
     }
 
-    /// Whether this is the disk's lock file.
     pub fn is_lock(&self, file: impl std::os::fd::AsFd) -> bool {
         let path = self.dir.join(format!("{}.lock", self.stem));
         match (rustix::fs::fstat(file), rustix::fs::stat(&path)) {

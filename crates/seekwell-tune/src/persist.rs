@@ -37,15 +37,12 @@ pub enum PersistError {
     /// Nothing about the disk stays the same over a reboot.
     #[error("{disk} has neither serial number nor WWN, so no rule could know it again")]
     NoIdentity {
-        /// The disk.
         disk: String,
     },
     /// A setting that is not for rules.
     #[error("{key} cannot be made to survive a reboot by a rule: {why}")]
     NotForRules {
-        /// Its key.
         key: String,
-        /// Why.
         why: &'static str,
     },
     /// A value that cannot stand in a rule.
@@ -53,7 +50,6 @@ pub enum PersistError {
     Quoting {
         /// What it is.
         what: &'static str,
-        /// The value.
         value: String,
     },
     /// A file of this name is not this program's.
@@ -83,7 +79,6 @@ pub enum PersistError {
 pub struct Rule {
     /// Its file.
     pub path: PathBuf,
-    /// Its text.
     pub text: String,
     /// Rules and daemons that set the same.
     pub conflicts: Vec<Other>,
@@ -96,7 +91,6 @@ pub enum Verified {
     Yes,
     /// It could not be.
     No {
-        /// Why.
         why: String,
     },
 }

@@ -72,7 +72,6 @@ pub struct Advice {
 }
 
 impl Plan {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/tune-plan/1";
 }
 

@@ -81,7 +81,6 @@ pub struct Undone {
     pub notes: Vec<String>,
 }
 
-/// One trial as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialStatus {
     pub disk: Identity,

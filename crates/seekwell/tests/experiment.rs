@@ -44,13 +44,11 @@ fn short(home: &Path, args: &[&str]) -> Ran {
     ran
 }
 
-/// The experiments that are kept.
 fn ids(home: &Path) -> Vec<String> {
     let dir = home.join("experiments");
     names(&dir).into_iter().filter(|n| n.contains("-experiment-")).collect()
 }
 
-/// The one experiment that is kept.
 fn kept(home: &Path) -> PathBuf {
     let ids = ids(home);
     assert_eq!(ids.len(), 1, "{ids:?}");
@@ -191,7 +189,6 @@ fn interrupted_and_resumed() -> i32 {
     ran.status
 }
 
-/// The scheduler that is in use.
 fn scheduler(disk: &Loop) -> String {
     let name = disk.device.trim_start_matches("/dev/");
     let text = std::fs::read_to_string(format!("/sys/block/{name}/queue/scheduler")).unwrap();

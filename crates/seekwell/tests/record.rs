@@ -70,7 +70,6 @@ impl Scene {
     }
 }
 
-/// A file of a device's queue.
 fn queue_of(device: &str, name: &str) -> PathBuf {
     PathBuf::from(format!("/sys/block/{}/queue/{name}", device.trim_start_matches("/dev/")))
 }

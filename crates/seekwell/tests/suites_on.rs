@@ -162,7 +162,6 @@ fn what_a_suite_will_do_on_a_model_is_shown_with_its_real_time() {
     assert!(real.out.contains("takes 5 s"), "{}", real.out);
 }
 
-/// How many writes a device has counted.
 fn writes(device: &str) -> String {
     let name = device.trim_start_matches("/dev/");
     let counted = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();

@@ -194,7 +194,6 @@ fn of_fio(json: &Value, used: &Used) -> Result<Sample, Failure> {
     })
 }
 
-/// Runs a command to its end: its stdout, and what it used.
 fn finish(command: Command) -> Result<(Vec<u8>, Used), Failure> {
     finish_fed(command, |_| Ok(()))
 }

@@ -16,7 +16,6 @@ pub enum Board {
     Microvm,
 }
 
-/// A disk of the guest.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disk {
@@ -90,7 +89,6 @@ pub enum On {
 pub enum Content {
     #[default]
     Blank,
-    /// An ext4 file system on the whole disk.
     Ext4,
     /// A partition table with one partition from 1 MiB on, holding an ext4 file system.
     PartitionExt4,
@@ -130,7 +128,6 @@ impl Fault {
     }
 }
 
-/// The names of the disks in the monitor.
 pub fn names(disks: &[Disk]) -> Vec<String> {
     let named = |(i, d): (usize, &Disk)| d.name.clone().unwrap_or_else(|| format!("disk{i}"));
     disks.iter().enumerate().map(named).collect()

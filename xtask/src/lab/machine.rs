@@ -29,7 +29,6 @@ pub struct Ran {
     pub status: i32,
     pub out: String,
     pub err: String,
-    /// The power was cut in the middle of it: there is no status and no output.
     pub power_cut: bool,
 }
 

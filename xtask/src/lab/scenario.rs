@@ -95,7 +95,6 @@ pub enum Tool {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Its name in the log.
     pub name: String,
     /// Before all else, the power is cut (where it is still on) and a machine is started with the
     /// same disks: `same` is the first, others are in `boots`.
@@ -112,7 +111,6 @@ pub struct Step {
     /// Part of the state the scenario is about, so it also goes before a command given by hand.
     #[serde(default)]
     pub setup: bool,
-    /// The exit status it must have.
     #[serde(default)]
     pub exit: i32,
     /// Words standard output must have.
@@ -160,7 +158,6 @@ pub enum Condition {
     Length(usize),
 }
 
-/// Where the scenario files are.
 pub fn folder() -> PathBuf {
     root().join("lab/scenarios")
 }

@@ -20,7 +20,6 @@ pub const WARM: u64 = 1_600_000_000;
 const FOLDERS: u32 = 25;
 /// mod_rewrite reads no further in a line of a map.
 const LINE: usize = 1000;
-/// Largest picture.
 const LARGEST: f64 = 1e6;
 
 /// Evenly spread numbers, the same in every run (xorshift).

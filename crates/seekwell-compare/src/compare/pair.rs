@@ -12,7 +12,6 @@ pub struct Pair {
     pub b: String,
 }
 
-/// The result of pairing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Paired {
     /// In the order of A.

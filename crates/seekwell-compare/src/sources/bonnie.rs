@@ -19,7 +19,6 @@ pub const MAX_LINES: usize = 10_000;
 
 /// Fields of the formats 1.96 and 1.97.
 const FIELDS: usize = 48;
-/// Fields of format 1.98.
 const FIELDS_1_98: usize = 50;
 
 /// A test: name, title, family, class, fields of its rate and its CPU share.

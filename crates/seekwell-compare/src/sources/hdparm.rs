@@ -19,7 +19,6 @@ const TIMINGS: [(&str, &str, &str, bool); 4] = [
     ("Timing O_DIRECT disk reads:", "device", "device reads (-t)", true),
 ];
 
-/// Whether this line is a timing.
 pub(crate) fn is_timing(line: &str) -> bool {
     TIMINGS.iter().any(|(start, ..)| line.trim_start().starts_with(start))
 }

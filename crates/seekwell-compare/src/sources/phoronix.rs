@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 
 /// The deepest nesting read; the format has five levels.
 pub const MAX_DEPTH: usize = 32;
-/// The most systems.
 pub const MAX_SYSTEMS: usize = 256;
 /// The most tests, and the most entries over all of them.
 pub const MAX_ENTRIES: usize = 20_000;
@@ -127,7 +126,6 @@ fn parse(text: &str) -> Result<File, FormatError> {
     }
 }
 
-/// The names of the elements below the root, where the root is the right one.
 fn below_root(path: &[String]) -> Option<Vec<&str>> {
     match path.first().map(String::as_str) {
         Some("PhoronixTestSuite") => Some(path[1..].iter().map(String::as_str).collect()),

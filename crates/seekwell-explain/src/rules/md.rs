@@ -188,7 +188,6 @@ fn small_stripe_cache(input: &Observed<'_>) -> Vec<Found> {
     })
 }
 
-/// The disks below a device.
 fn disks<'d>(device: &'d Device, out: &mut Vec<&'d Device>) {
     match device.below.is_empty() {
         true => out.push(device),

@@ -97,7 +97,6 @@ impl Machine {
         self.earlier = Some(self.inspection.clone());
     }
 
-    /// Puts the disk on a parallel cable.
     pub(crate) fn parallel(&mut self, udma: Option<u8>, cable_80: bool) {
         self.ata().link_speed = None;
         self.ata().ahci = None;

@@ -27,7 +27,6 @@ pub struct AtaFacts {
     pub class: Option<Fact<String>>,
     /// The transfer mode in use, `XFER_UDMA_6`.
     pub transfer_mode: Option<Fact<String>>,
-    /// The programmed-I/O mode.
     pub pio_mode: Option<Fact<String>>,
     /// The DMA mode; `None` when DMA is off.
     pub dma_mode: Option<Fact<String>>,

@@ -19,7 +19,6 @@ pub enum AtaErrorClass {
     Media,
     /// The cable or link: CRC errors and worse.
     Bus,
-    /// The controller's own bus.
     HostBus,
     System,
     /// A wrong command.

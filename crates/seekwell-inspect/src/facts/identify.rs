@@ -54,9 +54,7 @@ pub struct IdentifyData {
     pub trim_read: (bool, bool),
     /// Zone model: 0 none, 1 host-aware, 2 managed by the drive.
     pub zoned: u8,
-    /// Bytes of a logical sector.
     pub logical_bytes: u64,
-    /// Bytes of a physical sector.
     pub physical_bytes: u64,
     /// The offset of the first logical sector in its physical one, in logical sectors.
     pub alignment: u16,

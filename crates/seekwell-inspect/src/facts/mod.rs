@@ -66,7 +66,6 @@ pub struct Detail {
     pub nvme: Option<NvmeFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usb: Option<UsbFacts>,
-    /// The card or eMMC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mmc: Option<MmcFacts>,
     /// The PCI functions on the way, outermost first; the last is the controller.
@@ -107,7 +106,6 @@ impl Detail {
         *self == Self::default()
     }
 
-    /// The PCI function of the controller.
     pub fn controller(&self) -> Option<&PciFunction> {
         self.pci.last()
     }

@@ -9,7 +9,6 @@ use std::path::Path;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VmFacts {
-    /// The kernel's command line.
     pub command_line: Option<Fact<String>>,
     /// Dirty memory at which writers have to wait, in percent; 0 when bytes are set.
     pub dirty_ratio: Option<Fact<u64>>,

@@ -15,9 +15,7 @@ pub struct LogFacts {
     pub cpus: Option<u32>,
     /// AHCI controllers as they announced themselves.
     pub ahci: Vec<AhciBanner>,
-    /// ATA ports, in the order found.
     pub ports: Vec<AtaPort>,
-    /// ATA devices, in the order found.
     pub devices: Vec<AtaDevice>,
     /// Hardware queues of NVMe controllers and virtio disks.
     pub queues: Vec<Queues>,
@@ -41,7 +39,6 @@ pub struct AhciBanner {
     pub flags: Vec<String>,
 }
 
-/// A port of an ATA controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtaPort {
     /// The kernel's name: `ata1`.
@@ -86,7 +83,6 @@ impl Link {
     }
 }
 
-/// A device on an ATA port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtaDevice {
     /// The kernel's name: `ata1.00`.

@@ -65,7 +65,6 @@ pub enum MappedBy {
     Unknown,
 }
 
-/// What a device was left in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum DeviceState {

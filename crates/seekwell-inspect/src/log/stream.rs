@@ -109,7 +109,6 @@ impl Collector {
         self.flush();
     }
 
-    /// The log lost lines while it was read.
     pub(crate) fn lost_lines(&mut self) {
         self.lost = true;
     }

@@ -22,7 +22,6 @@ pub trait Passthrough {
     fn send(&mut self, cdb: [u8; 16], data: &mut [u8]) -> Result<Reply, ProbeError>;
 }
 
-/// A probe that could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeError {
     #[error("cannot open {path} for probing: {}", std::io::Error::from_raw_os_error(*errno))]

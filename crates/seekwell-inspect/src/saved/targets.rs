@@ -8,7 +8,6 @@ use seekwell_sys::{Bundle, DevId, classify};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The header's field with one target.
 pub(super) const FIELD: &str = "target";
 
 /// Why a snapshot does not hold a target.

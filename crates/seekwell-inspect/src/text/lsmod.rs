@@ -3,11 +3,9 @@
 /// The most modules kept.
 const MOST: usize = 4096;
 
-/// A loaded module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     pub name: String,
-    /// Its size in bytes.
     pub size: u64,
     /// The modules that use it.
     pub used_by: Vec<String>,

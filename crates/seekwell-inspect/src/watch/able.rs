@@ -29,7 +29,6 @@ pub struct HotPlug {
     pub ports: Vec<HotPlugPort>,
 }
 
-/// One port of a controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HotPlugPort {
     /// The kernel's name: `ata2`, `usb1-port3`.

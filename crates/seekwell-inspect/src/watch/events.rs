@@ -34,13 +34,11 @@ pub enum EventKind {
     Lost,
 }
 
-/// Where events come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventSource {
     /// The kernel's announcements of devices.
     Devices,
-    /// The kernel's log.
     Log,
 }
 

@@ -10,7 +10,6 @@ const READ_EXPIRE: Nanos = Nanos::from_millis(500);
 const WRITE_EXPIRE: Nanos = Nanos::from_millis(5_000);
 /// Batches of reads that may pass waiting writes.
 const WRITES_STARVED: u32 = 2;
-/// Requests in a batch.
 const FIFO_BATCH: u32 = 16;
 
 /// Address, then order of arrival.
@@ -27,7 +26,6 @@ struct Side {
 }
 
 impl Side {
-    /// The oldest that waits.
     fn oldest(&mut self) -> Option<(Nanos, Key)> {
         while let Some(entry) = self.fifo.front() {
             if self.sorted.contains_key(&entry.1) {

@@ -12,7 +12,6 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::collections::HashMap;
 
-/// Bytes of a sector.
 const SECTOR: u64 = 512;
 /// The most sectors that there are copies of.
 const MOST_SECTORS: u64 = 1 << 30;
@@ -45,7 +44,6 @@ enum Purpose {
     Read { command: Command, copied: bool },
     /// A write, which the copy has after it where that is large enough.
     Write { command: Command, copied: bool },
-    /// To copy what was read.
     Copy,
     /// To take to the drive what was written.
     Through,
@@ -55,7 +53,6 @@ enum Purpose {
     Return,
 }
 
-/// One bit for each sector.
 #[derive(Debug)]
 struct Bits(Vec<u64>);
 

@@ -20,7 +20,6 @@ pub(super) struct Model {
 
 type Open<'o> = &'o mut dyn FnMut(&str) -> std::io::Result<String>;
 
-/// Reads a `dm_disk` block.
 pub(super) fn read(
     block: &Block,
     open: Open<'_>,

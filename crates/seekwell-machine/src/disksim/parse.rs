@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 /// The deepest nesting of blocks, lists and files.
 const MAX_DEPTH: u32 = 32;
-/// The most bytes of all files.
 const MAX_BYTES: u64 = 256 << 20;
 /// The most names that all ranges stand for.
 const MAX_RANGE: u64 = 65_536;

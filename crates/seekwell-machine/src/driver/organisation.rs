@@ -46,7 +46,6 @@ pub struct Access {
     parity: bool,
 }
 
-/// Bytes of a sector.
 const SECTOR: u64 = 512;
 /// Sectors that accesses of one request to one device may lie apart and become one, in DiskSim.
 const JOINED_GAP: u64 = 32;

@@ -151,7 +151,6 @@ trait Candidate {
     /// How long a phase is played on it.
     fn length(&self, observed: &Observed) -> Length;
 
-    /// The model as it is now.
     fn model(&self) -> Result<Model, DescribeError> {
         Model::read("fit.toml", &self.toml(Text::default()), &[], &Shelf::default())
     }

@@ -14,7 +14,6 @@ pub(super) struct Segment {
     used: u64,
 }
 
-/// What of a read is in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hit {
     /// Everything, in this segment.
@@ -25,7 +24,6 @@ pub(super) enum Hit {
     None,
 }
 
-/// All segments.
 #[derive(Debug)]
 pub(super) struct Segments {
     all: Vec<Segment>,

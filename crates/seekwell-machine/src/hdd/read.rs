@@ -6,7 +6,6 @@ use super::mechanics::{Access, Cursor, Mechanics, Stretch};
 use super::order::Waiting;
 use super::params::ReadAhead;
 
-/// Reading ahead into a segment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ahead {
     segment: usize,
@@ -65,7 +64,6 @@ impl Crossing {
 }
 
 impl Hdd {
-    /// Brings the segment being read ahead up to `now`.
     pub(super) fn read_ahead_until(&mut self, now: u64) {
         let Some(mut ahead) = self.ahead else { return };
         let access = Access { write: false, zero_latency: false };

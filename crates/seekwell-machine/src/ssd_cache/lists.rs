@@ -100,7 +100,6 @@ impl<const N: usize> Lists<N> {
         self.assert_counts();
     }
 
-    /// Each key is in one list.
     fn assert_counts(&self) {
         let listed: u32 = self.ends.iter().map(|ends| ends.len).sum();
         debug_assert_eq!(listed as usize, self.found.len(), "a key is in two lists or none");

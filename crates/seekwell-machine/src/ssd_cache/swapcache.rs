@@ -23,7 +23,6 @@ use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Bytes of a page.
 const PAGE: u64 = 4096;
 /// Pages written to the SSD by one command at most: 128 KiB.
 const CLUSTER: u32 = 32;

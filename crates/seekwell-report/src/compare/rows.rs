@@ -8,7 +8,6 @@ use seekwell_compare::{
 };
 use seekwell_io::units::three_digits;
 
-/// Which metrics are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     /// The ones a workload is about.
@@ -63,7 +62,6 @@ fn changed(metric: &MetricComparison) -> bool {
         && metric.change_percent.is_some_and(|percent| percent.abs() >= PERCENT)
 }
 
-/// A number with its unit.
 pub(super) fn value(value: f64, unit: &Unit) -> String {
     match unit {
         Unit::BytesPerSecond => format!("{} MB/s", rate(value)),

@@ -3,7 +3,6 @@
 use crate::text::columns;
 use crate::units::{iops, time};
 
-/// Rows of a plot.
 const ROWS: usize = 8;
 /// Values further apart than this factor are drawn on a log scale.
 const WIDE: f64 = 20.0;
@@ -35,7 +34,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// A value in words.
     fn write(self, value: f64) -> String {
         match self {
             _ if value == 0.0 => "0".to_owned(),

@@ -275,7 +275,6 @@ pub fn step() -> SuiteStep {
     }
 }
 
-/// A job of a job file.
 pub fn job() -> JobWork {
     JobWork {
         jobs: vec!["randwrite".into()],

@@ -21,7 +21,6 @@ use std::time::{Duration, Instant};
 
 /// How long is waited for the first blog.
 const NOTHING_YET: Duration = Duration::from_millis(10);
-/// Steps of the series.
 const STEP: Nanos = Nanos::from_millis(100);
 
 /// What a thread is.
@@ -30,7 +29,6 @@ pub enum Role {
     /// Makes blogs.
     Writer,
     Rewriter,
-    /// Adds comments.
     Commenter,
     Reader,
 }
@@ -39,7 +37,6 @@ pub enum Role {
 #[derive(Debug, Default)]
 pub struct Counters {
     pub blogs_written: AtomicU64,
-    /// Blogs that were read from end to end.
     pub blogs_read: AtomicU64,
     pub written: [AtomicU64; 3],
     pub read: [AtomicU64; 3],

@@ -219,7 +219,6 @@ impl Blocks {
         Ok(result)
     }
 
-    /// Block output.
     pub fn put_blocks(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.remove(stage.path);
         let (mut result, times) =
@@ -285,7 +284,6 @@ impl Blocks {
         Ok(result)
     }
 
-    /// Block input.
     pub fn get_blocks(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.forget(stage.path);
         let (mut result, times) =

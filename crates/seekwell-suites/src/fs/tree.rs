@@ -50,7 +50,6 @@ struct Entry {
     size: u64,
 }
 
-/// The trees of all copies.
 pub struct Trees {
     files: u64,
     sizes: (u64, u64),

@@ -73,7 +73,6 @@ pub enum Shape {
 
 /// Requests of a test on a fast disk; more tell nothing new.
 pub const ENOUGH: u64 = 1 << 16;
-/// Requests that write-back keeps outstanding.
 const WRITE_BACK: u32 = 8;
 /// What Linux 2.6 writes back of a file before it turns to another (`MAX_WRITEBACK_PAGES`,
 /// mm/page-writeback.c).
@@ -135,7 +134,6 @@ pub struct Played {
 }
 
 impl Played {
-    /// All of a trace.
     pub const fn whole(trace: &'static str, pace: Pace, counts: Counts) -> Self {
         Self { trace, requests: u64::MAX, pace, thinks: None, counts }
     }

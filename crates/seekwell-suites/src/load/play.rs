@@ -63,7 +63,6 @@ pub fn drawn(
     Ok(run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)?)
 }
 
-/// What a trace is played on.
 #[derive(Debug, Clone, Copy)]
 pub struct Medium {
     pub bytes: u64,
@@ -94,7 +93,6 @@ impl Medium {
 /// A shipped trace that has been looked through.
 pub struct Playing {
     trace: Shipped,
-    /// How many requests of it are played.
     pub requests: u64,
     survey: Survey,
 }

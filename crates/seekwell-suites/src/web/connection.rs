@@ -17,7 +17,6 @@ const MOST_HEADERS: usize = 64;
 
 /// What became of moving a connection on.
 pub(super) enum Event {
-    /// It waits for the server.
     Waits,
     /// Its page came whole.
     Whole {

@@ -12,7 +12,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Pages in one folder.
 const FOLDER: u32 = 500;
 
 /// What the pages are.
@@ -88,12 +87,10 @@ impl Tree {
         Ok(Self { root: root.to_path_buf(), handle, bytes })
     }
 
-    /// How many pages there are.
     pub fn pages(&self) -> u32 {
         self.bytes.len() as u32
     }
 
-    /// The size of a page.
     pub fn bytes(&self, page: u32) -> u64 {
         self.bytes[page as usize]
     }

@@ -140,7 +140,6 @@ impl Transport for Perf {
     }
 }
 
-/// Opens one event on one CPU.
 fn open(event: &Event, cpu: u16, counts_lost: bool) -> io::Result<std::fs::File> {
     let mut attr = sys::bindings::perf_event_attr::default();
     attr.type_ = sys::bindings::PERF_TYPE_TRACEPOINT;

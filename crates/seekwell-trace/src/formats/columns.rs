@@ -38,13 +38,11 @@ pub trait Table: 'static {
 /// A line of column names.
 #[derive(Clone, Copy)]
 pub enum Header {
-    /// There is none.
     None,
     /// Lines that begin like this are passed over.
     Optional(&'static [u8]),
     /// The first line is exactly this one.
     Required {
-        /// The line.
         line: &'static [u8],
         /// What is needed, for the error.
         expected: &'static str,
@@ -68,7 +66,6 @@ pub enum Time {
 /// The unit of an offset or a length.
 #[derive(Clone, Copy)]
 pub enum Unit {
-    /// Bytes.
     Bytes,
     /// Blocks of 512 bytes.
     Blocks,
@@ -123,7 +120,6 @@ pub enum Column {
     ReadBit,
     /// The first byte.
     Offset(Unit),
-    /// The length.
     Length(Unit),
     /// The name of the device, in quotes where it has to be.
     Device,
@@ -137,7 +133,6 @@ pub enum Column {
     Process,
     /// The name of the process, with any blanks in it, before this many more columns.
     ProcessBefore(usize),
-    /// The number of the CPU.
     Cpu,
     /// The errno.
     Error,
@@ -204,7 +199,6 @@ impl<T: Table> Rows<T> {
         }
     }
 
-    /// Whether a line is a header to pass over.
     #[inline(always)]
     fn is_header(&mut self, line: &[u8]) -> Result<bool, Wrong> {
         match T::HEADER {

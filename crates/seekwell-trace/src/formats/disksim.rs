@@ -42,7 +42,6 @@ impl Table for DiskSim {
     ];
 }
 
-/// The flag of a read.
 const READ_BIT: u64 = 1;
 
 /// Times count from the first request, and places are whole blocks.

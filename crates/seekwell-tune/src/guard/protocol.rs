@@ -9,7 +9,6 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// The longest line.
 const LONGEST: u64 = 1 << 20;
 
 /// A request to a guard.
@@ -26,7 +25,6 @@ pub enum Ask {
     Heartbeat,
 }
 
-/// A guard's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Reply {
@@ -65,7 +63,6 @@ pub enum Report {
     },
 }
 
-/// Sends one message.
 pub(super) fn send(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_string(what)?;
     line.push('\n');

@@ -25,9 +25,7 @@ impl fmt::Display for Switch {
 /// What one word asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// A setting by its key.
     Set { key: String, value: String },
-    /// A switch of `hdparm`.
     Classic(Switch),
 }
 

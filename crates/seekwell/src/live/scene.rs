@@ -7,7 +7,6 @@ use seekwell_report::units::iops;
 use seekwell_report::wrap;
 use std::time::{Duration, Instant};
 
-/// Rows of the strip.
 const ROWS: usize = 5;
 /// On a terminal of fewer lines the strip is left out.
 const LOW: usize = 14;
@@ -144,7 +143,6 @@ impl Scene {
         }
     }
 
-    /// The last second in words.
     fn last_second(&self, at: Instant) -> Option<String> {
         let silent = at.duration_since(self.progress);
         let now = self.now?;
@@ -161,7 +159,6 @@ impl Scene {
         time_left(Nanos(at.duration_since(self.begun).as_secs() * 1_000_000_000))
     }
 
-    /// Everything in one line.
     pub fn line(&self, at: Instant) -> String {
         let gone = self.gone(at);
         let left = self.done(at).1.map(|left| format!("{} left", time_left(left)));

@@ -130,7 +130,6 @@ impl Drop for Mounted {
     }
 }
 
-/// Waits until `ready` says so.
 pub fn wait_for(what: &str, limit: Duration, mut ready: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !ready() {
@@ -143,7 +142,6 @@ pub fn signal(child: &Child, name: &str) {
     tool("kill", &["-s", name, &child.id().to_string()]).expect("the child is alive");
 }
 
-/// Names in a directory.
 pub fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).unwrap();
     entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()

@@ -61,7 +61,6 @@ fn a_backlog_is_read_back_meanwhile_and_only_the_rest_after() {
     assert_eq!(phase(&document, "b")["repeats"][0]["values"]["verified_requests"], 256.0);
 }
 
-/// Runs one job on a loop device.
 fn on_device(home: &Path, disk: &Loop, options: &str, args: &[&str]) -> Ran {
     let file = home.join("v.fio");
     let text = format!(

@@ -57,7 +57,6 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// The kernels, in words.
     pub fn kernels(self) -> &'static str {
         match self {
             Self::Lab => "6.1.192 in the lab",
@@ -75,7 +74,6 @@ pub struct CatalogueEntry {
     /// `<…>` such as `<ata>`, `<dev>`, `<num>`. Compared from the start of the message; text
     /// behind the end is free.
     pub forms: &'static [(Level, &'static str)],
-    /// What it means, in a sentence.
     pub meaning: &'static str,
     pub remedy: &'static str,
     /// Which lines it can be one incident with.

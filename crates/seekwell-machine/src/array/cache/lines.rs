@@ -12,7 +12,6 @@ pub const MOST_SECTORS: u64 = 128;
 /// No line.
 const NONE: u32 = u32::MAX;
 
-/// One line of the memory.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     number: u64,

@@ -51,7 +51,6 @@ pub struct Cached<P> {
     destaging: u32,
     /// The line after the last one written below.
     cursor: u64,
-    /// Where the last read ended.
     read_end: u64,
     finished: Vec<Done>,
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// A line in memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     /// Of each sector, whether it is here.
@@ -35,7 +34,6 @@ pub(super) enum Room {
     Made,
     /// These ranges of sectors must be written first.
     After(Vec<(u64, u64)>),
-    /// All lines are in use.
     None,
 }
 

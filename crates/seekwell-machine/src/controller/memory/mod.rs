@@ -186,7 +186,6 @@ impl<P: Part> MemoryCache<P> {
         Some((from, to.min(most)))
     }
 
-    /// All that a job needs is here.
     fn end(&mut self, index: u32, job: Job, now: Nanos) {
         let span = Nanos((job.to - job.from) * self.params.sector_ns);
         let at = self.host.reserve(now, span) + span;

@@ -1,6 +1,5 @@
 //! One record as bytes.
 
-/// The format's name.
 pub(super) const NAME: &str = "blktrace";
 /// Upper three bytes of what each record begins with; the lowest is the version.
 pub(super) const MAGIC: u32 = 0x6561_7400;
