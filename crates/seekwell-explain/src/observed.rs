@@ -3,7 +3,6 @@
 use crate::found::Found;
 use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, is_honest, text, walk};
 use crate::words::evidence;
-use seekwell_inspect::facts::{AtaFacts, IdentifyData, ScsiFacts};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection, TargetKind};
 use seekwell_io::workload::{Pace, Pattern, Workload};
@@ -61,30 +60,6 @@ impl<'a> Observed<'a> {
         self.devices().into_iter().filter_map(rule).collect()
     }
 
-    /// A finding of each ATA disk on a libata port.
-    pub(crate) fn each_ata(
-        &self,
-        rule: impl Fn(&'a Device, &'a AtaFacts) -> Option<Found>,
-    ) -> Vec<Found> {
-        self.each(|d| rule(d, d.detail.ata.as_ref().filter(|a| !is_atapi(a))?))
-    }
-
-    /// A finding of each drive with IDENTIFY data, wherever it is attached.
-    pub(crate) fn each_drive(
-        &self,
-        rule: impl Fn(&'a Device, &'a Fact<IdentifyData>) -> Option<Found>,
-    ) -> Vec<Found> {
-        self.each(|d| rule(d, d.detail.identify.as_ref()?))
-    }
-
-    /// A finding of each SCSI disk.
-    pub(crate) fn each_scsi(
-        &self,
-        rule: impl Fn(&'a Device, &'a ScsiFacts) -> Option<Found>,
-    ) -> Vec<Found> {
-        self.each(|d| rule(d, d.detail.scsi.as_ref()?))
-    }
-
     /// The same device in the earlier inspection: same serial number, or same name where neither
     /// gives one.
     pub(crate) fn before(&self, device: &Device) -> Option<&'a Device> {
@@ -124,10 +99,6 @@ impl<'a> Observed<'a> {
         let word = line.value.split_whitespace().find(|w| w.starts_with(prefix))?;
         Some(Fact::new(word.to_owned(), line.from.clone()))
     }
-}
-
-fn is_atapi(ata: &AtaFacts) -> bool {
-    ata.class.as_ref().is_some_and(|c| c.value != "ata")
 }
 
 /// Depth, phase and rate of each point.

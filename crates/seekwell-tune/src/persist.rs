@@ -36,15 +36,10 @@ const STALE: Duration = Duration::from_secs(600);
 pub enum PersistError {
     /// Nothing about the disk stays the same over a reboot.
     #[error("{disk} has neither serial number nor WWN, so no rule could know it again")]
-    NoIdentity {
-        disk: String,
-    },
+    NoIdentity { disk: String },
     /// A setting that is not for rules.
     #[error("{key} cannot be made to survive a reboot by a rule: {why}")]
-    NotForRules {
-        key: String,
-        why: &'static str,
-    },
+    NotForRules { key: String, why: &'static str },
     /// A value that cannot stand in a rule.
     #[error("{what} {value:?} cannot stand in a udev rule")]
     Quoting {
@@ -90,9 +85,7 @@ pub enum Verified {
     /// It was, and accepts it.
     Yes,
     /// It could not be.
-    No {
-        why: String,
-    },
+    No { why: String },
 }
 
 /// The match that finds the disk again, and a short name for it.

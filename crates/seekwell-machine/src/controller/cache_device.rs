@@ -41,9 +41,15 @@ pub struct CacheDeviceParams {
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     /// A read, which the drive does where it is not copied.
-    Read { command: Command, copied: bool },
+    Read {
+        command: Command,
+        copied: bool,
+    },
     /// A write, which the copy has after it where that is large enough.
-    Write { command: Command, copied: bool },
+    Write {
+        command: Command,
+        copied: bool,
+    },
     Copy,
     /// To take to the drive what was written.
     Through,
