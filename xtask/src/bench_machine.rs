@@ -33,7 +33,6 @@ pub struct Args {
     machines: usize,
 }
 
-/// Requests outstanding on each drive.
 const DEPTH: u32 = 32;
 
 /// A drive that ships and what it does.
@@ -118,7 +117,6 @@ fn how() -> String {
     )
 }
 
-/// The options that were given.
 fn asked() -> Vec<String> {
     let given: Vec<String> = std::env::args().skip(2).collect();
     if given.is_empty() { vec!["no options".to_owned()] } else { given }
@@ -137,7 +135,6 @@ fn model(name: &str, text: &str, set: &[(&str, &str)]) -> Result<Model, Failure>
     Ok(Model::read(name, text, &set, &Shelf::default())?)
 }
 
-/// Requests a drive does in a second of CPU time.
 fn drive(case: &Case, seed: u64, requests: u64) -> Result<f64, Failure> {
     let text = format!("[drive]\npart = \"{}\"\n", case.part);
     let model = model(case.part, &text, case.set)?;

@@ -61,7 +61,6 @@ pub enum Wanted {
     Nothing,
 }
 
-/// One thing measured several times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub what: String,
@@ -144,7 +143,6 @@ impl Row {
     }
 }
 
-/// Everything measured.
 pub struct Page {
     /// What the rival is called.
     rival: &'static str,

@@ -30,7 +30,6 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// A text that is no fingerprint.
 #[derive(Debug, thiserror::Error)]
 #[error("a fingerprint has 8 hexadecimal digits; the refusal to overwrite unknown data names it")]
 pub struct NotAFingerprint;

@@ -44,7 +44,6 @@ pub enum Metric {
     P99_99,
 }
 
-/// A bound on a statistic of the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     pub metric: Metric,
@@ -151,9 +150,7 @@ pub fn judge(
 pub enum Step {
     /// Try this rate once, requests a second.
     Try(f64),
-    /// Confirm this rate by repeats.
     Confirm(f64),
-    /// The search is over.
     Done(LimitOutcome),
 }
 
@@ -163,7 +160,6 @@ pub struct Search {
     highest: f64,
     /// Rates that held, ascending, all below `failed`.
     held: Vec<f64>,
-    /// The lowest rate that did not hold.
     failed: Option<f64>,
     confirmed: Option<f64>,
     /// How often the lowest rate did not hold; once may be an accident.

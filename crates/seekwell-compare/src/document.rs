@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 pub struct Comparison {
     /// `seekwell/compare/1`.
     pub schema: String,
-    /// Version of the statistical method.
     pub method: String,
     /// The sides; the first is the baseline.
     pub sides: Vec<SideSummary>,
@@ -23,9 +22,7 @@ impl Comparison {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SideSummary {
-    /// What people call it.
     pub name: String,
-    /// What it was read from.
     pub source: SourceKind,
     /// True where a run is of a model and not of a disk.
     pub modelled: bool,
@@ -44,7 +41,6 @@ pub struct RunSummary {
     pub started_at: Option<String>,
 }
 
-/// One side held against the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Against {
     /// The baseline's name.
@@ -63,9 +59,7 @@ pub struct Against {
     pub setup: Vec<SetupDifference>,
     /// Whether both sides tell how their target was attached.
     pub setup_known: bool,
-    /// Workloads that only A has.
     pub only_in_a: Vec<String>,
-    /// Workloads that only B has.
     pub only_in_b: Vec<String>,
     /// The metrics, workload by workload.
     pub metrics: Vec<MetricComparison>,
@@ -75,7 +69,6 @@ pub struct Against {
     pub expectation: Option<Checked>,
 }
 
-/// A field in which two workloads differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldDifference {
     pub group: String,
@@ -102,7 +95,6 @@ pub struct SetupDifference {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Numbers {
     pub n: usize,
-    /// Middle value.
     pub median: f64,
     pub low: f64,
     pub high: f64,
@@ -110,7 +102,6 @@ pub struct Numbers {
     pub values: Vec<f64>,
 }
 
-/// What part a metric has in the conclusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -126,9 +117,7 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// B is better.
     Faster,
-    /// B is worse.
     Slower,
     /// A change beyond the margin is ruled out.
     Equivalent,
@@ -137,7 +126,6 @@ pub enum Conclusion {
     /// One run each: a change, never a verdict.
     OneEach,
     TooFew,
-    /// The numbers are not to be trusted.
     Invalid,
     /// A metric that only explains others.
     NotJudged,
@@ -154,12 +142,9 @@ pub struct Usual {
     pub beyond: bool,
 }
 
-/// One metric of one workload on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricComparison {
-    /// The workload's name.
     pub group: String,
-    /// The workload in words.
     pub group_title: String,
     pub metric: String,
     /// The metric in words; empty where the workload has only one.
@@ -167,7 +152,6 @@ pub struct MetricComparison {
     pub family: String,
     pub unit: Unit,
     pub better: Better,
-    /// What kind of number it is.
     pub class: Class,
     pub rank: Rank,
     pub a: Numbers,
@@ -181,7 +165,6 @@ pub struct MetricComparison {
     pub p: Option<f64>,
     /// The same adjusted for all metrics of this role.
     pub p_adjusted: Option<f64>,
-    /// Its part in the conclusion.
     pub role: Role,
     pub margin: Margin,
     /// What the data say by themselves, before any adjustment; `None` if nothing can be concluded.
@@ -193,7 +176,6 @@ pub struct MetricComparison {
 }
 
 impl MetricComparison {
-    /// The workload and the metric in words.
     pub fn full_title(&self) -> String {
         match (self.title.is_empty(), self.group_title == "bonnie++") {
             (true, _) => self.group_title.clone(),

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
-    /// Runs this program made.
     KeptRuns,
     /// fio's output, JSON or printed.
     Fio,
@@ -37,7 +36,6 @@ impl SourceKind {
 pub struct Side {
     /// What people call it: the label, the file's name, the machine in the file.
     pub name: String,
-    /// What it was read from.
     pub source: SourceKind,
     /// Its runs, oldest first; at least one.
     pub runs: Vec<RunValues>,
@@ -61,7 +59,6 @@ pub struct RunValues {
     pub left_out: Vec<String>,
 }
 
-/// What one workload gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// Stable name, the same in every run of the workload: `rand-read-4k-d32`.
@@ -82,7 +79,6 @@ impl Group {
     }
 }
 
-/// One number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
     /// Stable name with its unit: `read.latency_ns_p99`.
@@ -93,7 +89,6 @@ pub struct Value {
     pub family: String,
     pub unit: Unit,
     pub better: Better,
-    /// What kind of number it is.
     pub class: Class,
     pub rank: Rank,
     /// The number; finite.
@@ -141,7 +136,6 @@ pub enum Unit {
     Percent,
     /// 0 to 1.
     Share,
-    /// A number without a unit.
     Count,
     /// As the source writes it.
     Other(String),
@@ -172,7 +166,6 @@ pub enum Class {
     /// The longest of all latencies: one request.
     Maximum,
     Cpu,
-    /// Anything else.
     Other,
 }
 

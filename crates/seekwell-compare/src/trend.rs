@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 /// The most runs looked at, the newest: more would be years of daily runs.
 pub const MOST_RUNS: usize = 1000;
 
-/// Which history is wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrendOptions {
     /// The metric: `METRIC`, or `PHASE/METRIC`.
@@ -32,12 +31,10 @@ pub struct TrendOptions {
 pub struct Trend {
     /// `seekwell/trend/1`.
     pub schema: String,
-    /// Version of the statistical method.
     pub method: String,
     pub phase: String,
     pub phase_title: String,
     pub metric: String,
-    /// The metric in words.
     pub title: String,
     pub unit: Unit,
     pub better: Better,
@@ -56,7 +53,6 @@ impl Trend {
     pub const SCHEMA: &str = "seekwell/trend/1";
 }
 
-/// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     pub run: String,
@@ -87,7 +83,6 @@ pub struct Change {
     pub setup: Vec<String>,
 }
 
-/// Why there is no history.
 #[derive(Debug, thiserror::Error)]
 pub enum TrendError {
     #[error(

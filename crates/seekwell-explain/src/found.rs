@@ -38,7 +38,6 @@ impl Found {
         self
     }
 
-    /// A fact under its name.
     pub(crate) fn fact<T: Display>(self, what: &str, fact: &Fact<T>) -> Self {
         self.seen(format!("{what}: {}", fact.value), &fact.from)
     }

@@ -8,7 +8,6 @@ use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection, TargetKin
 use seekwell_io::workload::{Pace, Pattern, Workload};
 use seekwell_runs::{Engine, Medium, Phase, PhaseId, Repeat, Study};
 
-/// Everything the rules may look at.
 #[derive(Debug, Clone, Copy)]
 pub struct Observed<'a> {
     /// The target as it is.
@@ -88,7 +87,6 @@ impl<'a> Observed<'a> {
         host?.virtualization.as_ref()
     }
 
-    /// Whether the target is a model.
     pub(crate) fn is_model(&self) -> bool {
         self.inspection.kind == TargetKind::Machine
     }

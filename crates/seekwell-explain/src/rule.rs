@@ -7,7 +7,6 @@ use seekwell_inspect::facts::{
 };
 use seekwell_inspect::{Device, Fact, Finding};
 
-/// One rule with its page of documentation.
 #[derive(Clone, Copy)]
 pub struct Rule {
     /// The identifier of its findings, never changed: `SW-LINK-001`.
@@ -36,7 +35,6 @@ pub(crate) enum Check {
     Run(fn(&Observed<'_>) -> Option<Found>),
     /// At each device.
     Device(fn(&Observed<'_>, &Device) -> Option<Found>),
-    /// At each ATA disk on a libata port.
     Ata(fn(&Observed<'_>, &Device, &AtaFacts) -> Option<Found>),
     /// At each drive with IDENTIFY data, wherever it is attached.
     Drive(fn(&Observed<'_>, &Device, &Fact<IdentifyData>) -> Option<Found>),
@@ -120,7 +118,6 @@ impl Rule {
         matches!(self.check, Check::Run(_))
     }
 
-    /// The page of documentation as plain text.
     pub fn page(&self) -> String {
         let mut page = format!("{}: {}\n", self.id, self.about);
         let parts = [

@@ -62,7 +62,6 @@ impl Inspection {
     }
 }
 
-/// The machine and its kernel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// `uname -r`.
@@ -84,7 +83,6 @@ pub struct Host {
     pub vm: VmFacts,
 }
 
-/// A block device with all it stands on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Device {
     /// Kernel name: `sda`, `nvme0n1p2`, `dm-3`.
@@ -98,7 +96,6 @@ pub struct Device {
     /// Model as the device names itself.
     pub model: Option<Fact<String>>,
     pub serial: Option<Fact<String>>,
-    /// World-wide name.
     pub wwn: Option<Fact<String>>,
     pub firmware: Option<Fact<String>>,
     /// How it speaks: `sata`, `nvme`, `virtio-blk`, `usb`, `sas`, `scsi`, `mmc`, `memory` …
@@ -107,7 +104,6 @@ pub struct Device {
     pub driver: Option<Fact<String>>,
     /// The PCI function of its controller, `0000:00:1f.2`.
     pub pci: Option<Fact<String>>,
-    /// Request queue settings.
     pub queue: Queue,
     /// From the CPU to the device, outermost first.
     pub attachment: Vec<Hop>,

@@ -20,9 +20,7 @@ impl<T> Fact<T> {
 pub struct Missing {
     /// What it would have told, in words.
     pub what: String,
-    /// Where it was looked for.
     pub from: String,
-    /// Why it could not be read.
     pub reason: String,
 }
 
@@ -40,7 +38,6 @@ pub enum TargetKind {
     Machine,
 }
 
-/// A mounted file system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Filesystem {
     pub mount_point: Fact<String>,
@@ -48,7 +45,6 @@ pub struct Filesystem {
     pub fstype: Fact<String>,
     /// What is mounted: a device node, `server:/export`, `overlay`.
     pub source: Fact<String>,
-    /// Mount and superblock options.
     pub options: Fact<Vec<String>>,
     pub read_only: bool,
     pub size_bytes: Option<Fact<u64>>,
@@ -66,17 +62,13 @@ pub enum DeviceKind {
     Partition,
     /// A device-mapper device (LVM, crypt, multipath …; `role` says which).
     DeviceMapper,
-    /// A software RAID.
     Md,
-    /// A loop device over a file.
     Loop,
-    /// Compressed memory.
     Zram,
     /// A disk over the network (nbd, rbd).
     Network,
     /// An NVMe multipath head; `below` holds its paths.
     MultipathHead,
-    /// Anything else.
     Other,
 }
 
@@ -152,7 +144,6 @@ pub struct Identity {
     /// Its maker's name for its kind.
     pub model: Option<Fact<String>>,
     pub serial: Option<Fact<String>>,
-    /// World-wide name.
     pub wwn: Option<Fact<String>>,
     pub firmware: Option<Fact<String>>,
 }

@@ -113,7 +113,6 @@ fn facts(document: &Document, [label_a, label_b]: [&String; 2]) -> Vec<(String, 
     facts.into_iter().map(|(term, text)| (term.to_owned(), clean(&text))).collect()
 }
 
-/// What the arms set otherwise.
 fn differences(a: &ArmSpec, b: &ArmSpec) -> Vec<Setup> {
     let all = |arm: &ArmSpec| -> Vec<(String, String)> {
         let words = arm.options.words().into_iter().map(|(k, v)| (k.to_owned(), v));

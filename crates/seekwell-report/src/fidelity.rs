@@ -16,7 +16,6 @@ const HANDED_OVER: &str =
 /// One replayed phase. All text is clean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Faith {
-    /// The phase in words.
     pub title: String,
     /// `kept-up`, `device-full`, `program-late` or `untimed`: of the repeat that is worst.
     pub verdict: String,

@@ -6,19 +6,15 @@ use seekwell_io::workload::{Pace, Pattern, Workload};
 use seekwell_runs::{Phase, RunDocument, Spread};
 use serde::Serialize;
 
-/// What a figure says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Key {
-    /// Large reads one after the other.
     SequentialRead,
-    /// Large writes one after the other.
     SequentialWrite,
     /// Random reads at the lowest depth.
     RandomRead,
     /// Random reads at the depth that gave most.
     RandomReadBest,
-    /// One write made durable.
     Commit,
 }
 

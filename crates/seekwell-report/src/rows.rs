@@ -20,15 +20,11 @@ pub(crate) const BESIDE_HDPARM: &str = "hdparm prints MiB/s as MB/sec, figures 4
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
     pub phase: String,
-    /// The phase in words.
     pub title: String,
     /// The operation; `commit` for a flush after every write.
     pub op: String,
-    /// MB/s.
     pub rate: String,
-    /// Requests a second.
     pub iops: String,
-    /// Median latency.
     pub p50: String,
     /// 99th percentile.
     pub p99: String,

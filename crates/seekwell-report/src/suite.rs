@@ -20,7 +20,6 @@ pub struct StepRow {
     pub spread: String,
     /// Its other values: name and value.
     pub others: Vec<(String, String)>,
-    /// What is to be said about it.
     pub notes: Vec<String>,
     /// Why it was not run, or which repeats were left out.
     pub remark: Option<String>,

@@ -39,7 +39,6 @@ pub enum Status {
     Failed,
 }
 
-/// The program that measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     pub version: String,
@@ -58,7 +57,6 @@ pub struct Engine {
     pub cost_ns_per_request: Option<f64>,
 }
 
-/// What the measured data lay in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Medium {
@@ -119,7 +117,6 @@ pub struct RunDocument {
     /// Sortable identifier: `20261120-231502-checkup-5f3a`.
     pub id: String,
     pub kind: RunKind,
-    /// How far it came.
     pub status: Status,
     /// The user's name for this configuration.
     pub label: Option<String>,
@@ -187,7 +184,6 @@ impl RunDocument {
     }
 }
 
-/// One workload with its repeats.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// Stable name: `rand-read-4k-d32`.
@@ -253,7 +249,6 @@ pub struct Spread {
     pub low: f64,
     /// Largest; of a machine that was fitted to a disk, more by the fit's error.
     pub high: f64,
-    /// Number of repeats.
     pub n: u32,
 }
 
@@ -285,11 +280,9 @@ impl Spread {
     }
 }
 
-/// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Repeat {
     pub seed: u64,
-    /// Measured time.
     pub elapsed_ns: Nanos,
     pub stopped: Stopped,
     /// The first request that failed.
@@ -298,7 +291,6 @@ pub struct Repeat {
     /// Per operation that occurred: `read`, `write`, `flush`, `discard`.
     pub ops: BTreeMap<String, OpSummary>,
     pub cpu_user_ns: Nanos,
-    /// CPU time in the kernel.
     pub cpu_system_ns: Nanos,
     /// System calls to submit and reap.
     pub syscalls: u64,
@@ -361,7 +353,6 @@ impl Repeat {
     }
 }
 
-/// One operation in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpSummary {
     pub requests: u64,
@@ -401,6 +392,5 @@ pub struct RepeatDetail {
     pub latency_bins: BTreeMap<String, Vec<(u32, u64)>>,
     /// Response-time bins per operation, where requests were wanted at a time.
     pub response_bins: BTreeMap<String, Vec<(u32, u64)>>,
-    /// Rates over time.
     pub series: Series,
 }

@@ -11,7 +11,6 @@ const DEVICE_GONE: &str = "the device is gone";
 const BEFORE_STEADY: &str = "before the steady state";
 const TOO_SHORT: &str = "too short: ";
 
-/// Why a phase was not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skipped {
     /// It has not been reached yet; what a killed run leaves behind.
@@ -56,7 +55,6 @@ impl<'de> Deserialize<'de> for Skipped {
     }
 }
 
-/// Why a repeat is left out of the metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invalid {
     /// The device vanished; the sentence says how.

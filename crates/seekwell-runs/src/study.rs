@@ -23,7 +23,6 @@ pub struct Sweep {
     pub points: Vec<Point>,
 }
 
-/// One combination of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     pub phase: String,
@@ -47,7 +46,6 @@ pub struct Limit {
     pub outcome: Option<LimitOutcome>,
 }
 
-/// One rate that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     pub phase: String,
@@ -64,7 +62,6 @@ pub struct Trial {
     pub confirms: bool,
 }
 
-/// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum LimitOutcome {
@@ -98,7 +95,6 @@ pub struct Steady {
     pub outcome: Option<SteadyOutcome>,
 }
 
-/// How the rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum SteadyOutcome {
@@ -129,8 +125,6 @@ pub struct Preconditioning {
 pub struct Slowdown {
     /// When, from the start of measuring, in nanoseconds.
     pub at_ns: u64,
-    /// Requests a second before.
     pub before_per_s: f64,
-    /// Requests a second from then on.
     pub after_per_s: f64,
 }

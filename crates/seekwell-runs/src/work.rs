@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 #[serde(untagged)]
 pub enum Work {
     Drawn(Workload),
-    /// Requests of a trace.
     Replayed(Replay),
     Suite(SuiteStep),
     /// Jobs of a fio job file.
@@ -66,10 +65,8 @@ impl ReplayMode {
     }
 }
 
-/// How a trace was played back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
-    /// Name of the trace's file.
     pub trace: String,
     pub format: String,
     /// Whether nothing is known to be missing from it.
@@ -80,7 +77,6 @@ pub struct Replay {
     pub requests: BTreeMap<String, u64>,
     /// From its first request to its last.
     pub span_ns: Nanos,
-    /// When requests were issued.
     pub mode: ReplayMode,
     /// Which recorded time counted: `queue` or `issue`.
     pub times: String,
@@ -192,7 +188,6 @@ pub struct JobFile {
     /// `temporary` (made for the run and gone with it), `read-only` (the user's), `destroyed` (a
     /// device that was given to be), `null` or `modelled` (a part of a modelled machine).
     pub kind: String,
-    /// Bytes in reach of the jobs.
     pub size_bytes: u64,
 }
 
@@ -226,7 +221,6 @@ pub struct Mismatch {
     pub path: String,
     /// First byte of the block in it.
     pub offset: u64,
-    /// Length of the block in bytes.
     pub len: u32,
     /// First byte in it that differs, counted from the start of the file; `null` where a sum over
     /// the block does not tell.

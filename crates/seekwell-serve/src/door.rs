@@ -18,10 +18,8 @@ pub fn is_token(text: &str) -> bool {
     text.bytes().all(plain) && (SHORTEST..=LONGEST).contains(&text.len())
 }
 
-/// What is asked of a reader.
 #[derive(Debug)]
 pub struct Door {
-    /// The address that is listened on.
     pub bind: IpAddr,
     /// What a reader has to know.
     pub token: Option<String>,

@@ -33,7 +33,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step by its parts.
     pub fn new(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -54,7 +53,6 @@ impl Step {
 
 pub type Run = Box<dyn FnMut(&Stage<'_>) -> Result<StepResult, SuiteError>>;
 
-/// What a step is given.
 pub struct Stage<'a> {
     /// The suite's own directory, or the device or file that is only read.
     pub path: &'a Path,
@@ -148,7 +146,6 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Time since it began.
     pub fn elapsed(&self) -> Nanos {
         self.clock.now().since(self.began)
     }

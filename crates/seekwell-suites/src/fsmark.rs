@@ -88,7 +88,6 @@ fn steps(settings: &Settings) -> Vec<Step> {
     vec![step.on_model(Load::Played(RECORDED).only_with(settings, &one))]
 }
 
-/// What the calls took.
 #[derive(Default)]
 struct Times {
     open: Histogram,

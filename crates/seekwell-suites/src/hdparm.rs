@@ -24,7 +24,6 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What one read asks for.
 const CHUNK: usize = 2 << 20;
 const SECTOR: usize = 512;
 /// `BLKFLSBUF` of linux/fs.h: write back and forget the page cache of a block device.

@@ -12,7 +12,6 @@ pub enum Level {
     Full,
 }
 
-/// Something that can be set.
 pub struct Tunable {
     /// What is typed before the `=`.
     pub name: &'static str,
@@ -35,7 +34,6 @@ impl Tunable {
     }
 }
 
-/// What a tunable can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
     /// A whole number from one to another.
@@ -71,7 +69,6 @@ impl Values {
     }
 }
 
-/// The values of a suite's tunables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Which form the defaults are of.

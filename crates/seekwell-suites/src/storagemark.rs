@@ -62,9 +62,7 @@ pub static SUITE: Suite = Suite {
 };
 
 const SMALLEST: u64 = 16 << 20;
-/// The file is written in pieces of this size.
 const CHUNK: usize = 2 << 20;
-/// Most requests outstanding.
 const DEPTH: u32 = 256;
 /// Reads and writes longer than this are split.
 const LONGEST: u32 = 1 << 20;
@@ -72,7 +70,6 @@ const LONGEST: u32 = 1 << 20;
 const BLOCK: u32 = 4096;
 /// A request may take this long.
 const STALL: Nanos = Nanos::from_millis(30_000);
-/// Between two looks at the stop flag.
 const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy)]

@@ -15,7 +15,6 @@ pub struct Suite {
     /// How long the quick and the full form take on a common disk, in words.
     pub takes: [&'static str; 2],
     pub writes: &'static str,
-    /// Where its definition comes from.
     pub source: &'static str,
     pub on: On,
     pub tunables: &'static [Tunable],

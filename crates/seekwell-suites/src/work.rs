@@ -122,7 +122,6 @@ impl Buffer {
         buffer
     }
 
-    /// The bytes.
     pub fn get(&self) -> &[u8] {
         &self.bytes[self.from..self.from + self.len]
     }

@@ -21,13 +21,11 @@ impl Nanos {
     /// Later than any time that occurs.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Whole milliseconds.
     #[inline]
     pub const fn from_millis(ms: u64) -> Self {
         Self(ms * 1_000_000)
     }
 
-    /// Whole microseconds.
     #[inline]
     pub const fn from_micros(us: u64) -> Self {
         Self(us * 1_000)
@@ -38,7 +36,6 @@ impl Nanos {
         Self((s * 1e9).round() as u64)
     }
 
-    /// The span in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }

@@ -36,10 +36,8 @@ use std::path::{Path, PathBuf};
 /// The run folder is root's alone, unless somebody made it before.
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
-/// The version of this format.
 pub const VERSION: u32 = 1;
 
-/// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     #[error("the journal {} cannot be used: {source}{}", path.display(), sudo_if_denied(source))]
@@ -84,7 +82,6 @@ pub enum Damage {
     FirstLine,
 }
 
-/// Everything needed to roll back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
     pub version: u32,
@@ -113,11 +110,9 @@ pub struct Begin {
     pub watch_ms: u64,
 }
 
-/// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum JournalEntry {
-    /// The first line.
     Begin(Box<Begin>),
     Write {
         key: String,
@@ -134,7 +129,6 @@ pub enum JournalEntry {
     Persisting {
         rule: PathBuf,
     },
-    /// About to put everything back.
     Rollback {
         reason: Reason,
     },
@@ -151,14 +145,11 @@ pub enum JournalEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// Being applied.
     Applying,
     /// Applied; to be kept or put back.
     Trying,
     Kept,
-    /// Being put back.
     RollingBack,
-    /// Put back.
     Ended,
 }
 
@@ -201,9 +192,7 @@ impl Begin {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalState {
-    /// Its first line.
     pub begin: Begin,
-    /// The lines after it.
     pub entries: Vec<JournalEntry>,
     /// Its last line was cut short.
     pub cut_short: bool,
@@ -265,7 +254,6 @@ impl JournalState {
         })
     }
 
-    /// Why it was rolled back.
     pub fn reason(&self) -> Option<&Reason> {
         self.entries.iter().rev().find_map(|e| match e {
             JournalEntry::Rollback { reason } => Some(reason),
@@ -480,7 +468,6 @@ pub fn read(path: &Path) -> Result<Option<JournalState>, JournalError> {
     }
 }
 
-/// A journal that is being written.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,

@@ -40,7 +40,6 @@ pub enum PersistError {
     /// A setting that is not for rules.
     #[error("{key} cannot be made to survive a reboot by a rule: {why}")]
     NotForRules { key: String, why: &'static str },
-    /// A value that cannot stand in a rule.
     #[error("{what} {value:?} cannot stand in a udev rule")]
     Quoting {
         /// What it is.
@@ -49,30 +48,20 @@ pub enum PersistError {
     },
     /// A file of this name is not this program's.
     #[error("{} was not written by seekwell, and is left alone", path.display())]
-    NotOurs {
-        /// The file.
-        path: PathBuf,
-    },
+    NotOurs { path: PathBuf },
     /// udev does not accept the rule.
     #[error("udevadm verify does not accept the rule: {said}")]
     Unsound {
         /// What it said.
         said: String,
     },
-    /// The file cannot be written.
     #[error("{} cannot be written: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// A rule that could be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Its file.
     pub path: PathBuf,
     pub text: String,
     /// Rules and daemons that set the same.

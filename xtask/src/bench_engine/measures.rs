@@ -274,7 +274,6 @@ fn latency(bench: &Bench) -> Result<Vec<Row>, Failure> {
     ])
 }
 
-/// A row without a rival.
 fn alone(what: &str, unit: Unit, most: f64, ours: Vec<f64>) -> Vec<Row> {
     vec![Row::new(what, unit, ours, Wanted::AtMost(most))]
 }

@@ -14,7 +14,6 @@ pub struct Tools {
     pub t_io_uring: Option<PathBuf>,
 }
 
-/// What one run of one tool gave.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     pub iops: f64,
@@ -32,7 +31,6 @@ pub struct Sample {
     pub latency_ns_p99: f64,
     /// From when the submitting call has returned, median; fio counts it, seekwell does not.
     pub after_submit_ns_p50: Option<f64>,
-    /// The most memory the process had at once.
     pub peak_bytes: f64,
 }
 

@@ -226,7 +226,6 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     controls(rig, section)
 }
 
-/// Tries one target on every road.
 fn each(
     rig: &Rig,
     section: &mut Section,

@@ -29,7 +29,6 @@ const STEPS: [(&str, &str, Unit, Wanted); 9] = [
     ("ran_del", "random delete", Unit::PerSecond, Wanted::Nothing),
 ];
 
-/// How the large file is reached.
 struct Way<'a> {
     words: &'static str,
     direct: bool,

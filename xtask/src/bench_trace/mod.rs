@@ -64,7 +64,6 @@ impl Section {
 
 pub struct Bench {
     pub seekwell: PathBuf,
-    /// How often each thing is measured.
     pub rounds: u32,
     /// Shorter replays, and a hundredth of the long trace.
     pub quick: bool,

@@ -19,7 +19,6 @@ pub enum Board {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disk {
-    /// What it is plugged into.
     pub on: On,
     /// Which port, target or unit of its controller [default: the next].
     pub port: Option<u32>,
@@ -34,7 +33,6 @@ pub struct Disk {
     pub options: Option<String>,
     /// More properties of the PCIe port above it (NVMe on q35): `x-speed=8,x-width=4`.
     pub port_options: Option<String>,
-    /// Requests that fail.
     pub fault: Option<Fault>,
     /// Every request takes this long, however many are under way, and the disk holds zeroes and
     /// forgets what is written: the one disk here whose speed means something.

@@ -213,7 +213,6 @@ impl Drop for Machine {
     }
 }
 
-/// Kills what has not become a machine yet.
 struct Reaped(Option<Child>);
 
 impl Drop for Reaped {
@@ -317,7 +316,6 @@ fn alive(child: &mut Child) -> Result<(), Failure> {
     }
 }
 
-/// QEMU's command line.
 fn arguments(
     scenario: &Scenario,
     disks: &[Disk],

@@ -102,7 +102,6 @@ pub struct Step {
     /// The step ends in a power cut: it says `mark cut`, and the machine is gone at once.
     #[serde(default)]
     pub power_cut: bool,
-    /// Commands for the guest's shell.
     #[serde(default)]
     pub run: String,
     /// Monitor commands, before `run`.
@@ -140,7 +139,6 @@ pub enum Expected {
     Is(Value),
 }
 
-/// A condition on a value in a JSON document.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {

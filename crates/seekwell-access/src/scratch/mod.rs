@@ -140,7 +140,6 @@ impl Scratch {
         Ok(())
     }
 
-    /// The directory it is in.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

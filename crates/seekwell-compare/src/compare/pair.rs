@@ -18,9 +18,7 @@ pub struct Paired {
     pub pairs: Vec<Pair>,
     /// Fields that differ in spite of the pairing.
     pub differences: Vec<FieldDifference>,
-    /// Names that only A has.
     pub only_in_a: Vec<String>,
-    /// Names that only B has.
     pub only_in_b: Vec<String>,
 }
 

@@ -14,7 +14,6 @@ use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use seekwell_io::units::parse_size;
 use std::collections::BTreeMap;
 
-/// The most lines read of one file.
 pub const MAX_LINES: usize = 10_000;
 
 /// Fields of the formats 1.96 and 1.97.

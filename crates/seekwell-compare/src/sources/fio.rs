@@ -12,7 +12,6 @@ use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use seekwell_io::units::parse_size;
 use std::collections::BTreeMap;
 
-/// The most jobs read of one file.
 pub const MAX_JOBS: usize = 4096;
 /// A rate of a shorter run is not taken.
 const SHORTEST_MS: f64 = 500.0;

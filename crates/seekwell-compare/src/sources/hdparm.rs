@@ -5,7 +5,6 @@ use crate::error::FormatError;
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use std::collections::BTreeMap;
 
-/// The most timings read of one file.
 pub const MAX_TIMINGS: usize = 10_000;
 /// A rate of a shorter run is not taken.
 const SHORTEST_S: f64 = 0.5;

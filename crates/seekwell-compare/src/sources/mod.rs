@@ -16,7 +16,6 @@ use seekwell_sys::read_file;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most that is read of one file.
 pub const MAX_BYTES: u64 = 64 << 20;
 pub const MAX_FILES: usize = 1000;
 

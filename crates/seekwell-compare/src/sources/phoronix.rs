@@ -16,7 +16,6 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_SYSTEMS: usize = 256;
 /// The most tests, and the most entries over all of them.
 pub const MAX_ENTRIES: usize = 20_000;
-/// The most trials over all tests and systems.
 pub const MAX_TRIALS: usize = 20_000;
 /// The longest text of an element; raw values may be longer.
 pub const MAX_TEXT: usize = 4096;

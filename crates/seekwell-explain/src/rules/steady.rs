@@ -19,7 +19,6 @@ pub(super) const RULES: &[Rule] = &[Rule {
 }];
 const UNSTEADY: &str = "SW-STEADY-001";
 
-/// Rounds of the window the rule looks at.
 const WINDOW: usize = 5;
 
 fn unsteady(input: &Observed<'_>) -> Option<Found> {

@@ -24,7 +24,6 @@ pub(crate) struct Attachment {
     pub hops: Vec<Hop>,
     pub transport: Option<Fact<String>>,
     pub driver: Option<Fact<String>>,
-    /// The PCI function of its controller.
     pub pci: Option<Fact<String>>,
 }
 

@@ -59,7 +59,6 @@ impl AhciFacts {
         self.capabilities.as_ref().map(|c| c.value)
     }
 
-    /// Command slots of a port.
     pub fn slots(&self) -> Option<u64> {
         Some(((self.bits()? >> 8) & 0x1f) + 1)
     }
@@ -70,7 +69,6 @@ impl AhciFacts {
         (1..=3).contains(&generation).then_some(generation as u8)
     }
 
-    /// Native command queuing.
     pub fn ncq(&self) -> Option<bool> {
         Some(self.bits()? & (1 << 30) != 0)
     }

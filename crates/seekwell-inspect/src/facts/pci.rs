@@ -31,7 +31,6 @@ pub struct PciFunction {
     pub power_control: Option<Fact<String>>,
     /// Link power states in use: `l1_aspm` …
     pub aspm: Vec<Fact<String>>,
-    /// Errors it reported since boot.
     pub aer: Option<AerCounts>,
     /// NVMe drives that Intel's RAID mode hides behind this controller.
     pub remapped_nvme: Option<Fact<u64>>,

@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct SasPhy {
     /// `phy-0:3`.
     pub name: String,
-    /// The rate now.
     pub negotiated: Option<Fact<String>>,
-    /// The most allowed.
     pub maximum: Option<Fact<String>>,
     pub maximum_hardware: Option<Fact<String>>,
     pub enabled: Option<Fact<bool>>,

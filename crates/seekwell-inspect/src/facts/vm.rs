@@ -27,7 +27,6 @@ pub struct VmFacts {
 }
 
 impl VmFacts {
-    /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

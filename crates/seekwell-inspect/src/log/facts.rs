@@ -11,7 +11,6 @@ pub struct LogFacts {
     pub kernel: Option<String>,
     /// The hypervisor, when there is one: `KVM`, `QEMU`.
     pub virtual_machine: Option<String>,
-    /// Processors that were started.
     pub cpus: Option<u32>,
     /// AHCI controllers as they announced themselves.
     pub ahci: Vec<AhciBanner>,
@@ -53,7 +52,6 @@ pub struct AtaPort {
     pub max_mode: Option<String>,
     /// Where its registers are and which interrupt it has, as printed.
     pub resources: Option<String>,
-    /// Interrupt number.
     pub irq: Option<u32>,
     /// The latest word on the link.
     pub link: Option<Link>,
@@ -91,12 +89,10 @@ pub struct AtaDevice {
     pub disk: Option<String>,
     /// Its standard as printed: `ATA-7`, `ATAPI`, `CFA`.
     pub standard: Option<String>,
-    /// Model and firmware as printed.
     pub model: Option<String>,
     /// Fastest transfer mode it can do.
     pub max_mode: Option<String>,
     pub sectors: Option<u64>,
-    /// Command queueing as it was set up.
     pub ncq: Option<Ncq>,
     /// The latest transfer mode it was configured for: `UDMA/100`.
     pub configured: Option<String>,

@@ -26,7 +26,6 @@ pub trait Passthrough {
 pub enum ProbeError {
     #[error("cannot open {path} for probing: {}", std::io::Error::from_raw_os_error(*errno))]
     Open { path: String, errno: i32 },
-    /// This user may not send commands to the disk.
     #[error("probing needs CAP_SYS_RAWIO, which this process lacks{}", sudo())]
     Denied,
     /// The device takes no SCSI commands: it is no SCSI or ATA disk.

@@ -43,7 +43,6 @@ struct Space {
     inodes_available: Option<u64>,
 }
 
-/// A target as one line of JSON.
 pub(super) fn written(target: &Target) -> String {
     let space = target.space.map(|s| Space {
         size_bytes: s.size_bytes,

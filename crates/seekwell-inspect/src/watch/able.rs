@@ -14,7 +14,6 @@ pub enum Able {
     Unknown,
 }
 
-/// One controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HotPlug {
     /// Its address or name: `0000:00:1f.2`, `mmc0`, `slot 3`.

@@ -15,7 +15,6 @@ const FIFO_BATCH: u32 = 16;
 /// Address, then order of arrival.
 type Key = (u64, u64);
 
-/// One direction.
 #[derive(Debug, Default)]
 struct Side {
     sorted: BTreeMap<Key, Request>,
@@ -51,7 +50,6 @@ pub struct Deadline {
     reads: Side,
     writes: Side,
     flushes: VecDeque<Request>,
-    /// The direction of the batch.
     writing: bool,
     batched: u32,
     starved: u32,

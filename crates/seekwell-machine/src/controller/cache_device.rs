@@ -37,7 +37,6 @@ pub struct CacheDeviceParams {
     pub pending: u32,
 }
 
-/// What an access is for.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     /// A read, which the drive does where it is not copied.
@@ -151,7 +150,6 @@ impl<P: Part> CacheDevice<P> {
         }
     }
 
-    /// An access is done.
     fn finish(&mut self, owner: u32, now: Nanos) {
         let Some((purpose, from, to)) = self.purposes.remove(&owner) else { return };
         let range = (from, to);

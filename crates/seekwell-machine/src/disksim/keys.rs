@@ -100,7 +100,6 @@ pub(super) fn wrong(parameter: &Parameter, expected: &'static str) -> DisksimErr
     DisksimError::Expected { place: parameter.place.clone(), expected, found }
 }
 
-/// The error for a choice that is not modelled.
 pub(super) fn unsupported(parameter: &Parameter) -> DisksimError {
     DisksimError::Unsupported {
         place: parameter.place.clone(),

@@ -8,7 +8,6 @@ use crate::file_line::FileLine;
 use crate::hdd::{Layout, SeekCurve, Sparing, SurfaceOrder, Zone};
 use seekwell_io::units::Nanos;
 
-/// What a model block gives.
 pub(super) struct Model {
     pub rpm: f64,
     pub surfaces: u32,

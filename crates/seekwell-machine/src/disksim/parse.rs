@@ -38,7 +38,6 @@ impl Token {
     }
 }
 
-/// Reads files by name.
 pub(super) struct Files<'a> {
     read: &'a mut dyn FnMut(&str) -> std::io::Result<String>,
     open: Vec<String>,
@@ -299,7 +298,6 @@ impl<'t> Parser<'t> {
         Ok(number.map_or(Value::Word(word), Value::Number))
     }
 
-    /// The first block of another file.
     fn sourced(
         &mut self,
         files: &mut Files<'_>,

@@ -123,7 +123,6 @@ fn joined(mut all: Vec<Access>) -> Vec<Access> {
     made
 }
 
-/// Writes to stripes with parity.
 struct Parity<'o> {
     devices: &'o [usize],
     layout: &'o Layout,
@@ -161,7 +160,6 @@ impl Parity<'_> {
         all
     }
 
-    /// What an update reads and writes.
     fn update(
         &self,
         update: &Update<'_>,

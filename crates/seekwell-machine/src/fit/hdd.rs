@@ -41,7 +41,6 @@ struct Values {
     margin_ns: u64,
     ageing: u32,
     depth: u32,
-    /// Sectors of the outermost track.
     sectors: f64,
     write_back: bool,
     destage_ns: u64,

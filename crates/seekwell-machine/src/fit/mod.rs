@@ -140,7 +140,6 @@ fn worst(fitted: &Fitted) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// A drive that is being fitted.
 trait Candidate {
     /// As descriptions have it.
     fn kind(&self) -> &'static str;

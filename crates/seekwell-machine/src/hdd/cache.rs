@@ -2,7 +2,6 @@
 
 use super::params::Cache;
 
-/// One contiguous range of sectors in the buffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Segment {
     /// First sector held.

@@ -20,13 +20,11 @@ pub(super) struct Ahead {
 struct Crossing {
     /// Nanoseconds of a sector on the interface.
     per_sector: u64,
-    /// Sectors.
     total: u64,
     /// Sectors that must be in the buffer before it begins.
     watermark: u64,
     /// From giving the interface up to having it again.
     delay: u64,
-    /// Sectors seen so far.
     seen: u64,
     /// When the first sector was in the buffer.
     ready: u64,

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// No entry.
 const NONE: u32 = u32::MAX;
 
 /// Multiplies by the golden ratio: enough for page numbers, and the same on every machine.

@@ -175,7 +175,6 @@ pub(super) fn warnings(comparison: &Comparison, against: &Against) -> Vec<(&'sta
     out.into_iter().map(|(mark, text)| (mark, clean(&text))).collect()
 }
 
-/// Notes on what is not compared.
 pub(super) fn notes(comparison: &Comparison, against: &Against) -> Vec<String> {
     let mut out = Vec::new();
     for (name, only) in [(&against.a, &against.only_in_a), (&against.b, &against.only_in_b)] {

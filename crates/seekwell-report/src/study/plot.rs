@@ -25,11 +25,9 @@ pub struct Panel {
     pub unit: Unit,
 }
 
-/// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     PerSecond,
-    /// Nanoseconds.
     Time,
 }
 

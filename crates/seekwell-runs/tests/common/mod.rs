@@ -293,7 +293,6 @@ pub fn job() -> JobWork {
     }
 }
 
-/// A block that did not verify.
 pub fn mismatch() -> Mismatch {
     Mismatch {
         path: "/dev/sdb".into(),

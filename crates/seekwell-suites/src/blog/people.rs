@@ -23,7 +23,6 @@ use std::time::{Duration, Instant};
 const NOTHING_YET: Duration = Duration::from_millis(10);
 const STEP: Nanos = Nanos::from_millis(100);
 
-/// What a thread is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Makes blogs.
@@ -63,7 +62,6 @@ pub struct Done {
     pub series: Series,
 }
 
-/// A thread at work.
 pub struct Person<'a> {
     scene: &'a Scene<'a>,
     number: u32,

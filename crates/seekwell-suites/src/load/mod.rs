@@ -20,9 +20,7 @@ pub(crate) use play::{Medium, Playing};
 /// What gives a figure on a modelled machine.
 #[derive(Debug, Clone)]
 pub enum Load {
-    /// Requests drawn from a workload.
     Drawn(Drawn),
-    /// A recorded trace.
     Played(Played),
     /// The host's own work, without the disk: one thing takes `host.work_ns.NAME`.
     Host {
@@ -31,7 +29,9 @@ pub enum Load {
         things: f64,
     },
     /// Nothing that a model has.
-    None { why: String },
+    None {
+        why: String,
+    },
 }
 
 /// A workload and what is read off it.
@@ -58,7 +58,9 @@ pub struct Drawn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Files read from start to end through the page cache, side by side.
-    Reads { streams: u32 },
+    Reads {
+        streams: u32,
+    },
     /// Files written from start to end through the page cache.
     Writes,
     /// A file read, changed and written back.
@@ -66,7 +68,6 @@ pub enum Shape {
     Random {
         read_percent: u8,
         bytes: u32,
-        /// Requests outstanding.
         depth: u32,
     },
 }

@@ -68,9 +68,7 @@ pub struct Medium {
     pub bytes: u64,
     /// Addresses and lengths are multiples of this.
     pub block: u32,
-    /// Whether it may be written.
     pub writes: bool,
-    /// The most requests outstanding.
     pub depth: u32,
     /// Longer reads and writes are split.
     pub longest: u32,

@@ -25,7 +25,6 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
-    /// Connections at a time.
     pub concurrency: u32,
     /// Whether they are kept from page to page.
     pub keep_alive: bool,

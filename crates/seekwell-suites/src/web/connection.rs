@@ -76,12 +76,10 @@ impl Connection {
         Ok(new)
     }
 
-    /// The size of the page it asked for.
     pub fn page_bytes(&self) -> u64 {
         self.page.bytes
     }
 
-    /// Gives the connection up.
     pub fn close(&mut self) {
         self.socket = None;
     }

@@ -14,14 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const FOLDER: u32 = 500;
 
-/// What the pages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     pub pages: u32,
     /// The smallest, in bytes; 1 at least.
     pub smallest_bytes: u64,
     pub largest_bytes: u64,
-    /// Seed of sizes and bytes.
     pub seed: u64,
 }
 
@@ -95,7 +93,6 @@ impl Tree {
         self.bytes[page as usize]
     }
 
-    /// The size of all of them.
     pub fn total_bytes(&self) -> u64 {
         self.bytes.iter().sum()
     }

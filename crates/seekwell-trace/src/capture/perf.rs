@@ -27,7 +27,6 @@ struct Cpu {
     told_lost: u64,
 }
 
-/// The rings of all CPUs.
 pub(super) struct Perf {
     cpus: Vec<Cpu>,
     capacity: usize,

@@ -118,7 +118,6 @@ pub enum Column {
     Op(Words<Option<Op>>),
     /// Hexadecimal flags, of which bit 0 means a read and its absence a write.
     ReadBit,
-    /// The first byte.
     Offset(Unit),
     Length(Unit),
     /// The name of the device, in quotes where it has to be.
@@ -127,14 +126,12 @@ pub enum Column {
     DevicePair(&'static str),
     /// No column: all requests go to this device.
     OnlyDevice(&'static [u8]),
-    /// The number of the process.
     Pid,
     /// The name of the process, in quotes where it has to be.
     Process,
     /// The name of the process, with any blanks in it, before this many more columns.
     ProcessBefore(usize),
     Cpu,
-    /// The errno.
     Error,
     /// Words for flags, joined with `+`.
     Flags(Words<Flags>),

@@ -19,9 +19,7 @@ pub enum Ask {
     Keep,
     /// Put it back, and end.
     Undo,
-    /// Report the phase.
     Status,
-    /// Restart the timer.
     Heartbeat,
 }
 
@@ -34,7 +32,6 @@ pub enum Reply {
         remaining_ms: u64,
     },
     Kept,
-    /// It was put back.
     Undone {
         outcome: RestoreOutcome,
     },
@@ -49,18 +46,12 @@ pub enum Reply {
 pub enum Report {
     /// Everything is applied; the timer runs.
     Applied {
-        /// What changed beside it.
         side_effects: Vec<Difference>,
         /// What the guard cannot watch.
         blind: Vec<String>,
     },
     /// A setting could not be applied; everything was put back.
-    Failed {
-        key: String,
-        why: WriteError,
-        /// The result of a rollback.
-        outcome: RestoreOutcome,
-    },
+    Failed { key: String, why: WriteError, outcome: RestoreOutcome },
 }
 
 pub(super) fn send(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {

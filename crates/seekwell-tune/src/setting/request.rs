@@ -22,14 +22,12 @@ impl fmt::Display for Switch {
     }
 }
 
-/// What one word asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     Set { key: String, value: String },
     Classic(Switch),
 }
 
-/// Why a word is no request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     #[error("expected KEY=VALUE, not {word}")]

@@ -13,7 +13,6 @@ const LOW: usize = 14;
 /// A disk that completes nothing for this long is worth a word.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// How far a run is.
 #[derive(Debug, Clone, Copy)]
 pub enum Extent {
     /// Nobody knows.

@@ -105,7 +105,6 @@ impl Drop for Loop {
     }
 }
 
-/// A mounted file system on a loop device.
 pub struct Mounted {
     pub point: PathBuf,
     pub disk: Loop,

@@ -4,11 +4,9 @@ use crate::finding::Severity;
 use crate::log::event::KernelEvent;
 use serde::Serialize;
 
-/// How bad one line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Worth knowing.
     Info,
     /// Slower than it could be, or a doubt.
     Warning,
@@ -50,9 +48,7 @@ pub enum Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seen {
-    /// Captured from the running kernel.
     Lab,
-    /// Read in the kernel's source.
     Source,
 }
 
@@ -65,7 +61,6 @@ impl Seen {
     }
 }
 
-/// One thing the kernel can say.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct CatalogueEntry {
     /// What it is; its identifier is stable.
@@ -90,7 +85,6 @@ impl CatalogueEntry {
     }
 }
 
-/// Writes entries as rows.
 macro_rules! table {
     ($($id:ident $family:ident $seen:ident $at:literal
        [$($level:ident $form:literal),+ $(,)?] $meaning:literal; $remedy:literal)*) => {

@@ -30,7 +30,6 @@ pub(super) struct Lines {
 /// What became of making room for a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// There is room now.
     Made,
     /// These ranges of sectors must be written first.
     After(Vec<(u64, u64)>),

@@ -31,7 +31,6 @@ pub(super) struct Device {
 
 #[derive(Debug, Clone)]
 pub(super) enum DeviceKind {
-    /// A hard drive.
     Disk(Box<hdd::Params>),
     /// A drive of constant access time.
     Simple(SimpleParams),

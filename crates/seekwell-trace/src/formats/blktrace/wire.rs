@@ -47,7 +47,6 @@ pub(super) mod category {
     pub const ZONED: u64 = 0x3f << 32;
 }
 
-/// The byte order of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Little,
