@@ -22,17 +22,18 @@ pub struct Tunable {
     pub default: [&'static str; 2],
 }
 
-impl Tunable {
-    /// What is typed, what it is, what it can be, and the defaults of both forms.
-    pub const fn new(
-        name: &'static str,
-        what: &'static str,
-        values: Values,
-        default: [&'static str; 2],
-    ) -> Self {
-        Self { name, what, values, default }
-    }
+/// Tunables as rows: what is typed, what it can be, the defaults of both forms, what it is.
+macro_rules! tunables {
+    ($($name:literal $values:expr, $quick:literal | $full:literal: $what:literal;)*) => {
+        &[$(crate::settings::Tunable {
+            name: $name,
+            what: $what,
+            values: $values,
+            default: [$quick, $full],
+        }),*]
+    };
 }
+pub(crate) use tunables;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
