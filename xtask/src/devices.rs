@@ -1,5 +1,6 @@
 //! Devices, mounts and file systems of our own, gone when they are dropped.
 
+use crate::bench::Dice;
 use crate::{Failure, process};
 use rustix::fs::{Advice, fadvise};
 use rustix::mount::{UnmountFlags, unmount};
@@ -221,14 +222,11 @@ fn need_memory() -> Result<(), Failure> {
 /// Writes incompressible data (a xorshift sequence), so that nothing is answered from a map of zero
 /// pages.
 fn fill(mut file: File, bytes: u64) -> Result<(), Failure> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut block = vec![0; 1 << 20];
     for _ in 0..bytes >> 20 {
         for word in block.chunks_exact_mut(8) {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            word.copy_from_slice(&state.to_le_bytes());
+            word.copy_from_slice(&dice.next().to_le_bytes());
         }
         file.write_all(&block)?;
     }

@@ -24,6 +24,12 @@ pub fn text(command: &mut Command) -> Result<String, Failure> {
     Ok(String::from_utf8(output(command)?)?)
 }
 
+/// What fio printed, which may begin with notes.
+pub fn fio_json(text: &[u8]) -> Result<serde_json::Value, Failure> {
+    let start = text.iter().position(|b| *b == b'{').ok_or("fio printed no JSON")?;
+    Ok(serde_json::from_slice(&text[start..])?)
+}
+
 /// The first line that a command prints, such as its version.
 pub fn first_line(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().map(|o| o.stdout).unwrap_or_default();

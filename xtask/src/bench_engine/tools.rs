@@ -1,6 +1,6 @@
 //! Running seekwell and fio, and reading what they say and what they used.
 
-use crate::Failure;
+use crate::{Failure, process};
 use seekwell_runs::RunDocument;
 use serde_json::Value;
 use std::io::Read;
@@ -112,9 +112,7 @@ impl Tools {
         command.arg(format!("--iodepth={depth}"));
         command.arg(format!("--runtime={}", self.seconds)).args(more);
         let (text, used) = finish(command)?;
-        // fio may print notes before its JSON.
-        let start = text.iter().position(|b| *b == b'{').ok_or("fio printed no JSON")?;
-        of_fio(&serde_json::from_slice(&text[start..])?, &used)
+        of_fio(&process::fio_json(&text)?, &used)
     }
 }
 
