@@ -3,10 +3,11 @@
 //! The columns are constants of a type, so the compiler makes a parser of its own for each format,
 //! as fast as one written by hand.
 
-use super::format::{Certainty, Format, Opened, Sample, Step};
+use super::format::{Certainty, Format, Holds, Opened, Reader, Sample, Step};
 use super::input::Input;
 use super::names::Names;
 use super::text::{Fields, LineFormat, Separator, TextSource, Wrong, blocks, flag_empty, length};
+use super::time_unit::TimeUnit;
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, Clock, Tables};
 use memchr::memrchr2;
@@ -145,6 +146,26 @@ pub enum Column {
 
 /// No format has more columns.
 pub const MOST_COLUMNS: usize = 12;
+
+/// A format of these columns that is only read.
+pub(super) const fn format<T: Table>(
+    name: &'static str,
+    description: &'static str,
+    holds: Holds,
+    unit: Option<TimeUnit>,
+) -> Format {
+    Format {
+        name,
+        description,
+        holds,
+        reader: Reader::Stream(open::<T>),
+        writer: None,
+        ending: None,
+        looks_like: looks_like::<T>,
+        locate: None,
+        unit,
+    }
+}
 
 /// Reads a format made of columns.
 ///
