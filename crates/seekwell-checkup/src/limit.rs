@@ -154,7 +154,7 @@ pub enum Step {
     Done(LimitOutcome),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Search {
     lowest: f64,
     highest: f64,
@@ -171,15 +171,7 @@ impl Search {
     /// A search from a lowest to a highest rate, requests a second.
     pub fn new(lowest: f64, highest: f64) -> Self {
         let lowest = lowest.min(highest);
-        Self {
-            lowest,
-            highest,
-            held: Vec::new(),
-            failed: None,
-            confirmed: None,
-            lowest_failed: 0,
-            trials: 0,
-        }
+        Self { lowest, highest, ..Self::default() }
     }
 
     pub fn next(&self) -> Step {

@@ -41,7 +41,7 @@ pub struct Side {
     pub runs: Vec<RunValues>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunValues {
     /// The run's id, or the file and line it was read from.
     pub name: String,

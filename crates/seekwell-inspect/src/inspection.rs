@@ -83,7 +83,7 @@ pub struct Host {
     pub vm: VmFacts,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Device {
     /// Kernel name: `sda`, `nvme0n1p2`, `dm-3`.
     pub name: String,
@@ -118,23 +118,6 @@ pub struct Device {
 impl Device {
     /// One of which nothing is known but its name, its number and what it is.
     pub fn new(name: &str, dev: &str, kind: DeviceKind) -> Self {
-        Self {
-            name: name.to_owned(),
-            dev: dev.to_owned(),
-            kind,
-            role: None,
-            size_bytes: None,
-            model: None,
-            serial: None,
-            wwn: None,
-            firmware: None,
-            transport: None,
-            driver: None,
-            pci: None,
-            queue: Queue::default(),
-            attachment: Vec::new(),
-            below: Vec::new(),
-            detail: Box::default(),
-        }
+        Self { name: name.to_owned(), dev: dev.to_owned(), kind, ..Self::default() }
     }
 }

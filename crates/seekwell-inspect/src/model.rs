@@ -53,7 +53,7 @@ pub struct Filesystem {
     pub inodes_available: Option<Fact<u64>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {
     /// A disk, real or virtual.
@@ -69,6 +69,7 @@ pub enum DeviceKind {
     Network,
     /// An NVMe multipath head; `below` holds its paths.
     MultipathHead,
+    #[default]
     Other,
 }
 

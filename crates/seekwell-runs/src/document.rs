@@ -280,7 +280,7 @@ impl Spread {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Repeat {
     pub seed: u64,
     pub elapsed_ns: Nanos,
@@ -329,27 +329,8 @@ impl Repeat {
     pub const OTHERS_MATTER: f64 = 25.0;
 
     /// A run that has given nothing yet.
-    pub const fn new(seed: u64, stopped: Stopped) -> Self {
-        Self {
-            seed,
-            elapsed_ns: Nanos::ZERO,
-            stopped,
-            failure: None,
-            failed: 0,
-            ops: BTreeMap::new(),
-            cpu_user_ns: Nanos::ZERO,
-            cpu_system_ns: Nanos::ZERO,
-            syscalls: 0,
-            issuer: None,
-            device: None,
-            slowdown: None,
-            fidelity: None,
-            steady_state: None,
-            mismatches: Vec::new(),
-            values: BTreeMap::new(),
-            notes: Vec::new(),
-            invalid: None,
-        }
+    pub fn new(seed: u64, stopped: Stopped) -> Self {
+        Self { seed, stopped, ..Self::default() }
     }
 }
 

@@ -97,7 +97,7 @@ pub struct Replay {
 }
 
 /// How far a replay was from the recording. Counts are requests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fidelity {
     /// `kept-up`, `device-full`, `program-late` or `untimed`.
     pub verdict: String,

@@ -97,6 +97,7 @@ fn of_ab(text: &str, name: &str) -> Result<f64, Failure> {
 /// What a figure is, and the figure.
 type Row = (&'static str, fn(&Traced) -> String);
 
+#[derive(Default)]
 pub struct Report {
     scale: u32,
     seconds: u32,
@@ -116,16 +117,7 @@ pub struct Report {
 impl Report {
     /// Of a scene of one `scale`-th, `seconds` a trace, under cgroups of a version.
     pub fn new(scale: u32, seconds: u32, cgroups: u32) -> Self {
-        Self {
-            scale,
-            seconds,
-            cgroups,
-            pictures: 0,
-            warm_share: 0.0,
-            tables_bytes: 0,
-            pool_bytes: 0,
-            traces: Vec::new(),
-        }
+        Self { scale, seconds, cgroups, ..Self::default() }
     }
 
     pub fn text(&self) -> String {

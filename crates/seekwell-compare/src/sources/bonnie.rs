@@ -145,10 +145,7 @@ fn read_line(line: &str, number: usize, file: &str) -> Result<RunValues, FormatE
     ]);
     Ok(RunValues {
         name: format!("{file}, line {number}"),
-        started_at: None,
-        modelled: false,
         about,
-        inspection: None,
         groups: vec![Group {
             name: "bonnie++".into(),
             title: "bonnie++".into(),
@@ -157,6 +154,7 @@ fn read_line(line: &str, number: usize, file: &str) -> Result<RunValues, FormatE
             values,
         }],
         left_out,
+        ..RunValues::default()
     })
 }
 

@@ -45,12 +45,8 @@ pub fn read(text: &str, file: &str) -> Result<RunValues, FormatError> {
     }
     let mut run = RunValues {
         name: file.to_owned(),
-        started_at: None,
-        modelled: false,
         about: BTreeMap::from([("fio version".to_owned(), output.version.clone())]),
-        inspection: None,
-        groups: Vec::new(),
-        left_out: Vec::new(),
+        ..RunValues::default()
     };
     for name in names {
         let jobs: Vec<&FioJob> = all.iter().copied().filter(|j| j.jobname == name).collect();

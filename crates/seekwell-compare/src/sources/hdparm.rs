@@ -59,12 +59,8 @@ pub fn read(text: &str, file: &str) -> Result<Vec<(String, Vec<RunValues>)>, For
 fn empty(device: &str, name: &str) -> RunValues {
     RunValues {
         name: name.to_owned(),
-        started_at: None,
-        modelled: false,
         about: BTreeMap::from([("device".to_owned(), device.to_owned())]),
-        inspection: None,
-        groups: Vec::new(),
-        left_out: Vec::new(),
+        ..RunValues::default()
     }
 }
 

@@ -227,12 +227,8 @@ fn runs(
                 if runs.len() <= i {
                     runs.push(RunValues {
                         name: format!("{name}, {system}, trial {}", i + 1),
-                        started_at: None,
-                        modelled: false,
                         about: about.clone(),
-                        inspection: None,
-                        groups: Vec::new(),
-                        left_out: Vec::new(),
+                        ..RunValues::default()
                     });
                 }
                 let group = group(test, value);
