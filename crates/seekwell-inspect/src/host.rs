@@ -8,7 +8,6 @@ use crate::reader::{Need, Reader, clean, show};
 use seekwell_sys::meminfo_bytes;
 use std::path::Path;
 
-/// Reads the machine.
 pub(crate) fn read(r: &mut Reader<'_>) -> Host {
     let cpuinfo = cpu_info(r);
     let (memory_bytes, memory_available_bytes) = memory(r);

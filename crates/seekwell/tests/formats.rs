@@ -35,15 +35,15 @@ impl Home {
         let place = Place::with_room(16 << 20)?;
         let on = place.path().to_str().unwrap();
         let fixed = ["bench", "--on", on, "--size=16M", "--rw=randrw", "--fsync=8", "--bs=4k"];
-        let ran = self.run(&[&fixed[..], &["--iodepth=4", "--runtime=700ms"], args].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran =
+            self.run(&[&fixed[..], &["--iodepth=4", "--runtime=700ms"], args].concat()).ends(0);
         Some(ran)
     }
 
     /// Measures the engine itself for long enough to count.
     fn null(&self, args: &[&str]) -> Ran {
-        let ran = self.run(&[&["bench", "--on", "null", "--runtime=600ms"][..], args].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran =
+            self.run(&[&["bench", "--on", "null", "--runtime=600ms"][..], args].concat()).ends(0);
         ran
     }
 }
@@ -320,8 +320,7 @@ fn a_kept_run_is_written_later_as_it_was_at_first() {
 #[test]
 fn nothing_but_the_document_is_on_standard_output_even_of_an_invalid_run() {
     let home = Home::new();
-    let ran = home.run(&["bench", "--on", "null", "--runtime=100ms", "--format=fio-json"]);
-    assert_eq!(ran.status, 4, "{}", ran.err);
+    let ran = home.run(&["bench", "--on", "null", "--runtime=100ms", "--format=fio-json"]).ends(4);
     let json: Value = ran.json();
     assert!(json["jobs"][0]["desc"].as_str().unwrap().contains("invalid: too short"));
     assert!(!json["seekwell"]["invalid"].as_array().unwrap().is_empty());

@@ -126,7 +126,6 @@ pub(crate) fn brief(stats: &TraceStats) -> Vec<Part> {
     [load].into_iter().chain(times).collect()
 }
 
-/// Who made most of the requests.
 fn busiest_of(term: &str, parties: &[Party]) -> Option<(String, String)> {
     const SHOWN: usize = 3;
     let shown = parties.iter().take(SHOWN);
