@@ -1,196 +1,11 @@
-//! What the two arms are: workload options, settings of the disk, a command, a mode.
+//! What the two arms are: a plain job, settings of the disk, a command, a mode.
 
-use seekwell_io::dispatch::TagPolicy;
-use seekwell_io::request::Op;
-use seekwell_io::target::Engine;
-use seekwell_io::units::{Nanos, exact, size_option, time_option};
-use seekwell_io::workload::{Discards, Pace, Pattern, Rw, SizeShare, Workload};
+use crate::error::ArmError;
+use seekwell_job::plain::{canonical, names};
+use seekwell_job::{PlainError, PlainJob};
+use seekwell_sys::nearest;
+use seekwell_tune::setting::{is_key, registry};
 use serde::{Deserialize, Serialize};
-
-/// The workload of an arm and how it is issued: `seekwell bench`'s options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Options {
-    /// Direction and order.
-    pub rw: Rw,
-    /// Size of a request.
-    pub block_bytes: u32,
-    /// Requests each thread keeps outstanding.
-    pub iodepth: u32,
-    pub numjobs: u32,
-    /// Past the page cache.
-    pub direct: bool,
-    /// How requests are issued.
-    pub engine: Engine,
-    /// At most this many outstanding in all.
-    pub tags: Option<u32>,
-    /// Which waiting request gets a free tag; of no meaning without `tags`.
-    #[serde(default = "shared")]
-    pub tag_policy: TagPolicy,
-    /// Share of reads of a mix, per cent.
-    pub mix_read_percent: u8,
-    /// Arrivals a second in each thread; `None` is a closed loop.
-    pub rate_iops: Option<f64>,
-    /// Random gaps between arrivals in place of even ones.
-    pub poisson: bool,
-    /// Where random requests go.
-    pub distribution: Pattern,
-    /// A flush after every N writes.
-    pub fsync: u32,
-    pub offset_bytes: u64,
-    /// Measured time of a run.
-    pub runtime_ns: Nanos,
-    /// Time run before measuring.
-    pub ramp_ns: Nanos,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            rw: Rw::RandRead,
-            block_bytes: 4096,
-            iodepth: 1,
-            numjobs: 1,
-            direct: true,
-            engine: Engine::Auto,
-            tags: None,
-            tag_policy: TagPolicy::Shared,
-            mix_read_percent: 50,
-            rate_iops: None,
-            poisson: false,
-            distribution: Pattern::Random,
-            fsync: 0,
-            offset_bytes: 0,
-            runtime_ns: Nanos::from_millis(5000),
-            ramp_ns: Nanos::ZERO,
-        }
-    }
-}
-
-const fn shared() -> TagPolicy {
-    TagPolicy::Shared
-}
-
-impl Options {
-    /// The rule over tags, where there is one.
-    pub fn tags(&self) -> Option<(TagPolicy, u32)> {
-        self.tags.map(|tags| (self.tag_policy, tags))
-    }
-
-    /// A short name, by which a phase can be typed: `randread-4096-d32`.
-    pub fn name(&self) -> String {
-        let tags = self.tags().map(|(policy, tags)| format!("-{}-{tags}", policy.name()));
-        let (rw, bytes, depth) = (self.rw.name(), self.block_bytes, self.iodepth);
-        format!("{rw}-{bytes}-d{depth}{}", tags.unwrap_or_default())
-    }
-
-    /// What it does, in words: `random read 4 KiB, depth 32`.
-    pub fn title(&self) -> String {
-        let mixed = self.mix_read_percent;
-        let what = match self.rw {
-            Rw::Read => "sequential read".to_owned(),
-            Rw::Write => "sequential write".to_owned(),
-            Rw::RandRead => "random read".to_owned(),
-            Rw::RandWrite => "random write".to_owned(),
-            Rw::Trim => "sequential discard".to_owned(),
-            Rw::RandTrim => "random discard".to_owned(),
-            Rw::TrimWrite => "sequential discard and write".to_owned(),
-            Rw::RandTrimWrite => "random discard and write".to_owned(),
-            Rw::ReadWrite => format!("sequential mix, {mixed} % reads,"),
-            Rw::RandRw => format!("random mix, {mixed} % reads,"),
-        };
-        let size = exact(self.block_bytes.into());
-        let threads = match self.numjobs {
-            1 => String::new(),
-            jobs => format!(", {jobs} threads"),
-        };
-        let tags = match self.tags() {
-            None => String::new(),
-            Some((policy, tags)) => format!(", {tags} tags {}", policy.name()),
-        };
-        format!("{what} {size}, depth {}{threads}{tags}", self.iodepth)
-    }
-
-    /// Measured and unmeasured time of a run.
-    pub fn run_time(&self) -> Nanos {
-        self.runtime_ns + self.ramp_ns
-    }
-
-    /// Share of reads, per cent.
-    pub fn read_percent(&self) -> u8 {
-        match self.rw {
-            Rw::Read | Rw::RandRead => 100,
-            Rw::ReadWrite | Rw::RandRw => self.mix_read_percent,
-            _ => 0,
-        }
-    }
-
-    /// What most of its requests do, as in the names of metrics.
-    pub fn main_op(&self) -> &'static str {
-        match self.rw.discards() {
-            Discards::All => Op::Discard.name(),
-            _ if self.read_percent() > 0 => Op::Read.name(),
-            _ => Op::Write.name(),
-        }
-    }
-
-    /// Whether it changes what the target holds.
-    pub fn writes(&self) -> bool {
-        self.read_percent() < 100 || !self.rw.discards().is_none()
-    }
-
-    /// The workload over `region_bytes` from the offset on, with this seed. `direct` is whether the
-    /// target can be driven past the page cache.
-    pub fn workload(&self, region_bytes: u64, direct: bool, seed: u64) -> Workload {
-        let depth = self.iodepth;
-        Workload {
-            pattern: if self.rw.is_random() { self.distribution } else { Pattern::Sequential },
-            read_percent: self.read_percent(),
-            discards: self.rw.discards(),
-            sizes: vec![SizeShare { bytes: self.block_bytes, weight: 1 }],
-            align_bytes: 0,
-            pace: match self.rate_iops {
-                None => Pace::Closed { depth },
-                Some(requests_per_s) => Pace::Open { requests_per_s, poisson: self.poisson, depth },
-            },
-            flush_every: self.fsync,
-            offset_bytes: self.offset_bytes,
-            region_bytes,
-            threads: self.numjobs,
-            direct: self.direct && direct,
-            runtime_ns: self.runtime_ns,
-            ramp_ns: self.ramp_ns,
-            requests: 0,
-            seed,
-        }
-    }
-
-    /// Every option as typed on the command line, defaults that change nothing left out.
-    pub fn words(&self) -> Vec<(&'static str, String)> {
-        let mut words = vec![
-            ("rw", self.rw.name().to_owned()),
-            ("bs", size_option(u64::from(self.block_bytes))),
-            ("iodepth", self.iodepth.to_string()),
-            ("numjobs", self.numjobs.to_string()),
-            ("direct", u8::from(self.direct).to_string()),
-            ("engine", self.engine.name().to_owned()),
-        ];
-        let mut add = |key, value: Option<String>| words.extend(value.map(|v| (key, v)));
-        add("tags", self.tags.map(|t| t.to_string()));
-        let ruled = self.tags().filter(|(policy, _)| *policy != TagPolicy::Shared);
-        add("tag-policy", ruled.map(|(policy, _)| policy.name().to_owned()));
-        let mixed = matches!(self.rw, Rw::ReadWrite | Rw::RandRw);
-        add("rwmixread", mixed.then(|| self.mix_read_percent.to_string()));
-        add("rate_iops", self.rate_iops.map(|r| r.to_string()));
-        add("rate_process", self.poisson.then(|| "poisson".to_owned()));
-        add("random_distribution", self.distribution.distribution());
-        add("fsync", (self.fsync > 0).then(|| self.fsync.to_string()));
-        add("offset", (self.offset_bytes > 0).then(|| size_option(self.offset_bytes)));
-        add("runtime", Some(time_option(self.runtime_ns)));
-        let ramp = self.ramp_ns > Nanos::ZERO;
-        add("ramp_time", ramp.then(|| time_option(self.ramp_ns)));
-        words
-    }
-}
 
 /// A setting of the disk or machine, by tune's key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,7 +17,8 @@ pub struct Setting {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmSpec {
-    pub options: Options,
+    #[serde(rename = "options")]
+    pub job: PlainJob,
     /// Settings applied before each of its runs, in this order.
     pub settings: Vec<Setting>,
     /// The letter of the highest risk its settings may have, where that is C or D.
@@ -216,8 +32,38 @@ pub struct ArmSpec {
 
 impl ArmSpec {
     /// An arm with these options and nothing else.
-    pub fn new(options: Options) -> Self {
-        Self { options, settings: Vec::new(), allow_risk: None, command: None, mode: None }
+    pub fn new(job: PlainJob) -> Self {
+        Self { job, settings: Vec::new(), allow_risk: None, command: None, mode: None }
+    }
+
+    /// An arm from `KEY=VALUE` words. A key that is not an option is a setting of the disk, or a
+    /// parameter of a modelled machine.
+    ///
+    /// # Errors
+    /// [`ArmError`] for an unknown key, a value that it does not take, or a key given twice.
+    pub fn parse(base: &PlainJob, words: &[String], modelled: bool) -> Result<Self, ArmError> {
+        let mut arm = Self::new(base.clone());
+        let mut seen: Vec<&str> = Vec::new();
+        for word in words {
+            let (key, value) = word
+                .split_once('=')
+                .map(|(key, value)| (key.trim(), value.trim()))
+                .filter(|(key, value)| !key.is_empty() && !value.is_empty())
+                .ok_or_else(|| ArmError::NoValue { word: word.chars().take(80).collect() })?;
+            let name = canonical(key);
+            if seen.contains(&name) {
+                return Err(ArmError::Twice { key: name.to_owned() });
+            }
+            seen.push(name);
+            if names().any(|own| own == name) {
+                arm.job.set(name, value)?;
+            } else if modelled || is_key(key) {
+                arm.settings.push(Setting { key: key.to_owned(), value: value.to_owned() });
+            } else {
+                return Err(not_known(key));
+            }
+        }
+        Ok(arm)
     }
 
     /// Its settings as keys and values.
@@ -228,9 +74,9 @@ impl ArmSpec {
     /// What this arm has that the other lacks or sets differently, as typed: `iodepth=32`,
     /// `scheduler=none`. Empty when it is the baseline the other one changes, or the same.
     pub fn against(&self, other: &Self) -> Vec<String> {
-        let theirs = other.options.words();
+        let theirs = other.job.words();
         let mut own: Vec<String> = self
-            .options
+            .job
             .words()
             .into_iter()
             .filter(|word| !theirs.contains(word))
@@ -252,4 +98,13 @@ impl ArmSpec {
         let own = self.against(other);
         if own.is_empty() { "as it is".to_owned() } else { own.join(", ") }
     }
+}
+
+fn not_known(key: &str) -> ArmError {
+    if let Err(error @ PlainError::NotPlain { .. }) = PlainJob::default().set(key, "") {
+        return error.into();
+    }
+    let near = nearest(key, names().chain(registry().map(|s| s.key)));
+    let near = near.first().map(|near| (*near).to_owned());
+    ArmError::Unknown { key: key.to_owned(), near }
 }

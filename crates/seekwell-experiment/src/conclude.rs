@@ -255,7 +255,7 @@ fn of_blocks(document: &Document) -> Vec<Check> {
 fn steady(document: &Document) -> Check {
     let mut judged = 0;
     for arm in [Arm::A, Arm::B] {
-        let options = &document.arm(arm).options;
+        let options = &document.arm(arm).job;
         let traffic = if options.writes() { Traffic::Writes } else { Traffic::Reads };
         let Some(found) = judge(&document.runs, arm, traffic) else { continue };
         judged += 1;

@@ -151,8 +151,8 @@ fn one(document: &Document, rig: &mut dyn Rig, slot: Slot, stop: &AtomicBool) ->
         return Made::Interrupted;
     }
     let region = rig.region();
-    let room = region.bytes.saturating_sub(arm.options.offset_bytes);
-    let workload = arm.options.workload(room, region.direct, slot.seed);
+    let room = region.bytes.saturating_sub(arm.job.offset_bytes);
+    let workload = arm.job.workload(room, region.direct, slot.seed);
     let mut run = Run {
         index: slot.index,
         block: slot.block,
@@ -239,7 +239,7 @@ fn standing(document: &Document, slot: Slot, made: usize, elapsed: Nanos) -> Sta
     let expected = document.planned_blocks.unwrap_or(design.expected_blocks());
     let left = (expected * design.shape.runs()).saturating_sub(slot.index);
     let planned = |arm: &crate::ArmSpec| {
-        (arm.options.runtime_ns + arm.options.ramp_ns + design.settle_ns).as_secs_f64()
+        (arm.job.runtime_ns + arm.job.ramp_ns + design.settle_ns).as_secs_f64()
     };
     let each = match made {
         0 => f64::midpoint(planned(&document.a), planned(&document.b)),

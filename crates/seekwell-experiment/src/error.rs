@@ -1,10 +1,39 @@
-//! What can go wrong with a kept experiment, with the data a person needs to act.
+//! Why arms make no experiment, and what can go wrong with a kept one.
 
 use seekwell_access::OutputError;
 use seekwell_inspect::diff::Change;
+use seekwell_job::PlainError;
 use seekwell_sys::classify;
 use std::io;
 use std::path::PathBuf;
+
+/// Why the arms make no experiment.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArmError {
+    /// Not `KEY=VALUE`.
+    #[error("expected KEY=VALUE, not {word:?}")]
+    NoValue { word: String },
+    #[error(
+        "there is no option or setting {key}{}",
+        near.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default()
+    )]
+    Unknown { key: String, near: Option<String> },
+    #[error(transparent)]
+    Job(#[from] PlainError),
+    #[error("{key} is given twice for one arm")]
+    Twice { key: String },
+    #[error(
+        "the two arms are the same: name what differs with --a and --b (or --a-cmd, --b-cmd, \
+         --reboot-between), or measure the machine's noise with --aa"
+    )]
+    Same,
+    #[error("{key} is a setting of a disk, and {target} has none: {why}")]
+    NoDisk { key: String, target: String, why: String },
+}
+
+classify!(ArmError {
+    Usage: NoValue, Unknown, Job, Twice, Same, NoDisk;
+});
 
 /// Why an experiment could not be kept, found, read or gone on with.
 #[derive(Debug, thiserror::Error)]

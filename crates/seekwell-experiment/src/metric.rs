@@ -1,6 +1,6 @@
 //! The metrics an experiment may be about: their names, directions and margins.
 
-use crate::arm::Options;
+use seekwell_job::PlainJob;
 use seekwell_stats::{Better, Margin};
 use seekwell_sys::classify;
 
@@ -67,7 +67,7 @@ pub fn default_margin(metric: &str) -> Margin {
 /// The metric where none was named: requests a second of what is done mostly; bytes a second where
 /// the arms differ in the size of a request; the 99th percentile of response times where requests
 /// arrive at a rate that is given.
-pub fn default_metric(a: &Options, b: &Options) -> String {
+pub fn default_metric(a: &PlainJob, b: &PlainJob) -> String {
     let op = if a.main_op() == "read" { b.main_op() } else { a.main_op() };
     let what = if a.rate_iops.is_some() && b.rate_iops.is_some() {
         "response_ns_p99"

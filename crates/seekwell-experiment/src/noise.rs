@@ -1,11 +1,11 @@
 //! The noise floor of a machine: how far apart blocks of one and the same thing are, and how long
 //! an answer of a given width will take because of it.
 
-use crate::arm::Options;
 use crate::conclude::block_values;
 use crate::design::{Design, Forecast, Shape};
 use crate::document::Document;
 use seekwell_inspect::Inspection;
+use seekwell_job::PlainJob;
 use seekwell_stats::{BLOCKS_CAP, estimate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl NoiseFloor {
             .collect();
         Some(Self {
             identity: document.identity.clone(),
-            workload: words(&document.a.options),
+            workload: words(&document.a.job),
             shape: document.design.shape,
             sd,
             blocks: document.complete_blocks(),
@@ -87,7 +87,7 @@ impl NoiseFloor {
     }
 }
 
-fn words(options: &Options) -> Vec<String> {
+fn words(options: &PlainJob) -> Vec<String> {
     options.words().into_iter().map(|(key, value)| format!("{key}={value}")).collect()
 }
 
@@ -97,8 +97,8 @@ pub fn forecast(
     noise: &Noise,
     identity: &str,
     design: &Design,
-    a: &Options,
-    b: &Options,
+    a: &PlainJob,
+    b: &PlainJob,
 ) -> Option<Forecast> {
     let (workload_a, workload_b) = (words(a), words(b));
     let fits = |f: &&NoiseFloor| {
@@ -115,7 +115,7 @@ pub fn forecast(
     let half = sd / std::f64::consts::SQRT_2;
     let needed = seekwell_stats::blocks_needed(&[-half, half], design.margin);
     let blocks = design.blocks.unwrap_or(needed);
-    let run = |o: &Options| (o.runtime_ns + o.ramp_ns + design.settle_ns).as_secs_f64();
+    let run = |o: &PlainJob| (o.runtime_ns + o.ramp_ns + design.settle_ns).as_secs_f64();
     let runs = f64::from(blocks * design.shape.runs());
     Some(Forecast {
         sd,

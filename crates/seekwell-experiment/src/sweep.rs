@@ -1,9 +1,9 @@
 //! Sweeps: one workload for each combination of values.
 
-use crate::arm::Options;
-use crate::keys::ArmError;
 use seekwell_io::units::{Nanos, size_option, time_left};
 use seekwell_io::value::{clip, size};
+use seekwell_job::plain::canonical;
+use seekwell_job::{PlainError, PlainJob};
 use seekwell_sys::classify;
 
 /// The most points of one sweep: more do not fit on a screen or into an afternoon.
@@ -13,7 +13,7 @@ const MOST_POINTS: u64 = 256;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SweepError {
     #[error(transparent)]
-    Arm(#[from] ArmError),
+    Job(#[from] PlainError),
     #[error("--sweep {word:?}: write it like iodepth=1..256, rwmixread=0..100:25 or bs=512,4k,64k")]
     Unreadable { word: String },
     #[error(
@@ -36,7 +36,7 @@ pub enum SweepError {
 }
 
 classify!(SweepError {
-    Usage: Arm, Unreadable, Range, NoEngine, Same, Twice, TooMany;
+    Usage: Job, Unreadable, Range, NoEngine, Same, Twice, TooMany;
 });
 
 /// One option and its values.
@@ -50,11 +50,7 @@ impl Axis {
     fn parse(word: &str) -> Result<Self, SweepError> {
         let unreadable = || SweepError::Unreadable { word: word.chars().take(80).collect() };
         let (key, list) = word.split_once('=').ok_or_else(unreadable)?;
-        let key = match key.trim() {
-            "depth" => "iodepth",
-            "host.tags" => "tags",
-            key => key,
-        };
+        let key = canonical(key.trim());
         let mut values: Vec<String> = Vec::new();
         for part in list.split(',').map(str::trim) {
             if key.is_empty() || part.is_empty() {
@@ -142,29 +138,29 @@ fn axes(words: &[String]) -> Result<(Vec<Axis>, u64), SweepError> {
     Ok((axes, points))
 }
 
-/// The options of every point.
-fn options(base: &Options, axes: &[Axis]) -> Result<Vec<(Vec<String>, Options)>, ArmError> {
+/// The job of every point.
+fn jobs(base: &PlainJob, axes: &[Axis]) -> Result<Vec<(Vec<String>, PlainJob)>, PlainError> {
     let one = |values: Vec<String>| {
-        let mut options = base.clone();
+        let mut job = base.clone();
         for (axis, value) in axes.iter().zip(&values) {
             // Numbers of tags are under the policy that was asked for.
             let plain = axis.key == "tags" && value.starts_with(|c: char| c.is_ascii_digit());
             match base.tags.filter(|_| plain) {
                 Some(_) => {
                     let policy = base.tag_policy.name();
-                    options.set(&axis.key, &format!("{policy}:{value}"))?;
+                    job.set(&axis.key, &format!("{policy}:{value}"))?;
                 }
-                None => options.set(&axis.key, value)?,
+                None => job.set(&axis.key, value)?,
             }
         }
-        Ok((values, options))
+        Ok((values, job))
     };
     product(axes).into_iter().map(one).collect()
 }
 
 /// What names and titles do not already say of a point.
-fn rest(axes: &[Axis], values: &[String], options: &Options) -> Vec<(String, String)> {
-    let said = ["rw", "bs", "iodepth", if options.tags.is_some() { "tags" } else { "" }];
+fn rest(axes: &[Axis], values: &[String], job: &PlainJob) -> Vec<(String, String)> {
+    let said = ["rw", "bs", "iodepth", if job.tags.is_some() { "tags" } else { "" }];
     let all = axes.iter().map(|axis| axis.key.clone()).zip(values.iter().cloned());
     all.filter(|(key, _)| !said.contains(&key.as_str())).collect()
 }
@@ -182,7 +178,7 @@ pub struct Grid {
 pub struct GridPoint {
     /// A value for each key.
     pub values: Vec<String>,
-    pub options: Options,
+    pub job: PlainJob,
     /// The name of its phase.
     pub phase: String,
     pub title: String,
@@ -194,7 +190,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`SweepError`] for a word that makes no sense, and for more points than anybody waits for.
-    pub fn parse(words: &[String], base: &Options, repeats: u32) -> Result<Self, SweepError> {
+    pub fn parse(words: &[String], base: &PlainJob, repeats: u32) -> Result<Self, SweepError> {
         let each = base.run_time().0.saturating_mul(u64::from(repeats));
         let time = |points: u64| Some(Nanos(each.saturating_mul(points)));
         let (axes, count) = axes(words).map_err(|e| match e {
@@ -207,16 +203,16 @@ impl Grid {
             return Err(SweepError::TooMany { points: count, time: time(count) });
         }
         let mut points: Vec<GridPoint> = Vec::with_capacity(count as usize);
-        for (values, options) in options(base, &axes)? {
-            let (mut phase, mut title) = (options.name(), options.title());
-            for (key, value) in rest(&axes, &values, &options) {
+        for (values, job) in jobs(base, &axes)? {
+            let (mut phase, mut title) = (job.name(), job.title());
+            for (key, value) in rest(&axes, &values, &job) {
                 phase += &format!("-{key}-{value}");
                 title += &format!(", {key} {value}");
             }
             if points.iter().any(|known| known.phase == phase) {
                 return Err(SweepError::Same { phase });
             }
-            points.push(GridPoint { values, options, phase, title });
+            points.push(GridPoint { values, job, phase, title });
         }
         Ok(Self { keys: axes.into_iter().map(|axis| axis.key).collect(), points })
     }

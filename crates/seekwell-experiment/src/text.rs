@@ -72,7 +72,7 @@ fn arms(out: &mut String, document: &Document, width: usize) {
     let (a, b) = (&document.a, &document.b);
     wrapped(out, "A       ", &a.label(b), width);
     wrapped(out, "B       ", &b.label(a), width);
-    let (wa, wb) = (a.options.words(), b.options.words());
+    let (wa, wb) = (a.job.words(), b.job.words());
     let both: Vec<String> = wa
         .iter()
         .filter(|word| wb.contains(word))

@@ -15,6 +15,7 @@ pub mod job;
 pub mod layout;
 pub mod options;
 pub mod output;
+pub mod plain;
 pub mod play;
 mod show;
 mod surroundings;
@@ -25,6 +26,7 @@ mod value;
 mod tests;
 
 pub use error::{Asking, JobError};
+pub use plain::{PlainError, PlainJob};
 pub use seekwell_io::units::binary_and_bytes as bytes;
 pub use show::show;
 pub use surroundings::Surroundings;

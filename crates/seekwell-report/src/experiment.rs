@@ -92,7 +92,7 @@ fn facts(document: &Document, [label_a, label_b]: [&String; 2]) -> Vec<(String, 
     let planned = document.planned_blocks.map_or_else(String::new, |n| format!(" of {n}"));
     let blocks = format!("{}{planned}, {} runs", document.complete_blocks(), document.runs.len());
     let words = |arm: &ArmSpec| {
-        let words = arm.options.words().into_iter().map(|(key, value)| format!("{key}={value}"));
+        let words = arm.job.words().into_iter().map(|(key, value)| format!("{key}={value}"));
         words.collect::<Vec<_>>()
     };
     let other = words(&document.b);
@@ -116,7 +116,7 @@ fn facts(document: &Document, [label_a, label_b]: [&String; 2]) -> Vec<(String, 
 /// What the arms set otherwise.
 fn differences(a: &ArmSpec, b: &ArmSpec) -> Vec<Setup> {
     let all = |arm: &ArmSpec| -> Vec<(String, String)> {
-        let words = arm.options.words().into_iter().map(|(k, v)| (k.to_owned(), v));
+        let words = arm.job.words().into_iter().map(|(k, v)| (k.to_owned(), v));
         let settings = arm.settings.iter().map(|s| (s.key.clone(), s.value.clone()));
         let command = arm.command.iter().map(|c| ("command".to_owned(), c.clone()));
         let mode = arm.mode.iter().map(|m| ("mode".to_owned(), m.clone()));
@@ -137,7 +137,7 @@ fn differences(a: &ArmSpec, b: &ArmSpec) -> Vec<Setup> {
 
 /// A metric in words.
 fn title(document: &Document, metric: &str) -> String {
-    let workload = document.a.options.workload(u64::MAX, true, 0);
+    let workload = document.a.job.workload(u64::MAX, true, 0);
     seekwell_compare::metric_title(metric, &workload.into()).unwrap_or_else(|| clean(metric))
 }
 

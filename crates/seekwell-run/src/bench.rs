@@ -11,10 +11,11 @@ use seekwell_access::Consent;
 use seekwell_checkup::limit::Bound;
 use seekwell_checkup::steady::{LEAST_ROUNDS, ROUNDS, conclude};
 use seekwell_checkup::{ExecuteError, Execution, Executor, Group, PhaseSpec, Plan, Rounds};
-use seekwell_experiment::{Grid, GridPoint, Options, SweepError};
+use seekwell_experiment::{Grid, GridPoint, SweepError};
 use seekwell_io::target::Engine;
 use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::Workload;
+use seekwell_job::PlainJob;
 use seekwell_runs::{Point, Study, Sweep};
 use stage::Stage;
 use std::path::Path;
@@ -43,21 +44,21 @@ pub struct BenchOptions<'a> {
 #[derive(Debug, Clone)]
 pub enum Question {
     /// How fast a workload is.
-    Once(Options),
+    Once(PlainJob),
     /// How fast it is once it has become steady.
-    Steady(Options),
+    Steady(PlainJob),
     /// How that depends on its options.
     Sweep(Grid),
     /// The highest rate whose response time keeps a bound.
-    Limit(Options, Bound),
+    Limit(PlainJob, Bound),
 }
 
 impl Question {
     /// Every workload that will be run.
-    pub fn workloads(&self) -> Vec<&Options> {
+    pub fn workloads(&self) -> Vec<&PlainJob> {
         match self {
             Self::Once(options) | Self::Steady(options) | Self::Limit(options, _) => vec![options],
-            Self::Sweep(grid) => grid.points.iter().map(|point| &point.options).collect(),
+            Self::Sweep(grid) => grid.points.iter().map(|point| &point.job).collect(),
         }
     }
 }
@@ -79,7 +80,7 @@ pub fn bench<W: Watcher>(
         if is_modelled(options.target) {
             return Err(SweepError::NoEngine.into());
         }
-        if grid.points.iter().any(|point| point.options.engine == Engine::IoUring) {
+        if grid.points.iter().any(|point| point.job.engine == Engine::IoUring) {
             pick(Engine::IoUring, |text| watcher.note(text))?;
         }
     }
@@ -103,7 +104,7 @@ pub fn bench<W: Watcher>(
 fn once<W: Watcher>(
     stage: &mut Stage<'_, W>,
     options: &BenchOptions<'_>,
-    workload: &Options,
+    workload: &PlainJob,
     rounds: Rounds,
 ) -> Result<bool, RunError> {
     let drawn = stage.workload(workload, options.seed)?;
@@ -129,7 +130,7 @@ fn sweep<W: Watcher>(
     let own = stage.session.engine();
     let mut phases = Vec::with_capacity(grid.points.len());
     let mut study = Sweep { keys: grid.keys.clone(), points: Vec::new() };
-    for GridPoint { values, options: workload, phase, title } in &grid.points {
+    for GridPoint { values, job: workload, phase, title } in &grid.points {
         let engine = if workload.engine == Engine::Auto { own } else { workload.engine };
         stage.executor.issue_phase_by(phase, engine, workload.tags());
         let drawn = stage.workload(workload, options.seed)?;

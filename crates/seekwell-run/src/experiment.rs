@@ -47,9 +47,9 @@ pub fn experiment(
 ) -> Result<Document, RunError> {
     for arm in [&document.a, &document.b] {
         // Checked before anything is laid out, with a region that any request fits in.
-        arm.options.workload(u64::from(arm.options.block_bytes), true, 1).check()?;
-        if arm.options.runtime_ns < SHORTEST {
-            let found = arm.options.runtime_ns.to_string();
+        arm.job.workload(u64::from(arm.job.block_bytes), true, 1).check()?;
+        if arm.job.runtime_ns < SHORTEST {
+            let found = arm.job.runtime_ns.to_string();
             let needed = "at least 600 ms: a shorter run gives no rate";
             return Err(WorkloadError { field: "runtime", found, needed }.into());
         }
@@ -57,13 +57,8 @@ pub fn experiment(
     let inspection = look(host.view, &text_path(&document.target))?;
     let noise = noise(watcher, place);
     document.identity = identity(&inspection);
-    document.forecast = forecast(
-        &noise,
-        &document.identity,
-        &document.design,
-        &document.a.options,
-        &document.b.options,
-    );
+    document.forecast =
+        forecast(&noise, &document.identity, &document.design, &document.a.job, &document.b.job);
     let setter = setter(&document, false)?;
     let mut machine = ready(&document, setter, inspection, host, watcher, accepted)?;
     if document.b.command.is_some() && document.a.command.is_none() {
@@ -133,7 +128,7 @@ pub(crate) fn ready<'a>(
     watcher: &impl Watcher,
     accepted: &[Fingerprint],
 ) -> Result<ThisMachine<'a>, RunError> {
-    let (a, b) = (&document.a.options, &document.b.options);
+    let (a, b) = (&document.a.job, &document.b.job);
     let wants = |engine| a.engine == engine || b.engine == engine;
     if wants(Engine::IoUring) {
         pick(Engine::IoUring, |text| watcher.note(text))?;
@@ -172,7 +167,7 @@ pub(crate) fn ready<'a>(
 
 /// Longer than a run of this experiment takes, with the pause before it.
 pub(crate) fn run_time(document: &Document) -> Duration {
-    let longest = document.a.options.run_time().max(document.b.options.run_time());
+    let longest = document.a.job.run_time().max(document.b.job.run_time());
     Duration::from(Nanos((longest + document.design.settle_ns).0.saturating_mul(2)))
 }
 
@@ -222,7 +217,7 @@ fn announce(
     watcher: &impl Watcher,
 ) -> Result<(), ExecuteError> {
     let design = &document.design;
-    let [a, b] = [&document.a, &document.b].map(|arm| arm.options.run_time() + design.settle_ns);
+    let [a, b] = [&document.a, &document.b].map(|arm| arm.job.run_time() + design.settle_ns);
     let each = f64::midpoint(a.as_secs_f64(), b.as_secs_f64());
     let pace = match is_modelled(&machine.target) {
         true => Some(machine.real_time(document)?.as_secs_f64() / each),

@@ -1,10 +1,10 @@
 //! A program other than the command line measures: no terminal, no signals, nothing printed.
 
 use seekwell_checkup::Progress;
-use seekwell_experiment::Options;
 use seekwell_io::engine::Control;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
+use seekwell_job::PlainJob;
 use seekwell_run::bench::{BenchOptions, Question, bench};
 use seekwell_run::{Ending, Host, Purpose, RunError, Watcher};
 use seekwell_runs::{RunKind, Tool};
@@ -23,7 +23,7 @@ impl Watcher for Nobody {
     fn clear(&self) {}
 }
 
-fn measure(target: &Path, workload: Options) -> Result<seekwell_run::Finished, RunError> {
+fn measure(target: &Path, workload: PlainJob) -> Result<seekwell_run::Finished, RunError> {
     let view = Patient::new(Live::system(), Duration::from_secs(2));
     let host = Host { view: &view, control: &Arc::new(Control::default()) };
     let tool = Tool { version: "1".to_owned(), git_commit: None };
@@ -43,7 +43,7 @@ fn measure(target: &Path, workload: Options) -> Result<seekwell_run::Finished, R
 
 #[test]
 fn another_program_measures_a_workload_and_gets_its_document() {
-    let mut workload = Options::parse("randread,iodepth=8").unwrap();
+    let mut workload = PlainJob::parse("randread,iodepth=8").unwrap();
     workload.runtime_ns = Nanos::from_millis(700);
     let (document, detail, ending) = measure(Path::new("null"), workload).unwrap();
     assert_eq!(ending, Ending::Complete, "{:?}", document.invalid);
@@ -57,7 +57,7 @@ fn a_workload_that_writes_is_refused_on_a_file_of_the_users() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let copy = std::env::temp_dir().join(format!("seekwell-library-{}", std::process::id()));
     std::fs::copy(file, &copy).unwrap();
-    let refused = measure(&copy, Options::parse("randwrite").unwrap());
+    let refused = measure(&copy, PlainJob::parse("randwrite").unwrap());
     std::fs::remove_file(&copy).unwrap();
     assert!(matches!(refused, Err(RunError::WouldWrite { .. })));
 }

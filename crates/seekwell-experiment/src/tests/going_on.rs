@@ -101,7 +101,7 @@ impl Modes {
         document.design.reboot_between = true;
         document.design.shape = Shape::Pairs;
         document.design.blocks = Some(8);
-        document.b.options = document.a.options.clone();
+        document.b.job = document.a.job.clone();
         document.a.mode = Some("AHCI in the BIOS".to_owned());
         document.b.mode = Some("IDE in the BIOS".to_owned());
         Self { document, machine: Virtual::new(0.8, 0.01, 1.0), boots: 0 }

@@ -117,7 +117,7 @@ fn a_self_test_teaches_how_long_an_answer_takes() {
     place.keep_noise(&noise).unwrap();
     let noise: Noise = place.noise().unwrap();
     let later = document(3);
-    let (a, b) = (&later.a.options, &later.b.options);
+    let (a, b) = (&later.a.job, &later.b.job);
     let told = forecast(&noise, "null null", &later.design, a, b).expect("it is known");
     assert!(told.same_workload && (20..=40).contains(&told.blocks), "{told:?}");
     let each = 4.0 * 1.1;
@@ -157,10 +157,10 @@ fn metrics_are_known_by_name_and_chosen_by_what_the_arms_do() {
     assert!(check_metric("read.latency_ns_p99").is_ok());
     let error = check_metric("read.latency_p99").unwrap_err();
     assert_eq!(error.nearest, "read.latency_ns_p99");
-    let reads = Options::default();
-    let writes = Options { rw: Rw::RandWrite, ..Options::default() };
-    let large = Options { block_bytes: 1 << 20, ..Options::default() };
-    let timed = Options { rate_iops: Some(100.0), ..Options::default() };
+    let reads = PlainJob::default();
+    let writes = PlainJob { rw: Rw::RandWrite, ..PlainJob::default() };
+    let large = PlainJob { block_bytes: 1 << 20, ..PlainJob::default() };
+    let timed = PlainJob { rate_iops: Some(100.0), ..PlainJob::default() };
     assert_eq!(default_metric(&reads, &reads), "read.requests_per_s");
     assert_eq!(default_metric(&writes, &writes), "write.requests_per_s");
     assert_eq!(default_metric(&reads, &large), "read.rate_bytes_per_s");

@@ -177,8 +177,8 @@ fn runs_that_lose_speed_half_way_are_no_steady_state() {
     let mut machine = Virtual::new(1.0, 0.01, 1.0);
     machine.course = [vec![1.6; 5], vec![0.4; 5]].concat();
     let mut document = document(1);
-    document.a.options.runtime_ns = Nanos::from_millis(10_000);
-    document.b.options.runtime_ns = Nanos::from_millis(10_000);
+    document.a.job.runtime_ns = Nanos::from_millis(10_000);
+    document.b.job.runtime_ns = Nanos::from_millis(10_000);
     let steady = |document: &Document| {
         let checks = &document.conclusion.as_ref().expect("it has ended").checks;
         checks.iter().find(|c| c.name == "steady").expect("it is checked").checked

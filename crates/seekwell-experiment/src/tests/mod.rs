@@ -5,7 +5,7 @@ mod keeping;
 mod method;
 
 use crate::{
-    Applied, ArmSpec, Condition, Design, Document, ExperimentError, Keeper, NotRestored, Options,
+    Applied, ArmSpec, Condition, Design, Document, ExperimentError, Keeper, NotRestored,
     PrepareError, Region, Rig, Setting, Shape, Status, Temperature, begin, conduct,
 };
 use rand_distr::{Distribution, Normal};
@@ -17,6 +17,7 @@ use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
+use seekwell_job::PlainJob;
 use seekwell_runs::Tool;
 use seekwell_stats::Arm;
 use std::collections::BTreeMap;
@@ -215,8 +216,8 @@ impl Keeper for Nowhere {
 
 pub fn document(seed: u64) -> Document {
     let metric = "read.requests_per_s".to_owned();
-    let options = Options { runtime_ns: Nanos::from_millis(1000), ..Options::default() };
-    let b = Options { iodepth: 32, ..options.clone() };
+    let options = PlainJob { runtime_ns: Nanos::from_millis(1000), ..PlainJob::default() };
+    let b = PlainJob { iodepth: 32, ..options.clone() };
     let tool = Tool { version: "0".to_owned(), git_commit: None };
     let design = Design { settle_ns: Nanos::from_millis(100), ..Design::new(metric, None, seed) };
     Document {

@@ -78,9 +78,9 @@ pub fn experiment(effect: f64, target: &str) -> Document {
         settle_ns: Nanos::from_millis(500),
         ..Design::new("read.requests_per_s".to_owned(), Some(Margin::THROUGHPUT), 7)
     };
-    let a = ArmSpec::new(seekwell_experiment::Options::default());
+    let a = ArmSpec::new(Default::default());
     let mut b = a.clone();
-    b.options.iodepth = 32;
+    b.job.iodepth = 32;
     let runs = (0..48).map(|i| run(&design, i, effect)).collect();
     let tool = Tool { version: "0.1.0".into(), git_commit: None };
     let mut document = Document {

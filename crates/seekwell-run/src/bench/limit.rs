@@ -5,9 +5,9 @@ use super::stage::Stage;
 use crate::{RunError, Watcher};
 use seekwell_checkup::limit::{Bound, LOWEST, Metric, Search, Step, judge};
 use seekwell_checkup::{Group, PhaseSpec, Plan};
-use seekwell_experiment::Options;
 use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::{Pace, Workload};
+use seekwell_job::PlainJob;
 use seekwell_runs::{Limit, Phase, Study, Trial};
 use seekwell_sys::classify;
 use std::time::Instant;
@@ -43,7 +43,7 @@ classify!(LimitError {
 pub fn search<W: Watcher>(
     stage: &mut Stage<'_, W>,
     options: &BenchOptions<'_>,
-    base: &Options,
+    base: &PlainJob,
     bound: Bound,
 ) -> Result<bool, RunError> {
     if base.iodepth == 1 {
@@ -71,7 +71,7 @@ pub fn search<W: Watcher>(
 /// A search in progress.
 struct Hunt<'a, 'h, W> {
     stage: &'a mut Stage<'h, W>,
-    base: &'a Options,
+    base: &'a PlainJob,
     /// The closed loop.
     workload: Workload,
     bound: Bound,

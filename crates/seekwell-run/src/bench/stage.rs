@@ -6,10 +6,10 @@ use crate::{
     Host, Purpose, Ready, RealExecutor, RunError, Session, Wanted, Watcher, look, prepare,
 };
 use seekwell_checkup::{ExecuteError, Executor, Plan};
-use seekwell_experiment::Options;
 use seekwell_io::measurement::Stopped;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
+use seekwell_job::PlainJob;
 use seekwell_runs::Preconditioning;
 
 const GIB: u64 = 1 << 30;
@@ -94,7 +94,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
     ///
     /// # Errors
     /// When the target has no room for it.
-    pub fn workload(&self, options: &Options, seed: u64) -> Result<Workload, RunError> {
+    pub fn workload(&self, options: &PlainJob, seed: u64) -> Result<Workload, RunError> {
         let room = self.region_bytes.saturating_sub(options.offset_bytes);
         let workload = options.workload(room, self.direct, seed);
         workload.check()?;

@@ -58,8 +58,8 @@ impl ThisMachine<'_> {
     pub(super) fn real_time(&mut self, document: &Document) -> Result<Nanos, ExecuteError> {
         let mut both = Nanos::ZERO;
         for arm in [&document.a, &document.b] {
-            let room = self.region.bytes.saturating_sub(arm.options.offset_bytes);
-            let workload = arm.options.workload(room, self.region.direct, document.design.seed);
+            let room = self.region.bytes.saturating_sub(arm.job.offset_bytes);
+            let workload = arm.job.workload(room, self.region.direct, document.design.seed);
             both += on_model(&workload, |piece| self.run(arm, piece))?;
         }
         Ok(Nanos(both.0 / 2))
@@ -161,11 +161,11 @@ impl Rig for ThisMachine<'_> {
     }
 
     fn run(&mut self, arm: &ArmSpec, workload: &Workload) -> Result<Execution, ExecuteError> {
-        let engine = match arm.options.engine {
+        let engine = match arm.job.engine {
             Engine::Auto => self.engine,
             named => named,
         };
-        self.executor.issue_by(engine, arm.options.tags());
+        self.executor.issue_by(engine, arm.job.tags());
         if is_modelled(&self.target) {
             let gone = |_| ExecuteError::OpenFailed {
                 path: path_text(&self.target),

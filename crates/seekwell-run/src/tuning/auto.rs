@@ -12,10 +12,11 @@ use jiff::Timestamp;
 use seekwell_access::Fingerprint;
 use seekwell_experiment::{
     ArmSpec, Claim, Decision, Design, Document as Experiment, ExperimentError, ExperimentStore,
-    Keeper, Options, Setting, Shape, Status, begin, conduct, identity,
+    Keeper, Setting, Shape, Status, begin, conduct, identity,
 };
 use seekwell_inspect::Inspection;
 use seekwell_io::units::{Nanos, time_about};
+use seekwell_job::PlainJob;
 use seekwell_runs::Tool;
 use seekwell_stats::{Better, Margin, Verdict, holm, percent};
 use seekwell_sys::path_text;
@@ -42,7 +43,7 @@ pub struct AutoOptions {
     /// The target that is measured.
     pub target: PathBuf,
     /// The workload.
-    pub workload: Options,
+    pub workload: PlainJob,
     /// What is to get better.
     pub goal: Goal,
     /// `KEY=VALUE` words of the candidates; where there are none they are chosen by the workload.
@@ -108,7 +109,7 @@ pub fn auto(
 }
 
 /// What of the workload decides which settings can matter.
-fn load(options: &Options) -> Load {
+fn load(options: &PlainJob) -> Load {
     Load {
         reads: options.read_percent() > 0,
         writes: options.writes(),

@@ -7,9 +7,9 @@
 use crate::{Host, RealExecutor, RunError, Wanted, Watcher, look, pick, prepare};
 use seekwell_access::Consent;
 use seekwell_checkup::{ExecuteError, Executor, metrics, summarize};
-use seekwell_experiment::Options;
 use seekwell_io::measurement::Stopped;
 use seekwell_io::workload::Workload;
+use seekwell_job::PlainJob;
 use seekwell_tune::trial::{Begun, TrialRequest, Tuner, Undone};
 use seekwell_tune::{Disk, TuneError};
 use serde::Serialize;
@@ -42,7 +42,7 @@ pub struct MeasuredTrial<'a> {
     /// The target.
     pub target: &'a Path,
     /// The workload.
-    pub workload: &'a Options,
+    pub workload: &'a PlainJob,
     /// Size of the temporary file, or of the part of the target used.
     pub size_bytes: Option<u64>,
     /// The device that may be overwritten.

@@ -3,11 +3,11 @@
 use super::replay::tag_policy;
 use super::{RateProcess, values};
 use clap::Args;
-use seekwell_experiment::Options;
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Rw};
+use seekwell_job::PlainJob;
 
 /// A workload and how it is issued.
 #[derive(Debug, Args)]
@@ -86,8 +86,8 @@ pub struct Workload {
 
 impl Workload {
     /// As the library has it.
-    pub fn options(&self) -> Options {
-        Options {
+    pub fn job(&self) -> PlainJob {
+        PlainJob {
             rw: self.rw,
             block_bytes: self.bs,
             iodepth: self.iodepth,

@@ -66,10 +66,10 @@ fn asked(args: &Experiment) -> Result<Document, CommandError> {
 }
 
 fn arms(args: &Experiment) -> Result<(ArmSpec, ArmSpec), ArmError> {
-    let base = args.workload.options();
+    let base = args.workload.job();
     let modelled = args.on.as_deref().is_some_and(is_modelled);
     let arm = |words, command: &Option<String>, mode: &Option<String>| {
-        Ok(ArmSpec {
+        Ok::<_, ArmError>(ArmSpec {
             allow_risk: args.allow_risk.map(RiskClass::letter),
             command: command.clone(),
             mode: mode.clone(),
@@ -90,7 +90,7 @@ fn design(args: &Experiment, a: &ArmSpec, b: &ArmSpec) -> Result<Design, Command
             check_metric(metric)?;
             metric.clone()
         }
-        None => default_metric(&a.options, &b.options),
+        None => default_metric(&a.job, &b.job),
     };
     let margin = args.margin.or(args.expect.and_then(|e| e.margin));
     let seed = args.seed.unwrap_or_else(Design::fresh_seed);

@@ -6,7 +6,7 @@ use crate::cli::format::{Format, Formats};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_access::{OutputFile, folder_of};
-use seekwell_experiment::Options;
+use seekwell_job::PlainJob;
 use seekwell_job::output::{self, Bins, File, OutputError};
 use seekwell_runs::{Detail, RunDocument, Work};
 use seekwell_suites::fs::csv::{self, Version};
@@ -50,7 +50,7 @@ fn check_files(formats: &Formats, context: &Context) -> Result<(), CommandError>
 ///
 /// # Errors
 /// [`CommandError::Failed`] for the first that cannot be.
-pub fn check_plots(formats: &Formats, workloads: &[&Options]) -> Result<(), CommandError> {
+pub fn check_plots(formats: &Formats, workloads: &[&PlainJob]) -> Result<(), CommandError> {
     let Some(dir) = &formats.output_dir else { return Ok(()) };
     for options in workloads {
         let (rw, depth, jobs) = (options.rw.name(), options.iodepth, options.numjobs);

@@ -58,7 +58,7 @@ fn kept(args: &Bench, engine: Engine) -> RunOptions<'_> {
 }
 
 fn question(args: &Bench) -> Result<Question, CommandError> {
-    let options = args.workload.options();
+    let options = args.workload.job();
     Ok(match (args.beyond.sweep.as_slice(), args.beyond.limit) {
         ([], Some(bound)) => Question::Limit(options, bound),
         ([], None) if args.beyond.steady => Question::Steady(options),

@@ -9,7 +9,8 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::session::{heed_signals, tool};
-use seekwell_experiment::{Design, ExperimentStore, Options};
+use seekwell_experiment::{Design, ExperimentStore};
+use seekwell_job::PlainJob;
 use seekwell_run::tuning::{self, AutoOptions, AutoOutcome, MeasuredTrial, TrialEnd};
 use seekwell_sys::View;
 use seekwell_tune::apply::Limits;
@@ -165,8 +166,8 @@ fn measure(
 }
 
 /// `randread,iodepth=32` and how long a run of it takes.
-fn workload(word: &str, length: &Length) -> Result<Options, CommandError> {
-    let mut options = Options::parse(word)?;
+fn workload(word: &str, length: &Length) -> Result<PlainJob, CommandError> {
+    let mut options = PlainJob::parse(word)?;
     options.runtime_ns = length.runtime.unwrap_or(options.runtime_ns);
     Ok(options)
 }
