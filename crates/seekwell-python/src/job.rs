@@ -5,10 +5,10 @@ use crate::word::{Booleans, Words};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use seekwell_experiment::Options;
 use seekwell_io::units::Nanos;
 use seekwell_io::value::{duration, size};
 use seekwell_job::job::JobFile;
+use seekwell_job::plain::{PlainJob, canonical};
 use seekwell_job::{Surroundings, parse_text};
 use seekwell_run::replay::{ReplayOptions, Targets};
 use seekwell_runs::ReplayMode;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// What is done.
 pub enum Work {
     /// Drawn requests, as `seekwell bench` makes them.
-    Plain { options: Options, size_bytes: Option<u64> },
+    Plain { job: PlainJob, size_bytes: Option<u64> },
     /// Jobs of fio.
     Fio(JobFile),
     /// A trace that is played; the target is given to each run.
@@ -118,7 +118,7 @@ impl Job {
             return Err(PyValueError::new_err(what));
         }
         let mut words = self.words.clone();
-        words.retain(|(key, _)| new.iter().all(|(other, _)| other != key));
+        words.retain(|(key, _)| new.iter().all(|(other, _)| canonical(other) != canonical(key)));
         words.extend(new);
         Self::of(self.kind, words)
     }
@@ -148,19 +148,19 @@ fn wrong(key: &str, value: &str, why: impl std::fmt::Display) -> PyErr {
 }
 
 fn plain(words: &Words) -> PyResult<Work> {
-    let (mut options, mut size_bytes) = (Options::default(), None);
+    let (mut job, mut size_bytes) = (PlainJob::default(), None);
     for (key, value) in words {
         let bytes = || size(value).map_err(|why| wrong(key, value, why));
         let time = || duration(value).map_err(|why| wrong(key, value, why));
-        match key.as_str() {
+        match canonical(key) {
             "size" => size_bytes = Some(bytes()?),
-            "offset" => options.offset_bytes = bytes()?,
-            "runtime" => options.runtime_ns = time()?,
-            "ramp_time" => options.ramp_ns = time()?,
-            _ => options.set(key, value).map_err(Error::from)?,
+            "offset" => job.offset_bytes = bytes()?,
+            "runtime" => job.runtime_ns = time()?,
+            "ramp_time" => job.ramp_ns = time()?,
+            _ => job.set(key, value).map_err(Error::from)?,
         }
     }
-    Ok(Work::Plain { options, size_bytes })
+    Ok(Work::Plain { job, size_bytes })
 }
 
 /// One of a few values by its name.

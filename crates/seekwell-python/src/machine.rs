@@ -58,7 +58,7 @@ impl Machine {
     #[pyo3(signature = (name, set=None))]
     fn load(name: PathBuf, set: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let set = set.map_or(Ok(Words::new()), |set| Booleans::TOML.words(set))?;
-        let is_path = name.is_absolute() || name.components().count() > 1;
+        let is_path = name.file_name() != Some(name.as_os_str());
         match is_modelled(&name) {
             true => Self::read(name, set),
             false if is_path || name == Path::new("null") => Err(PyValueError::new_err(format!(

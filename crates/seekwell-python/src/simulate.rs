@@ -97,11 +97,11 @@ fn run(
     };
     let (target, set) = (machine.path.as_path(), machine.set.as_slice());
     let finished: Option<Finished> = match &job.work {
-        Work::Plain { options, size_bytes } => {
+        Work::Plain { job, size_bytes } => {
             let (destroy, precondition, size_bytes) = (None, false, *size_bytes);
             let with =
                 BenchOptions { target, size_bytes, destroy, set, precondition, repeats, seed };
-            let asked = Question::Once(options.clone());
+            let asked = Question::Once(job.clone());
             Some(bench(host, &notes, purpose(RunKind::Bench), &with, &asked)?)
         }
         Work::Fio(parsed) => {

@@ -1,6 +1,21 @@
 from os import PathLike
 from typing import Any, Mapping, Sequence, final
 
+__all__ = [
+    "Stop",
+    "Job",
+    "Comparison",
+    "compare",
+    "runs",
+    "Machine",
+    "Run",
+    "run_cells",
+    "simulate",
+    "Table",
+    "Trace",
+    "scan",
+]
+
 _Value = bool | int | float | str
 _Path = str | PathLike[str]
 

@@ -38,14 +38,14 @@ class Cell:
 class SweepError(RuntimeError):
     """Some cells gave nothing. The rest is whole: in `table`, and in the folder if there is one."""
 
-    def __init__(self, failed: Mapping[Part, BaseException], table: Table, out: Path | None):
-        first, last = next(iter(failed)), next(reversed(failed))
+    def __init__(self, failed: dict[Part, BaseException], table: Table, out: Path | None):
+        first, last = min(failed), max(failed)
         why = failed[first]
         cells = sum(end - begin for begin, end in failed)
         where = f"cells {first[0]} to {last[1] - 1}" if cells > 1 else f"cell {first[0]}"
         rest = f"the rest is in {out}, and resume=True goes on" if out else "the rest is whole"
         super().__init__(f"{cells} cells failed, among {where}: {type(why).__name__}: {why}; {rest}")
-        self.failed = dict(failed)
+        self.failed = failed
         self.table = table
 
 
@@ -119,7 +119,7 @@ def sweep(
     else:
         table = Table.parse([bytes_ for part in order if (bytes_ := done[part])])
     if failed:
-        raise SweepError(dict(sorted(failed.items())), table, folder.path if folder else None)
+        raise SweepError(failed, table, folder.path if folder else None)
     return table
 
 
