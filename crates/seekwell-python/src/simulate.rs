@@ -17,7 +17,9 @@ use seekwell_run::replay::{ReplayOptions, Targets, replay};
 use seekwell_run::{Ending, Finished, Host, Purpose, RunError, Watcher};
 use seekwell_runs::{RunDocument, RunKind, Tool};
 use seekwell_sys::{Live, Patient};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -143,26 +145,38 @@ pub fn simulate(
     ran.map_err(Error::from)?.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
 }
 
-/// Runs some cells of a sweep; gives their rows as an Arrow file. `values` are those of the axes,
-/// for each cell.
+/// A `Cell` of Python.
+#[derive(FromPyObject)]
+pub struct Asked {
+    machine: Py<Machine>,
+    job: Py<Job>,
+    seed: u64,
+    repeats: u32,
+    values: BTreeMap<String, Value>,
+}
+
+/// Runs some cells of a sweep, numbered from `first` on; gives their rows as an Arrow file. Each
+/// axis has a name and a type.
 #[pyfunction]
-#[pyo3(signature = (cells, axes, stop=None))]
+#[pyo3(signature = (first, cells, axes, stop=None))]
 pub fn run_cells<'py>(
     py: Python<'py>,
-    cells: Vec<(u64, Py<Machine>, Py<Job>, u64, u32, Vec<Value>)>,
+    first: u64,
+    cells: Vec<Asked>,
     axes: Vec<(String, String)>,
     stop: Option<&Bound<'_, Stop>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let stop = stop.map(|stop| stop.get());
     let bytes = heeded(py, stop, |control| {
         let mut rows = Vec::new();
-        for (number, machine, job, seed, repeats, values) in &cells {
-            let (machine, job) = (machine.get(), job.get());
-            let ran = run(machine, job, (*seed, *repeats), control);
-            if control.stop.load(std::sync::atomic::Ordering::Relaxed) {
+        for (number, asked) in (first..).zip(&cells) {
+            let machine = asked.machine.get();
+            let ran = run(machine, asked.job.get(), (asked.seed, asked.repeats), control);
+            if control.stop.load(Relaxed) {
                 return Err(PyRuntimeError::new_err("stopped"));
             }
-            let cell = Cell { number: *number, machine: machine.name(), seed: *seed, values };
+            let (seed, values) = (asked.seed, &asked.values);
+            let cell = Cell { number, machine: machine.name(), seed, values };
             rows.extend(Row::of(cell, ran.map(|run| run.map(|run| run.document))));
         }
         ipc(&sweep(&axes, &rows)?)

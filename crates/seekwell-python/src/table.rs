@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use seekwell_run::RunError;
 use seekwell_runs::{RunDocument, Spread};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Cursor};
 use std::path::PathBuf;
@@ -154,7 +155,7 @@ pub struct Cell<'a> {
     /// Of its requests.
     pub seed: u64,
     /// Its values on the axes.
-    pub values: &'a [Value],
+    pub values: &'a BTreeMap<String, Value>,
 }
 
 /// A metric of a cell, or why it has none.
@@ -252,24 +253,24 @@ pub fn sweep(axes: &[(String, String)], rows: &[Row<'_>]) -> PyResult<RecordBatc
     if !own("seed") {
         columns.push(("seed", Arc::new(seed.finish())));
     }
-    for (at, (name, kind)) in axes.iter().enumerate() {
-        columns.push((name, axis(kind, rows.iter().map(|row| &row.cell.values[at]))?));
+    for (name, kind) in axes {
+        columns.push((name, axis(kind, rows.iter().map(|row| row.cell.values.get(name)))?));
     }
     columns.extend(metrics.columns());
     columns.push(("error", Arc::new(error.finish())));
     batch(columns)
 }
 
-fn axis<'a>(kind: &str, values: impl Iterator<Item = &'a Value>) -> PyResult<ArrayRef> {
+fn axis<'a>(kind: &str, values: impl Iterator<Item = Option<&'a Value>>) -> PyResult<ArrayRef> {
     let (mut bools, mut ints) = (BooleanBuilder::new(), Int64Builder::new());
     let (mut floats, mut texts) = (Float64Builder::new(), StringBuilder::new());
     for value in values {
         match (kind, value) {
-            ("bool", Value::Bool(value)) => bools.append_value(*value),
-            ("int", Value::Int(value)) => ints.append_value(*value),
-            ("float", Value::Float(value)) => floats.append_value(*value),
-            ("float", Value::Int(value)) => floats.append_value(*value as f64),
-            ("str", Value::Text(value)) => texts.append_value(value),
+            ("bool", Some(Value::Bool(value))) => bools.append_value(*value),
+            ("int", Some(Value::Int(value))) => ints.append_value(*value),
+            ("float", Some(Value::Float(value))) => floats.append_value(*value),
+            ("float", Some(Value::Int(value))) => floats.append_value(*value as f64),
+            ("str", Some(Value::Text(value))) => texts.append_value(value),
             _ => return Err(PyValueError::new_err(format!("a value of an axis is no {kind}"))),
         }
     }

@@ -79,9 +79,12 @@ def test_a_sweep_that_was_cut_short_goes_on(cells, tmp_path, monkeypatch):
     files[3].write_bytes(files[3].read_bytes()[:100])
     computed = []
     real = _sweep.run_cells
-    monkeypatch.setattr(
-        _sweep, "run_cells", lambda of, *more: computed.extend(c[0] for c in of) or real(of, *more)
-    )
+
+    def noted(first, of, *more):
+        computed.extend(range(first, first + len(of)))
+        return real(first, of, *more)
+
+    monkeypatch.setattr(_sweep, "run_cells", noted)
     with pytest.warns(UserWarning, match=f"{files[3].name} cannot be read"):
         again = frame(seekwell.sweep(cells, out=out, chunk=2))
     assert sorted(computed) == [3, 4, 5, 9, 10, 11]
@@ -104,11 +107,11 @@ from seekwell import _sweep
 
 real, out = _sweep.run_cells, sys.argv[1]
 
-def dying(of, *more):
-    if of[0][0] == 4 and os.path.exists(out + "/kill"):
+def dying(first, *more):
+    if first == 4 and os.path.exists(out + "/kill"):
         os.remove(out + "/kill")
         os._exit(9)
-    return real(of, *more)
+    return real(first, *more)
 
 _sweep.run_cells = dying
 base = seekwell.Cell(seekwell.Machine.load("sata-7200"), seekwell.Job(runtime="2s"))

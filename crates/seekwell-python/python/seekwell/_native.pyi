@@ -1,5 +1,5 @@
 from os import PathLike
-from typing import Any, Mapping, Sequence, final
+from typing import Any, Mapping, Protocol, Sequence, final
 
 __all__ = [
     "Stop",
@@ -18,6 +18,18 @@ __all__ = [
 
 _Value = bool | int | float | str
 _Path = str | PathLike[str]
+
+class _Cell(Protocol):
+    @property
+    def machine(self) -> Machine: ...
+    @property
+    def job(self) -> Job: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def repeats(self) -> int: ...
+    @property
+    def values(self) -> Mapping[str, _Value]: ...
 
 @final
 class Machine:
@@ -121,11 +133,12 @@ def simulate(machine: Machine, job: Job, seed: int = 1, repeats: int = 1) -> Run
     """Runs a job on a modelled machine."""
 
 def run_cells(
-    cells: Sequence[tuple[int, Machine, Job, int, int, list[_Value]]],
+    first: int,
+    cells: Sequence[_Cell],
     axes: Sequence[tuple[str, str]],
     stop: Stop | None = None,
 ) -> bytes:
-    """Runs some cells of a sweep; gives their rows as an Arrow file."""
+    """Runs some cells of a sweep, numbered from `first` on; gives their rows as an Arrow file."""
 
 def scan(paths: _Path | Sequence[_Path], format: str | None = None) -> Trace:
     """Traces of any format, by their paths or the names of built-in ones."""

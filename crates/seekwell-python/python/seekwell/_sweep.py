@@ -58,7 +58,9 @@ def grid(base: Cell, **axes: Iterable[Any]) -> list[Cell]:
     machines: dict[str, Machine] = {}
     cells = []
     for values in product(*axes.values()):
-        point = dict(zip(axes, values))
+        # Scalars of numpy become numbers.
+        plain = (value.item() if hasattr(value, "item") else value for value in values)
+        point = dict(zip(axes, plain))
         machine = point.get("machine", base.machine)
         if not isinstance(machine, Machine):
             machine = Machine.load(machine, dict(base.machine.set))
@@ -138,12 +140,9 @@ def _spread(
     failed: dict[Part, BaseException] = {}
     try:
         for begin, end in parts:
-            of = [
-                (begin + at, cell.machine, cell.job, cell.seed, cell.repeats, _values(cell, axes))
-                for at, cell in enumerate(cells[begin:end])
-            ]
+            of = cells[begin:end]
             try:
-                waiting[executor.submit(run_cells, of, axes, stop)] = begin, end
+                waiting[executor.submit(run_cells, begin, of, axes, stop)] = begin, end
             except RuntimeError as broken:
                 # A pool whose worker died takes nothing more.
                 failed[begin, end] = broken
@@ -164,10 +163,6 @@ def _spread(
             future.cancel()
         raise
     return failed
-
-
-def _values(cell: Cell, axes: Sequence[tuple[str, str]]) -> list[Value]:
-    return [cell.values[name] for name, _ in axes]
 
 
 def _axes(cells: Sequence[Cell]) -> list[tuple[str, str]]:
@@ -205,7 +200,8 @@ class _Folder:
         path.mkdir(parents=True, exist_ok=True)
         of = hashlib.sha256()
         for cell in cells:
-            key = (cell.machine.digest, repr(cell.job), cell.seed, cell.repeats, _values(cell, axes))
+            values = [cell.values[name] for name, _ in axes]
+            key = (cell.machine.digest, repr(cell.job), cell.seed, cell.repeats, values)
             of.update(repr(key).encode())
         about = {"schema": _SCHEMA, "digest": of.hexdigest(), "cells": len(cells), "axes": axes}
         text = json.dumps(about, indent=2)
