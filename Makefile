@@ -13,7 +13,7 @@ CARGO       ?= cargo
 TARGET      := $(or $(CARGO_TARGET_DIR),target)
 RELEASE     := $(TARGET)/release/seekwell
 
-.PHONY: checkup test fuzz bench dist packages deny page test-page compiler test-tools
+.PHONY: checkup test fuzz bench dist packages deny page test-page test-python compiler test-tools
 .DEFAULT_GOAL := checkup
 
 # A gate builds once: what makes a second build faster only fills its disk.
@@ -41,7 +41,30 @@ test: compiler test-tools
 	    for (i = 1; i <= named; i++) printf "failed: %s\n", name[i]; \
 	    printf "%d passed, %d failed, %d skipped in whole or in part\n", passed, failed, all }' \
 	  $(TARGET)/tests.log; \
+	$(MAKE) --no-print-directory test-python || status=$$?; \
 	exit $$status
+
+# --- the Python module: built and tested in an environment of its own ---------------------------
+
+PYTHON := $(TARGET)/python
+MODULE := crates/seekwell-python
+
+test-python:
+	@if python3 -c 'import sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
+	    && $(MAKE) --no-print-directory $(PYTHON)/.installed; then \
+	  $(CARGO) build --package seekwell && \
+	  . $(PYTHON)/bin/activate && \
+	  maturin develop --quiet --manifest-path $(MODULE)/Cargo.toml && \
+	  pytest -q -rs $(MODULE); \
+	else \
+	  echo "skipped: the Python module needs Python 3.10 or later with venv, and PyPI" >&2; \
+	fi
+
+$(PYTHON)/.installed: $(MODULE)/pyproject.toml
+	@python3 -m venv $(PYTHON) 2>/dev/null
+	@$(PYTHON)/bin/pip install --quiet 'maturin>=1.9,<2' duckdb mypy polars pyarrow pytest
+	@$(PYTHON)/bin/pip install --quiet 'ray>=2.50' || echo "note: Ray is not installed" >&2
+	@touch $@
 
 # --- the page: in git as it is built, so that only changes to web/ need Node --------------------
 

@@ -42,6 +42,8 @@ mod fake;
 pub use file_line::FileLine;
 pub use limits::OutOfRange;
 pub use machine::Machine;
-pub use model::{AnyPart, ChainLink, HostParams, ImportError, Imported, Misfit, Model, import};
+pub use model::{
+    AnyPart, ChainLink, Described, HostParams, ImportError, Imported, Misfit, Model, import,
+};
 pub use part::{Command, Done, Part};
 pub use wire::{Attached, Way, Wire};

@@ -5,7 +5,7 @@ use crate::describe::{Node, Value};
 use seekwell_io::units::{capacity, exact};
 
 /// One layer in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(serde::Serialize, Debug, Clone, PartialEq, Eq)]
 pub struct ChainLink {
     /// The description's table.
     pub layer: &'static str,

@@ -18,11 +18,13 @@
 
 mod build;
 mod chain;
+mod described;
 mod host;
 mod import;
 mod misfit;
 
 pub use chain::ChainLink;
+pub use described::Described;
 pub use host::HostParams;
 pub use import::{ImportError, Imported, import};
 pub use misfit::Misfit;

@@ -76,6 +76,14 @@ impl<'a> Jobs<'a> {
     pub fn read(request: Request<'a>) -> Result<Self, RunError> {
         let parsed =
             parse_files(request.files, &Surroundings::here()).map_err(JobRunError::from)?;
+        Self::of(request, parsed)
+    }
+
+    /// Jobs that were read already; of `request.files` only the first one's name is used.
+    ///
+    /// # Errors
+    /// What is wrong with the model, or cannot be done on it.
+    pub fn of(request: Request<'a>, parsed: JobFile) -> Result<Self, RunError> {
         let model = match request.on {
             Some(on) if is_modelled(on) => Some(model(on, request.set)?),
             on if !request.set.is_empty() => {

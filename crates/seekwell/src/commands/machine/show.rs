@@ -8,7 +8,6 @@ use seekwell_machine::Model;
 use seekwell_machine::describe::Parameter;
 use seekwell_report::wrap;
 use seekwell_run::model;
-use serde_json::{Value, json};
 
 /// Characters of a value that are shown; a measured seek curve has hundreds.
 const LONGEST: usize = 18;
@@ -16,7 +15,7 @@ const LONGEST: usize = 18;
 pub fn run(args: &Described, context: &Context) -> Ended {
     let model = model(&args.machine, &args.set)?;
     if context.json {
-        context.print_json(&document(&model))?;
+        context.print_json(&model.described())?;
         return Ok(Exit::Done);
     }
     let mut out = format!("{} (modelled)\n\n", model.title());
@@ -49,32 +48,6 @@ fn parameters(model: &Model, width: usize) -> String {
         lines.iter().for_each(|line| out += &format!("{}\n", line.trim_end()));
     }
     out
-}
-
-fn document(model: &Model) -> Value {
-    let chain: Vec<Value> =
-        model.chain().iter().map(|l| json!({"layer": l.layer, "text": l.text})).collect();
-    let parameters: Vec<Value> = model
-        .parameters()
-        .iter()
-        .map(|p| {
-            json!({
-                "key": p.key,
-                "value": p.value,
-                "source": p.origin.source.name(),
-                "fitted_on": p.origin.on,
-                "note": p.note,
-                "place": p.place.to_string(),
-            })
-        })
-        .collect();
-    json!({
-        "schema": "seekwell/machine/1",
-        "title": model.title(),
-        "capacity_bytes": model.capacity(),
-        "chain": chain,
-        "parameters": parameters,
-    })
 }
 
 fn shortened(value: &str) -> String {

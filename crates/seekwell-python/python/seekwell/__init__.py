@@ -1,0 +1,25 @@
+"""Modelled disks, block traces and kept runs, as Arrow tables.
+
+Whatever reads Arrow streams takes the tables without a copy: ``polars.DataFrame(table)``,
+``pyarrow.table(table)``, DuckDB. Devices are measured by the command line program alone.
+"""
+
+from ._native import Comparison, Job, Machine, Run, Table, Trace, compare, runs, scan, simulate
+from ._sweep import Cell, SweepError, grid, sweep
+
+__all__ = [
+    "Cell",
+    "Comparison",
+    "Job",
+    "Machine",
+    "Run",
+    "SweepError",
+    "Table",
+    "Trace",
+    "compare",
+    "grid",
+    "runs",
+    "scan",
+    "simulate",
+    "sweep",
+]

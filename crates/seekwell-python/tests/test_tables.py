@@ -1,0 +1,100 @@
+"""Traces, kept runs and comparisons as tables."""
+
+import json
+import os
+import subprocess
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+import seekwell
+from conftest import TOP
+
+TRACE = TOP / "traces" / "db-light.parquet"
+
+
+def test_a_stored_trace_has_the_rows_of_its_file():
+    scanned, stored = pl.DataFrame(seekwell.scan(TRACE)), pl.read_parquet(TRACE)
+    same = ["queued_ns", "issued_ns", "completed_ns", "offset_bytes", "pid", "cpu"]
+    for name in same:
+        assert scanned[name].cast(pl.Int64).equals(stored[name].cast(pl.Int64)), name
+    assert scanned["op"].cast(pl.String).unique().sort().to_list() == ["flush", "read", "write"]
+    assert scanned["time_ns"].is_sorted()
+
+
+def test_polars_pyarrow_and_duckdb_take_a_trace(tmp_path):
+    file = tmp_path / "some.csv"
+    file.write_text("128166372003061629,web,2,Read,4096,8192,100\n" * 3)
+    trace = seekwell.scan([TRACE, file])
+    rows = len(pl.DataFrame(seekwell.scan(TRACE))) + 3
+    assert len(pl.DataFrame(trace)) == rows
+    requests = pa.table(trace)
+    assert requests.num_rows == rows and requests.schema.names == trace.columns
+    # DuckDB finds it by its name.
+    found = duckdb.sql("select device::text, count(*) from requests group by all order by 2")
+    assert found.fetchall()[0] == ("web_2", 3)
+
+
+def test_what_is_no_trace_is_said_before_anything_is_read(tmp_path):
+    file = tmp_path / "no.trace"
+    file.write_text("nothing\n")
+    with pytest.raises(ValueError, match="no.trace"):
+        seekwell.scan(file)
+    with pytest.raises(ValueError, match="one of seekwell"):
+        seekwell.scan(file, format="nonsense")
+    with pytest.raises((ValueError, OSError)):
+        seekwell.scan("/dev/null")
+
+
+def test_a_trace_that_is_damaged_further_on_is_an_error_of_its_reader(tmp_path):
+    damaged = bytearray(TRACE.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    file = tmp_path / "damaged.parquet"
+    file.write_bytes(damaged)
+    with pytest.raises(Exception, match="damaged.parquet"):
+        pa.table(seekwell.scan(file))
+
+
+def test_the_kept_runs_are_those_of_runs_list(program, tmp_path):
+    runs = ["--runs-dir", str(tmp_path)]
+    bench = [program, "bench", "--on", "sata-7200.toml", "--runtime", "2s", "--label", "old"]
+    subprocess.run([*bench, *runs], check=True, capture_output=True)
+    listed = subprocess.run(
+        [program, "runs", "list", "--json", *runs], check=True, capture_output=True
+    )
+    table = pl.DataFrame(seekwell.runs(tmp_path))
+    assert table.to_dicts() == json.loads(listed.stdout)["runs"]
+    broken = tmp_path / table["id"][0] / "run.json"
+    broken.write_text("{")
+    os.utime(broken)
+    with pytest.warns(UserWarning, match="cannot be read"):
+        assert len(seekwell.runs(tmp_path)) == 0
+
+
+def test_a_comparison_is_that_of_the_command(program, tmp_path):
+    runs = ["--runs-dir", str(tmp_path)]
+    for label, ncq in [("with", "true"), ("without", "false")]:
+        for seed in range(4):
+            bench = "bench --on sata-7200.toml --runtime 2s --iodepth 16".split()
+            more = ["--set", f"controller.ncq={ncq}", "--label", label, "--seed", str(seed)]
+            subprocess.run([program, *bench, *more, *runs], check=True, capture_output=True)
+    compared = subprocess.run(
+        [program, "compare", "without", "with", "--json", *runs], check=True, capture_output=True
+    )
+    found = seekwell.compare("without", "with", runs_dir=tmp_path)
+    assert found.document == json.loads(compared.stdout)
+    metrics = pl.DataFrame(found.metrics())
+    rate = metrics.row(by_predicate=pl.col("metric") == "read.requests_per_s", named=True)
+    assert rate["conclusion"] == "faster" and rate["a_runs"] == 4 and rate["change_percent"] > 20
+
+
+def test_modelled_runs_are_compared_without_being_kept(machine):
+    job = seekwell.Job(rw="randread", iodepth=16, runtime="2s")
+    without = seekwell.Machine.load("sata-7200", set={"controller.ncq": False})
+    of = lambda machine: [seekwell.simulate(machine, job, seed=seed) for seed in range(4)]
+    found = seekwell.compare(of(without), of(machine), metric="read.requests_per_s")
+    assert "faster" in {row["conclusion"] for row in pl.DataFrame(found.metrics()).to_dicts()}
+    assert found.summary
+    with pytest.raises(ValueError, match="nosuch"):
+        seekwell.compare("nosuch", "neither")
