@@ -257,21 +257,42 @@ fn promtool_accepts_the_metrics() {
     let home = Home::new();
     let label = r#"--label=a "quoted" \ name"#;
     let Some(ran) = home.mix(&["--format=prometheus", label]) else { return };
-    let text = ran.out;
-    assert!(text.contains(r#"label="a \"quoted\" \\ name""#), "{text}");
-    assert!(text.contains("seekwell_requests_per_second{"), "{text}");
+    let older = ran.out;
+    assert!(older.contains(r#"label="a \"quoted\" \\ name""#), "{older}");
+    assert!(older.contains("seekwell_requests_per_second{"), "{older}");
+    let file = home.path("seekwell.prom");
+    let named = home.named("seekwell.prom");
+    let newer = home.run(&["report", "last", "--format=openmetrics", "--textfile", &named]);
+    assert_eq!(newer.out, std::fs::read_to_string(&file).unwrap());
+    // It replaces its own file and no other.
+    let again = ["report", "last", "--textfile", &named];
+    assert_eq!(home.run(&again).status, 0);
+    std::fs::write(&file, "node_load1 3\n").unwrap();
+    let refused = home.run(&again);
+    assert_eq!(refused.status, 3, "{}", refused.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "node_load1 3\n");
+    let kept = home.run(&["runs", "show", "last", "--json"]).json();
+    let made = kept["phases"][0]["repeats"][0]["ops"]["read"]["requests"].as_u64().unwrap();
+    let count = |end: &str| {
+        let line = |line: &&str| line.contains("op=\"read\"") && line.contains(end);
+        let found =
+            newer.out.lines().filter(|l| l.starts_with("seekwell_latency_seconds_")).find(line);
+        found.unwrap().rsplit(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!((count("le=\"+Inf\""), count("_count")), (made, made));
     if tool("promtool", &["--version"]).is_none() {
         return skip("promtool is not installed");
     }
-    let file = home.path("seekwell.prom");
-    std::fs::write(&file, &text).unwrap();
-    let checked = std::process::Command::new("promtool")
-        .args(["check", "metrics"])
-        .stdin(std::fs::File::open(&file).unwrap())
-        .output()
-        .unwrap();
-    assert!(checked.status.success(), "{checked:?}");
-    assert!(checked.stdout.is_empty() && checked.stderr.is_empty(), "{checked:?}");
+    for text in [older, newer.out] {
+        std::fs::write(&file, &text).unwrap();
+        let checked = std::process::Command::new("promtool")
+            .args(["check", "metrics"])
+            .stdin(std::fs::File::open(&file).unwrap())
+            .output()
+            .unwrap();
+        assert!(checked.status.success(), "{checked:?}");
+        assert!(checked.stdout.is_empty() && checked.stderr.is_empty(), "{checked:?}");
+    }
 }
 
 #[test]
