@@ -50,22 +50,21 @@ pub fn in_turn<A, B>(
 pub fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {
     match named {
         Some(path) => Ok(path.canonicalize()?),
-        None => build_release(&["--package", "seekwell"], "seekwell"),
+        None => build(&["--release", "--package", "seekwell"], "seekwell"),
     }
 }
 
-/// Builds with these words for cargo, release profile, and gives the path of the program of
-/// this name.
-pub fn build_release(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
+/// Runs `cargo build` with these arguments and returns the path of the program of this name.
+pub fn build(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--release", "--message-format=json"])
+        .args(["build", "--message-format=json"])
         .args(words)
         .current_dir(root())
         .stderr(std::process::Stdio::inherit())
         .output()?;
     if !output.status.success() {
-        return Err("the release build failed".into());
+        return Err("the build failed".into());
     }
     let lines = output.stdout.split(|b| *b == b'\n');
     lines

@@ -2,7 +2,7 @@
 //! nginx where it is installed.
 
 use super::{Bench, Figure, Figures};
-use crate::bench::build_release;
+use crate::bench::build;
 use crate::report::{Page, Unit, Wanted};
 use crate::{Failure, process};
 use std::io::{BufRead, BufReader};
@@ -22,8 +22,10 @@ struct Load {
 
 /// A small page and one of 64 KiB, 2 and 20 at a time, and on connections that are kept.
 pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
-    let server =
-        build_release(&["--package", "seekwell-suites", "--example", "serve-page"], "serve-page")?;
+    let server = build(
+        &["--release", "--package", "seekwell-suites", "--example", "serve-page"],
+        "serve-page",
+    )?;
     let nginx = Nginx::start(bench.place.dir())?;
     for bytes in [4 << 10, 64 << 10] {
         for (concurrency, keep_alive) in [(2, false), (20, false), (20, true)] {

@@ -43,7 +43,7 @@ pub struct Args {
     /// Boots at a time.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=16))]
     jobs: u32,
-    /// A static program to put into the guest [default: built now, dev profile].
+    /// The program to put into the guest [default: built now, dev profile].
     #[arg(long, value_name = "FILE")]
     seekwell: Option<PathBuf>,
     /// Instead of the scenario's steps, run this in its guest (after those that set it up).

@@ -1,10 +1,10 @@
 //! What a boot is made of and where it comes from: QEMU, a distribution's kernel and busybox
-//! (unpacked into a cache, never installed), and the program itself, linked statically.
+//! (unpacked into a cache, never installed), and the program itself with its libraries.
 
 use super::cpio::Archive;
 use super::modules::Modules;
 use super::scenario::{Scenario, Tool};
-use crate::{Failure, root};
+use crate::{Failure, bench, root};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -43,10 +43,9 @@ impl Without {
     }
 }
 
-const TARGET: &str = "x86_64-unknown-linux-musl";
-/// `dmsetup` is the one tool that is linked dynamically.
-const DMSETUP: [&str; 6] =
-    ["dmsetup", "libdevmapper1.02.1", "libudev1", "libselinux1", "libpcre2-8-0", "libc6"];
+/// `dmsetup` and its libraries, but for those that the program needs too.
+const DMSETUP: [&str; 5] =
+    ["dmsetup", "libdevmapper1.02.1", "libudev1", "libselinux1", "libpcre2-8-0"];
 /// Parts of the kernel's package no scenario can need.
 const UNNEEDED: [&str; 6] = [
     "./boot/System.map*",
@@ -64,7 +63,7 @@ pub fn cache() -> PathBuf {
 }
 
 impl Parts {
-    /// Gathers everything; `seekwell` is a static program built before, or none to build it.
+    /// Gathers everything; without `seekwell`, the program is built as tests use it.
     pub fn gather(seekwell: Option<&Path>, tools: &[Tool]) -> Result<Self, Without> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err(Without::Machine("the lab runs on Linux on x86-64 only".to_owned()));
@@ -83,7 +82,7 @@ impl Parts {
         };
         let program = match seekwell {
             Some(path) => path.to_path_buf(),
-            None => build()?,
+            None => bench::build(&["--quiet", "--workspace", "--bin", "seekwell"], "seekwell")?,
         };
         Ok(Self {
             kernel: only(&kernel.join("boot"), "vmlinuz-")?,
@@ -95,10 +94,11 @@ impl Parts {
 
     /// The initramfs of one scenario; an error when a tool of it cannot be had.
     pub fn initramfs(&self, scenario: &Scenario) -> Result<Vec<u8>, Without> {
-        let mut out = self.base.clone();
+        let mut out = Vec::new();
         if !scenario.tools.is_empty() {
             out.extend(self.tools.as_ref().map_err(|e| Without::Machine(e.clone()))?);
         }
+        out.extend(&self.base);
         let mut archive = Archive::default();
         let (mut order, mut later) = (String::new(), String::new());
         let first = self.modules.in_order(&scenario.modules)?;
@@ -125,7 +125,12 @@ fn base(busybox: &Path, program: &Path) -> Result<Vec<u8>, Failure> {
     }
     archive.character_device("dev/console", 5, 1);
     archive.file("bin/busybox", 0o755, &fs::read(busybox)?);
-    archive.file("bin/seekwell", 0o755, &fs::read(program)?);
+    archive.file("bin/seekwell", 0o755, &stripped(program)?);
+    archive.symlink("lib64", "lib");
+    for library in libraries(program)? {
+        let name = library.file_name().unwrap_or_default().to_string_lossy();
+        archive.file(&format!("lib/{name}"), 0o755, &fs::read(&library)?);
+    }
     let listed = Command::new(busybox).arg("--list").output()?;
     for applet in String::from_utf8(listed.stdout)?.lines().filter(|a| *a != "busybox") {
         archive.symlink(&format!("bin/{applet}"), "busybox");
@@ -134,6 +139,22 @@ fn base(busybox: &Path, program: &Path) -> Result<Vec<u8>, Failure> {
     archive.file("init", 0o755, &fs::read(guest.join("init"))?);
     archive.file("lab/functions", 0o644, &fs::read(guest.join("functions"))?);
     Ok(archive.finish())
+}
+
+/// A program without its symbols: every byte is unpacked in software emulation.
+fn stripped(program: &Path) -> Result<Vec<u8>, Failure> {
+    let out = tempfile::NamedTempFile::new()?;
+    quiet(Command::new("strip").arg("-o").arg(out.path()).arg(program))?;
+    Ok(fs::read(out.path())?)
+}
+
+/// The shared libraries that a program is linked with, and the one that loads them.
+fn libraries(program: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let listed = Command::new("ldd").arg(program).output()?;
+    // Of a static program it says so and fails.
+    let text = String::from_utf8(listed.stdout)?;
+    let paths = text.split_whitespace().filter(|word| word.starts_with('/'));
+    Ok(paths.map(PathBuf::from).collect())
 }
 
 /// `dmsetup` with the libraries it needs.
@@ -151,7 +172,6 @@ fn dmsetup(dir: &Path) -> Result<Vec<u8>, Failure> {
             }
         }
     }
-    archive.symlink("lib64", "lib");
     Ok(archive.finish())
 }
 
@@ -262,38 +282,6 @@ fn kernel_package() -> Result<Vec<String>, String> {
         ask()
     });
     Ok(vec![found.ok_or("apt knows no package linux-image-amd64")?])
-}
-
-/// Builds the static program, in a folder of its own: no other build waits for it or is undone by
-/// it.
-fn build() -> Result<PathBuf, Without> {
-    if !has("musl-gcc") {
-        install(&["musl-tools"]).map_err(Without::Machine)?;
-    }
-    let standard = || {
-        let mut rustc = Command::new("rustc");
-        let out = rustc.args(["--print", "target-libdir", "--target", TARGET]).output().ok()?;
-        let dir = String::from_utf8(out.stdout).ok()?;
-        Path::new(dir.trim()).is_dir().then_some(())
-    };
-    if standard().is_none() {
-        note(&format!("adding the Rust target {TARGET}"));
-        let added = quiet(Command::new("rustup").args(["target", "add", TARGET]));
-        added.map_err(|e| Without::Machine(format!("no Rust library for {TARGET}: {e}")))?;
-    }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let dir = cache().join("build");
-    let status = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "seekwell", "--target", TARGET])
-        // Every byte is unpacked in software emulation.
-        .args(["--config", "profile.dev.strip=\"symbols\"", "--config", "profile.dev.debug=0"])
-        .env("CARGO_TARGET_DIR", &dir)
-        .current_dir(root())
-        .status()?;
-    if !status.success() {
-        return Err("the static program could not be built".into());
-    }
-    Ok(dir.join(TARGET).join("debug/seekwell"))
 }
 
 /// Runs a command without its output; what it said on standard error is the error.

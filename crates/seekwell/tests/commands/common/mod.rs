@@ -1,0 +1,224 @@
+//! Running the real program, and devices made for one test and removed after it.
+
+pub mod bonnie;
+#[path = "../../../../seekwell-access/tests/common/place.rs"]
+mod place;
+
+pub use place::Place;
+
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The program, with its kept runs in `home`.
+pub fn seekwell(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seekwell"));
+    command
+        .env("SEEKWELL_RUNS", home.join("runs"))
+        .env("NO_COLOR", "1")
+        .env_remove("CLICOLOR_FORCE");
+    command.stdin(Stdio::null());
+    command
+}
+
+/// What a command printed and how it ended.
+pub struct Ran {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    /// The same, which must have ended with this status.
+    #[track_caller]
+    pub fn ends(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{}", self.err);
+        self
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|e| panic!("{e} in {:?}, stderr {:?}", self.out, self.err))
+    }
+}
+
+pub fn run(home: &Path, args: &[&str]) -> Ran {
+    done(seekwell(home).args(args).output().expect("the program starts"))
+}
+
+pub fn done(output: Output) -> Ran {
+    Ran {
+        status: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Runs a helper program that must succeed; `None` when it is not installed or not permitted.
+pub fn tool(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).stderr(Stdio::piped()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Some(text);
+    }
+    eprintln!("{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    None
+}
+
+/// Copies a program. Another process does it: a child that a test beside this one has just forked
+/// would hold a file of ours open for writing, and such a file cannot be run.
+pub fn install(program: &Path, to: &Path) {
+    let paths = [program, to].map(|path| path.to_str().unwrap());
+    tool("install", &[&["-m", "755"], &paths[..]].concat()).expect("it can be copied");
+}
+
+pub fn is_root() -> bool {
+    tool("id", &["-u"]).is_some_and(|id| id.trim() == "0")
+}
+
+/// Says that a test could not be made here.
+pub fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+/// A loop device over a file of its own.
+pub struct Loop {
+    pub device: String,
+    pub backing: PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+impl Loop {
+    pub fn new(bytes: u64) -> Option<Self> {
+        if !is_root() {
+            skip("loop devices need root");
+            return None;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let backing = dir.path().join("disk.img");
+        std::fs::File::create(&backing).unwrap().set_len(bytes).unwrap();
+        let device = tool("losetup", &["--find", "--show", backing.to_str().unwrap()]);
+        let Some(device) = device else {
+            skip("no loop device to be had");
+            return None;
+        };
+        let device = device.trim().to_owned();
+        // A device that somebody set read-only stays so for whoever attaches it next.
+        tool("blockdev", &["--setrw", &device]);
+        Some(Self { device, backing, _dir: dir })
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        tool("losetup", &["--detach", &self.device]);
+    }
+}
+
+pub struct Mounted {
+    pub point: PathBuf,
+    pub disk: Loop,
+    _dir: tempfile::TempDir,
+}
+
+impl Mounted {
+    pub fn ext4(bytes: u64, options: &str) -> Option<Self> {
+        let disk = Loop::new(bytes)?;
+        tool("mkfs.ext4", &["-q", "-F", "-m", "0", &disk.device])?;
+        let dir = tempfile::tempdir().unwrap();
+        let point = dir.path().join("mnt");
+        std::fs::create_dir(&point).unwrap();
+        tool("mount", &["-o", options, &disk.device, point.to_str().unwrap()])?;
+        Some(Self { point, disk, _dir: dir })
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        tool("umount", &["--lazy", self.point.to_str().unwrap()]);
+    }
+}
+
+pub fn wait_for(what: &str, limit: Duration, mut ready: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !ready() {
+        assert!(begun.elapsed() < limit, "{what} did not happen within {limit:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+pub fn signal(child: &Child, name: &str) {
+    tool("kill", &["-s", name, &child.id().to_string()]).expect("the child is alive");
+}
+
+pub fn names(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).unwrap();
+    entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The keys of a document and its parts, but not those below what is `left_out`.
+pub fn keys_beside(
+    value: &Value,
+    left_out: &dyn Fn(&str, &Value) -> bool,
+    out: &mut BTreeSet<String>,
+) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                out.insert(key.clone());
+                if !left_out(key, inner) {
+                    keys_beside(inner, left_out, out);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys_beside(item, left_out, out)),
+        _ => {}
+    }
+}
+
+pub fn keys(value: &Value) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    keys_beside(value, &|_, _| false, &mut out);
+    out
+}
+
+/// The text of docs/json.md.
+pub fn json_page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    std::fs::read_to_string(path).expect("the page")
+}
+
+/// The keys that docs/json.md describes under a heading.
+pub fn described(heading: &str) -> BTreeSet<String> {
+    let page = json_page();
+    let headed = |s: &&str| s.lines().next().is_some_and(|line| line.trim_matches('`') == heading);
+    let section = page.split("\n## ").skip(1).find(headed).expect(heading);
+    let keys = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    keys.map(str::to_owned).collect()
+}
+
+/// Keeps copies of the newest run, as made on `day` with these rates, each changed further.
+pub fn copies(
+    home: &Path,
+    label: &str,
+    day: &str,
+    rates: &[f64],
+    change: impl Fn(usize, &mut Value),
+) {
+    let newest = run(home, &["runs", "show", "last", "--json"]).json();
+    for (i, rate) in rates.iter().enumerate() {
+        let mut copy = newest.clone();
+        let id = format!("{day}-{i:06}-bench-{i:04x}");
+        copy["id"] = json!(id);
+        copy["label"] = json!(label);
+        copy["started_at"] = json!(format!("2020-01-01T00:{i:02}:00Z"));
+        let spread = json!({"median": rate, "low": rate, "high": rate, "n": 1});
+        copy["phases"][0]["metrics"]["read.requests_per_s"] = spread;
+        change(i, &mut copy);
+        let dir = home.join("runs").join(&id);
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("run.json"), copy.to_string()).unwrap();
+    }
+}

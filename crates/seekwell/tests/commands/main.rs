@@ -1,0 +1,34 @@
+//! Tests that run the real program. They are one program because each one links all of seekwell,
+//! and because tests that wait then leave the processors to others.
+
+#![allow(clippy::print_stderr)]
+
+mod common;
+
+mod beyond;
+mod compare;
+mod diagnose;
+mod documents;
+mod examples;
+mod experiment;
+mod export;
+mod findings;
+mod formats;
+mod jobs;
+mod json_doc;
+mod limits;
+mod machine;
+mod machine_fit;
+mod measures;
+mod outputs;
+mod page;
+mod record;
+mod record_parts;
+mod refuses;
+mod replay;
+mod serve;
+mod snapshots;
+mod suites;
+mod suites_on;
+mod trace;
+mod tune;
