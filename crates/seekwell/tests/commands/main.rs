@@ -31,4 +31,5 @@ mod snapshots;
 mod suites;
 mod suites_on;
 mod trace;
+mod trace_merge;
 mod tune;
