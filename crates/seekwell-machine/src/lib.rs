@@ -24,6 +24,7 @@ pub mod hdd;
 pub mod library;
 mod limits;
 pub mod link;
+mod lists;
 mod machine;
 mod model;
 mod part;

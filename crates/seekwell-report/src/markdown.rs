@@ -7,7 +7,7 @@ use crate::rows::{Row, rows};
 use crate::study::{preconditioning, study};
 use crate::suite::{StepRow, steps};
 use crate::terminal::worst_first;
-use crate::text::{clean_lines, escape_markdown as escape, when};
+use crate::text::{clean_lines, escape_markdown as escape, markdown_row, when};
 use seekwell_inspect::{Finding, Severity};
 use seekwell_runs::{RunDocument, Status};
 use std::fmt::Write;
@@ -49,8 +49,7 @@ fn write_figures(out: &mut String, document: &RunDocument) {
     out.push_str("| figure | median | lowest – highest | repeats |\n|---|---:|---:|---:|\n");
     for f in figures {
         let range = f.range.as_deref().unwrap_or("—");
-        let cells = [f.label.as_str(), &f.with_unit(), range, &f.repeats.to_string()].map(escape);
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
+        *out += &markdown_row([f.label.as_str(), &f.with_unit(), range, &f.repeats.to_string()]);
     }
     out.push('\n');
 }
@@ -83,7 +82,7 @@ fn write_rows(out: &mut String, rows: &[Row]) {
             &r.calls,
             &r.device_share,
         ];
-        let _ = writeln!(out, "| {} |", cells.map(|c| escape(c)).join(" | "));
+        *out += &markdown_row(cells);
     }
     out.push_str(
         "\nMB/s: 10^6 bytes a second. Medians of the valid repeats; spread: highest less ",
@@ -101,14 +100,9 @@ fn write_study(out: &mut String, document: &RunDocument) {
     told.sentences.iter().skip(1).for_each(|said| {
         let _ = writeln!(out, "{}\n", escape(said));
     });
-    let row = |cells: &[String]| {
-        format!("| {} |", cells.iter().map(|c| escape(c)).collect::<Vec<_>>().join(" | "))
-    };
     let kinds = (0..told.columns.len()).map(|i| if i < told.words { "---|" } else { "---:|" });
-    let _ = writeln!(out, "{}\n|{}", row(&told.columns), kinds.collect::<String>());
-    told.rows.iter().for_each(|cells| {
-        let _ = writeln!(out, "{}", row(cells));
-    });
+    let _ = writeln!(out, "{}|{}", markdown_row(&told.columns), kinds.collect::<String>());
+    out.extend(told.rows.iter().map(markdown_row));
     out.push('\n');
 }
 
@@ -124,7 +118,7 @@ fn write_steps(out: &mut String, steps: &[StepRow]) {
         let rest: Vec<String> = others.into_iter().chain(said).collect();
         let rest = rest.join("; ");
         let cells = [&s.title, &s.result, &s.cpu, &s.longest, &s.spread, &rest];
-        let _ = writeln!(out, "| {} |", cells.map(|c| escape(c)).join(" | "));
+        *out += &markdown_row(cells);
     }
     out.push('\n');
 }
@@ -137,8 +131,7 @@ fn write_fidelity(out: &mut String, document: &RunDocument) {
         let head: String = (1..=n).map(|i| format!(" repeat {i} |")).collect();
         let _ = writeln!(out, "| |{head}\n|---|{}", "---:|".repeat(n));
         for (name, values) in &faith.rows {
-            let cells: String = values.iter().map(|v| format!(" {} |", escape(v))).collect();
-            let _ = writeln!(out, "| {} |{cells}", escape(name));
+            *out += &markdown_row([name].into_iter().chain(values));
         }
         out.push('\n');
     }

@@ -2,7 +2,7 @@
 
 use crate::html::{ReportError, of_text};
 use crate::terminal::table;
-use crate::text::{escape_html, escape_markdown, wrap};
+use crate::text::{escape_html, escape_markdown, markdown_row, wrap};
 use seekwell_reproduce::{
     Basis, Better, Count, DOCUMENTS, NEAR, Reproduced, Summary, effects, is_shown, ratios, summary,
 };
@@ -51,32 +51,28 @@ pub fn markdown(rows: &[Reproduced]) -> String {
             &row.modelled.map_or_else(|| "–".to_owned(), figure),
             &error(row),
             &said.join(": "),
-        ]
-        .map(escape_markdown);
-        out += &format!("| {} |\n", cells.join(" | "));
+        ];
+        out += &markdown_row(cells);
     }
     out += "\n## Effects\n\n| test | from | to | published | modelled | |\n";
     out += "|---|---|---|---:|---:|---|\n";
     for pair in effects(rows) {
         let [published, modelled] = ratios(pair).unwrap_or_default().map(|r| format!("× {r:.2}"));
         let [a, b] = pair.map(|row| &row.row);
-        let cells = [
+        out += &markdown_row([
             format!("{} {}", a.document, a.what).as_str(),
             a.configuration,
             b.configuration,
             &published,
             &modelled,
             if is_shown(pair) { "shown" } else { "not shown" },
-        ]
-        .map(escape_markdown);
-        out += &format!("| {} |\n", cells.join(" | "));
+        ]);
     }
     out += "\n## Inputs of the workloads\n\n| test | inputs |\n|---|---|\n";
     for (_, group) in groups(rows) {
         let row = &group[0].row;
         if let Some(inputs) = row.inputs() {
-            let test = escape_markdown(&format!("{} {}", row.document, row.what));
-            out += &format!("| {test} | {} |\n", escape_markdown(inputs));
+            out += &markdown_row([&format!("{} {}", row.document, row.what), inputs]);
         }
     }
     out

@@ -39,6 +39,12 @@ pub fn escape_html(text: &str) -> String {
     out
 }
 
+/// A row of a table of Markdown, with its line end.
+pub fn markdown_row(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let cells = cells.into_iter().map(|cell| escape_markdown(cell.as_ref()) + " |");
+    format!("| {}\n", cells.collect::<Vec<_>>().join(" "))
+}
+
 /// Clean text for a paragraph or a table cell of Markdown.
 pub fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -5,7 +5,6 @@
 //! enough. Both are a [`crate::Part`] that holds two.
 
 mod hosts;
-mod lists;
 mod pair;
 mod read_cache;
 #[cfg(test)]

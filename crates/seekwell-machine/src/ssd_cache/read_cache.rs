@@ -6,9 +6,9 @@
 //! GiB on the SSD with blocks of 4 KiB, 240 KiB with 256 KiB.
 
 use super::hosts::HostCommands;
-use super::lists::{Lists, PageMap};
 use super::pair::{Pair, Piece, Side};
 use crate::limits::{OutOfRange, within};
+use crate::lists::{Lists, PageMap};
 use crate::part::{Command, Done, Part};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;

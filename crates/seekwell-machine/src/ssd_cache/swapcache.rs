@@ -14,9 +14,9 @@
 //! host's memory (7 MiB a GiB) and about 16 for each 4 KiB on the SSD (4 MiB a GiB).
 
 use super::hosts::HostCommands;
-use super::lists::{Lists, PageMap};
 use super::pair::{Pair, Piece, Side};
 use crate::limits::{OutOfRange, within};
+use crate::lists::{Lists, PageMap};
 use crate::part::{Command, Done, Part};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;

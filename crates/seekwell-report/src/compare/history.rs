@@ -2,7 +2,7 @@
 
 use super::rows::{signed, value};
 use crate::terminal::{BOLD, DIM, Page, Style};
-use crate::text::{clean, escape_markdown as escape, when};
+use crate::text::{clean, escape_markdown as escape, markdown_row, when};
 use anstyle::Style as Paint;
 use seekwell_compare::{Better, Change, Trend};
 use std::fmt::Write;
@@ -45,10 +45,7 @@ pub fn trend_markdown(trend: &Trend) -> String {
         let _ = writeln!(out, "- {}", escape(&sentence));
     }
     out += "\n| run | median | lowest – highest | |\n|---|---:|---:|---|\n";
-    for row in table_rows(trend) {
-        let cells: Vec<String> = row.iter().map(|c| escape(c)).collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
+    out.extend(table_rows(trend).into_iter().map(markdown_row));
     out
 }
 

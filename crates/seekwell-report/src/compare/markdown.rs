@@ -1,7 +1,7 @@
 //! A comparison as Markdown, for an issue, a wiki or a pull request.
 
 use super::rows::{Shown, columns, legend, notes, rows, setup, warnings};
-use crate::text::escape_markdown as escape;
+use crate::text::{escape_markdown as escape, markdown_row};
 use seekwell_compare::{Against, Comparison};
 use std::fmt::Write;
 
@@ -35,19 +35,13 @@ fn one(comparison: &Comparison, against: &Against, shown: Shown) -> String {
         let _ = writeln!(out, "{}\n", escape(&line));
     }
     let rows = rows(against, shown);
-    let _ = writeln!(
-        out,
-        "| metric | {} | {} | change | verdict |",
-        escape(&names[0]),
-        escape(&names[1])
-    );
+    out += &markdown_row(["metric", &names[0], &names[1], "change", "verdict"]);
     out += "|---|---:|---:|---:|---|\n";
     for row in &rows {
         if let Some(group) = &row.group {
             let _ = writeln!(out, "| **{}** | | | | |", escape(group));
         }
-        let cells = [&row.title, &row.a, &row.b, &row.change, &row.word].map(|c| escape(c));
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
+        out += &markdown_row([&row.title, &row.a, &row.b, &row.change, &row.word]);
     }
     out.push('\n');
     let mut small: Vec<String> = Vec::new();

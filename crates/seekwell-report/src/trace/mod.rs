@@ -5,7 +5,7 @@ mod parts;
 use crate::page::table as html_table;
 use crate::sheet::Banner;
 use crate::terminal::{BOLD, DIM, Page, Style, table};
-use crate::text::{clean, escape_html, escape_markdown, wrap};
+use crate::text::{clean, escape_html, escape_markdown, markdown_row, wrap};
 use anstyle::{AnsiColor, Style as Paint};
 pub(crate) use parts::Part;
 use parts::{brief, parts};
@@ -121,10 +121,7 @@ pub fn trace_stats_markdown(stats: &TraceStats) -> String {
         if let Some(rows) = &part.table {
             let _ = writeln!(out, "| {} |", rows.columns.join(" | "));
             let _ = writeln!(out, "|---|{}", "---:|".repeat(rows.columns.len() - 1));
-            for row in &rows.rows {
-                let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
-                let _ = writeln!(out, "| {} |", cells.join(" | "));
-            }
+            out.extend(rows.rows.iter().map(markdown_row));
             out.push('\n');
         }
         if !part.note.is_empty() {

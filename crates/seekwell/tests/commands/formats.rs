@@ -33,16 +33,12 @@ impl Home {
         let place = Place::with_room(16 << 20)?;
         let on = place.path().to_str().unwrap();
         let fixed = ["bench", "--on", on, "--size=16M", "--rw=randrw", "--fsync=8", "--bs=4k"];
-        let ran =
-            self.run(&[&fixed[..], &["--iodepth=4", "--runtime=700ms"], args].concat()).ends(0);
-        Some(ran)
+        Some(self.run(&[&fixed[..], &["--iodepth=4", "--runtime=700ms"], args].concat()).ends(0))
     }
 
     /// Measures the engine itself for long enough to count.
     fn null(&self, args: &[&str]) -> Ran {
-        let ran =
-            self.run(&[&["bench", "--on", "null", "--runtime=600ms"][..], args].concat()).ends(0);
-        ran
+        self.run(&[&["bench", "--on", "null", "--runtime=600ms"][..], args].concat()).ends(0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The memory of a cache: lines, which sectors of each are valid or dirty, and who is given up
 //! next.
 
+use crate::lists::Lists;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is kept and written is sectors.
@@ -9,8 +10,6 @@ pub const SECTOR_BYTES: u64 = 512;
 /// The most sectors of a line: bits of a mask.
 pub const MOST_SECTORS: u64 = 128;
 
-const NONE: u32 = u32::MAX;
-
 #[derive(Debug, Clone, Copy)]
 struct Line {
     number: u64,
@@ -18,9 +17,6 @@ struct Line {
     /// Of these, sectors that are newer than below.
     dirty: u128,
     leaving: bool,
-    /// Neighbours in the order of last use, where it may be given up.
-    newer: u32,
-    older: u32,
 }
 
 impl Line {
@@ -40,8 +36,8 @@ pub struct Lines {
     lines: Vec<Line>,
     most: u32,
     index: BTreeMap<u64, u32>,
-    newest: u32,
-    oldest: u32,
+    /// Lines that may be given up, by last use.
+    unheld: Lists<1>,
     held: u32,
     /// Numbers of dirty lines that are not being written.
     dirty: BTreeSet<u64>,
@@ -61,14 +57,13 @@ fn spans(line_bytes: u64, offset: u64, len: u64) -> impl Iterator<Item = (u64, u
 
 impl Lines {
     /// An empty memory of that many lines.
-    pub const fn new(line_bytes: u64, most: u32) -> Self {
+    pub fn new(line_bytes: u64, most: u32) -> Self {
         Self {
             line_bytes,
             lines: Vec::new(),
             most,
             index: BTreeMap::new(),
-            newest: NONE,
-            oldest: NONE,
+            unheld: Lists::new(),
             held: 0,
             dirty: BTreeSet::new(),
         }
@@ -120,8 +115,7 @@ impl Lines {
             if let Some(&line) = self.index.get(&number)
                 && !self.lines[line as usize].held()
             {
-                self.unlink(line);
-                self.link(line);
+                self.unheld.put(line, 0);
             }
         }
     }
@@ -139,7 +133,7 @@ impl Lines {
                 self.dirty.insert(number);
             }
             if !was_held {
-                self.unlink(line);
+                self.unheld.remove(line);
                 self.held += 1;
             }
         }
@@ -238,7 +232,7 @@ impl Lines {
     fn release(&mut self, line: u32) {
         debug_assert!(!self.lines[line as usize].held(), "a held line is in the order of use");
         self.held -= 1;
-        self.link(line);
+        self.unheld.put(line, 0);
     }
 
     /// The line with that number: there already, unused, or the one used longest ago.
@@ -246,45 +240,20 @@ impl Lines {
         if let Some(&line) = self.index.get(&number) {
             return Some(line);
         }
-        let new = Line { number, valid: 0, dirty: 0, leaving: false, newer: NONE, older: NONE };
+        let new = Line { number, valid: 0, dirty: 0, leaving: false };
         let line = if (self.lines.len() as u32) < self.most {
             self.lines.push(new);
             self.lines.len() as u32 - 1
         } else {
-            let line = self.oldest;
-            let old = self.lines.get(line as usize)?.number;
+            let line = self.unheld.oldest(0)?;
+            let old = self.lines[line as usize].number;
             debug_assert!(!self.lines[line as usize].held(), "line {old} is held and given up");
-            self.unlink(line);
             self.index.remove(&old);
             self.lines[line as usize] = new;
             line
         };
         self.index.insert(number, line);
-        self.link(line);
+        self.unheld.put(line, 0);
         Some(line)
-    }
-
-    /// Puts a line at the newer end.
-    fn link(&mut self, line: u32) {
-        let older = std::mem::replace(&mut self.newest, line);
-        let entry = &mut self.lines[line as usize];
-        (entry.newer, entry.older) = (NONE, older);
-        match self.lines.get_mut(older as usize) {
-            Some(neighbour) => neighbour.newer = line,
-            None => self.oldest = line,
-        }
-    }
-
-    /// Takes a line out of the order of last use.
-    fn unlink(&mut self, line: u32) {
-        let Line { newer, older, .. } = self.lines[line as usize];
-        match self.lines.get_mut(newer as usize) {
-            Some(neighbour) => neighbour.older = older,
-            None => self.newest = older,
-        }
-        match self.lines.get_mut(older as usize) {
-            Some(neighbour) => neighbour.newer = newer,
-            None => self.oldest = newer,
-        }
     }
 }
