@@ -96,11 +96,8 @@ class Table:
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     @staticmethod
-    def read(files: Sequence[_Path]) -> Table:
-        """Reads Arrow files of one schema as one table."""
-    @staticmethod
     def parse(contents: Sequence[bytes]) -> Table:
-        """The same of their contents."""
+        """Reads the contents of Arrow files of one schema as one table."""
 
 @final
 class Trace:
