@@ -140,6 +140,25 @@ impl Histogram {
         Some(Nanos(self.max_ns))
     }
 
+    /// The sum in nanoseconds, exact.
+    pub const fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// Puts together what [`Self::sparse`], [`Self::sum_ns`], [`Self::min`] and [`Self::max`] told,
+    /// the last two zero of no values; `None` for a bin that does not exist or too many values.
+    pub fn from_parts(bins: &[(u32, u64)], sum_ns: u128, min: Nanos, max: Nanos) -> Option<Self> {
+        let mut made = Self { sum_ns, ..Self::default() };
+        for (bin, n) in bins {
+            *made.bins.get_mut(*bin as usize)? = *n;
+            made.count = made.count.checked_add(*n)?;
+        }
+        if made.count > 0 {
+            (made.min_ns, made.max_ns) = (min.0, max.0);
+        }
+        (made.min_ns <= made.max_ns || made.count == 0).then_some(made)
+    }
+
     /// The bins that are not empty: number of the bin and how many values it holds.
     pub fn sparse(&self) -> Vec<(u32, u64)> {
         let used = self.bins.iter().enumerate().filter(|(_, n)| **n > 0);

@@ -82,6 +82,14 @@ pub enum TraceError {
         path.display()
     )]
     Pipe { path: PathBuf },
+    #[error(
+        "there are more than {most} devices, and a file for each would be open at once: put several \
+         into one with --parts {most}"
+    )]
+    TooManyFiles { most: usize },
+    /// Traces whose times do not count from the same moment.
+    #[error("{}: its times count from another moment than those of the first trace", path.display())]
+    OtherClock { path: PathBuf },
     /// Reading was given up because the caller's stop flag was raised.
     #[error("interrupted")]
     Interrupted,
@@ -90,7 +98,7 @@ pub enum TraceError {
 }
 
 classify!(TraceError {
-    Usage: Pipe, Malformed, Damaged, NoColumn, Known, Truncated, Unrecognised, Inexpressible;
+    Usage: Pipe, Malformed, Damaged, NoColumn, Known, TooManyFiles, OtherClock, Truncated, Unrecognised, Inexpressible;
     Refused: Output;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),

@@ -17,5 +17,6 @@ pub mod record;
 pub mod replay;
 pub mod shipped;
 pub mod source;
+pub mod split;
 pub mod stats;
 pub mod store;

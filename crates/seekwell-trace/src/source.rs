@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const BATCH: usize = 4096;
 
 /// What the times of a trace count from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clock {
     /// The trace's own start.
@@ -20,7 +20,7 @@ pub enum Clock {
 }
 
 /// Which moment of a request the `queued` time of the records is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capture {
     /// Requests as programs and file systems made them, before the scheduler (Q).
@@ -105,6 +105,39 @@ impl About {
             cut_short: false,
             ends_missing: false,
             losses: Losses::default(),
+        }
+    }
+
+    /// What holds of two traces together. What they differ in is not known.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        fn same<T: PartialEq>(one: Option<T>, other: Option<T>) -> Option<T> {
+            one.filter(|one| other.as_ref() == Some(one))
+        }
+        let several = || "several".to_owned();
+        let (a, b) = (self.losses, other.losses);
+        Self {
+            format: if self.format == other.format { self.format } else { several() },
+            clock: self.clock.min(other.clock),
+            capture: self.capture.min(other.capture),
+            unix_ns_at_zero: same(self.unix_ns_at_zero, other.unix_ns_at_zero),
+            kernel: same(self.kernel, other.kernel),
+            host: same(self.host, other.host),
+            command: same(self.command, other.command),
+            recording_cost_ns_per_request: same(
+                self.recording_cost_ns_per_request,
+                other.recording_cost_ns_per_request,
+            ),
+            time_step_ns: self.time_step_ns.max(other.time_step_ns),
+            cut_short: self.cut_short | other.cut_short,
+            ends_missing: self.ends_missing | other.ends_missing,
+            // Parts of one trace all know what was lost of the whole.
+            losses: Losses {
+                lost_events: a.lost_events.max(b.lost_events),
+                unfinished: a.unfinished.max(b.unfinished),
+                orphans: a.orphans.max(b.orphans),
+                moved: a.moved.max(b.moved),
+            },
         }
     }
 

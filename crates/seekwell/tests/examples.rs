@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a person reads before typing.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "README.md",
     "docs/guide.md",
     "docs/inspect.md",
@@ -21,6 +21,7 @@ const PAGES: [&str; 8] = [
     "docs/storagemark.md",
     "docs/statistics.md",
     "docs/published-traces.md",
+    "docs/scale.md",
 ];
 
 /// Parts of examples that measure or change a real disk, wait, or take minutes: their options are
@@ -124,6 +125,10 @@ fn furnish(home: &Path) {
     }
     for name in ["db.parquet", "build.parquet", "two.parquet"] {
         fs::copy(root.join("traces/db-heavy.parquet"), home.join(name)).expect("copies");
+    }
+    for shard in ["1", "2"] {
+        let (of_two, part) = (format!("{shard}/2"), format!("{shard}.stats"));
+        run(&["trace", "stats", "db.parquet", "--shard", &of_two, "-o", &part]);
     }
     let disksim = fs::read_dir(root.join("../shared/data/disksim")).into_iter().flatten();
     for file in disksim.flatten() {

@@ -3,6 +3,7 @@
 use crate::text::clean;
 use crate::units::{binary, iops, rate, time};
 use seekwell_io::request::Op;
+use seekwell_trace::stats::Policy;
 use seekwell_trace::stats::document::{Latency, Party, Queue, Space, Span, TraceStats};
 use serde::Serialize;
 
@@ -68,6 +69,7 @@ pub(crate) fn parts(stats: &TraceStats) -> Vec<Part> {
     parts.push(order(stats));
     parts.push(space(stats));
     parts.extend(reuse(stats));
+    parts.extend(policies(stats));
     parts.push(succession(stats));
     parts.push(alignment(stats));
     parts.extend(idle(stats));
@@ -123,7 +125,7 @@ pub(crate) fn brief(stats: &TraceStats) -> Vec<Part> {
     let times = latencies(&latencies_of.collect::<Vec<_>>());
     let load = Part { title: "Load", facts, ..Part::default() };
     let times = times.map(|times| Part { note: String::new(), ..times });
-    [load].into_iter().chain(times).collect()
+    [load].into_iter().chain(times).chain(policies(stats)).collect()
 }
 
 /// Who made most of the requests.
@@ -167,6 +169,9 @@ fn requests(stats: &TraceStats) -> Part {
             facts.push(fact(what, count(n)));
         }
     }
+    // In groups, which fit into any width.
+    let digest: Vec<_> = stats.digest.as_bytes().chunks(16).map(String::from_utf8_lossy).collect();
+    facts.push(fact("digest", digest.join(" ")));
     let row = |o: &seekwell_trace::stats::document::Operation| {
         let cells = [share(Some(o.share)), binary(o.bytes), share(Some(o.bytes_share))];
         [vec![o.op.name().to_owned(), count(o.requests)], cells.to_vec()].concat()
@@ -345,23 +350,48 @@ fn space(stats: &TraceStats) -> Part {
     }
 }
 
-fn reuse(stats: &TraceStats) -> Option<Part> {
-    let r = stats.reuse.as_ref()?;
-    let row = |p: &(u64, f64)| vec![binary(p.0), share(Some(p.1))];
+/// A curve of misses, smallest cache first: at most twelve sizes of it. Where it rests on too few
+/// samples it says so instead.
+fn misses(curve: &[(u64, f64)], errors: &[f64], few_samples: usize) -> Vec<Vec<String>> {
     // Of caches too small for any hit, one is enough.
-    let useless = r.miss_ratio.partition_point(|(_, misses)| *misses > 0.99995).saturating_sub(1);
-    let curve = &r.miss_ratio[useless..];
-    let every = curve.len().div_ceil(12).max(1);
-    let rows: Vec<_> = curve.iter().rev().step_by(every).map(row).collect();
-    let note = if r.estimated {
+    let useless = curve.partition_point(|(_, misses)| *misses > 0.99995).saturating_sub(1);
+    let row = |(at, (bytes, missed)): (usize, &(u64, f64))| {
+        let mut row = vec![binary(*bytes)];
+        row.push(if at < few_samples { "too few samples".into() } else { share(Some(*missed)) });
+        if let Some(error) = errors.get(at) {
+            let told = at >= few_samples;
+            row.push(if told { format!("± {}", share(Some(*error))) } else { String::new() });
+        }
+        row
+    };
+    let every = curve[useless..].len().div_ceil(12).max(1);
+    let rows = curve.iter().enumerate().skip(useless).rev().step_by(every).map(row);
+    let mut rows: Vec<_> = rows.collect();
+    rows.reverse();
+    rows
+}
+
+/// The columns of those rows.
+fn missed_columns(errors: &[f64]) -> Vec<&'static str> {
+    if errors.is_empty() { vec!["cache", "misses"] } else { vec!["cache", "misses", "95 %"] }
+}
+
+fn sampled(share: f64) -> String {
+    if share < 1.0 {
         format!(
-            "Estimated (SHARDS) from one block in {}; sizes smaller than one sampled block stands \
-             for are left out.",
-            (1.0 / r.sampled_share).round()
+            "Estimated (SHARDS) from one block in {}. The last column is half of the 95 % \
+             interval; caches of fewer than 64 sampled blocks tell nothing.",
+            (1.0 / share).round()
         )
     } else {
         "Exact.".to_owned()
-    };
+    }
+}
+
+fn reuse(stats: &TraceStats) -> Option<Part> {
+    let r = stats.reuse.as_ref()?;
+    let rows = misses(&r.miss_ratio, &r.miss_ratio_error, r.few_samples);
+    let each = if stats.devices.len() > 1 { " Every device has a cache of its own." } else { "" };
     Some(Part {
         title: "Reuse and cache",
         facts: vec![
@@ -372,10 +402,32 @@ fn reuse(stats: &TraceStats) -> Option<Part> {
         ],
         table: (!rows.is_empty()).then(|| Table {
             caption: "Misses of an LRU cache".into(),
-            columns: vec!["cache", "misses"],
-            rows: rows.into_iter().rev().collect(),
+            columns: missed_columns(&r.miss_ratio_error),
+            rows,
         }),
-        note,
+        note: sampled(r.sampled_share) + each,
+    })
+}
+
+/// One cache of all devices, by policy.
+fn policies(stats: &TraceStats) -> impl Iterator<Item = Part> {
+    let sampled_share = stats.space.sampled_share;
+    stats.policies.iter().map(move |curve| Part {
+        title: match curve.policy {
+            Policy::Lru => "Shared cache: LRU",
+            Policy::Fifo => "Shared cache: FIFO",
+            Policy::Clock => "Shared cache: CLOCK",
+            Policy::S3Fifo => "Shared cache: S3-FIFO",
+            Policy::Sieve => "Shared cache: SIEVE",
+            Policy::Arc => "Shared cache: ARC",
+        },
+        table: Some(Table {
+            caption: format!("Misses of a shared cache, {}", curve.policy),
+            columns: missed_columns(&curve.miss_ratio_error),
+            rows: misses(&curve.miss_ratio, &curve.miss_ratio_error, curve.few_samples),
+        }),
+        note: sampled(sampled_share),
+        ..Part::default()
     })
 }
 

@@ -26,12 +26,14 @@ fn sample() -> (TraceStats, Drawing) {
             ..Record::new(op, i * 7919 % 4000 * 4096, len)
         }
     };
-    stats.add(&(0..4000).map(one).collect::<Vec<_>>());
     let mut about = About::new("blktrace", Clock::Start, Capture::Both);
     about.losses.lost_events = 3;
     let device = Device { name: HOSTILE.to_owned(), ..Device::default() };
     let processes = vec![String::new(), HOSTILE.to_owned()];
-    stats.finish(HOSTILE, &about, &Tables { devices: vec![device], processes })
+    let tables = Tables { devices: vec![device], processes };
+    let records: Vec<_> = (0..4000).map(one).collect();
+    stats.update(&records, &about, &tables).expect("there is room");
+    stats.finish(HOSTILE)
 }
 
 #[test]

@@ -2,114 +2,116 @@
 
 use super::document;
 use super::ratio::share;
+use super::sum::{Series, Sum, sums};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::units::Nanos;
 
 /// A second, in nanoseconds.
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
-/// Times of arrival, in order.
-#[derive(Debug)]
-pub(super) struct Arrivals {
-    last: Option<u64>,
-    gaps: Histogram,
-    squares: f64,
-    seconds: Windows,
-    minutes: Windows,
+/// The lengths of windows.
+const WINDOWS_NS: [u64; 2] = [SECOND_NS, 60 * SECOND_NS];
+
+sums! {
+    /// Times of arrival: gaps on each device, and all arrivals in windows of the epoch.
+    struct Arrivals {
+        gaps: Histogram,
+        squares: u128,
+        /// Of a second and a minute.
+        windows: [Series; 2],
+    }
 }
 
-impl Default for Arrivals {
-    fn default() -> Self {
-        Self {
-            last: None,
-            gaps: Histogram::default(),
-            squares: 0.0,
-            seconds: Windows::of(SECOND_NS),
-            minutes: Windows::of(60 * SECOND_NS),
-        }
-    }
+/// What is remembered of the arrivals at one device.
+#[derive(Debug, Default)]
+pub(super) struct Coming {
+    last: Option<u64>,
+    /// Which window of each length it is in, and the arrivals in it so far.
+    windows: [(u64, u64); 2],
 }
 
 impl Arrivals {
-    /// One arrival, not before the last.
+    /// One arrival, not before the last at this device.
     #[inline]
-    pub fn add(&mut self, at: u64) {
-        if let Some(last) = self.last {
+    pub fn add(&mut self, device: &mut Coming, at: u64) {
+        if let Some(last) = device.last {
             let gap = at - last;
             self.gaps.record(Nanos(gap));
-            self.squares += gap as f64 * gap as f64;
+            self.squares.merge(u128::from(gap).pow(2));
         }
-        self.last = Some(at);
-        self.seconds.add(at);
-        self.minutes.add(at);
+        device.last = Some(at);
+        let [(second, seconds), (_, minutes)] = &mut device.windows;
+        if at / SECOND_NS != *second {
+            self.leave(device, at);
+        } else {
+            *seconds += 1;
+            *minutes += 1;
+        }
     }
 
-    pub fn finish(&self) -> Option<document::Arrivals> {
+    #[cold]
+    fn leave(&mut self, device: &mut Coming, at: u64) {
+        for ((here, n), (series, ns)) in
+            device.windows.iter_mut().zip(self.windows.iter_mut().zip(WINDOWS_NS))
+        {
+            if at / ns != *here {
+                if *n > 0 {
+                    series.add(*here, *n);
+                }
+                (*here, *n) = (at / ns, 0);
+            }
+            *n += 1;
+        }
+    }
+
+    /// Nothing more arrives at this device.
+    pub fn end(&mut self, device: &mut Coming) {
+        for ((here, n), series) in device.windows.iter_mut().zip(&mut self.windows) {
+            let n = std::mem::take(n);
+            if n > 0 {
+                series.add(*here, n);
+            }
+        }
+    }
+
+    /// Of arrivals between these two.
+    pub fn finish(&self, first: u64, last: u64) -> Option<document::Arrivals> {
         let mean = self.gaps.mean_ns()?;
-        let variance = (self.squares / self.gaps.count() as f64 - mean * mean).max(0.0);
+        let variance = (self.squares as f64 / self.gaps.count() as f64 - mean * mean).max(0.0);
         let quantile = |q| self.gaps.quantile(q).map(|ns| ns.0);
+        let [seconds, minutes] = &self.windows;
+        let [per_second, per_minute] =
+            [(seconds, WINDOWS_NS[0]), (minutes, WINDOWS_NS[1])].map(|(series, ns)| {
+                // The clock of a trace does not begin before zero: that window is whole.
+                let from = if first < ns { 0 } else { first.div_ceil(ns) };
+                windows(series.between(from, last / ns))
+            });
         Some(document::Arrivals {
             gap_ns_mean: mean,
             gap_ns_p50: quantile(0.5),
             gap_ns_p99: quantile(0.99),
             gap_variation: (mean > 0.0).then(|| variance.sqrt() / mean),
-            per_second: self.seconds.finish(),
-            per_minute: self.minutes.finish(),
+            per_second,
+            per_minute,
         })
     }
 }
 
-/// Arrivals in windows of one length, from the first on. The last window is not whole and does not
-/// count.
-#[derive(Debug)]
-struct Windows {
-    length: u64,
-    end: Option<u64>,
-    here: u64,
-    whole: u64,
-    active: u64,
-    peak: u64,
-    sum: u64,
-    squares: f64,
-}
-
-impl Windows {
-    fn of(length: u64) -> Self {
-        Self { length, end: None, here: 0, whole: 0, active: 0, peak: 0, sum: 0, squares: 0.0 }
-    }
-
-    #[inline]
-    fn add(&mut self, at: u64) {
-        let end = *self.end.get_or_insert(at.saturating_add(self.length));
-        if at >= end {
-            self.close(at, end);
-        }
-        self.here += 1;
-    }
-
-    #[cold]
-    fn close(&mut self, at: u64, end: u64) {
-        self.active += u64::from(self.here > 0);
-        self.peak = self.peak.max(self.here);
-        self.sum += self.here;
-        self.squares += self.here as f64 * self.here as f64;
-        self.here = 0;
-        let passed = 1 + (at - end) / self.length;
-        self.whole += passed;
-        self.end = Some(end.saturating_add(passed.saturating_mul(self.length)));
-    }
-
-    fn finish(&self) -> document::Windows {
-        let enough = self.whole > 0 && self.sum > 0;
-        let mean = self.sum as f64 / self.whole as f64;
-        document::Windows {
-            windows: self.whole,
-            active_share: share(self.active, self.whole),
-            peak_to_mean: enough.then(|| self.peak as f64 / mean),
-            dispersion: (enough && self.whole > 1).then(|| {
-                let whole = self.whole as f64;
-                (self.squares - whole * mean * mean).max(0.0) / (whole - 1.0) / mean
-            }),
-        }
+/// What whole windows tell.
+fn windows(counts: &[u64]) -> document::Windows {
+    let whole = counts.len() as u64;
+    let sum: u128 = counts.iter().map(|n| u128::from(*n)).sum();
+    let squares: f64 = counts.iter().map(|n| (*n as f64).powi(2)).sum();
+    let active = counts.iter().filter(|n| **n > 0).count() as u64;
+    let mean = sum as f64 / whole as f64;
+    let peak = counts.iter().max().copied().unwrap_or(0);
+    document::Windows {
+        windows: whole,
+        active_share: share(active, whole),
+        peak_to_mean: (sum > 0).then(|| peak as f64 / mean),
+        dispersion: (sum > 0 && whole > 1).then(|| {
+            let whole = whole as f64;
+            (squares - whole * mean * mean).max(0.0) / (whole - 1.0) / mean
+        }),
     }
 }

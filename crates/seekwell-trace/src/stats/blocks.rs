@@ -1,244 +1,232 @@
 //! Which blocks of 4 KiB are touched, how often, by what and when, and how far apart.
 //!
-//! A table holds every block until there are too many of them or too many accesses. From then on it
-//! holds those whose hashed address lies below a bound, which is halved whenever the table is full
-//! again, and each stands for as many as the bound leaves out (spatial sampling as in SHARDS,
-//! Waldspurger et al., FAST 2015). A block that stays was seen from its first access on.
+//! Each device has a table of its blocks whose hashed address lies below a bound that was chosen
+//! beforehand, and each of them stands for as many as the bound leaves out (spatial sampling as in
+//! SHARDS, Waldspurger et al., FAST 2015). A block that is followed was seen from its first access
+//! on.
 
-use super::document::{Follows, Space, Succession};
-use super::entry::{BLOCK_BITS, BlockEntry, NOBODY, bound, mix, weight_of};
-use super::limits::Limits;
+use super::document::{Follows, Reuse, Space, Succession};
+use super::entry::{BLOCK_BITS, BlockEntry, GROUPS, NOBODY, bound, group_of, hash_of};
 use super::log_bins::LogBins;
 use super::lru::Lru;
+use super::miss::{Missed, curve};
 use super::ratio::share;
+use super::sum::{Sum, sums, total};
 use crate::record::Record;
 use seekwell_io::request::Op;
+use std::collections::BTreeMap;
 
-/// Devices told apart; requests to any further one count as that of the last.
-pub(super) const DEVICES: u32 = 4095;
-/// Accesses handled together, so that their cache misses overlap.
-const TOGETHER: usize = 32;
-
-#[derive(Debug, Clone, Copy)]
-struct Access {
-    key: u64,
-    hash: u64,
-    at: u64,
-    write: bool,
-}
-
-/// Device in the upper 12 bits, number of the block in the others: the two never mix, for an offset
-/// has 52 bits of block number at most.
-fn key_of(device: u32, block: u64) -> u64 {
-    (u64::from(device.min(DEVICES - 1)) << 52) | block
-}
+/// The miss ratio is told at every so manieth bin of distances, which are 16 for each doubling.
+const EVERY: usize = 4;
 
 /// The first and the last block of a request with data.
 pub(super) const fn blocks_of(record: &Record) -> (u64, u64) {
     (record.offset >> BLOCK_BITS, (record.end() - 1) >> BLOCK_BITS)
 }
 
-/// Everything that is kept for each block.
+sums! {
+    /// What is known of all blocks. All but `accesses` is of those that are followed.
+    struct Touched {
+        /// Of all blocks.
+        accesses: u64,
+        blocks: u64,
+        read: u64,
+        written: u64,
+        both: u64,
+        updated: u64,
+        /// How many blocks were touched how often.
+        busy: BTreeMap<u64, u64>,
+        /// By what was before (read, write) and what came.
+        after: [[LogBins; 2]; 2],
+        update: LogBins,
+        timed: bool,
+        /// Distances, by the part of the sample.
+        distances: [LogBins; GROUPS],
+        /// First accesses, likewise.
+        cold: [u64; GROUPS],
+    }
+}
+
+/// A sampled access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Sample {
+    pub at: u64,
+    /// The device, and which of its sampled accesses it is.
+    pub seed: u64,
+    pub number: u64,
+    /// Stands for the block and its device.
+    pub hash: u64,
+}
+
+/// How blocks are followed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    pub rate_log2: u32,
+    pub reuse: bool,
+}
+
+/// The blocks of one device.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    limits: Limits,
+    seed: u64,
     table: Vec<BlockEntry>,
     used: usize,
-    /// A block stands for 2^level.
-    level: u32,
-    accesses: u64,
-    pending: Vec<Access>,
-    /// By what was before (read, write) and what came.
-    after: [[LogBins; 2]; 2],
-    update: LogBins,
-    lru: Option<Lru>,
-    timed: bool,
+    lru: Lru,
     now: u64,
+    sampled: u64,
 }
 
 impl Blocks {
-    pub fn new(limits: Limits, reuse: bool) -> Self {
-        Self {
-            limits,
-            table: vec![BlockEntry::EMPTY; 1 << 10],
-            used: 0,
-            level: 0,
-            accesses: 0,
-            pending: Vec::with_capacity(TOGETHER),
-            after: Default::default(),
-            update: LogBins::default(),
-            lru: reuse.then(|| Lru::new(limits)),
-            timed: false,
-            now: 0,
-        }
+    pub fn new(seed: u64) -> Self {
+        let table = vec![BlockEntry::EMPTY; 16];
+        Self { seed, table, used: 0, lru: Lru::default(), now: 0, sampled: 0 }
     }
 
+    /// Blocks that are followed.
+    pub const fn len(&self) -> usize {
+        self.used
+    }
+
+    /// A request. Sampled accesses go to `samples` where they are wanted.
     #[inline]
-    pub fn add(&mut self, record: &Record) {
+    pub fn add(
+        &mut self,
+        sums: &mut Touched,
+        how: How,
+        record: &Record,
+        mut samples: Option<&mut Vec<Sample>>,
+    ) {
         if record.len == 0 || !matches!(record.op, Op::Read | Op::Write) {
             return;
         }
         if let Some(at) = record.arrival().get() {
-            self.timed = true;
+            sums.timed = true;
             self.now = self.now.max(at.0);
         }
         let (first, last) = blocks_of(record);
-        let write = record.op == Op::Write;
-        self.accesses += last - first + 1;
+        sums.accesses += last - first + 1;
         for block in first..=last {
-            let key = key_of(record.device, block);
-            let hash = mix(key);
-            if hash <= bound(self.level) {
-                self.pending.push(Access { key, hash, at: self.now, write });
-                if self.pending.len() == TOGETHER {
-                    self.work_off();
+            let hash = hash_of(self.seed, block);
+            if hash <= bound(how.rate_log2) {
+                self.access(sums, how, block, hash, record.op == Op::Write);
+                if let Some(samples) = &mut samples {
+                    let Self { seed, now: at, sampled: number, .. } = *self;
+                    samples.push(Sample { at, seed, number, hash });
                 }
+                self.sampled += 1;
             }
         }
     }
 
-    /// Handles what is pending. The slots are read once beforehand: those loads do not wait for
-    /// each other, so that the cache misses of a group overlap.
-    pub fn work_off(&mut self) {
-        if self.table.len() > 1 << 14 {
-            let mask = self.table.len() - 1;
-            let touched = self
-                .pending
-                .iter()
-                .fold(0, |sum, access| sum ^ self.table[access.hash as usize & mask].key);
-            std::hint::black_box(touched);
-        }
-        let pending = std::mem::take(&mut self.pending);
-        for access in &pending {
-            // The bound may have fallen since.
-            if access.hash <= bound(self.level) {
-                self.access(access);
-            }
-        }
-        self.pending = pending;
-        self.pending.clear();
-        if self.level == 0 && self.accesses > self.limits.exact_table_accesses {
-            self.thin_to(self.limits.sampled_blocks);
-        }
-    }
-
-    fn access(&mut self, access: &Access) {
-        let at = self.slot(access);
-        let weight = weight_of(self.level);
+    fn access(&mut self, sums: &mut Touched, how: How, block: u64, hash: u64, write: bool) {
+        let at = self.slot(block, hash);
+        let now = self.now;
         let entry = &mut self.table[at];
-        let new = entry.key == NOBODY;
+        let new = !entry.is_used();
         if new {
-            *entry = BlockEntry { key: access.key, ..BlockEntry::EMPTY };
+            *entry = BlockEntry::of(block);
         } else {
-            let after = access.at.saturating_sub(entry.last);
-            self.after[usize::from(entry.wrote)][usize::from(access.write)].add(after, weight);
-            if access.write && entry.writes > 0 {
-                self.update.add(access.at.saturating_sub(entry.last_write), weight);
+            let after = now.saturating_sub(entry.last);
+            sums.after[usize::from(entry.wrote)][usize::from(write)].add(after);
+            if write && entry.writes > 0 {
+                sums.update.add(now.saturating_sub(entry.last_write));
             }
         }
-        entry.last = access.at;
-        entry.wrote = access.write;
-        if access.write {
-            entry.last_write = access.at;
+        entry.last = now;
+        entry.wrote = write;
+        if write {
+            entry.last_write = now;
             entry.writes = entry.writes.saturating_add(1);
         } else {
             entry.reads = entry.reads.saturating_add(1);
         }
-        if let Some(lru) = &mut self.lru {
-            lru.access(access.hash, new, at, &mut self.table);
+        if how.reuse {
+            let group = group_of(hash, how.rate_log2);
+            match self.lru.access(new, at, &mut self.table) {
+                // As the cache that would still hold the block.
+                Some(distance) => sums.distances[group].add(distance + 1),
+                None => sums.cold[group] += 1,
+            }
         }
         if new {
             self.used += 1;
-            self.make_room();
+            if self.used * 4 > self.table.len() * 3 {
+                self.grow();
+            }
         }
     }
 
     /// Where the block is, or where it has to be put.
     #[inline]
-    fn slot(&self, access: &Access) -> usize {
+    fn slot(&self, block: u64, hash: u64) -> usize {
         let mask = self.table.len() - 1;
-        let mut at = access.hash as usize & mask;
+        let mut at = hash as usize & mask;
         loop {
-            let key = self.table[at].key;
-            if key == access.key || key == NOBODY {
+            let found = self.table[at].block;
+            if found == block || found == NOBODY {
                 return at;
             }
             at = (at + 1) & mask;
         }
     }
 
-    fn make_room(&mut self) {
-        let most =
-            if self.level == 0 { self.limits.exact_blocks } else { self.limits.sampled_blocks };
-        if self.used > most {
-            self.thin_to(self.limits.sampled_blocks);
-        } else if self.used * 4 > self.table.len() * 3 {
-            self.rebuild(self.table.len() * 2);
-        }
-    }
-
-    /// Halves the bound until at most this many blocks are left.
-    fn thin_to(&mut self, blocks: usize) {
-        loop {
-            self.level += 1;
-            let bound = bound(self.level);
-            let left = self.table.iter().filter(|entry| entry.within(bound)).count();
-            if left <= blocks {
-                self.used = left;
-                return self.rebuild((left * 2).next_power_of_two().max(1 << 10));
-            }
-        }
-    }
-
-    fn rebuild(&mut self, slots: usize) {
-        let old = std::mem::replace(&mut self.table, vec![BlockEntry::EMPTY; slots]);
-        let bound = bound(self.level);
-        let mask = slots - 1;
-        for entry in old.into_iter().filter(|entry| entry.within(bound)) {
-            let mut at = mix(entry.key) as usize & mask;
-            while self.table[at].key != NOBODY {
-                at = (at + 1) & mask;
-            }
+    fn grow(&mut self) {
+        let larger = vec![BlockEntry::EMPTY; self.table.len() * 2];
+        let old = std::mem::replace(&mut self.table, larger);
+        for entry in old.into_iter().filter(BlockEntry::is_used) {
+            let at = self.slot(entry.block, hash_of(self.seed, entry.block));
             self.table[at] = entry;
         }
-        if let Some(lru) = &mut self.lru {
-            lru.table_was_rebuilt(bound, &mut self.table);
-        }
     }
 
-    pub fn space(&self) -> Space {
-        let weight = weight_of(self.level);
-        let held = || self.table.iter().filter(|entry| entry.key != NOBODY);
-        let bytes = |wanted: fn(&BlockEntry) -> bool| {
-            let blocks = held().filter(|entry| wanted(entry)).count();
-            (blocks as f64 * weight) as u64 * (1 << BLOCK_BITS)
+    /// Nothing more happens on this device.
+    pub fn end(self, sums: &mut Touched) {
+        for entry in self.table.iter().filter(|entry| entry.is_used()) {
+            sums.blocks += 1;
+            sums.read += u64::from(entry.reads > 0);
+            sums.written += u64::from(entry.writes > 0);
+            sums.both += u64::from(entry.reads > 0 && entry.writes > 0);
+            sums.updated += u64::from(entry.writes > 1);
+            let times = u64::from(entry.reads) + u64::from(entry.writes);
+            sums.busy.entry(times).or_default().merge(1);
+        }
+    }
+}
+
+impl Touched {
+    pub fn space(&self, rate_log2: u32) -> Space {
+        let bytes = |blocks: u64| {
+            u64::try_from(u128::from(blocks) << rate_log2 << BLOCK_BITS).unwrap_or(u64::MAX)
         };
-        let mut busy: Vec<u64> =
-            held().map(|entry| u64::from(entry.reads) + u64::from(entry.writes)).collect();
-        busy.sort_unstable_by(|a, b| b.cmp(a));
-        let all: u64 = busy.iter().sum();
-        let top = |parts: usize| {
-            let most = busy.len().div_ceil(parts);
-            share(busy[..most].iter().sum(), all)
+        let accesses = self.busy.iter().map(|(times, n)| u128::from(*times) * u128::from(*n));
+        let all: u128 = accesses.sum();
+        // The share of accesses to the busiest blocks, one of so many.
+        let top = |parts: u64| {
+            let (mut left, mut got) = (self.blocks.div_ceil(parts), 0);
+            for (times, n) in self.busy.iter().rev() {
+                let taken = left.min(*n);
+                got += u128::from(*times) * u128::from(taken);
+                left -= taken;
+            }
+            (all > 0).then(|| got as f64 / all as f64)
         };
-        let updated = held().filter(|entry| entry.writes > 1).count() as u64;
         Space {
             block_bytes: 1 << BLOCK_BITS,
-            estimated: self.level > 0,
-            sampled_share: 1.0 / weight,
+            estimated: rate_log2 > 0,
+            sampled_share: (-f64::from(rate_log2)).exp2(),
             accesses: self.accesses,
-            footprint_bytes: bytes(|_| true),
-            read_bytes: bytes(|entry| entry.reads > 0),
-            written_bytes: bytes(|entry| entry.writes > 0),
-            read_and_written_bytes: bytes(|entry| entry.reads > 0 && entry.writes > 0),
-            updated_bytes: bytes(|entry| entry.writes > 1),
-            update_coverage: share(updated, self.used as u64),
+            footprint_bytes: bytes(self.blocks),
+            read_bytes: bytes(self.read),
+            written_bytes: bytes(self.written),
+            read_and_written_bytes: bytes(self.both),
+            updated_bytes: bytes(self.updated),
+            update_coverage: share(self.updated, self.blocks),
             busiest_1_percent_share: top(100),
             busiest_10_percent_share: top(10),
         }
     }
 
-    pub fn succession(&self) -> Vec<Succession> {
+    pub fn succession(&self, rate_log2: u32) -> Vec<Succession> {
         let kinds = [
             (Follows::ReadAfterRead, &self.after[0][0]),
             (Follows::ReadAfterWrite, &self.after[1][0]),
@@ -251,7 +239,7 @@ impl Blocks {
             .into_iter()
             .map(|(kind, bins)| Succession {
                 kind,
-                accesses: bins.weight().round() as u64,
+                accesses: bins.count().saturating_mul(1 << rate_log2),
                 after_ns_mean: bins.mean().filter(|_| self.timed),
                 after_ns_p50: timed(bins.quantile(0.5)),
                 after_ns_p90: timed(bins.quantile(0.9)),
@@ -260,7 +248,47 @@ impl Blocks {
             .collect()
     }
 
-    pub fn reuse(&self) -> Option<super::document::Reuse> {
-        self.lru.as_ref().and_then(|lru| lru.finish(self.accesses))
+    /// What a cache of each size would miss, where every device has one of its own.
+    pub fn reuse(&self, rate_log2: u32) -> Option<Reuse> {
+        if self.accesses == 0 {
+            return None;
+        }
+        let mut all = LogBins::default();
+        self.distances.iter().for_each(|bins| all.merge(bins.clone()));
+        let bins = all.len();
+        let mut missed: Vec<Missed> = all
+            .cumulative(bins)
+            .iter()
+            .map(|(blocks, _)| Missed { blocks: *blocks, groups: self.cold })
+            .collect();
+        for (group, distances) in self.distances.iter().enumerate() {
+            let count = distances.count();
+            for (size, (_, hit)) in missed.iter_mut().zip(distances.cumulative(bins)) {
+                size.groups[group].merge(count - hit);
+            }
+        }
+        let mut bin = 0;
+        missed.retain(|_| {
+            bin += 1;
+            bin % EVERY == 0 || bin == bins
+        });
+        let curve = curve(&missed, rate_log2, self.accesses, self.blocks);
+        let bytes = |q| {
+            let blocks = all.quantile(q)?;
+            u64::try_from(u128::from(blocks) << rate_log2 << BLOCK_BITS).ok()
+        };
+        let scaled =
+            |n: u64| (n as f64 * f64::from(rate_log2).exp2() / self.accesses as f64).min(1.0);
+        Some(Reuse {
+            estimated: rate_log2 > 0,
+            sampled_share: (-f64::from(rate_log2)).exp2(),
+            cold_share: scaled(total(&self.cold)),
+            distance_bytes_p50: bytes(0.5),
+            distance_bytes_p90: bytes(0.9),
+            half_of_hits_bytes: curve.half_of_hits(),
+            miss_ratio: curve.miss_ratio,
+            miss_ratio_error: curve.error,
+            few_samples: curve.few_samples,
+        })
     }
 }

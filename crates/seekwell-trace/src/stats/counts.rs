@@ -1,19 +1,21 @@
 //! Plain counts: operations, sizes, alignment, durability.
 
 use super::document::{Alignment, Durability, Operation, Size, Sizes};
+use super::log_bins::LogBins;
 use super::ratio::{rate, share};
+use super::sum::{Counts, sums, total};
 use crate::record::{Flags, Record};
 use seekwell_io::request::Op;
-use std::collections::HashMap;
 
-/// Requests and bytes of each operation.
-#[derive(Debug, Default)]
-pub(super) struct Operations {
-    requests: [u64; 4],
-    bytes: [u64; 4],
-    failed: u64,
-    preflushes: u64,
-    fua_writes: u64,
+sums! {
+    /// Requests and bytes of each operation.
+    struct Operations {
+        requests: [u64; 4],
+        bytes: [u64; 4],
+        failed: u64,
+        preflushes: u64,
+        fua_writes: u64,
+    }
 }
 
 impl Operations {
@@ -29,11 +31,7 @@ impl Operations {
     }
 
     pub fn requests(&self) -> u64 {
-        self.requests.iter().sum()
-    }
-
-    pub fn failed(&self) -> u64 {
-        self.failed
+        total(&self.requests)
     }
 
     pub fn of(&self, op: Op) -> u64 {
@@ -45,7 +43,7 @@ impl Operations {
     }
 
     pub fn finish(&self) -> Vec<Operation> {
-        let (requests, bytes) = (self.requests(), self.bytes.iter().sum());
+        let (requests, bytes) = (self.requests(), total(&self.bytes));
         let one = |op: Op| Operation {
             op,
             requests: self.of(op),
@@ -70,28 +68,20 @@ impl Operations {
     }
 }
 
-/// Sizes in steps of 512 bytes below this are counted in an array.
-const COMMON_BYTES: u32 = 1 << 20;
-/// Other sizes told apart; what comes beyond counts with its power of two only.
-const OTHER_SIZES: usize = 1 << 16;
+/// Every size below this is counted by itself.
+const SMALL: usize = 64 << 10;
+/// Multiples of 512 bytes up to this too.
+const COMMON: u32 = 1 << 20;
+const SIZES: usize = SMALL + (COMMON >> 9) as usize + 1;
 
-/// How large reads and writes are.
-#[derive(Debug)]
-pub(super) struct SizeCounts {
-    common: Vec<[u64; 2]>,
-    others: HashMap<u32, [u64; 2]>,
-    powers: [[u64; 2]; 33],
-    bytes: u64,
-}
-
-impl Default for SizeCounts {
-    fn default() -> Self {
-        Self {
-            common: vec![[0; 2]; (COMMON_BYTES >> 9) as usize + 1],
-            others: HashMap::new(),
-            powers: [[0; 2]; 33],
-            bytes: 0,
-        }
+sums! {
+    /// How large reads and writes are.
+    struct SizeCounts {
+        /// Reads and writes of each size that is told apart.
+        exact: [Counts<SIZES>; 2],
+        /// Of other sizes.
+        others: [LogBins; 2],
+        bytes: u64,
     }
 }
 
@@ -103,59 +93,75 @@ impl SizeCounts {
         }
         let (len, side) = (record.len, record.op as usize);
         self.bytes += u64::from(len);
-        self.powers[(u32::BITS - len.leading_zeros()) as usize][side] += 1;
-        if len <= COMMON_BYTES && len.is_multiple_of(512) {
-            self.common[(len >> 9) as usize][side] += 1;
+        if (len as usize) < SMALL {
+            self.exact[side].0[len as usize] += 1;
+        } else if len <= COMMON && len.is_multiple_of(512) {
+            self.exact[side].0[SMALL + (len >> 9) as usize] += 1;
         } else {
-            self.uncommon(len, side);
-        }
-    }
-
-    #[cold]
-    fn uncommon(&mut self, len: u32, side: usize) {
-        if self.others.len() < OTHER_SIZES || self.others.contains_key(&len) {
-            self.others.entry(len).or_default()[side] += 1;
+            self.others[side].add(u64::from(len));
         }
     }
 
     pub fn finish(&self) -> Sizes {
-        let size = |bytes, [reads, writes]: [u64; 2]| Size { bytes, reads, writes };
-        let count = |s: &Size| s.reads + s.writes;
-        let common = self.common.iter().enumerate().map(|(i, n)| size((i as u64) << 9, *n));
-        let others = self.others.iter().map(|(len, n)| size(u64::from(*len), *n));
-        let mut all: Vec<Size> = common.chain(others).filter(|s| count(s) > 0).collect();
+        let mut all: Vec<Size> = Vec::new();
+        let [reads, writes] = &self.exact;
+        for (at, (&reads, &writes)) in reads.0.iter().zip(&writes.0).enumerate() {
+            if reads + writes > 0 {
+                let bytes = if at < SMALL { at } else { (at - SMALL) << 9 } as u64;
+                all.push(Size { bytes, reads, writes });
+            }
+        }
+        for (side, others) in self.others.iter().enumerate() {
+            for (bytes, n) in others.sparse() {
+                let (reads, writes) = if side == 0 { (n, 0) } else { (0, n) };
+                all.push(Size { bytes, reads, writes });
+            }
+        }
         all.sort_unstable_by_key(|s| s.bytes);
-        let told: u64 = all.iter().map(count).sum();
-        let mut seen = 0;
+        all.dedup_by(|next, one| {
+            let same = next.bytes == one.bytes;
+            if same {
+                (one.reads, one.writes) = (one.reads + next.reads, one.writes + next.writes);
+            }
+            same
+        });
+        let count = |s: &Size| s.reads + s.writes;
+        let requests = all.iter().fold(0_u64, |sum, s| sum.saturating_add(count(s)));
+        let mut seen = 0_u128;
         let median = all.iter().find(|s| {
-            seen += count(s);
-            seen * 2 >= told
+            seen += u128::from(count(s));
+            seen * 2 >= u128::from(requests)
         });
         let median_bytes = median.map(|s| s.bytes);
+        let mut powers: Vec<Size> = Vec::new();
+        for s in &all {
+            let low = s.bytes.checked_ilog2().map_or(0, |power| 1 << power);
+            match powers.last_mut().filter(|power| power.bytes == low) {
+                Some(power) => {
+                    power.reads = power.reads.saturating_add(s.reads);
+                    power.writes = power.writes.saturating_add(s.writes);
+                }
+                None => powers.push(Size { bytes: low, ..*s }),
+            }
+        }
         all.sort_by_key(|s| std::cmp::Reverse(count(s)));
         all.truncate(10);
-        let requests: u64 = self.powers.iter().flatten().sum();
-        let low = |i: usize| if i == 0 { 0 } else { 1u64 << (i - 1) };
-        let powers = self.powers.iter().enumerate().map(|(i, n)| size(low(i), *n));
-        Sizes {
-            mean_bytes: share(self.bytes, requests),
-            median_bytes,
-            top: all,
-            powers_of_two: powers.filter(|s| count(s) > 0).collect(),
-        }
+        let mean_bytes = share(self.bytes, requests);
+        Sizes { mean_bytes, median_bytes, top: all, powers_of_two: powers }
     }
 }
 
 /// The largest power of two looked at.
 const ALIGNED_MOST: u32 = 20;
 
-/// Where reads and writes begin and end.
-#[derive(Debug, Default)]
-pub(super) struct Alignments {
-    powers: [u64; ALIGNED_MOST as usize + 1],
-    starts: u64,
-    writes: u64,
-    partial_writes: u64,
+sums! {
+    /// Where reads and writes begin and end.
+    struct Alignments {
+        powers: [u64; ALIGNED_MOST as usize + 1],
+        starts: u64,
+        writes: u64,
+        partial_writes: u64,
+    }
 }
 
 impl Alignments {
@@ -173,10 +179,10 @@ impl Alignments {
     }
 
     pub fn finish(&self) -> Alignment {
-        let all = self.powers.iter().sum();
+        let all = total(&self.powers);
         let powers = self.powers.iter().enumerate().filter(|(_, n)| **n > 0);
         Alignment {
-            both_4k_share: share(self.powers[12..].iter().sum(), all),
+            both_4k_share: share(total(&self.powers[12..]), all),
             start_4k_share: share(self.starts, all),
             partial_writes_share: share(self.partial_writes, self.writes),
             powers_of_two: powers.map(|(i, n)| (1 << i, *n)).collect(),

@@ -2,6 +2,7 @@
 //!
 //! Shares lie in 0..=1. A value the trace cannot tell is `None`, never zero.
 
+use super::policy::Policy;
 use crate::source::About;
 use seekwell_io::request::Op;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,13 @@ pub struct TraceStats {
     pub file: String,
     /// What is known of the recording.
     pub about: About,
+    /// SHA-256 of all sums in their one form, in hexadecimal: the same whoever gathered which
+    /// devices, and whatever the files are called.
+    #[serde(default)]
+    pub digest: String,
+    /// One block in 2^k was followed.
+    #[serde(default)]
+    pub rate_log2: u32,
     /// What kind of load it is and how far from random; the rules stand in `describe.rs`.
     pub sentences: Vec<String>,
     /// Requests: reads, writes, flushes and discards.
@@ -58,6 +66,9 @@ pub struct TraceStats {
     pub succession: Vec<Succession>,
     /// How often a block comes back, and what a cache would miss.
     pub reuse: Option<Reuse>,
+    /// What one cache of all devices would miss, by policy; where asked for.
+    #[serde(default)]
+    pub policies: Vec<PolicyCurve>,
     /// Where reads and writes begin and end.
     pub alignment: Alignment,
     /// What is made durable.
@@ -327,8 +338,8 @@ pub struct Succession {
     pub after_ns_p99: Option<u64>,
 }
 
-/// Reuse of blocks under LRU: the distance of an access is how many other blocks were touched since
-/// its block was last.
+/// Reuse of blocks under LRU, where each device has a cache of its own: the distance of an access
+/// is how many other blocks of its device were touched since its block was last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reuse {
     /// Whether distances come from a sample (SHARDS, Waldspurger et al., FAST 2015).
@@ -345,6 +356,25 @@ pub struct Reuse {
     pub miss_ratio: Vec<(u64, f64)>,
     /// The smallest cache of the curve that misses no more than half of what can be hit at all.
     pub half_of_hits_bytes: Option<u64>,
+    /// Half of the 95 % interval of each miss ratio; empty where all blocks were followed.
+    #[serde(default)]
+    pub miss_ratio_error: Vec<f64>,
+    /// So many of the first miss ratios rest on caches of fewer than 64 sampled blocks: no facts.
+    #[serde(default)]
+    pub few_samples: usize,
+}
+
+/// What one cache of all devices would miss under a policy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PolicyCurve {
+    /// Its name.
+    pub policy: Policy,
+    /// Size in bytes and the share of accesses missed, as in [`Reuse`].
+    pub miss_ratio: Vec<(u64, f64)>,
+    /// As in [`Reuse`].
+    pub miss_ratio_error: Vec<f64>,
+    /// As in [`Reuse`].
+    pub few_samples: usize,
 }
 
 /// Alignment of reads and writes.

@@ -4,6 +4,7 @@
 //! span, neighbours are joined and the step doubles.
 
 use super::document::{Course, Map};
+use super::sum::{Max, Sum, Wire, sums};
 use crate::record::Record;
 use seekwell_io::request::Op;
 
@@ -73,25 +74,28 @@ const STEPS: u64 = 512;
 /// The first step: about a millisecond.
 const STEP_BITS: u32 = 20;
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Step {
-    reads: u64,
-    others: u64,
-    bytes: u64,
-    area: u64,
-    deepest: u64,
+sums! {
+    /// Load in one step.
+    struct Step {
+        reads: u64,
+        others: u64,
+        bytes: u64,
+        area: u128,
+        /// On any one device.
+        deepest: Max,
+    }
 }
 
 impl Step {
     #[inline]
     fn add_depth(&mut self, ns: u64, depth: u64) {
-        self.area = self.area.saturating_add(ns.saturating_mul(depth));
-        self.deepest = self.deepest.max(depth);
+        self.area += u128::from(ns) * u128::from(depth);
+        self.deepest.merge(Max(depth));
     }
 }
 
 /// Load over time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Times {
     axis: Axis<STEPS>,
     steps: Vec<Step>,
@@ -116,18 +120,18 @@ impl Times {
     #[cold]
     fn widen(&mut self, ns: u64) {
         while !self.axis.take(ns) {
-            let mut joined = vec![Step::default(); self.steps.len()];
-            for (old, new) in self.axis.joined() {
-                let (from, to) = (self.steps[old], &mut joined[new]);
-                to.reads += from.reads;
-                to.others += from.others;
-                to.bytes += from.bytes;
-                to.area = to.area.saturating_add(from.area);
-                to.deepest = to.deepest.max(from.deepest);
-            }
-            self.steps = joined;
-            self.axis.double();
+            self.double();
         }
+    }
+
+    /// Joins neighbours.
+    fn double(&mut self) {
+        let mut joined = vec![Step::default(); self.steps.len()];
+        for (old, new) in self.axis.joined() {
+            joined[new].merge(std::mem::take(&mut self.steps[old]));
+        }
+        self.steps = joined;
+        self.axis.double();
     }
 
     #[inline]
@@ -159,7 +163,8 @@ impl Times {
         }
     }
 
-    pub fn finish(&self, completions: bool) -> Option<Course> {
+    /// With times that count from `first`.
+    pub fn finish(&self, first: u64, completions: bool) -> Option<Course> {
         if self.axis.len() == 0 {
             return None;
         }
@@ -169,13 +174,63 @@ impl Times {
         let depth = steps.iter().filter(|_| completions);
         Some(Course {
             step_ns,
-            from_ns: self.axis.from(),
+            from_ns: self.axis.from().saturating_sub(first),
             reads: of(|s| s.reads),
             others: of(|s| s.others),
             bytes: of(|s| s.bytes),
             depth_mean: depth.clone().map(|s| s.area as f64 / step_ns as f64).collect(),
-            depth_max: depth.map(|s| s.deepest).collect(),
+            depth_max: depth.map(|s| s.deepest.0).collect(),
         })
+    }
+}
+
+impl Wire for Times {
+    fn put(&self, out: &mut Vec<u8>) {
+        let steps: Vec<usize> = self.axis.steps().collect();
+        u64::from(self.axis.bits).put(out);
+        Max(if steps.is_empty() { 0 } else { self.axis.low }).put(out);
+        (steps.len() as u64).put(out);
+        steps.into_iter().for_each(|at| self.steps[at].put(out));
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut times = Self::default();
+        let (bits, low, n) = (u64::take(from)?, Max::take(from)?.0, u64::take(from)?);
+        if !(u64::from(STEP_BITS)..64).contains(&bits) || n > STEPS {
+            return None;
+        }
+        times.axis.bits = bits as u32;
+        if n > 0 {
+            let high = low.checked_add(n - 1).filter(|high| *high <= u64::MAX >> bits)?;
+            (times.axis.low, times.axis.high) = (low, high);
+        }
+        for step in low..low + n {
+            times.steps[(step % STEPS) as usize] = Step::take(from)?;
+        }
+        Some(times)
+    }
+}
+
+impl Sum for Times {
+    fn merge(&mut self, mut other: Self) {
+        while self.axis.bits < other.axis.bits {
+            self.double();
+        }
+        while other.axis.bits < self.axis.bits {
+            other.double();
+        }
+        if other.axis.len() == 0 {
+            return;
+        }
+        let bits = other.axis.bits;
+        self.at(other.axis.low << bits);
+        self.at(other.axis.high << bits);
+        while other.axis.bits < self.axis.bits {
+            other.double();
+        }
+        for at in other.axis.steps() {
+            self.steps[at].merge(std::mem::take(&mut other.steps[at]));
+        }
     }
 }
 
@@ -248,7 +303,7 @@ impl Grid {
         self.cells = joined;
     }
 
-    fn finish(&self, device: String) -> Map {
+    fn finish(&self, first: u64, device: String) -> Map {
         let mut cells = Vec::new();
         for (column, time) in self.times.steps().enumerate() {
             for (row, place) in self.places.steps().enumerate() {
@@ -262,7 +317,7 @@ impl Grid {
             device,
             requests: self.requests,
             step_ns: 1 << self.times.bits,
-            from_ns: self.times.from(),
+            from_ns: self.times.from().saturating_sub(first),
             step_bytes: 1 << self.places.bits,
             from_bytes: self.places.from(),
             columns: self.times.len() as u32,
@@ -278,7 +333,7 @@ fn add(to: &mut [u32; 2], from: [u32; 2]) {
     }
 }
 
-/// The maps of the first devices.
+/// The maps of the first devices. They are drawn where the trace was read and not kept.
 #[derive(Debug, Default)]
 pub(super) struct Maps {
     grids: Vec<Option<Grid>>,
@@ -286,29 +341,37 @@ pub(super) struct Maps {
 
 impl Maps {
     #[inline]
-    pub fn add(&mut self, ns: u64, record: &Record) {
+    pub fn add(&mut self, record: &Record) {
         let device = record.device as usize;
+        let Some(at) = record.arrival().get() else { return };
         if device >= DEVICES || !matches!(record.op, Op::Read | Op::Write) {
             return;
         }
         if device >= self.grids.len() {
             self.grids.resize_with(device + 1, || None);
         }
-        self.grids[device].get_or_insert_with(Grid::new).add(ns, record);
+        self.grids[device].get_or_insert_with(Grid::new).add(at.0, record);
     }
 
-    /// The busiest first.
-    pub fn finish(&self, name: impl Fn(usize) -> String) -> Vec<Map> {
-        let mut busy: Vec<(usize, &Grid)> =
-            self.grids.iter().enumerate().filter_map(|(i, g)| Some((i, g.as_ref()?))).collect();
-        busy.sort_by_key(|(_, grid)| std::cmp::Reverse(grid.requests));
-        busy.into_iter().take(SHOWN).map(|(i, grid)| grid.finish(name(i))).collect()
+    /// The busiest first, with times that count from `first`.
+    pub fn finish(&self, first: u64, name: impl Fn(usize) -> String) -> Vec<Map> {
+        let grids = self.grids.iter().enumerate().filter_map(|(i, grid)| Some((i, grid.as_ref()?)));
+        busiest(grids.map(|(i, grid)| grid.finish(first, name(i))).collect())
     }
+}
+
+/// The maps of the busiest devices.
+pub(super) fn busiest(mut maps: Vec<Map>) -> Vec<Map> {
+    maps.sort_by(|a, b| b.requests.cmp(&a.requests).then_with(|| a.device.cmp(&b.device)));
+    maps.truncate(SHOWN);
+    maps
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Stamp;
+    use seekwell_io::units::Nanos;
 
     #[test]
     fn joining_steps_loses_nothing_and_keeps_their_order() {
@@ -317,7 +380,7 @@ mod tests {
         for i in 0..100_000u64 {
             times.arrival(i * 3_000_000, &read);
         }
-        let course = times.finish(false).unwrap();
+        let course = times.finish(0, false).unwrap();
         assert_eq!(course.reads.iter().sum::<u64>(), 100_000);
         assert!(course.reads.len() <= 512 && course.reads.len() >= 256, "{}", course.reads.len());
         let whole = &course.reads[..course.reads.len() - 1];
@@ -330,9 +393,10 @@ mod tests {
         let mut maps = Maps::default();
         let places = [500u64 << 30, (500 << 30) + 4096, 499 << 30, 1 << 40];
         for (i, offset) in places.into_iter().enumerate() {
-            maps.add(i as u64 * 1_000_000_000, &Record::new(Op::Write, offset, 512));
+            let queued = Stamp::at(Nanos(i as u64 * 1_000_000_000));
+            maps.add(&Record { queued, ..Record::new(Op::Write, offset, 512) });
         }
-        let map = &maps.finish(|i| i.to_string())[0];
+        let map = &maps.finish(0, |i| i.to_string())[0];
         assert_eq!(map.cells.iter().map(|c| c.3).sum::<u32>(), 4);
         for (i, offset) in places.into_iter().enumerate() {
             let column = (i as u64 * 1_000_000_000 - map.from_ns) / map.step_ns;
@@ -348,7 +412,7 @@ mod tests {
         let mut times = Times::default();
         times.under_way(0, 10_000_000_000, 3);
         times.under_way(10_000_000_000, 20_000_000_000, 5);
-        let course = times.finish(true).unwrap();
+        let course = times.finish(0, true).unwrap();
         let area: f64 = course.depth_mean.iter().map(|d| d * course.step_ns as f64).sum();
         assert!((area - 80e9).abs() < 1.0, "{area}");
         assert_eq!(course.depth_max.iter().max(), Some(&5));

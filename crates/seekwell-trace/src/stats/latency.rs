@@ -1,15 +1,17 @@
 //! How long requests take, by operation and part of the way.
 
 use super::document::{Bins, Latency, Span};
+use super::sum::sums;
 use crate::record::{Record, Stamp};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 
-/// A histogram for each span and operation.
-#[derive(Debug, Default)]
-pub(super) struct Latencies {
-    kinds: [[Histogram; 4]; 3],
+sums! {
+    /// A histogram for each span and operation.
+    struct Latencies {
+        kinds: [[Histogram; 4]; 3],
+    }
 }
 
 impl Latencies {

@@ -1,13 +1,18 @@
-//! What a trace tells, in one pass over any [`TraceSource`] and in bounded memory.
+//! What a trace tells, in one pass over any [`TraceSource`](crate::source::TraceSource).
 //!
-//! Each figure has a small accumulator of its own with `add` and `finish`; a batch of records goes
-//! through one accumulator after the other, so that the tables of each stay in the cache. What
-//! grows with the number of blocks or requests is bounded: beyond a limit blocks are sampled by a
-//! hash of their address, and the document says `estimated`.
+//! Each figure has a small accumulator of its own with `add` and `finish`. Everything is defined on
+//! each device, and what is told of all of them is integer sums ([`sum`]) of that: so parts merge
+//! exactly, whoever gathered which devices. A device is known by its name ([`identity`]), never by
+//! its number in a file. What grows with the number of blocks is bounded by following one block in
+//! 2^k, chosen by a hash of device and block; the document then says `estimated`.
 //!
 //! Definitions that differ between tools, as they are used here:
 //! - *Arrival* is when a request was queued, or else issued. Requests that arrive before one before
-//!   them are counted and treated as arriving with it.
+//!   them on their device are counted and treated as arriving with it.
+//! - Gaps, queues, idle periods, the order of addresses and reuse are those of each device; the
+//!   device of a trace of one is the trace. Only arrivals in a second or minute, and the load over
+//!   time, are of all devices together: those windows lie on one epoch, 1970 where the trace tells
+//!   the time of day and else its own zero.
 //! - *Sequential* in the strict sense: begins where the request before it on its device ended.
 //! - Where the block layer merged or split requests, sizes, addresses and arrivals are those of
 //!   the bios it was asked for; the device's queue and the time from issue to completion are of the
@@ -20,270 +25,523 @@ mod arrivals;
 mod blocks;
 mod counts;
 mod describe;
+mod device;
 pub mod document;
 mod entry;
+mod error;
+mod gather;
 mod grid;
 mod idle;
 mod latency;
-mod limits;
 mod log_bins;
 mod lru;
+mod miss;
 mod order;
+mod part;
 mod parties;
+mod policy;
 mod queue;
 mod ratio;
+mod sum;
 
 #[cfg(test)]
 mod tests;
 
 pub use document::{Drawing, SCHEMA, TraceStats};
-pub use limits::Limits;
+pub use error::StatsError;
+pub use gather::{Partition, of, partitions, usual_rate_log2};
+pub use policy::Policy;
 
-use crate::error::TraceError;
-use crate::record::{Flags, Record};
-use crate::source::{About, BATCH, Tables, TraceSource, each_batch};
-use blocks::Blocks;
+use crate::formats::{Detail, Format};
+use crate::record::{Flags, Record, Stamp};
+use crate::source::{About, BATCH, Capture, Clock, Tables};
+use blocks::{How, Sample};
+use device::Device;
+pub(crate) use entry::seed_of;
+use parties::Counted;
 use ratio::{rate, share};
 use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::str::FromStr;
+use sum::{Max, Min, Sum, sums};
 
 /// What is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Reuse distances and the miss-ratio curve too.
     pub reuse: bool,
-    /// How much is remembered.
-    pub limits: Limits,
+    /// One block in 2^k is followed, at most 2^32; 0 follows all. Only equal rates can be merged.
+    pub rate_log2: u32,
+    /// Blocks followed at most, of all devices together.
+    pub most_blocks: usize,
+    /// Policies of a cache that all devices share, of which a curve is wanted.
+    pub policies: Vec<Policy>,
+    /// Which devices are counted.
+    pub shard: Shard,
+    /// This one alone, by its [`identity`].
+    pub device: Option<String>,
 }
 
 impl Default for Options {
+    /// All blocks of all devices, up to 16 GiB of them; no shared cache.
     fn default() -> Self {
-        Self { reuse: true, limits: Limits::default() }
+        Self {
+            reuse: true,
+            rate_log2: 0,
+            most_blocks: 1 << 22,
+            policies: Vec::new(),
+            shard: Shard::ALL,
+            device: None,
+        }
     }
 }
 
-/// All accumulators.
+impl Options {
+    fn counts(&self, identity: &str) -> bool {
+        self.shard.holds(identity) && self.device.as_ref().is_none_or(|name| name == identity)
+    }
+}
+
+/// Which devices of a trace are counted: those whose hashed name falls to `index` of `count`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// From 0.
+    pub index: u64,
+    /// At least 1.
+    pub count: u64,
+}
+
+impl FromStr for Shard {
+    type Err = &'static str;
+
+    /// `I/N`, I from 1 to N.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numbers = text.split_once('/').and_then(|(index, count)| {
+            Some((index.parse::<u64>().ok()?.checked_sub(1)?, count.parse().ok()?))
+        });
+        let fits = |&(index, count): &(u64, u64)| index < count && count <= MOST_SHARDS;
+        let (index, count) = numbers.filter(fits).ok_or("I/N is wanted, I from 1 to N, as 3/16")?;
+        Ok(Self { index, count })
+    }
+}
+
+/// Far more than there are devices.
+const MOST_SHARDS: u64 = 1 << 20;
+
+impl Shard {
+    /// All devices.
+    pub const ALL: Self = Self { index: 0, count: 1 };
+
+    /// One of so many parts of these devices.
+    #[must_use]
+    pub const fn part(self, index: u64, count: u64) -> Self {
+        Self { index: self.index + self.count * index, count: self.count * count }
+    }
+
+    /// Whether the device of this identity is one of them.
+    pub fn holds(self, identity: &str) -> bool {
+        seed_of(identity) % self.count == self.index
+    }
+}
+
+/// What a device is called wherever traces come together: its name as the format has it (a
+/// volume's number, a disk), after the host's where the trace tells it; for formats that know no
+/// devices, the name of the file without its ending.
+pub fn identity<'a>(name: &'a str, about: &About, file: &'a str) -> Cow<'a, str> {
+    let knows = Format::named(&about.format).is_none_or(|format| format.holds.has(Detail::Device));
+    if name.is_empty() || !knows {
+        let stem = file.rsplit('/').next().unwrap_or(file);
+        return Cow::Borrowed(stem.split_once('.').map_or(stem, |(stem, _)| stem));
+    }
+    match about.host.as_deref().filter(|host| !host.is_empty()) {
+        Some(host) if !name.starts_with(&format!("{host}/")) => {
+            Cow::Owned(format!("{host}/{name}"))
+        }
+        _ => Cow::Borrowed(name),
+    }
+}
+
+sums! {
+    /// All sums. They are of devices that have ended.
+    struct Fleet {
+        other_commands: u64,
+        out_of_order: u64,
+        first: Min,
+        last: Max,
+        /// Times count from 1970; or from zero of the trace, which is another clock.
+        clocks: [bool; 2],
+        /// From first to last arrival of each device, together.
+        devices_ns: u128,
+        completions: bool,
+        operations: counts::Operations,
+        sizes: counts::SizeCounts,
+        alignment: counts::Alignments,
+        arrivals: arrivals::Arrivals,
+        idle: idle::Idle,
+        queues: queue::Queues,
+        latencies: latency::Latencies,
+        order: order::Sequence,
+        touched: blocks::Touched,
+        devices: BTreeMap<String, Counted>,
+        processes: BTreeMap<String, Counted>,
+        course: grid::Times,
+    }
+}
+
+/// No number yet, and the number of a device that is not counted.
+const UNSEEN: u32 = u32::MAX;
+const LEFT_OUT: u32 = u32::MAX - 1;
+
+/// Statistics of any number of devices. They merge: whoever gathers which devices, and in whatever
+/// order the parts are put together, the bytes are the same.
+///
+/// Requests of a device come in order and all to one of these. Whatever looks at all of it
+/// ([`Self::merge`], [`Self::to_bytes`], [`Self::digest`], [`Self::finish`]) ends the devices.
 #[derive(Debug)]
 pub struct Stats {
-    other_commands: u64,
-    out_of_order: u64,
-    first: Option<u64>,
-    now: u64,
-    completions: bool,
-    /// Arrivals of the batch at hand; `u64::MAX` for an unknown one.
-    clock: Vec<u64>,
-    operations: counts::Operations,
-    sizes: counts::SizeCounts,
-    alignment: counts::Alignments,
-    arrivals: arrivals::Arrivals,
-    idle: idle::Idle,
-    queues: queue::Sweep,
-    latencies: latency::Latencies,
-    sequence: order::Sequence,
-    blocks: Blocks,
-    devices: parties::Parties,
-    processes: parties::Parties,
-    times: grid::Times,
+    options: Options,
+    fleet: Fleet,
+    /// Of all files before, and of the one at hand.
+    before: Option<About>,
+    here: Option<About>,
+    /// Devices that have not ended.
+    open: Vec<Device>,
+    processes: Vec<(String, Counted)>,
+    numbers: HashMap<String, u32>,
+    process_numbers: HashMap<String, u32>,
+    /// The file at hand, and what its devices and processes are numbered here.
+    file: String,
+    devices_here: Vec<u32>,
+    processes_here: Vec<u32>,
+    batch: Vec<Record>,
+    samples: Vec<Sample>,
     maps: grid::Maps,
+    drawn: Vec<document::Map>,
 }
 
 impl Stats {
     /// Nothing seen yet.
     pub fn new(options: Options) -> Self {
         Self {
-            other_commands: 0,
-            out_of_order: 0,
-            first: None,
-            now: 0,
-            completions: false,
-            clock: Vec::with_capacity(BATCH),
-            operations: counts::Operations::default(),
-            sizes: counts::SizeCounts::default(),
-            alignment: counts::Alignments::default(),
-            arrivals: arrivals::Arrivals::default(),
-            idle: idle::Idle::default(),
-            queues: queue::Sweep::default(),
-            latencies: latency::Latencies::default(),
-            sequence: order::Sequence::default(),
-            blocks: Blocks::new(options.limits, options.reuse),
-            devices: parties::Parties::default(),
-            processes: parties::Parties::default(),
-            times: grid::Times::default(),
+            options,
+            fleet: Fleet::default(),
+            before: None,
+            here: None,
+            open: Vec::new(),
+            processes: Vec::new(),
+            numbers: HashMap::new(),
+            process_numbers: HashMap::new(),
+            file: String::new(),
+            devices_here: Vec::new(),
+            processes_here: Vec::new(),
+            batch: Vec::with_capacity(BATCH),
+            samples: Vec::new(),
             maps: grid::Maps::default(),
+            drawn: Vec::new(),
         }
     }
 
-    /// Records that follow those before, in the order of arrival.
-    pub fn add(&mut self, records: &[Record]) {
+    /// What follows is of this file, which numbers devices and processes anew.
+    pub fn begin(&mut self, file: &str) {
+        self.leave_file();
+        file.clone_into(&mut self.file);
+        self.devices_here.clear();
+        self.processes_here.clear();
+    }
+
+    fn leave_file(&mut self) {
+        let both = self.before.take().into_iter().chain(self.here.take());
+        self.before = both.reduce(About::and);
+    }
+
+    /// Records that follow those before, in the order of arrival. `about` and `tables` are what is
+    /// known of the file at hand; the last call tells what holds of it, with or without records.
+    ///
+    /// # Errors
+    /// [`StatsError::SameDevice`] of a device that has ended, [`StatsError::TooMany`].
+    pub fn update(
+        &mut self,
+        records: &[Record],
+        about: &About,
+        tables: &Tables,
+    ) -> Result<(), StatsError> {
+        if self.here.as_ref() != Some(about) {
+            self.here = Some(about.clone());
+        }
+        let mut batch = std::mem::take(&mut self.batch);
+        for part in records.chunks(BATCH) {
+            batch.clear();
+            self.take(part, about, tables, &mut batch)?;
+            self.add(&batch);
+        }
+        self.batch = batch;
+        self.check_room()
+    }
+
+    fn check_room(&self) -> Result<(), StatsError> {
+        let Options { most_blocks: most, rate_log2, .. } = self.options;
+        let too_many = |most, what| Err(StatsError::TooMany { what, most, rate_log2 });
+        let followed = || self.open.iter().map(|device| device.blocks.len()).sum::<usize>();
+        // Accesses are no fewer than blocks, and are known without a walk over all devices.
+        if self.fleet.touched.accesses >= most as u64 && followed() > most {
+            return too_many(most, "blocks to remember");
+        }
+        if self.samples.len() > most.saturating_mul(4) {
+            return too_many(most * 4, "accesses to remember");
+        }
+        Ok(())
+    }
+
+    /// Takes over the records of devices that are counted, with the numbers that devices and
+    /// processes have here and times on the epoch.
+    fn take(
+        &mut self,
+        records: &[Record],
+        about: &About,
+        tables: &Tables,
+        out: &mut Vec<Record>,
+    ) -> Result<(), StatsError> {
+        let zero_ns = about.unix_ns_at_zero.unwrap_or(0);
+        for record in records {
+            let (device, process) = (record.device as usize, record.process as usize);
+            let mut number = self.devices_here.get(device).copied().unwrap_or(UNSEEN);
+            if number == UNSEEN {
+                number = self.number_device(device, about, tables)?;
+            }
+            if number == LEFT_OUT {
+                continue;
+            }
+            let mut kept = Record { device: number, ..*record };
+            kept.process = match self.processes_here.get(process) {
+                Some(number) if *number != UNSEEN => *number,
+                _ => self.number_process(process, tables),
+            };
+            if zero_ns != 0 {
+                for stamp in [&mut kept.queued, &mut kept.issued, &mut kept.completed] {
+                    let at = stamp.get().map(|at| at.0.saturating_add_signed(zero_ns));
+                    *stamp = Stamp::from(at.map(|at| Nanos(at.min(u64::MAX - 1))));
+                }
+            }
+            out.push(kept);
+        }
+        if !out.is_empty() {
+            self.fleet.clocks[usize::from(about.unix_ns_at_zero.is_none())] = true;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn number_device(
+        &mut self,
+        device: usize,
+        about: &About,
+        tables: &Tables,
+    ) -> Result<u32, StatsError> {
+        let name = match tables.devices.get(device) {
+            Some(known) => identity(&known.name, about, &self.file),
+            None => Cow::Owned(format!("device {device}")),
+        };
+        let number = match self.numbers.get(&*name) {
+            Some(number) => *number,
+            None if !self.options.counts(&name) => LEFT_OUT,
+            None if self.fleet.devices.contains_key(&*name) => {
+                return Err(StatsError::SameDevice { name: name.into_owned() });
+            }
+            None => {
+                self.numbers.insert(name.to_string(), self.open.len() as u32);
+                self.open.push(Device::new(name.into_owned()));
+                self.open.len() as u32 - 1
+            }
+        };
+        put(&mut self.devices_here, device, number);
+        Ok(number)
+    }
+
+    #[cold]
+    fn number_process(&mut self, process: usize, tables: &Tables) -> u32 {
+        let name = tables.processes.get(process).map_or("", String::as_str);
+        let next = self.processes.len() as u32;
+        let number = *self.process_numbers.entry(name.to_owned()).or_insert(next);
+        if number == next {
+            self.processes.push((name.to_owned(), Counted::default()));
+        }
+        put(&mut self.processes_here, process, number);
+        number
+    }
+
+    fn add(&mut self, records: &[Record]) {
         let plain = |r: &Record| !r.flags.has(Flags::OTHER) && r.was_asked_for();
         for run in records.chunk_by(|a, b| plain(a) && plain(b)) {
             match &run[0] {
-                first if first.flags.has(Flags::OTHER) => self.other_commands += 1,
-                first if !first.was_asked_for() => self.add_at_device(first),
-                _ => run.chunks(BATCH).for_each(|part| self.add_requests(part)),
+                first if first.flags.has(Flags::OTHER) => self.fleet.other_commands += 1,
+                first if !first.was_asked_for() => {
+                    self.fleet.latencies.add(first);
+                    self.open[first.device as usize].add_at_device(&mut self.fleet, first);
+                }
+                _ => self.add_requests(run),
             }
         }
     }
 
-    /// What the device made of requests that are counted by themselves.
-    fn add_at_device(&mut self, record: &Record) {
-        self.latencies.add(record);
-        let (Some(at), Some(end)) = (record.issued.get(), record.completed.get()) else { return };
-        self.now = self.now.max(at.0);
-        let first = *self.first.get_or_insert(self.now);
-        let times = &mut self.times;
-        let mut passed = |from, to, depth| times.under_way(from - first, to - first, depth);
-        self.queues.add_at_device(self.now, end.0.max(self.now), &mut passed);
-    }
-
     fn add_requests(&mut self, records: &[Record]) {
-        each(&mut self.operations, records, |all, r| all.add(r));
-        each(&mut self.sizes, records, |all, r| all.add(r));
-        each(&mut self.alignment, records, |all, r| all.add(r));
-        each(&mut self.latencies, records, |all, r| all.add(r));
-        each(&mut self.sequence, records, |all, r| all.add(r));
-        each(&mut self.devices, records, |all, r| all.add(r.device, r));
-        each(&mut self.processes, records, |all, r| all.add(r.process, r));
-        each(&mut self.blocks, records, |all, r| all.add(r));
-        self.tell_clock(records);
-        let clock = std::mem::take(&mut self.clock);
-        self.add_times(records, &clock);
-        self.clock = clock;
+        let Self { fleet, open, processes, samples, maps, options, .. } = self;
+        each(&mut fleet.operations, records, |all, r| all.add(r));
+        each(&mut fleet.sizes, records, |all, r| all.add(r));
+        each(&mut fleet.alignment, records, |all, r| all.add(r));
+        each(&mut fleet.latencies, records, |all, r| all.add(r));
+        each(maps, records, |all, r| all.add(r));
+        each(&mut (&mut *fleet, &mut *open, processes), records, |(fleet, open, processes), r| {
+            let (_, process) = &mut processes[r.process as usize];
+            open[r.device as usize].place(fleet, process, r);
+        });
+        each(&mut (&mut *fleet, &mut *open), records, |(fleet, open), r| {
+            open[r.device as usize].time(fleet, r);
+        });
+        let how = How { rate_log2: options.rate_log2, reuse: options.reuse };
+        let mut wanted = (!options.policies.is_empty()).then_some(samples);
+        each(&mut (fleet, open), records, |(fleet, open), r| {
+            let blocks = &mut open[r.device as usize].blocks;
+            blocks.add(&mut fleet.touched, how, r, wanted.as_deref_mut());
+        });
     }
 
-    fn tell_clock(&mut self, records: &[Record]) {
-        self.clock.clear();
-        for record in records {
-            let Some(at) = record.arrival().get() else {
-                self.clock.push(u64::MAX);
-                continue;
-            };
-            self.out_of_order += u64::from(at.0 < self.now);
-            self.now = self.now.max(at.0);
-            self.first.get_or_insert(self.now);
-            self.clock.push(self.now);
+    /// Ends all devices.
+    fn end(&mut self) {
+        self.leave_file();
+        let first =
+            self.fleet.first.0.into_iter().chain(self.open.iter().filter_map(|d| d.first()));
+        let first = first.min().unwrap_or(0);
+        let names: Vec<String> = self.open.iter().map(|device| device.name.clone()).collect();
+        self.drawn.extend(std::mem::take(&mut self.maps).finish(first, |i| names[i].clone()));
+        for device in self.open.drain(..) {
+            device.end(&mut self.fleet);
         }
+        for (name, counted) in self.processes.drain(..) {
+            if counted.requests != [0; 4] {
+                self.fleet.processes.entry(name).or_default().merge(counted);
+            }
+        }
+        self.numbers.clear();
+        self.process_numbers.clear();
+        self.devices_here.clear();
+        self.processes_here.clear();
+        self.samples.sort_unstable();
     }
 
-    fn add_times(&mut self, records: &[Record], clock: &[u64]) {
-        let Some(first) = self.first else { return };
-        let timed = (records, clock);
-        each_at(&mut self.arrivals, timed, |all, _, at| all.add(at));
-        each_at(&mut self.times, timed, |all, r, at| all.arrival(at - first, r));
-        each_at(&mut self.maps, timed, |all, r, at| all.add(at - first, r));
-        each_at(&mut self.idle, timed, |all, r, at| {
-            all.add(at, r.completed.get().map(|end| end.0.max(at)));
-        });
-        let (times, completions) = (&mut self.times, &mut self.completions);
-        each_at(&mut self.queues, timed, |all, r, at| {
-            let Some(end) = r.completed.get() else { return };
-            *completions = true;
-            let issued = r.queued.get().and(r.issued.get()).filter(|_| r.reached_device());
-            let issued = issued.map(|issued| issued.0);
-            let mut passed = |from, to, depth| times.under_way(from - first, to - first, depth);
-            all.add(at, issued, end.0.max(at), &mut passed);
-        });
+    /// Ends all devices and adds those of another.
+    ///
+    /// # Errors
+    /// [`StatsError::SameDevice`], [`StatsError::Rates`] and [`StatsError::Options`]; nothing is
+    /// added then.
+    pub fn merge(&mut self, mut other: Self) -> Result<(), StatsError> {
+        self.end();
+        other.end();
+        let (one, theirs) = (self.options.rate_log2, other.options.rate_log2);
+        if one != theirs {
+            return Err(StatsError::Rates { one, other: theirs });
+        }
+        if self.options.reuse != other.options.reuse {
+            return Err(StatsError::Options { what: "reuse distances" });
+        }
+        if self.options.policies != other.options.policies {
+            return Err(StatsError::Options { what: "curves of the same policies" });
+        }
+        let [mine, theirs] = [&self.fleet, &other.fleet];
+        if (0..2).all(|clock| mine.clocks[clock] || theirs.clocks[clock]) {
+            return Err(StatsError::Options { what: "the time of day" });
+        }
+        if let Some(name) = theirs.devices.keys().find(|name| mine.devices.contains_key(*name)) {
+            return Err(StatsError::SameDevice { name: name.clone() });
+        }
+        self.before = self.before.take().into_iter().chain(other.before).reduce(About::and);
+        self.fleet.merge(other.fleet);
+        self.samples.append(&mut other.samples);
+        self.samples.sort_unstable();
+        self.drawn.append(&mut other.drawn);
+        Ok(())
     }
 
-    /// What all of them tell; `file` is what the trace is called.
-    pub fn finish(mut self, file: &str, about: &About, tables: &Tables) -> (TraceStats, Drawing) {
-        self.blocks.work_off();
-        let duration_ns = self.first.map(|first| self.now - first);
-        let device = |at: usize| {
-            let known = tables.devices.get(at).map(|device| device.name.clone());
-            known.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("device {at}"))
-        };
-        let process = |at: usize| {
-            let known = tables.processes.get(at).cloned();
-            known.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
-        };
-        let first = self.first.unwrap_or(0);
-        let mut times = std::mem::take(&mut self.times);
-        let mut passed = |from: u64, to: u64, depth| {
-            times.under_way(from - first, to - first, depth);
-        };
-        let [queue, device_queue] = self.queues.finish(&mut passed);
-        let (latencies, bins) = self.latencies.finish();
-        let operations = &self.operations;
+    /// What all of it tells; `file` is what the trace is called.
+    pub fn finish(mut self, file: &str) -> (TraceStats, Drawing) {
+        let digest = self.digest();
+        let Self { fleet, options, .. } = &self;
+        let rate_log2 = options.rate_log2;
+        let first = fleet.first.0;
+        let duration_ns = first.map(|first| fleet.last.0.saturating_sub(first));
+        let [queue, device_queue] = fleet.queues.finish();
+        let (latencies, bins) = fleet.latencies.finish();
+        let operations = &fleet.operations;
         let (reads, writes) = (operations.of(Op::Read), operations.of(Op::Write));
         let moved = |op| operations.bytes_of(op);
         let both = moved(Op::Read) + moved(Op::Write);
-        let named = self.processes.used().any(|at| at > 0);
+        let named = fleet.processes.keys().any(|name| !name.is_empty());
+        let unknown = About::new("none", Clock::Start, Capture::Queue);
         let mut told = TraceStats {
             schema: SCHEMA.to_owned(),
             file: file.to_owned(),
-            about: about.clone(),
+            about: self.before.clone().unwrap_or(unknown),
+            digest,
+            rate_log2,
             sentences: Vec::new(),
             requests: operations.requests(),
-            other_commands: self.other_commands,
-            failed: operations.failed(),
+            other_commands: fleet.other_commands,
+            failed: operations.failed,
             duration_ns,
-            out_of_order: self.out_of_order,
+            out_of_order: fleet.out_of_order,
             operations: operations.finish(),
             read_share: share(reads, reads + writes),
             read_bytes_share: share(moved(Op::Read), both),
             requests_per_s: rate(operations.requests(), duration_ns),
             bytes_per_s: rate(both, duration_ns),
-            sizes: self.sizes.finish(),
-            arrivals: self.arrivals.finish(),
+            sizes: fleet.sizes.finish(),
+            arrivals: fleet.arrivals.finish(first.unwrap_or(0), fleet.last.0),
             queue,
             device_queue,
             latencies,
-            order: self.sequence.finish(),
-            space: self.blocks.space(),
-            succession: self.blocks.succession(),
-            reuse: self.blocks.reuse(),
-            alignment: self.alignment.finish(),
+            order: fleet.order.finish(),
+            space: fleet.touched.space(rate_log2),
+            succession: fleet.touched.succession(rate_log2),
+            reuse: options.reuse.then(|| fleet.touched.reuse(rate_log2)).flatten(),
+            policies: policy::curves(&options.policies, &self.samples, rate_log2, fleet),
+            alignment: fleet.alignment.finish(),
             durability: operations.durability(duration_ns),
-            idle: self.idle.finish(duration_ns),
-            devices: self.devices.finish(device),
-            processes: if named { self.processes.finish(process) } else { Vec::new() },
+            idle: fleet.idle.finish(fleet.devices_ns),
+            devices: parties::parties(&fleet.devices),
+            processes: if named { processes(&fleet.processes) } else { Vec::new() },
         };
         told.sentences = describe::sentences(&told);
         let drawing = Drawing {
-            course: times.finish(self.completions),
-            maps: self.maps.finish(device),
+            course: fleet.course.finish(first.unwrap_or(0), fleet.completions),
+            maps: grid::busiest(std::mem::take(&mut self.drawn)),
             latencies: bins,
         };
         (told, drawing)
     }
 }
 
-/// Reads a source to its end. `proceed` is asked after every batch with the requests so far.
-///
-/// # Errors
-/// What the source answers. `None` where `proceed` said no.
-pub fn of(
-    source: &mut dyn TraceSource,
-    file: &str,
-    options: Options,
-    mut proceed: impl FnMut(u64) -> bool,
-) -> Result<Option<(TraceStats, Drawing)>, TraceError> {
-    let mut stats = Stats::new(options);
-    let mut read = 0;
-    let whole = each_batch(source, |batch| {
-        stats.add(batch);
-        read += batch.len() as u64;
-        proceed(read)
-    })?;
-    Ok(whole.then(|| stats.finish(file, source.about(), source.tables())))
+/// Numbers for the names that need one.
+fn put(numbers: &mut Vec<u32>, at: usize, number: u32) {
+    if at >= numbers.len() {
+        numbers.resize(at + 1, UNSEEN);
+    }
+    numbers[at] = number;
+}
+
+/// Those without a name are unknown.
+fn processes(all: &BTreeMap<String, Counted>) -> Vec<document::Party> {
+    let mut parties = parties::parties(all);
+    for party in parties.iter_mut().filter(|party| party.name.is_empty()) {
+        "unknown".clone_into(&mut party.name);
+    }
+    parties
 }
 
 /// A loop of its own for each accumulator: small ones keep what they need in registers.
 #[inline(never)]
-fn each<A>(all: &mut A, records: &[Record], add: impl Fn(&mut A, &Record)) {
+fn each<A>(all: &mut A, records: &[Record], mut add: impl FnMut(&mut A, &Record)) {
     for record in records {
         add(all, record);
-    }
-}
-
-/// The same over those that have a time of arrival.
-#[inline(never)]
-fn each_at<A>(
-    all: &mut A,
-    (records, clock): (&[Record], &[u64]),
-    mut add: impl FnMut(&mut A, &Record, u64),
-) {
-    for (record, at) in records.iter().zip(clock).filter(|(_, at)| **at != u64::MAX) {
-        add(all, record, *at);
     }
 }

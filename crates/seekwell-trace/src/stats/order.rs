@@ -3,6 +3,7 @@
 use super::document::{self, Seek};
 use super::log_bins::LogBins;
 use super::ratio::share;
+use super::sum::{Sum, sums};
 use crate::record::Record;
 use seekwell_io::request::Op;
 
@@ -11,13 +12,11 @@ const WINDOW: usize = 32;
 /// Farther than this from all of them is random.
 const NEAR_BITS: u32 = 17;
 const SLOTS: usize = 1024;
-/// Devices with a window of their own; requests to further ones share the last.
-const DEVICES: usize = 4096;
 
 /// The last requests of one device. Two small tables of counts say at once that nothing can be
 /// near, which is so for most requests of a random load; only otherwise are the 32 compared.
 #[derive(Debug)]
-struct Recent {
+pub(super) struct Recent {
     starts: [u64; WINDOW],
     ends: [u64; WINDOW],
     near: [u8; SLOTS],
@@ -30,8 +29,8 @@ const fn slot(value: u64) -> usize {
     (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize
 }
 
-impl Recent {
-    const fn new() -> Self {
+impl Default for Recent {
+    fn default() -> Self {
         Self {
             starts: [0; WINDOW],
             ends: [0; WINDOW],
@@ -41,7 +40,9 @@ impl Recent {
             next: 0,
         }
     }
+}
 
+impl Recent {
     /// The end of the last one.
     fn last(&self) -> Option<u64> {
         (self.filled > 0).then(|| self.ends[(self.next + WINDOW - 1) % WINDOW])
@@ -73,35 +74,32 @@ impl Recent {
     }
 }
 
-/// Sequence, distances and randomness of reads and writes.
-#[derive(Debug, Default)]
-pub(super) struct Sequence {
-    requests: u64,
-    continued: u64,
-    random: u64,
-    /// Requests that have another one of their device before them.
-    followers: u64,
-    devices: Vec<Recent>,
-    /// Requests that begin where the one before them on their device ended.
-    none: u64,
-    /// Forward, backward.
-    seeks: [LogBins; 2],
+sums! {
+    /// Sequence, distances and randomness of reads and writes.
+    struct Sequence {
+        requests: u64,
+        continued: u64,
+        random: u64,
+        /// Requests that have another one of their device before them.
+        followers: u64,
+        /// Requests that begin where the one before them on their device ended.
+        none: u64,
+        /// Forward, backward.
+        seeks: [LogBins; 2],
+    }
 }
 
 impl Sequence {
+    /// A request of the device; whether it begins where the one before it ended.
     #[inline]
-    pub fn add(&mut self, record: &Record) {
+    pub fn add(&mut self, recent: &mut Recent, record: &Record) -> bool {
         if !matches!(record.op, Op::Read | Op::Write) || record.len == 0 {
-            return;
+            return false;
         }
         let (start, end) = (record.offset, record.end());
         self.requests += 1;
-        let device = (record.device as usize).min(DEVICES - 1);
-        if device >= self.devices.len() {
-            self.devices.resize_with(device + 1, Recent::new);
-        }
-        let recent = &mut self.devices[device];
-        if let Some(before) = recent.last() {
+        let before = recent.last();
+        if let Some(before) = before {
             self.followers += 1;
             self.continued += u64::from(recent.continues(start));
             self.random += u64::from(!recent.is_near(start));
@@ -109,10 +107,11 @@ impl Sequence {
             if distance == 0 {
                 self.none += 1;
             } else {
-                self.seeks[usize::from(start < before)].add(distance, 1.0);
+                self.seeks[usize::from(start < before)].add(distance);
             }
         }
         recent.push(start, end);
+        before == Some(start)
     }
 
     pub fn finish(&self) -> document::Order {
@@ -130,23 +129,22 @@ impl Sequence {
         let [forward, backward] = &self.seeks;
         let mut powers: Vec<(u64, u64, u64)> = Vec::new();
         for (power, n) in forward.powers_of_two() {
-            powers.push((power, n as u64, 0));
+            powers.push((power, n, 0));
         }
         for (power, n) in backward.powers_of_two() {
             match powers.binary_search_by_key(&power, |p| p.0) {
-                Ok(at) => powers[at].2 = n as u64,
-                Err(at) => powers.insert(at, (power, 0, n as u64)),
+                Ok(at) => powers[at].2 = n,
+                Err(at) => powers.insert(at, (power, 0, n)),
             }
         }
         let mut all = forward.clone();
-        all.merge(backward);
+        all.merge(backward.clone());
         all.add_many(0, self.none);
-        let of = |n: f64| share(n as u64, self.followers);
         Seek {
             requests: self.followers,
             none_share: share(self.none, self.followers),
-            forward_share: of(forward.weight()),
-            backward_share: of(backward.weight()),
+            forward_share: share(forward.count(), self.followers),
+            backward_share: share(backward.count(), self.followers),
             bytes_mean: all.mean(),
             bytes_p50: all.quantile(0.5),
             powers_of_two: powers,

@@ -3,81 +3,86 @@
 use super::document::Party;
 use super::latency::between;
 use super::ratio::share;
+use super::sum::{sums, total};
 use crate::record::Record;
 use seekwell_io::request::Op;
+use std::collections::BTreeMap;
 
-/// Parties told apart; further ones count as the last.
-const MOST: usize = 1 << 14;
 /// Parties shown.
 const SHOWN: usize = 64;
 
-#[derive(Debug, Clone, Default)]
-struct Counts {
-    requests: [u64; 4],
-    bytes: [u64; 4],
-    sequential: u64,
-    last: Option<(u32, u64)>,
-    timed: u64,
-    latency_ns: u64,
+sums! {
+    /// Numbers of one party.
+    struct Counted {
+        requests: [u64; 4],
+        bytes: [u64; 4],
+        sequential: u64,
+        timed: u64,
+        latency_ns: u128,
+    }
 }
 
-/// Numbers by an index.
-#[derive(Debug, Default)]
-pub(super) struct Parties {
-    all: Vec<Counts>,
-}
-
-impl Parties {
+impl Counted {
     #[inline]
-    pub fn add(&mut self, index: u32, record: &Record) {
-        let at = (index as usize).min(MOST - 1);
-        if at >= self.all.len() {
-            self.all.resize_with(at + 1, Counts::default);
-        }
-        let counts = &mut self.all[at];
+    pub fn add(&mut self, record: &Record, sequential: bool) {
         let op = record.op as usize;
-        counts.requests[op] += 1;
-        counts.bytes[op] += u64::from(record.len);
-        if matches!(record.op, Op::Read | Op::Write) && record.len > 0 {
-            counts.sequential += u64::from(counts.last == Some((record.device, record.offset)));
-            counts.last = Some((record.device, record.end()));
-        }
+        self.requests[op] += 1;
+        self.bytes[op] += u64::from(record.len);
+        self.sequential += u64::from(sequential);
         if let Some(ns) = between(record.arrival(), record.completed) {
-            counts.timed += 1;
-            counts.latency_ns = counts.latency_ns.saturating_add(ns);
+            self.timed += 1;
+            self.latency_ns += u128::from(ns);
         }
     }
+}
 
-    /// Indices that occur.
-    pub fn used(&self) -> impl Iterator<Item = usize> + '_ {
-        let used = |c: &Counts| c.requests.iter().sum::<u64>() > 0;
-        self.all.iter().enumerate().filter(move |(_, c)| used(c)).map(|(i, _)| i)
-    }
+/// Processes told apart on one device.
+const RECENT: usize = 16;
 
-    /// The busiest first.
-    pub fn finish(&self, name: impl Fn(usize) -> String) -> Vec<Party> {
-        let all: u64 = self.all.iter().flat_map(|c| c.requests).sum();
-        let one = |at: usize| {
-            let c = &self.all[at];
-            let requests = c.requests.iter().sum();
-            let of = |op: Op| c.requests[op as usize];
-            Party {
-                name: name(at),
-                requests,
-                share: share(requests, all).unwrap_or(0.0),
-                reads: of(Op::Read),
-                writes: of(Op::Write),
-                flushes: of(Op::Flush),
-                discards: of(Op::Discard),
-                read_bytes: c.bytes[Op::Read as usize],
-                written_bytes: c.bytes[Op::Write as usize],
-                sequential_share: share(c.sequential, of(Op::Read) + of(Op::Write)),
-                latency_ns_mean: share(c.latency_ns, c.timed),
-            }
-        };
-        let mut parties: Vec<Party> = self.used().map(one).collect();
-        parties.sort_by_key(|party| std::cmp::Reverse(party.requests));
-        parties.truncate(SHOWN);
-        parties
+/// Where the last request of each of the last processes on a device ended, the latest first.
+#[derive(Debug, Default)]
+pub(super) struct Ends(Vec<(u32, u64)>);
+
+impl Ends {
+    /// Whether a request begins where the one before it, of this process on this device, ended.
+    #[inline]
+    pub fn follows(&mut self, process: u32, record: &Record) -> bool {
+        if !matches!(record.op, Op::Read | Op::Write) || record.len == 0 {
+            return false;
+        }
+        let at = self.0.iter().position(|(known, _)| *known == process);
+        let at = at.unwrap_or_else(|| {
+            self.0.truncate(RECENT - 1);
+            self.0.push((process, u64::MAX));
+            self.0.len() - 1
+        });
+        self.0[..=at].rotate_right(1);
+        std::mem::replace(&mut self.0[0].1, record.end()) == record.offset
     }
+}
+
+/// The busiest first.
+pub(super) fn parties(all: &BTreeMap<String, Counted>) -> Vec<Party> {
+    let of_all = all.values().fold(0_u64, |sum, c| sum.saturating_add(total(&c.requests)));
+    let one = |(name, c): (&String, &Counted)| {
+        let requests = total(&c.requests);
+        let of = |op: Op| c.requests[op as usize];
+        Party {
+            name: name.clone(),
+            requests,
+            share: share(requests, of_all).unwrap_or(0.0),
+            reads: of(Op::Read),
+            writes: of(Op::Write),
+            flushes: of(Op::Flush),
+            discards: of(Op::Discard),
+            read_bytes: c.bytes[Op::Read as usize],
+            written_bytes: c.bytes[Op::Write as usize],
+            sequential_share: share(c.sequential, of(Op::Read) + of(Op::Write)),
+            latency_ns_mean: (c.timed > 0).then(|| c.latency_ns as f64 / c.timed as f64),
+        }
+    };
+    let mut parties: Vec<Party> = all.iter().map(one).filter(|p| p.requests > 0).collect();
+    parties.sort_by_key(|party| std::cmp::Reverse(party.requests));
+    parties.truncate(SHOWN);
+    parties
 }

@@ -1,4 +1,4 @@
-//! How many requests are under way, from a sweep over their beginnings and ends.
+//! How many requests are under way on each device, from a sweep over their beginnings and ends.
 //!
 //! Two queues are told apart: all that came and are not done, and those of them that the device
 //! has. Records come in the order of arrival, their issues and ends do not: those wait until time
@@ -6,18 +6,19 @@
 //! the newest arrival is final.
 
 use super::document;
+use super::sum::{Counts, Max, Sum, sums};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Depths told apart; deeper ones share the last bin.
 const DEPTHS: usize = 1 << 12;
-/// Requests under way at once before it is taken for a trace whose ends cannot be believed.
-const MOST: usize = 1 << 20;
+/// Requests under way at once on one device before its ends cannot be believed.
+const MOST: usize = 1 << 14;
 /// No time; later than any.
 const NEVER: u64 = u64::MAX;
 
 /// What waits in order before a heap is used: only what comes after the new one is moved.
-const NEAR: usize = 64;
+const NEAR: usize = 32;
 
 /// A moment to come, with whether the device's queue becomes longer or shorter by it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -113,71 +114,33 @@ impl Coming {
     }
 }
 
-/// One queue.
-#[derive(Debug)]
-struct Level {
-    first: Option<u64>,
-    now: u64,
-    depth: u64,
-    deepest: u64,
-    area: u128,
-    under_way_ns: u128,
-    seen: Vec<u64>,
-    seen_sum: u128,
-    requests: u64,
-}
-
-impl Default for Level {
-    fn default() -> Self {
-        Self {
-            first: None,
-            now: 0,
-            depth: 0,
-            deepest: 0,
-            area: 0,
-            under_way_ns: 0,
-            seen: vec![0; DEPTHS],
-            seen_sum: 0,
-            requests: 0,
-        }
+sums! {
+    /// One kind of queue, of all devices together.
+    struct Queue {
+        requests: u64,
+        seen: Counts<DEPTHS>,
+        seen_sum: u128,
+        deepest: Max,
+        area: u128,
+        under_way_ns: u128,
+        /// From the first beginning to the last event, of each device.
+        span_ns: u128,
+        /// The ends of some device cannot be believed.
+        overflowed: bool,
     }
 }
 
-impl Level {
-    /// Lets time pass. `passed` gets the stretch and the depth in it, where there was any.
-    #[inline]
-    fn pass(&mut self, to: u64, passed: &mut impl FnMut(u64, u64, u64)) {
-        if self.depth > 0 && to > self.now {
-            self.area += u128::from(to - self.now) * u128::from(self.depth);
-            passed(self.now, to, self.depth);
-        }
-        self.now = self.now.max(to);
-    }
-
-    /// A request begins now. One of no length does not `stay`.
-    #[inline]
-    fn begin(&mut self, stays: bool) {
-        self.first.get_or_insert(self.now);
-        self.requests += 1;
-        self.seen[(self.depth as usize).min(DEPTHS - 1)] += 1;
-        self.seen_sum += u128::from(self.depth);
-        self.deepest = self.deepest.max(self.depth + 1);
-        self.depth += u64::from(stays);
-    }
-
+impl Queue {
     fn finish(&self) -> Option<document::Queue> {
-        let first = self.first?;
-        let duration = (self.now > first).then(|| (self.now - first) as f64)?;
-        let requests = self.requests as f64;
+        let duration = (self.span_ns > 0 && !self.overflowed).then_some(self.span_ns as f64)?;
         let over_time_mean = self.area as f64 / duration;
-        let latency = self.under_way_ns as f64 / requests;
-        let by_littles_law = requests / duration * latency;
-        let seen = self.seen.iter().enumerate().filter(|(_, n)| **n > 0);
+        let by_littles_law = self.under_way_ns as f64 / duration;
+        let seen = self.seen.0.iter().enumerate().filter(|(_, n)| **n > 0);
         Some(document::Queue {
             requests: self.requests,
-            seen_mean: self.seen_sum as f64 / requests,
+            seen_mean: self.seen_sum as f64 / self.requests as f64,
             seen: seen.map(|(depth, n)| (depth as u32, *n)).collect(),
-            deepest: self.deepest,
+            deepest: self.deepest.0,
             over_time_mean,
             by_littles_law,
             littles_difference: by_littles_law - over_time_mean,
@@ -185,7 +148,52 @@ impl Level {
     }
 }
 
-/// The sweep.
+sums! {
+    /// What came and is not done, and what of it the device has.
+    struct Queues {
+        all: Queue,
+        device: Queue,
+    }
+}
+
+impl Queues {
+    pub fn finish(&self) -> [Option<document::Queue>; 2] {
+        [self.all.finish(), self.device.finish()]
+    }
+}
+
+/// One queue of one device.
+#[derive(Debug, Default)]
+struct Level {
+    first: Option<u64>,
+    now: u64,
+    depth: u64,
+}
+
+impl Level {
+    /// Lets time pass. `passed` gets the stretch and the depth in it, where there was any.
+    #[inline]
+    fn pass(&mut self, to: u64, sums: &mut Queue, passed: &mut impl FnMut(u64, u64, u64)) {
+        if self.depth > 0 && to > self.now {
+            sums.area += u128::from(to - self.now) * u128::from(self.depth);
+            passed(self.now, to, self.depth);
+        }
+        self.now = self.now.max(to);
+    }
+
+    /// A request begins now. One of no length does not `stay`.
+    #[inline]
+    fn begin(&mut self, stays: bool, sums: &mut Queue) {
+        self.first.get_or_insert(self.now);
+        sums.requests += 1;
+        sums.seen.0[(self.depth as usize).min(DEPTHS - 1)] += 1;
+        sums.seen_sum += u128::from(self.depth);
+        sums.deepest.merge(Max(self.depth + 1));
+        self.depth += u64::from(stays);
+    }
+}
+
+/// The sweep over one device.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
     issues: Coming,
@@ -202,6 +210,7 @@ impl Sweep {
     #[inline]
     pub fn add(
         &mut self,
+        sums: &mut Queues,
         at: u64,
         issued: Option<u64>,
         end: u64,
@@ -210,79 +219,82 @@ impl Sweep {
         if self.overflowed {
             return;
         }
-        self.advance(at, passed);
-        self.all.under_way_ns += u128::from(end - at);
-        self.all.begin(end > at);
+        self.advance(sums, at, passed);
+        sums.all.under_way_ns += u128::from(end - at);
+        self.all.begin(end > at, &mut sums.all);
         let issued = issued.map(|issued| issued.max(at));
         let counts = issued.is_some_and(|issued| end > issued);
         if let Some(issued) = issued {
-            self.device.under_way_ns += u128::from(end.saturating_sub(issued));
+            sums.device.under_way_ns += u128::from(end.saturating_sub(issued));
             self.issues.push(Moment { at: issued, asked: true, counts });
         }
         if end > at {
             self.ends.push(Moment { at: end, asked: true, counts });
         }
-        self.bound();
+        self.bound(sums);
     }
 
     /// A request that the device gets now, of what was asked for and added by itself.
-    pub fn add_at_device(&mut self, at: u64, end: u64, passed: &mut impl FnMut(u64, u64, u64)) {
+    pub fn add_at_device(
+        &mut self,
+        sums: &mut Queues,
+        at: u64,
+        end: u64,
+        passed: &mut impl FnMut(u64, u64, u64),
+    ) {
         if self.overflowed {
             return;
         }
-        self.advance(at, passed);
-        self.device.under_way_ns += u128::from(end - at);
-        self.device.pass(at, &mut |_, _, _| {});
-        self.device.begin(end > at);
+        self.advance(sums, at, passed);
+        sums.device.under_way_ns += u128::from(end - at);
+        self.device.pass(at, &mut sums.device, &mut |_, _, _| {});
+        self.device.begin(end > at, &mut sums.device);
         if end > at {
             self.ends.push(Moment { at: end, asked: false, counts: true });
         }
-        self.bound();
+        self.bound(sums);
     }
 
-    fn bound(&mut self) {
+    fn bound(&mut self, sums: &mut Queues) {
         if self.issues.len().max(self.ends.len()) > MOST {
             self.overflowed = true;
             (self.issues, self.ends) = (Coming::default(), Coming::default());
+            (sums.all.overflowed, sums.device.overflowed) = (true, true);
         }
     }
 
     /// Nothing arrives before `at` any more. What ends when another begins ends first.
     #[inline]
-    fn advance(&mut self, at: u64, passed: &mut impl FnMut(u64, u64, u64)) {
+    fn advance(&mut self, sums: &mut Queues, at: u64, passed: &mut impl FnMut(u64, u64, u64)) {
         loop {
             let (issue, end) = (self.issues.soonest, self.ends.soonest);
             if issue.min(end) > at {
                 break;
             }
             if issue < end {
-                self.device.pass(issue, &mut |_, _, _| {});
+                self.device.pass(issue, &mut sums.device, &mut |_, _, _| {});
                 let stays = self.issues.pop().counts;
-                self.device.begin(stays);
+                self.device.begin(stays, &mut sums.device);
             } else {
-                self.all.pass(end, passed);
+                self.all.pass(end, &mut sums.all, passed);
                 let ended = self.ends.pop();
                 self.all.depth -= u64::from(ended.asked);
                 if ended.counts {
-                    self.device.pass(end, &mut |_, _, _| {});
+                    self.device.pass(end, &mut sums.device, &mut |_, _, _| {});
                     self.device.depth -= 1;
                 }
             }
         }
-        self.all.pass(at, passed);
+        self.all.pass(at, &mut sums.all, passed);
     }
 
-    /// Lets everything end: the queue of all, and that of the device.
-    pub fn finish(
-        mut self,
-        passed: &mut impl FnMut(u64, u64, u64),
-    ) -> [Option<document::Queue>; 2] {
-        if self.overflowed {
-            return [None, None];
-        }
+    /// Lets everything end.
+    pub fn end(mut self, sums: &mut Queues, passed: &mut impl FnMut(u64, u64, u64)) {
         while self.issues.soonest.min(self.ends.soonest) < NEVER {
-            self.advance(self.issues.soonest.min(self.ends.soonest), passed);
+            self.advance(sums, self.issues.soonest.min(self.ends.soonest), passed);
         }
-        [self.all.finish(), self.device.finish()]
+        for (level, queue) in [(self.all, &mut sums.all), (self.device, &mut sums.device)] {
+            queue.span_ns += u128::from(level.first.map_or(0, |first| level.now - first));
+        }
     }
 }

@@ -7,6 +7,8 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_trace::copy::Selection;
 use seekwell_trace::formats::{self, Format, Mapping, TimeUnit};
+use seekwell_trace::split;
+use seekwell_trace::stats::{Policy, Shard};
 use std::path::PathBuf;
 
 /// What is shown below the options.
@@ -17,6 +19,8 @@ Examples:
   seekwell trace stats db-heavy -o db.html              what kind of load is it?
   seekwell trace convert web-light web.csv              any format into any that is written
   seekwell trace cut db-heavy busy.parquet --start 10s --end 20s --op read
+  seekwell trace stats web_2.csv.gz --shard 3/16 -o part.stats  a part, on one of 16 machines
+  seekwell trace merge 1.stats 2.stats                  the figures of one run over everything
   seekwell trace stats mine.csv --columns 'time=ts*us,offset=lba*512,length=bytes,op=rw'
 
 FILE is a file or the name of a built-in trace. Formats are told apart by their first bytes; gzip
@@ -40,10 +44,23 @@ pub enum TraceCommand {
     Info(Info),
     /// Say what kind of load a trace is: sizes, arrivals, queue, latencies, locality, reuse
     ///
-    /// One pass in bounded memory. Every block is remembered up to 3 GiB touched; beyond that
-    /// blocks are sampled by a hash of their address, and what follows from them is marked as an
-    /// estimate.
+    /// One pass. Blocks are sampled by a hash of device and address, one in 2^K (--rate-log2), and
+    /// what follows from a sample is marked as an estimate. Without it every block of a file of up
+    /// to 8 MiB (2 MiB compressed or Parquet) is followed, one in two of twice that, and so on; of
+    /// a pipe one in 256.
     Stats(Stats),
+    /// Put statistics together that were gathered in parts
+    ///
+    /// Parts are files that `trace stats -o NAME.stats` wrote, each of other devices and all at the
+    /// same sampling rate. The figures and the digest are those of one run over everything. A part
+    /// that is damaged is named, and nothing is shown (status 4); so are parts that do not fit
+    /// together (status 2).
+    Merge(Merge),
+    /// Split traces by device in one pass
+    ///
+    /// A device keeps its name in all files: that of the trace, after the host's where the trace
+    /// tells it, or else the name of the file.
+    Split(Split),
     /// Write a trace in another format
     Convert(Convert),
     /// Keep a part of a trace: a time, a device, a process, some operations
@@ -73,16 +90,79 @@ pub struct Stats {
     /// Leave out reuse distances and the miss-ratio curve: faster
     #[arg(long)]
     pub no_reuse: bool,
+    /// Follow one block in 2^K [default: by the size of the file]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=32))]
+    pub rate_log2: Option<u32>,
+    /// Follow every block, whatever memory that takes: 60 bytes each
+    #[arg(long, conflicts_with = "rate_log2")]
+    pub exact: bool,
+    /// Show what one cache of all devices would miss under these policies: lru, fifo, clock,
+    /// s3-fifo, sieve, arc
+    #[arg(long, value_name = "POLICY,…", value_delimiter = ',', value_parser = policy(),
+          hide_possible_values = true)]
+    pub policy: Vec<Policy>,
+    /// Take only the devices whose hashed names fall to part I of N
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Threads beside the one that reads [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// How the figures are shown.
+    #[command(flatten)]
+    pub shown: Figures,
+}
+
+/// `seekwell trace merge`.
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// The parts
+    #[arg(required = true, value_name = "PART", value_hint = ValueHint::FilePath)]
+    pub parts: Vec<PathBuf>,
+    /// How the figures are shown.
+    #[command(flatten)]
+    pub shown: Figures,
+}
+
+/// How statistics are shown.
+#[derive(Debug, Args)]
+pub struct Figures {
     /// Show all figures, not only what fits on a screen and a half
     #[arg(long, short = 'v', conflicts_with_all = ["json", "markdown"])]
     pub verbose: bool,
     /// Print all figures in Markdown
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
-    /// Write the page to this file
+    /// Write the page to this file, or, where its name ends with .stats, a part for `trace merge`
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
+}
+
+/// `seekwell trace split`.
+#[derive(Debug, Args)]
+pub struct Split {
+    /// The traces, one after the other
+    #[arg(required = true, value_name = "IN", value_hint = ValueHint::FilePath)]
+    pub inputs: Vec<PathBuf>,
+    /// How they are read.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// What they are split by
+    #[arg(long, value_name = "WHAT", value_parser = ["device"])]
+    pub by: String,
+    /// Folder to write to; made if it is not there
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub into: PathBuf,
+    /// Put the devices into N files, by a hash of their names, instead of one file each
+    #[arg(long, value_name = "N",
+          value_parser = clap::value_parser!(u64).range(1..=split::MOST_FILES as u64))]
+    pub parts: Option<u64>,
+    /// Format of the files
+    #[arg(long, value_name = "FORMAT", value_parser = writable(), default_value = "seekwell")]
+    pub format: &'static Format,
+    /// What is done with files that exist.
     #[command(flatten)]
     pub replace: Force,
 }
@@ -181,6 +261,12 @@ impl Cut {
             ops: self.op.clone(),
         }
     }
+}
+
+fn policy() -> impl TypedValueParser<Value = Policy> {
+    PossibleValuesParser::new(Policy::ALL.map(Policy::name)).map(|name| {
+        Policy::ALL.into_iter().find(|policy| policy.name() == name).expect("one of the names")
+    })
 }
 
 fn time_unit() -> impl TypedValueParser<Value = TimeUnit> {

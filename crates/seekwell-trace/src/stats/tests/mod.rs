@@ -2,6 +2,8 @@
 
 mod golden;
 mod laws;
+mod merging;
+mod policies;
 mod reuse;
 
 use super::document::{Drawing, TraceStats};
@@ -17,14 +19,27 @@ fn stats_of(records: &[Record], options: Options) -> TraceStats {
 }
 
 fn drawn(records: &[Record], options: Options) -> (TraceStats, Drawing) {
-    let mut stats = Stats::new(options);
     // Odd batches, so that nothing rests on their size.
-    records.chunks(999).for_each(|batch| stats.add(batch));
+    gathered(records, options, 999).finish("test")
+}
+
+/// The accumulators after batches of some length.
+fn gathered(records: &[Record], options: Options, batch: usize) -> Stats {
+    let mut stats = Stats::new(options);
+    stats.begin("test.csv");
     let devices = records.iter().map(|r| r.device).max().unwrap_or(0);
+    let processes = records.iter().map(|r| r.process).max().unwrap_or(0);
     let name = |i| Device { name: format!("d{i}"), ..Device::default() };
-    let tables =
-        Tables { devices: (0..=devices).map(name).collect(), processes: vec![String::new()] };
-    stats.finish("test", &About::new("test", Clock::Start, Capture::Both), &tables)
+    let process = |i| if i == 0 { String::new() } else { format!("p{i}") };
+    let tables = Tables {
+        devices: (0..=devices).map(name).collect(),
+        processes: (0..=processes).map(process).collect(),
+    };
+    let about = About::new("test", Clock::Start, Capture::Both);
+    for batch in records.chunks(batch) {
+        stats.update(batch, &about, &tables).expect("there is room");
+    }
+    stats
 }
 
 /// A request of 4 KiB at a block and a time.

@@ -2,8 +2,8 @@
 
 use super::{Noise, at, stats_of};
 use crate::record::Record;
+use crate::stats::Options;
 use crate::stats::document::{Reuse, TraceStats};
-use crate::stats::{Limits, Options};
 use proptest::prelude::*;
 use seekwell_io::request::Op;
 
@@ -80,9 +80,10 @@ fn mean_error(exact: &Reuse, sampled: &Reuse) -> f64 {
     (1..=100).map(error).sum::<f64>() / 100.0
 }
 
-fn sampled(limits: Limits, records: &[Record]) -> (TraceStats, TraceStats) {
-    let exact = stats_of(records, Options::default());
-    (exact, stats_of(records, Options { reuse: true, limits }))
+/// All blocks, and one in eight.
+fn sampled(records: &[Record]) -> (TraceStats, TraceStats) {
+    let eighth = Options { rate_log2: 3, ..Options::default() };
+    (stats_of(records, Options::default()), stats_of(records, eighth))
 }
 
 fn traces() -> Vec<(&'static str, Vec<u64>)> {
@@ -98,40 +99,40 @@ fn traces() -> Vec<(&'static str, Vec<u64>)> {
 }
 
 #[test]
-fn a_sample_of_fixed_size_misses_the_exact_curve_by_less_than_a_hundredth() {
-    let limits = Limits {
-        exact_blocks: 16_384,
-        sampled_blocks: 16_384,
-        exact_table_accesses: u64::MAX,
-        exact_reuse_accesses: u64::MAX,
-    };
+fn a_sample_misses_the_exact_curve_by_less_than_a_hundredth() {
     for (name, blocks) in traces() {
-        let (exact, sampled) = sampled(limits, &records(&blocks));
+        let (exact, sampled) = sampled(&records(&blocks));
         let (e, s) = (exact.reuse.expect("reuse"), sampled.reuse.expect("reuse"));
-        assert!(!e.estimated && s.estimated && s.sampled_share <= 0.125, "{name}");
+        assert!(!e.estimated && s.estimated && s.sampled_share == 0.125, "{name}");
         let error = mean_error(&e, &s);
-        eprintln!("{name}: mean absolute error {error:.5} at a share of {}", s.sampled_share);
+        eprintln!("{name}: mean absolute error {error:.5}");
         assert!(error < 0.01, "{name}: {error}");
         let footprint = sampled.space.footprint_bytes as f64 / exact.space.footprint_bytes as f64;
         assert!(sampled.space.estimated && (footprint - 1.0).abs() < 0.06, "{name}: {footprint}");
     }
 }
 
+// A point that rests on five samples was shown like any other.
 #[test]
-fn distances_alone_can_be_sampled_while_blocks_are_all_remembered() {
-    let limits = Limits {
-        exact_reuse_accesses: 100_000,
-        sampled_blocks: 16_384,
-        ..Options::default().limits
-    };
+fn the_error_of_a_sampled_point_covers_the_exact_one_and_few_samples_are_marked() {
     for (name, blocks) in traces() {
-        let (exact, sampled) = sampled(limits, &records(&blocks));
-        assert_eq!(exact.space, sampled.space, "{name}");
+        let (exact, sampled) = sampled(&records(&blocks));
         let (e, s) = (exact.reuse.expect("reuse"), sampled.reuse.expect("reuse"));
-        assert!(s.estimated, "{name}");
-        let error = mean_error(&e, &s);
-        eprintln!("{name}: mean absolute error {error:.5} at a share of {}", s.sampled_share);
-        assert!(error < 0.01, "{name}: {error}");
+        assert!(e.miss_ratio_error.is_empty() && e.few_samples == 0, "{name}");
+        assert_eq!(s.miss_ratio.len(), s.miss_ratio_error.len(), "{name}");
+        let first = s.miss_ratio[s.few_samples].0;
+        assert!(first >= 64 * 8 * 4096 && s.miss_ratio[s.few_samples - 1].0 < first, "{name}");
+        // Curves that fall at one size, as a loop's does, are off by a size and not by chance.
+        if name == "looped" || name == "mixed" {
+            continue;
+        }
+        let points = || s.miss_ratio.iter().zip(&s.miss_ratio_error).skip(s.few_samples);
+        let covered = |((bytes, miss), error): &(&(u64, f64), &f64)| {
+            (miss - miss_at(&e, *bytes)).abs() <= **error + 1e-3
+        };
+        let (covered, all) = (points().filter(covered).count(), points().count());
+        assert!(covered * 10 >= all * 8, "{name}: {covered} of {all}");
+        assert!(s.miss_ratio_error.last().is_some_and(|error| *error < 0.02), "{name}");
     }
 }
 
@@ -139,12 +140,7 @@ fn distances_alone_can_be_sampled_while_blocks_are_all_remembered() {
 fn shares_of_busy_blocks_survive_sampling() {
     let mut noise = Noise(31);
     let blocks: Vec<u64> = (0..400_000).map(|_| noise.skewed(100_000)).collect();
-    let limits = Limits {
-        exact_table_accesses: 200_000,
-        sampled_blocks: 16_384,
-        ..Options::default().limits
-    };
-    let (exact, sampled) = sampled(limits, &records(&blocks));
+    let (exact, sampled) = sampled(&records(&blocks));
     let tenth = |s: &TraceStats| s.space.busiest_10_percent_share.expect("a share");
     assert!(sampled.space.estimated && sampled.space.sampled_share < 1.0);
     let (e, s) = (tenth(&exact), tenth(&sampled));

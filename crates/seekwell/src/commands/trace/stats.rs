@@ -1,29 +1,35 @@
 //! `seekwell trace stats`: what kind of load a trace is.
 
 use crate::Ended;
-use crate::cli::trace::Stats;
+use crate::cli::trace::{Figures, Stats as Args};
 use crate::commands::{begin_asked, write_page};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::signals;
+use seekwell_access::OutputFile;
 use seekwell_trace::formats;
-use seekwell_trace::stats::{self, Options};
+use seekwell_trace::stats::{self, Options, Shard, Stats, usual_rate_log2};
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread::available_parallelism;
 
 /// The line is redrawn after this many requests.
 const DRAW: u64 = 1 << 20;
 
-pub fn run(args: &Stats, context: &Context) -> Ended {
-    let page = begin_asked(args.output.as_deref(), args.replace, context)?;
+pub fn run(args: &Args, context: &Context) -> Ended {
+    let output = begin_asked(args.shown.output.as_deref(), args.shown.replace, context)?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
+    let options = options(args);
     let mut source = formats::open(&args.file, &args.reading.how(), &context.control)?;
-    let options = Options { reuse: !args.no_reuse, ..Options::default() };
     let name = args.file.display().to_string();
+    let threads = args.threads.map(usize::from);
+    let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let line = Line::plain(context.progress);
     let mut next = DRAW;
-    let told = stats::of(source.as_mut(), &name, options, |requests| {
+    let gathered = stats::of(source.as_mut(), &name, &options, threads, |requests| {
         if requests >= next {
             line.say(&format!("{requests} requests read"));
             next = requests + DRAW;
@@ -31,18 +37,58 @@ pub fn run(args: &Stats, context: &Context) -> Ended {
         !context.control.stop.load(Relaxed)
     });
     drop(line);
-    let Some((stats, drawing)) = told? else { return Ok(Exit::Interrupted) };
+    let Some(stats) = gathered? else { return Ok(Exit::Interrupted) };
+    show(stats, &name, &args.shown, output, context)
+}
+
+fn options(args: &Args) -> Options {
+    let usual = Options::default();
+    Options {
+        reuse: !args.no_reuse,
+        rate_log2: if args.exact {
+            0
+        } else {
+            args.rate_log2.unwrap_or_else(|| usual_rate_log2(&args.file))
+        },
+        most_blocks: if args.exact { usize::MAX } else { usual.most_blocks },
+        policies: args.policy.clone(),
+        shard: args.shard.unwrap_or(Shard::ALL),
+        ..usual
+    }
+}
+
+/// Shows figures as they were asked for, and writes the page or the part.
+pub fn show(
+    mut stats: Stats,
+    name: &str,
+    how: &Figures,
+    output: Option<OutputFile>,
+    context: &Context,
+) -> Ended {
+    let is_part = |output: &OutputFile| {
+        Path::extension(output.path()).is_some_and(|ending| ending == "stats")
+    };
+    let (part, page) = match output {
+        Some(output) if is_part(&output) => (Some(output), None),
+        output => (None, output),
+    };
+    if let Some(part) = part {
+        let path = part.path().to_owned();
+        part.filled(|out| out.write_all(&stats.to_bytes()))?.finish()?;
+        context.note(&format!("the part is {}, digest {}", path.display(), stats.digest()));
+    }
+    let (stats, drawing) = stats.finish(name);
     if let Some(page) = page {
         write_page(page, &seekwell_report::html_trace_stats(&stats, &drawing)?, context)?;
     }
     if context.json {
         context.print_json(&stats)?;
-    } else if args.markdown {
+    } else if how.markdown {
         context.print(&seekwell_report::trace_stats_markdown(&stats))?;
     } else {
         context.print(&seekwell_report::trace_stats(
             &stats,
-            args.verbose,
+            how.verbose,
             context.width,
             context.style,
         ))?;

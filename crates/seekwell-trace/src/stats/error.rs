@@ -1,0 +1,45 @@
+//! What can be wrong with statistics that are gathered in parts.
+
+use crate::error::TraceError;
+use seekwell_sys::classify;
+use std::path::PathBuf;
+
+/// Statistics that cannot be gathered or put together.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum StatsError {
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// More is sampled than may be remembered.
+    #[error(
+        "more than {most} {what} at a sampling rate of 2^-{rate_log2}: sample fewer, with \
+         --rate-log2 {}",
+        rate_log2 + 2
+    )]
+    TooMany { what: &'static str, most: usize, rate_log2: u32 },
+    #[error(
+        "the device {name:?} is in more than one of them: a device must be whole in one part, and \
+         devices of several hosts need names of their own"
+    )]
+    SameDevice { name: String },
+    #[error(
+        "one was sampled at a rate of 2^-{one} and another at 2^-{other}: make both with the same \
+         --rate-log2"
+    )]
+    Rates { one: u32, other: u32 },
+    #[error("one holds {what} and another does not: make both with the same options")]
+    Options { what: &'static str },
+    /// What is wrong with one of several files.
+    #[error("{}: {error}", path.display())]
+    In { path: PathBuf, error: Box<Self> },
+    /// Not in the form that is written.
+    #[error("{what}")]
+    Part { what: &'static str },
+}
+
+classify!(StatsError {
+    Usage: SameDevice, Rates, Options, TooMany;
+    Invalid: Part;
+    | Self::Trace(error) => error.class(),
+    | Self::In { error, .. } => error.class(),
+});
