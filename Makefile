@@ -100,7 +100,7 @@ compiler:
 # Tests that miss one of these say that they were skipped.
 TOOLS := fio:fio chromium:chromium mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs \
 	mkfs.vfat:dosfstools pvcreate:lvm2 losetup:mount script:bsdutils \
-	qemu-system-x86_64:qemu-system-x86 musl-gcc:musl-tools cpio:cpio
+	qemu-system-x86_64:qemu-system-x86 musl-gcc:musl-tools cpio:cpio promtool:prometheus
 
 test-tools:
 	@missing=""; PATH="$$PATH:/usr/sbin:/sbin"; \

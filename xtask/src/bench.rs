@@ -75,6 +75,41 @@ pub fn build_release(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
         .ok_or_else(|| format!("cargo built no program named {name}").into())
 }
 
+/// What most benchmarks are told.
+#[derive(Debug, clap::Args)]
+pub struct Common {
+    /// File to write [default: docs/bench/DATE-NAME.md].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The program to measure [default: built now, release profile].
+    #[arg(long, value_name = "FILE")]
+    seekwell: Option<PathBuf>,
+}
+
+impl Common {
+    pub fn program(&self) -> Result<PathBuf, Failure> {
+        program(self.seekwell.as_deref())
+    }
+}
+
+/// Evenly spread numbers, the same in every run (G. Marsaglia, "Xorshift RNGs", Journal of
+/// Statistical Software 8(14), 2003).
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Above 0 and below 1.
+    pub fn uniform(&mut self) -> f64 {
+        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+}
+
 /// CPU time so far, in seconds: of this thread, or of all.
 pub fn cpu_s(clock: ClockId) -> f64 {
     let time = clock_gettime(clock);

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// Disks of the machine that is made.
 const DISKS: usize = 100;
 
 /// What every inspection among several holds once.
@@ -23,18 +22,14 @@ const INSPECTION: &str = "\"seekwell/inspect/1\"";
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// File to write [default: docs/bench/DATE-inspect.md].
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    common: bench::Common,
     /// How often each tool runs.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
     /// What is inspected.
     #[arg(long, default_value = ".", value_name = "TARGET")]
     target: PathBuf,
-    /// The program to measure [default: built now, release profile].
-    #[arg(long, value_name = "FILE")]
-    seekwell: Option<PathBuf>,
     /// A saved machine with one SATA disk, sda, of which a hundred are made.
     #[arg(long, default_value = "../shared/fixtures/ahci", value_name = "FOLDER")]
     machine: PathBuf,
@@ -60,7 +55,7 @@ impl<'a> Contender<'a> {
 
 /// Runs everything, prints the table and writes it.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let seekwell = bench::program(args.seekwell.as_deref())?;
+    let seekwell = args.common.program()?;
     let made = tempfile::tempdir()?;
     let hundred = hundred(&root().join(&args.machine), made.path());
     let mut page = Page::of(&seekwell, "rival")?;
@@ -74,8 +69,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     measure(&mut contenders, args.rounds)?;
     page.rows = contenders.into_iter().map(|c| c.row).collect();
     let how = how(args.rounds);
-    page.write(args.out.as_deref(), "inspect", "Inspection beside other tools", &how)?;
-    Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    page.finish(args.common.out.as_deref(), "inspect", "Inspection beside other tools", &how)
 }
 
 fn measure(contenders: &mut [Contender<'_>], rounds: u32) -> Result<(), Failure> {

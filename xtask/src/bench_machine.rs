@@ -2,7 +2,7 @@
 //! whether a sweep of one trace over many machines scales with cores and stays the same.
 
 use crate::Failure;
-use crate::bench::cpu_s;
+use crate::bench::{Dice, cpu_s};
 use crate::report::{Page, Row, Unit, Wanted};
 use rustix::time::ClockId;
 use seekwell_io::request::{Op, Request};
@@ -33,7 +33,6 @@ pub struct Args {
     machines: usize,
 }
 
-/// Requests outstanding on each drive.
 const DEPTH: u32 = 32;
 
 /// A drive that ships and what it does.
@@ -46,49 +45,32 @@ struct Case {
     at_least: Option<f64>,
 }
 
+const fn case(
+    what: &'static str,
+    part: &'static str,
+    set: &'static [(&'static str, &'static str)],
+    read_percent: u64,
+    at_least: Option<f64>,
+) -> Case {
+    Case { what, part, set, read_percent, at_least }
+}
+
+/// What brings an SSD into its steady state.
+const FULL: &[(&str, &str)] = &[("drive.fill", "random")];
+
 const CASES: [Case; 6] = [
-    Case {
-        what: "hard drive, random reads, 32 tags, order by arm and rotation",
-        part: "st2000dm006",
-        set: &[],
-        read_percent: 100,
-        at_least: Some(1.5e6),
-    },
-    Case {
-        what: "NVMe SSD, random reads",
-        part: "ssd-nvme-1tb",
-        set: &[],
-        read_percent: 100,
-        at_least: Some(5e6),
-    },
-    Case {
-        what: "NVMe SSD in its steady state, random writes",
-        part: "ssd-nvme-1tb",
-        set: &[("drive.fill", "random")],
-        read_percent: 0,
-        at_least: Some(5e6),
-    },
-    Case {
-        what: "the same, 70 % reads",
-        part: "ssd-nvme-1tb",
-        set: &[("drive.fill", "random")],
-        read_percent: 70,
-        at_least: None,
-    },
-    Case {
-        what: "SATA SSD without its link, random reads",
-        part: "ssd-sata-1tb",
-        set: &[],
-        read_percent: 100,
-        at_least: Some(5e6),
-    },
-    Case {
-        what: "SSD of 2010 in its steady state, random writes",
-        part: "c300-256",
-        set: &[("drive.fill", "random")],
-        read_percent: 0,
-        at_least: None,
-    },
+    case(
+        "hard drive, random reads, 32 tags, order by arm and rotation",
+        "st2000dm006",
+        &[],
+        100,
+        Some(1.5e6),
+    ),
+    case("NVMe SSD, random reads", "ssd-nvme-1tb", &[], 100, Some(5e6)),
+    case("NVMe SSD in its steady state, random writes", "ssd-nvme-1tb", FULL, 0, Some(5e6)),
+    case("the same, 70 % reads", "ssd-nvme-1tb", FULL, 70, None),
+    case("SATA SSD without its link, random reads", "ssd-sata-1tb", &[], 100, Some(5e6)),
+    case("SSD of 2010 in its steady state, random writes", "c300-256", FULL, 0, None),
 ];
 
 /// Measures, prints the page and writes it. Fails where a promise is not kept.
@@ -104,8 +86,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         page.rows.push(Row::new(case.what, Unit::Named("requests/s of CPU"), rates, wanted));
     }
     page.rows.extend(swept(args)?);
-    page.write(args.out.as_deref(), "machine", "Modelled machines", &how())?;
-    Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    page.finish(args.out.as_deref(), "machine", "Modelled machines", &how())
 }
 
 fn how() -> String {
@@ -118,18 +99,9 @@ fn how() -> String {
     )
 }
 
-/// The options that were given.
 fn asked() -> Vec<String> {
     let given: Vec<String> = std::env::args().skip(2).collect();
     if given.is_empty() { vec!["no options".to_owned()] } else { given }
-}
-
-/// Even numbers (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003).
-fn next(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
 }
 
 fn model(name: &str, text: &str, set: &[(&str, &str)]) -> Result<Model, Failure> {
@@ -137,16 +109,15 @@ fn model(name: &str, text: &str, set: &[(&str, &str)]) -> Result<Model, Failure>
     Ok(Model::read(name, text, &set, &Shelf::default())?)
 }
 
-/// Requests a drive does in a second of CPU time.
 fn drive(case: &Case, seed: u64, requests: u64) -> Result<f64, Failure> {
     let text = format!("[drive]\npart = \"{}\"\n", case.part);
     let model = model(case.part, &text, case.set)?;
     let blocks = model.capacity() / 4096;
     let mut part = model.part(seed);
-    let mut state = 0x9e37_79b9_7f4a_7c15 ^ seed;
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ seed);
     let mut draw = |tag| {
-        let offset = ((u128::from(next(&mut state)) * u128::from(blocks)) >> 64) as u64 * 4096;
-        let read = next(&mut state) % 100 < case.read_percent;
+        let offset = ((u128::from(dice.next()) * u128::from(blocks)) >> 64) as u64 * 4096;
+        let read = dice.next() % 100 < case.read_percent;
         let op = if read { Op::Read } else { Op::Write };
         Command { tag, op, offset, len: 4096, durable: false }
     };
@@ -173,11 +144,11 @@ fn swept(args: &Args) -> Result<Vec<Row>, Failure> {
         .map(|(name, text)| model(name, text, &[]))
         .collect::<Result<Vec<_>, _>>()?;
     let machines: Vec<(&Model, u64)> = models.iter().cycle().zip(1..).take(args.machines).collect();
-    let mut state = 1;
+    let mut dice = Dice(1);
     let trace: Vec<Request> = (0..args.trace)
         .map(|_| Request {
-            op: if next(&mut state) % 10 < 7 { Op::Read } else { Op::Write },
-            offset: next(&mut state) % (1 << 37) / 4096 * 4096,
+            op: if dice.next() % 10 < 7 { Op::Read } else { Op::Write },
+            offset: dice.next() % (1 << 37) / 4096 * 4096,
             len: 4096,
             wanted: None,
             id: 0,

@@ -1,5 +1,6 @@
 //! Devices, mounts and file systems of our own, gone when they are dropped.
 
+use crate::bench::Dice;
 use crate::{Failure, process};
 use rustix::fs::{Advice, fadvise};
 use rustix::mount::{UnmountFlags, unmount};
@@ -20,7 +21,6 @@ pub fn need_root() -> Result<(), Failure> {
     if rustix::process::geteuid().is_root() { Ok(()) } else { Err("needs root".into()) }
 }
 
-/// A loop device.
 pub struct Loop {
     pub node: PathBuf,
     pub backing: PathBuf,
@@ -81,7 +81,6 @@ impl Loop {
         self.node.to_str().unwrap_or_default()
     }
 
-    /// Its folder in sysfs.
     pub fn sysfs(&self) -> PathBuf {
         Path::new("/sys/block").join(self.node.file_name().unwrap_or_default())
     }
@@ -223,14 +222,11 @@ fn need_memory() -> Result<(), Failure> {
 /// Writes incompressible data (a xorshift sequence), so that nothing is answered from a map of zero
 /// pages.
 fn fill(mut file: File, bytes: u64) -> Result<(), Failure> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut block = vec![0; 1 << 20];
     for _ in 0..bytes >> 20 {
         for word in block.chunks_exact_mut(8) {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            word.copy_from_slice(&state.to_le_bytes());
+            word.copy_from_slice(&dice.next().to_le_bytes());
         }
         file.write_all(&block)?;
     }

@@ -8,7 +8,6 @@ pub fn output(command: &mut Command) -> Result<Vec<u8>, Failure> {
     output_of(command, &[0])
 }
 
-/// What a command prints that must end with one of these statuses.
 pub fn output_of(command: &mut Command, statuses: &[i32]) -> Result<Vec<u8>, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output =
@@ -23,6 +22,12 @@ pub fn output_of(command: &mut Command, statuses: &[i32]) -> Result<Vec<u8>, Fai
 /// The same as [`output`], as text.
 pub fn text(command: &mut Command) -> Result<String, Failure> {
     Ok(String::from_utf8(output(command)?)?)
+}
+
+/// What fio printed, which may begin with notes.
+pub fn fio_json(text: &[u8]) -> Result<serde_json::Value, Failure> {
+    let start = text.iter().position(|b| *b == b'{').ok_or("fio printed no JSON")?;
+    Ok(serde_json::from_slice(&text[start..])?)
 }
 
 /// The first line that a command prints, such as its version.

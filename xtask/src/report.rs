@@ -5,7 +5,7 @@ use seekwell_io::units;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,6 @@ pub enum Wanted {
     Nothing,
 }
 
-/// One thing measured several times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub what: String,
@@ -83,6 +82,16 @@ impl Row {
     /// A row without a rival.
     pub fn new(what: impl Into<String>, unit: Unit, values: Vec<f64>, wanted: Wanted) -> Self {
         Self { what: what.into(), unit, ours: values, theirs: None, wanted }
+    }
+
+    /// A row beside its rival's.
+    pub fn beside(
+        what: impl Into<String>,
+        unit: Unit,
+        (ours, theirs): (Vec<f64>, Vec<f64>),
+        wanted: Wanted,
+    ) -> Self {
+        Self { what: what.into(), unit, ours, theirs: Some(theirs), wanted }
     }
 
     /// Ours over theirs, by round.
@@ -144,7 +153,6 @@ impl Row {
     }
 }
 
-/// Everything measured.
 pub struct Page {
     /// What the rival is called.
     rival: &'static str,
@@ -225,6 +233,18 @@ impl Page {
         out
     }
 
+    /// [`Self::write`], and whether no bound is broken.
+    pub fn finish(
+        &self,
+        out: Option<&Path>,
+        name: &str,
+        title: &str,
+        how: &str,
+    ) -> Result<ExitCode, Failure> {
+        self.write(out, name, title, how)?;
+        Ok(if self.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
     /// Prints the table and writes the page to `out`, or to docs/bench under its name and today's
     /// date. `how` tells how it was measured.
     #[expect(clippy::print_stdout, reason = "the table is the result")]
@@ -270,8 +290,7 @@ mod tests {
     use super::*;
 
     fn row(wanted: Wanted, ours: &[f64], theirs: &[f64]) -> Row {
-        let theirs = Some(theirs.to_vec());
-        Row { theirs, ..Row::new("loop: rate", Unit::PerSecond, ours.to_vec(), wanted) }
+        Row::beside("loop: rate", Unit::PerSecond, (ours.to_vec(), theirs.to_vec()), wanted)
     }
 
     fn page(rows: Vec<Row>) -> Page {

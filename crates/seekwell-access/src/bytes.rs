@@ -13,7 +13,6 @@ pub(crate) struct Aligned {
 }
 
 impl Aligned {
-    /// A zeroed buffer of `len` bytes.
     pub(crate) fn new(len: usize) -> Self {
         let bytes = vec![0; len + ALIGN];
         let start = bytes.as_ptr().align_offset(ALIGN);

@@ -34,7 +34,6 @@ pub struct WritableDevice {
 }
 
 impl WritableDevice {
-    /// The path it was opened by, as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -53,7 +52,6 @@ impl WritableDevice {
         self.size_bytes
     }
 
-    /// Its logical block size in bytes.
     pub fn logical_block_bytes(&self) -> u32 {
         self.logical_block_bytes
     }
@@ -298,7 +296,6 @@ fn open_exclusively(
 const BLKZEROOUT: libc::Ioctl = 0x127f;
 
 impl WritableDevice {
-    /// Zeroes an area whose data was accepted.
     fn zero(&self, area: &Range<u64>) -> io::Result<()> {
         let block = u64::from(self.logical_block_bytes);
         assert!(area.start < area.end && area.end <= self.size_bytes, "the area is on the device");

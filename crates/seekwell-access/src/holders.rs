@@ -7,14 +7,11 @@ use std::fmt;
 /// What kind of thing holds a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HolderKind {
-    /// An LVM logical volume.
     Lvm,
-    /// A dm-crypt mapping.
     Crypt,
     Multipath,
     /// Another device-mapper target.
     DeviceMapper,
-    /// A software RAID array.
     Md,
     Bcache,
     /// Something with an unfamiliar name.
@@ -32,7 +29,6 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// The command that lets the device go.
     pub fn release_command(&self) -> String {
         match self.kind {
             HolderKind::Lvm => format!("lvchange --activate n /dev/mapper/{}", self.label),

@@ -30,7 +30,6 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// A text that is no fingerprint.
 #[derive(Debug, thiserror::Error)]
 #[error("a fingerprint has 8 hexadecimal digits; the refusal to overwrite unknown data names it")]
 pub struct NotAFingerprint;
@@ -54,9 +53,7 @@ pub struct UnknownData {
     pub offset_bytes: u64,
     /// What that sector begins with.
     pub begins: [u8; 16],
-    /// How much of it there is, in bytes.
     pub unknown_bytes: u64,
-    /// How much was looked at, in bytes.
     pub looked_at_bytes: u64,
     pub fingerprint: Fingerprint,
 }

@@ -97,7 +97,6 @@ impl Opened {
         self.direct().then(|| read_only::atomic_units(self)).flatten()
     }
 
-    /// Whether the descriptor accepts writes.
     pub fn writable(&self) -> bool {
         !matches!(self, Self::ReadOnly(_))
     }

@@ -26,7 +26,6 @@ pub(crate) struct FileId {
     pub inode: u64,
 }
 
-/// `LOOP_MAJOR` of `linux/major.h`.
 const LOOP_MAJOR: u32 = 7;
 /// `LOOP_GET_STATUS64` of `linux/loop.h`, which fills in a `struct loop_info64` of 232 bytes.
 const LOOP_GET_STATUS64: libc::Ioctl = 0x4c05;

@@ -3,7 +3,6 @@
 use seekwell_sys::{DevId, View, ViewError};
 use std::path::PathBuf;
 
-/// One block device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     pub dev: DevId,

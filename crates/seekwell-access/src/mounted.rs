@@ -23,7 +23,6 @@ pub struct MountedAt {
 }
 
 impl MountedAt {
-    /// The command that unmounts it.
     pub fn umount_command(&self) -> String {
         let point = self.mount_point.display();
         match self.namespace_of_pid {

@@ -16,7 +16,6 @@ use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// A file cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     #[error("{} is a {kind}, and only a regular file is ever replaced; name another file",
@@ -105,7 +104,6 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), file: file.into(), temporary, old, force })
     }
 
-    /// The name it will have.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -245,7 +243,6 @@ fn there(dir: &OwnedFd, name: &OsStr, path: &Path) -> Result<Option<Stat>, Outpu
     Err(OutputError::NotAFile { path: path.to_owned(), kind })
 }
 
-/// Renames without replacing anything.
 fn rename_to_new(dir: &OwnedFd, from: &OsStr, to: &OsStr) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
         // NFS and some FUSE file systems know no flags.

@@ -27,7 +27,6 @@ pub enum OpenedKind {
     },
 }
 
-/// Something that can only be read.
 #[derive(Debug)]
 pub struct ReadOnly {
     file: OwnedFd,

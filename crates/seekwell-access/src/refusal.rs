@@ -25,7 +25,6 @@ pub enum Refusal {
          system give its directory, where a temporary file is made", target.display()
     )]
     RegularFile { target: PathBuf },
-    /// The path is neither a block device nor a regular file.
     #[error("{} is a {kind}, not a block device", target.display())]
     NotBlockDevice { target: PathBuf, kind: &'static str },
     #[error(
@@ -100,7 +99,6 @@ pub enum Refusal {
         /// The data that was accepted: this is other data.
         accepted: Vec<Fingerprint>,
     },
-    /// udev found something on the device that is not in the signature table.
     #[error(
         "{} holds data: the udev database says {key}={value}; if it is really to go, \
          `wipefs --all {device}`; if it is already gone, `udevadm trigger --settle {device}`",

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 /// How requests of a descriptor reach the disk; by default through the page cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Way {
-    /// Past the page cache.
     pub direct: bool,
     /// Each write is durable when it returns (`O_SYNC`).
     pub sync: bool,

@@ -20,7 +20,6 @@ pub struct FsSpace {
     pub total_bytes: u64,
     /// What this user may still write, in bytes: without the blocks kept for root.
     pub available_bytes: u64,
-    /// Whether it is mounted read-only.
     pub read_only: bool,
 }
 

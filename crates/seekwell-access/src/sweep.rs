@@ -23,7 +23,6 @@ pub enum Leftover {
     Removed(PathBuf),
     /// All of it is gone but the way to a mount.
     HoldsMount {
-        /// The directory that was left behind.
         path: PathBuf,
         /// What is mounted in it, or is the directory itself.
         mount: PathBuf,

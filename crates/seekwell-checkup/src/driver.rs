@@ -37,7 +37,6 @@ pub trait Executor {
     }
 }
 
-/// What one execution gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
     pub measurement: Measurement,
@@ -47,7 +46,6 @@ pub struct Execution {
     pub others: Option<f64>,
 }
 
-/// Why a workload could not be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExecuteError {
     /// The stop flag was seen before anything was measured.

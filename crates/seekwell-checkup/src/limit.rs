@@ -44,7 +44,6 @@ pub enum Metric {
     P99_99,
 }
 
-/// A bound on a statistic of the response time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     pub metric: Metric,
@@ -151,20 +150,16 @@ pub fn judge(
 pub enum Step {
     /// Try this rate once, requests a second.
     Try(f64),
-    /// Confirm this rate by repeats.
     Confirm(f64),
-    /// The search is over.
     Done(LimitOutcome),
 }
 
-/// A search in progress.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Search {
     lowest: f64,
     highest: f64,
     /// Rates that held, ascending, all below `failed`.
     held: Vec<f64>,
-    /// The lowest rate that did not hold.
     failed: Option<f64>,
     confirmed: Option<f64>,
     /// How often the lowest rate did not hold; once may be an accident.
@@ -176,15 +171,7 @@ impl Search {
     /// A search from a lowest to a highest rate, requests a second.
     pub fn new(lowest: f64, highest: f64) -> Self {
         let lowest = lowest.min(highest);
-        Self {
-            lowest,
-            highest,
-            held: Vec::new(),
-            failed: None,
-            confirmed: None,
-            lowest_failed: 0,
-            trials: 0,
-        }
+        Self { lowest, highest, ..Self::default() }
     }
 
     pub fn next(&self) -> Step {

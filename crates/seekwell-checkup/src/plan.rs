@@ -9,7 +9,6 @@ use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::PhaseId;
 use serde::{Deserialize, Serialize};
 
-/// How long a checkup may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -103,10 +102,8 @@ pub enum PlanMedium {
     Modelled,
 }
 
-/// What a plan is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanInputs {
-    /// What the data lie in.
     pub medium: PlanMedium,
     /// Bytes in reach, from offset 0.
     pub region_bytes: u64,
@@ -117,7 +114,6 @@ pub struct PlanInputs {
     pub seed: u64,
 }
 
-/// What a phase is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
@@ -130,7 +126,6 @@ pub enum Group {
     Write,
     /// Reads beside writes.
     Mix,
-    /// Write and flush.
     Commit,
     /// Asked for by the user.
     Custom,
@@ -139,15 +134,12 @@ pub enum Group {
 /// Run only where the rate of random reads rose from one phase to another by more than `factor`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rise {
-    /// Name of the phase at the lower depth.
     pub from: String,
-    /// Name of the phase at the higher depth.
     pub to: String,
     /// The rise that must be exceeded, as a factor.
     pub factor: f64,
 }
 
-/// One phase of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseSpec {
     /// Stable name: `rand-read-4k-d32`.
@@ -156,9 +148,7 @@ pub struct PhaseSpec {
     pub title: String,
     /// The workload; the driver changes nothing but its seed.
     pub workload: Workload,
-    /// How often it is run.
     pub repeats: u32,
-    /// What it is part of.
     pub group: Group,
     /// What must have been measured before for it to be worth running.
     pub only_if: Option<Rise>,

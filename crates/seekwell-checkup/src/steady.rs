@@ -7,9 +7,7 @@ use seekwell_runs::{Invalid, Phase, Repeat, Steady, SteadyOutcome};
 use seekwell_stats::Rounds;
 use seekwell_stats::steady::rounds;
 
-/// The fewest rounds there are.
 pub const LEAST_ROUNDS: u32 = 5;
-/// The most rounds there are.
 pub const ROUNDS: u32 = 25;
 
 /// Reads, writes and discards a second of one round; nothing of one that gave no number.
@@ -21,7 +19,6 @@ fn rate(round: &Repeat) -> Option<f64> {
     Some(moved.map(|op| op.requests_per_s).sum())
 }
 
-/// The rates of a phase's rounds.
 fn rates(phase: &Phase) -> Vec<f64> {
     phase.repeats.iter().filter_map(rate).collect()
 }

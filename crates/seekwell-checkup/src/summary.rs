@@ -87,16 +87,7 @@ fn op_summary(op: &OpMeasurement, elapsed: Nanos) -> OpSummary {
         bytes: op.bytes,
         requests_per_s: per_s(op.requests),
         rate_bytes_per_s: per_s(op.bytes),
-        latency: latency(&op.service).unwrap_or(Latency {
-            ns_min: 0,
-            ns_mean: 0.0,
-            ns_p50: None,
-            ns_p90: None,
-            ns_p99: None,
-            ns_p99_9: None,
-            ns_p99_99: None,
-            ns_max: 0,
-        }),
+        latency: latency(&op.service).unwrap_or_default(),
         response: latency(&op.response),
     }
 }

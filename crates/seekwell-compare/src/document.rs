@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 pub struct Comparison {
     /// `seekwell/compare/1`.
     pub schema: String,
-    /// Version of the statistical method.
     pub method: String,
     /// The sides; the first is the baseline.
     pub sides: Vec<SideSummary>,
@@ -18,16 +17,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/compare/1";
 }
 
-/// One side in brief.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SideSummary {
-    /// What people call it.
     pub name: String,
-    /// What it was read from.
     pub source: SourceKind,
     /// True where a run is of a model and not of a disk.
     pub modelled: bool,
@@ -38,7 +33,6 @@ pub struct SideSummary {
     pub not_one_setup: Vec<String>,
 }
 
-/// One run in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Id, or file and line.
@@ -47,7 +41,6 @@ pub struct RunSummary {
     pub started_at: Option<String>,
 }
 
-/// One side held against the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Against {
     /// The baseline's name.
@@ -66,9 +59,7 @@ pub struct Against {
     pub setup: Vec<SetupDifference>,
     /// Whether both sides tell how their target was attached.
     pub setup_known: bool,
-    /// Workloads that only A has.
     pub only_in_a: Vec<String>,
-    /// Workloads that only B has.
     pub only_in_b: Vec<String>,
     /// The metrics, workload by workload.
     pub metrics: Vec<MetricComparison>,
@@ -78,7 +69,6 @@ pub struct Against {
     pub expectation: Option<Checked>,
 }
 
-/// A field in which two workloads differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldDifference {
     pub group: String,
@@ -105,7 +95,6 @@ pub struct SetupDifference {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Numbers {
     pub n: usize,
-    /// Middle value.
     pub median: f64,
     pub low: f64,
     pub high: f64,
@@ -113,7 +102,6 @@ pub struct Numbers {
     pub values: Vec<f64>,
 }
 
-/// What part a metric has in the conclusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -129,9 +117,7 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// B is better.
     Faster,
-    /// B is worse.
     Slower,
     /// A change beyond the margin is ruled out.
     Equivalent,
@@ -139,9 +125,7 @@ pub enum Conclusion {
     Undecided,
     /// One run each: a change, never a verdict.
     OneEach,
-    /// Too few runs for a verdict.
     TooFew,
-    /// The numbers are not to be trusted.
     Invalid,
     /// A metric that only explains others.
     NotJudged,
@@ -158,21 +142,16 @@ pub struct Usual {
     pub beyond: bool,
 }
 
-/// One metric of one workload on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricComparison {
-    /// The workload's name.
     pub group: String,
-    /// The workload in words.
     pub group_title: String,
-    /// The metric's name.
     pub metric: String,
     /// The metric in words; empty where the workload has only one.
     pub title: String,
     pub family: String,
     pub unit: Unit,
     pub better: Better,
-    /// What kind of number it is.
     pub class: Class,
     pub rank: Rank,
     pub a: Numbers,
@@ -186,9 +165,7 @@ pub struct MetricComparison {
     pub p: Option<f64>,
     /// The same adjusted for all metrics of this role.
     pub p_adjusted: Option<f64>,
-    /// Its part in the conclusion.
     pub role: Role,
-    /// The margin it was judged by.
     pub margin: Margin,
     /// What the data say by themselves, before any adjustment; `None` if nothing can be concluded.
     pub verdict: Option<Verdict>,
@@ -199,7 +176,6 @@ pub struct MetricComparison {
 }
 
 impl MetricComparison {
-    /// The workload and the metric in words.
     pub fn full_title(&self) -> String {
         match (self.title.is_empty(), self.group_title == "bonnie++") {
             (true, _) => self.group_title.clone(),

@@ -6,7 +6,6 @@ use seekwell_sys::{Class, classify};
 use std::io;
 use std::path::PathBuf;
 
-/// Why a side could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     #[error(
@@ -20,7 +19,6 @@ pub enum SourceError {
     Io { path: PathBuf, source: io::Error },
     #[error("{} holds more than {most} files, which is the limit", path.display())]
     TooMany { path: PathBuf, most: usize },
-    /// What a file says cannot be read.
     #[error("{}: {source}", path.display())]
     Format { path: PathBuf, source: FormatError },
     #[error(
@@ -46,7 +44,6 @@ classify!(SourceError {
     | Self::Io { source, .. } => Class::of_file(source),
 });
 
-/// Why the contents of a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     #[error(
@@ -117,7 +114,6 @@ fn hint(lead: &str, what: &[String]) -> String {
     if what.is_empty() { String::new() } else { format!("{lead}{}", what.join(", ")) }
 }
 
-/// Why sides cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CompareError {
     #[error("there is only one side to compare: name another")]

@@ -9,12 +9,10 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
-    /// Runs this program made.
     KeptRuns,
     /// fio's output, JSON or printed.
     Fio,
     Hdparm,
-    /// bonnie++'s CSV lines.
     BonnieCsv,
     /// A result file of the Phoronix Test Suite.
     PhoronixXml,
@@ -38,14 +36,12 @@ impl SourceKind {
 pub struct Side {
     /// What people call it: the label, the file's name, the machine in the file.
     pub name: String,
-    /// What it was read from.
     pub source: SourceKind,
     /// Its runs, oldest first; at least one.
     pub runs: Vec<RunValues>,
 }
 
-/// One run of one or more workloads.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunValues {
     /// The run's id, or the file and line it was read from.
     pub name: String,
@@ -63,7 +59,6 @@ pub struct RunValues {
     pub left_out: Vec<String>,
 }
 
-/// What one workload gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// Stable name, the same in every run of the workload: `rand-read-4k-d32`.
@@ -84,7 +79,6 @@ impl Group {
     }
 }
 
-/// One number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
     /// Stable name with its unit: `read.latency_ns_p99`.
@@ -95,7 +89,6 @@ pub struct Value {
     pub family: String,
     pub unit: Unit,
     pub better: Better,
-    /// What kind of number it is.
     pub class: Class,
     pub rank: Rank,
     /// The number; finite.
@@ -133,7 +126,6 @@ impl Value {
     }
 }
 
-/// The unit of a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "text")]
 pub enum Unit {
@@ -144,7 +136,6 @@ pub enum Unit {
     Percent,
     /// 0 to 1.
     Share,
-    /// A number without a unit.
     Count,
     /// As the source writes it.
     Other(String),
@@ -175,7 +166,6 @@ pub enum Class {
     /// The longest of all latencies: one request.
     Maximum,
     Cpu,
-    /// Anything else.
     Other,
 }
 

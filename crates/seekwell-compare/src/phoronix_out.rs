@@ -12,7 +12,6 @@ use seekwell_inspect::{Fact, Inspection};
 use seekwell_sys::classify;
 use std::fmt::Write;
 
-/// What is written beside the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     pub version: String,
@@ -20,7 +19,6 @@ pub struct About {
     pub now: String,
 }
 
-/// Why no result file can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     #[error("there is nothing to write: a result file needs at least one result")]
@@ -126,7 +124,6 @@ fn software(run: Option<&RunValues>, inspection: Option<&Inspection>) -> String 
     pairs(all)
 }
 
-/// One metric on all sides.
 struct ResultRow<'a> {
     group: String,
     title: String,

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 /// The most runs looked at, the newest: more would be years of daily runs.
 pub const MOST_RUNS: usize = 1000;
 
-/// Which history is wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrendOptions {
     /// The metric: `METRIC`, or `PHASE/METRIC`.
@@ -32,16 +31,13 @@ pub struct TrendOptions {
 pub struct Trend {
     /// `seekwell/trend/1`.
     pub schema: String,
-    /// Version of the statistical method.
     pub method: String,
     pub phase: String,
     pub phase_title: String,
     pub metric: String,
-    /// The metric in words.
     pub title: String,
     pub unit: Unit,
     pub better: Better,
-    /// The label of the runs.
     pub label: Option<String>,
     pub target: String,
     /// The runs, oldest first.
@@ -54,11 +50,9 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/trend/1";
 }
 
-/// One run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     pub run: String,
@@ -72,7 +66,6 @@ pub struct Point {
     pub high: f64,
 }
 
-/// A change of the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// First run after it.
@@ -90,7 +83,6 @@ pub struct Change {
     pub setup: Vec<String>,
 }
 
-/// Why there is no history.
 #[derive(Debug, thiserror::Error)]
 pub enum TrendError {
     #[error(

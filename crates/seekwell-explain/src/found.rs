@@ -3,7 +3,8 @@
 use seekwell_inspect::{Evidence, Fact, Severity};
 use std::fmt::Display;
 
-/// What a rule found on one device; the rest of the finding is the rule's.
+/// What a rule found; the rest of the finding is the rule's. Where the rule looks at one device,
+/// the device's name comes before the title.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) severity: Severity,
@@ -20,12 +21,23 @@ impl Found {
         Self { severity, title: title.into(), evidence: Vec::new(), why: None, remedy: None }
     }
 
+    pub(crate) fn error(title: impl Into<String>) -> Self {
+        Self::new(Severity::Error, title)
+    }
+
+    pub(crate) fn warning(title: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, title)
+    }
+
+    pub(crate) fn info(title: impl Into<String>) -> Self {
+        Self::new(Severity::Info, title)
+    }
+
     pub(crate) fn seen(mut self, seen: impl Into<String>, from: impl Into<String>) -> Self {
         self.evidence.push(Evidence { seen: seen.into(), from: from.into() });
         self
     }
 
-    /// A fact under its name.
     pub(crate) fn fact<T: Display>(self, what: &str, fact: &Fact<T>) -> Self {
         self.seen(format!("{what}: {}", fact.value), &fact.from)
     }

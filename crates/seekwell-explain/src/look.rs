@@ -13,7 +13,6 @@ pub(crate) const FASTEST_ROTATING_NS: f64 = 1e6;
 /// No healthy flash needs longer for a random read of 4 KiB at depth 1; the slowest cards and
 /// sticks need about 2 ms.
 pub(crate) const SLOWEST_FLASH_NS: f64 = 3e6;
-/// The phase that shows what one random read costs.
 pub(crate) const ONE_READ: PhaseId = PhaseId::RandomRead(1);
 
 /// The text of a fact; empty if it is unknown.

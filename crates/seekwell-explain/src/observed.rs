@@ -3,13 +3,11 @@
 use crate::found::Found;
 use crate::look::{FASTEST_ROTATING_NS, ONE_READ, SLOWEST_FLASH_NS, is_honest, text, walk};
 use crate::words::evidence;
-use seekwell_inspect::facts::{AtaFacts, IdentifyData, ScsiFacts};
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::{Device, DeviceKind, Evidence, Fact, Inspection, TargetKind};
 use seekwell_io::workload::{Pace, Pattern, Workload};
 use seekwell_runs::{Engine, Medium, Phase, PhaseId, Repeat, Study};
 
-/// Everything the rules may look at.
 #[derive(Debug, Clone, Copy)]
 pub struct Observed<'a> {
     /// The target as it is.
@@ -35,7 +33,6 @@ pub struct Observed<'a> {
 }
 
 impl<'a> Observed<'a> {
-    /// An inspection alone.
     pub fn new(inspection: &'a Inspection) -> Self {
         Self {
             inspection,
@@ -58,33 +55,8 @@ impl<'a> Observed<'a> {
         out
     }
 
-    /// A finding of each device.
     pub(crate) fn each(&self, rule: impl Fn(&'a Device) -> Option<Found>) -> Vec<Found> {
         self.devices().into_iter().filter_map(rule).collect()
-    }
-
-    /// A finding of each ATA disk on a libata port.
-    pub(crate) fn each_ata(
-        &self,
-        rule: impl Fn(&'a Device, &'a AtaFacts) -> Option<Found>,
-    ) -> Vec<Found> {
-        self.each(|d| rule(d, d.detail.ata.as_ref().filter(|a| !is_atapi(a))?))
-    }
-
-    /// A finding of each drive with IDENTIFY data, wherever it is attached.
-    pub(crate) fn each_drive(
-        &self,
-        rule: impl Fn(&'a Device, &'a Fact<IdentifyData>) -> Option<Found>,
-    ) -> Vec<Found> {
-        self.each(|d| rule(d, d.detail.identify.as_ref()?))
-    }
-
-    /// A finding of each SCSI disk.
-    pub(crate) fn each_scsi(
-        &self,
-        rule: impl Fn(&'a Device, &'a ScsiFacts) -> Option<Found>,
-    ) -> Vec<Found> {
-        self.each(|d| rule(d, d.detail.scsi.as_ref()?))
     }
 
     /// The same device in the earlier inspection: same serial number, or same name where neither
@@ -115,7 +87,6 @@ impl<'a> Observed<'a> {
         host?.virtualization.as_ref()
     }
 
-    /// Whether the target is a model.
     pub(crate) fn is_model(&self) -> bool {
         self.inspection.kind == TargetKind::Machine
     }
@@ -126,10 +97,6 @@ impl<'a> Observed<'a> {
         let word = line.value.split_whitespace().find(|w| w.starts_with(prefix))?;
         Some(Fact::new(word.to_owned(), line.from.clone()))
     }
-}
-
-fn is_atapi(ata: &AtaFacts) -> bool {
-    ata.class.as_ref().is_some_and(|c| c.value != "ata")
 }
 
 /// Depth, phase and rate of each point.

@@ -2,9 +2,11 @@
 
 use crate::found::Found;
 use crate::observed::Observed;
-use seekwell_inspect::Finding;
+use seekwell_inspect::facts::{
+    AtaFacts, IdentifyData, MdFacts, MmcFacts, NvmeFacts, ScsiFacts, UsbFacts,
+};
+use seekwell_inspect::{Device, Fact, Finding};
 
-/// One rule with its page of documentation.
 #[derive(Clone, Copy)]
 pub struct Rule {
     /// The identifier of its findings, never changed: `SW-LINK-001`.
@@ -25,10 +27,58 @@ pub struct Rule {
 /// How a rule looks, which also says what it needs.
 #[derive(Clone, Copy)]
 pub(crate) enum Check {
-    /// At facts and the kernel log: a finding of each device.
+    /// At facts and the kernel log: any number of findings.
     Facts(fn(&Observed<'_>) -> Vec<Found>),
+    /// At facts: one finding of the whole machine.
+    Host(fn(&Observed<'_>) -> Option<Found>),
     /// At a run, and the facts beside it: one finding of all its phases.
     Run(fn(&Observed<'_>) -> Option<Found>),
+    /// At each device.
+    Device(fn(&Observed<'_>, &Device) -> Option<Found>),
+    Ata(fn(&Observed<'_>, &Device, &AtaFacts) -> Option<Found>),
+    /// At each drive with IDENTIFY data, wherever it is attached.
+    Drive(fn(&Observed<'_>, &Device, &Fact<IdentifyData>) -> Option<Found>),
+    Scsi(fn(&Observed<'_>, &Device, &ScsiFacts) -> Option<Found>),
+    Nvme(fn(&Observed<'_>, &Device, &NvmeFacts) -> Option<Found>),
+    Usb(fn(&Observed<'_>, &Device, &UsbFacts) -> Option<Found>),
+    Md(fn(&Observed<'_>, &Device, &MdFacts) -> Option<Found>),
+    Mmc(fn(&Observed<'_>, &Device, &MmcFacts) -> Option<Found>),
+}
+
+impl Check {
+    fn found(self, input: &Observed<'_>) -> Vec<Found> {
+        if let Self::Run(find) = self {
+            return input.phases.and_then(|_| find(input)).into_iter().collect();
+        }
+        if !input.has_facts() {
+            return Vec::new();
+        }
+        match self {
+            Self::Facts(find) => find(input),
+            Self::Host(find) => find(input).into_iter().collect(),
+            _ => input.each(|d| {
+                let found = self.look_at(input, d)?;
+                Some(Found { title: format!("{}: {}", d.name, found.title), ..found })
+            }),
+        }
+    }
+
+    /// What there is to say of one device.
+    fn look_at(self, input: &Observed<'_>, d: &Device) -> Option<Found> {
+        let detail = &d.detail;
+        let is_atapi = |a: &AtaFacts| a.class.as_ref().is_some_and(|c| c.value != "ata");
+        match self {
+            Self::Device(find) => find(input, d),
+            Self::Ata(find) => find(input, d, detail.ata.as_ref().filter(|a| !is_atapi(a))?),
+            Self::Drive(find) => find(input, d, detail.identify.as_ref()?),
+            Self::Scsi(find) => find(input, d, detail.scsi.as_ref()?),
+            Self::Nvme(find) => find(input, d, detail.nvme.as_ref()?),
+            Self::Usb(find) => find(input, d, detail.usb.as_ref()?),
+            Self::Md(find) => find(input, d, detail.md.as_ref()?),
+            Self::Mmc(find) => find(input, d, detail.mmc.as_ref()?),
+            Self::Facts(_) | Self::Host(_) | Self::Run(_) => None,
+        }
+    }
 }
 
 impl std::fmt::Debug for Rule {
@@ -37,18 +87,12 @@ impl std::fmt::Debug for Rule {
     }
 }
 
-/// What changes a model.
 const ON_MODEL: &str = "on the model: --set KEY=VALUE with a key that the evidence names";
 
 impl Rule {
-    /// The findings of this rule, in the order of the devices.
     pub fn findings(&self, input: &Observed<'_>) -> Vec<Finding> {
-        let found = match self.check {
-            Check::Facts(find) if input.has_facts() => find(input),
-            Check::Run(find) if input.phases.is_some() => find(input).into_iter().collect(),
-            Check::Facts(_) | Check::Run(_) => Vec::new(),
-        };
-        found
+        self.check
+            .found(input)
             .into_iter()
             .map(|f| {
                 debug_assert!(!f.evidence.is_empty(), "{} needs evidence", self.id);
@@ -74,7 +118,6 @@ impl Rule {
         matches!(self.check, Check::Run(_))
     }
 
-    /// The page of documentation as plain text.
     pub fn page(&self) -> String {
         let mut page = format!("{}: {}\n", self.id, self.about);
         let parts = [

@@ -6,17 +6,14 @@ pub(crate) use seekwell_io::units::{
     bytes, bytes_per_s, requests_per_s as per_s, time as ns, whole_percent as percent,
 };
 
-/// One piece of evidence.
 pub(crate) fn evidence(seen: impl Into<String>, from: impl Into<String>) -> Evidence {
     Evidence { seen: seen.into(), from: from.into() }
 }
 
-/// A fact as evidence: `what: value`.
 pub(crate) fn fact<T: std::fmt::Display>(what: &str, f: &Fact<T>) -> Evidence {
     evidence(format!("{what}: {}", f.value), &f.from)
 }
 
-/// A fact in bytes as evidence.
 pub(crate) fn fact_bytes(what: &str, f: &Fact<u64>) -> Evidence {
     evidence(format!("{what}: {}", bytes(f.value)), &f.from)
 }

@@ -270,7 +270,6 @@ usb-bot-timeout|/dev/sda|SW-LOG-014,SW-SCSI-004
 virtio-blk-readerror|/dev/vda|SW-LOG-010
 ";
 
-/// The findings of a folder as `--from` gives them.
 fn from_folder(folder: &Path) -> (String, Vec<Finding>) {
     let bundle = saved::open(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let log = saved::log(&bundle);

@@ -5,7 +5,6 @@ use crate::sysfs::{is_pci_function, name};
 use seekwell_sys::DevId;
 use std::path::{Path, PathBuf};
 
-/// The folder of the device with this number.
 pub(crate) fn by_number(r: &Reader<'_>, dev: DevId) -> Option<PathBuf> {
     if let Ok(dir) = r.view.canonical(&dev.sysfs()) {
         return Some(dir);

@@ -2,11 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing.
     Info,
     /// Costs performance or makes a number doubtful.
     Warning,
@@ -14,7 +12,6 @@ pub enum Severity {
     Error,
 }
 
-/// One piece of evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// What was seen, in words with value and unit.

@@ -8,11 +8,11 @@ use crate::reader::{Need, Reader, clean, show};
 use seekwell_sys::meminfo_bytes;
 use std::path::Path;
 
-/// Reads the machine.
 pub(crate) fn read(r: &mut Reader<'_>) -> Host {
     let cpuinfo = cpu_info(r);
     let (memory_bytes, memory_available_bytes) = memory(r);
     Host {
+        name: r.text(Path::new("/proc/sys/kernel/hostname"), "host name", Need::Optional),
         kernel: kernel(r),
         cpu_model: cpuinfo.as_deref().and_then(cpu_model),
         cpus: cpus(r, cpuinfo.as_deref()),

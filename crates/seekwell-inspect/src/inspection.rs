@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// Everything known of one target: the document `seekwell/inspect/1`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
-    /// `seekwell/inspect/1`.
     pub schema: String,
     pub target: String,
     /// The target with symbolic links resolved.
@@ -27,7 +26,6 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/inspect/1";
 
     /// Whether its device is known from printed text alone, which shows controllers and no disks.
@@ -64,9 +62,11 @@ impl Inspection {
     }
 }
 
-/// The machine and its kernel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
+    /// The name it calls itself by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Fact<String>>,
     /// `uname -r`.
     pub kernel: Option<Fact<String>>,
     pub cpu_model: Option<Fact<String>>,
@@ -86,8 +86,14 @@ pub struct Host {
     pub vm: VmFacts,
 }
 
-/// A block device with all it stands on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+impl Host {
+    /// Its name, or `unknown`.
+    pub fn label(&self) -> &str {
+        self.name.as_ref().map_or("unknown", |name| &name.value)
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Device {
     /// Kernel name: `sda`, `nvme0n1p2`, `dm-3`.
     pub name: String,
@@ -100,7 +106,6 @@ pub struct Device {
     /// Model as the device names itself.
     pub model: Option<Fact<String>>,
     pub serial: Option<Fact<String>>,
-    /// World-wide name.
     pub wwn: Option<Fact<String>>,
     pub firmware: Option<Fact<String>>,
     /// How it speaks: `sata`, `nvme`, `virtio-blk`, `usb`, `sas`, `scsi`, `mmc`, `memory` …
@@ -109,7 +114,6 @@ pub struct Device {
     pub driver: Option<Fact<String>>,
     /// The PCI function of its controller, `0000:00:1f.2`.
     pub pci: Option<Fact<String>>,
-    /// Request queue settings.
     pub queue: Queue,
     /// From the CPU to the device, outermost first.
     pub attachment: Vec<Hop>,
@@ -124,23 +128,6 @@ pub struct Device {
 impl Device {
     /// One of which nothing is known but its name, its number and what it is.
     pub fn new(name: &str, dev: &str, kind: DeviceKind) -> Self {
-        Self {
-            name: name.to_owned(),
-            dev: dev.to_owned(),
-            kind,
-            role: None,
-            size_bytes: None,
-            model: None,
-            serial: None,
-            wwn: None,
-            firmware: None,
-            transport: None,
-            driver: None,
-            pci: None,
-            queue: Queue::default(),
-            attachment: Vec::new(),
-            below: Vec::new(),
-            detail: Box::default(),
-        }
+        Self { name: name.to_owned(), dev: dev.to_owned(), kind, ..Self::default() }
     }
 }

@@ -10,7 +10,6 @@ pub struct Fact<T> {
 }
 
 impl<T> Fact<T> {
-    /// A value with its origin.
     pub fn new(value: T, from: impl Into<String>) -> Self {
         Self { value, from: from.into() }
     }
@@ -21,13 +20,10 @@ impl<T> Fact<T> {
 pub struct Missing {
     /// What it would have told, in words.
     pub what: String,
-    /// Where it was looked for.
     pub from: String,
-    /// Why it could not be read.
     pub reason: String,
 }
 
-/// What kind of thing a target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -42,7 +38,6 @@ pub enum TargetKind {
     Machine,
 }
 
-/// A mounted file system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Filesystem {
     pub mount_point: Fact<String>,
@@ -50,7 +45,6 @@ pub struct Filesystem {
     pub fstype: Fact<String>,
     /// What is mounted: a device node, `server:/export`, `overlay`.
     pub source: Fact<String>,
-    /// Mount and superblock options.
     pub options: Fact<Vec<String>>,
     pub read_only: bool,
     pub size_bytes: Option<Fact<u64>>,
@@ -59,8 +53,7 @@ pub struct Filesystem {
     pub inodes_available: Option<Fact<u64>>,
 }
 
-/// What kind of block device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {
     /// A disk, real or virtual.
@@ -69,17 +62,14 @@ pub enum DeviceKind {
     Partition,
     /// A device-mapper device (LVM, crypt, multipath …; `role` says which).
     DeviceMapper,
-    /// A software RAID.
     Md,
-    /// A loop device over a file.
     Loop,
-    /// Compressed memory.
     Zram,
     /// A disk over the network (nbd, rbd).
     Network,
     /// An NVMe multipath head; `below` holds its paths.
     MultipathHead,
-    /// Anything else.
+    #[default]
     Other,
 }
 
@@ -155,7 +145,6 @@ pub struct Identity {
     /// Its maker's name for its kind.
     pub model: Option<Fact<String>>,
     pub serial: Option<Fact<String>>,
-    /// World-wide name.
     pub wwn: Option<Fact<String>>,
     pub firmware: Option<Fact<String>>,
 }

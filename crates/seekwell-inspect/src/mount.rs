@@ -7,7 +7,6 @@ use crate::target::FsSpace;
 use seekwell_sys::{DevId, Mount, ViewError, parse_mountinfo};
 use std::path::{Path, PathBuf};
 
-/// Where mounts are read.
 pub(crate) const MOUNTINFO: &str = "/proc/self/mountinfo";
 
 /// All mounts this process sees. A malformed line is reported and left out.
@@ -53,7 +52,6 @@ pub(crate) fn holding<'m>(
         .or_else(|| deepest(&mut above()))
 }
 
-/// The facts of a mount.
 pub(crate) fn filesystem(mount: &Mount, space: Option<FsSpace>) -> Filesystem {
     let fact = |value: String| Fact::new(value, MOUNTINFO);
     let counted = |value: u64| Fact::new(value, "statvfs");

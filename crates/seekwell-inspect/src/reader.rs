@@ -76,7 +76,6 @@ impl<'a> Reader<'a> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// An unsigned decimal number.
     pub fn number(&mut self, path: &Path, what: &str, need: Need) -> Option<Fact<u64>> {
         match self.view.number(path) {
             Ok(number) => Some(Fact::new(number, show(path))),
@@ -138,7 +137,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A path as text.
 pub(crate) fn show(path: &Path) -> String {
     path.display().to_string()
 }

@@ -39,7 +39,6 @@ pub enum NotATarget {
     /// A character device, such as an NVMe controller or `/dev/sg0`.
     CharacterDevice,
     Socket,
-    /// A named pipe.
     Fifo,
     /// Something this program does not know.
     Unknown,
@@ -56,7 +55,6 @@ impl fmt::Display for NotATarget {
     }
 }
 
-/// Why a path is no target.
 #[derive(Debug, thiserror::Error)]
 pub enum InspectError {
     #[error("{given} does not exist")]
@@ -179,7 +177,6 @@ fn unsupported(view: &dyn View, given: &str, found: FileType) -> InspectError {
     InspectError::Unsupported { given: given.to_owned(), is, near }
 }
 
-/// The most names suggested.
 const MAX_NEAR: usize = 5;
 
 /// Existing paths a mistyped one may have meant, the most similar first. For a name in `/dev` only

@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Longest single wait for completions, so that a request to stop is seen soon.
 const SLICE: Nanos = Nanos::from_millis(50);
-/// First step of the time series.
 const SERIES_STEP: Nanos = Nanos::from_millis(50);
 /// Requests handed over at once. Large enough that a system call costs little per request, small
 /// enough that a device which answers at once is not made to look slow by its own queue.

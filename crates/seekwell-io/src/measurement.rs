@@ -187,10 +187,11 @@ impl fmt::Display for Failure {
 }
 
 /// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
     /// Its time was over or its requests were done.
+    #[default]
     Finished,
     /// Someone asked it to stop.
     Interrupted,

@@ -25,7 +25,6 @@ pub struct SimpleParams {
 
 /// The longest that anything takes.
 const LONGEST_NS: u64 = 1_000_000_000_000;
-/// Bytes of a sector.
 const SECTOR: u64 = 512;
 
 /// A drive of constant access time.

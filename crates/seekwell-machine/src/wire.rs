@@ -74,11 +74,9 @@ pub struct Attached<W, P> {
     reads: VecDeque<Done>,
     /// Everything else on its way from the part, by time of arrival.
     statuses: VecDeque<Done>,
-    /// What the part has just done.
     finished: Vec<Done>,
     /// When something happens next, here or in the part.
     due: Nanos,
-    /// Commands that are not done.
     pending: u32,
     /// Since when there are none.
     idle_since: Nanos,

@@ -217,7 +217,6 @@ pub(crate) fn not_a_disk(document: &RunDocument) -> Option<(&'static str, String
         .or_else(|| Some(("▲ CACHED", from_cache(document)?)))
 }
 
-/// The memory that a target is, where it is.
 fn memory(inspection: &Inspection) -> Option<String> {
     let in_memory = |kind: &str| matches!(kind, "tmpfs" | "ramfs");
     let fs = inspection.filesystem.as_ref().filter(|fs| in_memory(&fs.fstype.value));

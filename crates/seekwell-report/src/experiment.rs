@@ -113,7 +113,6 @@ fn facts(document: &Document, [label_a, label_b]: [&String; 2]) -> Vec<(String, 
     facts.into_iter().map(|(term, text)| (term.to_owned(), clean(&text))).collect()
 }
 
-/// What the arms set otherwise.
 fn differences(a: &ArmSpec, b: &ArmSpec) -> Vec<Setup> {
     let all = |arm: &ArmSpec| -> Vec<(String, String)> {
         let words = arm.job.words().into_iter().map(|(k, v)| (k.to_owned(), v));
@@ -135,7 +134,6 @@ fn differences(a: &ArmSpec, b: &ArmSpec) -> Vec<Setup> {
     differ.map(|(what, a, b)| Setup { what, a, b, matters: true }).collect()
 }
 
-/// A metric in words.
 fn title(document: &Document, metric: &str) -> String {
     let workload = document.a.job.workload(u64::MAX, true, 0);
     seekwell_compare::metric_title(metric, &workload.into()).unwrap_or_else(|| clean(metric))

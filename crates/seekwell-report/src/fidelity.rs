@@ -16,7 +16,6 @@ const HANDED_OVER: &str =
 /// One replayed phase. All text is clean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Faith {
-    /// The phase in words.
     pub title: String,
     /// `kept-up`, `device-full`, `program-late` or `untimed`: of the repeat that is worst.
     pub verdict: String,
@@ -160,26 +159,18 @@ mod tests {
                 ns_p50: Some(63),
                 ns_p90: Some(8_000),
                 ns_p99: Some(30_600),
-                ns_p99_9: None,
-                ns_p99_99: None,
                 ns_max: 3_250_000,
+                ..Latency::default()
             }),
             late_device: 600,
-            late_program: 0,
             drift_percent: Some(0.0042),
-            gap_distance: None,
             in_flight_recorded: Some(1.86),
             in_flight: Some(1.9),
             in_flight_error: Some(0.3),
-            tasks: None,
-            time_ratio: None,
-            handed_over: false,
-            reordered: 0,
             skipped: BTreeMap::from([("write".into(), 4000), ("flush".into(), 20)]),
-            skipped_other: 0,
             altered: 3,
             parts: 1,
-            backwards: 0,
+            ..Fidelity::default()
         }
     }
 

@@ -6,19 +6,15 @@ use seekwell_io::workload::{Pace, Pattern, Workload};
 use seekwell_runs::{Phase, RunDocument, Spread};
 use serde::Serialize;
 
-/// What a figure says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Key {
-    /// Large reads one after the other.
     SequentialRead,
-    /// Large writes one after the other.
     SequentialWrite,
     /// Random reads at the lowest depth.
     RandomRead,
     /// Random reads at the depth that gave most.
     RandomReadBest,
-    /// One write made durable.
     Commit,
 }
 
@@ -33,9 +29,7 @@ pub struct Figure {
     /// Lowest and highest repeat, where they are written differently; of commits what one takes.
     pub range: Option<String>,
     pub repeats: u32,
-    /// The phase's name.
     pub phase: String,
-    /// The depth it was measured at.
     pub depth: u32,
 }
 
@@ -46,7 +40,6 @@ impl Figure {
     }
 }
 
-/// The figures of a run, those that were measured.
 pub fn figures(document: &RunDocument) -> Vec<Figure> {
     let phases: Vec<&Phase> = document.phases.iter().filter(|p| p.skipped.is_none()).collect();
     let mut out = Vec::new();

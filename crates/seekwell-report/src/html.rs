@@ -43,7 +43,6 @@ const SERVED_HTML: &str = "<html lang=\"en\" data-served>";
 const POLICY: &str = "; base-uri 'none'";
 const SERVED_POLICY: &str = "; connect-src 'self'; base-uri 'none'";
 
-/// Why a page could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     #[error("a report needs at least one run")]
@@ -76,7 +75,6 @@ struct Entry<'a> {
     /// Of replays only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fidelity: Vec<Faith>,
-    /// What was asked of several runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     study: Option<StudyText>,
     /// What was written before measuring.

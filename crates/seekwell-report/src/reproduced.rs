@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 /// Width of the longest bar on the page.
 const BAR: f64 = 160.0;
 
-/// The table for a terminal of that width.
 pub fn terminal(rows: &[Reproduced], width: usize) -> String {
     let mut out = String::new();
     for (title, group) in groups(rows) {
@@ -164,7 +163,6 @@ fn bars(row: &Reproduced, most: f64) -> String {
     )
 }
 
-/// The document `seekwell/reproduced/2`.
 pub fn document(rows: &[Reproduced]) -> Value {
     let sum = summary(rows);
     let shown: Vec<Value> = rows

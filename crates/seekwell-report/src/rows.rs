@@ -19,17 +19,12 @@ pub(crate) const BESIDE_HDPARM: &str = "hdparm prints MiB/s as MB/sec, figures 4
 /// One operation of one phase. All text is clean; what was not measured is `—`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// The phase's name.
     pub phase: String,
-    /// The phase in words.
     pub title: String,
     /// The operation; `commit` for a flush after every write.
     pub op: String,
-    /// MB/s.
     pub rate: String,
-    /// Requests a second.
     pub iops: String,
-    /// Median latency.
     pub p50: String,
     /// 99th percentile.
     pub p99: String,

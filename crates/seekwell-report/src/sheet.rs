@@ -12,7 +12,6 @@ use serde::Serialize;
 /// The most runs of a side whose latencies are put into a page.
 const MOST_RUNS: usize = 8;
 
-/// One question and its answer.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Sheet {
     /// What was held against what.
@@ -23,19 +22,15 @@ pub(crate) struct Sheet {
     pub claim: Option<(bool, String)>,
     /// What must be known before any number is read.
     pub banners: Vec<Banner>,
-    /// A term and what it is.
     pub facts: Vec<(String, String)>,
     /// The names of A and B.
     pub names: [String; 2],
     /// What differed beside what was meant to.
     pub setup: Vec<Setup>,
-    /// What has to be said of the set-up.
     pub setup_note: Option<String>,
-    /// The change of each metric.
     pub effects: Vec<Effect>,
     /// What the numbers rest on.
     pub caveat: String,
-    /// The runs in time.
     pub course: Option<Course>,
     /// The change of each block, in time.
     pub blocks: Option<Blocks>,
@@ -46,7 +41,6 @@ pub(crate) struct Sheet {
     pub notes: Vec<String>,
 }
 
-/// Something that must be seen first.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Banner {
     /// `error`, `warning` or `note`.
@@ -62,11 +56,9 @@ pub(crate) struct Setup {
     pub what: String,
     pub a: String,
     pub b: String,
-    /// Whether it may change how fast a disk is.
     pub matters: bool,
 }
 
-/// The change of one metric from A to B.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Effect {
     /// The workload, where there are several.
@@ -75,7 +67,6 @@ pub(crate) struct Effect {
     pub a: String,
     pub b: String,
     pub change: String,
-    /// The verdict in a word.
     pub word: String,
     /// `better`, `worse`, `same` or `open`.
     pub tone: &'static str,
@@ -91,18 +82,15 @@ pub(crate) struct Effect {
     pub band_is: &'static str,
 }
 
-/// The runs of one metric in time.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Course {
     pub metric: String,
     pub points: Vec<Point>,
     /// Runs of a block; absent where there are no blocks.
     pub block_runs: Option<u32>,
-    /// Whether the order is that in time.
     pub in_time: bool,
 }
 
-/// One run.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Point {
     /// 0 for A and 1 for B.
@@ -114,14 +102,12 @@ pub(crate) struct Point {
     pub started: String,
 }
 
-/// The changes of blocks.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Blocks {
     /// The order of each, and its change in percent.
     pub each: Vec<(String, Option<f64>)>,
     /// The 95 % interval of the whole, in percent.
     pub interval: Option<(f64, f64)>,
-    /// The margin, in percent.
     pub margin: (f64, f64),
 }
 
@@ -132,11 +118,9 @@ pub(crate) struct Shape {
     pub lines: Vec<ShapeLine>,
 }
 
-/// Latencies of one side.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ShapeLine {
     pub label: String,
-    /// One for each repeat of each run.
     pub repeats: Vec<Vec<(u32, u64)>>,
 }
 

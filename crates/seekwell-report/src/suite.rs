@@ -9,7 +9,6 @@ use serde::Serialize;
 /// One step. All text is clean; what was not measured is `—`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StepRow {
-    /// The phase's name.
     pub phase: String,
     pub title: String,
     /// The value it is for, with its unit.
@@ -21,7 +20,6 @@ pub struct StepRow {
     pub spread: String,
     /// Its other values: name and value.
     pub others: Vec<(String, String)>,
-    /// What is to be said about it.
     pub notes: Vec<String>,
     /// Why it was not run, or which repeats were left out.
     pub remark: Option<String>,
@@ -93,7 +91,6 @@ fn words(name: &str) -> String {
     clean(&stem.replace("_per_s", " a second").replace("_ns", "").replace('_', " "))
 }
 
-/// A value with the unit its name ends in.
 fn written(name: &str, value: f64) -> String {
     let ends = |unit: &str| name.ends_with(unit);
     if ends("_bytes_per_s") {

@@ -68,7 +68,6 @@ pub fn when(time: &str) -> String {
     }
 }
 
-/// The columns text takes in a terminal.
 pub fn columns(text: &str) -> usize {
     text.width()
 }

@@ -7,7 +7,6 @@ use seekwell_trace::error::TraceError;
 use seekwell_trace::shipped::Shipped;
 use seekwell_trace::source::each_batch;
 
-/// A property of a trace.
 pub fn recorded(trace: Shipped, property: Property) -> Result<f64, TraceError> {
     let mut source = trace.open()?;
     let (mut first, mut last) = (Nanos::MAX, Nanos::ZERO);

@@ -4,13 +4,10 @@ use seekwell_suites::load::Load;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// A larger figure.
     Higher,
-    /// A smaller figure.
     Lower,
 }
 
-/// One figure as it was published.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The document: `R0` to `R4`.
@@ -20,11 +17,9 @@ pub struct Row {
     pub configuration: &'static str,
     /// The machine that models it, by the name of its description.
     pub machine: &'static str,
-    /// Unit of both figures.
     pub unit: &'static str,
     pub better: Better,
     pub published: f64,
-    /// How the modelled one comes about.
     pub how: How,
 }
 
@@ -61,7 +56,6 @@ impl Row {
     }
 }
 
-/// Where a modelled figure comes from.
 #[derive(Debug, Clone)]
 pub enum How {
     /// What a suite's step asks of the machine.

@@ -25,7 +25,6 @@ const MAGNITUDE: f64 = 3.0;
 /// Of everything drawn.
 const SEED: u64 = 1;
 
-/// Why the rows could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
     #[error(transparent)]
@@ -43,7 +42,6 @@ classify!(ReproduceError {
     Interrupted: Interrupted;
 });
 
-/// What a modelled figure rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// No row that was fitted determines it.
@@ -68,7 +66,6 @@ impl Basis {
     }
 }
 
-/// A row and its modelled figure.
 #[derive(Debug, Clone)]
 pub struct Reproduced {
     /// What was published, and how it is modelled.
@@ -77,7 +74,6 @@ pub struct Reproduced {
     pub modelled: Option<f64>,
     /// Parameters of the machine that were fitted on this row.
     pub fitted: Vec<String>,
-    /// What the modelled figure rests on.
     pub basis: Basis,
 }
 
@@ -109,21 +105,15 @@ impl Reproduced {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     pub rows: usize,
-    /// How many of them are near.
     pub near: usize,
 }
 
-/// What all rows amount to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     pub rows: usize,
-    /// [`Basis::Predicted`].
     pub predicted: Count,
-    /// [`Basis::CarriedOver`].
     pub carried_over: Count,
-    /// [`Basis::Fitted`].
     pub fitted: Count,
-    /// [`Basis::NotModelled`].
     pub not_modelled: usize,
     /// Neighbouring configurations whose published figures differ, not fitted at both ends.
     pub effects: usize,
@@ -267,7 +257,6 @@ fn fitted(model: &Model, id: &str) -> Vec<String> {
     on.map(|parameter| parameter.key.clone()).collect()
 }
 
-/// A row's modelled figure.
 fn figure(
     row: &Row,
     models: &BTreeMap<&'static str, Model>,
@@ -288,7 +277,6 @@ fn figure(
     })
 }
 
-/// What all of `rows` amount to.
 pub fn summary(rows: &[Reproduced]) -> Summary {
     let mut sum = Summary { rows: rows.len(), ..Summary::default() };
     for row in rows {

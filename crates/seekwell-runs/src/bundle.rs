@@ -83,7 +83,6 @@ impl Writer {
         &self.id
     }
 
-    /// The bundle's folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -184,7 +183,6 @@ fn sweep_bundle(dir: &Path) {
 /// What a folder is renamed to before its files are deleted, so that no half of it is ever listed.
 const REMOVED: &str = ".removed-";
 
-/// Removes a bundle.
 pub(crate) fn remove(store: &Path, id: &str) -> Result<(), StoreError> {
     let dir = store.join(id);
     let lock = File::open(dir.join(LOCK)).ok();

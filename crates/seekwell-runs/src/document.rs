@@ -14,15 +14,11 @@ use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The command that made a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunKind {
-    /// `seekwell checkup`.
     Checkup,
-    /// `seekwell bench`.
     Bench,
-    /// `seekwell replay`.
     Replay,
 }
 
@@ -43,7 +39,6 @@ pub enum Status {
     Failed,
 }
 
-/// The program that measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     pub version: String,
@@ -62,7 +57,6 @@ pub struct Engine {
     pub cost_ns_per_request: Option<f64>,
 }
 
-/// What the measured data lay in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Medium {
@@ -123,7 +117,6 @@ pub struct RunDocument {
     /// Sortable identifier: `20261120-231502-checkup-5f3a`.
     pub id: String,
     pub kind: RunKind,
-    /// How far it came.
     pub status: Status,
     /// The user's name for this configuration.
     pub label: Option<String>,
@@ -153,7 +146,6 @@ pub struct RunDocument {
 }
 
 impl RunDocument {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/run/1";
     /// The id of a run that was not kept (`--no-keep`).
     pub const NOT_KEPT: &str = "not-kept";
@@ -187,13 +179,11 @@ impl RunDocument {
         }
     }
 
-    /// The phase of this name, if it was run.
     pub fn phase(&self, name: &str) -> Option<&Phase> {
         self.phases.iter().find(|p| p.name == name)
     }
 }
 
-/// One workload with its repeats.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// Stable name: `rand-read-4k-d32`.
@@ -259,7 +249,6 @@ pub struct Spread {
     pub low: f64,
     /// Largest; of a machine that was fitted to a disk, more by the fit's error.
     pub high: f64,
-    /// Number of repeats.
     pub n: u32,
 }
 
@@ -291,11 +280,9 @@ impl Spread {
     }
 }
 
-/// One run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Repeat {
     pub seed: u64,
-    /// Measured time.
     pub elapsed_ns: Nanos,
     pub stopped: Stopped,
     /// The first request that failed.
@@ -303,9 +290,7 @@ pub struct Repeat {
     pub failed: u64,
     /// Per operation that occurred: `read`, `write`, `flush`, `discard`.
     pub ops: BTreeMap<String, OpSummary>,
-    /// CPU time in user mode.
     pub cpu_user_ns: Nanos,
-    /// CPU time in the kernel.
     pub cpu_system_ns: Nanos,
     /// System calls to submit and reap.
     pub syscalls: u64,
@@ -344,38 +329,16 @@ impl Repeat {
     pub const OTHERS_MATTER: f64 = 25.0;
 
     /// A run that has given nothing yet.
-    pub const fn new(seed: u64, stopped: Stopped) -> Self {
-        Self {
-            seed,
-            elapsed_ns: Nanos::ZERO,
-            stopped,
-            failure: None,
-            failed: 0,
-            ops: BTreeMap::new(),
-            cpu_user_ns: Nanos::ZERO,
-            cpu_system_ns: Nanos::ZERO,
-            syscalls: 0,
-            issuer: None,
-            device: None,
-            slowdown: None,
-            fidelity: None,
-            steady_state: None,
-            mismatches: Vec::new(),
-            values: BTreeMap::new(),
-            notes: Vec::new(),
-            invalid: None,
-        }
+    pub fn new(seed: u64, stopped: Stopped) -> Self {
+        Self { seed, stopped, ..Self::default() }
     }
 }
 
-/// One operation in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpSummary {
     pub requests: u64,
     pub bytes: u64,
-    /// Requests a second.
     pub requests_per_s: f64,
-    /// Bytes a second.
     pub rate_bytes_per_s: f64,
     /// Service time: submit to complete.
     pub latency: Latency,
@@ -403,7 +366,6 @@ pub struct Detail {
 /// Histograms and series of one repeat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepeatDetail {
-    /// The phase's name.
     pub phase: String,
     /// The repeat's number in it, from 0.
     pub repeat: u32,
@@ -411,6 +373,5 @@ pub struct RepeatDetail {
     pub latency_bins: BTreeMap<String, Vec<(u32, u64)>>,
     /// Response-time bins per operation, where requests were wanted at a time.
     pub response_bins: BTreeMap<String, Vec<(u32, u64)>>,
-    /// Rates over time.
     pub series: Series,
 }

@@ -44,7 +44,6 @@ impl Status {
     }
 }
 
-/// A kept run in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEntry {
     pub id: String,

@@ -159,7 +159,6 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// The error of an index that is sound, but not ours.
 fn damaged(what: &str) -> rusqlite::Error {
     let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
     rusqlite::Error::SqliteFailure(code, Some(what.to_owned()))
@@ -384,7 +383,6 @@ pub(crate) fn history(
     rows.collect()
 }
 
-/// The newest run.
 pub(crate) fn newest(store: &Path) -> Option<String> {
     scan(store)
         .into_iter()

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A latency distribution in numbers. A percentile is absent where too few requests were made for
 /// it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     pub ns_min: u64,
     pub ns_mean: f64,

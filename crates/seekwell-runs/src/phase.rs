@@ -8,7 +8,6 @@ use std::fmt;
 pub enum PhaseId {
     /// Reads that the page cache answers on purpose.
     CachedRead,
-    /// Sequential reads of 1 MiB.
     SequentialRead,
     /// Sequential writes of 1 MiB.
     SequentialWrite,

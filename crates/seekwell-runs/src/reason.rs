@@ -11,7 +11,6 @@ const DEVICE_GONE: &str = "the device is gone";
 const BEFORE_STEADY: &str = "before the steady state";
 const TOO_SHORT: &str = "too short: ";
 
-/// Why a phase was not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skipped {
     /// It has not been reached yet; what a killed run leaves behind.
@@ -56,12 +55,10 @@ impl<'de> Deserialize<'de> for Skipped {
     }
 }
 
-/// Why a repeat is left out of the metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invalid {
     /// The device vanished; the sentence says how.
     DeviceGone(String),
-    /// It came before the rounds that were steady.
     BeforeSteady,
     /// It was too short for a rate; the sentence says how short.
     TooShort(String),
@@ -77,7 +74,6 @@ impl Invalid {
         })
     }
 
-    /// Less than the `needed` time was measured.
     pub fn too_short(measured: impl fmt::Display, needed: impl fmt::Display) -> Self {
         Self::TooShort(format!("{TOO_SHORT}{measured} measured, {needed} needed for a rate"))
     }

@@ -45,7 +45,6 @@ impl Store {
         Self { dir: dir.into() }
     }
 
-    /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

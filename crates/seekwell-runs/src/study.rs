@@ -23,10 +23,8 @@ pub struct Sweep {
     pub points: Vec<Point>,
 }
 
-/// One combination of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// The phase that measured it.
     pub phase: String,
     /// The value of each key, as typed on the command line.
     pub values: Vec<String>,
@@ -37,7 +35,6 @@ pub struct Point {
 pub struct Limit {
     /// What is bounded: `mean`, `p50`, `p90`, `p99`, `p99_9`, `p99_99`, each of the response time.
     pub metric: String,
-    /// The bound, in nanoseconds.
     pub bound_ns: u64,
     /// The phase that measured the closed loop: the highest rate there is.
     pub closed_phase: String,
@@ -49,10 +46,8 @@ pub struct Limit {
     pub outcome: Option<LimitOutcome>,
 }
 
-/// One rate that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// The phase that measured it.
     pub phase: String,
     /// Requests that were wanted a second, of all threads.
     pub requests_per_s: f64,
@@ -67,7 +62,6 @@ pub struct Trial {
     pub confirms: bool,
 }
 
-/// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum LimitOutcome {
@@ -101,7 +95,6 @@ pub struct Steady {
     pub outcome: Option<SteadyOutcome>,
 }
 
-/// How the rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum SteadyOutcome {
@@ -132,8 +125,6 @@ pub struct Preconditioning {
 pub struct Slowdown {
     /// When, from the start of measuring, in nanoseconds.
     pub at_ns: u64,
-    /// Requests a second before.
     pub before_per_s: f64,
-    /// Requests a second from then on.
     pub after_per_s: f64,
 }

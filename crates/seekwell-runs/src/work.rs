@@ -12,9 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Work {
-    /// Requests drawn from a workload.
     Drawn(Workload),
-    /// Requests of a trace.
     Replayed(Replay),
     Suite(SuiteStep),
     /// Jobs of a fio job file.
@@ -22,7 +20,6 @@ pub enum Work {
 }
 
 impl Work {
-    /// The workload, where requests were drawn from one.
     pub const fn drawn(&self) -> Option<&Workload> {
         match self {
             Self::Drawn(workload) => Some(workload),
@@ -68,12 +65,9 @@ impl ReplayMode {
     }
 }
 
-/// How a trace was played back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
-    /// Name of the trace's file.
     pub trace: String,
-    /// The format it was read from.
     pub format: String,
     /// Whether nothing is known to be missing from it.
     pub complete: bool,
@@ -83,7 +77,6 @@ pub struct Replay {
     pub requests: BTreeMap<String, u64>,
     /// From its first request to its last.
     pub span_ns: Nanos,
-    /// When requests were issued.
     pub mode: ReplayMode,
     /// Which recorded time counted: `queue` or `issue`.
     pub times: String,
@@ -104,7 +97,7 @@ pub struct Replay {
 }
 
 /// How far a replay was from the recording. Counts are requests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fidelity {
     /// `kept-up`, `device-full`, `program-late` or `untimed`.
     pub verdict: String,
@@ -169,7 +162,6 @@ pub struct SuiteStep {
 pub struct JobWork {
     /// The jobs' names, in the order of the file; more than one under `group_reporting`.
     pub jobs: Vec<String>,
-    /// Name of the job file.
     pub job_file: String,
     /// Number of the reporting group, from 0: `stonewall` and `new_group` begin one.
     pub group: u32,
@@ -189,7 +181,6 @@ pub struct JobWork {
     pub warnings: Vec<String>,
 }
 
-/// One file or device that jobs used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobFile {
     /// Its path, as the job named it.
@@ -197,7 +188,6 @@ pub struct JobFile {
     /// `temporary` (made for the run and gone with it), `read-only` (the user's), `destroyed` (a
     /// device that was given to be), `null` or `modelled` (a part of a modelled machine).
     pub kind: String,
-    /// Bytes in reach of the jobs.
     pub size_bytes: u64,
 }
 
@@ -231,7 +221,6 @@ pub struct Mismatch {
     pub path: String,
     /// First byte of the block in it.
     pub offset: u64,
-    /// Length of the block in bytes.
     pub len: u32,
     /// First byte in it that differs, counted from the start of the file; `null` where a sum over
     /// the block does not tell.

@@ -18,10 +18,8 @@ pub fn is_token(text: &str) -> bool {
     text.bytes().all(plain) && (SHORTEST..=LONGEST).contains(&text.len())
 }
 
-/// What is asked of a reader.
 #[derive(Debug)]
 pub struct Door {
-    /// The address that is listened on.
     pub bind: IpAddr,
     /// What a reader has to know.
     pub token: Option<String>,
@@ -63,7 +61,6 @@ impl Door {
     }
 }
 
-/// The tokens of a request.
 fn given(request: &Request) -> impl Iterator<Item = &str> {
     let query = request.query.split('&').filter_map(|part| part.strip_prefix("token="));
     let header = request.authorization.as_deref().and_then(|text| {

@@ -34,20 +34,17 @@ pub struct Answer {
     /// `200`.
     pub status: u16,
     pub content_type: &'static str,
-    /// Another header and its value.
     pub extra: Option<(&'static str, &'static str)>,
     /// The body; not sent for HEAD, whose length is told all the same.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// A page.
     pub fn html(body: String) -> Self {
         let content_type = "text/html; charset=utf-8";
         Self { status: 200, content_type, extra: None, body: body.into_bytes() }
     }
 
-    /// A document.
     pub fn json(body: Vec<u8>) -> Self {
         Self { status: 200, content_type: "application/json", extra: None, body }
     }

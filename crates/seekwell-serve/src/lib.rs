@@ -33,7 +33,6 @@ const TURNED_AWAY: &[u8] =
 /// How often the stop flag is looked at while no connection comes, in milliseconds.
 const TURN_MS: i64 = 200;
 
-/// Why nothing can be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The text is not a token. It is not repeated: it may be somebody's secret.

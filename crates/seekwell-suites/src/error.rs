@@ -87,7 +87,6 @@ impl SuiteError {
     }
 }
 
-/// Why a load was not played to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
     #[error(transparent)]

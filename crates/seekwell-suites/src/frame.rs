@@ -14,10 +14,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// First step of a step's time series.
 const SERIES_STEP: Nanos = Nanos::from_millis(50);
 
-/// One step of a suite.
 pub struct Step {
     /// Stable: `sequential-create`.
     pub name: String,
@@ -35,7 +33,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step by its parts.
     pub fn new(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -54,10 +51,8 @@ impl Step {
     }
 }
 
-/// The work of a step.
 pub type Run = Box<dyn FnMut(&Stage<'_>) -> Result<StepResult, SuiteError>>;
 
-/// What a step is given.
 pub struct Stage<'a> {
     /// The suite's own directory, or the device or file that is only read.
     pub path: &'a Path,
@@ -151,12 +146,10 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Time since it began.
     pub fn elapsed(&self) -> Nanos {
         self.clock.now().since(self.began)
     }
 
-    /// Ends measuring.
     pub fn end(&self) -> StepResult {
         let elapsed = self.elapsed();
         let (user, system) = process_cpu();
@@ -170,7 +163,6 @@ impl Meter {
     }
 }
 
-/// What a step gave.
 #[derive(Debug, Clone)]
 pub struct StepResult {
     /// Time, CPU time, and the requests it made, where it made requests.

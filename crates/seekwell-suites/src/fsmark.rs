@@ -5,7 +5,7 @@ use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::load::{Counts, Load, Pace, Played};
 use crate::settings::Values::{Bytes, Count, OneOf};
-use crate::settings::{Settings, Tunable};
+use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, any, through_cache};
 use crate::work::{Buffer, WorkerGroup, create, open, together, write_all};
 use rustix::fs::{Mode, OFlags};
@@ -34,19 +34,15 @@ pub static SUITE: Suite = Suite {
              of all in reverse order, 4 sync then 3, 5 fsync of all in order, 6 sync then 5; \
              defaults as the Phoronix Test Suite runs it",
     on: On::Directory,
-    tunables: &[
-        Tunable::new("files", "files of each thread", Count(1, 100_000_000), ["200", "1000"]),
-        Tunable::new("size", "size of each file", Bytes(0, 1 << 40), ["256k", "1m"]),
-        Tunable::new("directories", "directories the files lie in", Count(1, 100_000), ["1", "1"]),
-        Tunable::new("threads", "threads", Count(1, 1024), ["1", "1"]),
-        Tunable::new("sync", "sync method, as fs_mark numbers them", OneOf(&METHODS), ["1", "1"]),
-        Tunable::new(
-            "runtime",
-            "milliseconds to last at least; more rounds of files are made until then",
-            Count(0, 3_600_000),
-            ["1000", "1000"],
-        ),
-    ],
+    tunables: tunables! {
+        "files" Count(1, 100_000_000), "200" | "1000": "files of each thread";
+        "size" Bytes(0, 1 << 40), "256k" | "1m": "size of each file";
+        "directories" Count(1, 100_000), "1" | "1": "directories the files lie in";
+        "threads" Count(1, 1024), "1" | "1": "threads";
+        "sync" OneOf(&METHODS), "1" | "1": "sync method, as fs_mark numbers them";
+        "runtime" Count(0, 3_600_000), "1000" | "1000":
+            "milliseconds to last at least; more rounds of files are made until then";
+    },
     check: any,
     needs,
     direct: through_cache,
@@ -88,7 +84,6 @@ fn steps(settings: &Settings) -> Vec<Step> {
     vec![step.on_model(Load::Played(RECORDED).only_with(settings, &one))]
 }
 
-/// What the calls took.
 #[derive(Default)]
 struct Times {
     open: Histogram,

@@ -10,7 +10,7 @@ use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::load::{Counts, Drawn, Load, Shape};
 use crate::settings::Values::{Bytes, Count};
-use crate::settings::{Settings, Tunable};
+use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, any, through_cache};
 use crate::work::{Buffer, create, settle, write_all};
 use rustix::fs::{Advice, Mode, OFlags, SeekFrom};
@@ -24,7 +24,6 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What one read asks for.
 const CHUNK: usize = 2 << 20;
 const SECTOR: usize = 512;
 /// `BLKFLSBUF` of linux/fs.h: write back and forget the page cache of a block device.
@@ -40,32 +39,14 @@ pub static SUITE: Suite = Suite {
     writes: "nothing on a device or file; a temporary file on a directory",
     source: "hdparm 9.65, -T and -t",
     on: On::Anything,
-    tunables: &[
-        Tunable::new(
-            "cached",
-            "milliseconds of cached reads",
-            Count(500, 600_000),
-            ["700", "2000"],
-        ),
-        Tunable::new(
-            "device",
-            "milliseconds of device reads",
-            Count(500, 600_000),
-            ["1000", "3000"],
-        ),
-        Tunable::new(
-            "settle",
-            "milliseconds without anything to do before each of them",
-            Count(0, 600_000),
-            ["0", "3000"],
-        ),
-        Tunable::new(
-            "size",
-            "size of the temporary file, on a directory",
-            Bytes(CHUNK as u64, 1 << 40),
-            ["64m", "1g"],
-        ),
-    ],
+    tunables: tunables! {
+        "cached" Count(500, 600_000), "700" | "2000": "milliseconds of cached reads";
+        "device" Count(500, 600_000), "1000" | "3000": "milliseconds of device reads";
+        "settle" Count(0, 600_000), "0" | "3000":
+            "milliseconds without anything to do before each of them";
+        "size" Bytes(CHUNK as u64, 1 << 40), "64m" | "1g":
+            "size of the temporary file, on a directory";
+    },
     check: any,
     needs: |settings| Needs { bytes: settings.number("size"), files: 1 },
     direct: through_cache,

@@ -12,7 +12,6 @@ use seekwell_sys::{CpuTime, DiskCounters, Live};
 /// From here on a share of the time is most of it.
 const MOST: f64 = 0.5;
 
-/// What limited a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// The disk had something to do most of the time, and more of it than the processor.
@@ -48,7 +47,6 @@ pub enum Workers {
     Others,
 }
 
-/// Watches a step for what limits it.
 pub struct Watch {
     meter: Meter,
     cpus: Option<CpuTime>,

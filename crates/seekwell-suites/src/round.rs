@@ -12,7 +12,6 @@ use seekwell_machine::Model;
 use seekwell_sys::DevId;
 use std::path::{Path, PathBuf};
 
-/// Where a suite runs.
 pub enum Place {
     /// A directory, in which it makes one of its own.
     Directory(PathBuf),

@@ -12,7 +12,6 @@ pub enum Level {
     Full,
 }
 
-/// Something that can be set.
 pub struct Tunable {
     /// What is typed before the `=`.
     pub name: &'static str,
@@ -23,19 +22,19 @@ pub struct Tunable {
     pub default: [&'static str; 2],
 }
 
-impl Tunable {
-    /// What is typed, what it is, what it can be, and the defaults of both forms.
-    pub const fn new(
-        name: &'static str,
-        what: &'static str,
-        values: Values,
-        default: [&'static str; 2],
-    ) -> Self {
-        Self { name, what, values, default }
-    }
+/// Tunables as rows: what is typed, what it can be, the defaults of both forms, what it is.
+macro_rules! tunables {
+    ($($name:literal $values:expr, $quick:literal | $full:literal: $what:literal;)*) => {
+        &[$(crate::settings::Tunable {
+            name: $name,
+            what: $what,
+            values: $values,
+            default: [$quick, $full],
+        }),*]
+    };
 }
+pub(crate) use tunables;
 
-/// What a tunable can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
     /// A whole number from one to another.
@@ -71,7 +70,6 @@ impl Values {
     }
 }
 
-/// The values of a suite's tunables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Which form the defaults are of.
@@ -86,7 +84,6 @@ impl Settings {
         self.word(name).parse().expect("checked when it was set")
     }
 
-    /// A word or text.
     pub fn word(&self, name: &str) -> &str {
         self.values.get(name).expect("a tunable of this suite")
     }

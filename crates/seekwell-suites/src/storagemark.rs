@@ -6,7 +6,7 @@ use crate::error::{Describe, PlayError, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::load::{Counts, Load, Medium, Pace, Played, Playing};
 use crate::settings::Values::{Bytes, Count};
-use crate::settings::{Level, Settings, Tunable};
+use crate::settings::{Level, Settings, tunables};
 use crate::suite::{Needs, On, Suite, any};
 use crate::work::{Buffer, LEAST, create, open, settle, write_all};
 use rustix::fs::OFlags;
@@ -41,31 +41,19 @@ pub static SUITE: Suite = Suite {
              a file of yours",
     source: "StorageMark 2004 of Tweakers (IPEAK trace and playback); traces re-recorded",
     on: On::Anything,
-    tunables: &[
-        Tunable::new(
-            "size",
-            "size of the file; addresses shrink evenly to one that is smaller than recorded",
-            Bytes(SMALLEST, 1 << 40),
-            ["256m", "3g"],
-        ),
-        Tunable::new(
-            "requests",
-            "the most requests of each trace",
-            Count(1, 1 << 32),
-            ["3000", "4294967296"],
-        ),
-    ],
+    tunables: tunables! {
+        "size" Bytes(SMALLEST, 1 << 40), "256m" | "3g":
+            "size of the file; addresses shrink evenly to one that is smaller than recorded";
+        "requests" Count(1, 1 << 32), "3000" | "4294967296": "the most requests of each trace";
+    },
     check: any,
     needs: |s| Needs { bytes: s.number("size"), files: 1 },
     direct: |_| true,
     steps,
 };
 
-/// The smallest target.
 const SMALLEST: u64 = 16 << 20;
-/// The file is written in pieces of this size.
 const CHUNK: usize = 2 << 20;
-/// Most requests outstanding.
 const DEPTH: u32 = 256;
 /// Reads and writes longer than this are split.
 const LONGEST: u32 = 1 << 20;
@@ -73,7 +61,6 @@ const LONGEST: u32 = 1 << 20;
 const BLOCK: u32 = 4096;
 /// A request may take this long.
 const STALL: Nanos = Nanos::from_millis(30_000);
-/// Between two looks at the stop flag.
 const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy)]

@@ -14,9 +14,7 @@ pub struct Suite {
     pub does: &'static str,
     /// How long the quick and the full form take on a common disk, in words.
     pub takes: [&'static str; 2],
-    /// What it writes, in words.
     pub writes: &'static str,
-    /// Where its definition comes from.
     pub source: &'static str,
     pub on: On,
     pub tunables: &'static [Tunable],
@@ -26,7 +24,6 @@ pub struct Suite {
     pub needs: fn(&Settings) -> Needs,
     /// Whether its requests pass by the page cache.
     pub direct: fn(&Settings) -> bool,
-    /// Its steps, in their order.
     pub steps: fn(&Settings) -> Vec<Step>,
 }
 
@@ -69,7 +66,6 @@ impl Suite {
     }
 }
 
-/// What a suite runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
     /// A directory, in which it makes one of its own.
@@ -78,7 +74,6 @@ pub enum On {
     Anything,
 }
 
-/// The most a suite writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Needs {
     /// Bytes of data at one time.

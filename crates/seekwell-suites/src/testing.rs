@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Says why a test did not test anything.
 pub fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }

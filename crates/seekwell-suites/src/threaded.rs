@@ -6,7 +6,7 @@ use crate::error::{Describe, SuiteError};
 use crate::frame::{Stage, Step, StepResult};
 use crate::load::{Counts, Drawn, ENOUGH, Load, Pace, Played, Shape};
 use crate::settings::Values::{Bytes, Count, OneOf};
-use crate::settings::{Settings, Tunable};
+use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, told_direct};
 use crate::work::{Buffer, WorkerGroup, create, open, settle, together};
 use rand_core::{RngCore, SeedableRng};
@@ -28,29 +28,16 @@ pub static SUITE: Suite = Suite {
     writes: "a file for each thread, 32 of 64 MiB",
     source: "tiobench 0.4 (threaded I/O bench); sizes as the Phoronix Test Suite runs it",
     on: On::Directory,
-    tunables: &[
-        Tunable::new("threads", "threads, each with a file", Count(1, 1024), ["4", "32"]),
-        Tunable::new("size", "size of each file", Bytes(1 << 16, 1 << 40), ["64m", "64m"]),
-        Tunable::new("block", "size of each request", Bytes(512, 1 << 26), ["4k", "4k"]),
-        Tunable::new(
-            "random",
-            "random requests of each thread",
-            Count(1, 1 << 32),
-            ["4000", "4000"],
-        ),
-        Tunable::new(
-            "cache",
-            "the page cache: dropped before each step, kept, or passed by (O_DIRECT)",
-            OneOf(&["drop", "keep", "direct"]),
-            ["drop", "drop"],
-        ),
-        Tunable::new(
-            "runtime",
-            "milliseconds a step lasts at least; it is repeated until then",
-            Count(0, 3_600_000),
-            ["1000", "1000"],
-        ),
-    ],
+    tunables: tunables! {
+        "threads" Count(1, 1024), "4" | "32": "threads, each with a file";
+        "size" Bytes(1 << 16, 1 << 40), "64m" | "64m": "size of each file";
+        "block" Bytes(512, 1 << 26), "4k" | "4k": "size of each request";
+        "random" Count(1, 1 << 32), "4000" | "4000": "random requests of each thread";
+        "cache" OneOf(&["drop", "keep", "direct"]), "drop" | "drop":
+            "the page cache: dropped before each step, kept, or passed by (O_DIRECT)";
+        "runtime" Count(0, 3_600_000), "1000" | "1000":
+            "milliseconds a step lasts at least; it is repeated until then";
+    },
     check,
     needs: |s| Needs { bytes: s.number("threads") * s.number("size"), files: s.number("threads") },
     direct: told_direct,

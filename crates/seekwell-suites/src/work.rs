@@ -108,7 +108,6 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// `len` bytes.
     pub fn new(len: usize) -> Self {
         let bytes = vec![0; len + ALIGN];
         let from = bytes.as_ptr().align_offset(ALIGN);
@@ -123,7 +122,6 @@ impl Buffer {
         buffer
     }
 
-    /// The bytes.
     pub fn get(&self) -> &[u8] {
         &self.bytes[self.from..self.from + self.len]
     }

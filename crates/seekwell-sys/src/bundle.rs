@@ -24,7 +24,6 @@ use crate::tree::Node;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The most fields of a header.
 const MAX_FIELDS: usize = 10_000;
 
 /// A snapshot with what is known of its making.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-/// Version of a cgroup hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// A hierarchy for each controller.

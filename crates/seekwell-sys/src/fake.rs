@@ -25,7 +25,6 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// An empty view.
     pub fn new() -> Self {
         Self::default()
     }
@@ -45,19 +44,16 @@ impl Fake {
         self.with(path, Node::File(text.into().into_bytes()))
     }
 
-    /// A file with these bytes.
     #[must_use]
     pub fn bytes(self, path: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) -> Self {
         self.with(path, Node::File(bytes.into()))
     }
 
-    /// An empty directory.
     #[must_use]
     pub fn dir(self, path: impl AsRef<Path>) -> Self {
         self.with(path, Node::Dir)
     }
 
-    /// A symbolic link.
     #[must_use]
     pub fn symlink(self, path: impl AsRef<Path>, to: impl Into<PathBuf>) -> Self {
         self.with(path, Node::Link(to.into()))
@@ -69,7 +65,6 @@ impl Fake {
         self.with(path, Node::Error(kind))
     }
 
-    /// A file this user may not read.
     #[must_use]
     pub fn denied(self, path: impl AsRef<Path>) -> Self {
         self.error(path, ErrorKind::PermissionDenied)

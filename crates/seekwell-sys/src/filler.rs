@@ -27,7 +27,6 @@ pub const MAX_PATH: usize = 1024;
 /// The most parts of a path. Real ones in sysfs have below 40.
 pub const MAX_DEPTH: usize = 64;
 
-/// Why a snapshot could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     #[error("{} could not be read: {source}", path.display())]

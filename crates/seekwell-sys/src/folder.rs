@@ -36,7 +36,6 @@ pub(crate) fn is_one(folder: &Path) -> bool {
     ["sys", "sos_commands"].iter().any(|name| folder.join(name).is_dir())
 }
 
-/// Reads a report's folder.
 pub(crate) fn read(folder: &Path) -> Result<Tree, SnapshotError> {
     let mut copy = Copy { tree: Tree::default(), held: 0 };
     for name in COPIED {

@@ -13,7 +13,6 @@ pub struct Live {
 }
 
 impl Live {
-    /// The running system.
     pub fn system() -> Self {
         Self { root: PathBuf::from("/") }
     }

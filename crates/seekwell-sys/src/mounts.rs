@@ -39,7 +39,6 @@ impl FromStr for DevId {
     }
 }
 
-/// One line of mountinfo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
     /// `st_dev` of files on it. Anonymous (major 0) for overlay, tmpfs, btrfs, network.

@@ -1,6 +1,5 @@
 //! SipHash-2-4 (Aumasson and Bernstein, 2012): a short hash under a key.
 
-/// The hash of `data` under `key`.
 pub(crate) fn hash(key: [u8; 16], data: &[u8]) -> u64 {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b));
     let (k0, k1) = (word(&key[..8]), word(&key[8..]));

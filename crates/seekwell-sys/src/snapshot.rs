@@ -154,7 +154,6 @@ impl Snapshot {
         self.tree.len()
     }
 
-    /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -46,7 +46,6 @@ impl DiskCounters {
         })
     }
 
-    /// What was counted since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             read_bytes: self.read_bytes.wrapping_sub(earlier.read_bytes),

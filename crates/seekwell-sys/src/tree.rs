@@ -9,11 +9,9 @@ use std::path::{Component, Path, PathBuf};
 /// The kernel follows at most this many links in one path (path_resolution(7)).
 const MAX_LINKS: usize = 40;
 
-/// What is at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
     Dir,
-    /// A file with its content.
     File(Vec<u8>),
     /// A symbolic link with its target as written.
     Link(PathBuf),

@@ -21,13 +21,11 @@ impl Nanos {
     /// Later than any time that occurs.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Whole milliseconds.
     #[inline]
     pub const fn from_millis(ms: u64) -> Self {
         Self(ms * 1_000_000)
     }
 
-    /// Whole microseconds.
     #[inline]
     pub const fn from_micros(us: u64) -> Self {
         Self(us * 1_000)
@@ -38,7 +36,6 @@ impl Nanos {
         Self((s * 1e9).round() as u64)
     }
 
-    /// The span in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -346,7 +343,6 @@ pub fn byte_prefix(unit: &str) -> Option<(u32, bool)> {
     }
 }
 
-/// Nanoseconds in a unit of time.
 pub fn time_unit(unit: &str) -> Option<u64> {
     const SECOND: u64 = 1_000_000_000;
     Some(match unit.to_ascii_lowercase().as_str() {

@@ -28,7 +28,6 @@ impl ViewError {
         }
     }
 
-    /// The path that could not be read.
     pub fn path(&self) -> &Path {
         match self {
             Self::Absent { path }
@@ -65,7 +64,6 @@ pub trait View: Send + Sync {
     /// As for [`View::read`].
     fn canonical(&self, path: &Path) -> Result<PathBuf, ViewError>;
 
-    /// Whether anything is at this path.
     fn exists(&self, path: &Path) -> bool;
 
     /// The content as text with white space at the ends removed.

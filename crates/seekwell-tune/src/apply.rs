@@ -23,7 +23,6 @@ const STACK: usize = 128 << 10;
 /// put back before it.
 const PASSES: usize = 3;
 
-/// How long a write may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Of an ordinary attribute, in milliseconds.
@@ -65,21 +64,16 @@ pub struct Original {
     pub key: String,
     pub path: PathBuf,
     pub value: String,
-    /// Its place in the order of writes.
     pub stage: Stage,
-    /// Whether a write waits for requests in flight.
     pub freezes: bool,
 }
 
-/// A value to set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub key: String,
     pub path: PathBuf,
     pub value: String,
-    /// Its place in the order of writes.
     pub stage: Stage,
-    /// Whether a write waits for requests in flight.
     pub freezes: bool,
     /// Whether to prove first that the present value can be written back.
     pub prove: bool,
@@ -103,7 +97,6 @@ pub struct Left {
     pub error: WriteError,
 }
 
-/// The result of a rollback.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreOutcome {
     /// Keys that were written and read back as before.
@@ -120,7 +113,6 @@ impl RestoreOutcome {
         self.left.is_empty()
     }
 
-    /// The keys that are not as they were.
     pub fn left_keys(&self) -> Vec<String> {
         self.left.iter().map(|l| l.key.clone()).collect()
     }

@@ -26,12 +26,10 @@ pub struct Load {
     pub outstanding: u64,
 }
 
-/// A value to measure against the present one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     pub key: String,
     pub value: String,
-    /// The value now.
     pub was: String,
 }
 

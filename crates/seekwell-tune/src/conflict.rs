@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 pub struct Other {
     /// Who: `udev`, `tuned`, `TLP`, `power-profiles-daemon`, `hdparm.conf`, `irqbalance`, `sysctl`.
     pub who: String,
-    /// The file that says so.
     pub from: String,
     /// The line, or what it means.
     pub says: String,

@@ -36,9 +36,7 @@ pub struct Identity {
     /// The kernel's number of this attachment; absent before Linux 5.15.
     pub diskseq: Option<u64>,
     pub serial: Option<String>,
-    /// World-wide name.
     pub wwn: Option<String>,
-    /// The file behind a loop device.
     pub backing: Option<String>,
 }
 
@@ -85,12 +83,10 @@ impl Identity {
 pub struct Machine {
     /// `/etc/machine-id`; empty if absent.
     pub machine_id: String,
-    /// The kernel's identifier of this boot.
     pub boot_id: String,
 }
 
 impl Machine {
-    /// Reads both.
     pub fn read(view: &dyn View) -> Self {
         let text = |path: &str| view.text(Path::new(path)).unwrap_or_default();
         Self {
@@ -195,7 +191,6 @@ impl Disk {
         })
     }
 
-    /// The node of the disk, `/dev/sda`.
     pub fn node(&self) -> PathBuf {
         Path::new("/dev").join(self.identity.name.replace('!', "/"))
     }

@@ -36,10 +36,8 @@ use std::path::{Path, PathBuf};
 /// The run folder is root's alone, unless somebody made it before.
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
-/// The version of this format.
 pub const VERSION: u32 = 1;
 
-/// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     #[error("the journal {} cannot be used: {source}{}", path.display(), sudo_if_denied(source))]
@@ -84,10 +82,8 @@ pub enum Damage {
     FirstLine,
 }
 
-/// Everything needed to roll back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
-    /// [`VERSION`].
     pub version: u32,
     pub machine: Machine,
     pub disk: Identity,
@@ -114,11 +110,9 @@ pub struct Begin {
     pub watch_ms: u64,
 }
 
-/// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum JournalEntry {
-    /// The first line.
     Begin(Box<Begin>),
     Write {
         key: String,
@@ -133,10 +127,8 @@ pub enum JournalEntry {
     Kept,
     /// About to write this rule.
     Persisting {
-        /// The rule's file.
         rule: PathBuf,
     },
-    /// About to put everything back.
     Rollback {
         reason: Reason,
     },
@@ -150,18 +142,14 @@ pub enum JournalEntry {
     },
 }
 
-/// The phase of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// Being applied.
     Applying,
     /// Applied; to be kept or put back.
     Trying,
     Kept,
-    /// Being put back.
     RollingBack,
-    /// Put back.
     Ended,
 }
 
@@ -202,12 +190,9 @@ impl Begin {
     }
 }
 
-/// What a journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalState {
-    /// Its first line.
     pub begin: Begin,
-    /// The lines after it.
     pub entries: Vec<JournalEntry>,
     /// Its last line was cut short.
     pub cut_short: bool,
@@ -269,7 +254,6 @@ impl JournalState {
         })
     }
 
-    /// Why it was rolled back.
     pub fn reason(&self) -> Option<&Reason> {
         self.entries.iter().rev().find_map(|e| match e {
             JournalEntry::Rollback { reason } => Some(reason),
@@ -277,7 +261,6 @@ impl JournalState {
         })
     }
 
-    /// The rule that was written for it.
     pub fn rule(&self) -> Option<&Path> {
         self.entries.iter().rev().find_map(|e| match e {
             JournalEntry::Persisting { rule } => Some(rule.as_path()),
@@ -389,7 +372,6 @@ impl TrialFiles {
         self.dir.join(format!("{}.journal", self.stem))
     }
 
-    /// The guard's socket.
     pub fn socket(&self) -> PathBuf {
         self.dir.join(format!("{}.sock", self.stem))
     }
@@ -448,7 +430,6 @@ impl TrialFiles {
         }
     }
 
-    /// Whether this is the disk's lock file.
     pub fn is_lock(&self, file: impl std::os::fd::AsFd) -> bool {
         let path = self.dir.join(format!("{}.lock", self.stem));
         match (rustix::fs::fstat(file), rustix::fs::stat(&path)) {
@@ -487,7 +468,6 @@ pub fn read(path: &Path) -> Result<Option<JournalState>, JournalError> {
     }
 }
 
-/// A journal that is being written.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,

@@ -36,54 +36,33 @@ const STALE: Duration = Duration::from_secs(600);
 pub enum PersistError {
     /// Nothing about the disk stays the same over a reboot.
     #[error("{disk} has neither serial number nor WWN, so no rule could know it again")]
-    NoIdentity {
-        /// The disk.
-        disk: String,
-    },
+    NoIdentity { disk: String },
     /// A setting that is not for rules.
     #[error("{key} cannot be made to survive a reboot by a rule: {why}")]
-    NotForRules {
-        /// Its key.
-        key: String,
-        /// Why.
-        why: &'static str,
-    },
-    /// A value that cannot stand in a rule.
+    NotForRules { key: String, why: &'static str },
     #[error("{what} {value:?} cannot stand in a udev rule")]
     Quoting {
         /// What it is.
         what: &'static str,
-        /// The value.
         value: String,
     },
     /// A file of this name is not this program's.
     #[error("{} was not written by seekwell, and is left alone", path.display())]
-    NotOurs {
-        /// The file.
-        path: PathBuf,
-    },
+    NotOurs { path: PathBuf },
     /// udev does not accept the rule.
     #[error("udevadm verify does not accept the rule: {said}")]
     Unsound {
         /// What it said.
         said: String,
     },
-    /// The file cannot be written.
     #[error("{} cannot be written: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// A rule that could be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Its file.
     pub path: PathBuf,
-    /// Its text.
     pub text: String,
     /// Rules and daemons that set the same.
     pub conflicts: Vec<Other>,
@@ -95,10 +74,7 @@ pub enum Verified {
     /// It was, and accepts it.
     Yes,
     /// It could not be.
-    No {
-        /// Why.
-        why: String,
-    },
+    No { why: String },
 }
 
 /// The match that finds the disk again, and a short name for it.

@@ -25,22 +25,17 @@ pub struct Plan {
     pub advice: Vec<Advice>,
 }
 
-/// A change that may be worth a try.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     pub key: String,
-    /// The value now.
     pub current: String,
-    /// The value to try.
     pub proposed: String,
     pub why: String,
-    /// What can go wrong.
     pub risk: Risk,
     /// Who else sets it.
     pub others: Vec<Other>,
 }
 
-/// One setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     pub key: String,
@@ -51,9 +46,7 @@ pub struct Item {
     pub what: String,
     /// What can go wrong when its present value is written again.
     pub risk: Risk,
-    /// How far it reaches.
     pub scope: Scope,
-    /// Whether a write waits for requests in flight.
     pub freezes: bool,
     pub put_back: String,
     pub path: String,
@@ -72,7 +65,6 @@ pub struct Advice {
 }
 
 impl Plan {
-    /// The schema's name.
     pub const SCHEMA: &str = "seekwell/tune-plan/1";
 }
 

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why a trial was rolled back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Reason {
@@ -53,7 +52,6 @@ pub enum Trouble {
         /// For how long, in milliseconds.
         for_ms: u64,
     },
-    /// A read of the guard's own took too long.
     #[error("a read of one block has not returned for {after_ms} ms")]
     Slow {
         /// How long it was waited for, in milliseconds.

@@ -20,7 +20,6 @@ pub fn default_run_dir(set: Option<&OsStr>) -> PathBuf {
     set.filter(|s| !s.is_empty()).map_or_else(|| PathBuf::from(RUN_DIR), PathBuf::from)
 }
 
-/// What to try.
 #[derive(Debug, Clone)]
 pub struct TrialRequest {
     /// `KEY=VALUE` or classic switches, as typed.
@@ -44,7 +43,6 @@ pub struct Begun {
     pub schema: String,
     pub disk: Identity,
     pub changed: Vec<Difference>,
-    /// What changed beside it.
     pub side_effects: Vec<Difference>,
     /// Time after which everything is put back, in milliseconds.
     pub for_ms: u64,
@@ -81,7 +79,6 @@ pub struct Undone {
     pub notes: Vec<String>,
 }
 
-/// One trial as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialStatus {
     pub disk: Identity,
@@ -93,9 +90,7 @@ pub struct TrialStatus {
     pub remaining_ms: Option<u64>,
     /// What is not as it was before the trial, now.
     pub changed: Vec<Difference>,
-    /// Why it was put back.
     pub ended_because: Option<String>,
-    /// What could not be put back.
     pub left: Vec<String>,
     /// The rule that sets it after a reboot.
     pub rule: Option<PathBuf>,
@@ -152,7 +147,6 @@ pub fn unfinished(run_dir: &Path) -> Result<Option<Unfinished>, TuneError> {
 
 /// Tries, keeps and undoes settings on one system.
 pub struct Tuner<'a> {
-    /// The kernel's files.
     pub view: &'a dyn View,
     pub run_dir: PathBuf,
     pub rules_dir: PathBuf,

@@ -17,7 +17,6 @@ use std::sync::Arc;
 /// The longest an attribute is: a page.
 const PAGE: usize = 4096;
 
-/// Reads and writes attributes by absolute path.
 pub trait Writer: Send + Sync {
     /// The attribute's text, white space at the ends removed.
     ///

@@ -20,13 +20,11 @@ const WIDEST: usize = 120;
 /// The kernel answers from memory; what takes longer than this waits for hardware that hangs.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// The surroundings of one command.
 pub struct Context {
     /// Print documents and nothing else.
     pub json: bool,
     /// How tables are drawn.
     pub style: Style,
-    /// Columns of the terminal.
     pub width: usize,
     /// Draw progress on standard error.
     pub progress: bool,
@@ -99,7 +97,6 @@ impl Context {
         self.print(&text)
     }
 
-    /// Says something beside the result.
     pub fn note(&self, text: &str) {
         note(text);
     }
@@ -109,7 +106,6 @@ impl Context {
         seekwell_run::sweep(dir, |text| self.note(text));
     }
 
-    /// Says why a command failed.
     pub fn complain(&self, error: &CommandError) {
         self.note(&format!("{error}{}", file_size_hint()));
     }

@@ -6,7 +6,6 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The exit statuses of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,
@@ -27,7 +26,6 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number.
     pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -122,7 +120,6 @@ impl<E: Classified + Send + Sync + 'static> From<E> for CommandError {
 }
 
 impl CommandError {
-    /// The status this ends with.
     pub fn exit(&self) -> Exit {
         match self {
             Self::Failed(error) => error.class().into(),

@@ -129,7 +129,6 @@ impl Line {
         }
     }
 
-    /// Takes the line away.
     pub fn clear(&self) {
         if let Some(live) = &self.live {
             live.clear();

@@ -38,8 +38,7 @@ fn a_sweep_measures_every_combination_and_draws_rate_and_p99() {
         "--size=10G",
         "--repeats=2",
     ];
-    let ran = run(home.path(), &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = run(home.path(), &args).ends(0);
     assert!(ran.err.contains("a sweep of 12 points × 2 repeats: about 8 min"), "{}", ran.err);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
     assert!(ran.out.contains("requests/s over iodepth"), "{}", ran.out);
@@ -68,8 +67,8 @@ fn tags_and_engines_are_swept_and_each_phase_is_issued_by_its_own() {
     let home = home();
     let on = ["bench", "--on=sata-7200.toml", "--iodepth=32", "--size=10G", "--runtime=20s"];
     let sweep = |word: &str, on: &[&str]| {
-        let ran = run(home.path(), &[on, &[word, "--repeats=2", "--json", "--no-keep"]].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran =
+            run(home.path(), &[on, &[word, "--repeats=2", "--json", "--no-keep"]].concat()).ends(0);
         ran.json()
     };
     let rates = |document: &Value| -> Vec<f64> {
@@ -117,8 +116,8 @@ fn a_sweep_that_makes_no_sense_is_refused_before_anything_is_written() {
     refused(&["--sweep=tags=1,0"], "none, N, shared:N");
     refused(&["--sweep=tags=8,shared:8"], "are the same");
     refused(&["--sweep=bs=4k,8k", "--steady"], "cannot be used with");
-    let ran = run(home.path(), &["bench", "--on=sata-7200.toml", "--sweep=engine=auto,threads"]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    let ran =
+        run(home.path(), &["bench", "--on=sata-7200.toml", "--sweep=engine=auto,threads"]).ends(2);
     assert!(ran.err.contains("engine cannot be swept on a modelled machine"), "{}", ran.err);
     assert!(common::names(dir.path()).is_empty());
     assert!(!home.path().join("runs").exists(), "no run was begun");
@@ -130,8 +129,8 @@ fn the_limit_of_a_rotating_disk_is_found_confirmed_and_told() {
     let ran = run(
         home.path(),
         &["bench", "--on=sata-7200.toml", "--limit=p99=60ms", "--iodepth=32", "--json"],
-    );
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    )
+    .ends(0);
     let study = &ran.json()["study"];
     let outcome = &study["outcome"];
     assert_eq!(outcome["kind"], "found", "{study}");
@@ -160,8 +159,7 @@ fn a_bound_nobody_keeps_and_one_everybody_keeps_are_results() {
     let end = |bound: &str| {
         let bound = format!("--limit={bound}");
         let args = ["bench", "--on=sata-7200.toml", &bound, "--iodepth=4", "--json"];
-        let ran = run(home.path(), &args);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran = run(home.path(), &args).ends(0);
         ran.json()["study"]["outcome"]["kind"].as_str().expect("an end").to_owned()
     };
     assert_eq!(end("mean=100us"), "not-even-lowest");
@@ -199,8 +197,7 @@ fn announced_times_are_those_of_the_runs_that_follow() {
     let Some(place) = Place::with_room(64 << 20) else { return };
     let on = format!("--on={}", place.path().display());
     let bench = |more: &[&str]| {
-        let ran = run(home.path(), &[&["bench", "--json", "--no-keep"], more].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran = run(home.path(), &[&["bench", "--json", "--no-keep"], more].concat()).ends(0);
         let phases = list(&ran.json()["phases"]).to_vec();
         (ran, phases)
     };
@@ -226,8 +223,7 @@ fn announced_times_are_those_of_the_runs_that_follow() {
 #[test]
 fn a_quantile_that_needs_more_requests_than_a_minute_gives_is_refused_with_the_reason() {
     let home = home();
-    let ran = run(home.path(), &["bench", "--on=sata-7200.toml", "--limit=p99.9=60ms"]);
-    assert_eq!(ran.status, 4, "{}", ran.err);
+    let ran = run(home.path(), &["bench", "--on=sata-7200.toml", "--limit=p99.9=60ms"]).ends(4);
     assert!(ran.err.contains("p99.9 needs 10000 requests, and at "), "{}", ran.err);
 }
 
@@ -247,9 +243,7 @@ fn steady_state_on_a_file_is_reached_or_is_a_finding() {
         "--precondition",
         "--json",
     ];
-    let ran = run(home.path(), &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = run(home.path(), &args).ends(0).json();
     let written = number(&document["preconditioning"]["sequential_bytes"]);
     assert_eq!(written, f64::from(128 << 20), "the region, twice");
     assert_eq!(document["preconditioning"]["random_bytes"], written);
@@ -295,8 +289,7 @@ fn nothing_is_preconditioned_that_may_not_be_written() {
     let file = dir.path().join("mine");
     std::fs::write(&file, vec![7; 1 << 20]).unwrap();
     let on = format!("--on={}", file.display());
-    let ran = run(home.path(), &["bench", &on, "--precondition", "--runtime=600ms"]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    run(home.path(), &["bench", &on, "--precondition", "--runtime=600ms"]).ends(3);
     assert!(std::fs::read(&file).unwrap().iter().all(|byte| *byte == 7));
 }
 
@@ -305,8 +298,8 @@ fn what_measuring_cost_stands_under_the_result() {
     let Some(dir) = Place::with_room(64 << 20) else { return };
     let home = home();
     let on = format!("--on={}", dir.path().display());
-    let ran = run(home.path(), &["bench", &on, "--size=64M", "--iodepth=8", "--runtime=600ms"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran =
+        run(home.path(), &["bench", &on, "--size=64M", "--iodepth=8", "--runtime=600ms"]).ends(0);
     for part in ["ns of CPU for a request", "the engine alone costs"] {
         assert!(ran.out.contains(part), "{}", ran.out);
     }

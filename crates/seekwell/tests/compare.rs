@@ -28,26 +28,12 @@ impl Home {
     /// Measures the null target for long enough to count and keeps it.
     fn bench(&self, label: &str, depth: &str) {
         let args = ["bench", "--on", "null", "--runtime=600ms", "--json", "--label", label];
-        let ran = self.run(&[&args[..], &["--iodepth", depth]].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        self.run(&[&args[..], &["--iodepth", depth]].concat()).ends(0);
     }
 
     /// Keeps copies of the newest run that was made, as made on `day` with these rates.
     fn copies(&self, label: &str, day: &str, rates: &[f64], change: impl Fn(usize, &mut Value)) {
-        let newest = self.run(&["runs", "show", "last", "--json"]).json();
-        for (i, rate) in rates.iter().enumerate() {
-            let mut copy = newest.clone();
-            let id = format!("{day}-{i:06}-bench-{i:04x}");
-            copy["id"] = json!(id);
-            copy["label"] = json!(label);
-            copy["started_at"] = json!(format!("2020-01-01T00:{i:02}:00Z"));
-            let spread = json!({"median": rate, "low": rate, "high": rate, "n": 1});
-            copy["phases"][0]["metrics"]["read.requests_per_s"] = spread;
-            change(i, &mut copy);
-            let dir = self.0.path().join("runs").join(&id);
-            std::fs::create_dir_all(&dir).unwrap();
-            std::fs::write(dir.join("run.json"), copy.to_string()).unwrap();
-        }
+        common::copies(self.0.path(), label, day, rates, change);
     }
 }
 
@@ -89,8 +75,7 @@ fn figures_that_hdparm_prints_in_mib_are_told_apart_from_mb() {
 fn of_the_two_published_lines_it_says_that_only_create_and_delete_differ() {
     let home = Home::new();
     let (piix, ahci) = (home.file("piix", PIIX), home.file("ahci", AHCI));
-    let ran = home.run(&["compare", &piix, &ahci]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = home.run(&["compare", &piix, &ahci]).ends(0);
     assert!(ran.out.contains("Only create and delete differ by more than runs usually do."));
     assert!(ran.out.starts_with("ahci against piix: bonnie++, one run each\n"), "{}", ran.out);
     assert!(ran.out.lines().all(|l| l.chars().count() <= 80), "{}", ran.out);
@@ -146,9 +131,7 @@ fn two_labels_of_one_workload_get_a_verdict_and_two_workloads_are_refused_unless
         home.bench("b", "8");
     }
     home.bench("c", "32");
-    let ran = home.run(&["compare", "a", "b", "--json"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = home.run(&["compare", "a", "b", "--json"]).ends(0).json();
     let against = &document["against"][0];
     assert_eq!(against["design"], "separate");
     assert_eq!(against["setup_known"], true);
@@ -202,8 +185,7 @@ fn a_clear_difference_between_kept_runs_holds_as_a_claim_with_its_margin() {
     assert_eq!(equivalent("slower"), 1);
     // A run's id and its bundle's folder name a side too.
     let bundle = home.0.path().join("runs/20200101-000000-bench-0000");
-    let ran = home.run(&["compare", "20200102-000000", bundle.to_str().unwrap()]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = home.run(&["compare", "20200102-000000", bundle.to_str().unwrap()]).ends(0);
     assert!(ran.out.contains("one run each"));
 }
 
@@ -221,8 +203,7 @@ fn runs_of_one_label_in_two_set_ups_failed_runs_and_runs_without_numbers_are_nam
             run["phases"][0]["repeats"][0]["invalid"] = json!("a cache answered");
         }
     });
-    let ran = home.run(&["compare", "seed", "mixed"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = home.run(&["compare", "seed", "mixed"]).ends(0);
     let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("NOT ONE SET-UP: the runs of mixed differ in kernel"), "{text}");
     assert!(text.contains("randread-4096-d8: a cache answered"), "{text}");
@@ -289,9 +270,7 @@ fn two_outputs_of_the_real_fio_are_compared_and_two_of_different_jobs_are_not() 
     };
     let (one, two) = (fio("one.json", "4k", "json"), fio("two.json", "4096", "json+"));
     let large = fio("large.json", "64k", "json");
-    let ran = home.run(&["compare", &one, &two, "--json"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = home.run(&["compare", &one, &two, "--json"]).ends(0).json();
     let text: Value = serde_json::from_slice(&std::fs::read(&one).unwrap()).unwrap();
     let iops = &text["jobs"][0]["read"]["iops"];
     assert_eq!(&metric(&document, "read.requests_per_s")["a"]["median"], iops);
@@ -336,14 +315,12 @@ fn the_systems_of_a_phoronix_file_are_compared_with_their_trials_as_runs() {
     assert!(ran.out.contains("AHCI is faster: 53.5 % lower"), "{}", ran.out);
     assert!(ran.out.contains("Kernel: 2.6.32 → 2.6.35"), "{}", ran.out);
     let again = home.0.path().join("again.xml").display().to_string();
-    let ran = home.run(&["compare", &file, "--phoronix", &again]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    home.run(&["compare", &file, "--phoronix", &again]).ends(0);
     assert_eq!(home.run(&["compare", &again]).out.matches("−53.5 %").count(), 1);
     let nowhere = ["compare", &file, "--phoronix", "/nonexistent/folder/x.xml"];
     assert_eq!(home.run(&nowhere).status, 3);
     let named = [format!("{file}#AHCI"), format!("{file}#IDE")];
-    let ran = home.run(&["compare", &named[0], &named[1], "--expect", "slower"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    home.run(&["compare", &named[0], &named[1], "--expect", "slower"]).ends(0);
     let ran = home.run(&["compare", &file, &file]);
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("IDE, AHCI"), "{}", ran.err);
@@ -375,8 +352,7 @@ fn input_that_means_harm_is_refused_in_one_sentence() {
         assert_eq!((ran.out.as_str(), ran.err.lines().count()), ("", 1), "{name}: {}", ran.err);
     }
     let escape = home.file("escape", PIIX.replace("kvm", "\u{1b}[31mkvm"));
-    let ran = home.run(&["compare", &good, &escape]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = home.run(&["compare", &good, &escape]).ends(0);
     assert!(!ran.out.contains('\u{1b}'), "{:?}", ran.out);
     assert_eq!(home.run(&["compare", &good]).status, 2, "one side is no comparison");
 }

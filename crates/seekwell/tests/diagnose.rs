@@ -69,8 +69,7 @@ fn the_two_controllers_of_the_piix_page_are_told_apart_from_their_text_alone() {
     ] {
         let file = home.path().join("lspci.txt");
         fs::write(&file, block).unwrap();
-        let json = run(home.path(), &["inspect", "--json", "--from", text(&file)]);
-        assert_eq!(json.status, 0, "{}", json.err);
+        let json = run(home.path(), &["inspect", "--json", "--from", text(&file)]).ends(0);
         let document = json.json();
         let device = &document["device"];
         let controller = &device["detail"]["pci"][0];
@@ -80,8 +79,7 @@ fn the_two_controllers_of_the_piix_page_are_told_apart_from_their_text_alone() {
         let words = device["attachment"][0]["detail"].as_str().unwrap();
         assert!(words.starts_with(mode), "{words}");
         assert_eq!(serious(&document), findings, "{driver}");
-        let shown = run(home.path(), &["inspect", "--from", text(&file)]);
-        assert_eq!(shown.status, 0, "{}", shown.err);
+        let shown = run(home.path(), &["inspect", "--from", text(&file)]).ends(0);
         for word in [mode, driver, "from text alone"] {
             assert!(shown.out.contains(word), "{word:?} is not in {}", shown.out);
         }
@@ -118,9 +116,7 @@ fn the_text_of_lspci_and_a_kernel_log_of_one_machine_are_both_used() {
     fs::copy(saved.join("dmesg.txt"), &log).unwrap();
     let named = ["inspect", "--json", "--from", text(&lspci), "--log", text(&log)];
     for words in [&named[..], &["inspect", "--json", "--from", text(&folder)]] {
-        let ran = run(home.path(), words);
-        assert_eq!(ran.status, 0, "{}", ran.err);
-        let document = ran.json();
+        let document = run(home.path(), words).ends(0).json();
         let all = document["inspections"].as_array().unwrap();
         let (last, controllers) = all.split_last().unwrap();
         assert!(controllers.iter().any(|c| c["device"]["driver"]["value"] == "ahci"), "{words:?}");
@@ -155,9 +151,8 @@ fn the_published_log_lines_of_the_sata_modes_lead_to_the_published_diagnosis() {
     let lines = published_log_lines(&results);
     assert_eq!(lines.len(), 3, "{lines:?}");
     let (before, after): (Vec<_>, Vec<_>) = lines.iter().partition(|l| l.contains("limiting"));
-    let before = of_log(home.path(), format!("{}\n", before[0]).as_bytes(), &["--json"]);
-    assert_eq!(before.status, 0, "{}", before.err);
-    let document = before.json();
+    let document =
+        of_log(home.path(), format!("{}\n", before[0]).as_bytes(), &["--json"]).ends(0).json();
     assert_eq!(serious(&document), ["error SW-LOG-002"]);
     let incident = &document["incidents"][0];
     assert_eq!(incident["subject"], "ata2.00");
@@ -168,9 +163,7 @@ fn the_published_log_lines_of_the_sata_modes_lead_to_the_published_diagnosis() {
     assert!(shown.out.contains("1.5 Gbps") && shown.out.contains("SW-LOG-002"), "{}", shown.out);
 
     let good: Vec<&str> = after.iter().map(|l| l.as_str()).collect();
-    let after = of_log(home.path(), good.join("\n").as_bytes(), &["--json"]);
-    assert_eq!(after.status, 0, "{}", after.err);
-    let document = after.json();
+    let document = of_log(home.path(), good.join("\n").as_bytes(), &["--json"]).ends(0).json();
     assert_eq!(
         (serious(&document), document["incidents"].as_array().map(Vec::len)),
         (vec![], Some(0))

@@ -85,7 +85,6 @@ fn all_examples() -> Vec<String> {
     all
 }
 
-/// The words of a call, as a shell splits them.
 fn words(call: &str) -> Vec<String> {
     let script = format!("seekwell() {{ printf '%s\\0' \"$@\"; }}; {call}");
     let output = Command::new("/bin/sh").args(["-c", &script]).output().expect("a shell");

@@ -44,13 +44,11 @@ fn short(home: &Path, args: &[&str]) -> Ran {
     ran
 }
 
-/// The experiments that are kept.
 fn ids(home: &Path) -> Vec<String> {
     let dir = home.join("experiments");
     names(&dir).into_iter().filter(|n| n.contains("-experiment-")).collect()
 }
 
-/// The one experiment that is kept.
 fn kept(home: &Path) -> PathBuf {
     let ids = ids(home);
     assert_eq!(ids.len(), 1, "{ids:?}");
@@ -91,8 +89,7 @@ fn more_outstanding_requests_are_found_to_be_faster_on_the_null_target() {
     assert_eq!(runs(&document), 16);
     assert_eq!(document, self::document(&kept(home.path())), "what is printed is what is kept");
     // Asked again, a complete experiment says the same and measures nothing.
-    let again = experiment(home.path(), &["resume", "last"]);
-    assert_eq!(again.status, 0, "{}", again.err);
+    let again = experiment(home.path(), &["resume", "last"]).ends(0);
     assert!(again.out.starts_with("B is faster by "), "{}", again.out);
     let widest = again.out.lines().map(|l| l.chars().count()).max().unwrap();
     assert!(widest <= 80, "{widest} columns");
@@ -103,8 +100,8 @@ fn a_model_is_announced_in_its_own_time_and_in_real_time() {
     // "About 3 min" were two seconds.
     let home = home();
     let arms = ["--on", "sata-7200.toml", "--a", "iodepth=1", "--b", "iodepth=2"];
-    let ran = experiment(home.path(), &[&arms[..], &["--pairs", "--blocks=8", "--json"]].concat());
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = experiment(home.path(), &[&arms[..], &["--pairs", "--blocks=8", "--json"]].concat())
+        .ends(0);
     let document = ran.json();
     let own = document["runs"].as_array().unwrap().iter().map(|run| &run["elapsed_ns"]);
     let own: f64 = own.map(|ns| ns.as_f64().unwrap() / 1e9).sum();
@@ -125,8 +122,7 @@ fn a_model_is_announced_in_its_own_time_and_in_real_time() {
 fn a_claim_that_does_not_hold_ends_with_1() {
     let home = home();
     let args = ["--on", "null", "--a", "iodepth=1", "--b", "iodepth=32", "--expect=slower"];
-    let ran = short(home.path(), &args);
-    assert_eq!(ran.status, 1, "{}", ran.err);
+    let ran = short(home.path(), &args).ends(1);
     assert_eq!(ran.json()["conclusion"]["claim_holds"], false);
 }
 
@@ -172,8 +168,7 @@ fn interrupted_and_resumed() -> i32 {
         .unwrap();
     wait_for("the third run", LONG, || runs_on_disk(home.path()) >= 3);
     signal(&child, "INT");
-    let ran = done(child.wait_with_output().unwrap());
-    assert_eq!(ran.status, 130, "{}", ran.err);
+    let ran = done(child.wait_with_output().unwrap()).ends(130);
     let before = document(&kept(home.path()));
     assert_eq!(before["status"], "interrupted");
     let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -191,7 +186,6 @@ fn interrupted_and_resumed() -> i32 {
     ran.status
 }
 
-/// The scheduler that is in use.
 fn scheduler(disk: &Loop) -> String {
     let name = disk.device.trim_start_matches("/dev/");
     let text = std::fs::read_to_string(format!("/sys/block/{name}/queue/scheduler")).unwrap();
@@ -260,16 +254,14 @@ fn a_command_that_fails_ends_it_as_invalid_with_what_it_said() {
     let trace = home.path().join("arms");
     let note = format!("echo $SEEKWELL_ARM >> {}", trace.display());
     let fail = format!("{note}; echo 'no such service' >&2; exit 3");
-    let ran = short(home.path(), &["--on", "null", "--a-cmd", &note, "--b-cmd", &fail]);
-    assert_eq!(ran.status, 4, "{}", ran.err);
-    let document = ran.json();
+    let document =
+        short(home.path(), &["--on", "null", "--a-cmd", &note, "--b-cmd", &fail]).ends(4).json();
     let said = document["conclusion"]["sentence"].as_str().unwrap();
     assert!(said.contains("ended with status 3: no such service"), "{said}");
     assert_eq!(document["conclusion"]["verdict"], Value::Null);
     let arms = std::fs::read_to_string(trace).unwrap();
     assert_eq!(arms.lines().filter(|arm| *arm == "b").count(), 1, "{arms}");
-    let again = experiment(home.path(), &["resume", "last"]);
-    assert_eq!(again.status, 2, "{}", again.err);
+    experiment(home.path(), &["resume", "last"]).ends(2);
 }
 
 #[test]
@@ -303,13 +295,11 @@ fn modes_wait_for_a_reboot_and_do_not_go_on_without_one() {
         "--settle=0",
         "--seed=5",
     ];
-    let ran = experiment(home.path(), &args);
-    assert_eq!(ran.status, 1, "{}", ran.err);
+    let ran = experiment(home.path(), &args).ends(1);
     let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("The next run needs IDE in the BIOS"), "{said}");
     assert_eq!(document(&kept(home.path()))["status"], "waiting");
-    let ran = experiment(home.path(), &["resume"]);
-    assert_eq!(ran.status, 4, "{}", ran.err);
+    let ran = experiment(home.path(), &["resume"]).ends(4);
     assert!(ran.err.contains("reboot into IDE in the BIOS first"), "{}", ran.err);
 }
 
@@ -341,8 +331,7 @@ fn a_setting_that_may_lose_data_needs_its_risk_named_as_in_tune() {
     let Some(disk) = loop_with_schedulers() else { return };
     let home = home();
     let args = ["--on", &disk.device, "--b", "write_cache=write through"];
-    let refused = short(home.path(), &args);
-    assert_eq!(refused.status, 3, "{}", refused.err);
+    let refused = short(home.path(), &args).ends(3);
     assert!(refused.err.contains("--allow-risk"), "{}", refused.err);
     let ran = short(home.path(), &[&args[..], &["--allow-risk=d"]].concat());
     assert!([0, 1].contains(&ran.status), "{}{}", ran.err, ran.out);
@@ -372,9 +361,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_kept() {
         assert_eq!(ran.status, 2, "{args:?}: {}", ran.err);
         assert!(ran.err.contains(says), "{args:?}: {}", ran.err);
     }
-    let ran = experiment(home.path(), &["resume", "nope"]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
-    let ran = experiment(home.path(), &[]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    experiment(home.path(), &["resume", "nope"]).ends(2);
+    experiment(home.path(), &[]).ends(2);
     assert!(!home.path().join("experiments").exists());
 }

@@ -156,16 +156,14 @@ fn writes_that_a_control_group_throttles_are_told_with_their_limit() {
     };
     let home = tempfile::tempdir().unwrap();
     let point = disk.point.to_str().unwrap();
-    let ran = group.run(home.path(), &["checkup", point, "--quick", "--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = group.run(home.path(), &["checkup", point, "--quick", "--no-keep"]).ends(0);
     assert!(ran.out.contains("SW-WRITE-001"), "{}", ran.out);
     assert!(ran.out.contains("most likely: a control group allows 100 writes"), "{}", ran.out);
     assert!(ran.out.contains("commits (write and flush)"), "{}", ran.out);
     drop(group);
     let group = Throttle::on(&disk.disk.device, 8).expect("as before");
     let mixed = ["--rw=randrw", "--iodepth=4", "--size=64m", "--runtime=6s", "--no-keep"];
-    let ran = group.run(home.path(), &[&["bench", "--on", point], &mixed[..]].concat());
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = group.run(home.path(), &[&["bench", "--on", point], &mixed[..]].concat()).ends(0);
     assert!(ran.out.contains("writes starve beside reads"), "{}", ran.out);
 }
 
@@ -191,14 +189,12 @@ fn a_file_system_without_a_place_to_measure_is_inspected_and_its_device_read() {
     let home = tempfile::tempdir().unwrap();
     let checkup = ["checkup", disk.point.to_str().unwrap(), "--quick", "--no-keep"];
     std::fs::write(disk.point.join("large"), vec![1; 215 << 20]).unwrap();
-    let full = run(home.path(), &checkup);
-    assert_eq!(full.status, 3, "{}", full.err);
+    let full = run(home.path(), &checkup).ends(3);
     assert!(full.out.contains("% full") && full.err.contains("too little room"), "{}", full.out);
     assert!(full.out.contains(&format!("read from {}", disk.disk.device)), "{}", full.out);
     let point = disk.point.to_str().unwrap();
     common::tool("mount", &["-o", "remount,ro", point]).expect("it can be remounted");
-    let read_only = run(home.path(), &[&checkup[..], &["--json"]].concat());
-    assert_eq!(read_only.status, 3, "{}", read_only.err);
+    let read_only = run(home.path(), &[&checkup[..], &["--json"]].concat()).ends(3);
     assert!(read_only.out.contains("is mounted read-only"), "{}", read_only.out);
     let document = read_only.json();
     let device = disk.disk.device.as_str();

@@ -35,15 +35,15 @@ impl Home {
         let place = Place::with_room(16 << 20)?;
         let on = place.path().to_str().unwrap();
         let fixed = ["bench", "--on", on, "--size=16M", "--rw=randrw", "--fsync=8", "--bs=4k"];
-        let ran = self.run(&[&fixed[..], &["--iodepth=4", "--runtime=700ms"], args].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran =
+            self.run(&[&fixed[..], &["--iodepth=4", "--runtime=700ms"], args].concat()).ends(0);
         Some(ran)
     }
 
     /// Measures the engine itself for long enough to count.
     fn null(&self, args: &[&str]) -> Ran {
-        let ran = self.run(&[&["bench", "--on", "null", "--runtime=600ms"][..], args].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran =
+            self.run(&[&["bench", "--on", "null", "--runtime=600ms"][..], args].concat()).ends(0);
         ran
     }
 }
@@ -257,21 +257,42 @@ fn promtool_accepts_the_metrics() {
     let home = Home::new();
     let label = r#"--label=a "quoted" \ name"#;
     let Some(ran) = home.mix(&["--format=prometheus", label]) else { return };
-    let text = ran.out;
-    assert!(text.contains(r#"label="a \"quoted\" \\ name""#), "{text}");
-    assert!(text.contains("seekwell_requests_per_second{"), "{text}");
+    let older = ran.out;
+    assert!(older.contains(r#"label="a \"quoted\" \\ name""#), "{older}");
+    assert!(older.contains("seekwell_requests_per_second{"), "{older}");
+    let file = home.path("seekwell.prom");
+    let named = home.named("seekwell.prom");
+    let newer = home.run(&["report", "last", "--format=openmetrics", "--textfile", &named]);
+    assert_eq!(newer.out, std::fs::read_to_string(&file).unwrap());
+    // It replaces its own file and no other.
+    let again = ["report", "last", "--textfile", &named];
+    assert_eq!(home.run(&again).status, 0);
+    std::fs::write(&file, "node_load1 3\n").unwrap();
+    let refused = home.run(&again);
+    assert_eq!(refused.status, 3, "{}", refused.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "node_load1 3\n");
+    let kept = home.run(&["runs", "show", "last", "--json"]).json();
+    let made = kept["phases"][0]["repeats"][0]["ops"]["read"]["requests"].as_u64().unwrap();
+    let count = |end: &str| {
+        let line = |line: &&str| line.contains("op=\"read\"") && line.contains(end);
+        let found =
+            newer.out.lines().filter(|l| l.starts_with("seekwell_latency_seconds_")).find(line);
+        found.unwrap().rsplit(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!((count("le=\"+Inf\""), count("_count")), (made, made));
     if tool("promtool", &["--version"]).is_none() {
         return skip("promtool is not installed");
     }
-    let file = home.path("seekwell.prom");
-    std::fs::write(&file, &text).unwrap();
-    let checked = std::process::Command::new("promtool")
-        .args(["check", "metrics"])
-        .stdin(std::fs::File::open(&file).unwrap())
-        .output()
-        .unwrap();
-    assert!(checked.status.success(), "{checked:?}");
-    assert!(checked.stdout.is_empty() && checked.stderr.is_empty(), "{checked:?}");
+    for text in [older, newer.out] {
+        std::fs::write(&file, &text).unwrap();
+        let checked = std::process::Command::new("promtool")
+            .args(["check", "metrics"])
+            .stdin(std::fs::File::open(&file).unwrap())
+            .output()
+            .unwrap();
+        assert!(checked.status.success(), "{checked:?}");
+        assert!(checked.stdout.is_empty() && checked.stderr.is_empty(), "{checked:?}");
+    }
 }
 
 #[test]
@@ -320,8 +341,7 @@ fn a_kept_run_is_written_later_as_it_was_at_first() {
 #[test]
 fn nothing_but_the_document_is_on_standard_output_even_of_an_invalid_run() {
     let home = Home::new();
-    let ran = home.run(&["bench", "--on", "null", "--runtime=100ms", "--format=fio-json"]);
-    assert_eq!(ran.status, 4, "{}", ran.err);
+    let ran = home.run(&["bench", "--on", "null", "--runtime=100ms", "--format=fio-json"]).ends(4);
     let json: Value = ran.json();
     assert!(json["jobs"][0]["desc"].as_str().unwrap().contains("invalid: too short"));
     assert!(!json["seekwell"]["invalid"].as_array().unwrap().is_empty());

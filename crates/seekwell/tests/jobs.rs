@@ -77,8 +77,7 @@ fn destroying(home: &Path, disk: &Loop, text: &str) -> Ran {
     fs::write(&file, text).unwrap();
     let serial = disk.backing.to_str().unwrap();
     let args = ["bench", file.to_str().unwrap(), "--destroy", serial, "--json", "--no-keep"];
-    let ran = common::run(home, &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = common::run(home, &args).ends(0);
     ran
 }
 

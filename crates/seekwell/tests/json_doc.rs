@@ -3,10 +3,10 @@
 mod common;
 
 use common::bonnie::{AHCI, PIIX};
-use common::{Loop, done, run, seekwell};
+use common::{Loop, copies, described, done, json_page, keys_beside, run, seekwell};
 use seekwell_stats::{Gate, Interval, Margin, Sample, Skew, Verdict};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
@@ -18,46 +18,18 @@ const ELSEWHERE: [&str; 5] = ["tool", "distribution", "verdict", "estimate", "ga
 
 type Keys = BTreeSet<String>;
 
-fn keys(value: &Value, out: &mut Keys) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                out.insert(key.clone());
-                let elsewhere = ELSEWHERE.contains(&key.as_str());
-                // `before` and `after` of a session are inspections, of a trend they are numbers.
-                let data = NAMED_BY_DATA.contains(&key.as_str()) && inner.is_object();
-                if !elsewhere && !data {
-                    keys(inner, out);
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| keys(item, out)),
-        _ => {}
-    }
-}
-
 fn keys_of(documents: &[Value]) -> Keys {
+    let left_out = |key: &str, inner: &Value| {
+        // `before` and `after` of a session are inspections, of a trend they are numbers.
+        ELSEWHERE.contains(&key) || NAMED_BY_DATA.contains(&key) && inner.is_object()
+    };
     let mut out = Keys::new();
-    documents.iter().for_each(|document| keys(document, &mut out));
+    documents.iter().for_each(|document| keys_beside(document, &left_out, &mut out));
     out
 }
 
-/// The keys described under each heading of the second part.
-fn described() -> BTreeMap<String, Keys> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let (_, part) = text.split_once("\n# Comparing, ").expect("the second part");
-    let sections = part.split("\n## ").skip(1).map(|section| {
-        let heading = section.lines().next().unwrap().trim_matches('`').to_owned();
-        let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-        (heading, rows.map(str::to_owned).collect())
-    });
-    sections.collect()
-}
-
 fn missing(heading: &str, written: &Keys) {
-    let described = &described()[heading];
-    let missing: Vec<_> = written.difference(described).collect();
+    let missing: Vec<_> = written.difference(&described(heading)).cloned().collect();
     assert!(missing.is_empty(), "not in docs/json.md under {heading}: {missing:?}");
 }
 
@@ -65,32 +37,13 @@ fn missing(heading: &str, written: &Keys) {
 fn same(heading: &str, documents: &[Value]) {
     let written = keys_of(documents);
     missing(heading, &written);
-    let stale: Vec<_> = described()[heading].difference(&written).cloned().collect();
+    let stale: Vec<_> = described(heading).difference(&written).cloned().collect();
     assert!(stale.is_empty(), "in docs/json.md under {heading}, but never written: {stale:?}");
-}
-
-/// Keeps copies of the newest run, with these rates.
-fn copies(home: &Path, label: &str, day: &str, rates: &[f64]) {
-    let newest = run(home, &["runs", "show", "last", "--json"]).json();
-    for (i, rate) in rates.iter().enumerate() {
-        let mut copy = newest.clone();
-        let id = format!("{day}-{i:06}-bench-{i:04x}");
-        copy["id"] = json!(id);
-        copy["label"] = json!(label);
-        copy["started_at"] = json!(format!("2020-01-01T00:{i:02}:00Z"));
-        copy["inspection"]["host"]["kernel"]["value"] = json!(format!("1.{}", i / 12));
-        let spread = json!({"median": rate, "low": rate, "high": rate, "n": 1});
-        copy["phases"][0]["metrics"]["read.requests_per_s"] = spread;
-        let dir = home.join("runs").join(&id);
-        std::fs::create_dir_all(&dir).unwrap();
-        std::fs::write(dir.join("run.json"), copy.to_string()).unwrap();
-    }
 }
 
 fn bench(home: &Path, label: &str, depth: &str) {
     let args = ["bench", "--on", "null", "--runtime=600ms", "--label", label, "--iodepth", depth];
-    let ran = run(home, &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    run(home, &args).ends(0);
 }
 
 #[test]
@@ -101,8 +54,11 @@ fn every_key_of_comparisons_and_of_the_history_of_a_metric_is_described() {
     bench(home, "flat", "1");
     let noise = |i: usize| [0.0, 3.0, -2.0, 1.0, -3.0, 2.0][i % 6];
     let fall: Vec<f64> = (0..24).map(|i| if i < 12 { 1000.0 } else { 800.0 } + noise(i)).collect();
-    copies(home, "fall", "20200101", &fall);
-    copies(home, "high", "20200102", &fall[..12]);
+    let kernel = |i: usize, run: &mut Value| {
+        run["inspection"]["host"]["kernel"]["value"] = json!(format!("1.{}", i / 12));
+    };
+    copies(home, "fall", "20200101", &fall, kernel);
+    copies(home, "high", "20200102", &fall[..12], kernel);
     let json = |args: &[&str]| run(home, &[args, &["--json"]].concat()).json();
     let xml = home.join("result.xml");
     let entry = |system: &str, value: &str| {
@@ -165,8 +121,7 @@ fn every_key_of_an_experiment_is_described() {
     let noise = std::fs::read_to_string(home.path().join("experiments/noise.json"));
     if let Ok(noise) = noise {
         // Described in prose, behind the table.
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-        let page = std::fs::read_to_string(page).unwrap();
+        let page = json_page();
         for key in keys_of(&[serde_json::from_str(&noise).unwrap()]) {
             assert!(page.contains(&format!("`{key}`")), "{key}");
         }
@@ -177,8 +132,8 @@ fn every_key_of_an_experiment_is_described() {
     parts.push(json!({"skew": null}));
     parts.push(document["conclusion"]["estimate"].clone());
     let written: Keys = keys_of(&parts);
-    let described = &described()["Verdicts and gates"];
-    assert_eq!(&written, described, "left what is written, right what is described");
+    let described = described("Verdicts and gates");
+    assert_eq!(written, described, "left what is written, right what is described");
 }
 
 fn verdicts() -> Vec<Value> {

@@ -48,8 +48,7 @@ fn without_memory_to_lock_auto_measures_with_threads_and_says_why() {
     assert_eq!(auto.json()["engine"]["name"], "threads");
     assert!(auto.json()["engine"]["notice"].as_str().unwrap().contains("ulimit -l 1024"));
     let insisting = [&bench[..], &["--engine=io_uring"]].concat();
-    let ran = under(&no_memory, home.path(), &insisting).unwrap();
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = under(&no_memory, home.path(), &insisting).unwrap().ends(3);
     assert!(ran.err.contains("`ulimit -l 1024`"), "{}", ran.err);
 }
 
@@ -146,8 +145,7 @@ fn runs_that_are_kept_at_the_same_time_are_all_listed() {
     for child in children {
         let mut child = child.unwrap();
         while child.try_wait().unwrap().is_none() {
-            let ran = common::run(home.path(), &["runs", "list"]);
-            assert_eq!(ran.status, 0, "{}", ran.err);
+            common::run(home.path(), &["runs", "list"]).ends(0);
         }
     }
     let listed = common::run(home.path(), &["runs", "list", "--json"]).json();

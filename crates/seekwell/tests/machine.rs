@@ -4,37 +4,13 @@
 
 mod common;
 
-use common::run;
-use std::collections::BTreeSet;
+use common::{described, keys, run};
 use std::fs;
 use std::path::Path;
 
-/// The keys that docs/json.md describes under a heading.
-fn described(heading: &str) -> BTreeSet<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-    let text = fs::read_to_string(path).expect("the page");
-    let (_, part) = text.split_once(&format!("\n## `{heading}`\n")).expect("the heading");
-    let section = part.split("\n## ").next().unwrap_or_default();
-    let keys = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    keys.map(str::to_owned).collect()
-}
-
-fn keys(value: &serde_json::Value, out: &mut BTreeSet<String>) {
-    match value {
-        serde_json::Value::Object(map) => map.iter().for_each(|(key, inner)| {
-            out.insert(key.clone());
-            keys(inner, out);
-        }),
-        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, out)),
-        _ => {}
-    }
-}
-
 fn is_described(document: &serde_json::Value) {
-    let mut written = BTreeSet::new();
-    keys(document, &mut written);
     let heading = document["schema"].as_str().expect("a schema");
-    assert_eq!(written, described(heading), "docs/json.md under {heading}");
+    assert_eq!(keys(document), described(heading), "docs/json.md under {heading}");
 }
 
 #[test]
@@ -50,8 +26,7 @@ fn every_machine_that_ships_is_listed_and_can_be_used() {
         .collect();
     let mut args = vec!["machine", "check", "--json"];
     args.extend(files.iter().map(String::as_str));
-    let checked = run(home.path(), &args);
-    assert_eq!(checked.status, 0, "{}", checked.err);
+    let checked = run(home.path(), &args).ends(0);
     is_described(&checked.json());
     let text = run(home.path(), &["machine", "list"]).out;
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
@@ -113,9 +88,7 @@ fn a_model_answers_what_if_and_says_that_it_is_one() {
             "--json",
         ];
         set.iter().for_each(|set| args.extend(["--set", set]));
-        let done = run(home.path(), &args);
-        assert_eq!(done.status, 0, "{}", done.err);
-        let document = done.json();
+        let document = run(home.path(), &args).ends(0).json();
         assert_eq!(document["modelled"], true);
         assert_eq!(document["medium"]["kind"], "machine");
         assert_eq!(document["engine"]["name"], "model");
@@ -158,8 +131,7 @@ fn a_tag_policy_keeps_two_jobs_from_starving_each_other() {
         fs::write(&file, text).expect("writes");
         let (file, set) = (file.to_str().expect("a path"), format!("host.tags={tags}"));
         let args = ["bench", file, "--on", "dragonfly-hdd-after.toml", "--set", &set];
-        let done = run(home.path(), &[&args[..], &["--no-keep", "--json"]].concat());
-        assert_eq!(done.status, 0, "{}", done.err);
+        let done = run(home.path(), &[&args[..], &["--no-keep", "--json"]].concat()).ends(0);
         let phases = done.json()["phases"].clone();
         let rate = |job: usize, metric: &str| {
             phases[job]["metrics"][metric]["median"].as_f64().expect("a rate")
@@ -187,8 +159,7 @@ fn a_swapcache_in_front_of_a_disk_gains_from_the_tags_of_both() {
     let reads = |machine: &str, set: &[&str]| {
         let args =
             ["bench", file.to_str().expect("a path"), "--on", machine, "--no-keep", "--json"];
-        let done = run(home.path(), &[&args[..], set].concat());
-        assert_eq!(done.status, 0, "{}", done.err);
+        let done = run(home.path(), &[&args[..], set].concat()).ends(0);
         let phase = done.json()["phases"][0].clone();
         phase["metrics"]["read.requests_per_s"]["median"].as_f64().expect("a rate")
     };
@@ -233,9 +204,10 @@ fn a_trace_plays_on_a_model_as_on_a_disk() {
         .collect();
     fs::write(&trace, lines).expect("writes");
     let trace = trace.to_str().expect("a path");
-    let done = run(home.path(), &["replay", trace, "--on", "sata-ssd.toml", "--no-keep", "--json"]);
-    assert_eq!(done.status, 0, "{}", done.err);
-    let document = done.json();
+    let document =
+        run(home.path(), &["replay", trace, "--on", "sata-ssd.toml", "--no-keep", "--json"])
+            .ends(0)
+            .json();
     let repeat = &document["phases"][0]["repeats"][0];
     assert_eq!(repeat["ops"]["read"]["requests"], 100);
     assert_eq!(repeat["fidelity"]["lateness_ns_max"].as_u64().unwrap_or(0) / 1_000_000, 0);
@@ -252,15 +224,13 @@ fn measured_drives_are_imported_and_as_accurate_as_promised() {
     let out = home.path().join("atlas.toml");
     let (out, parv) = (out.to_str().expect("a path"), folder.join("atlas10k.parv"));
     let args = ["machine", "import", parv.to_str().expect("a path"), "-o", out, "--json"];
-    let done = run(home.path(), &args);
-    assert_eq!(done.status, 0, "{}", done.err);
+    let done = run(home.path(), &args).ends(0);
     is_described(&done.json());
     assert_eq!(run(home.path(), &args).status, 3, "what is there is not replaced");
     let trace = folder.join("atlas10k.trace");
     let trace = trace.to_str().expect("a path");
-    let done = run(home.path(), &["machine", "validate", out, "--trace", trace, "--json"]);
-    assert_eq!(done.status, 0, "{}", done.err);
-    let document = done.json();
+    let document =
+        run(home.path(), &["machine", "validate", out, "--trace", trace, "--json"]).ends(0).json();
     is_described(&document);
     assert_eq!(document["requests"], 10_000);
     assert!(document["demerit_ms"].as_f64().expect("a number") < 0.268, "{document}");
@@ -278,9 +248,7 @@ fn a_system_of_disksim_runs_its_own_workload() {
     }
     let home = tempfile::tempdir().expect("a folder");
     let args = ["machine", "validate", parv.to_str().expect("a path")];
-    let done = run(home.path(), &[&args[..], &["--json"]].concat());
-    assert_eq!(done.status, 0, "{}", done.err);
-    let document = done.json();
+    let document = run(home.path(), &[&args[..], &["--json"]].concat()).ends(0).json();
     is_described(&document);
     assert_eq!((&document["seed"], &document["devices"][0]["device"]), (&42.into(), &"sd0".into()));
     let mean = document["requests"]["response_ns_mean"].as_f64().expect("a number");
@@ -299,9 +267,7 @@ fn one_document_is_reproduced_in_all_its_forms() {
     let home = tempfile::tempdir().expect("a folder");
     let page = home.path().join("r4.html");
     let args = ["reproduce", "R4", "--json", "-o", page.to_str().expect("a path")];
-    let done = run(home.path(), &args);
-    assert_eq!(done.status, 0, "{}", done.err);
-    let document = done.json();
+    let document = run(home.path(), &args).ends(0).json();
     is_described(&document);
     assert_eq!(document["summary"]["rows"], 6);
     assert!(fs::read_to_string(page).expect("the page").contains("-X66 -d1 -u1 -m16 -c3"));
@@ -338,8 +304,7 @@ fn an_experiment_decides_between_two_modelled_controllers() {
     assert!(document["conclusion"].to_string().contains("faster"), "{document}");
     let wrong =
         ["experiment", "--on", "sata-7200.toml", "--a", "drive.rpn=1", "--b", "drive.rpn=2"];
-    let done = run(home.path(), &wrong);
-    assert_eq!(done.status, 2, "{}", done.err);
+    let done = run(home.path(), &wrong).ends(2);
     assert!(done.err.contains("drive.rpn: no such key (did you mean `rpm`?)"), "{}", done.err);
 }
 
@@ -366,7 +331,6 @@ fn what_has_no_end_is_refused_before_memory_is_gone() {
     }
     let large = home.path().join("large.toml");
     fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
-    let ran = run(home.path(), &["machine", "show", large.to_str().unwrap()]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    let ran = run(home.path(), &["machine", "show", large.to_str().unwrap()]).ends(2);
     assert!(ran.err.contains("larger than 16384 KiB"), "{}", ran.err);
 }

@@ -10,8 +10,7 @@ use std::path::Path;
 
 /// A checkup of a modelled machine, kept.
 fn checkup(home: &Path, machine: &str, how: &[&str]) {
-    let ran = run(home, &[&["checkup", machine, "--json"], how].concat());
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    run(home, &[&["checkup", machine, "--json"], how].concat()).ends(0);
 }
 
 fn fit(home: &Path, more: &[&str]) -> (Ran, String) {
@@ -79,9 +78,9 @@ fn the_range_of_a_job_follows_from_what_it_does_and_not_from_its_words() {
     let width = |options: &str| {
         let job = home.path().join("job.fio");
         std::fs::write(&job, format!("[job]\nsize=1g\nruntime=2\n{options}\n")).expect("writes");
-        let ran = run(home.path(), &["bench", "--on", &file, job.to_str().unwrap(), "--json"]);
-        assert_eq!(ran.status, 0, "{}", ran.err);
-        let document = ran.json();
+        let document = run(home.path(), &["bench", "--on", &file, job.to_str().unwrap(), "--json"])
+            .ends(0)
+            .json();
         let of = |key: &str| reads(&document)[key].as_f64().expect("a number");
         of("high") / of("median")
     };
@@ -121,8 +120,7 @@ fn equal_runs_give_equal_files_and_no_file_is_replaced_unasked() {
     assert!(first.contains("part = \"hdd-common\"") && first.contains("from = \"fitted\""));
     fit(home.path(), &[]);
     assert_eq!(text(&file), first);
-    let again = run(home.path(), &["machine", "fit", "last", "-o", &file]);
-    assert_eq!(again.status, 3, "{}", again.err);
+    let again = run(home.path(), &["machine", "fit", "last", "-o", &file]).ends(3);
     assert!(again.err.contains("--force"), "{}", again.err);
 }
 

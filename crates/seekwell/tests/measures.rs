@@ -25,10 +25,10 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn the_null_target_gives_one_json_document_and_nothing_else() {
     let home = home();
-    let ran =
-        run(home.path(), &["bench", "--on", "null", "--iodepth=32", "--runtime=600ms", "--json"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document =
+        run(home.path(), &["bench", "--on", "null", "--iodepth=32", "--runtime=600ms", "--json"])
+            .ends(0)
+            .json();
     assert_eq!(document["schema"], "seekwell/run/1");
     assert_eq!(document["modelled"], false);
     assert_eq!(document["status"], "complete");
@@ -46,9 +46,7 @@ fn reads_of_a_temporary_file_reach_the_device_and_leave_nothing_behind() {
     let home = home();
     let path = dir.path().to_str().unwrap();
     let args = ["bench", "--on", path, "--size=64M", "--iodepth=8", "--runtime=1s", "--json"];
-    let ran = run(home.path(), &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = run(home.path(), &args).ends(0).json();
     let read = &document["phases"][0]["repeats"][0]["ops"]["read"];
     let (requests, bytes) = (number(&read["requests"]), number(&read["bytes"]));
     assert!(requests > 100.0 && bytes == requests * 4096.0);
@@ -69,9 +67,7 @@ fn the_size_counts_from_the_offset_as_in_fio() {
     let Some(dir) = Place::with_room(2 * ROOM) else { return };
     let (home, path) = (home(), dir.path().to_str().unwrap());
     let args = ["bench", "--on", path, "--offset=64M", "--size=64M", "--runtime=600ms", "--json"];
-    let ran = run(home.path(), &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = run(home.path(), &args).ends(0).json();
     let workload = &document["phases"][0]["workload"];
     assert_eq!(workload["offset_bytes"], 64 << 20);
     assert_eq!(workload["region_bytes"], 64 << 20);
@@ -89,8 +85,7 @@ fn a_kept_run_is_listed_shown_reported_and_removed() {
     assert!(run(home.path(), &["runs", "list"]).out.contains(&id));
     assert!(run(home.path(), &["runs", "show", "last"]).out.contains("random read 4 KiB"));
     let page = home.path().join("page.html");
-    let ran = run(home.path(), &["report", "last", "-o", page.to_str().unwrap()]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    run(home.path(), &["report", "last", "-o", page.to_str().unwrap()]).ends(0);
     assert!(std::fs::read_to_string(&page).unwrap().contains("<html"));
     assert!(run(home.path(), &["report", "last", "--markdown"]).out.contains("random read 4 KiB"));
     assert_eq!(run(home.path(), &["runs", "reindex"]).status, 0);
@@ -189,9 +184,9 @@ fn an_error_of_the_device_makes_the_measurement_invalid_and_is_named() {
     let Some(disk) = common::Loop::new(64 << 20) else { return };
     std::fs::File::options().write(true).open(&disk.backing).unwrap().set_len(1 << 20).unwrap();
     let home = home();
-    let ran = run(home.path(), &["bench", "--on", &disk.device, "--runtime=600ms", "--json"]);
-    assert_eq!(ran.status, 4, "{}", ran.err);
-    let document = ran.json();
+    let document = run(home.path(), &["bench", "--on", &disk.device, "--runtime=600ms", "--json"])
+        .ends(4)
+        .json();
     assert!(!document["invalid"].as_array().unwrap().is_empty());
     let failure = &document["phases"][0]["repeats"][0]["failure"];
     assert_eq!(failure["kind"]["errno"], 5, "{failure}");

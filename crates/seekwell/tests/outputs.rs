@@ -25,8 +25,7 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let ran = run(home.path(), &["checkup", "--quick", MODEL]);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        run(home.path(), &["checkup", "--quick", MODEL]).ends(0);
         fs::write(home.path().join("web.csv"), MSR.repeat(10)).unwrap();
         Self { home, out: tempfile::tempdir().unwrap() }
     }
@@ -159,8 +158,7 @@ fn files_for_fio_plot_are_written_all_or_none_and_the_result_is_shown_all_the_sa
     let log = desk.at("plot/read-iodepth-1-numjobs-1_bw.1.log");
     fs::remove_file(&json).unwrap();
     fs::write(&log, "theirs").unwrap();
-    let again = desk.run(&words, &desk.at("plot"));
-    assert_eq!(again.status, 3, "{}", again.err);
+    let again = desk.run(&words, &desk.at("plot")).ends(3);
     assert!(again.err.contains("_bw.1.log exists"), "{}", again.err);
     assert!(!again.out.is_empty() && !json.exists());
     assert_eq!(fs::read(&log).unwrap(), b"theirs");
@@ -225,8 +223,8 @@ fn what_a_killed_command_left_beside_its_output_is_removed_by_any_other_output()
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(hidden().len(), 1, "{words:?}");
-        let ran = desk.run(&["report", "last", "-o", "OUT", "--force"], &desk.at("page.html"));
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran =
+            desk.run(&["report", "last", "-o", "OUT", "--force"], &desk.at("page.html")).ends(0);
         assert!(ran.err.contains("left by a killed run"), "{}", ran.err);
         assert_eq!(hidden(), ["page.html"], "{words:?}");
         fs::remove_file(desk.at("page.html")).unwrap();
@@ -249,8 +247,8 @@ fn the_directory_of_a_killed_suite_is_removed_by_any_command_that_writes_there()
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(names(place.path()).len(), 1);
-    let ran = desk.run(&["trace", "convert", "TRACE", "OUT"], &place.path().join("t.parquet"));
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran =
+        desk.run(&["trace", "convert", "TRACE", "OUT"], &place.path().join("t.parquet")).ends(0);
     assert!(ran.err.contains("left by a killed run"), "{}", ran.err);
     assert_eq!(names(place.path()), ["t.parquet"]);
 }
@@ -277,8 +275,7 @@ fn a_mount_in_the_directory_of_a_dead_suite_survives_with_what_is_in_it() {
         command.arg(env!("CARGO_BIN_EXE_seekwell")).env("SEEKWELL_RUNS", desk.home.path());
         command.args(["trace", "convert", "--force"]);
         command.args([desk.home.path().join("web.csv"), desk.at("t.parquet")]);
-        let ran = common::done(command.output().unwrap());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran = common::done(command.output().unwrap()).ends(0);
         let said = format!("something is mounted on {}", over.display());
         assert!(ran.err.contains(&said), "{}", ran.err);
         assert_eq!(fs::read(treasure.join("gold")).unwrap(), b"theirs");

@@ -35,8 +35,7 @@ fn a_page_of_two_labels_holds_the_comparison_and_the_latencies_of_their_runs() {
     }
     let page = home.path().join("page.html");
     let args = ["compare", "before", "after", "-o", page.to_str().unwrap()];
-    let ran = run(home.path(), &args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = run(home.path(), &args).ends(0);
     assert!(ran.err.contains("page.html"), "{}", ran.err);
     let data = data(&page);
     assert_eq!(data["document"]["schema"], "seekwell/compare/1");

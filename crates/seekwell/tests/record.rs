@@ -70,7 +70,6 @@ impl Scene {
     }
 }
 
-/// A file of a device's queue.
 fn queue_of(device: &str, name: &str) -> PathBuf {
     PathBuf::from(format!("/sys/block/{}/queue/{name}", device.trim_start_matches("/dev/")))
 }
@@ -173,11 +172,9 @@ fn what_was_issued_is_in_the_trace_request_by_request() {
             (&json["requests"], &json["requests_at_device"]),
             (&asked.into(), &at_device.into())
         );
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-        let page = fs::read_to_string(page).unwrap();
-        let (_, page) = page.split_once("## `seekwell/record/1`").unwrap();
+        let described = common::described("seekwell/record/1");
         for key in json.as_object().unwrap().keys() {
-            assert!(page.contains(&format!("| `{key}` |")), "{key} is not in docs/json.md");
+            assert!(described.contains(key), "{key} is not in docs/json.md");
         }
         fs::remove_file(scene.trace()).unwrap();
     }
@@ -283,8 +280,7 @@ fn the_status_of_the_command_is_passed_on() {
     let Some(scene) = Scene::new() else { return };
     assert_eq!(scene.record(&[], &["sh", "-c", "exit 42"]).status, 42);
     fs::remove_file(scene.trace()).unwrap();
-    let absent = scene.record(&[], &["/no/such/program"]);
-    assert_eq!(absent.status, 127, "{}", absent.err);
+    let absent = scene.record(&[], &["/no/such/program"]).ends(127);
     assert!(absent.err.contains("/no/such/program"));
 }
 
@@ -292,8 +288,7 @@ fn the_status_of_the_command_is_passed_on() {
 fn requests_of_other_processes_are_left_out_when_one_is_named() {
     let Some(scene) = Scene::new() else { return };
     let other = format!("cat {} > /dev/null; {}", scene.disk.device, load(&scene.disk.device));
-    let ran = scene.record(&["--process", "dd"], &["sh", "-c", &other]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    scene.record(&["--process", "dd"], &["sh", "-c", &other]).ends(0);
     let (records, _, tables) = read(&scene.trace());
     let asked = records.iter().filter(|r| r.was_asked_for());
     assert_eq!(asked.count(), 50 + 70 + 3 + 1);
@@ -439,8 +434,8 @@ fn without_privileges_it_says_in_a_sentence_what_it_takes() {
 fn a_target_without_a_disk_is_refused_before_anything_is_made() {
     let home = tempfile::tempdir().unwrap();
     let trace = home.path().join("t.parquet");
-    let ran = run(home.path(), &["record", "/proc", "-o", trace.to_str().unwrap(), "--for", "1s"]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    let ran = run(home.path(), &["record", "/proc", "-o", trace.to_str().unwrap(), "--for", "1s"])
+        .ends(2);
     assert!(ran.err.contains("no block device"), "{}", ran.err);
     assert!(!trace.exists());
 }

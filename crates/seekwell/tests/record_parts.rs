@@ -242,7 +242,6 @@ fn threads_that_come_and_go_belong_to_the_process_that_was_named() {
     }
 }
 
-/// Reads one block past the page cache.
 fn read_block(device: &str, block: u64) {
     use std::os::unix::fs::{FileExt, OpenOptionsExt};
     let direct = rustix::fs::OFlags::DIRECT.bits().cast_signed();

@@ -33,8 +33,7 @@ fn write_to(home: &Path, device: &str, serial: &str) -> Ran {
 fn refused(disk: &Loop, device: &str, words: &[&str]) {
     let home = home();
     let before = fs::read(&disk.backing).unwrap();
-    let ran = write_to(home.path(), device, disk.backing.to_str().unwrap());
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = write_to(home.path(), device, disk.backing.to_str().unwrap()).ends(3);
     for word in words {
         assert!(ran.err.contains(word), "{word:?} is not in {:?}", ran.err);
     }
@@ -47,8 +46,7 @@ fn a_mistyped_device_is_an_error_and_never_becomes_a_file() {
     // fio --filename=/dev/loopzz creates a regular file in /dev and measures memory, with exit 0.
     for command in [&["checkup", "/dev/loopzz"][..], &["bench", "--on", "/dev/loopzz"]] {
         let home = home();
-        let ran = run(home.path(), command);
-        assert_eq!(ran.status, 2, "{}", ran.err);
+        let ran = run(home.path(), command).ends(2);
         assert!(ran.err.contains("/dev/loopzz"), "{}", ran.err);
         assert!(!Path::new("/dev/loopzz").exists());
     }
@@ -130,11 +128,9 @@ fn data_without_a_signature_is_written_only_after_it_was_accepted() {
         assert!(ran.err.contains("fingerprint") || ran.err.contains("other data"), "{}", ran.err);
         assert!(fs::read(&disk.backing).unwrap() == image, "the device was changed");
     }
-    let ran = accepting(&fingerprint);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    accepting(&fingerprint).ends(0);
     // What it wrote itself is in nobody's way, and the old data is gone.
-    let ran = write_to(home.path(), &disk.device, serial);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    write_to(home.path(), &disk.device, serial).ends(0);
 }
 
 #[test]
@@ -153,8 +149,7 @@ fn a_device_that_a_killed_run_wrote_to_is_written_again() {
     common::wait_for("a write", std::time::Duration::from_secs(30), written);
     child.kill().unwrap();
     child.wait().unwrap();
-    let ran = write_to(home.path(), &disk.device, serial);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    write_to(home.path(), &disk.device, serial).ends(0);
 }
 
 #[test]
@@ -169,8 +164,7 @@ fn a_device_that_another_process_has_open_for_writing_is_not_written() {
 fn a_wrong_serial_is_refused() {
     let Some(disk) = Loop::new(16 * MIB) else { return };
     let home = home();
-    let ran = write_to(home.path(), &disk.device, "WD-12345");
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = write_to(home.path(), &disk.device, "WD-12345").ends(3);
     assert!(ran.err.contains("WD-12345"), "{}", ran.err);
 }
 
@@ -178,9 +172,8 @@ fn a_wrong_serial_is_refused() {
 fn an_empty_loop_device_named_by_its_backing_file_is_written() {
     let Some(disk) = Loop::new(64 * MIB) else { return };
     let home = home();
-    let ran = write_to(home.path(), &disk.device, disk.backing.to_str().unwrap());
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document =
+        write_to(home.path(), &disk.device, disk.backing.to_str().unwrap()).ends(0).json();
     assert_eq!(document["medium"]["kind"], "destroyed");
     assert!(document["phases"][0]["repeats"][0]["ops"]["write"]["requests"].as_u64() > Some(0));
     assert!(fs::read(&disk.backing).unwrap().iter().any(|b| *b != 0), "nothing was written");
@@ -191,17 +184,14 @@ fn writing_to_a_raw_device_or_a_users_file_without_naming_it_is_refused_as_in_a_
     let home = home();
     let file = home.path().join("precious");
     fs::write(&file, vec![7; MIB as usize]).unwrap();
-    let ran = run(home.path(), &["bench", "--rw=write", "--on", file.to_str().unwrap()]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = run(home.path(), &["bench", "--rw=write", "--on", file.to_str().unwrap()]).ends(3);
     assert!(ran.err.contains("--destroy"), "{}", ran.err);
     assert_eq!(fs::read(&file).unwrap(), vec![7; MIB as usize]);
     let Some(disk) = Loop::new(MIB) else { return };
-    let ran = run(home.path(), &["bench", "--rw=randrw", "--on", &disk.device]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    run(home.path(), &["bench", "--rw=randrw", "--on", &disk.device]).ends(3);
     let job = home.path().join("job.fio");
     fs::write(&job, format!("[a]\nrw=randrw\nsize=1m\nfilename={}\n", disk.device)).unwrap();
-    let ran = run(home.path(), &["bench", job.to_str().unwrap()]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    run(home.path(), &["bench", job.to_str().unwrap()]).ends(3);
 }
 
 #[test]
@@ -209,9 +199,7 @@ fn checkup_only_reads_a_raw_device() {
     let Some(disk) = Loop::new(64 * MIB) else { return };
     let before = fs::read(&disk.backing).unwrap();
     let home = home();
-    let ran = run(home.path(), &["checkup", "--quick", &disk.device, "--json"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = run(home.path(), &["checkup", "--quick", &disk.device, "--json"]).ends(0).json();
     assert_eq!(document["medium"]["kind"], "read-only");
     let phases = document["phases"].as_array().unwrap();
     let skipped = |p: &serde_json::Value| p["skipped"].is_string();
@@ -225,13 +213,11 @@ fn checkup_only_reads_a_raw_device() {
 fn a_device_of_one_sector_and_one_of_none_give_a_sentence() {
     let home = home();
     if let Some(disk) = Loop::new(512) {
-        let ran = run(home.path(), &["checkup", "--quick", &disk.device]);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran = run(home.path(), &["checkup", "--quick", &disk.device]).ends(0);
         assert!(ran.out.contains("too small: 512 bytes in reach"), "{}", ran.out);
     }
     if let Some(disk) = Loop::new(0) {
-        let ran = run(home.path(), &["checkup", "--quick", &disk.device]);
-        assert_eq!(ran.status, 3, "{}", ran.err);
+        let ran = run(home.path(), &["checkup", "--quick", &disk.device]).ends(3);
         assert!(ran.err.contains("empty"), "{}", ran.err);
     }
 }
@@ -240,8 +226,7 @@ fn a_device_of_one_sector_and_one_of_none_give_a_sentence() {
 fn a_read_only_file_system_is_named() {
     let Some(mounted) = Mounted::ext4(64 * MIB, "ro") else { return };
     let home = home();
-    let ran = run(home.path(), &["checkup", "--quick", mounted.point.to_str().unwrap()]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = run(home.path(), &["checkup", "--quick", mounted.point.to_str().unwrap()]).ends(3);
     assert!(ran.err.contains("read-only"), "{}", ran.err);
 }
 
@@ -249,8 +234,7 @@ fn a_read_only_file_system_is_named() {
 fn a_file_system_with_too_little_room_is_refused_before_anything_is_written() {
     let Some(mounted) = Mounted::ext4(64 * MIB, "rw") else { return };
     let home = home();
-    let ran = run(home.path(), &["checkup", "--quick", mounted.point.to_str().unwrap()]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = run(home.path(), &["checkup", "--quick", mounted.point.to_str().unwrap()]).ends(3);
     assert!(ran.err.contains("GiB"), "what is needed is said: {}", ran.err);
     assert_eq!(common::names(&mounted.point), ["lost+found"]);
 }
@@ -268,8 +252,7 @@ fn a_directory_without_write_permission_is_refused() {
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
     command.args(["checkup", "--quick", "--no-keep"]).arg(home.path());
     let Ok(output) = command.output() else { return skip("setpriv is not installed") };
-    let ran = common::done(output);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = common::done(output).ends(3);
     assert!(ran.err.contains(home.path().to_str().unwrap()), "{}", ran.err);
 }
 
@@ -324,8 +307,7 @@ fn a_directory_whose_name_is_not_utf8_is_measured_and_named_without_loss() {
     let ran = |words: &[&str]| {
         common::done(common::seekwell(home.path()).args(words).arg(&dir).output().unwrap())
     };
-    let bench = ran(&["bench", "--size=64m", "--runtime=600ms", "--json", "--on"]);
-    assert_eq!(bench.status, 0, "{}", bench.err);
+    let bench = ran(&["bench", "--size=64m", "--runtime=600ms", "--json", "--on"]).ends(0);
     let document = bench.json();
     let shown = document["inspection"]["path"].as_str().unwrap();
     assert!(shown.ends_with("disk\\xff\\x5cx"), "{shown}");
@@ -334,8 +316,7 @@ fn a_directory_whose_name_is_not_utf8_is_measured_and_named_without_loss() {
     assert_eq!((inspect.status, &inspect.json()["path"]), (0, &shown.into()));
     let kept = run(home.path(), &["runs", "show", "last", "--json"]);
     assert_eq!(kept.json()["inspection"]["path"], shown);
-    let suite = ran(&["bench", "--suite=fsmark", "--quick", "--no-keep", "--on"]);
-    assert_eq!(suite.status, 0, "{}", suite.err);
+    ran(&["bench", "--suite=fsmark", "--quick", "--no-keep", "--on"]).ends(0);
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "nothing is left behind");
 }
 

@@ -80,8 +80,7 @@ fn since(device: &str, before: [u64; 4]) -> [u64; 4] {
 /// The first of several replays that another program did not disturb; each must succeed.
 fn undisturbed(is_on_time: impl Fn(&Value) -> bool, play: impl Fn() -> Ran) -> Value {
     let mut documents = (0..8).map(|_| {
-        let ran = play();
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran = play().ends(0);
         ran.json()
     });
     documents.find(is_on_time).expect("none of eight replays was on time")
@@ -115,15 +114,13 @@ fn a_trace_is_played_whole_on_a_temporary_file_and_kept_like_any_run() {
         metrics.contains_key("read.response_ns_p50") && metrics.contains_key("lateness_ns_p90")
     );
 
-    let again = replay(home.path(), &trace, &["--on", on, "--label", "theirs"]);
-    assert_eq!(again.status, 0, "{}", again.err);
+    let again = replay(home.path(), &trace, &["--on", on, "--label", "theirs"]).ends(0);
     assert!(again.out.contains("kept up"), "{}", again.out);
     assert!(again.out.contains("lateness p50"), "{}", again.out);
     let listed = run(home.path(), &["runs", "list"]);
     assert_eq!(listed.out.matches("-replay-").count(), 2, "{}", listed.out);
     let page = home.path().join("page.html");
-    let report = run(home.path(), &["report", "last", "-o", page.to_str().unwrap()]);
-    assert_eq!(report.status, 0, "{}", report.err);
+    run(home.path(), &["report", "last", "-o", page.to_str().unwrap()]).ends(0);
     assert!(fs::read_to_string(&page).unwrap().contains("<h2>Fidelity</h2>"));
     let markdown = run(home.path(), &["report", "last", "--markdown"]);
     assert!(markdown.out.contains("Fidelity of replay mixed.csv"), "{}", markdown.out);
@@ -140,8 +137,7 @@ fn writes_never_reach_a_device_that_was_not_given_to_be_destroyed() {
     let home = tempfile::tempdir().unwrap();
     let trace = mixed(home.path());
     let before = counted(&disk.device);
-    let ran = replay(home.path(), &trace, &["--on", &disk.device, "--json", "--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = replay(home.path(), &trace, &["--on", &disk.device, "--json", "--no-keep"]).ends(0);
     assert!(ran.err.contains("400 writes, 200 flushes and 200 discards"), "{}", ran.err);
     let [reads, writes, discards, _] = since(&disk.device, before);
     assert_eq!((writes, discards), (0, 0));
@@ -166,9 +162,7 @@ fn a_device_given_to_be_destroyed_gets_every_request_of_the_trace() {
     let serial = disk.backing.to_str().unwrap();
     let before = counted(&disk.device);
     let words = ["--on", &disk.device, "--destroy", serial, "--json", "--no-keep"];
-    let ran = replay(home.path(), &trace, &words);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = replay(home.path(), &trace, &words).ends(0).json();
     let counts = ["read", "write", "flush", "discard"].map(|op| requests(&document, 0, op));
     assert_eq!(counts, [200, 400, 200, 200]);
     let [reads, writes, discards, flushes] = since(&disk.device, before);
@@ -181,8 +175,7 @@ fn a_device_given_to_be_destroyed_gets_every_request_of_the_trace() {
     assert!(written[8192..8192 + 4096].iter().any(|byte| *byte != 0));
     assert!(written[4 * 8192..5 * 8192].iter().all(|byte| *byte == 0), "the discard's place");
 
-    let wrong = replay(home.path(), &trace, &["--on", &disk.device, "--destroy", "S0ME0NE"]);
-    assert_eq!(wrong.status, 3, "{}", wrong.err);
+    replay(home.path(), &trace, &["--on", &disk.device, "--destroy", "S0ME0NE"]).ends(3);
 }
 
 #[test]
@@ -198,10 +191,8 @@ fn several_recorded_devices_need_a_choice_and_play_at_once_on_targets_of_their_o
     for word in ["sda", "sdb", "--device", "--map"] {
         assert!(refused.err.contains(word), "{}", refused.err);
     }
-    let unknown = replay(home.path(), &trace, &["--on", "null", "--device", "sdc"]);
-    assert_eq!(unknown.status, 2, "{}", unknown.err);
-    let twice = replay(home.path(), &trace, &["--map", "sda=null", "--map", "sda=null"]);
-    assert_eq!(twice.status, 2, "{}", twice.err);
+    replay(home.path(), &trace, &["--on", "null", "--device", "sdc"]).ends(2);
+    replay(home.path(), &trace, &["--map", "sda=null", "--map", "sda=null"]).ends(2);
     let one = replay(home.path(), &trace, &["--on", "null", "--device", "sdb", "--json"]);
     assert_eq!((one.status, requests(&one.json(), 0, "read")), (0, 500));
 
@@ -225,16 +216,13 @@ fn a_trace_of_a_larger_disk_is_refused_with_both_sizes_unless_it_is_told_how_to_
     let each = (0..1500u64).map(|i| line(400 * i, "read", i * 8 * MIB, 4096, "sda", ""));
     let trace = trace(home.path(), "large.csv", each);
     let on = home.path().to_str().unwrap();
-    let refused = replay(home.path(), &trace, &["--on", on, "--size", "64M"]);
-    assert_eq!(refused.status, 2, "{}", refused.err);
+    let refused = replay(home.path(), &trace, &["--on", on, "--size", "64M"]).ends(2);
     for word in ["12574527488", "67108864", "--fit modulo", "--fit scale"] {
         assert!(refused.err.contains(word), "{}", refused.err);
     }
     for fit in ["modulo", "scale"] {
         let words = ["--on", on, "--size", "64M", "--fit", fit, "--json", "--no-keep"];
-        let ran = replay(home.path(), &trace, &words);
-        assert_eq!(ran.status, 0, "{}", ran.err);
-        let document = ran.json();
+        let document = replay(home.path(), &trace, &words).ends(0).json();
         assert_eq!(requests(&document, 0, "read"), 1500);
         assert!(fidelity(&document, 0)["altered"].as_u64().unwrap() > 1000);
     }
@@ -248,11 +236,9 @@ fn what_the_trace_does_not_tell_is_not_made_up() {
     text += "d close\n";
     let untimed = home.path().join("untimed.iolog");
     fs::write(&untimed, text).unwrap();
-    let refused = replay(home.path(), &untimed, &["--on", "null"]);
-    assert_eq!(refused.status, 2, "{}", refused.err);
+    let refused = replay(home.path(), &untimed, &["--on", "null"]).ends(2);
     assert!(refused.err.contains("--mode depth --depth N"), "{}", refused.err);
-    let refused = replay(home.path(), &untimed, &["--on", "null", "--mode", "depth"]);
-    assert_eq!(refused.status, 2, "{}", refused.err);
+    let refused = replay(home.path(), &untimed, &["--on", "null", "--mode", "depth"]).ends(2);
     assert!(refused.err.contains("when requests were done"), "{}", refused.err);
     let on = home.path().to_str().unwrap();
     let words = ["--on", on, "--mode", "depth", "--depth", "4", "--json", "--no-keep"];
@@ -263,8 +249,7 @@ fn what_the_trace_does_not_tell_is_not_made_up() {
 
     let timed = home.path().join("timed.iolog");
     fs::write(&timed, "fio version 3 iolog\n0 d add\n0 d open\n10 d read 0 4096\n").unwrap();
-    let refused = replay(home.path(), &timed, &["--on", "null", "--mode", "dependent"]);
-    assert_eq!(refused.status, 2, "{}", refused.err);
+    let refused = replay(home.path(), &timed, &["--on", "null", "--mode", "dependent"]).ends(2);
     assert!(refused.err.contains("had waited for"), "{}", refused.err);
 }
 
@@ -286,8 +271,7 @@ fn the_verdict_tells_a_full_device_from_a_late_program() {
     // Nobody can hand over in no time, and the null target is never full.
     let light = reads(home.path(), 1000, 600);
     let words = ["replay", light.to_str().unwrap(), "--on", "null", "--late", "0", "--json"];
-    let late = run(home.path(), &words);
-    assert_eq!(late.status, 4, "{}", late.err);
+    let late = run(home.path(), &words).ends(4);
     let document = late.json();
     assert_eq!(fidelity(&document, 0)["verdict"], "program-late");
     assert!(document["phases"][0]["metrics"].as_object().unwrap().is_empty());
@@ -314,8 +298,7 @@ fn tags_bound_what_is_outstanding_whatever_the_policy() {
         let name = format!("randrw-4096-d16-{policy}-4");
         assert_eq!(ran.json()["phases"][0]["name"], name.as_str());
     }
-    let alone = run(home.path(), &["bench", "--on", "null", "--tag-policy", "split"]);
-    assert_eq!(alone.status, 2, "{}", alone.err);
+    run(home.path(), &["bench", "--on", "null", "--tag-policy", "split"]).ends(2);
 }
 
 #[test]
@@ -327,8 +310,8 @@ fn a_trace_that_ends_within_a_mebibyte_gets_a_file_that_holds_all_of_it() {
     let at = |i| far - (i % 50 + 1) * 4096;
     let lines = (0..1000).map(|i| line(600 * i, "read", at(i), 4096, "sda", ""));
     let trace = trace(home.path(), "far.csv", lines);
-    let ran = replay(home.path(), &trace, &["--on", dir.path().to_str().unwrap(), "--json"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran =
+        replay(home.path(), &trace, &["--on", dir.path().to_str().unwrap(), "--json"]).ends(0);
     assert_eq!(requests(&ran.json(), 0, "read"), 1000);
     assert_eq!(ran.json()["medium"]["size_bytes"], 71 * MIB);
 }
@@ -340,9 +323,7 @@ fn speed_and_dependent_mode_shorten_a_replay() {
     let elapsed = |more: &[&str]| {
         let mut words = vec!["--on", "null", "--json", "--no-keep"];
         words.extend(more);
-        let ran = replay(home.path(), &trace, &words);
-        assert_eq!(ran.status, 0, "{}", ran.err);
-        let document = ran.json();
+        let document = replay(home.path(), &trace, &words).ends(0).json();
         assert_eq!(requests(&document, 0, "read"), 2000);
         document["phases"][0]["repeats"][0]["elapsed_ns"].as_u64().unwrap()
     };
@@ -455,9 +436,9 @@ fn independent_jobs_keep_their_rate_in_a_dependent_replay_on_a_parallel_device()
     lines.sort();
     let trace = trace(home.path(), "jobs.csv", lines.into_iter().map(|(_, line)| line));
     let machine = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/nvme-ssd.toml");
-    let ran = replay(home.path(), &trace, &["--on", machine, "--mode", "dependent", "--json"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = replay(home.path(), &trace, &["--on", machine, "--mode", "dependent", "--json"])
+        .ends(0)
+        .json();
     let fidelity = fidelity(&document, 0);
     assert_eq!(fidelity["tasks"], 4);
     let ratio = fidelity["time_ratio"].as_f64().unwrap();
@@ -506,9 +487,7 @@ fn an_interrupted_replay_is_kept_and_ends_with_130() {
     // Of twenty seconds; a busy machine takes a while to begin.
     std::thread::sleep(Duration::from_secs(3));
     signal(&child, "INT");
-    let ran = common::done(child.wait_with_output().unwrap());
-    assert_eq!(ran.status, 130, "{}", ran.err);
-    let document = ran.json();
+    let document = common::done(child.wait_with_output().unwrap()).ends(130).json();
     assert_eq!(document["status"], "interrupted");
     let played = requests(&document, 0, "read");
     assert!((1..20_000).contains(&played), "{played}");
@@ -552,6 +531,5 @@ fn hostile_traces_are_refused_or_played_but_never_break_the_program() {
             assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'), "{name}");
         }
     }
-    let missing = replay(home.path(), &home.path().join("nothing.csv"), &["--on", "null"]);
-    assert_eq!(missing.status, 2, "{}", missing.err);
+    replay(home.path(), &home.path().join("nothing.csv"), &["--on", "null"]).ends(2);
 }

@@ -29,7 +29,6 @@ impl Server {
         Self { child, at }
     }
 
-    /// Status and body.
     fn get(&self, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.at).expect("it listens");
         let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.at);

@@ -34,11 +34,9 @@ fn what_is_saved_is_inspected_again_byte_for_byte() {
     let home = home();
     let file = home.path().join("machine.txt");
     let target = text(home.path());
-    let live = run(home.path(), &["inspect", "--json", "--save", text(&file), target]);
-    assert_eq!(live.status, 0, "{}", live.err);
+    let live = run(home.path(), &["inspect", "--json", "--save", text(&file), target]).ends(0);
     assert!(live.err.contains("--mask"), "{}", live.err);
-    let again = run(home.path(), &["inspect", "--json", "--from", text(&file)]);
-    assert_eq!(again.status, 0, "{}", again.err);
+    let again = run(home.path(), &["inspect", "--json", "--from", text(&file)]).ends(0);
     assert_eq!(again.out, live.out);
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let saved = fs::read_to_string(&file).unwrap();
@@ -52,8 +50,7 @@ fn what_is_saved_is_inspected_again_byte_for_byte() {
 fn a_snapshot_needs_nothing_of_the_machine_it_is_looked_at_on() {
     let home = home();
     let file = home.path().join("machine.txt");
-    let live = run(home.path(), &["inspect", "--json", "--save", text(&file)]);
-    assert_eq!(live.status, 0, "{}", live.err);
+    let live = run(home.path(), &["inspect", "--json", "--save", text(&file)]).ends(0);
     // A machine that shows nothing of itself.
     let hide = "mount -t tmpfs none /sys && mount -t tmpfs none /proc && exec \"$@\"";
     let program = env!("CARGO_BIN_EXE_seekwell");
@@ -89,8 +86,8 @@ fn another_machine_is_inspected_from_its_file_as_from_its_folder() {
     let two_disks = corpus.join("piix-2disks-cd");
     let one = ["inspect", "--json", "--from", text(&two_disks), "/dev/sdb"];
     assert_eq!(run(home.path(), &one).json()["device"]["name"], "sdb");
-    let none = run(home.path(), &["inspect", "--from", text(&corpus.join("piix")), "/dev/sdx"]);
-    assert_eq!(none.status, 2, "{}", none.err);
+    let none =
+        run(home.path(), &["inspect", "--from", text(&corpus.join("piix")), "/dev/sdx"]).ends(2);
     assert!(none.err.contains("it holds /dev/sda"), "{}", none.err);
 }
 
@@ -103,8 +100,7 @@ fn a_masked_snapshot_shows_the_same_disk_without_its_serial_number() {
     let serial = plain["device"]["serial"]["value"].as_str().unwrap().to_owned();
     let file = home.path().join("masked.txt");
     let save = ["inspect", "--json", "--from", text(&folder), "--mask", "--save", text(&file)];
-    let masked = run(home.path(), &save);
-    assert_eq!(masked.status, 0, "{}", masked.err);
+    let masked = run(home.path(), &save).ends(0);
     assert!(!masked.out.contains(&serial) && !fs::read_to_string(&file).unwrap().contains(&serial));
     let masked = masked.json();
     assert_eq!(masked["device"]["model"], plain["device"]["model"]);
@@ -130,13 +126,11 @@ fn a_file_that_is_no_snapshot_is_refused_with_its_line() {
         assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{}", ran.err);
         assert!(ran.err.contains(words), "{words:?} is not in {:?}", ran.err);
     }
-    let absent = run(home.path(), &["inspect", "--from", "/no/such/file"]);
-    assert_eq!(absent.status, 2, "{}", absent.err);
+    run(home.path(), &["inspect", "--from", "/no/such/file"]).ends(2);
     let huge = home.path().join("huge.txt");
     fs::write(&huge, "seekwell/snapshot/1\n").unwrap();
     fs::File::options().write(true).open(&huge).unwrap().set_len(300 << 20).unwrap();
-    let ran = run(home.path(), &["inspect", "--from", text(&huge)]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    let ran = run(home.path(), &["inspect", "--from", text(&huge)]).ends(2);
     assert!(ran.err.contains("larger than"), "{}", ran.err);
 }
 
@@ -160,9 +154,7 @@ fn diff_says_what_the_other_mode_changed() {
     let Some(corpus) = corpus() else { return };
     let home = home();
     let (piix, ahci) = (corpus.join("piix"), corpus.join("ahci"));
-    let ran = run(home.path(), &["diff", "--json", text(&piix), text(&ahci)]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = run(home.path(), &["diff", "--json", text(&piix), text(&ahci)]).ends(0).json();
     assert_eq!(document["schema"], "seekwell/diff/1");
     assert_eq!(document["changes"][0]["what"], "driver");
     assert_eq!(document["changes"][0]["before"], "ata_piix");
@@ -179,8 +171,7 @@ fn diff_says_what_the_other_mode_changed() {
     let same = run(home.path(), &["diff", text(&kept), text(&ahci)]);
     assert!(same.out.starts_with("no difference"), "{}", same.out);
     fs::write(&kept, "{\"schema\":\"seekwell/run/1\"}").unwrap();
-    let other = run(home.path(), &["diff", text(&kept), text(&ahci)]);
-    assert_eq!(other.status, 2, "{}", other.err);
+    let other = run(home.path(), &["diff", text(&kept), text(&ahci)]).ends(2);
     assert!(other.err.contains("seekwell/run/1"), "{}", other.err);
 }
 
@@ -250,18 +241,7 @@ fn watching_tells_of_a_disk_that_comes_and_ends_with_ctrl_c() {
 
 /// The keys of a document, without those that are data: names of catalogue entries.
 fn keys(value: &Value, out: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                out.insert(key.clone());
-                if key != "counts" {
-                    keys(inner, out);
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| keys(item, out)),
-        _ => {}
-    }
+    common::keys_beside(value, &|key, _| key == "counts", out);
 }
 
 #[test]
@@ -293,8 +273,7 @@ fn every_key_of_a_document_that_is_printed_stands_on_the_page() {
         keys(&start, &mut found);
     }
     assert!(found.len() > 80, "{found:?}");
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-    let page = fs::read_to_string(page).unwrap();
+    let page = common::json_page();
     let absent: Vec<_> = found.iter().filter(|k| !page.contains(&format!("`{k}`"))).collect();
     assert!(absent.is_empty(), "not in docs/json.md: {absent:?}");
 }

@@ -98,14 +98,12 @@ fn a_suite_on_a_modelled_machine_gives_the_figures_that_reproduce_gives() {
 #[test]
 fn a_modelled_figure_never_looks_measured_and_what_is_not_played_is_said() {
     let home = tempfile::tempdir().unwrap();
-    let ran = suite(home.path(), "hdparm", "c300-after.toml", &[]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = suite(home.path(), "hdparm", "c300-after.toml", &[]).ends(0);
     let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("◇ MODELLED: figures of a model, not of a disk"), "{text}");
     assert!(text.contains("played as sequential reads of 128 KiB, 2 outstanding"), "{text}");
     assert!(text.contains("hdparm-cached: not run: no disk takes part"), "{text}");
-    let line = suite(home.path(), "fs", "c300-after.toml", &["--format", "bonnie-csv"]);
-    assert_eq!(line.status, 0, "{}", line.err);
+    let line = suite(home.path(), "fs", "c300-after.toml", &["--format", "bonnie-csv"]).ends(0);
     assert!(line.out.contains(",MODELLED seekwell,"), "{}", line.out);
 }
 
@@ -113,9 +111,10 @@ fn a_modelled_figure_never_looks_measured_and_what_is_not_played_is_said() {
 fn a_key_of_the_machine_and_a_tunable_are_set_side_by_side() {
     let home = tempfile::tempdir().unwrap();
     let rate = |set: &[&str]| {
-        let ran = suite(home.path(), "hdparm", "c300-after.toml", &[&["--json"], set].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
-        let document = ran.json();
+        let document =
+            suite(home.path(), "hdparm", "c300-after.toml", &[&["--json"], set].concat())
+                .ends(0)
+                .json();
         (median(&document, "hdparm-device", "read_bytes_per_s"), document)
     };
     let (plain, _) = rate(&[]);
@@ -124,10 +123,8 @@ fn a_key_of_the_machine_and_a_tunable_are_set_side_by_side() {
     assert_eq!(document["medium"]["set"][0], "host.request_bytes=4096");
     let elapsed = document["phases"][1]["repeats"][0]["elapsed_ns"].as_u64().unwrap();
     assert!((500_000_000..510_000_000).contains(&elapsed), "{elapsed} ns");
-    let wrong = suite(home.path(), "hdparm", "c300-after.toml", &["--set", "host.colour=1"]);
-    assert_eq!(wrong.status, 2, "{}", wrong.err);
-    let real = suite(home.path(), "hdparm", ".", &["--set", "host.request_bytes=4096"]);
-    assert_eq!(real.status, 2, "{}", real.err);
+    suite(home.path(), "hdparm", "c300-after.toml", &["--set", "host.colour=1"]).ends(2);
+    suite(home.path(), "hdparm", ".", &["--set", "host.request_bytes=4096"]).ends(2);
 }
 
 #[test]
@@ -151,18 +148,15 @@ fn a_suite_that_no_model_can_play_says_why_and_what_does() {
 #[test]
 fn what_a_suite_will_do_on_a_model_is_shown_with_its_real_time() {
     let home = tempfile::tempdir().unwrap();
-    let shown = suite(home.path(), "sqlite", "c300-after.toml", &["--show"]);
-    assert_eq!(shown.status, 0, "{}", shown.err);
+    let shown = suite(home.path(), "sqlite", "c300-after.toml", &["--show"]).ends(0);
     for part in ["in real time", "insertions, journal delete, 1 thread: about", "not run: only"] {
         assert!(shown.out.contains(part), "{part} is not in {}", shown.out);
     }
     assert!(!home.path().join("runs").exists(), "nothing is run");
-    let real = suite(home.path(), "fsmark", ".", &["--show", "--quick"]);
-    assert_eq!(real.status, 0, "{}", real.err);
+    let real = suite(home.path(), "fsmark", ".", &["--show", "--quick"]).ends(0);
     assert!(real.out.contains("takes 5 s"), "{}", real.out);
 }
 
-/// How many writes a device has counted.
 fn writes(device: &str) -> String {
     let name = device.trim_start_matches("/dev/");
     let counted = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();

@@ -34,8 +34,7 @@ fn info_counts_a_foreign_trace_and_a_store_says_the_same_unread() {
     let (folder, input) = folder();
     let home = folder.path();
     let store = home.join("web.parquet");
-    let done = run(home, &["trace", "convert", text(&input), text(&store)]);
-    assert_eq!(done.status, 0, "{}", done.err);
+    let done = run(home, &["trace", "convert", text(&input), text(&store)]).ends(0);
     assert!(done.out.starts_with("4 requests written to "), "{}", done.out);
     let foreign = run(home, &["trace", "info", text(&input), "--json"]).json();
     let mut stored = run(home, &["trace", "info", text(&store), "--json"]).json();
@@ -55,7 +54,7 @@ fn info_counts_a_foreign_trace_and_a_store_says_the_same_unread() {
         "{}",
         shown.out
     );
-    described("seekwell/trace-info/1", &foreign);
+    is_described("seekwell/trace-info/1", &foreign);
 }
 
 // A bit flipped in a stored trace changed thousands of offsets, and every command went on.
@@ -70,8 +69,7 @@ fn a_damaged_store_is_refused_by_name() {
     let commands: [&[&str]; 2] =
         [&["trace", "stats", text(&store)], &["replay", text(&store), "--on", "null"]];
     for command in commands {
-        let refused = run(folder.path(), command);
-        assert_eq!(refused.status, 2, "{}", refused.err);
+        let refused = run(folder.path(), command).ends(2);
         let said = "group 1 of 1 of its requests was damaged after it was written";
         assert!(
             refused.err.contains("web.parquet") && refused.err.contains(said),
@@ -91,8 +89,7 @@ fn an_output_that_exists_is_refused_until_it_is_forced() {
     assert_eq!(refused.status, 3);
     assert!(refused.err.contains("exists; replace it with --force"), "{}", refused.err);
     assert_eq!(fs::read_to_string(&output).expect("reads"), "mine");
-    let forced = run(folder.path(), &[&args[..], &["--force"]].concat());
-    assert_eq!(forced.status, 0, "{}", forced.err);
+    run(folder.path(), &[&args[..], &["--force"]].concat()).ends(0);
     assert!(fs::read_to_string(&output).expect("reads").starts_with("fio version 3 iolog\n"));
 }
 
@@ -121,11 +118,9 @@ fn a_file_that_is_no_trace_is_said_to_be_none_and_a_format_can_be_named() {
     for bytes in [&b"PAR1 and no footer PAR1"[..], b"\x1f\x8b\x08 no gzip", b"\x28\xb5\x2f\xfd no"]
     {
         fs::write(&input, bytes).expect("writes");
-        let damaged = run(folder.path(), &["trace", "stats", text(&input)]);
-        assert_eq!(damaged.status, 2, "{}", damaged.err);
+        run(folder.path(), &["trace", "stats", text(&input)]).ends(2);
     }
-    let absent = run(folder.path(), &["trace", "info", "no-such-trace.csv"]);
-    assert_eq!(absent.status, 2, "{}", absent.err);
+    run(folder.path(), &["trace", "info", "no-such-trace.csv"]).ends(2);
     let to = run(folder.path(), &["trace", "convert", text(&input), "x.bin"]);
     assert_eq!(to.status, 2);
     assert!(to.err.contains("name the format with --to (seekwell, "), "{}", to.err);
@@ -138,8 +133,7 @@ fn cut_keeps_a_time_a_device_and_an_operation() {
     let cut = |more: &[&str]| {
         let output = home.join("part.csv");
         let args = ["trace", "cut", text(&input), text(&output), "--force", "--json"];
-        let done = run(home, &[&args[..], more].concat());
-        assert_eq!(done.status, 0, "{}", done.err);
+        let done = run(home, &[&args[..], more].concat()).ends(0);
         (done.json()["requests_written"].as_u64().expect("a number"), done)
     };
     assert_eq!(cut(&["--start", "1s", "--end", "3s"]).0, 2);
@@ -150,7 +144,7 @@ fn cut_keeps_a_time_a_device_and_an_operation() {
     let (none, done) = cut(&["--device", "sda"]);
     assert_eq!(none, 0);
     assert!(done.err.contains("no request goes to a device named \"sda\""), "{}", done.err);
-    described("seekwell/trace-convert/1", &done.json());
+    is_described("seekwell/trace-convert/1", &done.json());
 }
 
 #[test]
@@ -160,8 +154,7 @@ fn requests_that_a_format_has_no_place_for_are_counted_in_words() {
         .expect("writes");
     let output = folder.path().join("out.ascii");
     let args = ["trace", "convert", text(&input), text(&output), "--to", "disksim"];
-    let done = run(folder.path(), &args);
-    assert_eq!(done.status, 0, "{}", done.err);
+    let done = run(folder.path(), &args).ends(0);
     assert!(
         done.err.contains("1 left out: disksim has no place for flush, discard"),
         "{}",
@@ -181,7 +174,7 @@ fn list_names_every_format_and_what_it_holds() {
         (&oracle["time_step_ns"], &oracle["is_written"]),
         (&1_000_000_000.into(), &true.into())
     );
-    described("seekwell/trace-formats/1", &listed);
+    is_described("seekwell/trace-formats/1", &listed);
     let traces = listed["traces"].as_array().expect("a list");
     assert!(traces.iter().any(|trace| trace["name"] == "db-heavy"));
 }
@@ -295,8 +288,7 @@ fn every_command_that_takes_a_trace_takes_a_mapping() {
         let said = "there is no column \"when\" for the time of a request, only ts, lba, size, rw";
         assert!(refused.err.contains(said), "{command:?}: {}", refused.err);
     }
-    let done = run_in(folder.path(), &["trace", "convert", "out.parquet", "out.csv"]);
-    assert_eq!(done.status, 0, "{}", done.err);
+    run_in(folder.path(), &["trace", "convert", "out.parquet", "out.csv"]).ends(0);
     let csv = fs::read_to_string(folder.path().join("out.csv")).expect("reads");
     assert!(csv.lines().nth(1).expect("a row").starts_with("1000000,,,read,4096,4096,disk,"));
 }
@@ -324,8 +316,7 @@ fn devices_that_are_renumbered_or_put_together_are_named() {
 fn duckdb_and_pyarrow_read_the_store() {
     let (folder, input) = folder();
     let store = folder.path().join("web.parquet");
-    let done = run(folder.path(), &["trace", "convert", text(&input), text(&store)]);
-    assert_eq!(done.status, 0, "{}", done.err);
+    run(folder.path(), &["trace", "convert", text(&input), text(&store)]).ends(0);
     let duckdb = format!(
         "import duckdb; print(duckdb.sql(\"select count(*), sum(length_bytes), \
          max(queued_ns) - min(queued_ns), count(completed_ns), sum(op) from '{}'\").fetchall()[0])",
@@ -352,28 +343,10 @@ fn duckdb_and_pyarrow_read_the_store() {
 }
 
 /// Every key stands in docs/json.md under the document's name.
-fn described(schema: &str, document: &serde_json::Value) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-    let page = fs::read_to_string(path).expect("reads");
-    let (_, section) = page.split_once(&format!("## `{schema}`")).expect("has a section");
-    let section = section.split("\n## ").next().expect("a part");
-    let mut missing = Vec::new();
-    keys(document, &mut missing);
-    missing.retain(|key| !section.contains(&format!("| `{key}`")));
+fn is_described(schema: &str, document: &serde_json::Value) {
+    let (written, described) = (common::keys(document), common::described(schema));
+    let missing: Vec<_> = written.difference(&described).collect();
     assert!(missing.is_empty(), "not in docs/json.md under {schema}: {missing:?}");
-}
-
-fn keys(value: &serde_json::Value, out: &mut Vec<String>) {
-    match value {
-        serde_json::Value::Object(map) => {
-            for (key, inner) in map {
-                out.push(key.clone());
-                keys(inner, out);
-            }
-        }
-        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, out)),
-        _ => {}
-    }
 }
 
 #[test]
@@ -430,7 +403,6 @@ fn a_trace_comes_through_a_pipe_and_what_reads_it_twice_says_so() {
     assert_eq!(document["requests"], 4, "{document}");
     let fifo = folder.path().join("fifo");
     assert!(tool("mkfifo", &[text(&fifo)]).is_some());
-    let ran = run(folder.path(), &["replay", text(&fifo), "--on", "null"]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    let ran = run(folder.path(), &["replay", text(&fifo), "--on", "null"]).ends(2);
     assert!(ran.err.contains("write the trace to a file first"), "{}", ran.err);
 }

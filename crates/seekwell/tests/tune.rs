@@ -36,9 +36,7 @@ fn a_trial_changes_the_disk_and_nobody_saying_keep_puts_it_back() {
         "max_sectors_kb=512",
     ];
     let args = [&["try", rig.device(), "--for", "2s", "--json"], &settings[..]].concat();
-    let ran = rig.tune(&args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let document = ran.json();
+    let document = rig.tune(&args).ends(0).json();
     assert_eq!(document["schema"], "seekwell/tune-try/1");
     assert_eq!(document["changed"].as_array().unwrap().len(), settings.len());
     for setting in settings {
@@ -53,8 +51,7 @@ fn a_trial_changes_the_disk_and_nobody_saying_keep_puts_it_back() {
     let status = rig.tune(&["status", "--json"]).json();
     assert_eq!(status["trials"][0]["phase"], "ended");
     assert!(status["trials"][0]["ended_because"].as_str().unwrap().contains("in time"));
-    let late = rig.tune(&["keep", rig.device()]);
-    assert_eq!(late.status, 3, "{}", late.err);
+    let late = rig.tune(&["keep", rig.device()]).ends(3);
     assert!(late.err.contains("everything was put back"), "{}", late.err);
 }
 
@@ -70,8 +67,7 @@ fn what_is_kept_stays_and_undo_goes_back_through_every_trial() {
     assert_eq!(rig.value("scheduler"), "mq-deadline", "the trial alone was undone");
     rig.begin(&["read_ahead_kb=64"], "60s");
     assert_eq!(rig.tune(&["keep", rig.device()]).status, 0);
-    let ran = rig.tune(&["undo", rig.device()]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    rig.tune(&["undo", rig.device()]).ends(0);
     rig.assert_as_before("after everything kept was undone");
     assert_eq!(rig.tune(&["undo", rig.device()]).status, 2, "there is nothing left to undo");
 }
@@ -87,8 +83,7 @@ fn what_was_kept_can_be_undone_after_a_later_trial_was_put_back() {
     assert_eq!(rig.tune(&["undo"]).status, 0);
     rig.wait_for_guard_to_end();
     assert_eq!(rig.value("nomerges"), "2", "the trial alone was undone");
-    let ran = rig.tune(&["undo"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    rig.tune(&["undo"]).ends(0);
     rig.assert_as_before("after the kept one was undone too");
     assert_eq!(rig.tune(&["undo", rig.device()]).status, 2, "there is nothing left to undo");
 }
@@ -99,8 +94,7 @@ fn a_persisted_state_is_a_rule_that_undo_takes_back_even_after_a_reboot() {
     let rules = rig.home.path().join("rules");
     for rebooted in [false, true] {
         rig.begin(&["scheduler=mq-deadline", "nr_requests=64"], "60s");
-        let ran = rig.tune(&["keep", "--persist", "--json"]);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        rig.tune(&["keep", "--persist", "--json"]).ends(0);
         let names = common::names(&rules);
         assert_eq!(names.len(), 1, "{names:?}");
         assert!(names[0].starts_with("61-seekwell-") && names[0].ends_with(".rules"), "{names:?}");
@@ -115,8 +109,7 @@ fn a_persisted_state_is_a_rule_that_undo_takes_back_even_after_a_reboot() {
         if rebooted {
             fs::remove_dir_all(rig.run_dir()).unwrap();
         }
-        let ran = rig.tune(&["undo", rig.device()]);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        rig.tune(&["undo", rig.device()]).ends(0);
         assert_eq!(common::names(&rules), Vec::<String>::new());
         rig.assert_as_before("after the rule was taken back");
     }
@@ -129,8 +122,7 @@ fn a_rule_that_cannot_be_written_leaves_the_trial_as_it_is() {
     let rules = rig.home.path().join("rules");
     fs::remove_dir(&rules).unwrap();
     fs::write(&rules, "a file where the directory should be").unwrap();
-    let ran = rig.tune(&["keep", "--persist"]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    rig.tune(&["keep", "--persist"]).ends(3);
     assert_eq!(rig.phase(), Some(Phase::Trying));
     assert_eq!(rig.tune(&["undo"]).status, 0);
     rig.assert_as_before("after undo");
@@ -140,8 +132,7 @@ fn a_rule_that_cannot_be_written_leaves_the_trial_as_it_is() {
 fn a_second_trial_on_a_disk_is_refused_and_harms_the_first_in_nothing() {
     let Some(rig) = Rig::new() else { return };
     rig.begin(&["nomerges=2"], "60s");
-    let ran = rig.tune(&["try", rig.device(), "rq_affinity=0"]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = rig.tune(&["try", rig.device(), "rq_affinity=0"]).ends(3);
     assert!(ran.err.contains("a trial is already running"), "{}", ran.err);
     assert_eq!((rig.value("nomerges"), rig.value("rq_affinity")), ("2".into(), "1".into()));
     assert_eq!(rig.tune(&["undo"]).status, 0);
@@ -172,8 +163,7 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         assert!(ran.err.contains(said), "{setting}: {}", ran.err);
         assert!(!ran.err.contains("panicked") && ran.out.is_empty());
     }
-    let twice = rig.tune(&["try", rig.device(), "nomerges=1", "nomerges=2"]);
-    assert_eq!(twice.status, 2, "{}", twice.err);
+    rig.tune(&["try", rig.device(), "nomerges=1", "nomerges=2"]).ends(2);
     assert_eq!(rig.tune(&["keep"]).status, 2);
     assert_eq!(rig.tune(&["plan", "/dev/loopzz"]).status, 2);
     rig.assert_as_before("after refusals");
@@ -214,17 +204,14 @@ fn the_read_only_flag_is_set_by_ioctl_read_back_and_put_back_by_the_guard() {
     let Some(rig) = Rig::new() else { return };
     let shown = || fs::read_to_string(rig.sysfs().join("ro")).unwrap().trim().to_owned();
     let args = ["try", rig.device(), "--allow-risk", "d", "--for", "1s", "--", "-r1"];
-    let ran = rig.tune(&args);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = rig.tune(&args).ends(0);
     assert!(ran.out.contains("read_only  0 → 1"), "{}", ran.out);
     assert_eq!(shown(), "1", "the kernel itself says so");
     assert!(fs::write(rig.device(), [0; 512]).is_err());
     rig.wait_for_guard_to_end();
     assert_eq!(shown(), "0");
-    let kept = rig.tune(&["try", rig.device(), "read_only=0", "--for", "30s"]);
-    assert_eq!(kept.status, 0, "{}", kept.err);
-    let ran = rig.tune(&["keep", "--persist"]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    rig.tune(&["try", rig.device(), "read_only=0", "--for", "30s"]).ends(0);
+    let ran = rig.tune(&["keep", "--persist"]).ends(3);
     assert!(ran.err.contains("no attribute"), "{}", ran.err);
     assert_eq!(rig.tune(&["undo"]).status, 0);
 }
@@ -286,8 +273,7 @@ fn a_journal_that_cannot_be_understood_is_an_error_and_never_nothing() {
             assert!(ran.err.contains(journal.to_str().unwrap()), "{words:?}: {}", ran.err);
             assert!(ran.err.contains(said) && ran.err.contains("reboot"), "{words:?}: {}", ran.err);
         }
-        let ran = rig.tune(&["try", rig.device(), "iostats=0"]);
-        assert_eq!(ran.status, 5, "{}", ran.err);
+        rig.tune(&["try", rig.device(), "iostats=0"]).ends(5);
         let other = done(rig.program().args(["runs", "list"]).output().unwrap());
         assert!(other.err.contains("is damaged") && other.status == 0, "{}", other.err);
     }
@@ -302,8 +288,7 @@ fn a_living_guard_puts_back_what_a_damaged_journal_has_lost() {
     let Some(rig) = Rig::new() else { return };
     rig.begin(&["nomerges=2"], "60s");
     fs::write(rig.place().journal(), "garbage\n").unwrap();
-    let ran = rig.tune(&["undo"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = rig.tune(&["undo"]).ends(0);
     assert!(ran.out.contains("is damaged"), "{}", ran.out);
     rig.wait_for_guard_to_end();
     rig.assert_as_before("after undo by the guard");
@@ -419,8 +404,7 @@ fn journals_of_another_boot_and_another_machine_are_known_as_such() {
     let mut foreign = begin;
     foreign.machine.machine_id = "f".repeat(32);
     drop(Journal::begin(&rig.place(), foreign).unwrap());
-    let ran = rig.tune(&["undo", rig.device()]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = rig.tune(&["undo", rig.device()]).ends(3);
     assert!(ran.err.contains("belongs to another machine"), "{}", ran.err);
     rig.assert_as_before("nothing of it was touched");
 }
@@ -434,8 +418,7 @@ fn every_command_says_that_a_trial_was_cut_off() {
     let ran = done(rig.program().args(["runs", "list"]).output().unwrap());
     assert_eq!(ran.status, 0);
     assert!(ran.err.contains("cut off") && ran.err.contains("tune undo"), "{}", ran.err);
-    let again = rig.tune(&["try", rig.device(), "nomerges=1"]);
-    assert_eq!(again.status, 3, "{}", again.err);
+    rig.tune(&["try", rig.device(), "nomerges=1"]).ends(3);
     assert!(rig.tune(&["status"]).out.contains("its guard is dead"));
     assert_eq!(rig.tune(&["undo"]).status, 0);
     rig.assert_as_before("after undo");

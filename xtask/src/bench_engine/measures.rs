@@ -64,13 +64,8 @@ fn row(
     (ours, theirs): &(Vec<Sample>, Vec<Sample>),
     value: fn(&Sample) -> f64,
 ) -> Row {
-    Row {
-        what: what.to_owned(),
-        unit,
-        ours: ours.iter().map(value).collect(),
-        theirs: Some(theirs.iter().map(value).collect()),
-        wanted,
-    }
+    let of = |samples: &[Sample]| samples.iter().map(value).collect();
+    Row::beside(what, unit, (of(ours), of(theirs)), wanted)
 }
 
 fn null(bench: &Bench) -> Result<Vec<Row>, Failure> {
@@ -148,13 +143,9 @@ fn depths(bench: &Bench, name: &str, path: &Path) -> Result<Vec<Row>, Failure> {
                 || bench.tools.seekwell(path, depth, &[]),
                 || bench.tools.t_io_uring(program, path, depth),
             )?;
-            rows.push(Row {
-                what: what("rate, beside t/io_uring"),
-                unit: Unit::PerSecond,
-                ours: ours.iter().map(|s| s.iops).collect(),
-                theirs: Some(theirs),
-                wanted: Wanted::RatioAtLeast(1.1),
-            });
+            let rates = (ours.iter().map(|s| s.iops).collect(), theirs);
+            let (what, wanted) = (what("rate, beside t/io_uring"), Wanted::RatioAtLeast(1.1));
+            rows.push(Row::beside(what, Unit::PerSecond, rates, wanted));
         }
     }
     Ok(rows)
@@ -202,17 +193,12 @@ fn two_devices(bench: &Bench) -> Result<Vec<Row>, Failure> {
     let paths = [devices[0].path(), devices[1].path()];
     // By plain system calls a device of this kind is served by the thread that asks, and by no
     // other: a ring would wake a thread of the kernel for each request.
-    let (ours, theirs) = bench.rounds(
+    let rates = bench.rounds(
         || bench.tools.seekwell_together(&paths),
         || bench.tools.seekwell_together(&paths[..1]),
     )?;
-    Ok(vec![Row {
-        what: "zram, 4 KiB random read, depth 1: two threads on two devices, beside one".into(),
-        unit: Unit::PerSecond,
-        ours,
-        theirs: Some(theirs),
-        wanted: Wanted::RatioAtLeast(1.9),
-    }])
+    let what = "zram, 4 KiB random read, depth 1: two threads on two devices, beside one";
+    Ok(vec![Row::beside(what, Unit::PerSecond, rates, Wanted::RatioAtLeast(1.9))])
 }
 
 fn device(bench: &Bench, name: &str, path: &Path, rate: Wanted) -> Result<Vec<Row>, Failure> {
@@ -274,7 +260,6 @@ fn latency(bench: &Bench) -> Result<Vec<Row>, Failure> {
     ])
 }
 
-/// A row without a rival.
 fn alone(what: &str, unit: Unit, most: f64, ours: Vec<f64>) -> Vec<Row> {
     vec![Row::new(what, unit, ours, Wanted::AtMost(most))]
 }

@@ -16,9 +16,8 @@ use std::sync::atomic::AtomicBool;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// File to write [default: docs/bench/DATE-engine.md].
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    common: bench::Common,
     /// How often each tool runs.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
@@ -28,9 +27,6 @@ pub struct Args {
     /// Directory for the temporary files whose latency is measured.
     #[arg(long, default_value = ".", value_name = "DIR")]
     dir: PathBuf,
-    /// The program to measure [default: built now, release profile].
-    #[arg(long, value_name = "FILE")]
-    seekwell: Option<PathBuf>,
     /// fio's t/io_uring, which no distribution packs: built from fio's sources.
     #[arg(long, value_name = "FILE")]
     t_io_uring: Option<PathBuf>,
@@ -39,7 +35,7 @@ pub struct Args {
 /// Runs everything, prints the table and writes it.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = bench::stop_flag()?;
-    let seekwell = bench::program(args.seekwell.as_deref())?;
+    let seekwell = args.common.program()?;
     let bench = Bench {
         tools: tools::Tools {
             seekwell,
@@ -54,7 +50,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     page.fact("fio", process::first_line(Command::new("fio").arg("--version")));
     measures::all(&bench, &mut page)?;
     let how = how(args.rounds, args.seconds);
-    page.write(args.out.as_deref(), "engine", "The engine beside fio", &how)?;
+    page.write(args.common.out.as_deref(), "engine", "The engine beside fio", &how)?;
     Ok(ExitCode::SUCCESS)
 }
 

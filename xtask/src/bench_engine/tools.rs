@@ -1,6 +1,6 @@
 //! Running seekwell and fio, and reading what they say and what they used.
 
-use crate::Failure;
+use crate::{Failure, process};
 use seekwell_runs::RunDocument;
 use serde_json::Value;
 use std::io::Read;
@@ -14,7 +14,6 @@ pub struct Tools {
     pub t_io_uring: Option<PathBuf>,
 }
 
-/// What one run of one tool gave.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     pub iops: f64,
@@ -32,7 +31,6 @@ pub struct Sample {
     pub latency_ns_p99: f64,
     /// From when the submitting call has returned, median; fio counts it, seekwell does not.
     pub after_submit_ns_p50: Option<f64>,
-    /// The most memory the process had at once.
     pub peak_bytes: f64,
 }
 
@@ -114,9 +112,7 @@ impl Tools {
         command.arg(format!("--iodepth={depth}"));
         command.arg(format!("--runtime={}", self.seconds)).args(more);
         let (text, used) = finish(command)?;
-        // fio may print notes before its JSON.
-        let start = text.iter().position(|b| *b == b'{').ok_or("fio printed no JSON")?;
-        of_fio(&serde_json::from_slice(&text[start..])?, &used)
+        of_fio(&process::fio_json(&text)?, &used)
     }
 }
 
@@ -194,7 +190,6 @@ fn of_fio(json: &Value, used: &Used) -> Result<Sample, Failure> {
     })
 }
 
-/// Runs a command to its end: its stdout, and what it used.
 fn finish(command: Command) -> Result<(Vec<u8>, Used), Failure> {
     finish_fed(command, |_| Ok(()))
 }

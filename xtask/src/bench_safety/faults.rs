@@ -11,7 +11,6 @@ use std::time::Duration;
 
 const BENCH: [&str; 4] = ["bench", "--rw=randrw", "--size=64m", "--runtime=600ms"];
 
-/// Every fault.
 pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     let dir = rig.folder("data")?;
     fs::write(dir.join("notes.txt"), "mine")?;

@@ -169,7 +169,6 @@ fn attributes(disk: &Loop) -> BTreeMap<PathBuf, String> {
     entries.filter_map(|e| Some((e.path(), fs::read_to_string(e.path()).ok()?))).collect()
 }
 
-/// What must hold after a kill.
 fn after(
     rig: &Rig,
     dir: &Path,

@@ -46,7 +46,6 @@ pub struct Args {
     seed: u64,
 }
 
-/// What a section tried.
 #[derive(Default)]
 struct Section {
     tried: u32,

@@ -90,7 +90,6 @@ const BY_HAND: &[(&str, i64, &[u8])] = &[
     ("one byte in the first MiB", 777_777, b"\x01"),
 ];
 
-/// Devices in use.
 const IN_USE: &[Case] = &[
     ("mounted", |_, dir| {
         let disk = ext4(dir)?;
@@ -227,7 +226,6 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     controls(rig, section)
 }
 
-/// Tries one target on every road.
 fn each(
     rig: &Rig,
     section: &mut Section,

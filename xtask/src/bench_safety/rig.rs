@@ -52,7 +52,6 @@ impl Rig {
         Ok(Self { seekwell, home, _place: place, quick, kills, random })
     }
 
-    /// A path below the rig's own folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.home.path().join(name)
     }
@@ -139,7 +138,6 @@ pub fn wait(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>, Fai
     Ok(None)
 }
 
-/// How a command ended.
 pub struct Ended {
     /// None when it had to be killed.
     pub status: Option<ExitStatus>,

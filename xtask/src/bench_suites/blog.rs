@@ -21,13 +21,9 @@ pub fn measure(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
         let values = |of: fn(&(Figures, Figures)) -> &Figures| {
             all.iter().map(|pair| of(pair).get(name).copied().unwrap_or(f64::NAN)).collect()
         };
-        page.rows.push(Row {
-            what: format!("blog: {what}, beside the kernel's count"),
-            unit: Unit::Bytes,
-            ours: values(|pair| &pair.0),
-            theirs: Some(values(|pair| &pair.1)),
-            wanted: Wanted::RatioWithin(0.05),
-        });
+        let what = format!("blog: {what}, beside the kernel's count");
+        let both = (values(|pair| &pair.0), values(|pair| &pair.1));
+        page.rows.push(Row::beside(what, Unit::Bytes, both, Wanted::RatioWithin(0.05)));
     }
     Ok(())
 }

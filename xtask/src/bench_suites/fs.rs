@@ -17,7 +17,6 @@ use std::process::Command;
 /// How far apart figures of blocks, seeks and creation may be.
 const NEAR: Wanted = Wanted::RatioWithin(0.15);
 
-/// The steps that are compared: name, words, unit and what is wanted.
 const STEPS: [(&str, &str, Unit, Wanted); 9] = [
     ("put_block", "block output", Unit::BytesPerSecond, NEAR),
     ("rewrite", "rewrite", Unit::BytesPerSecond, NEAR),
@@ -30,7 +29,6 @@ const STEPS: [(&str, &str, Unit, Wanted); 9] = [
     ("ran_del", "random delete", Unit::PerSecond, Wanted::Nothing),
 ];
 
-/// How the large file is reached.
 struct Way<'a> {
     words: &'static str,
     direct: bool,

@@ -13,7 +13,7 @@ mod sqlite;
 mod threaded;
 mod web;
 
-use crate::bench::{in_turn, program, stop_flag};
+use crate::bench::{in_turn, stop_flag};
 use crate::report::{Page, Row, Unit, Wanted};
 use crate::{Failure, bench, process};
 use clap::ValueEnum;
@@ -26,9 +26,8 @@ use std::sync::atomic::AtomicBool;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// File to write [default: docs/bench/DATE-suites.md].
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    common: bench::Common,
     /// Suites to measure [default: all].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<Section>,
@@ -41,9 +40,6 @@ pub struct Args {
     /// Directory to measure in [default: an ext4 of its own on a loop device in memory].
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// The program to measure [default: built now, release profile].
-    #[arg(long, value_name = "FILE")]
-    seekwell: Option<PathBuf>,
 }
 
 /// A suite with a rival.
@@ -83,7 +79,7 @@ impl Section {
 #[expect(clippy::print_stderr, reason = "lines of progress")]
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_flag()?;
-    let seekwell = program(args.seekwell.as_deref())?;
+    let seekwell = args.common.program()?;
     let place = SuiteDir::new(args.dir.as_deref())?;
     let kept = tempfile::tempdir()?;
     let bench = Bench { seekwell, place, kept, rounds: args.rounds, quick: args.quick, stop };
@@ -100,8 +96,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     let title = "The suites beside the programs they take after";
-    page.write(args.out.as_deref(), "suites", title, &how(&bench)?)?;
-    Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    page.finish(args.common.out.as_deref(), "suites", title, &how(&bench)?)
 }
 
 /// What each rival says it is.
@@ -212,7 +207,7 @@ impl Bench {
         for Figure { name, what, unit, wanted } in figures {
             match (of(&ours, name), of(&theirs, name)) {
                 (Some(ours), Some(theirs)) => {
-                    page.rows.push(Row { what, unit, ours, theirs: Some(theirs), wanted });
+                    page.rows.push(Row::beside(what, unit, (ours, theirs), wanted));
                 }
                 (None, _) => page.missing(what, "seekwell gave no figure"),
                 (_, None) => page.missing(what, "its rival gave no figure"),

@@ -3,6 +3,7 @@
 
 use super::Bench;
 use crate::Failure;
+use crate::bench::Dice;
 use crate::report::{Page, Row, Unit, Wanted};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -103,18 +104,6 @@ fn children_cpu_s() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// A generator that is the same everywhere (SplitMix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-}
-
 fn make_msr(path: &Path) -> Result<(), Failure> {
     write_msr(File::create(path)?, MSR_LINES)
 }
@@ -123,7 +112,7 @@ fn make_msr(path: &Path) -> Result<(), Failure> {
 /// tenth of it sequential.
 pub fn write_msr(file: File, lines: u64) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 20, file);
-    let (mut numbers, mut ticks, mut offset) = (Numbers(1), 128_166_372_003_061_629_u64, 0);
+    let (mut numbers, mut ticks, mut offset) = (Dice(1), 128_166_372_003_061_629_u64, 0);
     for _ in 0..lines {
         let dice = numbers.next();
         ticks += dice % 2000;
@@ -139,7 +128,7 @@ pub fn write_msr(file: File, lines: u64) -> Result<(), Failure> {
 /// Queue, issue and completion of reads, 100 µs apart, so that none overlap.
 fn make_blktrace(path: &Path) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
-    let mut numbers = Numbers(2);
+    let mut numbers = Dice(2);
     for i in 0..BLKTRACE_REQUESTS {
         let sector = numbers.next() % (1 << 31) / 8 * 8;
         for (sequence, (action, category, after_ns)) in EVENTS.into_iter().enumerate() {

@@ -15,9 +15,8 @@ use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// File to write [default: docs/bench/DATE-trace.md].
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    common: bench::Common,
     /// Sections to measure [default: all].
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',')]
     only: Vec<Section>,
@@ -27,9 +26,6 @@ pub struct Args {
     /// Replay for 10 s instead of 60; a hundredth of the long trace.
     #[arg(long)]
     quick: bool,
-    /// The program to measure [default: built now, release profile].
-    #[arg(long, value_name = "FILE")]
-    seekwell: Option<PathBuf>,
 }
 
 /// What can be measured.
@@ -64,7 +60,6 @@ impl Section {
 
 pub struct Bench {
     pub seekwell: PathBuf,
-    /// How often each thing is measured.
     pub rounds: u32,
     /// Shorter replays, and a hundredth of the long trace.
     pub quick: bool,
@@ -72,7 +67,7 @@ pub struct Bench {
 
 /// Measures the sections, prints the page and writes it. Fails where a promise is not kept.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let seekwell = bench::program(args.seekwell.as_deref())?;
+    let seekwell = args.common.program()?;
     let bench = Bench { seekwell, rounds: args.rounds, quick: args.quick };
     let mut page = Page::of(&bench.seekwell, "rival")?;
     for section in Section::value_variants() {
@@ -80,8 +75,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
             section.measure(&bench, &mut page)?;
         }
     }
-    page.write(args.out.as_deref(), "trace", "Traces", HOW)?;
-    Ok(if page.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    page.finish(args.common.out.as_deref(), "trace", "Traces", HOW)
 }
 
 const HOW: &str = "\

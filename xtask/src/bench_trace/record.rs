@@ -104,9 +104,7 @@ fn under(seekwell: &Path, disk: &Path, place: &Path) -> Result<Recorded, Failure
 
 /// The load of all jobs together and how many requests it made.
 fn of_fio(text: &[u8]) -> Result<(Load, f64), Failure> {
-    // fio may write notes before its JSON.
-    let start = text.iter().position(|b| *b == b'{').ok_or("fio wrote no JSON")?;
-    let value: Value = serde_json::from_slice(&text[start..])?;
+    let value = process::fio_json(text)?;
     let number = |value: &Value| value.as_f64().ok_or("fio's JSON lacks a number");
     let (mut requests, mut per_s, mut cpu_s) = (0.0, 0.0, 0.0);
     for job in value["jobs"].as_array().ok_or("fio's JSON lacks jobs")? {

@@ -6,6 +6,7 @@
 //! constant delay of a whole replay is held against neither.
 
 use super::Bench;
+use crate::bench::Dice;
 use crate::devices::{SIZE_BYTES, Zram};
 use crate::report::{Page, Row, Unit, Wanted};
 use crate::{Failure, process};
@@ -89,19 +90,12 @@ fn number(value: &Value, at: &str) -> f64 {
 
 /// Random arrivals (exponential gaps) at random places, the same in every run.
 fn trace(per_s: u64, count: u64) -> Vec<Due> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut draw = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let blocks = (SIZE_BYTES - 2 * MARGIN) / BLOCK;
     let mut at = 0.0;
     let one = |_| {
-        let unit = (draw() >> 11) as f64 / (1u64 << 53) as f64;
-        at += -(1.0 - unit).ln() * 1e6 / per_s as f64;
-        (at as u64, MARGIN + draw() % blocks * BLOCK)
+        at += -dice.uniform().ln() * 1e6 / per_s as f64;
+        (at as u64, MARGIN + dice.next() % blocks * BLOCK)
     };
     (0..count).map(one).collect()
 }

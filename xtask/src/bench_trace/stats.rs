@@ -2,6 +2,7 @@
 //! core, with no format to read; the CPU time of making them is not counted.
 
 use super::Bench;
+use crate::bench::Dice;
 use crate::report::{Page, Row, Unit, Wanted};
 use crate::{Failure, bench};
 use rustix::time::ClockId;
@@ -36,7 +37,7 @@ pub fn stats(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
 }
 
 fn one(seed: u64, reuse: bool) -> Result<f64, Failure> {
-    let mut made = Made { state: seed, now_ns: 0 };
+    let mut made = Made { dice: Dice(seed + 1), now_ns: 0 };
     let mut stats = Stats::new(Options { reuse, rate_log2: RATE_LOG2, ..Options::default() });
     let about = About::new("made", Clock::Start, Capture::Both);
     let tables = Tables::default();
@@ -54,21 +55,14 @@ fn one(seed: u64, reuse: bool) -> Result<f64, Failure> {
 }
 
 struct Made {
-    state: u64,
+    dice: Dice,
     now_ns: u64,
 }
 
 impl Made {
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
     /// About 100,000 a second, eight under way.
     fn record(&mut self) -> Record {
-        let (dice, share) = (self.next(), (self.next() >> 11) as f64 / (1u64 << 53) as f64);
+        let (dice, share) = (self.dice.next(), self.dice.uniform());
         self.now_ns += dice % 20_000;
         // Density about 1/x: few blocks get most.
         let block = (28.0 * share).exp2() as u64;

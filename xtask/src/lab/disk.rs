@@ -16,11 +16,9 @@ pub enum Board {
     Microvm,
 }
 
-/// A disk of the guest.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disk {
-    /// What it is plugged into.
     pub on: On,
     /// Which port, target or unit of its controller [default: the next].
     pub port: Option<u32>,
@@ -35,7 +33,6 @@ pub struct Disk {
     pub options: Option<String>,
     /// More properties of the PCIe port above it (NVMe on q35): `x-speed=8,x-width=4`.
     pub port_options: Option<String>,
-    /// Requests that fail.
     pub fault: Option<Fault>,
     /// Every request takes this long, however many are under way, and the disk holds zeroes and
     /// forgets what is written: the one disk here whose speed means something.
@@ -90,7 +87,6 @@ pub enum On {
 pub enum Content {
     #[default]
     Blank,
-    /// An ext4 file system on the whole disk.
     Ext4,
     /// A partition table with one partition from 1 MiB on, holding an ext4 file system.
     PartitionExt4,
@@ -130,7 +126,6 @@ impl Fault {
     }
 }
 
-/// The names of the disks in the monitor.
 pub fn names(disks: &[Disk]) -> Vec<String> {
     let named = |(i, d): (usize, &Disk)| d.name.clone().unwrap_or_else(|| format!("disk{i}"));
     disks.iter().enumerate().map(named).collect()

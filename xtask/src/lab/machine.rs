@@ -29,7 +29,6 @@ pub struct Ran {
     pub status: i32,
     pub out: String,
     pub err: String,
-    /// The power was cut in the middle of it: there is no status and no output.
     pub power_cut: bool,
 }
 
@@ -214,7 +213,6 @@ impl Drop for Machine {
     }
 }
 
-/// Kills what has not become a machine yet.
 struct Reaped(Option<Child>);
 
 impl Drop for Reaped {
@@ -318,7 +316,6 @@ fn alive(child: &mut Child) -> Result<(), Failure> {
     }
 }
 
-/// QEMU's command line.
 fn arguments(
     scenario: &Scenario,
     disks: &[Disk],

@@ -51,7 +51,6 @@ pub struct Args {
     command: Vec<String>,
 }
 
-/// Does what the arguments say.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let all = scenario::all()?;
     if args.list {

@@ -168,7 +168,6 @@ pub fn has(program: &str) -> bool {
     std::env::split_paths(&paths).chain(more).any(|dir| dir.join(program).is_file())
 }
 
-/// Installs packages, or says why not.
 fn install(packages: &[&str]) -> Result<(), String> {
     let list = packages.join(" ");
     if !has("apt-get") || !rustix::process::geteuid().is_root() {

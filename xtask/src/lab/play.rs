@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 /// How long a first boot may take before it is tried once more.
 const BOOT: Duration = Duration::from_secs(100);
 
-/// How a scenario went.
 #[derive(Debug)]
 pub enum ScenarioResult {
     /// Everything was as it must be. `false`: findings could not be looked at.
@@ -25,7 +24,6 @@ pub enum ScenarioResult {
     Skipped(String),
 }
 
-/// A scenario that was played.
 #[derive(Debug)]
 pub struct Played {
     pub name: String,
@@ -38,7 +36,6 @@ pub fn log(name: &str) -> PathBuf {
     parts::cache().join("logs").join(format!("{name}.log"))
 }
 
-/// Plays a scenario with all its steps.
 pub fn scenario(scenario: &Scenario, parts: &Parts, stop: &Arc<AtomicBool>) -> Played {
     let begin = Instant::now();
     let outcome = match all_steps(scenario, parts, stop) {

@@ -95,7 +95,6 @@ pub enum Tool {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Its name in the log.
     pub name: String,
     /// Before all else, the power is cut (where it is still on) and a machine is started with the
     /// same disks: `same` is the first, others are in `boots`.
@@ -103,7 +102,6 @@ pub struct Step {
     /// The step ends in a power cut: it says `mark cut`, and the machine is gone at once.
     #[serde(default)]
     pub power_cut: bool,
-    /// Commands for the guest's shell.
     #[serde(default)]
     pub run: String,
     /// Monitor commands, before `run`.
@@ -112,7 +110,6 @@ pub struct Step {
     /// Part of the state the scenario is about, so it also goes before a command given by hand.
     #[serde(default)]
     pub setup: bool,
-    /// The exit status it must have.
     #[serde(default)]
     pub exit: i32,
     /// Words standard output must have.
@@ -142,7 +139,6 @@ pub enum Expected {
     Is(Value),
 }
 
-/// A condition on a value in a JSON document.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {
@@ -160,7 +156,6 @@ pub enum Condition {
     Length(usize),
 }
 
-/// Where the scenario files are.
 pub fn folder() -> PathBuf {
     root().join("lab/scenarios")
 }

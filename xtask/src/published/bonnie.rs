@@ -85,7 +85,6 @@ impl Bonnie {
         Ok(Self { child, errors })
     }
 
-    /// Reads what it says until that ends so.
     fn until(&mut self, stage: &Stage, end: &str) -> Result<(), Failure> {
         let (mut text, mut byte) = (Vec::new(), [0]);
         while !text.ends_with(end.as_bytes()) {

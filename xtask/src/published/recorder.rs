@@ -9,7 +9,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a recording may take to begin.
 const READY: Duration = Duration::from_secs(20);
 
 /// A recording that goes on. Dropping it kills it.

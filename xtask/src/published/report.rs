@@ -23,7 +23,6 @@ pub struct Ran {
     pub cpu_s: f64,
 }
 
-/// A trace and its figures.
 #[derive(Debug)]
 pub struct Traced {
     /// Its file's name without the extension.

@@ -92,7 +92,6 @@ impl Scene {
     }
 }
 
-/// A scene that is set up.
 pub struct Stage {
     /// Dropped before the device goes.
     _tuned: Knobs,

@@ -14,7 +14,6 @@ const MODULES: &str = "/usr/lib/apache2/modules";
 /// How long a server may take to answer.
 const READY: Duration = Duration::from_secs(60);
 
-/// A running server.
 pub struct Apache {
     /// Where it listens, on the loopback address.
     pub port: u16,
@@ -62,7 +61,6 @@ impl Apache {
         Ok(apache)
     }
 
-    /// Address of a page.
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }

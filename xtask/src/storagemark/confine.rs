@@ -60,7 +60,6 @@ impl Confine {
         Ok(Self { top: base.join(name), cgroup })
     }
 
-    /// The version of the cgroups.
     pub fn version(&self) -> u32 {
         match self.cgroup.version {
             Version::One => 1,

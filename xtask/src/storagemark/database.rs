@@ -18,7 +18,6 @@ const PHP: u32 = 110;
 /// scene, 40 came nearest to the published 500 queries a second of the heavy trace.
 const POOL: u64 = 160 << 20;
 
-/// A running MariaDB.
 pub struct Database {
     socket: PathBuf,
     child: Child,

@@ -53,7 +53,6 @@ pub struct Args {
     seekwell: Option<PathBuf>,
 }
 
-/// A run of the scene.
 struct Scene {
     seekwell: PathBuf,
     scale: u32,

@@ -22,7 +22,6 @@ pub const EXT4: &str = "mkfs.ext4 -q -E nodiscard,lazy_itable_init=0,lazy_journa
 
 /// What is made on the modelled disk.
 pub struct Layout {
-    /// Bytes of the disk.
     pub size: u64,
     pub model: Model,
     /// How many times farther apart things lie on the modelled disk.

@@ -15,39 +15,19 @@ struct Published {
     queries_per_s: Option<f64>,
 }
 
+const fn published(
+    name: &'static str,
+    clients: u32,
+    [queue, read_share, mb_per_s, queries_per_s]: [Option<f64>; 4],
+) -> Published {
+    Published { name, clients, queue, read_share, mb_per_s, queries_per_s }
+}
+
 const PUBLISHED: [Published; 4] = [
-    Published {
-        name: "web-light",
-        clients: 2,
-        queue: Some(1.86),
-        read_share: Some(0.75),
-        mb_per_s: Some(3.3),
-        queries_per_s: None,
-    },
-    Published {
-        name: "web-heavy",
-        clients: 20,
-        queue: Some(3.5),
-        read_share: Some(0.86),
-        mb_per_s: Some(35.1),
-        queries_per_s: None,
-    },
-    Published {
-        name: "db-light",
-        clients: 10,
-        queue: None,
-        read_share: None,
-        mb_per_s: None,
-        queries_per_s: None,
-    },
-    Published {
-        name: "db-heavy",
-        clients: 50,
-        queue: None,
-        read_share: None,
-        mb_per_s: None,
-        queries_per_s: Some(500.0),
-    },
+    published("web-light", 2, [Some(1.86), Some(0.75), Some(3.3), None]),
+    published("web-heavy", 20, [Some(3.5), Some(0.86), Some(35.1), None]),
+    published("db-light", 10, [None; 4]),
+    published("db-heavy", 50, [None, None, None, Some(500.0)]),
 ];
 
 /// Share of ab's requests that may be refused: some pictures do not exist.
@@ -117,6 +97,7 @@ fn of_ab(text: &str, name: &str) -> Result<f64, Failure> {
 /// What a figure is, and the figure.
 type Row = (&'static str, fn(&Traced) -> String);
 
+#[derive(Default)]
 pub struct Report {
     scale: u32,
     seconds: u32,
@@ -136,16 +117,7 @@ pub struct Report {
 impl Report {
     /// Of a scene of one `scale`-th, `seconds` a trace, under cgroups of a version.
     pub fn new(scale: u32, seconds: u32, cgroups: u32) -> Self {
-        Self {
-            scale,
-            seconds,
-            cgroups,
-            pictures: 0,
-            warm_share: 0.0,
-            tables_bytes: 0,
-            pool_bytes: 0,
-            traces: Vec::new(),
-        }
+        Self { scale, seconds, cgroups, ..Self::default() }
     }
 
     pub fn text(&self) -> String {

@@ -8,6 +8,7 @@
 use super::apache::Apache;
 use super::place::TestBed;
 use crate::Failure;
+use crate::bench::Dice;
 use std::f64::consts::TAU;
 use std::fs;
 use std::path::Path;
@@ -20,30 +21,13 @@ pub const WARM: u64 = 1_600_000_000;
 const FOLDERS: u32 = 25;
 /// mod_rewrite reads no further in a line of a map.
 const LINE: usize = 1000;
-/// Largest picture.
 const LARGEST: f64 = 1e6;
 
-/// Evenly spread numbers, the same in every run (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn uniform(&mut self) -> f64 {
-        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    /// Bytes of a picture.
-    fn size(&mut self) -> usize {
-        let (median, sigma) = if self.uniform() < 0.6 { (4096.0, 0.5) } else { (56_320.0, 0.8) };
-        let bell = (-2.0 * self.uniform().ln()).sqrt() * (TAU * self.uniform()).cos();
-        f64::min(median * (sigma * bell).exp(), LARGEST) as usize
-    }
+/// Bytes of a picture.
+fn size(dice: &mut Dice) -> usize {
+    let (median, sigma) = if dice.uniform() < 0.6 { (4096.0, 0.5) } else { (56_320.0, 0.8) };
+    let bell = (-2.0 * dice.uniform().ln()).sqrt() * (TAU * dice.uniform()).cos();
+    f64::min(median * (sigma * bell).exp(), LARGEST) as usize
 }
 
 /// Writes pictures below `root` until there are `bytes` of them, and the lists they are picked
@@ -58,7 +42,7 @@ pub fn fill(root: &Path, aside: &Path, bytes: u64) -> Result<u32, Failure> {
     }
     let (mut written, mut number, mut data) = (0, 0_u32, Vec::new());
     while written < bytes {
-        let size = dice.size();
+        let size = size(&mut dice);
         data.clear();
         data.extend((0..size.div_ceil(8)).flat_map(|_| dice.next().to_le_bytes()));
         data.truncate(size);
@@ -133,7 +117,7 @@ mod tests {
     #[test]
     fn pictures_have_the_sizes_that_the_head_tells() {
         let mut dice = Dice(1);
-        let mut sizes: Vec<usize> = (0..20_000).map(|_| dice.size()).collect();
+        let mut sizes: Vec<usize> = (0..20_000).map(|_| size(&mut dice)).collect();
         sizes.sort_unstable();
         let below = |bytes| sizes.partition_point(|s| *s < bytes) as f64 / sizes.len() as f64;
         assert!((0.29..0.32).contains(&below(4096)), "{}", below(4096));

@@ -140,7 +140,6 @@ impl Scratch {
         Ok(())
     }
 
-    /// The directory it is in.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -302,7 +301,6 @@ fn within_file_size_limit(needed_bytes: u64) -> Result<(), AccessError> {
     }
 }
 
-/// Whether a mode is that of a regular file.
 pub(crate) fn is_regular(mode: rustix::fs::RawMode) -> bool {
     FileType::from_raw_mode(mode) == FileType::RegularFile
 }

@@ -13,7 +13,6 @@ use seekwell_sys::mark;
 use std::fmt;
 use table::{CLEAR_LVM, CLEAR_MD, CLEAR_ZFS, Offsets, ROWS, Row};
 
-/// One thing that was found on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// The standard name, as `blkid` and `wipefs` print it where they know it.

@@ -12,7 +12,6 @@ pub(super) const CLEAR_LVM: &str = "LVM2_member";
 pub(super) const CLEAR_MD: &str = "linux_raid_member";
 pub(super) const CLEAR_ZFS: &str = "zfs_member";
 
-/// One magic number.
 pub(super) struct Row {
     pub name: &'static str,
     pub magic: &'static [u8],
@@ -23,7 +22,6 @@ pub(super) struct Row {
 /// One place, or a series of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Offsets {
-    /// Bytes from the start.
     At(u64),
     /// `count` places from `first` on, `step` bytes apart.
     Series {

@@ -79,7 +79,6 @@ pub fn opened_although(
         .unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
-/// How many pages of a file are in the page cache.
 pub fn cached_pages(file: impl AsFd, len: usize) -> usize {
     let mut pages = vec![0u8; len.div_ceil(4096)];
     // SAFETY: a new read-only mapping of `len` bytes at an address of the kernel's choice; mincore

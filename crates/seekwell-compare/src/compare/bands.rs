@@ -19,7 +19,6 @@
 
 use crate::model::Class;
 
-/// What the bands are based on.
 pub const BASIS: &str = "assumed";
 
 /// The band of a class as a fraction; `None` where runs have no usual distance.

@@ -26,7 +26,6 @@ pub struct Options {
     pub margin: Option<Margin>,
     /// A claim on the primary metric that is to be checked.
     pub expect: Option<Claim>,
-    /// Compare different workloads all the same.
     pub different_workloads: bool,
 }
 

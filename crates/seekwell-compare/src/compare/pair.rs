@@ -12,16 +12,13 @@ pub struct Pair {
     pub b: String,
 }
 
-/// The result of pairing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Paired {
     /// In the order of A.
     pub pairs: Vec<Pair>,
     /// Fields that differ in spite of the pairing.
     pub differences: Vec<FieldDifference>,
-    /// Names that only A has.
     pub only_in_a: Vec<String>,
-    /// Names that only B has.
     pub only_in_b: Vec<String>,
 }
 

@@ -14,12 +14,10 @@ use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use seekwell_io::units::parse_size;
 use std::collections::BTreeMap;
 
-/// The most lines read of one file.
 pub const MAX_LINES: usize = 10_000;
 
 /// Fields of the formats 1.96 and 1.97.
 const FIELDS: usize = 48;
-/// Fields of format 1.98.
 const FIELDS_1_98: usize = 50;
 
 /// A test: name, title, family, class, fields of its rate and its CPU share.
@@ -147,10 +145,7 @@ fn read_line(line: &str, number: usize, file: &str) -> Result<RunValues, FormatE
     ]);
     Ok(RunValues {
         name: format!("{file}, line {number}"),
-        started_at: None,
-        modelled: false,
         about,
-        inspection: None,
         groups: vec![Group {
             name: "bonnie++".into(),
             title: "bonnie++".into(),
@@ -159,6 +154,7 @@ fn read_line(line: &str, number: usize, file: &str) -> Result<RunValues, FormatE
             values,
         }],
         left_out,
+        ..RunValues::default()
     })
 }
 

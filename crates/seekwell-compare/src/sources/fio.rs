@@ -12,7 +12,6 @@ use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use seekwell_io::units::parse_size;
 use std::collections::BTreeMap;
 
-/// The most jobs read of one file.
 pub const MAX_JOBS: usize = 4096;
 /// A rate of a shorter run is not taken.
 const SHORTEST_MS: f64 = 500.0;
@@ -46,12 +45,8 @@ pub fn read(text: &str, file: &str) -> Result<RunValues, FormatError> {
     }
     let mut run = RunValues {
         name: file.to_owned(),
-        started_at: None,
-        modelled: false,
         about: BTreeMap::from([("fio version".to_owned(), output.version.clone())]),
-        inspection: None,
-        groups: Vec::new(),
-        left_out: Vec::new(),
+        ..RunValues::default()
     };
     for name in names {
         let jobs: Vec<&FioJob> = all.iter().copied().filter(|j| j.jobname == name).collect();

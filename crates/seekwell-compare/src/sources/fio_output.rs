@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What fio writes of a whole run.
 #[derive(Default, Deserialize)]
 pub(super) struct Output {
     #[serde(rename = "fio version")]
@@ -45,14 +44,12 @@ pub(super) struct FioJob {
 pub(super) struct Direction {
     pub(super) bw_bytes: f64,
     pub(super) iops: f64,
-    /// Milliseconds.
     pub(super) runtime: f64,
     pub(super) total_ios: u64,
     pub(super) lat_ns: Latency,
     pub(super) clat_ns: Latency,
 }
 
-/// Flushes of a job.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Sync {

@@ -170,7 +170,6 @@ fn detail(line: &str, of: &mut Direction, percentiles: &mut Vec<(bool, f64)>) {
 }
 
 impl Direction {
-    /// Counts requests, of which the latencies are.
     fn count(&mut self, requests: u64) {
         self.total_ios = requests;
         for latency in [&mut self.lat_ns, &mut self.clat_ns] {

@@ -5,7 +5,6 @@ use crate::error::FormatError;
 use crate::model::{Better, Class, Group, Rank, RunValues, Unit, Value};
 use std::collections::BTreeMap;
 
-/// The most timings read of one file.
 pub const MAX_TIMINGS: usize = 10_000;
 /// A rate of a shorter run is not taken.
 const SHORTEST_S: f64 = 0.5;
@@ -19,7 +18,6 @@ const TIMINGS: [(&str, &str, &str, bool); 4] = [
     ("Timing O_DIRECT disk reads:", "device", "device reads (-t)", true),
 ];
 
-/// Whether this line is a timing.
 pub(crate) fn is_timing(line: &str) -> bool {
     TIMINGS.iter().any(|(start, ..)| line.trim_start().starts_with(start))
 }
@@ -61,12 +59,8 @@ pub fn read(text: &str, file: &str) -> Result<Vec<(String, Vec<RunValues>)>, For
 fn empty(device: &str, name: &str) -> RunValues {
     RunValues {
         name: name.to_owned(),
-        started_at: None,
-        modelled: false,
         about: BTreeMap::from([("device".to_owned(), device.to_owned())]),
-        inspection: None,
-        groups: Vec::new(),
-        left_out: Vec::new(),
+        ..RunValues::default()
     }
 }
 

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 /// A block of this size or more is spoken of in bytes a second, a smaller one in requests.
 const LARGE_BLOCK: u32 = 64 << 10;
 
-/// A run as it is compared.
 pub fn values(run: &RunDocument) -> RunValues {
     let mut about = BTreeMap::from([
         ("seekwell version".to_owned(), run.tool.version.clone()),

@@ -16,9 +16,7 @@ use seekwell_sys::read_file;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most that is read of one file.
 pub const MAX_BYTES: u64 = 64 << 20;
-/// The most files of one folder.
 pub const MAX_FILES: usize = 1000;
 
 /// The most configurations of one file that are compared with each other.

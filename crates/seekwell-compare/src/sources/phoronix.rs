@@ -13,11 +13,9 @@ use std::collections::BTreeMap;
 
 /// The deepest nesting read; the format has five levels.
 pub const MAX_DEPTH: usize = 32;
-/// The most systems.
 pub const MAX_SYSTEMS: usize = 256;
 /// The most tests, and the most entries over all of them.
 pub const MAX_ENTRIES: usize = 20_000;
-/// The most trials over all tests and systems.
 pub const MAX_TRIALS: usize = 20_000;
 /// The longest text of an element; raw values may be longer.
 pub const MAX_TEXT: usize = 4096;
@@ -127,7 +125,6 @@ fn parse(text: &str) -> Result<File, FormatError> {
     }
 }
 
-/// The names of the elements below the root, where the root is the right one.
 fn below_root(path: &[String]) -> Option<Vec<&str>> {
     match path.first().map(String::as_str) {
         Some("PhoronixTestSuite") => Some(path[1..].iter().map(String::as_str).collect()),
@@ -230,12 +227,8 @@ fn runs(
                 if runs.len() <= i {
                     runs.push(RunValues {
                         name: format!("{name}, {system}, trial {}", i + 1),
-                        started_at: None,
-                        modelled: false,
                         about: about.clone(),
-                        inspection: None,
-                        groups: Vec::new(),
-                        left_out: Vec::new(),
+                        ..RunValues::default()
                     });
                 }
                 let group = group(test, value);

@@ -2,7 +2,7 @@
 
 use crate::look::is;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::facts::PciFunction;
+use seekwell_inspect::facts::{AtaFacts, PciFunction};
 use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
               RAM disk: echo ahci | sudo tee -a /etc/initramfs-tools/modules && sudo \
               update-initramfs -u",
         tune: None,
-        check: Check::Facts(ide_mode),
+        check: Check::Device(ide_mode),
     },
     Rule {
         id: "SW-AHCI-002",
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
               (DragonFly BSD, 2011).",
         fix: "connect the disk to another controller; in a virtual machine choose another disk bus",
         tune: None,
-        check: Check::Facts(no_sncq),
+        check: Check::Ata(no_sncq),
     },
     Rule {
         id: "SW-AHCI-003",
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
               and NVMe drives may be hidden by this mode.",
         fix: "set the SATA mode to AHCI unless a firmware array is in use",
         tune: None,
-        check: Check::Facts(raid_mode),
+        check: Check::Device(raid_mode),
     },
     Rule {
         id: "SW-AHCI-005",
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
               ports complete on one CPU.",
         fix: "look for pci=nomsi on the kernel's command line and for a firmware update",
         tune: None,
-        check: Check::Facts(line_interrupt),
+        check: Check::Device(line_interrupt),
     },
     Rule {
         id: "SW-AHCI-006",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The drive's queue is never full; beyond about 16 commands a hard disk gains little.",
         fix: "nothing, unless the disk has to serve many clients: then use another controller",
         tune: None,
-        check: Check::Facts(few_slots),
+        check: Check::Ata(few_slots),
     },
 ];
 
@@ -106,50 +106,44 @@ fn is_parallel(device: &Device, controller: &PciFunction) -> bool {
         || PARALLEL_ONLY.contains(&id)
 }
 
-fn ide_mode(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let controller = d.detail.controller().filter(|c| c.is_ide())?;
-        let class = controller.class.as_ref()?;
-        let machine = input.is_virtual(d);
-        let parallel = is_parallel(d, controller);
-        let severity = if parallel && !machine { Severity::Info } else { Severity::Warning };
-        let driver = controller.driver.as_ref().or(d.driver.as_ref());
-        let by = driver.map_or_else(String::new, |d| format!(", {}", d.value));
-        let title = format!(
-            "{}: {}{by}: no NCQ, no hot plug, no LPM",
-            d.name,
-            if controller.words().starts_with("IDE, compatible") {
-                "IDE interface, compatible mode"
-            } else {
-                "IDE interface"
-            }
-        );
-        let mut found = Found::new(severity, title)
-            .seen(format!("class 0x{:06x}: {}", class.value, controller.words()), &class.from)
-            .facts("driver", driver)
-            .facts("interrupt", controller.interrupt.as_ref());
-        if machine {
-            found = found.remedy(
-                "attach the disk as virtio-scsi, virtio-blk or SATA (AHCI) instead of IDE in the \
-                 virtual machine's configuration",
-            );
-        } else if parallel {
-            found = found.remedy(
-                "a parallel port has no better mode; move the data to a disk on SATA or NVMe",
-            );
+fn ide_mode(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let controller = d.detail.controller().filter(|c| c.is_ide())?;
+    let class = controller.class.as_ref()?;
+    let machine = input.is_virtual(d);
+    let parallel = is_parallel(d, controller);
+    let severity = if parallel && !machine { Severity::Info } else { Severity::Warning };
+    let driver = controller.driver.as_ref().or(d.driver.as_ref());
+    let by = driver.map_or_else(String::new, |d| format!(", {}", d.value));
+    let title = format!(
+        "{}{by}: no NCQ, no hot plug, no LPM",
+        if controller.words().starts_with("IDE, compatible") {
+            "IDE interface, compatible mode"
+        } else {
+            "IDE interface"
         }
-        Some(found)
-    })
+    );
+    let mut found = Found::new(severity, title)
+        .seen(format!("class 0x{:06x}: {}", class.value, controller.words()), &class.from)
+        .facts("driver", driver)
+        .facts("interrupt", controller.interrupt.as_ref());
+    if machine {
+        found = found.remedy(
+            "attach the disk as virtio-scsi, virtio-blk or SATA (AHCI) instead of IDE in the \
+             virtual machine's configuration",
+        );
+    } else if parallel {
+        found = found
+            .remedy("a parallel port has no better mode; move the data to a disk on SATA or NVMe");
+    }
+    Some(found)
 }
 
-fn no_sncq(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let ahci = ata.ahci.as_ref()?;
-        let register = ahci.capabilities.as_ref()?;
-        (ahci.ncq() == Some(false)).then(|| {
-            Found::new(Severity::Warning, format!("{}: its controller cannot queue", d.name))
-                .seen(format!("AHCI capabilities 0x{:08x}: no NCQ", register.value), &register.from)
-        })
+fn no_sncq(_: &Observed<'_>, _: &Device, ata: &AtaFacts) -> Option<Found> {
+    let ahci = ata.ahci.as_ref()?;
+    let register = ahci.capabilities.as_ref()?;
+    (ahci.ncq() == Some(false)).then(|| {
+        Found::warning("its controller cannot queue")
+            .seen(format!("AHCI capabilities 0x{:08x}: no NCQ", register.value), &register.from)
     })
 }
 
@@ -157,46 +151,39 @@ fn remapped(input: &Observed<'_>) -> Vec<Found> {
     input.each(|d| {
         let hidden = d.detail.controller()?.remapped_nvme.as_ref().filter(|n| n.value > 0)?;
         let title = format!("{} NVMe drives are hidden by the SATA controller", hidden.value);
-        Some(Found::new(Severity::Warning, title).fact("remapped NVMe drives", hidden))
+        Some(Found::warning(title).fact("remapped NVMe drives", hidden))
     })
 }
 
-fn raid_mode(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let controller = d.detail.controller()?;
-        let class = controller.class.as_ref().filter(|c| c.value >> 8 == 0x0104)?;
-        is(&controller.driver, "ahci").then(|| {
-            Found::new(Severity::Info, format!("{}: its SATA controller is in RAID mode", d.name))
-                .seen(controller.words(), &class.from)
-                .facts("driver", controller.driver.as_ref())
-        })
+fn raid_mode(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let controller = d.detail.controller()?;
+    let class = controller.class.as_ref().filter(|c| c.value >> 8 == 0x0104)?;
+    is(&controller.driver, "ahci").then(|| {
+        Found::info("its SATA controller is in RAID mode")
+            .seen(controller.words(), &class.from)
+            .facts("driver", controller.driver.as_ref())
     })
 }
 
-fn line_interrupt(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let controller = d.detail.controller().filter(|c| is(&c.driver, "ahci"))?;
-        let interrupt = controller.interrupt.as_ref().filter(|i| i.value == "intx")?;
-        let title = format!("{}: its controller uses a line interrupt", d.name);
-        Some(
-            Found::new(Severity::Info, title)
-                .fact("interrupt", interrupt)
-                .facts("asked for at boot", input.boot_option("pci=nomsi").as_ref()),
-        )
-    })
+fn line_interrupt(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let controller = d.detail.controller().filter(|c| is(&c.driver, "ahci"))?;
+    let interrupt = controller.interrupt.as_ref().filter(|i| i.value == "intx")?;
+    Some(
+        Found::info("its controller uses a line interrupt")
+            .fact("interrupt", interrupt)
+            .facts("asked for at boot", input.boot_option("pci=nomsi").as_ref()),
+    )
 }
 
-fn few_slots(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let ahci = ata.ahci.as_ref()?;
-        let (slots, register) = (ahci.slots()?, ahci.capabilities.as_ref()?);
-        let id = d.detail.identify.as_ref()?;
-        // 31 of 32 is what many controllers leave, and no loss.
-        (slots + 1 < u64::from(id.value.ncq_depth) && ahci.ncq() == Some(true)).then(|| {
-            Found::new(Severity::Info, format!("{}: its port has only {slots} slots", d.name))
-                .seen(format!("{slots} command slots"), &register.from)
-                .seen(format!("the drive queues {} commands", id.value.ncq_depth), &id.from)
-        })
+fn few_slots(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let ahci = ata.ahci.as_ref()?;
+    let (slots, register) = (ahci.slots()?, ahci.capabilities.as_ref()?);
+    let id = d.detail.identify.as_ref()?;
+    // 31 of 32 is what many controllers leave, and no loss.
+    (slots + 1 < u64::from(id.value.ncq_depth) && ahci.ncq() == Some(true)).then(|| {
+        Found::info(format!("its port has only {slots} slots"))
+            .seen(format!("{slots} command slots"), &register.from)
+            .seen(format!("the drive queues {} commands", id.value.ncq_depth), &id.from)
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::look::is_honest;
 use crate::words::{bytes, evidence, fact_bytes, ns, per_s};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{Device, DeviceKind, Severity};
+use seekwell_inspect::{Device, DeviceKind};
 use seekwell_runs::PhaseId;
 
 pub(super) const RULES: &[Rule] = &[
@@ -67,12 +67,9 @@ fn unaligned(input: &Observed<'_>) -> Option<Found> {
         _ => format!("back up the data, then recreate {} at a multiple of 1 MiB", first.name),
     };
     Some(
-        Found::new(
-            Severity::Warning,
-            format!("{} is not aligned to its disk's physical blocks", first.name),
-        )
-        .evidence(proof)
-        .remedy(remedy),
+        Found::warning(format!("{} is not aligned to its disk's physical blocks", first.name))
+            .evidence(proof)
+            .remedy(remedy),
     )
 }
 
@@ -123,7 +120,7 @@ fn small_blocks(input: &Observed<'_>) -> Option<Found> {
         }
     };
     Some(
-        Found::new(Severity::Warning, "Requests smaller than 4 KiB are slower than 4 KiB")
+        Found::warning("Requests smaller than 4 KiB are slower than 4 KiB")
             .evidence(proof)
             .remedy(remedy),
     )

@@ -2,7 +2,7 @@
 
 use crate::words::{bytes_per_s, evidence, percent};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{Device, Severity};
+use seekwell_inspect::Device;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: SHARED,
@@ -32,8 +32,7 @@ fn shared(input: &Observed<'_>) -> Option<Found> {
     let used_up = |way: &Way| (USED_UP * way.1..=1.05 * way.1).contains(&rate);
     let (name, most, from) = ways(input)?.into_iter().find(used_up)?;
     let top = input.inspection.device.as_ref()?;
-    let title = format!("{}: {name} limits the whole array", top.name);
-    Some(Found::new(Severity::Warning, title).evidence([
+    Some(Found::warning(format!("{}: {name} limits the whole array", top.name)).evidence([
         evidence(
             format!("the best sequential rate: {}, {}", bytes_per_s(rate), percent(rate / most)),
             &phase.name,

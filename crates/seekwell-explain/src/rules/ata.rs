@@ -3,8 +3,8 @@
 use crate::look::{flag, solid_state, text};
 use crate::words::bytes;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::Severity;
-use seekwell_inspect::facts::{AtaError, AtaErrorClass, AtaFacts};
+use seekwell_inspect::facts::{AtaError, AtaErrorClass, AtaFacts, IdentifyData};
+use seekwell_inspect::{Device, Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -20,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "replace the cable and the power connector first, then try another port; if link \
               power management is on, set it to max_performance and see whether the errors stop",
         tune: Some("Set link_power_management_policy to max_performance on trial."),
-        check: Check::Facts(ring),
+        check: Check::Ata(ring),
     },
     Rule {
         id: "SW-ATA-002",
@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "copy what matters now; sudo smartctl -a on the disk (attributes 5, 197, 198), then \
               replace the drive, or rewrite the sector if 197 stays at one",
         tune: None,
-        check: Check::Facts(media),
+        check: Check::Ata(media),
     },
     Rule {
         id: "SW-ATA-003",
@@ -46,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "unless there is a known reason for it, remove the option from GRUB_CMDLINE_LINUX in \
               /etc/default/grub, run sudo update-grub and reboot",
         tune: None,
-        check: Check::Facts(forced),
+        check: Check::Host(forced),
     },
     Rule {
         id: "SW-ATA-004",
@@ -58,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "unlock it with sudo hdparm --user-master u --security-unlock PASSWORD on the disk, \
               or in the firmware setup that set the password",
         tune: None,
-        check: Check::Facts(locked),
+        check: Check::Drive(locked),
     },
     Rule {
         id: "SW-ATA-005",
@@ -68,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A failing drive gives no warning.",
         fix: "sudo smartctl -s on on the disk",
         tune: None,
-        check: Check::Facts(smart_off),
+        check: Check::Drive(smart_off),
     },
     Rule {
         id: "SW-ATA-006",
@@ -80,7 +80,7 @@ pub(super) const RULES: &[Rule] = &[
               milliseconds, and every start wears the drive.",
         fix: "sudo hdparm -B 254 on the disk, and in /etc/hdparm.conf to keep it",
         tune: None,
-        check: Check::Facts(parks),
+        check: Check::Drive(parks),
     },
     Rule {
         id: "SW-ATA-007",
@@ -90,7 +90,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Small sequential reads cost a rotation each.",
         fix: "sudo hdparm -A 1 on the disk",
         tune: None,
-        check: Check::Facts(no_look_ahead),
+        check: Check::Drive(no_look_ahead),
     },
     Rule {
         id: "SW-ATA-008",
@@ -103,7 +103,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "connect the drive to a SATA port of the board; behind a USB bridge that passes UNMAP \
               through, set provisioning_mode to unmap",
         tune: None,
-        check: Check::Facts(no_trim),
+        check: Check::Drive(no_trim),
     },
     Rule {
         id: "SW-ATA-009",
@@ -114,7 +114,7 @@ pub(super) const RULES: &[Rule] = &[
               the drive's firmware is broken; nothing else in these words can be trusted.",
         fix: "change the cable or the bridge; look for a firmware update of the drive",
         tune: None,
-        check: Check::Facts(checksum),
+        check: Check::Drive(checksum),
     },
     Rule {
         id: "SW-ATA-010",
@@ -125,7 +125,7 @@ pub(super) const RULES: &[Rule] = &[
               switching only one of them has commands outstanding at a time.",
         fix: "give disks that have to be fast their own port",
         tune: None,
-        check: Check::Facts(shared_port),
+        check: Check::Ata(shared_port),
     },
 ];
 
@@ -145,129 +145,104 @@ fn when(errors: &[&AtaError]) -> String {
     }
 }
 
-fn ring(input: &Observed<'_>) -> Vec<Found> {
+fn ring(_: &Observed<'_>, _: &Device, ata: &AtaFacts) -> Option<Found> {
     use AtaErrorClass::{Bus, HostBus, HostStateMachine, NoDevice, Timeout};
-    input.each_ata(|d, ata| {
-        let found = errors(ata, &[Bus, HostBus, HostStateMachine, NoDevice, Timeout]);
-        let from = &ata.errors.as_ref()?.from;
-        if found.is_empty() {
-            return None;
-        }
-        // From the fourth on the kernel takes its measures.
-        let severity = if found.len() > 3 { Severity::Error } else { Severity::Warning };
-        let timeouts = found.iter().filter(|e| e.class == Timeout).count();
-        let seen = format!("{} errors, {timeouts} of them time-outs{}", found.len(), when(&found));
-        let title = format!("{}: commands were lost on the way to the drive", d.name);
-        Some(
-            Found::new(severity, title)
-                .seen(seen, from)
-                .facts("link power management", ata.lpm_policy.as_ref()),
-        )
-    })
+    let found = errors(ata, &[Bus, HostBus, HostStateMachine, NoDevice, Timeout]);
+    let from = &ata.errors.as_ref()?.from;
+    if found.is_empty() {
+        return None;
+    }
+    // From the fourth on the kernel takes its measures.
+    let severity = if found.len() > 3 { Severity::Error } else { Severity::Warning };
+    let timeouts = found.iter().filter(|e| e.class == Timeout).count();
+    let seen = format!("{} errors, {timeouts} of them time-outs{}", found.len(), when(&found));
+    Some(
+        Found::new(severity, "commands were lost on the way to the drive")
+            .seen(seen, from)
+            .facts("link power management", ata.lpm_policy.as_ref()),
+    )
 }
 
-fn media(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let found = errors(ata, &[AtaErrorClass::Media]);
-        let from = &ata.errors.as_ref()?.from;
-        let seen = format!("{} media errors{}", found.len(), when(&found));
-        let title = format!("{}: the drive could not read some sectors", d.name);
-        (!found.is_empty()).then(|| Found::new(Severity::Error, title).seen(seen, from))
-    })
+fn media(_: &Observed<'_>, _: &Device, ata: &AtaFacts) -> Option<Found> {
+    let found = errors(ata, &[AtaErrorClass::Media]);
+    let from = &ata.errors.as_ref()?.from;
+    let seen = format!("{} media errors{}", found.len(), when(&found));
+    let title = "the drive could not read some sectors";
+    (!found.is_empty()).then(|| Found::error(title).seen(seen, from))
 }
 
-fn forced(input: &Observed<'_>) -> Vec<Found> {
+fn forced(input: &Observed<'_>) -> Option<Found> {
     let any = input.devices().into_iter().any(|d| d.detail.ata.is_some());
     let words = ["libata.force=", "libata.dma=", "libata.noacpi=", "libata.ignore_hpa="];
-    let found = words.iter().find_map(|w| input.boot_option(w)).filter(|_| any);
-    let found = found.map(|word| {
-        Found::new(Severity::Info, "a boot option forces a libata mode")
-            .fact("kernel command line", &word)
-    });
-    found.into_iter().collect()
+    let word = words.iter().find_map(|w| input.boot_option(w)).filter(|_| any)?;
+    Some(Found::info("a boot option forces a libata mode").fact("kernel command line", &word))
 }
 
-fn locked(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        let security = id.value.security;
-        (security.enabled && security.locked).then(|| {
-            Found::new(Severity::Error, format!("{}: locked by a password", d.name))
-                .seen("security enabled and locked (word 128)", &id.from)
-        })
+fn locked(_: &Observed<'_>, _: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    let security = id.value.security;
+    (security.enabled && security.locked).then(|| {
+        Found::error("locked by a password")
+            .seen("security enabled and locked (word 128)", &id.from)
     })
 }
 
-fn smart_off(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        (id.value.smart == (true, false)).then(|| {
-            Found::new(Severity::Info, format!("{}: SMART is switched off", d.name))
-                .seen("supported (word 82), not enabled (word 85)", &id.from)
-                .remedy(format!("sudo smartctl -s on /dev/{}", d.name))
-        })
+fn smart_off(_: &Observed<'_>, d: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    (id.value.smart == (true, false)).then(|| {
+        Found::info("SMART is switched off")
+            .seen("supported (word 82), not enabled (word 85)", &id.from)
+            .remedy(format!("sudo smartctl -s on /dev/{}", d.name))
     })
 }
 
-fn parks(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        let level = id.value.apm_level.filter(|level| *level < 128)?;
-        if solid_state(&d.detail) != Some(false) {
-            return None;
-        }
-        let title = format!("{}: power management may spin the drive down", d.name);
-        Some(
-            Found::new(Severity::Info, title)
-                .seen(format!("advanced power management level {level}"), &id.from)
-                .remedy(format!("sudo hdparm -B 254 /dev/{}", d.name)),
-        )
+fn parks(_: &Observed<'_>, d: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    let level = id.value.apm_level.filter(|level| *level < 128)?;
+    if solid_state(&d.detail) != Some(false) {
+        return None;
+    }
+    Some(
+        Found::info("power management may spin the drive down")
+            .seen(format!("advanced power management level {level}"), &id.from)
+            .remedy(format!("sudo hdparm -B 254 /dev/{}", d.name)),
+    )
+}
+
+fn no_look_ahead(_: &Observed<'_>, d: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    (id.value.look_ahead == (true, false)).then(|| {
+        Found::warning("the drive's look-ahead is off")
+            .seen("look-ahead supported, not enabled (words 82 and 85)", &id.from)
+            .remedy(format!("sudo hdparm -A 1 /dev/{}", d.name))
     })
 }
 
-fn no_look_ahead(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        (id.value.look_ahead == (true, false)).then(|| {
-            Found::new(Severity::Warning, format!("{}: the drive's look-ahead is off", d.name))
-                .seen("look-ahead supported, not enabled (words 82 and 85)", &id.from)
-                .remedy(format!("sudo hdparm -A 1 /dev/{}", d.name))
-        })
+fn no_trim(_: &Observed<'_>, d: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    let most = d.detail.queue.discard_max_hardware_bytes.as_ref()?;
+    if !id.value.trim || most.value != 0 || flag(&d.detail.read_only, true) {
+        return None;
+    }
+    let mode = d.detail.scsi.as_ref().and_then(|s| s.provisioning_mode.as_ref());
+    Some(
+        Found::warning("the drive supports TRIM, but the kernel does not use it")
+            .seen("the drive offers TRIM (word 169)", &id.from)
+            .seen(format!("largest discard: {}", bytes(most.value)), &most.from)
+            .facts("provisioning mode", mode),
+    )
+}
+
+fn checksum(_: &Observed<'_>, _: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    (id.value.checksum == Some(false)).then(|| {
+        Found::warning("IDENTIFY data is corrupt")
+            .seen("the checksum in word 255 is wrong", &id.from)
     })
 }
 
-fn no_trim(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        let most = d.detail.queue.discard_max_hardware_bytes.as_ref()?;
-        if !id.value.trim || most.value != 0 || flag(&d.detail.read_only, true) {
-            return None;
-        }
-        let title = format!("{}: the drive supports TRIM, but the kernel does not use it", d.name);
-        let mode = d.detail.scsi.as_ref().and_then(|s| s.provisioning_mode.as_ref());
-        Some(
-            Found::new(Severity::Warning, title)
-                .seen("the drive offers TRIM (word 169)", &id.from)
-                .seen(format!("largest discard: {}", bytes(most.value)), &most.from)
-                .facts("provisioning mode", mode),
-        )
-    })
-}
-
-fn checksum(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        (id.value.checksum == Some(false)).then(|| {
-            Found::new(Severity::Warning, format!("{}: IDENTIFY data is corrupt", d.name))
-                .seen("the checksum in word 255 is wrong", &id.from)
-        })
-    })
-}
-
-fn shared_port(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let speed = ata.link_speed.as_ref()?;
-        let folder = speed.from.rsplit('/').nth(1)?;
-        let multiplied = folder.starts_with("link") && folder.contains('.');
-        multiplied.then(|| {
-            Found::new(Severity::Info, format!("{}: shares its port with other disks", d.name))
-                .seen(format!("link {folder} of {}: {}", ata.port, speed.value), &speed.from)
-                .facts("driver", d.driver.as_ref().filter(|_| !text(&d.driver).is_empty()))
-        })
+fn shared_port(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let speed = ata.link_speed.as_ref()?;
+    let folder = speed.from.rsplit('/').nth(1)?;
+    let multiplied = folder.starts_with("link") && folder.contains('.');
+    multiplied.then(|| {
+        Found::info("shares its port with other disks")
+            .seen(format!("link {folder} of {}: {}", ata.port, speed.value), &speed.from)
+            .facts("driver", d.driver.as_ref().filter(|_| !text(&d.driver).is_empty()))
     })
 }
 

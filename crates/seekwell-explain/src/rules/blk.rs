@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "look for a switch or jumper; sudo smartctl -a for the drive's state; if only the \
               kernel has it marked read-only: sudo blockdev --setrw on the device",
         tune: None,
-        check: Check::Facts(read_only),
+        check: Check::Device(read_only),
     },
     Rule {
         id: "SW-BLK-002",
@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Each piece costs a command, which shows at high sequential rates.",
         fix: "echo a larger value into queue/max_sectors_kb",
         tune: Some("Raise max_sectors_kb on trial."),
-        check: Check::Facts(small_requests),
+        check: Check::Device(small_requests),
     },
     Rule {
         id: "SW-BLK-003",
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A hard disk gets many small commands where one would do, each with its overhead.",
         fix: "echo 0 into queue/nomerges",
         tune: Some("Set nomerges."),
-        check: Check::Facts(no_merges),
+        check: Check::Device(no_merges),
     },
     Rule {
         id: "SW-BLK-004",
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
               leave TRIM off.",
         fix: "echo 0 into queue/rotational, and a udev rule to keep it",
         tune: Some("Set rotational."),
-        check: Check::Facts(taken_for_rotating),
+        check: Check::Device(taken_for_rotating),
     },
     Rule {
         id: "SW-BLK-005",
@@ -59,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "fstrim and discard do nothing; a solid-state drive slows down as it fills.",
         fix: "echo the value of discard_max_hw_bytes into queue/discard_max_bytes",
         tune: Some("Set discard_max_bytes."),
-        check: Check::Facts(discards_off),
+        check: Check::Device(discards_off),
     },
     Rule {
         id: "SW-BLK-006",
@@ -71,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A reordered write is refused by the disk with an error.",
         fix: "echo mq-deadline into queue/scheduler",
         tune: Some("Set the scheduler."),
-        check: Check::Facts(zoned_reordered),
+        check: Check::Device(zoned_reordered),
     },
     Rule {
         id: "SW-BLK-007",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
               often report 33553920 bytes or 65535 blocks.",
         fix: "ignore it: align partitions to 1 MiB, and give mkfs its stride and stripe by hand",
         tune: None,
-        check: Check::Facts(odd_optimum),
+        check: Check::Device(odd_optimum),
     },
     Rule {
         id: "SW-BLK-008",
@@ -93,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Data is kept twice in memory and copied twice.",
         fix: "sudo losetup --direct-io=on on the device, where the file system below allows it",
         tune: None,
-        check: Check::Facts(loop_cached),
+        check: Check::Device(loop_cached),
     },
     Rule {
         id: "SW-BLK-009",
@@ -103,85 +103,72 @@ pub(super) const RULES: &[Rule] = &[
         why: "Error handling resets the disk and lowers its speed although nothing is broken.",
         fix: "echo 30000 into queue/io_timeout",
         tune: Some("Set io_timeout."),
-        check: Check::Facts(short_timeout),
+        check: Check::Device(short_timeout),
     },
 ];
 
-fn read_only(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let flag = d.detail.read_only.as_ref().filter(|ro| ro.value)?;
-        let by_design = d.name.contains("boot") || d.name.contains("rpmb");
-        let severity = match d.kind {
-            DeviceKind::Disk if !by_design => Severity::Error,
-            DeviceKind::Disk => return None,
-            // Its disk is read-only then, and has the finding.
-            DeviceKind::Partition => return None,
-            _ => Severity::Info,
-        };
-        let title = format!("{}: the device is read-only", d.name);
-        Some(Found::new(severity, title).fact("read-only", flag))
-    })
+fn read_only(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let flag = d.detail.read_only.as_ref().filter(|ro| ro.value)?;
+    let by_design = d.name.contains("boot") || d.name.contains("rpmb");
+    let severity = match d.kind {
+        DeviceKind::Disk if !by_design => Severity::Error,
+        DeviceKind::Disk => return None,
+        // Its disk is read-only then, and has the finding.
+        DeviceKind::Partition => return None,
+        _ => Severity::Info,
+    };
+    Some(Found::new(severity, "the device is read-only").fact("read-only", flag))
 }
 
 const SMALL: u64 = 512 << 10;
 
-fn small_requests(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let most = d.queue.max_request_bytes.as_ref()?;
-        let hardware = d.detail.queue.max_hardware_request_bytes.as_ref()?;
-        let disk = d.kind == DeviceKind::Disk && most.value < SMALL;
-        (disk && most.value * 4 < hardware.value && most.value > 0).then(|| {
-            let wanted = (hardware.value / 1024).min(1280);
-            Found::new(Severity::Info, format!("{}: requests are limited to a small size", d.name))
-                .seen(format!("requests of {} at most", bytes(most.value)), &most.from)
-                .seen(format!("the hardware takes {}", bytes(hardware.value)), &hardware.from)
-                .remedy(set_queue(d, "max_sectors_kb", &wanted.to_string()))
-        })
+fn small_requests(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let most = d.queue.max_request_bytes.as_ref()?;
+    let hardware = d.detail.queue.max_hardware_request_bytes.as_ref()?;
+    let disk = d.kind == DeviceKind::Disk && most.value < SMALL;
+    (disk && most.value * 4 < hardware.value && most.value > 0).then(|| {
+        let wanted = (hardware.value / 1024).min(1280);
+        Found::info("requests are limited to a small size")
+            .seen(format!("requests of {} at most", bytes(most.value)), &most.from)
+            .seen(format!("the hardware takes {}", bytes(hardware.value)), &hardware.from)
+            .remedy(set_queue(d, "max_sectors_kb", &wanted.to_string()))
     })
 }
 
-fn no_merges(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let merges = d.detail.queue.nomerges.as_ref().filter(|n| n.value == 2)?;
-        let rotates = d.queue.rotational.as_ref().filter(|r| r.value)?;
-        (d.kind == DeviceKind::Disk && !input.is_virtual(d)).then(|| {
-            Found::new(Severity::Warning, format!("{}: requests are never merged", d.name))
-                .fact("nomerges", merges)
-                .fact("rotational", rotates)
-                .remedy(set_queue(d, "nomerges", "0"))
-        })
+fn no_merges(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let merges = d.detail.queue.nomerges.as_ref().filter(|n| n.value == 2)?;
+    let rotates = d.queue.rotational.as_ref().filter(|r| r.value)?;
+    (d.kind == DeviceKind::Disk && !input.is_virtual(d)).then(|| {
+        Found::warning("requests are never merged")
+            .fact("nomerges", merges)
+            .fact("rotational", rotates)
+            .remedy(set_queue(d, "nomerges", "0"))
     })
 }
 
-fn taken_for_rotating(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let belief = d.queue.rotational.as_ref().filter(|r| r.value)?;
-        if solid_state(&d.detail) != Some(true) || input.is_virtual(d) {
-            return None;
-        }
-        let by_drive = d.detail.identify.as_ref().map(|i| &i.from);
-        let from =
-            by_drive.or_else(|| Some(&d.detail.scsi.as_ref()?.rotation_rpm.as_ref()?.from))?;
-        let title = format!("{}: a solid-state drive is taken for a rotating one", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("rotational", belief)
-                .seen("the drive says: solid state", from)
-                .remedy(set_queue(d, "rotational", "0")),
-        )
-    })
+fn taken_for_rotating(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let belief = d.queue.rotational.as_ref().filter(|r| r.value)?;
+    if solid_state(&d.detail) != Some(true) || input.is_virtual(d) {
+        return None;
+    }
+    let by_drive = d.detail.identify.as_ref().map(|i| &i.from);
+    let from = by_drive.or_else(|| Some(&d.detail.scsi.as_ref()?.rotation_rpm.as_ref()?.from))?;
+    Some(
+        Found::warning("a solid-state drive is taken for a rotating one")
+            .fact("rotational", belief)
+            .seen("the drive says: solid state", from)
+            .remedy(set_queue(d, "rotational", "0")),
+    )
 }
 
-fn discards_off(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let now = d.queue.discard_max_bytes.as_ref().filter(|n| n.value == 0)?;
-        let most = d.detail.queue.discard_max_hardware_bytes.as_ref().filter(|n| n.value > 0)?;
-        (d.kind == DeviceKind::Disk).then(|| {
-            Found::new(Severity::Warning, format!("{}: discards were switched off", d.name))
-                .fact("largest discard", now)
-                .seen(format!("the hardware takes {}", bytes(most.value)), &most.from)
-                .remedy(set_queue(d, "discard_max_bytes", &most.value.to_string()))
-        })
+fn discards_off(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let now = d.queue.discard_max_bytes.as_ref().filter(|n| n.value == 0)?;
+    let most = d.detail.queue.discard_max_hardware_bytes.as_ref().filter(|n| n.value > 0)?;
+    (d.kind == DeviceKind::Disk).then(|| {
+        Found::warning("discards were switched off")
+            .fact("largest discard", now)
+            .seen(format!("the hardware takes {}", bytes(most.value)), &most.from)
+            .remedy(set_queue(d, "discard_max_bytes", &most.value.to_string()))
     })
 }
 
@@ -195,57 +182,47 @@ fn plugs_zones(input: &Observed<'_>) -> bool {
     }
 }
 
-fn zoned_reordered(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let zoned = d.detail.queue.zoned.as_ref().filter(|z| z.value == "host-managed")?;
-        let scheduler = d.queue.scheduler.as_ref().filter(|s| s.value != "mq-deadline")?;
-        (d.kind == DeviceKind::Disk && !plugs_zones(input)).then(|| {
-            let title = format!("{}: writes to its zones may be reordered", d.name);
-            Found::new(Severity::Error, title)
-                .fact("zoned", zoned)
-                .fact("scheduler", scheduler)
-                .remedy(set_queue(d, "scheduler", "mq-deadline"))
-        })
+fn zoned_reordered(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let zoned = d.detail.queue.zoned.as_ref().filter(|z| z.value == "host-managed")?;
+    let scheduler = d.queue.scheduler.as_ref().filter(|s| s.value != "mq-deadline")?;
+    (d.kind == DeviceKind::Disk && !plugs_zones(input)).then(|| {
+        Found::error("writes to its zones may be reordered")
+            .fact("zoned", zoned)
+            .fact("scheduler", scheduler)
+            .remedy(set_queue(d, "scheduler", "mq-deadline"))
     })
 }
 
-fn odd_optimum(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let best = d.detail.queue.optimal_io_bytes.as_ref().filter(|n| n.value > 0)?;
-        let block = d.queue.physical_block_bytes.as_ref().filter(|n| n.value > 0)?;
-        (d.kind == DeviceKind::Disk && best.value % block.value != 0).then(|| {
-            Found::new(Severity::Info, format!("{}: its optimal I/O size is implausible", d.name))
-                .fact("optimal size in bytes", best)
-                .fact("physical block in bytes", block)
-        })
+fn odd_optimum(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let best = d.detail.queue.optimal_io_bytes.as_ref().filter(|n| n.value > 0)?;
+    let block = d.queue.physical_block_bytes.as_ref().filter(|n| n.value > 0)?;
+    (d.kind == DeviceKind::Disk && best.value % block.value != 0).then(|| {
+        Found::info("its optimal I/O size is implausible")
+            .fact("optimal size in bytes", best)
+            .fact("physical block in bytes", block)
     })
 }
 
-fn loop_cached(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let direct = d.detail.loop_direct_io.as_ref().filter(|dio| !dio.value)?;
-        // Only one that has a file.
-        let file = d.role.as_ref()?;
-        Some(
-            Found::new(Severity::Info, format!("{}: goes through the page cache twice", d.name))
-                .fact("direct I/O", direct)
-                .fact("file", file)
-                .remedy(format!("sudo losetup --direct-io=on /dev/{}", d.name)),
-        )
-    })
+fn loop_cached(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let direct = d.detail.loop_direct_io.as_ref().filter(|dio| !dio.value)?;
+    // Only one that has a file.
+    let file = d.role.as_ref()?;
+    Some(
+        Found::info("goes through the page cache twice")
+            .fact("direct I/O", direct)
+            .fact("file", file)
+            .remedy(format!("sudo losetup --direct-io=on /dev/{}", d.name)),
+    )
 }
 
-fn short_timeout(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d: &Device| {
-        let timeout = d.detail.queue.io_timeout_ms.as_ref().filter(|t| t.value < 5000)?;
-        // The SCSI layer has a setting of its own, with a finding of its own.
-        let other = d.detail.scsi.is_some() || is(&d.transport, "nvme");
-        (d.kind == DeviceKind::Disk && !other).then(|| {
-            let title = format!("{}: requests time out after only {} ms", d.name, timeout.value);
-            Found::new(Severity::Warning, title)
-                .fact("timeout in milliseconds", timeout)
-                .remedy(set_queue(d, "io_timeout", "30000"))
-        })
+fn short_timeout(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let timeout = d.detail.queue.io_timeout_ms.as_ref().filter(|t| t.value < 5000)?;
+    // The SCSI layer has a setting of its own, with a finding of its own.
+    let other = d.detail.scsi.is_some() || is(&d.transport, "nvme");
+    (d.kind == DeviceKind::Disk && !other).then(|| {
+        Found::warning(format!("requests time out after only {} ms", timeout.value))
+            .fact("timeout in milliseconds", timeout)
+            .remedy(set_queue(d, "io_timeout", "30000"))
     })
 }
 

@@ -170,9 +170,7 @@ fn without_barriers(input: &Observed<'_>, commit: f64, option: Evidence) -> Foun
     let mount = fs.map_or("/", |f| f.mount_point.value.as_str());
     let ext = fs.is_some_and(|f| f.fstype.value.starts_with("ext"));
     let on = if ext { "barrier=1" } else { "barrier" };
-    Found::new(
-        Severity::Error,
-        format!("{mount} is mounted with flushes off: commits need not reach the medium"),
+    Found::error(format!("{mount} is mounted with flushes off: commits need not reach the medium"),
     )
     .evidence([option, evidence(format!("write 4 KiB and flush, median: {}", ns(commit)), COMMIT)])
     .why(
@@ -219,11 +217,7 @@ fn too_slow(input: &Observed<'_>) -> Option<Found> {
         ),
         None => SERVER.into(),
     });
-    Some(
-        Found::new(Severity::Warning, format!("One commit takes {}", ns(commit)))
-            .evidence(proof)
-            .remedy(remedy),
-    )
+    Some(Found::warning(format!("One commit takes {}", ns(commit))).evidence(proof).remedy(remedy))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use crate::look::main_rate;
 use crate::words::{evidence, fact, ns, per_s, percent, quote};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::Severity;
 use seekwell_runs::PhaseId;
 
 pub(super) const RULES: &[Rule] = &[Rule {
@@ -46,7 +45,7 @@ fn limit(input: &Observed<'_>) -> Option<Found> {
     }
     proof.extend(input.inspection.host.cpus.as_ref().map(|c| fact("CPUs", c)));
     Some(
-        Found::new(Severity::Info, "The highest rate is the processor's limit and not the disk's")
+        Found::info("The highest rate is the processor's limit and not the disk's")
             .evidence(proof)
             .remedy(format!(
                 "measure with more threads: seekwell bench --on {} --rw=randread \

@@ -2,7 +2,7 @@
 
 use crate::look::text;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{DeviceKind, Severity};
+use seekwell_inspect::{Device, DeviceKind};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The next failure makes it unreachable, and its rate is that of one path.",
         fix: "sudo multipath -ll shows the missing path",
         tune: None,
-        check: Check::Facts(one_path),
+        check: Check::Device(one_path),
     },
     Rule {
         id: "SW-DM-003",
@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "All its requests fail; what was below it was probably unplugged.",
         fix: "sudo dmsetup table shows the missing device; attach it again or remove the mapping",
         tune: None,
-        check: Check::Facts(groundless),
+        check: Check::Device(groundless),
     },
 ];
 
@@ -42,35 +42,28 @@ fn suspended(input: &Observed<'_>) -> Vec<Found> {
         let mapper = d.detail.mapper.as_ref()?;
         let flag = mapper.suspended.as_ref().filter(|s| s.value)?;
         let name = text(&mapper.name);
-        let title = format!("{} ({name}): suspended", d.name);
         Some(
-            Found::new(Severity::Error, title)
+            Found::error(format!("{} ({name}): suspended", d.name))
                 .fact("suspended", flag)
                 .remedy(format!("sudo dmsetup resume {name}")),
         )
     })
 }
 
-fn one_path(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let role = d.role.as_ref().filter(|r| r.value == "multipath")?;
-        (d.kind == DeviceKind::DeviceMapper && d.below.len() == 1).then(|| {
-            Found::new(Severity::Warning, format!("{}: one path is left", d.name))
-                .fact("made by", role)
-                .seen(format!("its only path is {}", d.below[0].name), &role.from)
-        })
+fn one_path(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let role = d.role.as_ref().filter(|r| r.value == "multipath")?;
+    (d.kind == DeviceKind::DeviceMapper && d.below.len() == 1).then(|| {
+        Found::warning("one path is left")
+            .fact("made by", role)
+            .seen(format!("its only path is {}", d.below[0].name), &role.from)
     })
 }
 
-fn groundless(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let needs = ["lvm", "crypt", "multipath"];
-        let role = d.role.as_ref().filter(|r| needs.contains(&r.value.as_str()))?;
-        (d.kind == DeviceKind::DeviceMapper && d.below.is_empty()).then(|| {
-            Found::new(Severity::Error, format!("{}: nothing is below it", d.name))
-                .fact("made by", role)
-        })
-    })
+fn groundless(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let needs = ["lvm", "crypt", "multipath"];
+    let role = d.role.as_ref().filter(|r| needs.contains(&r.value.as_str()))?;
+    (d.kind == DeviceKind::DeviceMapper && d.below.is_empty())
+        .then(|| Found::error("nothing is below it").fact("made by", role))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::look::text;
 use crate::words::{bytes_per_s, replug};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::Severity;
+use seekwell_inspect::Device;
 use seekwell_inspect::facts::AtaFacts;
 
 pub(super) const RULES: &[Rule] = &[
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
               line, a driver that is not the controller's own (ata_generic), errors in the kernel \
               log (journalctl -k | grep -i 'limiting speed'), or the mode in the firmware setup",
         tune: None,
-        check: Check::Facts(pio),
+        check: Check::Ata(pio),
     },
     Rule {
         id: "SW-DMA-002",
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "replace the cable or move the disk to another port, then detach and rescan it or \
               reboot; only that clears it",
         tune: None,
-        check: Check::Facts(slowed),
+        check: Check::Ata(slowed),
     },
     Rule {
         id: "SW-DMA-003",
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "an 80-wire cable, or a controller with a faster mode; in a virtual machine attach \
               the disk as virtio or SATA instead of IDE",
         tune: None,
-        check: Check::Facts(below_best),
+        check: Check::Ata(below_best),
     },
     Rule {
         id: "SW-DMA-004",
@@ -64,7 +64,7 @@ pub(super) const RULES: &[Rule] = &[
               /etc/initramfs-tools/modules and run sudo update-initramfs -u, or remove \
               all_generic_ide from the kernel's command line",
         tune: None,
-        check: Check::Facts(generic_driver),
+        check: Check::Device(generic_driver),
     },
     Rule {
         id: "SW-DMA-005",
@@ -77,7 +77,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "use an 80-wire cable with the disk at its end; if it is one, tell the kernel with \
               libata.force=80c",
         tune: None,
-        check: Check::Facts(forty_wires),
+        check: Check::Ata(forty_wires),
     },
     Rule {
         id: LIMIT,
@@ -105,28 +105,23 @@ fn is_pio(ata: &AtaFacts) -> bool {
     text(&ata.transfer_mode).starts_with("XFER_PIO")
 }
 
-fn pio(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let mode = ata.transfer_mode.as_ref().filter(|_| is_pio(ata))?;
-        let found = Found::new(Severity::Error, format!("{}: DMA is off", d.name))
-            .fact("transfer mode", mode)
-            .facts("driver", d.driver.as_ref())
-            .facts("asked for at boot", input.boot_option("libata.").as_ref());
-        Some(found)
-    })
+fn pio(input: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let mode = ata.transfer_mode.as_ref().filter(|_| is_pio(ata))?;
+    let found = Found::error("DMA is off")
+        .fact("transfer mode", mode)
+        .facts("driver", d.driver.as_ref())
+        .facts("asked for at boot", input.boot_option("libata.").as_ref());
+    Some(found)
 }
 
-fn slowed(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let times = ata.speed_downs.as_ref().filter(|n| n.value > 0)?;
-        let title = format!("{}: the kernel lowered its transfer mode after errors", d.name);
-        Some(
-            Found::new(Severity::Error, title)
-                .fact("times it was lowered", times)
-                .facts("transfer mode now", ata.transfer_mode.as_ref())
-                .remedy(format!("replace the cable or use another port; then {}", replug(d))),
-        )
-    })
+fn slowed(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let times = ata.speed_downs.as_ref().filter(|n| n.value > 0)?;
+    Some(
+        Found::error("the kernel lowered its transfer mode after errors")
+            .fact("times it was lowered", times)
+            .facts("transfer mode now", ata.transfer_mode.as_ref())
+            .remedy(format!("replace the cable or use another port; then {}", replug(d))),
+    )
 }
 
 /// UDMA modes count from 16 upwards, multiword ones from 0.
@@ -136,63 +131,52 @@ fn rank(mode: &str) -> Option<u8> {
     ultra.or_else(|| number("XFER_MW_DMA_"))
 }
 
-fn below_best(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let id = d.detail.identify.as_ref()?;
-        let mode = ata.transfer_mode.as_ref()?;
-        let best = id.value.udma.0.map(|n| n + 16).or(id.value.mwdma.0)?;
-        let serial = id.value.sata || ata.link_speed.is_some();
-        let slowed = ata.speed_downs.as_ref().is_some_and(|n| n.value > 0);
-        if serial || slowed || rank(&mode.value)? >= best {
-            return None;
-        }
-        let best = id
-            .value
-            .udma
-            .0
-            .map_or_else(|| format!("MWDMA{best}"), |udma| format!("UDMA mode {udma}"));
-        let title = format!("{}: the drive could use a faster transfer mode", d.name);
-        Some(
-            Found::new(Severity::Info, title)
-                .fact("transfer mode", mode)
-                .seen(format!("the drive supports {best}"), &id.from),
-        )
-    })
+fn below_best(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let id = d.detail.identify.as_ref()?;
+    let mode = ata.transfer_mode.as_ref()?;
+    let best = id.value.udma.0.map(|n| n + 16).or(id.value.mwdma.0)?;
+    let serial = id.value.sata || ata.link_speed.is_some();
+    let slowed = ata.speed_downs.as_ref().is_some_and(|n| n.value > 0);
+    if serial || slowed || rank(&mode.value)? >= best {
+        return None;
+    }
+    let best =
+        id.value.udma.0.map_or_else(|| format!("MWDMA{best}"), |udma| format!("UDMA mode {udma}"));
+    Some(
+        Found::info("the drive could use a faster transfer mode")
+            .fact("transfer mode", mode)
+            .seen(format!("the drive supports {best}"), &id.from),
+    )
 }
 
-fn generic_driver(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let driver = d.driver.as_ref()?;
-        if !["ata_generic", "pata_legacy"].contains(&driver.value.as_str()) {
-            return None;
-        }
-        let title = format!("{}: {} drives its controller", d.name, driver.value);
-        let mut found = Found::new(Severity::Warning, title).fact("driver", driver);
-        if let Some(class) = d.detail.controller().and_then(|c| Some((c, c.class.as_ref()?))) {
-            found = found.seen(class.0.words(), &class.1.from);
-        }
-        Some(found)
-    })
+fn generic_driver(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let driver = d.driver.as_ref()?;
+    if !["ata_generic", "pata_legacy"].contains(&driver.value.as_str()) {
+        return None;
+    }
+    let title = format!("{} drives its controller", driver.value);
+    let mut found = Found::warning(title).fact("driver", driver);
+    if let Some(class) = d.detail.controller().and_then(|c| Some((c, c.class.as_ref()?))) {
+        found = found.seen(class.0.words(), &class.1.from);
+    }
+    Some(found)
 }
 
-fn forty_wires(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let id = d.detail.identify.as_ref()?;
-        let faster = id.value.udma.0.is_some_and(|n| n > 2);
-        if id.value.cable_80 != Some(false)
-            || !faster
-            || ata.link_speed.is_some()
-            || input.is_virtual(d)
-        {
-            return None;
-        }
-        let title = format!("{}: the cable has 40 wires", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .seen("the drive sees no 80-wire cable (word 93, bit 13)", &id.from)
-                .facts("transfer mode", ata.transfer_mode.as_ref()),
-        )
-    })
+fn forty_wires(input: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let id = d.detail.identify.as_ref()?;
+    let faster = id.value.udma.0.is_some_and(|n| n > 2);
+    if id.value.cable_80 != Some(false)
+        || !faster
+        || ata.link_speed.is_some()
+        || input.is_virtual(d)
+    {
+        return None;
+    }
+    Some(
+        Found::warning("the cable has 40 wires")
+            .seen("the drive sees no 80-wire cable (word 93, bit 13)", &id.from)
+            .facts("transfer mode", ata.transfer_mode.as_ref()),
+    )
 }
 
 /// What a mode carries at most, in bytes a second (ATA/ATAPI-6).
@@ -218,9 +202,8 @@ fn limits(input: &Observed<'_>) -> Option<Found> {
     if !(needed * most..=1.1 * most).contains(&rate) {
         return None;
     }
-    let title = format!("{}: its transfer mode limits the sequential rate", disk.name);
     Some(
-        Found::new(Severity::Warning, title)
+        Found::warning(format!("{}: its transfer mode limits the sequential rate", disk.name))
             .seen(format!("the best sequential rate: {}", bytes_per_s(rate)), &phase.name)
             .fact("transfer mode", mode)
             .seen(format!("the mode carries at most {}", bytes_per_s(most)), "ATA/ATAPI-6"),

@@ -2,7 +2,6 @@
 
 use crate::words::evidence;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::Severity;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: THREADS,
@@ -48,12 +47,9 @@ fn no_io_uring(input: &Observed<'_>) -> Option<Found> {
         ),
     };
     Some(
-        Found::new(
-            Severity::Info,
-            "io_uring could not be used; a pool of threads measured instead",
-        )
-        .evidence(proof)
-        .remedy(remedy),
+        Found::info("io_uring could not be used; a pool of threads measured instead")
+            .evidence(proof)
+            .remedy(remedy),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use crate::words::evidence;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{Evidence, Severity};
+use seekwell_inspect::Evidence;
 use seekwell_io::measurement::{Failure, Stopped};
 use seekwell_runs::{Invalid, Phase, Skipped};
 
@@ -66,13 +66,10 @@ fn failed(input: &Observed<'_>) -> Option<Found> {
         return None;
     }
     Some(
-        Found::new(
-            Severity::Error,
-            match total {
-                1 => "A request failed".into(),
-                n => format!("{n} requests failed"),
-            },
-        )
+        Found::error(match total {
+            1 => "A request failed".into(),
+            n => format!("{n} requests failed"),
+        })
         .evidence(proof)
         .remedy(format!("copy the data off first; then {}", look_at(input))),
     )
@@ -91,11 +88,7 @@ fn stalled(input: &Observed<'_>) -> Option<Found> {
     if proof.is_empty() {
         return None;
     }
-    Some(
-        Found::new(Severity::Error, "The device stopped answering")
-            .evidence(proof)
-            .remedy(look_at(input)),
-    )
+    Some(Found::error("The device stopped answering").evidence(proof).remedy(look_at(input)))
 }
 
 fn gone(input: &Observed<'_>) -> Option<Found> {
@@ -118,7 +111,7 @@ fn gone(input: &Observed<'_>) -> Option<Found> {
         return None;
     }
     Some(
-        Found::new(Severity::Error, "The device disappeared during the run")
+        Found::error("The device disappeared during the run")
             .evidence(proof)
             .remedy(look_at(input)),
     )
@@ -143,6 +136,7 @@ fn look_at(input: &Observed<'_>) -> String {
 mod tests {
     use super::*;
     use crate::testing::checkup::Case;
+    use seekwell_inspect::Severity;
 
     #[test]
     fn one_failed_request_is_an_error_with_its_place() {

@@ -271,7 +271,7 @@ fn recorded_errors(input: &Observed<'_>) -> Vec<Found> {
         let last = last.unwrap_or_default();
         let errors = if count.value == 1 { "an error" } else { "errors" };
         let title = format!("{}: ext4 recorded {errors}{last}", fs.device);
-        let found = Found::new(Severity::Error, title).fact("errors", count);
+        let found = Found::error(title).fact("errors", count);
         Some(
             found
                 .facts("first", fs.first_error_at.as_ref())
@@ -291,11 +291,7 @@ fn made_read_only(input: &Observed<'_>) -> Vec<Found> {
         let refused = fs.read_only.as_ref().filter(|ro| ro.value)?;
         let asked = fs.mounted_writable.as_ref().filter(|rw| rw.value)?;
         let title = format!("{}: ext4 made itself read-only", fs.device);
-        Some(
-            Found::new(Severity::Error, title)
-                .seen("ro in force", &refused.from)
-                .seen("mounted rw", &asked.from),
-        )
+        Some(Found::error(title).seen("ro in force", &refused.from).seen("mounted rw", &asked.from))
     })
 }
 

@@ -2,7 +2,6 @@
 
 use crate::words::{bytes, evidence, measure_device, percent, quote};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::Severity;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -88,7 +87,7 @@ fn nearly_full(input: &Observed<'_>) -> Option<Found> {
         clean
     };
     let title = format!("{mount} is {} full: {} left", percent(1.0 - share), percent(share));
-    Some(Found::new(Severity::Warning, title).evidence(seen).why(why).remedy(remedy))
+    Some(Found::warning(title).evidence(seen).why(why).remedy(remedy))
 }
 
 fn read_only(input: &Observed<'_>) -> Option<Found> {
@@ -103,7 +102,7 @@ fn read_only(input: &Observed<'_>) -> Option<Found> {
         quote(mount),
         measure_device(input.inspection)
     );
-    let found = Found::new(Severity::Warning, format!("{mount} is mounted read-only"));
+    let found = Found::warning(format!("{mount} is mounted read-only"));
     Some(
         found
             .seen(format!("options: {}", fs.options.value.join(",")), &fs.options.from)

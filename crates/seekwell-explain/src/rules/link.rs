@@ -3,8 +3,8 @@
 use crate::look::{gbps, generation, is, solid_state};
 use crate::words::{in_gbps, replug};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::facts::AtaErrorClass;
-use seekwell_inspect::{Fact, Severity};
+use seekwell_inspect::facts::{AtaErrorClass, AtaFacts, IdentifyData};
+use seekwell_inspect::{Device, Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -19,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "replace the cable, reseat it or use another port or backplane slot; then detach and \
               rescan the disk or reboot",
         tune: None,
-        check: Check::Facts(slow_link),
+        check: Check::Ata(slow_link),
     },
     Rule {
         id: "SW-LINK-002",
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "if error handling set it, replace the cable and detach and rescan the disk; if it \
               was set at boot, remove libata.force or the firmware setting",
         tune: None,
-        check: Check::Facts(limited),
+        check: Check::Ata(limited),
     },
     Rule {
         id: "SW-LINK-003",
@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The slower of the two sets the pace, and the port's figure is what tools show.",
         fix: "look for an adapter between port and drive and connect the drive directly",
         tune: None,
-        check: Check::Facts(disagree),
+        check: Check::Ata(disagree),
     },
     Rule {
         id: "SW-LINK-004",
@@ -58,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "check the cable or backplane between adapter and drive, and what the adapter \
               supports",
         tune: None,
-        check: Check::Facts(behind_adapter),
+        check: Check::Drive(behind_adapter),
     },
     Rule {
         id: "SW-LINK-005",
@@ -69,7 +69,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A solid-state drive delivers 500 MB/s on 6 Gbps and under 280 on 3 Gbps.",
         fix: "move the drive to a 6 Gbps port; many boards have two of them among slower ones",
         tune: None,
-        check: Check::Facts(slow_port),
+        check: Check::Ata(slow_port),
     },
     Rule {
         id: "SW-LINK-006",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "echo med_power_with_dipm into link_power_management_policy, and remove the setting \
               that put min_power there (TLP SATA_LINKPWR, powertop --auto-tune, tuned)",
         tune: Some("Set link_power_management_policy on trial and revert it."),
-        check: Check::Facts(min_power),
+        check: Check::Ata(min_power),
     },
     Rule {
         id: "SW-LINK-007",
@@ -93,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
               stalls the disk for seconds.",
         fix: "set link_power_management_policy to max_performance and see whether the errors stop",
         tune: Some("Set link_power_management_policy to max_performance on trial."),
-        check: Check::Facts(errors_under_lpm),
+        check: Check::Ata(errors_under_lpm),
     },
     Rule {
         id: "SW-LINK-008",
@@ -105,171 +105,140 @@ pub(super) const RULES: &[Rule] = &[
         why: "Requests are split into pieces of 128 KiB, which costs some sequential rate.",
         fix: "connect the drive without the bridge",
         tune: None,
-        check: Check::Facts(bridge_limits),
+        check: Check::Ata(bridge_limits),
     },
 ];
 
-fn slow_link(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let now = ata.link_speed.as_ref()?;
-        let id = d.detail.identify.as_ref()?;
-        let drive = gbps(id.value.link_max.as_ref()?)?;
-        let ahci = ata.ahci.as_ref();
-        let port = ahci.and_then(|a| a.generation()).map(generation);
-        let possible = port.map_or(drive, |p| p.min(drive));
-        // A limit has a finding of its own.
-        if gbps(&now.value)? >= possible || ata.link_limit.is_some() {
-            return None;
-        }
-        let title = format!(
-            "{}: the SATA link runs at {} where {} is possible",
-            d.name,
-            now.value,
-            in_gbps(possible)
-        );
-        let severity = if port.is_some() { Severity::Warning } else { Severity::Info };
-        let mut found = Found::new(severity, title)
-            .fact("link", now)
-            .seen(format!("the drive supports {}", in_gbps(drive)), &id.from);
-        if let (Some(port), Some(register)) = (port, ahci.and_then(|a| a.capabilities.as_ref())) {
-            found = found.seen(format!("the port supports {}", in_gbps(port)), &register.from);
-        }
-        Some(found.remedy(format!("replace the cable or use another port; then {}", replug(d))))
+fn slow_link(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let now = ata.link_speed.as_ref()?;
+    let id = d.detail.identify.as_ref()?;
+    let drive = gbps(id.value.link_max.as_ref()?)?;
+    let ahci = ata.ahci.as_ref();
+    let port = ahci.and_then(|a| a.generation()).map(generation);
+    let possible = port.map_or(drive, |p| p.min(drive));
+    // A limit has a finding of its own.
+    if gbps(&now.value)? >= possible || ata.link_limit.is_some() {
+        return None;
+    }
+    let title =
+        format!("the SATA link runs at {} where {} is possible", now.value, in_gbps(possible));
+    let severity = if port.is_some() { Severity::Warning } else { Severity::Info };
+    let mut found = Found::new(severity, title)
+        .fact("link", now)
+        .seen(format!("the drive supports {}", in_gbps(drive)), &id.from);
+    if let (Some(port), Some(register)) = (port, ahci.and_then(|a| a.capabilities.as_ref())) {
+        found = found.seen(format!("the port supports {}", in_gbps(port)), &register.from);
+    }
+    Some(found.remedy(format!("replace the cable or use another port; then {}", replug(d))))
+}
+
+fn limited(input: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let limit = ata.link_limit.as_ref()?;
+    let drive = d.detail.identify.as_ref().and_then(|i| gbps(i.value.link_max.as_ref()?));
+    if drive.is_some_and(|drive| gbps(&limit.value).is_some_and(|l| drive <= l)) {
+        return None;
+    }
+    let at_probe = ata.link_limit_at_probe.as_ref().filter(|l| l.value == limit.value);
+    let (severity, by) = match at_probe {
+        Some(_) => (Severity::Warning, "since it was probed"),
+        None => (Severity::Error, "after errors"),
+    };
+    let found = Found::new(severity, format!("the link is limited to {} {by}", limit.value))
+        .fact("limit", limit)
+        .facts("limit at probing", ata.link_limit_at_probe.as_ref())
+        .facts("link", ata.link_speed.as_ref())
+        .facts("asked for at boot", input.boot_option("libata.force=").as_ref());
+    Some(match at_probe {
+        Some(_) => found,
+        None => found.remedy(format!("replace the cable or use another port; then {}", replug(d))),
     })
 }
 
-fn limited(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let limit = ata.link_limit.as_ref()?;
-        let drive = d.detail.identify.as_ref().and_then(|i| gbps(i.value.link_max.as_ref()?));
-        if drive.is_some_and(|drive| gbps(&limit.value).is_some_and(|l| drive <= l)) {
-            return None;
-        }
-        let at_probe = ata.link_limit_at_probe.as_ref().filter(|l| l.value == limit.value);
-        let (severity, by) = match at_probe {
-            Some(_) => (Severity::Warning, "since it was probed"),
-            None => (Severity::Error, "after errors"),
-        };
-        let title = format!("{}: the link is limited to {} {by}", d.name, limit.value);
-        let found = Found::new(severity, title)
-            .fact("limit", limit)
-            .facts("limit at probing", ata.link_limit_at_probe.as_ref())
-            .facts("link", ata.link_speed.as_ref())
-            .facts("asked for at boot", input.boot_option("libata.force=").as_ref());
-        Some(match at_probe {
-            Some(_) => found,
-            None => {
-                found.remedy(format!("replace the cable or use another port; then {}", replug(d)))
-            }
-        })
-    })
+fn disagree(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let port = ata.link_speed.as_ref()?;
+    let id = d.detail.identify.as_ref()?;
+    let drive = id.value.link_now.as_ref()?;
+    if gbps(drive)? == gbps(&port.value)? {
+        return None;
+    }
+    Some(
+        Found::warning("drive and port report different link speeds")
+            .fact("the port says", port)
+            .seen(format!("the drive says: {drive}"), &id.from),
+    )
 }
 
-fn disagree(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let port = ata.link_speed.as_ref()?;
-        let id = d.detail.identify.as_ref()?;
-        let drive = id.value.link_now.as_ref()?;
-        if gbps(drive)? == gbps(&port.value)? {
-            return None;
-        }
-        let title = format!("{}: drive and port report different link speeds", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("the port says", port)
-                .seen(format!("the drive says: {drive}"), &id.from),
-        )
-    })
+fn behind_adapter(_: &Observed<'_>, d: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    let (most, now) = (id.value.link_max.as_ref()?, id.value.link_now.as_ref()?);
+    let has_port = d.detail.ata.as_ref().is_some_and(|a| a.link_speed.is_some());
+    if has_port || gbps(now)? >= gbps(most)? {
+        return None;
+    }
+    Some(
+        Found::warning(format!("its own link runs at {now} of {most}"))
+            .seen(format!("link now {now} (word 77), best {most} (word 76)"), &id.from)
+            .facts("driver", d.driver.as_ref()),
+    )
 }
 
-fn behind_adapter(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        let (most, now) = (id.value.link_max.as_ref()?, id.value.link_now.as_ref()?);
-        let has_port = d.detail.ata.as_ref().is_some_and(|a| a.link_speed.is_some());
-        if has_port || gbps(now)? >= gbps(most)? {
-            return None;
-        }
-        let title = format!("{}: its own link runs at {now} of {most}", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .seen(format!("link now {now} (word 77), best {most} (word 76)"), &id.from)
-                .facts("driver", d.driver.as_ref()),
-        )
-    })
-}
-
-fn slow_port(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let register = ata.ahci.as_ref()?.capabilities.as_ref()?;
-        let port = generation(ata.ahci.as_ref()?.generation()?);
-        let id = d.detail.identify.as_ref()?;
-        let drive = gbps(id.value.link_max.as_ref()?)?;
-        if port >= drive || solid_state(&d.detail) != Some(true) {
-            return None;
-        }
-        let title = format!("{}: its port is slower than the drive", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .seen(format!("the port supports {}", in_gbps(port)), &register.from)
-                .seen(format!("the drive supports {}", in_gbps(drive)), &id.from),
-        )
-    })
+fn slow_port(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let register = ata.ahci.as_ref()?.capabilities.as_ref()?;
+    let port = generation(ata.ahci.as_ref()?.generation()?);
+    let id = d.detail.identify.as_ref()?;
+    let drive = gbps(id.value.link_max.as_ref()?)?;
+    if port >= drive || solid_state(&d.detail) != Some(true) {
+        return None;
+    }
+    Some(
+        Found::warning("its port is slower than the drive")
+            .seen(format!("the port supports {}", in_gbps(port)), &register.from)
+            .seen(format!("the drive supports {}", in_gbps(drive)), &id.from),
+    )
 }
 
 fn policy_command(policy: &Fact<String>, value: &str) -> String {
     format!("echo {value} | sudo tee {}", policy.from)
 }
 
-fn min_power(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let policy = ata.lpm_policy.as_ref()?;
-        policy.value.starts_with("min_power").then(|| {
-            Found::new(
-                Severity::Warning,
-                format!("{}: its link may enter its deepest sleep state", d.name),
-            )
+fn min_power(_: &Observed<'_>, _: &Device, ata: &AtaFacts) -> Option<Found> {
+    let policy = ata.lpm_policy.as_ref()?;
+    policy.value.starts_with("min_power").then(|| {
+        Found::warning("its link may enter its deepest sleep state")
             .fact("link power management", policy)
             .remedy(policy_command(policy, "med_power_with_dipm"))
-        })
     })
 }
 
-fn errors_under_lpm(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let policy = ata.lpm_policy.as_ref()?;
-        let ring = ata.errors.as_ref()?;
-        let errors = ring.value.iter().filter(|e| e.class == AtaErrorClass::Bus).count();
-        if errors == 0 || is(&ata.lpm_policy, "max_performance") {
-            return None;
-        }
-        let title = format!("{}: link errors while the link may sleep", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .seen(format!("{errors} bus errors"), &ring.from)
-                .fact("link power management", policy)
-                .remedy(policy_command(policy, "max_performance")),
-        )
-    })
+fn errors_under_lpm(_: &Observed<'_>, _: &Device, ata: &AtaFacts) -> Option<Found> {
+    let policy = ata.lpm_policy.as_ref()?;
+    let ring = ata.errors.as_ref()?;
+    let errors = ring.value.iter().filter(|e| e.class == AtaErrorClass::Bus).count();
+    if errors == 0 || is(&ata.lpm_policy, "max_performance") {
+        return None;
+    }
+    Some(
+        Found::warning("link errors while the link may sleep")
+            .seen(format!("{errors} bus errors"), &ring.from)
+            .fact("link power management", policy)
+            .remedy(policy_command(policy, "max_performance")),
+    )
 }
 
 /// What the kernel allows behind a bridge: 256 sectors of 512 bytes, by `ATA_MAX_SECTORS`.
 const BRIDGE_LIMIT: u64 = 128 << 10;
 
-fn bridge_limits(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let speed = ata.link_speed.as_ref()?;
-        let id = d.detail.identify.as_ref().filter(|i| i.value.parallel_reset_result)?;
-        let most = &d.detail.queue.max_hardware_request_bytes;
-        let most = most.as_ref().filter(|m| m.value <= BRIDGE_LIMIT)?;
-        let severity = if input.is_virtual(d) { Severity::Info } else { Severity::Warning };
-        let title = format!("{}: the kernel applies limits for a parallel bridge", d.name);
-        Some(
-            Found::new(severity, title)
-                .seen("word 93 has the result of a parallel reset", &id.from)
-                .seen(format!("largest request {} KiB", most.value >> 10), &most.from)
-                .fact("link", speed),
-        )
-    })
+fn bridge_limits(input: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let speed = ata.link_speed.as_ref()?;
+    let id = d.detail.identify.as_ref().filter(|i| i.value.parallel_reset_result)?;
+    let most = &d.detail.queue.max_hardware_request_bytes;
+    let most = most.as_ref().filter(|m| m.value <= BRIDGE_LIMIT)?;
+    let severity = if input.is_virtual(d) { Severity::Info } else { Severity::Warning };
+    Some(
+        Found::new(severity, "the kernel applies limits for a parallel bridge")
+            .seen("word 93 has the result of a parallel reset", &id.from)
+            .seen(format!("largest request {} KiB", most.value >> 10), &most.from)
+            .fact("link", speed),
+    )
 }
 
 #[cfg(test)]

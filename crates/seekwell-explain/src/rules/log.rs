@@ -465,8 +465,7 @@ fn incomplete(input: &Observed<'_>) -> Vec<Found> {
             || format!("{} lines", log.lines),
             |at| format!("its first line is from {at}"),
         );
-        Found::new(Severity::Info, "The kernel log does not reach back to the start")
-            .seen(seen, &log.source)
+        Found::info("The kernel log does not reach back to the start").seen(seen, &log.source)
     });
     found.into_iter().collect()
 }

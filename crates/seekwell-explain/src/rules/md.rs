@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
               computes missing data for every read of it.",
         fix: "cat /proc/mdstat names the member; replace the disk and sudo mdadm --add it",
         tune: None,
-        check: Check::Facts(degraded),
+        check: Check::Md(degraded),
     },
     Rule {
         id: "SW-MD-002",
@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
               often by half or more.",
         fix: "wait for it (cat /proc/mdstat), or slow it: sysctl dev.raid.speed_limit_max",
         tune: Some("Lower sync_speed_max temporarily."),
-        check: Check::Facts(synchronising),
+        check: Check::Md(synchronising),
     },
     Rule {
         id: "SW-MD-003",
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "run another check: echo check | sudo tee into md/sync_action; look at the members' \
               SMART",
         tune: None,
-        check: Check::Facts(mismatches),
+        check: Check::Md(mismatches),
     },
     Rule {
         id: "SW-MD-004",
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "sudo mdadm --grow --bitmap=internal on the array; a bitmap chunk of 64 MiB or more \
               keeps its cost low",
         tune: None,
-        check: Check::Facts(no_bitmap),
+        check: Check::Md(no_bitmap),
     },
     Rule {
         id: "SW-MD-005",
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Requests fail or wait.",
         fix: "sudo mdadm --detail shows why; sudo mdadm --readwrite or --run on the array",
         tune: None,
-        check: Check::Facts(not_writable),
+        check: Check::Md(not_writable),
     },
     Rule {
         id: "SW-MD-006",
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
               gather them; memory used is 4 KiB times members times stripes.",
         fix: "echo 4096 into md/stripe_cache_size",
         tune: Some("Set stripe_cache_size on trial and measure."),
-        check: Check::Facts(small_stripe_cache),
+        check: Check::Md(small_stripe_cache),
     },
     Rule {
         id: "SW-MD-007",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A mirror's writes finish with its slowest member. Reads can prefer the fast one.",
         fix: "set the slow member to write-mostly: echo writemostly into md/dev-*/state",
         tune: None,
-        check: Check::Facts(mixed_members),
+        check: Check::Md(mixed_members),
     },
     Rule {
         id: "SW-MD-008",
@@ -92,103 +92,83 @@ pub(super) const RULES: &[Rule] = &[
         why: "When it fails, two members are lost at once; until then it seeks between them.",
         fix: "move one member to a separate disk",
         tune: None,
-        check: Check::Facts(same_disk),
+        check: Check::Md(same_disk),
     },
 ];
 
-fn each(input: &Observed<'_>, rule: impl Fn(&Device, &MdFacts) -> Option<Found>) -> Vec<Found> {
-    input.each(|d| rule(d, d.detail.md.as_ref()?))
+fn degraded(_: &Observed<'_>, _: &Device, md: &MdFacts) -> Option<Found> {
+    let missing = md.degraded.as_ref().filter(|n| n.value > 0);
+    let faulty = md.members.iter().find(|(_, state)| state.value.contains("faulty"));
+    if missing.is_none() && faulty.is_none() {
+        return None;
+    }
+    let mut found = Found::error("the array is degraded")
+        .facts("missing members", missing)
+        .facts("level", md.level.as_ref());
+    if let Some((name, state)) = faulty {
+        found = found.seen(format!("{name}: {}", state.value), &state.from);
+    }
+    Some(found)
 }
 
-fn degraded(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, md| {
-        let missing = md.degraded.as_ref().filter(|n| n.value > 0);
-        let faulty = md.members.iter().find(|(_, state)| state.value.contains("faulty"));
-        if missing.is_none() && faulty.is_none() {
-            return None;
-        }
-        let title = format!("{}: the array is degraded", d.name);
-        let mut found = Found::new(Severity::Error, title)
-            .facts("missing members", missing)
-            .facts("level", md.level.as_ref());
-        if let Some((name, state)) = faulty {
-            found = found.seen(format!("{name}: {}", state.value), &state.from);
-        }
-        Some(found)
-    })
+fn synchronising(_: &Observed<'_>, _: &Device, md: &MdFacts) -> Option<Found> {
+    let idle = ["idle", "frozen"];
+    let action = md.sync_action.as_ref().filter(|a| !idle.contains(&a.value.as_str()))?;
+    Some(
+        Found::warning(format!("the array runs a {}", action.value))
+            .fact("action", action)
+            .facts("sectors done", md.sync_completed.as_ref()),
+    )
 }
 
-fn synchronising(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, md| {
-        let idle = ["idle", "frozen"];
-        let action = md.sync_action.as_ref().filter(|a| !idle.contains(&a.value.as_str()))?;
-        let title = format!("{}: the array runs a {}", d.name, action.value);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("action", action)
-                .facts("sectors done", md.sync_completed.as_ref()),
-        )
-    })
-}
-
-fn mismatches(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, md| {
-        let count = md.mismatches.as_ref().filter(|n| n.value > 0)?;
-        let level = md.level.as_ref()?;
-        if md.sync_action.as_ref().is_some_and(|a| a.value != "idle") {
-            return None;
-        }
-        let parity = ["raid4", "raid5", "raid6"].contains(&level.value.as_str());
-        let severity = if parity { Severity::Error } else { Severity::Info };
-        Some(
-            Found::new(severity, format!("{}: its copies differ", d.name))
-                .fact("different sectors", count)
-                .fact("level", level),
-        )
-    })
+fn mismatches(_: &Observed<'_>, _: &Device, md: &MdFacts) -> Option<Found> {
+    let count = md.mismatches.as_ref().filter(|n| n.value > 0)?;
+    let level = md.level.as_ref()?;
+    if md.sync_action.as_ref().is_some_and(|a| a.value != "idle") {
+        return None;
+    }
+    let parity = ["raid4", "raid5", "raid6"].contains(&level.value.as_str());
+    let severity = if parity { Severity::Error } else { Severity::Info };
+    Some(
+        Found::new(severity, "its copies differ")
+            .fact("different sectors", count)
+            .fact("level", level),
+    )
 }
 
 /// Below this a whole synchronisation takes minutes.
 const LARGE: u64 = 100 << 30;
 
-fn no_bitmap(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, md| {
-        let policy = md.consistency_policy.as_ref().filter(|p| p.value == "resync")?;
-        let size = d.size_bytes.as_ref().filter(|s| s.value > LARGE)?;
-        Some(
-            Found::new(Severity::Warning, format!("{}: no write-intent bitmap", d.name))
-                .fact("consistency policy", policy)
-                .seen(format!("size {}", bytes(size.value)), &size.from)
-                .remedy(format!("sudo mdadm --grow --bitmap=internal /dev/{}", d.name)),
-        )
-    })
+fn no_bitmap(_: &Observed<'_>, d: &Device, md: &MdFacts) -> Option<Found> {
+    let policy = md.consistency_policy.as_ref().filter(|p| p.value == "resync")?;
+    let size = d.size_bytes.as_ref().filter(|s| s.value > LARGE)?;
+    Some(
+        Found::warning("no write-intent bitmap")
+            .fact("consistency policy", policy)
+            .seen(format!("size {}", bytes(size.value)), &size.from)
+            .remedy(format!("sudo mdadm --grow --bitmap=internal /dev/{}", d.name)),
+    )
 }
 
-fn not_writable(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, md| {
-        let state = md.array_state.as_ref()?;
-        let severity = match state.value.as_str() {
-            "inactive" | "broken" | "clear" => Severity::Error,
-            "readonly" | "suspended" => Severity::Warning,
-            _ => return None,
-        };
-        let title = format!("{}: the array is {}", d.name, state.value);
-        Some(Found::new(severity, title).fact("state", state))
-    })
+fn not_writable(_: &Observed<'_>, _: &Device, md: &MdFacts) -> Option<Found> {
+    let state = md.array_state.as_ref()?;
+    let severity = match state.value.as_str() {
+        "inactive" | "broken" | "clear" => Severity::Error,
+        "readonly" | "suspended" => Severity::Warning,
+        _ => return None,
+    };
+    Some(Found::new(severity, format!("the array is {}", state.value)).fact("state", state))
 }
 
-fn small_stripe_cache(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, md| {
-        let cache = md.stripe_cache.as_ref().filter(|n| n.value <= 256)?;
-        Some(
-            Found::new(Severity::Info, format!("{}: a small stripe cache", d.name))
-                .fact("stripes", cache)
-                .remedy(format!("echo 4096 | sudo tee {}", cache.from)),
-        )
-    })
+fn small_stripe_cache(_: &Observed<'_>, _: &Device, md: &MdFacts) -> Option<Found> {
+    let cache = md.stripe_cache.as_ref().filter(|n| n.value <= 256)?;
+    Some(
+        Found::info("a small stripe cache")
+            .fact("stripes", cache)
+            .remedy(format!("echo 4096 | sudo tee {}", cache.from)),
+    )
 }
 
-/// The disks below a device.
 fn disks<'d>(device: &'d Device, out: &mut Vec<&'d Device>) {
     match device.below.is_empty() {
         true => out.push(device),
@@ -196,40 +176,35 @@ fn disks<'d>(device: &'d Device, out: &mut Vec<&'d Device>) {
     }
 }
 
-fn mixed_members(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, md| {
-        let level = md.level.as_ref()?;
-        let mut all = Vec::new();
-        disks(d, &mut all);
-        let of = |flash: bool| {
-            all.iter().find(|m| solid_state(&m.detail) == Some(flash)).map(|m| m.name.clone())
-        };
-        let (flash, rotating) = (of(true)?, of(false)?);
-        let title = format!("{}: members differ in kind", d.name);
-        Some(
-            Found::new(Severity::Info, title)
-                .fact("level", level)
-                .seen(format!("{rotating} rotates, {flash} does not"), &level.from),
-        )
-    })
+fn mixed_members(_: &Observed<'_>, d: &Device, md: &MdFacts) -> Option<Found> {
+    let level = md.level.as_ref()?;
+    let mut all = Vec::new();
+    disks(d, &mut all);
+    let of = |flash: bool| {
+        all.iter().find(|m| solid_state(&m.detail) == Some(flash)).map(|m| m.name.clone())
+    };
+    let (flash, rotating) = (of(true)?, of(false)?);
+    Some(
+        Found::info("members differ in kind")
+            .fact("level", level)
+            .seen(format!("{rotating} rotates, {flash} does not"), &level.from),
+    )
 }
 
-fn same_disk(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, md| {
-        let level = md.level.as_ref().filter(|l| l.value != "linear")?;
-        let whole: Vec<&str> = d
-            .below
-            .iter()
-            .map(|m| m.below.first().map_or(m.name.as_str(), |disk| disk.name.as_str()))
-            .collect();
-        let twice = whole.iter().find(|n| whole.iter().filter(|o| o == n).count() > 1)?;
-        let severity = if text(&md.level) == "raid0" { Severity::Warning } else { Severity::Error };
-        Some(
-            Found::new(severity, format!("{}: two members are on {twice}", d.name))
-                .fact("level", level)
-                .seen(format!("members are on {}", whole.join(", ")), &level.from),
-        )
-    })
+fn same_disk(_: &Observed<'_>, d: &Device, md: &MdFacts) -> Option<Found> {
+    let level = md.level.as_ref().filter(|l| l.value != "linear")?;
+    let whole: Vec<&str> = d
+        .below
+        .iter()
+        .map(|m| m.below.first().map_or(m.name.as_str(), |disk| disk.name.as_str()))
+        .collect();
+    let twice = whole.iter().find(|n| whole.iter().filter(|o| o == n).count() > 1)?;
+    let severity = if text(&md.level) == "raid0" { Severity::Warning } else { Severity::Error };
+    Some(
+        Found::new(severity, format!("two members are on {twice}"))
+            .fact("level", level)
+            .seen(format!("members are on {}", whole.join(", ")), &level.from),
+    )
 }
 
 #[cfg(test)]

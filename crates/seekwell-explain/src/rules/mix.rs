@@ -3,7 +3,7 @@
 use crate::look::is_honest;
 use crate::words::{evidence, fact, ns, per_s, set_queue};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{Device, Severity};
+use seekwell_inspect::Device;
 use seekwell_io::workload::Pace;
 use seekwell_runs::{Phase, PhaseId, Work};
 
@@ -77,11 +77,7 @@ fn starved(input: &Observed<'_>) -> Option<Found> {
     }
     let disk = input.disk();
     proof.extend(disk.and_then(|d| d.queue.scheduler.as_ref()).map(|s| fact("scheduler", s)));
-    Some(
-        Found::new(Severity::Warning, "Reads starve beside writes")
-            .evidence(proof)
-            .remedy(remedy(disk)),
-    )
+    Some(Found::warning("Reads starve beside writes").evidence(proof).remedy(remedy(disk)))
 }
 
 /// Any disk serves twice as many small requests of one kind alone.
@@ -121,7 +117,7 @@ fn beside_each_other(input: &Observed<'_>) -> Option<Found> {
         let seen = format!("{}s: {}, mean {}", side.op, per_s(side.per_s), ns(side.mean_ns));
         evidence(seen, &side.phase.name)
     };
-    Some(Found::new(Severity::Warning, title).evidence([told(low), told(high)]))
+    Some(Found::warning(title).evidence([told(low), told(high)]))
 }
 
 /// The reads or the writes of a phase, as fast as they may be.
@@ -168,7 +164,7 @@ fn writes_in_the_mix(input: &Observed<'_>) -> Option<Found> {
     let (with, without) = (input.honest(MIX, METRIC)?, input.honest(alone, METRIC)?);
     let slow = with >= WRITES_TIMES * without && with >= P99_FLOOR_NS;
     slow.then(|| {
-        Found::new(Severity::Warning, "Writes starve beside reads")
+        Found::warning("Writes starve beside reads")
             .seen(format!("mean write latency beside reads: {}", ns(with)), MIX)
             .seen(format!("writes alone, mean: {}", ns(without)), alone)
     })

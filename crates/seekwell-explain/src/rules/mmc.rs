@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "back it up and plan the replacement of the board or module; reduce writes (logs, \
               swap)",
         tune: None,
-        check: Check::Facts(worn),
+        check: Check::Mmc(worn),
     },
     Rule {
         id: "SW-MMC-002",
@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "When none are left the device goes read-only.",
         fix: "back it up and replace it",
         tune: None,
-        check: Check::Facts(reserve),
+        check: Check::Mmc(reserve),
     },
     Rule {
         id: "SW-MMC-003",
@@ -35,54 +35,39 @@ pub(super) const RULES: &[Rule] = &[
         why: "Random access stays at the rate of depth one.",
         fix: "a newer kernel, or a host controller with a command queue engine",
         tune: None,
-        check: Check::Facts(no_queue),
+        check: Check::Mmc(no_queue),
     },
 ];
 
-fn each(input: &Observed<'_>, rule: impl Fn(&Device, &MmcFacts) -> Option<Found>) -> Vec<Found> {
-    input.each(|d| rule(d, d.detail.mmc.as_ref()?))
+fn worn(_: &Observed<'_>, _: &Device, mmc: &MmcFacts) -> Option<Found> {
+    let life = mmc.life_time.as_ref()?;
+    let (a, b) = life.value;
+    let severity = match a.max(b) {
+        11.. => Severity::Error,
+        10 => Severity::Warning,
+        _ => return None,
+    };
+    Some(
+        Found::new(severity, "the flash is worn")
+            .seen(format!("life time used: {a} and {b} tenths"), &life.from),
+    )
 }
 
-fn worn(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, mmc| {
-        let life = mmc.life_time.as_ref()?;
-        let (a, b) = life.value;
-        let severity = match a.max(b) {
-            11.. => Severity::Error,
-            10 => Severity::Warning,
-            _ => return None,
-        };
-        let title = format!("{}: the flash is worn", d.name);
-        Some(
-            Found::new(severity, title)
-                .seen(format!("life time used: {a} and {b} tenths"), &life.from),
-        )
-    })
+fn reserve(_: &Observed<'_>, _: &Device, mmc: &MmcFacts) -> Option<Found> {
+    let info = mmc.pre_eol_info.as_ref()?;
+    let (severity, used) = match info.value {
+        2 => (Severity::Warning, "80 %"),
+        3 => (Severity::Error, "90 %"),
+        _ => return None,
+    };
+    let title = format!("{used} of the reserve blocks are used");
+    Some(Found::new(severity, title).fact("pre-EOL information", info))
 }
 
-fn reserve(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, mmc| {
-        let info = mmc.pre_eol_info.as_ref()?;
-        let (severity, used) = match info.value {
-            2 => (Severity::Warning, "80 %"),
-            3 => (Severity::Error, "90 %"),
-            _ => return None,
-        };
-        let title = format!("{}: {used} of the reserve blocks are used", d.name);
-        Some(Found::new(severity, title).fact("pre-EOL information", info))
-    })
-}
-
-fn no_queue(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, mmc| {
-        let queue = mmc.command_queue.as_ref().filter(|q| !q.value)?;
-        let kind = mmc.kind.as_ref().filter(|k| k.value == "MMC")?;
-        Some(
-            Found::new(Severity::Info, format!("{}: its command queue is off", d.name))
-                .fact("command queue", queue)
-                .fact("kind", kind),
-        )
-    })
+fn no_queue(_: &Observed<'_>, _: &Device, mmc: &MmcFacts) -> Option<Found> {
+    let queue = mmc.command_queue.as_ref().filter(|q| !q.value)?;
+    let kind = mmc.kind.as_ref().filter(|k| k.value == "MMC")?;
+    Some(Found::info("its command queue is off").fact("command queue", queue).fact("kind", kind))
 }
 
 #[cfg(test)]

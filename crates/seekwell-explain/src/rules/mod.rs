@@ -40,7 +40,6 @@ mod writes;
 
 use crate::rule::Rule;
 
-/// All rules, by theme.
 pub(crate) const RULES: &[&[Rule]] = &[
     ata::RULES,
     ahci::RULES,

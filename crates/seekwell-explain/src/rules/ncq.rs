@@ -3,8 +3,8 @@
 use super::log::says_ncq_off;
 use crate::look::text;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::facts::AtaErrorClass;
-use seekwell_inspect::{Device, Severity};
+use seekwell_inspect::facts::{AtaErrorClass, AtaFacts, IdentifyData};
+use seekwell_inspect::{Device, Fact};
 
 const PUBLISHED: &str = "With tags used, concurrent random reads rose from about 150 to 365 a \
                          second on a hard disk and from 8000 to 37000 on a solid-state drive \
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
         tune: Some(
             "Raise queue_depth on trial, unless the kernel switched queueing off after errors.",
         ),
-        check: Check::Facts(unused),
+        check: Check::Ata(unused),
     },
     Rule {
         id: "SW-NCQ-002",
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "fix the DMA mode (SW-DMA-001); do not write queue_depth: a value lowered now cannot \
               be raised again",
         tune: None,
-        check: Check::Facts(lies_without_dma),
+        check: Check::Ata(lies_without_dma),
     },
     Rule {
         id: "SW-NCQ-003",
@@ -51,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
               then detach and rescan the disk or reboot. Writing another queue_depth would switch \
               queueing on again without the cause being gone",
         tune: None,
-        check: Check::Facts(probably_off),
+        check: Check::Ata(probably_off),
     },
     Rule {
         id: "SW-NCQ-004",
@@ -63,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
               what it gains with 32.",
         fix: "echo 32 into device/queue_depth of the disk",
         tune: Some("Raise queue_depth."),
-        check: Check::Facts(shallow),
+        check: Check::Ata(shallow),
     },
     Rule {
         id: "SW-NCQ-005",
@@ -73,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
         why: PUBLISHED,
         fix: "nothing: this is how the drive is made",
         tune: None,
-        check: Check::Facts(incapable),
+        check: Check::Drive(incapable),
     },
 ];
 
@@ -85,83 +85,67 @@ fn is_pio(device: &Device) -> bool {
     device.detail.ata.as_ref().is_some_and(|a| text(&a.transfer_mode).starts_with("XFER_PIO"))
 }
 
-fn unused(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let shown = d.queue.queue_depth.as_ref().filter(|q| q.value == 1)?;
-        let id = d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
-        let register = ata.ahci.as_ref()?.capabilities.as_ref()?;
-        if ata.ahci.as_ref()?.ncq() != Some(true) {
-            return None;
-        }
-        let title = format!("{}: native command queuing is not used", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("queue depth", shown)
-                .seen(format!("the drive queues {} commands", id.value.ncq_depth), &id.from)
-                .seen("the controller has NCQ", &register.from)
-                .facts("asked for at boot", input.boot_option("libata.force=").as_ref()),
-        )
-    })
+fn unused(input: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let shown = d.queue.queue_depth.as_ref().filter(|q| q.value == 1)?;
+    let id = d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
+    let register = ata.ahci.as_ref()?.capabilities.as_ref()?;
+    if ata.ahci.as_ref()?.ncq() != Some(true) {
+        return None;
+    }
+    Some(
+        Found::warning("native command queuing is not used")
+            .fact("queue depth", shown)
+            .seen(format!("the drive queues {} commands", id.value.ncq_depth), &id.from)
+            .seen("the controller has NCQ", &register.from)
+            .facts("asked for at boot", input.boot_option("libata.force=").as_ref()),
+    )
 }
 
-fn lies_without_dma(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1 && is_pio(d))?;
-        let title = format!("{}: queue_depth says {}, but nothing is queued", d.name, shown.value);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("queue depth", shown)
-                .facts("transfer mode", ata.transfer_mode.as_ref()),
-        )
-    })
+fn lies_without_dma(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1 && is_pio(d))?;
+    Some(
+        Found::warning(format!("queue_depth says {}, but nothing is queued", shown.value))
+            .fact("queue depth", shown)
+            .facts("transfer mode", ata.transfer_mode.as_ref()),
+    )
 }
 
 /// The window of libata's rule, in seconds.
 const WINDOW_S: f64 = 600.0;
 
-fn probably_off(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1 && !is_pio(d))?;
-        d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
-        // The log's word is better than this guess.
-        let ring = ata.errors.as_ref().filter(|_| !says_ncq_off(input, &d.name))?;
-        let timeouts = ring.value.iter().filter(|e| e.class == AtaErrorClass::Timeout);
-        let mut times: Vec<f64> = timeouts.filter_map(|e| e.at_s).collect();
-        times.sort_by(f64::total_cmp);
-        let close = times.windows(4).any(|w| w[3] - w[0] <= WINDOW_S);
-        close.then(|| {
-            let title = format!("{}: queueing has probably been switched off", d.name);
-            Found::new(Severity::Error, title)
-                .seen(format!("{} time-outs, four of them in ten minutes", times.len()), &ring.from)
-                .seen(format!("queue_depth still says {}", shown.value), &shown.from)
-        })
+fn probably_off(input: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1 && !is_pio(d))?;
+    d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
+    // The log's word is better than this guess.
+    let ring = ata.errors.as_ref().filter(|_| !says_ncq_off(input, &d.name))?;
+    let timeouts = ring.value.iter().filter(|e| e.class == AtaErrorClass::Timeout);
+    let mut times: Vec<f64> = timeouts.filter_map(|e| e.at_s).collect();
+    times.sort_by(f64::total_cmp);
+    let close = times.windows(4).any(|w| w[3] - w[0] <= WINDOW_S);
+    close.then(|| {
+        Found::error("queueing has probably been switched off")
+            .seen(format!("{} time-outs, four of them in ten minutes", times.len()), &ring.from)
+            .seen(format!("queue_depth still says {}", shown.value), &shown.from)
     })
 }
 
-fn shallow(input: &Observed<'_>) -> Vec<Found> {
-    input.each_ata(|d, ata| {
-        let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1)?;
-        let id = d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
-        let port = ata.can_queue.as_ref()?;
-        let possible = port.value.min(u64::from(id.value.ncq_depth));
-        (depth(d)? * 2 < possible).then(|| {
-            Found::new(Severity::Info, format!("{}: its queue depth is limited", d.name))
-                .fact("queue depth", shown)
-                .seen(format!("drive and port allow {possible}"), &port.from)
-                .remedy(format!(
-                    "echo {possible} | sudo tee /sys/block/{}/device/queue_depth",
-                    d.name
-                ))
-        })
+fn shallow(_: &Observed<'_>, d: &Device, ata: &AtaFacts) -> Option<Found> {
+    let shown = d.queue.queue_depth.as_ref().filter(|q| q.value > 1)?;
+    let id = d.detail.identify.as_ref().filter(|i| i.value.ncq)?;
+    let port = ata.can_queue.as_ref()?;
+    let possible = port.value.min(u64::from(id.value.ncq_depth));
+    (depth(d)? * 2 < possible).then(|| {
+        Found::info("its queue depth is limited")
+            .fact("queue depth", shown)
+            .seen(format!("drive and port allow {possible}"), &port.from)
+            .remedy(format!("echo {possible} | sudo tee /sys/block/{}/device/queue_depth", d.name))
     })
 }
 
-fn incapable(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        (id.value.sata && !id.value.ncq).then(|| {
-            let title = format!("{}: the drive has no native command queuing", d.name);
-            Found::new(Severity::Info, title).seen("word 76, bit 8 is clear", &id.from)
-        })
+fn incapable(_: &Observed<'_>, _: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    (id.value.sata && !id.value.ncq).then(|| {
+        let title = "the drive has no native command queuing";
+        Found::info(title).seen("word 76, bit 8 is clear", &id.from)
     })
 }
 

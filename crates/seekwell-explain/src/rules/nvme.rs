@@ -17,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
               state, boot with nvme_core.default_ps_max_latency_us=0 pcie_aspm=off on the kernel's \
               command line",
         tune: None,
-        check: Check::Facts(not_live),
+        check: Check::Nvme(not_live),
     },
     Rule {
         id: "SW-NVME-002",
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "check MSI-X vectors and nvme.poll_queues/write_queues; many small drives offer no \
               more",
         tune: None,
-        check: Check::Facts(few_queues),
+        check: Check::Nvme(few_queues),
     },
     Rule {
         id: "SW-NVME-003",
@@ -40,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "One CPU handles the completions of all CPUs; latency and rate suffer severely.",
         fix: "remove pci=nomsi from the kernel's command line; look for a firmware update",
         tune: None,
-        check: Check::Facts(line_interrupt),
+        check: Check::Nvme(line_interrupt),
     },
     Rule {
         id: "SW-NVME-004",
@@ -51,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The next failure makes the disk unreachable.",
         fix: "sudo nvme list-subsys shows the paths; bring the missing controller back",
         tune: None,
-        check: Check::Facts(last_path),
+        check: Check::Device(last_path),
     },
     Rule {
         id: "SW-NVME-005",
@@ -62,7 +62,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Two paths carry up to twice as much with round-robin or queue-depth.",
         fix: "echo round-robin into iopolicy of the NVMe subsystem",
         tune: Some("Set iopolicy on trial."),
-        check: Check::Facts(idle_path),
+        check: Check::Device(idle_path),
     },
     Rule {
         id: "SW-NVME-006",
@@ -74,44 +74,33 @@ pub(super) const RULES: &[Rule] = &[
               switches off.",
         fix: "improve its cooling (heat sink, air flow); compare its rate when cool",
         tune: None,
-        check: Check::Facts(hot),
+        check: Check::Nvme(hot),
     },
 ];
 
-fn each(input: &Observed<'_>, rule: impl Fn(&Device, &NvmeFacts) -> Option<Found>) -> Vec<Found> {
-    input.each(|d| rule(d, d.detail.nvme.as_ref()?))
+fn not_live(_: &Observed<'_>, _: &Device, nvme: &NvmeFacts) -> Option<Found> {
+    let state = nvme.state.as_ref().filter(|s| s.value != "live")?;
+    let title = format!("its controller {} is {}", nvme.controller, state.value);
+    Some(Found::error(title).fact("state", state))
 }
 
-fn not_live(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, nvme| {
-        let state = nvme.state.as_ref().filter(|s| s.value != "live")?;
-        let title = format!("{}: its controller {} is {}", d.name, nvme.controller, state.value);
-        Some(Found::new(Severity::Error, title).fact("state", state))
-    })
+fn few_queues(input: &Observed<'_>, d: &Device, nvme: &NvmeFacts) -> Option<Found> {
+    let queues = nvme.io_queues.as_ref()?;
+    let cpus = input.inspection.host.cpus.as_ref()?;
+    // Between half and all CPUs two share a queue at most, which does not show.
+    if queues.value == 0 || queues.value * 2 > cpus.value || is(&d.transport, "nvme-tcp") {
+        return None;
+    }
+    let alone = queues.value == 1 && cpus.value >= 4;
+    let severity = if alone { Severity::Warning } else { Severity::Info };
+    let title = format!("{} queues for {} CPUs", queues.value, cpus.value);
+    Some(Found::new(severity, title).fact("I/O queues", queues).fact("CPUs", cpus))
 }
 
-fn few_queues(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, nvme| {
-        let queues = nvme.io_queues.as_ref()?;
-        let cpus = input.inspection.host.cpus.as_ref()?;
-        // Between half and all CPUs two share a queue at most, which does not show.
-        if queues.value == 0 || queues.value * 2 > cpus.value || is(&d.transport, "nvme-tcp") {
-            return None;
-        }
-        let alone = queues.value == 1 && cpus.value >= 4;
-        let severity = if alone { Severity::Warning } else { Severity::Info };
-        let title = format!("{}: {} queues for {} CPUs", d.name, queues.value, cpus.value);
-        Some(Found::new(severity, title).fact("I/O queues", queues).fact("CPUs", cpus))
-    })
-}
-
-fn line_interrupt(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, nvme| {
-        let interrupt = d.detail.controller()?.interrupt.as_ref()?;
-        (interrupt.value == "intx").then(|| {
-            let title = format!("{}: {} has no MSI-X", d.name, nvme.controller);
-            Found::new(Severity::Warning, title).fact("interrupt", interrupt)
-        })
+fn line_interrupt(_: &Observed<'_>, d: &Device, nvme: &NvmeFacts) -> Option<Found> {
+    let interrupt = d.detail.controller()?.interrupt.as_ref()?;
+    (interrupt.value == "intx").then(|| {
+        Found::warning(format!("{} has no MSI-X", nvme.controller)).fact("interrupt", interrupt)
     })
 }
 
@@ -120,65 +109,56 @@ fn live_paths(head: &Device) -> Vec<&NvmeFacts> {
     paths.filter(|n| n.state.as_ref().is_none_or(|s| s.value == "live")).collect()
 }
 
-fn last_path(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|head| {
-        if head.kind != DeviceKind::MultipathHead {
-            return None;
-        }
-        let live = live_paths(head).len();
-        let known = head.below.iter().find_map(|p| p.detail.nvme.as_ref()?.controllers.as_ref());
-        let wanted = known.map_or(head.below.len(), |c| c.value as usize).max(head.below.len());
-        let from = known.map(|c| c.from.clone()).or_else(|| Some(head.below.first()?.name.clone()));
-        (live < 2 && wanted > 1).then(|| {
-            let title = format!("{}: {live} of {wanted} paths left", head.name);
-            Found::new(Severity::Warning, title)
-                .seen(format!("{live} live of {wanted}"), from.unwrap_or_default())
-        })
+fn last_path(_: &Observed<'_>, head: &Device) -> Option<Found> {
+    if head.kind != DeviceKind::MultipathHead {
+        return None;
+    }
+    let live = live_paths(head).len();
+    let known = head.below.iter().find_map(|p| p.detail.nvme.as_ref()?.controllers.as_ref());
+    let wanted = known.map_or(head.below.len(), |c| c.value as usize).max(head.below.len());
+    let from = known.map(|c| c.from.clone()).or_else(|| Some(head.below.first()?.name.clone()));
+    (live < 2 && wanted > 1).then(|| {
+        Found::warning(format!("{live} of {wanted} paths left"))
+            .seen(format!("{live} live of {wanted}"), from.unwrap_or_default())
     })
 }
 
-fn idle_path(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|head| {
-        if head.kind != DeviceKind::MultipathHead {
-            return None;
-        }
-        let live = live_paths(head);
-        let policy = live.first()?.io_policy.as_ref().filter(|p| p.value == "numa")?;
-        let node = |n: &&NvmeFacts| n.numa_node.as_ref().map(|f| f.value);
-        let same = live.iter().all(|n| node(n) == node(&live[0]));
-        (live.len() > 1 && same).then(|| {
-            let title = format!("{}: one of {} paths is used", head.name, live.len());
-            Found::new(Severity::Info, title)
-                .fact("policy", policy)
-                .remedy(format!("echo round-robin | sudo tee {}", policy.from))
-        })
+fn idle_path(_: &Observed<'_>, head: &Device) -> Option<Found> {
+    if head.kind != DeviceKind::MultipathHead {
+        return None;
+    }
+    let live = live_paths(head);
+    let policy = live.first()?.io_policy.as_ref().filter(|p| p.value == "numa")?;
+    let node = |n: &&NvmeFacts| n.numa_node.as_ref().map(|f| f.value);
+    let same = live.iter().all(|n| node(n) == node(&live[0]));
+    (live.len() > 1 && same).then(|| {
+        Found::info(format!("one of {} paths is used", live.len()))
+            .fact("policy", policy)
+            .remedy(format!("echo round-robin | sudo tee {}", policy.from))
     })
 }
 
-fn hot(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, nvme| {
-        let now = nvme.temperature_mc.as_ref()?;
-        // A limit of 0 K is what a drive without one gives.
-        let over = |limit: &Option<Fact<i64>>| {
-            limit.as_ref().is_some_and(|l| l.value > 0 && now.value >= l.value)
-        };
-        let severity = if over(&nvme.temperature_critical_mc) {
-            Severity::Error
-        } else if over(&nvme.temperature_max_mc) {
-            Severity::Warning
-        } else {
-            return None;
-        };
-        let celsius = |mc: i64| format!("{} °C", mc / 1000);
-        let title = format!("{}: the drive has {}", d.name, celsius(now.value));
-        let limit = nvme.temperature_max_mc.as_ref().or(nvme.temperature_critical_mc.as_ref())?;
-        Some(
-            Found::new(severity, title)
-                .seen(format!("temperature {}", celsius(now.value)), &now.from)
-                .seen(format!("it warns at {}", celsius(limit.value)), &limit.from)
-                .facts("driver", d.driver.as_ref().filter(|_| !text(&d.driver).is_empty())),
-        )
-    })
+fn hot(_: &Observed<'_>, d: &Device, nvme: &NvmeFacts) -> Option<Found> {
+    let now = nvme.temperature_mc.as_ref()?;
+    // A limit of 0 K is what a drive without one gives.
+    let over = |limit: &Option<Fact<i64>>| {
+        limit.as_ref().is_some_and(|l| l.value > 0 && now.value >= l.value)
+    };
+    let severity = if over(&nvme.temperature_critical_mc) {
+        Severity::Error
+    } else if over(&nvme.temperature_max_mc) {
+        Severity::Warning
+    } else {
+        return None;
+    };
+    let celsius = |mc: i64| format!("{} °C", mc / 1000);
+    let limit = nvme.temperature_max_mc.as_ref().or(nvme.temperature_critical_mc.as_ref())?;
+    Some(
+        Found::new(severity, format!("the drive has {}", celsius(now.value)))
+            .seen(format!("temperature {}", celsius(now.value)), &now.from)
+            .seen(format!("it warns at {}", celsius(limit.value)), &limit.from)
+            .facts("driver", d.driver.as_ref().filter(|_| !text(&d.driver).is_empty())),
+    )
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::look::{HONEST_SHARE, medium_size};
 use crate::words::{bytes, evidence, fact, measure_device, percent, set};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{DeviceKind, Severity};
+use seekwell_inspect::DeviceKind;
 use seekwell_runs::{Medium, PhaseId, Work};
 
 pub(super) const RULES: &[Rule] = &[
@@ -73,9 +73,7 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
     let in_memory = fs.filter(|f| matches!(f.fstype.value.as_str(), "tmpfs" | "ramfs"));
     if let Some(fs) = in_memory {
         return Some(
-            Found::new(
-                Severity::Warning,
-                format!("{} is memory and not a disk", fs.mount_point.value),
+            Found::warning(format!("{} is memory and not a disk", fs.mount_point.value),
             )
             .evidence([fact("file system", &fs.fstype)])
             .why(
@@ -103,7 +101,7 @@ fn from_cache(input: &Observed<'_>) -> Option<Found> {
         return None;
     }
     Some(
-        Found::new(Severity::Warning, "Some numbers came from a cache and not from the disk")
+        Found::warning("Some numbers came from a cache and not from the disk")
             .evidence(proof)
             .why(
                 "requests that a cache serves (or that a file system compresses away) are faster \
@@ -132,7 +130,7 @@ fn unwritten(input: &Observed<'_>) -> Option<Found> {
     let (size, missing) = (device.size_bytes.as_ref()?, device.detail.unwritten_bytes.as_ref()?);
     let (missing_text, size_text) = (bytes(missing.value), bytes(size.value));
     let title = format!("{}: {missing_text} of {size_text} were never written", device.name);
-    Some(Found::new(Severity::Warning, title).seen(missing_text, &missing.from))
+    Some(Found::warning(title).seen(missing_text, &missing.from))
 }
 
 fn buffered(input: &Observed<'_>) -> Option<Found> {
@@ -168,7 +166,7 @@ fn buffered(input: &Observed<'_>) -> Option<Found> {
         _ => format!("measure the device itself, read only: {}", measure_device(input.inspection)),
     };
     Some(
-        Found::new(Severity::Warning, "All numbers include the page cache: O_DIRECT was refused")
+        Found::warning("All numbers include the page cache: O_DIRECT was refused")
             .evidence(proof)
             .remedy(remedy),
     )
@@ -186,7 +184,7 @@ fn blind(input: &Observed<'_>) -> Option<Found> {
         .filter_map(|d| d.queue.iostats.as_ref().map(|s| (d, s)))
         .map(|(d, s)| evidence(format!("{} does not count its I/O (iostats 0)", d.name), &s.from));
     Some(
-        Found::new(Severity::Info, "It cannot be checked whether some numbers came from a cache")
+        Found::info("It cannot be checked whether some numbers came from a cache")
             .evidence(proof)
             .remedy(set("1", &format!("/sys/block/{}/queue/iostats", first.name))),
     )

@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "reseat the card or drive, clean its contacts, try another slot; check the slot's \
               lane bifurcation in the firmware setup",
         tune: None,
-        check: Check::Facts(narrow),
+        check: Check::Device(narrow),
     },
     Rule {
         id: "SW-PCIE-002",
@@ -29,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
               and look for a forced generation in the firmware setup; a riser or cable may not \
               carry it",
         tune: None,
-        check: Check::Facts(slow),
+        check: Check::Device(slow),
     },
     Rule {
         id: "SW-PCIE-003",
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "One lane of 8 GT/s carries 985 MB/s of a drive that could deliver 3.5 GB/s.",
         fix: "move the drive to a slot with four lanes, preferably one attached to the CPU",
         tune: None,
-        check: Check::Facts(narrow_slot),
+        check: Check::Device(narrow_slot),
     },
     Rule {
         id: "SW-PCIE-004",
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
               requests are hardly affected.",
         fix: "nothing, unless the board has a faster slot",
         tune: None,
-        check: Check::Facts(old_slot),
+        check: Check::Device(old_slot),
     },
     Rule {
         id: "SW-PCIE-005",
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "The drive never exceeds the slowest link on its way.",
         fix: "move the drive to a slot that is not behind this bridge",
         tune: None,
-        check: Check::Facts(bottleneck),
+        check: Check::Device(bottleneck),
     },
     Rule {
         id: "SW-PCIE-006",
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "reseat the card, try another slot, force a lower generation in the firmware setup; \
               sudo dmesg | grep -i aer names the kind",
         tune: None,
-        check: Check::Facts(uncorrected),
+        check: Check::Device(uncorrected),
     },
     Rule {
         id: "SW-PCIE-007",
@@ -83,7 +83,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Each correction costs little, but a marginal link soon has errors it cannot correct.",
         fix: "reseat the card, replace the riser or cable, or force a lower generation",
         tune: None,
-        check: Check::Facts(corrected),
+        check: Check::Device(corrected),
     },
 ];
 
@@ -119,121 +119,98 @@ impl Pair<'_> {
     }
 }
 
-fn each_link(
-    input: &Observed<'_>,
-    rule: impl Fn(&Device, &Pair<'_>) -> Option<Found>,
-) -> Vec<Found> {
-    input.each(|d| links(d).iter().find_map(|link| rule(d, link)))
-}
-
-fn narrow(input: &Observed<'_>) -> Vec<Found> {
-    each_link(input, |d, link| {
+fn narrow(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    links(d).iter().find_map(|link| {
         let possible = link.own.value.common(link.port.value).width;
         let width = link.now.value.width;
-        let title = format!("{}: x{width} of x{possible} lanes are used", d.name);
+        let title = format!("x{width} of x{possible} lanes are used");
         (width < possible).then(|| link.found(Severity::Warning, title))
     })
 }
 
-fn slow(input: &Observed<'_>) -> Vec<Found> {
-    each_link(input, |d, link| {
+fn slow(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    links(d).iter().find_map(|link| {
         let possible = link.own.value.common(link.port.value).gts;
         let gts = link.now.value.gts;
-        let title = format!("{}: the link runs at {gts} of {possible} GT/s", d.name);
+        let title = format!("the link runs at {gts} of {possible} GT/s");
         (gts < possible).then(|| link.found(Severity::Warning, title))
     })
 }
 
-fn narrow_slot(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let all = links(d);
-        let link = all.first()?;
-        let (own, port) = (link.own.value, link.port.value);
-        // A slot of a newer generation makes up for its lanes.
-        let carries = PcieLink { gts: own.gts.min(port.gts), width: port.width };
-        let less = carries.gigabytes_per_s() * 2.0 <= own.gigabytes_per_s();
-        let title = format!("{}: an x{} slot for an x{} drive", d.name, port.width, own.width);
-        (port.width * 2 <= own.width && less).then(|| link.found(Severity::Warning, title))
-    })
+fn narrow_slot(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let all = links(d);
+    let link = all.first()?;
+    let (own, port) = (link.own.value, link.port.value);
+    // A slot of a newer generation makes up for its lanes.
+    let carries = PcieLink { gts: own.gts.min(port.gts), width: port.width };
+    let less = carries.gigabytes_per_s() * 2.0 <= own.gigabytes_per_s();
+    let title = format!("an x{} slot for an x{} drive", port.width, own.width);
+    (port.width * 2 <= own.width && less).then(|| link.found(Severity::Warning, title))
 }
 
-fn old_slot(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let all = links(d);
-        let link = all.first()?;
-        let (own, port) = (link.own.value.gts, link.port.value.gts);
-        let title = format!("{}: a slot of {port} GT/s for a drive of {own}", d.name);
-        (port < own).then(|| link.found(Severity::Info, title))
-    })
+fn old_slot(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let all = links(d);
+    let link = all.first()?;
+    let (own, port) = (link.own.value.gts, link.port.value.gts);
+    let title = format!("a slot of {port} GT/s for a drive of {own}");
+    (port < own).then(|| link.found(Severity::Info, title))
 }
 
-fn bottleneck(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let all = links(d);
-        let own = all.first()?.now;
-        let rate = |l: &Fact<PcieLink>| l.value.gigabytes_per_s();
-        let slowest = all.iter().skip(1).min_by(|a, b| rate(a.now).total_cmp(&rate(b.now)))?;
-        if rate(slowest.now) >= rate(own) * 0.99 {
-            return None;
-        }
-        let title = format!(
-            "{}: the link at {} carries {:.1} GB/s of its {:.1}",
-            d.name,
-            slowest.below.address,
-            rate(slowest.now),
-            rate(own)
-        );
-        Some(
-            Found::new(Severity::Warning, title)
-                .seen(
-                    format!("{}: {}", slowest.below.address, slowest.now.value),
-                    &slowest.now.from,
-                )
-                .seen(format!("the disk's own link: {}", own.value), &own.from),
-        )
-    })
+fn bottleneck(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let all = links(d);
+    let own = all.first()?.now;
+    let rate = |l: &Fact<PcieLink>| l.value.gigabytes_per_s();
+    let slowest = all.iter().skip(1).min_by(|a, b| rate(a.now).total_cmp(&rate(b.now)))?;
+    if rate(slowest.now) >= rate(own) * 0.99 {
+        return None;
+    }
+    let title = format!(
+        "the link at {} carries {:.1} GB/s of its {:.1}",
+        slowest.below.address,
+        rate(slowest.now),
+        rate(own)
+    );
+    Some(
+        Found::warning(title)
+            .seen(format!("{}: {}", slowest.below.address, slowest.now.value), &slowest.now.from)
+            .seen(format!("the disk's own link: {}", own.value), &own.from),
+    )
 }
 
-fn uncorrected(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let counted = d.detail.pci.iter().filter_map(|f| Some((f, f.aer.as_ref()?)));
-        let mut bad = counted.filter(|(_, aer)| aer.nonfatal.value + aer.fatal.value > 0);
-        let (function, aer) = bad.next()?;
-        let title = format!("{}: PCI Express lost transactions on the way to it", d.name);
-        Some(
-            Found::new(Severity::Error, title)
-                .seen(
-                    format!("{}: {} non-fatal", function.address, aer.nonfatal.value),
-                    &aer.nonfatal.from,
-                )
-                .seen(format!("{} fatal", aer.fatal.value), &aer.fatal.from),
-        )
-    })
+fn uncorrected(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let counted = d.detail.pci.iter().filter_map(|f| Some((f, f.aer.as_ref()?)));
+    let mut bad = counted.filter(|(_, aer)| aer.nonfatal.value + aer.fatal.value > 0);
+    let (function, aer) = bad.next()?;
+    Some(
+        Found::error("PCI Express lost transactions on the way to it")
+            .seen(
+                format!("{}: {} non-fatal", function.address, aer.nonfatal.value),
+                &aer.nonfatal.from,
+            )
+            .seen(format!("{} fatal", aer.fatal.value), &aer.fatal.from),
+    )
 }
 
 /// Corrected errors since boot that are no longer chance.
 const MANY: u64 = 1000;
 
-fn corrected(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let before = input.before(d);
-        d.detail.pci.iter().find_map(|function| {
-            let now = &function.aer.as_ref()?.correctable;
-            let then = before
-                .and_then(|b| b.detail.pci.iter().find(|f| f.address == function.address))
-                .and_then(|f| Some(f.aer.as_ref()?.correctable.value));
-            let grew = then.map(|then| now.value.saturating_sub(then));
-            let seen = match grew {
-                Some(grew) if grew > 0 => format!("{grew} more than before"),
-                None if now.value >= MANY => format!("{} since boot", now.value),
-                _ => return None,
-            };
-            let title = format!("{}: PCI Express corrects errors on the way to it", d.name);
-            Some(
-                Found::new(Severity::Warning, title)
-                    .seen(format!("{}: {seen}", function.address), &now.from),
-            )
-        })
+fn corrected(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let before = input.before(d);
+    d.detail.pci.iter().find_map(|function| {
+        let now = &function.aer.as_ref()?.correctable;
+        let then = before
+            .and_then(|b| b.detail.pci.iter().find(|f| f.address == function.address))
+            .and_then(|f| Some(f.aer.as_ref()?.correctable.value));
+        let grew = then.map(|then| now.value.saturating_sub(then));
+        let seen = match grew {
+            Some(grew) if grew > 0 => format!("{grew} more than before"),
+            None if now.value >= MANY => format!("{} since boot", now.value),
+            _ => return None,
+        };
+        Some(
+            Found::warning("PCI Express corrects errors on the way to it")
+                .seen(format!("{}: {seen}", function.address), &now.from),
+        )
     })
 }
 

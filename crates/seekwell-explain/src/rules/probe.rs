@@ -1,8 +1,8 @@
 //! What the pass-through probe proves: the kernel's own flags, which no file shows.
 
 use crate::{Check, Found, Rule};
+use seekwell_inspect::Device;
 use seekwell_inspect::probe::{Answer, Probe};
-use seekwell_inspect::{Device, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -19,8 +19,8 @@ pub(super) const RULES: &[Rule] = &[
               cause; then detach and rescan the disk or reboot. Writing another queue_depth would \
               switch queueing on again without the cause being gone",
         tune: None,
-        check: Check::Facts(|i| {
-            i.each(|d| refused(d, |p| p.ncq, "READ FPDMA QUEUED", queues(d), "queueing"))
+        check: Check::Device(|_, d| {
+            refused(d, |p| p.ncq, "READ FPDMA QUEUED", queues(d), "queueing")
         }),
     },
     Rule {
@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "remove libata.dma=0 or libata.force=…pio… from the kernel's command line; else find \
               the errors that made the kernel give up DMA, then detach and rescan the disk",
         tune: None,
-        check: Check::Facts(|i| i.each(|d| refused(d, |p| p.dma, "READ DMA EXT", true, "DMA"))),
+        check: Check::Device(|_, d| refused(d, |p| p.dma, "READ DMA EXT", true, "DMA")),
     },
 ];
 
@@ -52,10 +52,10 @@ fn refused(
     if which(&probe.value) != Some(Answer::Refused) || !matters {
         return None;
     }
-    let title = format!("{}: the kernel has {what} switched off", device.name);
+    let title = format!("the kernel has {what} switched off");
     let seen = format!("{command}, one sector: refused by the kernel");
     let depth = device.queue.queue_depth.as_ref();
-    Some(Found::new(Severity::Error, title).seen(seen, &probe.from).facts("queue_depth", depth))
+    Some(Found::error(title).seen(seen, &probe.from).facts("queue_depth", depth))
 }
 
 #[cfg(test)]

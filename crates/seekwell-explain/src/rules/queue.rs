@@ -164,12 +164,9 @@ fn not_offered(input: &Observed<'_>) -> Option<Found> {
             .into()
     };
     Some(
-        Found::new(
-            Severity::Warning,
-            format!("{name}: the driver gives the disk one command at a time"),
-        )
-        .evidence(proof)
-        .remedy(remedy),
+        Found::warning(format!("{name}: the driver gives the disk one command at a time"))
+            .evidence(proof)
+            .remedy(remedy),
     )
 }
 

@@ -103,11 +103,8 @@ fn memory(input: &Observed<'_>) -> Option<Found> {
     let mut proof = vec![fact_bytes("memory available", available)];
     proof.extend(host.memory_bytes.as_ref().map(|m| fact_bytes("memory", m)));
     Some(
-        Found::new(
-            Severity::Warning,
-            format!("Only {} of memory are available", bytes(available.value)),
-        )
-        .evidence(proof),
+        Found::warning(format!("Only {} of memory are available", bytes(available.value)))
+            .evidence(proof),
     )
 }
 
@@ -127,14 +124,9 @@ fn filled(input: &Observed<'_>) -> Option<Found> {
     let mount = fs.map_or(".", |f| f.mount_point.value.as_str());
     let available = fs.and_then(|f| f.available_bytes.as_ref());
     proof.extend(available.map(|a| fact_bytes("free at the start", a)));
-    Some(
-        Found::new(Severity::Warning, "The file system filled up during the run")
-            .evidence(proof)
-            .remedy(format!(
-                "df -h {}; quota -s; and on a thin volume lvs -o+data_percent",
-                quote(mount)
-            )),
-    )
+    Some(Found::warning("The file system filled up during the run").evidence(proof).remedy(
+        format!("df -h {}; quota -s; and on a thin volume lvs -o+data_percent", quote(mount)),
+    ))
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! SAS phys: rates and errors of the links to a disk.
 
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::facts::SasPhy;
-use seekwell_inspect::{Fact, Severity};
+use seekwell_inspect::{Device, Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -16,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "3 Gbit carry 300 MB/s, 6 Gbit 600, 12 Gbit 1200.",
         fix: "check cable and backplane slot; sudo smartctl -x shows the disk's own phys",
         tune: None,
-        check: Check::Facts(slow),
+        check: Check::Device(slow),
     },
     Rule {
         id: "SW-SAS-002",
@@ -26,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Everything on the link shares the lower rate.",
         fix: "echo the hardware's rate into maximum_linkrate of the phy",
         tune: None,
-        check: Check::Facts(limited),
+        check: Check::Device(limited),
     },
     Rule {
         id: "SW-SAS-003",
@@ -37,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Corrupt frames are sent again, which stalls the disk; many of them make it drop out.",
         fix: "replace the cable, reseat the disk, look at the backplane",
         tune: None,
-        check: Check::Facts(errors),
+        check: Check::Device(errors),
     },
     Rule {
         id: "SW-SAS-004",
@@ -47,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "A wide port loses that lane's rate, and its redundancy.",
         fix: "echo 1 into enable of the phy, if it was not switched off on purpose",
         tune: None,
-        check: Check::Facts(disabled),
+        check: Check::Device(disabled),
     },
 ];
 
@@ -57,47 +56,39 @@ fn rate(fact: &Option<Fact<String>>) -> Option<u64> {
     (number > 0.0 && number < 1000.0).then_some((number * 10.0) as u64)
 }
 
-fn each_phy(input: &Observed<'_>, rule: impl Fn(&str, &SasPhy) -> Option<Found>) -> Vec<Found> {
-    input.each(|d| d.detail.sas.iter().find_map(|phy| rule(&d.name, phy)))
-}
-
-fn slow(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let fastest = d.detail.sas.iter().filter_map(|p| rate(&p.negotiated)).max();
-        d.detail.sas.iter().find_map(|phy| {
-            let now = phy.negotiated.as_ref()?;
-            let (value, possible) = (rate(&phy.negotiated)?, rate(&phy.maximum_hardware)?);
-            let limit = rate(&phy.maximum).unwrap_or(possible);
-            // A limit has a finding of its own.
-            if value >= possible || limit < possible {
-                return None;
-            }
-            let uneven = fastest.is_some_and(|f| f > value);
-            let severity = match value {
-                _ if uneven => Severity::Warning,
-                0..=30 => Severity::Warning,
-                _ if d.transport.as_ref().is_some_and(|t| t.value == "sas") => Severity::Info,
-                _ => return None,
-            };
-            let title = format!("{}: the SAS link {} runs at {}", d.name, phy.name, now.value);
-            Some(
-                Found::new(severity, title)
-                    .fact("negotiated", now)
-                    .facts("the hardware supports", phy.maximum_hardware.as_ref()),
-            )
-        })
+fn slow(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let fastest = d.detail.sas.iter().filter_map(|p| rate(&p.negotiated)).max();
+    d.detail.sas.iter().find_map(|phy| {
+        let now = phy.negotiated.as_ref()?;
+        let (value, possible) = (rate(&phy.negotiated)?, rate(&phy.maximum_hardware)?);
+        let limit = rate(&phy.maximum).unwrap_or(possible);
+        // A limit has a finding of its own.
+        if value >= possible || limit < possible {
+            return None;
+        }
+        let uneven = fastest.is_some_and(|f| f > value);
+        let severity = match value {
+            _ if uneven => Severity::Warning,
+            0..=30 => Severity::Warning,
+            _ if d.transport.as_ref().is_some_and(|t| t.value == "sas") => Severity::Info,
+            _ => return None,
+        };
+        Some(
+            Found::new(severity, format!("the SAS link {} runs at {}", phy.name, now.value))
+                .fact("negotiated", now)
+                .facts("the hardware supports", phy.maximum_hardware.as_ref()),
+        )
     })
 }
 
-fn limited(input: &Observed<'_>) -> Vec<Found> {
-    each_phy(input, |name, phy| {
+fn limited(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    d.detail.sas.iter().find_map(|phy| {
         let limit = phy.maximum.as_ref()?;
         if rate(&phy.maximum)? >= rate(&phy.maximum_hardware)? {
             return None;
         }
-        let title = format!("{name}: the SAS link {} is limited to {}", phy.name, limit.value);
         Some(
-            Found::new(Severity::Warning, title)
+            Found::warning(format!("the SAS link {} is limited to {}", phy.name, limit.value))
                 .fact("limit", limit)
                 .facts("the hardware supports", phy.maximum_hardware.as_ref()),
         )
@@ -107,28 +98,25 @@ fn limited(input: &Observed<'_>) -> Vec<Found> {
 /// What plugging in and out leaves stays far below.
 const MANY: u64 = 100;
 
-fn errors(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let before = input.before(d);
-        d.detail.sas.iter().find_map(|phy| {
-            let from = &phy.invalid_dwords.as_ref()?.from;
-            let then = before.and_then(|b| b.detail.sas.iter().find(|p| p.name == phy.name));
-            let seen = match then.map(|then| phy.errors().saturating_sub(then.errors())) {
-                Some(grew) if grew > 0 => format!("{}: {grew} errors more than before", phy.name),
-                None if phy.errors() >= MANY => format!("{}: {} errors", phy.name, phy.errors()),
-                _ => return None,
-            };
-            let title = format!("{}: its SAS link has errors", d.name);
-            Some(Found::new(Severity::Warning, title).seen(seen, from))
-        })
+fn errors(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let before = input.before(d);
+    d.detail.sas.iter().find_map(|phy| {
+        let from = &phy.invalid_dwords.as_ref()?.from;
+        let then = before.and_then(|b| b.detail.sas.iter().find(|p| p.name == phy.name));
+        let seen = match then.map(|then| phy.errors().saturating_sub(then.errors())) {
+            Some(grew) if grew > 0 => format!("{}: {grew} errors more than before", phy.name),
+            None if phy.errors() >= MANY => format!("{}: {} errors", phy.name, phy.errors()),
+            _ => return None,
+        };
+        Some(Found::warning("its SAS link has errors").seen(seen, from))
     })
 }
 
-fn disabled(input: &Observed<'_>) -> Vec<Found> {
-    each_phy(input, |name, phy| {
+fn disabled(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    d.detail.sas.iter().find_map(|phy| {
         let on = phy.enabled.as_ref().filter(|e| !e.value)?;
-        let title = format!("{name}: the SAS phy {} is switched off", phy.name);
-        Some(Found::new(Severity::Warning, title).fact("enabled", on))
+        let title = format!("the SAS phy {} is switched off", phy.name);
+        Some(Found::warning(title).fact("enabled", on))
     })
 }
 

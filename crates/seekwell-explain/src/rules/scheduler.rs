@@ -69,7 +69,7 @@ fn unfit(input: &Observed<'_>) -> Option<Found> {
         proof.push(evidence(format!("one random read of 4 KiB, median: {}", ns(read)), ONE_READ));
     }
     Some(
-        Found::new(Severity::Warning, format!("{name} rotates and has no scheduler"))
+        Found::warning(format!("{name} rotates and has no scheduler"))
             .evidence(proof)
             .why(
                 "without a scheduler requests reach the disk in arrival order, seeks are not \

@@ -3,6 +3,7 @@
 
 use crate::look::{solid_state, text};
 use crate::{Check, Found, Observed, Rule};
+use seekwell_inspect::facts::ScsiFacts;
 use seekwell_inspect::{Device, Fact, Severity};
 
 pub(super) const RULES: &[Rule] = &[
@@ -15,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "find the cause in the kernel log first; then echo running into device/state, or \
               detach and rescan the disk",
         tune: None,
-        check: Check::Facts(offline),
+        check: Check::Scsi(offline),
     },
     Rule {
         id: "SW-SCSI-002",
@@ -26,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
               error handling that may lower its speed for good.",
         fix: "look at the kernel log; check cable, power and firmware",
         tune: None,
-        check: Check::Facts(timeouts_grew),
+        check: Check::Device(timeouts_grew),
     },
     Rule {
         id: "SW-SCSI-003",
@@ -37,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Failed reads and writes reach the programs above.",
         fix: "look at the kernel log for the commands; sudo smartctl -a on the disk",
         tune: None,
-        check: Check::Facts(errors_grew),
+        check: Check::Device(errors_grew),
     },
     Rule {
         id: "SW-SCSI-004",
@@ -48,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
               resets it, lowers its speed and may drop it although nothing is broken.",
         fix: "echo 30 into device/timeout of the disk",
         tune: Some("Set device/timeout."),
-        check: Check::Facts(short_timeout),
+        check: Check::Scsi(short_timeout),
     },
     Rule {
         id: "SW-SCSI-005",
@@ -60,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "if the bridge is known to pass UNMAP through: echo unmap into \
               scsi_disk/*/provisioning_mode",
         tune: Some("Nothing by itself: a bridge that lies about UNMAP loses data."),
-        check: Check::Facts(not_trimmed),
+        check: Check::Scsi(not_trimmed),
     },
     Rule {
         id: "SW-RAID-001",
@@ -75,7 +76,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "check the cache policy, the battery and the disks with the vendor's tool (storcli, \
               perccli, ssacli); sudo smartctl -d megaraid,N on the disk",
         tune: None,
-        check: Check::Facts(virtual_drive),
+        check: Check::Device(virtual_drive),
     },
     Rule {
         id: "SW-RAID-002",
@@ -87,21 +88,18 @@ pub(super) const RULES: &[Rule] = &[
               as well.",
         fix: "check the current cache policy and the battery's state with the vendor's tool",
         tune: None,
-        check: Check::Facts(writes_through),
+        check: Check::Device(writes_through),
     },
 ];
 
-fn offline(input: &Observed<'_>) -> Vec<Found> {
-    input.each_scsi(|d, scsi| {
-        let state = scsi.state.as_ref().filter(|s| s.value != "running")?;
-        let passing = ["quiesce", "blocked", "created", "created-blocked"];
-        let severity = match passing.contains(&state.value.as_str()) {
-            true => Severity::Warning,
-            false => Severity::Error,
-        };
-        let title = format!("{}: the device is {}", d.name, state.value);
-        Some(Found::new(severity, title).fact("state", state))
-    })
+fn offline(_: &Observed<'_>, _: &Device, scsi: &ScsiFacts) -> Option<Found> {
+    let state = scsi.state.as_ref().filter(|s| s.value != "running")?;
+    let passing = ["quiesce", "blocked", "created", "created-blocked"];
+    let severity = match passing.contains(&state.value.as_str()) {
+        true => Severity::Warning,
+        false => Severity::Error,
+    };
+    Some(Found::new(severity, format!("the device is {}", state.value)).fact("state", state))
 }
 
 fn growth(
@@ -116,78 +114,61 @@ fn growth(
     Some((grew, now))
 }
 
-fn timeouts_grew(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let (grew, now) =
-            growth(input, d, |d| d.detail.scsi.as_ref()?.counters.as_ref()?.timeouts.clone())?;
-        let title = format!("{}: {grew} commands timed out", d.name);
-        Some(Found::new(Severity::Error, title).seen(format!("{grew} more than before"), now.from))
-    })
+fn timeouts_grew(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let (grew, now) =
+        growth(input, d, |d| d.detail.scsi.as_ref()?.counters.as_ref()?.timeouts.clone())?;
+    let title = format!("{grew} commands timed out");
+    Some(Found::error(title).seen(format!("{grew} more than before"), now.from))
 }
 
-fn errors_grew(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let (grew, now) =
-            growth(input, d, |d| Some(d.detail.scsi.as_ref()?.counters.as_ref()?.errors.clone()))?;
-        let title = format!("{}: {grew} commands failed", d.name);
-        Some(
-            Found::new(Severity::Warning, title).seen(format!("{grew} more than before"), now.from),
-        )
-    })
+fn errors_grew(input: &Observed<'_>, d: &Device) -> Option<Found> {
+    let (grew, now) =
+        growth(input, d, |d| Some(d.detail.scsi.as_ref()?.counters.as_ref()?.errors.clone()))?;
+    let title = format!("{grew} commands failed");
+    Some(Found::warning(title).seen(format!("{grew} more than before"), now.from))
 }
 
 /// The kernel's own is 30; below this a disk at work is taken for a dead one.
 const SHORTEST_S: u64 = 10;
 
-fn short_timeout(input: &Observed<'_>) -> Vec<Found> {
-    input.each_scsi(|d, scsi| {
-        let timeout = scsi.timeout_s.as_ref().filter(|t| t.value < SHORTEST_S)?;
-        let title = format!("{}: commands time out after only {} s", d.name, timeout.value);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("timeout in seconds", timeout)
-                .remedy(format!("echo 30 | sudo tee /sys/block/{}/device/timeout", d.name)),
-        )
+fn short_timeout(_: &Observed<'_>, d: &Device, scsi: &ScsiFacts) -> Option<Found> {
+    let timeout = scsi.timeout_s.as_ref().filter(|t| t.value < SHORTEST_S)?;
+    Some(
+        Found::warning(format!("commands time out after only {} s", timeout.value))
+            .fact("timeout in seconds", timeout)
+            .remedy(format!("echo 30 | sudo tee /sys/block/{}/device/timeout", d.name)),
+    )
+}
+
+fn not_trimmed(_: &Observed<'_>, d: &Device, scsi: &ScsiFacts) -> Option<Found> {
+    let mode = scsi.provisioning_mode.as_ref()?;
+    let off = ["full", "disabled"].contains(&mode.value.as_str());
+    let unmap = scsi.max_unmap_blocks.as_ref().filter(|n| n.value > 0)?;
+    let flash = solid_state(&d.detail) == Some(true);
+    (off && flash && text(&scsi.vendor) != "ATA").then(|| {
+        Found::warning("the drive is not trimmed")
+            .fact("provisioning mode", mode)
+            .seen("the drive offers UNMAP", &unmap.from)
     })
 }
 
-fn not_trimmed(input: &Observed<'_>) -> Vec<Found> {
-    input.each_scsi(|d, scsi| {
-        let mode = scsi.provisioning_mode.as_ref()?;
-        let off = ["full", "disabled"].contains(&mode.value.as_str());
-        let unmap = scsi.max_unmap_blocks.as_ref().filter(|n| n.value > 0)?;
-        let flash = solid_state(&d.detail) == Some(true);
-        (off && flash && text(&scsi.vendor) != "ATA").then(|| {
-            Found::new(Severity::Warning, format!("{}: the drive is not trimmed", d.name))
-                .fact("provisioning mode", mode)
-                .seen("the drive offers UNMAP", &unmap.from)
-        })
-    })
+fn virtual_drive(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let class = d.detail.raid_controller()?.clone();
+    Some(
+        Found::info("a RAID controller's virtual drive")
+            .seen(format!("class 0x{:06x}: RAID controller", class.value), class.from)
+            .facts("driver", d.driver.as_ref()),
+    )
 }
 
-fn virtual_drive(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let class = d.detail.raid_controller()?.clone();
-        let title = format!("{}: a RAID controller's virtual drive", d.name);
-        Some(
-            Found::new(Severity::Info, title)
-                .seen(format!("class 0x{:06x}: RAID controller", class.value), class.from)
-                .facts("driver", d.driver.as_ref()),
-        )
-    })
-}
-
-fn writes_through(input: &Observed<'_>) -> Vec<Found> {
-    input.each(|d| {
-        let class = d.detail.raid_controller()?.clone();
-        let cache = d.queue.write_cache.as_ref().filter(|c| c.value == "write through")?;
-        let title = format!("{}: the virtual drive reports no write cache", d.name);
-        Some(
-            Found::new(Severity::Info, title)
-                .fact("write cache", cache)
-                .seen(format!("class 0x{:06x}: RAID controller", class.value), class.from),
-        )
-    })
+fn writes_through(_: &Observed<'_>, d: &Device) -> Option<Found> {
+    let class = d.detail.raid_controller()?.clone();
+    let cache = d.queue.write_cache.as_ref().filter(|c| c.value == "write through")?;
+    Some(
+        Found::info("the virtual drive reports no write cache")
+            .fact("write cache", cache)
+            .seen(format!("class 0x{:06x}: RAID controller", class.value), class.from),
+    )
 }
 
 #[cfg(test)]

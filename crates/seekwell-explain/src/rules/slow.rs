@@ -60,7 +60,7 @@ fn slows_down(input: &Observed<'_>) -> Option<Found> {
     }
     if input.is_model() {
         let title = format!("it slowed down to {} of its rate within a run", percent(worst));
-        let found = Found::new(Severity::Info, title).evidence(proof);
+        let found = Found::info(title).evidence(proof);
         return Some(
             found
                 .why("a modelled cache or write buffer filled up; the mean is the rate of neither")
@@ -75,7 +75,7 @@ fn slows_down(input: &Observed<'_>) -> Option<Found> {
             "/proc/stat",
         ));
         let title = format!("it slowed down to {} of its rate within a run", percent(worst));
-        let found = Found::new(Severity::Info, title).evidence(proof);
+        let found = Found::info(title).evidence(proof);
         return Some(
             found
                 .why("other programs kept the processors from this one, or used the disk as well")

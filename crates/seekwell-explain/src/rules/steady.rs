@@ -2,7 +2,6 @@
 
 use crate::words::{evidence, per_s, percent};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::Severity;
 use seekwell_runs::{SteadyOutcome, Study};
 
 pub(super) const RULES: &[Rule] = &[Rule {
@@ -20,7 +19,6 @@ pub(super) const RULES: &[Rule] = &[Rule {
 }];
 const UNSTEADY: &str = "SW-STEADY-001";
 
-/// Rounds of the window the rule looks at.
 const WINDOW: usize = 5;
 
 fn unsteady(input: &Observed<'_>) -> Option<Found> {
@@ -48,12 +46,9 @@ fn unsteady(input: &Observed<'_>) -> Option<Found> {
         "write the region twice beforehand (--precondition), and use longer rounds (--runtime=60s)"
     };
     Some(
-        Found::new(
-            Severity::Warning,
-            format!("the rate did not settle in {} rounds", rounds.len()),
-        )
-        .evidence([evidence(seen, &steady.phase)])
-        .remedy(remedy),
+        Found::warning(format!("the rate did not settle in {} rounds", rounds.len()))
+            .evidence([evidence(seen, &steady.phase)])
+            .remedy(remedy),
     )
 }
 
@@ -61,6 +56,7 @@ fn unsteady(input: &Observed<'_>) -> Option<Found> {
 mod tests {
     use super::*;
     use crate::testing::checkup::Case;
+    use seekwell_inspect::Severity;
     use seekwell_runs::Steady;
 
     fn after(outcome: Option<SteadyOutcome>, preconditioned: bool) -> Case {

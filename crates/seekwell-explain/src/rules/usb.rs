@@ -20,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
               /etc/modprobe.d, and for the module: sudo modprobe uas; then plug the disk in \
               again. A bridge on the kernel's own list is there for a reason",
         tune: None,
-        check: Check::Facts(uas_unused),
+        check: Check::Usb(uas_unused),
     },
     Rule {
         id: "SW-USB-002",
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "480 Mb/s carry about 40 MB/s; USB 3 at 5 Gb/s carries 400.",
         fix: "use a blue or SS port and a cable with nine wires, without a USB 2 hub between",
         tune: None,
-        check: Check::Facts(slow_port),
+        check: Check::Usb(slow_port),
     },
     Rule {
         id: "SW-USB-003",
@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "use another cable or port; load the driver of the high-speed controller (ehci_pci, \
               xhci_pci)",
         tune: None,
-        check: Check::Facts(crawling),
+        check: Check::Usb(crawling),
     },
     Rule {
         id: "SW-USB-004",
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "There is no queue: random access runs at the rate of depth one at any depth.",
         fix: "for a solid-state drive, an enclosure with a UAS bridge; for sequential use, nothing",
         tune: Some("Raise device/max_sectors for sequential rate."),
-        check: Check::Facts(bulk_only),
+        check: Check::Usb(bulk_only),
     },
     Rule {
         id: "SW-USB-005",
@@ -63,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
               up; some bridges drop off the bus instead.",
         fix: "echo on into power/control of the USB device",
         tune: Some("Set power/control to on."),
-        check: Check::Facts(suspends),
+        check: Check::Usb(suspends),
     },
     Rule {
         id: "SW-USB-006",
@@ -73,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Everything behind that hub shares 40 MB/s.",
         fix: "plug the disk into the machine directly or into a USB 3 hub",
         tune: None,
-        check: Check::Facts(slow_hub),
+        check: Check::Usb(slow_hub),
     },
     Rule {
         id: "SW-USB-007",
@@ -84,13 +84,9 @@ pub(super) const RULES: &[Rule] = &[
               devices, also after the device was replaced by one of the same kind.",
         fix: "remove it unless its reason is known",
         tune: None,
-        check: Check::Facts(quirks),
+        check: Check::Host(quirks),
     },
 ];
-
-fn each(input: &Observed<'_>, rule: impl Fn(&Device, &UsbFacts) -> Option<Found>) -> Vec<Found> {
-    input.each(|d| rule(d, d.detail.usb.as_ref()?))
-}
 
 fn offers_uas(usb: &UsbFacts) -> Option<bool> {
     usb.offers_uas.as_ref().map(|o| o.value)
@@ -103,91 +99,72 @@ fn version(usb: &UsbFacts) -> Option<u64> {
     major.checked_mul(100)?.checked_add(minor.min(99))
 }
 
-fn uas_unused(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, usb| {
-        let driver = usb.driver.as_ref().filter(|d| d.value == "usb-storage")?;
-        let offer = usb.offers_uas.as_ref().filter(|o| o.value)?;
-        let title = format!("{}: UAS is offered and not used", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("driver", driver)
-                .seen("a setting with protocol 62 (UAS) is offered", &offer.from)
-                .facts("bridge", usb.id.as_ref())
-                .facts("asked for at boot", input.boot_option("usb-storage.quirks=").as_ref()),
-        )
+fn uas_unused(input: &Observed<'_>, _: &Device, usb: &UsbFacts) -> Option<Found> {
+    let driver = usb.driver.as_ref().filter(|d| d.value == "usb-storage")?;
+    let offer = usb.offers_uas.as_ref().filter(|o| o.value)?;
+    Some(
+        Found::warning("UAS is offered and not used")
+            .fact("driver", driver)
+            .seen("a setting with protocol 62 (UAS) is offered", &offer.from)
+            .facts("bridge", usb.id.as_ref())
+            .facts("asked for at boot", input.boot_option("usb-storage.quirks=").as_ref()),
+    )
+}
+
+fn slow_port(_: &Observed<'_>, _: &Device, usb: &UsbFacts) -> Option<Found> {
+    let speed = usb.speed_mbps.as_ref().filter(|s| s.value <= 480 && s.value > 12)?;
+    let says = version(usb).filter(|v| *v >= 210)?;
+    let slow_hub = usb.hubs.iter().skip(1).any(|(_, mbps)| *mbps <= 480);
+    let (severity, title) = if says >= 300 {
+        (Severity::Warning, "a USB 3 disk at USB 2 speed")
+    } else {
+        (Severity::Info, "probably a USB 3 disk on a USB 2 port")
+    };
+    (!slow_hub).then(|| {
+        Found::new(severity, title)
+            .seen(format!("{} Mb/s", speed.value), &speed.from)
+            .facts("USB version", usb.version.as_ref())
     })
 }
 
-fn slow_port(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, usb| {
-        let speed = usb.speed_mbps.as_ref().filter(|s| s.value <= 480 && s.value > 12)?;
-        let says = version(usb).filter(|v| *v >= 210)?;
-        let slow_hub = usb.hubs.iter().skip(1).any(|(_, mbps)| *mbps <= 480);
-        let (severity, title) = if says >= 300 {
-            (Severity::Warning, format!("{}: a USB 3 disk at USB 2 speed", d.name))
-        } else {
-            (Severity::Info, format!("{}: probably a USB 3 disk on a USB 2 port", d.name))
-        };
-        (!slow_hub).then(|| {
-            Found::new(severity, title)
-                .seen(format!("{} Mb/s", speed.value), &speed.from)
-                .facts("USB version", usb.version.as_ref())
-        })
+fn crawling(_: &Observed<'_>, _: &Device, usb: &UsbFacts) -> Option<Found> {
+    let speed = usb.speed_mbps.as_ref().filter(|s| s.value <= 12)?;
+    Some(Found::warning(format!("connected at {} Mb/s", speed.value)).fact("speed in Mb/s", speed))
+}
+
+fn bulk_only(_: &Observed<'_>, d: &Device, usb: &UsbFacts) -> Option<Found> {
+    let driver = usb.driver.as_ref().filter(|d| d.value == "usb-storage")?;
+    (offers_uas(usb) == Some(false)).then(|| {
+        Found::info("one command at a time")
+            .fact("driver", driver)
+            .facts("queue depth", d.queue.queue_depth.as_ref())
     })
 }
 
-fn crawling(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, usb| {
-        let speed = usb.speed_mbps.as_ref().filter(|s| s.value <= 12)?;
-        let title = format!("{}: connected at {} Mb/s", d.name, speed.value);
-        Some(Found::new(Severity::Warning, title).fact("speed in Mb/s", speed))
+fn suspends(_: &Observed<'_>, _: &Device, usb: &UsbFacts) -> Option<Found> {
+    let control = usb.power_control.as_ref().filter(|c| c.value == "auto")?;
+    Some(
+        Found::info("may be suspended while idle")
+            .fact("power/control", control)
+            .remedy(format!("echo on | sudo tee {}", control.from)),
+    )
+}
+
+fn slow_hub(_: &Observed<'_>, _: &Device, usb: &UsbFacts) -> Option<Found> {
+    let speed = usb.speed_mbps.as_ref()?;
+    // The root hub is the port itself.
+    let hub = usb.hubs.iter().skip(1).find(|(_, mbps)| *mbps <= 480)?;
+    (version(usb)? >= 300).then(|| {
+        Found::warning(format!("the hub {} slows it down", hub.0))
+            .seen(format!("hub {} at {} Mb/s", hub.0, hub.1), &speed.from)
+            .fact("speed in Mb/s", speed)
     })
 }
 
-fn bulk_only(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, usb| {
-        let driver = usb.driver.as_ref().filter(|d| d.value == "usb-storage")?;
-        (offers_uas(usb) == Some(false)).then(|| {
-            Found::new(Severity::Info, format!("{}: one command at a time", d.name))
-                .fact("driver", driver)
-                .facts("queue depth", d.queue.queue_depth.as_ref())
-        })
-    })
-}
-
-fn suspends(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, usb| {
-        let control = usb.power_control.as_ref().filter(|c| c.value == "auto")?;
-        Some(
-            Found::new(Severity::Info, format!("{}: may be suspended while idle", d.name))
-                .fact("power/control", control)
-                .remedy(format!("echo on | sudo tee {}", control.from)),
-        )
-    })
-}
-
-fn slow_hub(input: &Observed<'_>) -> Vec<Found> {
-    each(input, |d, usb| {
-        let speed = usb.speed_mbps.as_ref()?;
-        // The root hub is the port itself.
-        let hub = usb.hubs.iter().skip(1).find(|(_, mbps)| *mbps <= 480)?;
-        (version(usb)? >= 300).then(|| {
-            let title = format!("{}: the hub {} slows it down", d.name, hub.0);
-            Found::new(Severity::Warning, title)
-                .seen(format!("hub {} at {} Mb/s", hub.0, hub.1), &speed.from)
-                .fact("speed in Mb/s", speed)
-        })
-    })
-}
-
-fn quirks(input: &Observed<'_>) -> Vec<Found> {
+fn quirks(input: &Observed<'_>) -> Option<Found> {
     let usb = input.devices().into_iter().any(|d| is(&d.transport, "usb"));
-    let word = input.boot_option("usb-storage.quirks=").filter(|_| usb);
-    let found = word.map(|word| {
-        Found::new(Severity::Info, "a boot option sets USB storage quirks")
-            .fact("kernel command line", &word)
-    });
-    found.into_iter().collect()
+    let word = input.boot_option("usb-storage.quirks=").filter(|_| usb)?;
+    Some(Found::info("a boot option sets USB storage quirks").fact("kernel command line", &word))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use crate::words::bytes;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{Device, Severity};
+use seekwell_inspect::facts::VmFacts;
+use seekwell_inspect::{Device, Fact};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -16,7 +17,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "sudo sysctl vm.dirty_bytes=1073741824 vm.dirty_background_bytes=268435456, and a \
               file in /etc/sysctl.d to keep it; for one slow disk set max_bytes of its bdi",
         tune: Some("Set vm.dirty_bytes and vm.dirty_background_bytes, for the whole machine."),
-        check: Check::Facts(much_dirty),
+        check: Check::Host(much_dirty),
     },
     Rule {
         id: "SW-VM-002",
@@ -26,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Data stays in memory until memory runs short; a crash loses hours of work.",
         fix: "sudo sysctl vm.dirty_writeback_centisecs=500",
         tune: Some("Set vm.dirty_writeback_centisecs."),
-        check: Check::Facts(never_written),
+        check: Check::Host(never_written),
     },
     Rule {
         id: "SW-VM-003",
@@ -37,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
               written in bursts.",
         fix: "sudo sysctl vm.dirty_expire_centisecs=3000",
         tune: Some("Set vm.dirty_expire_centisecs."),
-        check: Check::Facts(long_kept),
+        check: Check::Host(long_kept),
     },
     Rule {
         id: "SW-VM-004",
@@ -48,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
               nothing on a solid-state drive.",
         fix: "sudo sysctl vm.laptop_mode=0",
         tune: Some("Set vm.laptop_mode."),
-        check: Check::Facts(laptop_mode),
+        check: Check::Host(laptop_mode),
     },
 ];
 
@@ -60,55 +61,49 @@ fn slow(device: &Device) -> bool {
     by_kind || device.queue.rotational.as_ref().is_some_and(|r| r.value)
 }
 
-fn much_dirty(input: &Observed<'_>) -> Vec<Found> {
-    let found = || {
-        let vm = &input.inspection.host.vm;
-        let disk =
-            input.inspection.disks().into_iter().find(|d| slow(d) && !input.is_virtual(d))?;
-        let (limit, from) = match vm.dirty_bytes.as_ref().filter(|b| b.value > 0) {
-            Some(set) => (set.value, &set.from),
-            None => {
-                let ratio = vm.dirty_ratio.as_ref()?;
-                let memory = input.inspection.host.memory_bytes.as_ref()?;
-                (memory.value / 100 * ratio.value.min(100), &ratio.from)
-            }
-        };
-        (limit > MUCH).then(|| {
-            let title = format!("{} of unwritten data may wait for {}", bytes(limit), disk.name);
-            Found::new(Severity::Info, title)
-                .seen(format!("{} may be dirty", bytes(limit)), from)
-                .facts("rotational", disk.queue.rotational.as_ref())
-        })
+fn much_dirty(input: &Observed<'_>) -> Option<Found> {
+    let vm = &input.inspection.host.vm;
+    let disk = input.inspection.disks().into_iter().find(|d| slow(d) && !input.is_virtual(d))?;
+    let (limit, from) = match vm.dirty_bytes.as_ref().filter(|b| b.value > 0) {
+        Some(set) => (set.value, &set.from),
+        None => {
+            let ratio = vm.dirty_ratio.as_ref()?;
+            let memory = input.inspection.host.memory_bytes.as_ref()?;
+            (memory.value / 100 * ratio.value.min(100), &ratio.from)
+        }
     };
-    found().into_iter().collect()
+    (limit > MUCH).then(|| {
+        Found::info(format!("{} of unwritten data may wait for {}", bytes(limit), disk.name))
+            .seen(format!("{} may be dirty", bytes(limit)), from)
+            .facts("rotational", disk.queue.rotational.as_ref())
+    })
 }
 
-fn never_written(input: &Observed<'_>) -> Vec<Found> {
-    let interval = input.inspection.host.vm.dirty_writeback_centisecs.as_ref();
-    let found = interval.filter(|i| i.value == 0 && input.inspection.device.is_some());
-    let found = found.map(|i| {
-        Found::new(Severity::Warning, "Dirty data is never written back by age")
-            .fact("write-back interval", i)
-    });
-    found.into_iter().collect()
+/// A setting of the kernel's memory management, where there is a disk that it is about.
+fn setting<'a>(
+    input: &Observed<'a>,
+    of: fn(&VmFacts) -> &Option<Fact<u64>>,
+    matters: fn(u64) -> bool,
+) -> Option<&'a Fact<u64>> {
+    input.inspection.device.as_ref()?;
+    of(&input.inspection.host.vm).as_ref().filter(|fact| matters(fact.value))
 }
 
-fn long_kept(input: &Observed<'_>) -> Vec<Found> {
-    let age = input.inspection.host.vm.dirty_expire_centisecs.as_ref();
-    let found = age.filter(|a| a.value > 12_000 && input.inspection.device.is_some());
-    let found = found.map(|a| {
-        let title = format!("Dirty data may stay in memory for {} s", a.value / 100);
-        Found::new(Severity::Info, title).fact("age in hundredths of a second", a)
-    });
-    found.into_iter().collect()
+fn never_written(input: &Observed<'_>) -> Option<Found> {
+    let interval = setting(input, |vm| &vm.dirty_writeback_centisecs, |i| i == 0)?;
+    let title = "Dirty data is never written back by age";
+    Some(Found::warning(title).fact("write-back interval", interval))
 }
 
-fn laptop_mode(input: &Observed<'_>) -> Vec<Found> {
-    let mode = input.inspection.host.vm.laptop_mode.as_ref();
-    let found = mode.filter(|m| m.value > 0 && input.inspection.device.is_some());
-    let found = found
-        .map(|m| Found::new(Severity::Info, "Laptop mode batches writes").fact("laptop mode", m));
-    found.into_iter().collect()
+fn long_kept(input: &Observed<'_>) -> Option<Found> {
+    let age = setting(input, |vm| &vm.dirty_expire_centisecs, |a| a > 12_000)?;
+    let title = format!("Dirty data may stay in memory for {} s", age.value / 100);
+    Some(Found::info(title).fact("age in hundredths of a second", age))
+}
+
+fn laptop_mode(input: &Observed<'_>) -> Option<Found> {
+    let mode = setting(input, |vm| &vm.laptop_mode, |m| m > 0)?;
+    Some(Found::info("Laptop mode batches writes").fact("laptop mode", mode))
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 
 use crate::look::text;
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{Device, Severity};
+use seekwell_inspect::facts::{IdentifyData, ScsiFacts};
+use seekwell_inspect::{Device, Fact};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -18,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "echo 'write back' into queue/write_cache and scsi_disk/*/cache_type of the disk, or \
               switch the drive's cache off with sudo hdparm -W 0",
         tune: Some("Set write_cache back to write back: this only makes the disk safer."),
-        check: Check::Facts(unsafe_belief),
+        check: Check::Drive(unsafe_belief),
     },
     Rule {
         id: "SW-WC-002",
@@ -30,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "nothing has to be done; a rescan (echo 1 into device/rescan) updates the kernel's \
               view",
         tune: None,
-        check: Check::Facts(needless_flushes),
+        check: Check::Drive(needless_flushes),
     },
     Rule {
         id: "SW-WC-003",
@@ -41,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
               second. It is the safe setting for software that never flushes.",
         fix: "sudo hdparm -W 1 on the disk, where file system and database flush (barriers on)",
         tune: Some("Switch the drive's write cache on and off on trial (volatile)."),
-        check: Check::Facts(cache_off),
+        check: Check::Drive(cache_off),
     },
     Rule {
         id: "SW-WC-004",
@@ -52,7 +53,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "One of them is wrong, and it decides whether flushes are sent.",
         fix: "write the true value into scsi_disk/*/cache_type; it sets both",
         tune: None,
-        check: Check::Facts(beliefs_differ),
+        check: Check::Scsi(beliefs_differ),
     },
     Rule {
         id: "SW-WC-005",
@@ -64,7 +65,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "Data that was reported safe may be lost when the cable is pulled.",
         fix: "do not keep databases on it; eject before unplugging",
         tune: None,
-        check: Check::Facts(silent_bridge),
+        check: Check::Scsi(silent_bridge),
     },
     Rule {
         id: "SW-WC-006",
@@ -77,7 +78,7 @@ pub(super) const RULES: &[Rule] = &[
         fix: "look at the controller's battery or flash module (megacli -AdpBbuCmd -aALL, or the \
               maker's tool); with a healthy one, set the write policy to write back",
         tune: None,
-        check: Check::Facts(controller_cache_off),
+        check: Check::Scsi(controller_cache_off),
     },
 ];
 
@@ -85,96 +86,78 @@ fn driver_belief(device: &Device) -> &str {
     device.detail.scsi.as_ref().map_or("", |s| text(&s.cache_type))
 }
 
-fn unsafe_belief(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        let belief = d.queue.write_cache.as_ref()?;
-        if belief.value != "write through" || id.value.write_cache != (true, true) {
-            return None;
-        }
-        let driver = d.detail.scsi.as_ref().and_then(|s| s.cache_type.as_ref());
-        let name = &d.name;
-        let title = format!("{name}: the drive caches writes and is never sent a flush");
-        Some(
-            Found::new(Severity::Error, title)
-                .fact("the block layer says", belief)
-                .facts("the disk driver says", driver)
-                .seen("the drive says: write cache on (word 85)", &id.from)
-                .remedy(format!(
-                    "echo 'write back' | sudo tee /sys/block/{name}/queue/write_cache"
-                )),
-        )
+fn unsafe_belief(_: &Observed<'_>, d: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    let belief = d.queue.write_cache.as_ref()?;
+    if belief.value != "write through" || id.value.write_cache != (true, true) {
+        return None;
+    }
+    let driver = d.detail.scsi.as_ref().and_then(|s| s.cache_type.as_ref());
+    let name = &d.name;
+    Some(
+        Found::error("the drive caches writes and is never sent a flush")
+            .fact("the block layer says", belief)
+            .facts("the disk driver says", driver)
+            .seen("the drive says: write cache on (word 85)", &id.from)
+            .remedy(format!("echo 'write back' | sudo tee /sys/block/{name}/queue/write_cache")),
+    )
+}
+
+fn needless_flushes(_: &Observed<'_>, d: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    let belief = d.queue.write_cache.as_ref().filter(|b| b.value == "write back")?;
+    (id.value.write_cache == (true, false)).then(|| {
+        Found::info("flushes are sent to a drive without a cache")
+            .fact("the block layer says", belief)
+            .seen("the drive says: write cache off (word 85)", &id.from)
     })
 }
 
-fn needless_flushes(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        let belief = d.queue.write_cache.as_ref().filter(|b| b.value == "write back")?;
-        (id.value.write_cache == (true, false)).then(|| {
-            let title = format!("{}: flushes are sent to a drive without a cache", d.name);
-            Found::new(Severity::Info, title)
-                .fact("the block layer says", belief)
-                .seen("the drive says: write cache off (word 85)", &id.from)
-        })
+fn cache_off(_: &Observed<'_>, d: &Device, id: &Fact<IdentifyData>) -> Option<Found> {
+    (id.value.write_cache == (true, false)).then(|| {
+        Found::info("the drive's write cache is off")
+            .seen("write cache supported, not enabled (words 82 and 85)", &id.from)
+            .remedy(format!("sudo hdparm -W 1 /dev/{}", d.name))
     })
 }
 
-fn cache_off(input: &Observed<'_>) -> Vec<Found> {
-    input.each_drive(|d, id| {
-        (id.value.write_cache == (true, false)).then(|| {
-            Found::new(Severity::Info, format!("{}: the drive's write cache is off", d.name))
-                .seen("write cache supported, not enabled (words 82 and 85)", &id.from)
-                .remedy(format!("sudo hdparm -W 1 /dev/{}", d.name))
-        })
-    })
+fn controller_cache_off(_: &Observed<'_>, d: &Device, scsi: &ScsiFacts) -> Option<Found> {
+    let class = d.detail.raid_controller()?;
+    let cache = scsi.cache_type.as_ref().filter(|c| c.value.starts_with("write through"))?;
+    Some(
+        Found::warning("its controller does not cache writes")
+            .fact("the controller's cache", cache)
+            .seen("a RAID controller", &class.from),
+    )
 }
 
-fn controller_cache_off(input: &Observed<'_>) -> Vec<Found> {
-    input.each_scsi(|d, scsi| {
-        let class = d.detail.raid_controller()?;
-        let cache = scsi.cache_type.as_ref().filter(|c| c.value.starts_with("write through"))?;
-        let title = format!("{}: its controller does not cache writes", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("the controller's cache", cache)
-                .seen("a RAID controller", &class.from),
-        )
-    })
+fn beliefs_differ(_: &Observed<'_>, d: &Device, scsi: &ScsiFacts) -> Option<Found> {
+    let block = d.queue.write_cache.as_ref()?;
+    let driver = scsi.cache_type.as_ref()?;
+    let back = |words: &str| words.starts_with("write back");
+    // Where the drive itself is cached and never flushed, that is said instead.
+    let said = d
+        .detail
+        .identify
+        .as_ref()
+        .is_some_and(|i| i.value.write_cache == (true, true) && block.value == "write through");
+    if said || back(&block.value) == back(driver_belief(d)) {
+        return None;
+    }
+    Some(
+        Found::warning("block layer and disk driver disagree about the write cache")
+            .fact("the block layer says", block)
+            .fact("the disk driver says", driver),
+    )
 }
 
-fn beliefs_differ(input: &Observed<'_>) -> Vec<Found> {
-    input.each_scsi(|d, scsi| {
-        let block = d.queue.write_cache.as_ref()?;
-        let driver = scsi.cache_type.as_ref()?;
-        let back = |words: &str| words.starts_with("write back");
-        // Where the drive itself is cached and never flushed, that is said instead.
-        let said =
-            d.detail.identify.as_ref().is_some_and(|i| {
-                i.value.write_cache == (true, true) && block.value == "write through"
-            });
-        if said || back(&block.value) == back(driver_belief(d)) {
-            return None;
-        }
-        let title =
-            format!("{}: block layer and disk driver disagree about the write cache", d.name);
-        Some(
-            Found::new(Severity::Warning, title)
-                .fact("the block layer says", block)
-                .fact("the disk driver says", driver),
-        )
-    })
-}
-
-fn silent_bridge(input: &Observed<'_>) -> Vec<Found> {
-    input.each_scsi(|d, scsi| {
-        d.detail.usb.as_ref()?;
-        let cache = scsi.cache_type.as_ref().filter(|c| c.value == "write through")?;
-        let flash = d.queue.rotational.as_ref().filter(|r| !r.value)?;
-        if d.detail.identify.is_some() || input.is_virtual(d) {
-            return None;
-        }
-        let title = format!("{}: its USB bridge reports no write cache", d.name);
-        Some(Found::new(Severity::Info, title).fact("cache type", cache).fact("rotational", flash))
-    })
+fn silent_bridge(input: &Observed<'_>, d: &Device, scsi: &ScsiFacts) -> Option<Found> {
+    d.detail.usb.as_ref()?;
+    let cache = scsi.cache_type.as_ref().filter(|c| c.value == "write through")?;
+    let flash = d.queue.rotational.as_ref().filter(|r| !r.value)?;
+    if d.detail.identify.is_some() || input.is_virtual(d) {
+        return None;
+    }
+    let title = "its USB bridge reports no write cache";
+    Some(Found::info(title).fact("cache type", cache).fact("rotational", flash))
 }
 
 #[cfg(test)]

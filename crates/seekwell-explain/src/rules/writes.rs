@@ -3,7 +3,7 @@
 use crate::look::{commit_ns, is_honest};
 use crate::words::{evidence, fact, ns, per_s};
 use crate::{Check, Found, Observed, Rule};
-use seekwell_inspect::{Evidence, Severity};
+use seekwell_inspect::Evidence;
 use seekwell_runs::{Phase, PhaseId};
 
 pub(super) const RULES: &[Rule] = &[Rule {
@@ -46,10 +46,9 @@ fn slow(input: &Observed<'_>) -> Option<Found> {
     });
     let worst = |pair: &(PhaseId, f64, PhaseId, f64)| pair.3 / pair.1;
     let (writes, written, reads, read) = pairs.max_by(|a, b| worst(a).total_cmp(&worst(b)))?;
-    let title = format!("writes are {:.0} times slower than reads", read / written);
     let (causes, remedy) = causes(input);
     Some(
-        Found::new(Severity::Warning, title)
+        Found::warning(format!("writes are {:.0} times slower than reads", read / written))
             .seen(format!("writes: {}", per_s(written)), writes)
             .seen(format!("reads of the same kind: {}", per_s(read)), reads)
             .evidence(causes)

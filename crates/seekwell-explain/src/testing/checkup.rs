@@ -25,7 +25,6 @@ pub struct Case {
 
 /// How a disk behaves, in round numbers.
 struct Behaviour {
-    /// Random reads a second by depth.
     curve: [(u32, f64); 9],
     read_ns: f64,
     write_ns: f64,

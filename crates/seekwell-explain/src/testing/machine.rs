@@ -97,7 +97,6 @@ impl Machine {
         self.earlier = Some(self.inspection.clone());
     }
 
-    /// Puts the disk on a parallel cable.
     pub(crate) fn parallel(&mut self, udma: Option<u8>, cable_80: bool) {
         self.ata().link_speed = None;
         self.ata().ahci = None;
@@ -372,12 +371,10 @@ fn sata(rpm: u16) -> Machine {
     Machine::of(disk)
 }
 
-/// A hard disk on a SATA port.
 pub(crate) fn sata_hdd() -> Machine {
     sata(7200)
 }
 
-/// A solid-state drive on a SATA port.
 pub(crate) fn sata_ssd() -> Machine {
     sata(1)
 }
@@ -478,7 +475,6 @@ pub(crate) fn sas() -> Machine {
     Machine::of(disk)
 }
 
-/// A mirror of two hard disks.
 pub(crate) fn mirror() -> Machine {
     let mut array = device("md0", DeviceKind::Md);
     array.serial = None;
@@ -508,7 +504,6 @@ pub(crate) fn mirror() -> Machine {
     Machine::of(array)
 }
 
-/// A device-mapper device over a hard disk.
 pub(crate) fn mapper() -> Machine {
     let mut top = device("dm-0", DeviceKind::DeviceMapper);
     top.role = word("lvm", "uuid");

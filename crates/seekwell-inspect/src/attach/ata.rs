@@ -86,7 +86,6 @@ fn scsi_address(name: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// The port and the link.
 pub(super) fn hops(r: &mut Reader<'_>, ata: &AtaPort) -> Vec<Hop> {
     let number = ata.port.join("ata_port").join(name(&ata.port)).join("port_no");
     let mut port = Hop {

@@ -23,9 +23,7 @@ pub(crate) struct Attachment {
     /// From the CPU to the last station before the device.
     pub hops: Vec<Hop>,
     pub transport: Option<Fact<String>>,
-    /// The driver of its controller.
     pub driver: Option<Fact<String>>,
-    /// The PCI function of its controller.
     pub pci: Option<Fact<String>>,
 }
 

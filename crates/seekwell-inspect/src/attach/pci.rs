@@ -5,7 +5,6 @@ use crate::reader::{Need, Reader, show};
 use crate::sysfs::name;
 use std::path::Path;
 
-/// The CPU, and the NUMA node the controller hangs on.
 pub(super) fn cpu(r: &mut Reader<'_>, controller: Option<&Path>) -> Hop {
     let mut hop = Hop {
         kind: "cpu".to_owned(),

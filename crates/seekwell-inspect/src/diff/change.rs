@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// What it is, for people: `driver`, `queue depth`, `SATA link speed`.
@@ -15,9 +14,7 @@ pub struct Change {
     /// As it was; `None` where it was not there or not known.
     pub before: Option<String>,
     pub after: Option<String>,
-    /// Where the value before was read.
     pub from_before: Option<String>,
-    /// Where the value after was read.
     pub from_after: Option<String>,
     /// Whether it may change how fast a disk is or what it risks; names and places do not.
     pub matters: bool,

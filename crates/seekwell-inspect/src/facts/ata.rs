@@ -27,7 +27,6 @@ pub struct AtaFacts {
     pub class: Option<Fact<String>>,
     /// The transfer mode in use, `XFER_UDMA_6`.
     pub transfer_mode: Option<Fact<String>>,
-    /// The programmed-I/O mode.
     pub pio_mode: Option<Fact<String>>,
     /// The DMA mode; `None` when DMA is off.
     pub dma_mode: Option<Fact<String>>,
@@ -60,7 +59,6 @@ impl AhciFacts {
         self.capabilities.as_ref().map(|c| c.value)
     }
 
-    /// Command slots of a port.
     pub fn slots(&self) -> Option<u64> {
         Some(((self.bits()? >> 8) & 0x1f) + 1)
     }
@@ -71,7 +69,6 @@ impl AhciFacts {
         (1..=3).contains(&generation).then_some(generation as u8)
     }
 
-    /// Native command queuing.
     pub fn ncq(&self) -> Option<bool> {
         Some(self.bits()? & (1 << 30) != 0)
     }

@@ -9,32 +9,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtaErrorClass {
-    /// The device reported an error.
     Device,
     /// Host and device disagreed about the state of a command.
     HostStateMachine,
-    /// No answer in time.
     Timeout,
-    /// The medium could not be read.
     Media,
     /// The cable or link: CRC errors and worse.
     Bus,
-    /// The controller's own bus.
     HostBus,
     System,
-    /// A wrong command.
     Invalid,
     /// None of these; one such entry is left by probing and is no error.
     Unknown,
     /// The device may be gone.
     NoDevice,
-    /// A queued command failed.
     Ncq,
-    /// A word this program does not know.
     Other,
 }
 
-/// One entry of the ring.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AtaError {
     /// Seconds after boot; `None` when the tick rate could not be told.
@@ -44,7 +36,6 @@ pub struct AtaError {
 
 /// Tick rates kernels are built with.
 const RATES: [f64; 5] = [100.0, 250.0, 300.0, 1000.0, 1024.0];
-/// The most entries the kernel keeps.
 const ENTRIES: usize = 32;
 
 /// Decodes the text of `ering`. `uptime_s` settles which tick rate it is after long uptimes.

@@ -20,7 +20,6 @@ pub struct Ext4Facts {
     pub device: String,
     /// The kernel refuses writes to it, whatever was asked for.
     pub read_only: Option<Fact<bool>>,
-    /// It was mounted to be written to.
     pub mounted_writable: Option<Fact<bool>>,
     /// What it does at an error: `continue`, `remount-ro`, `panic`.
     pub at_error: Option<Fact<String>>,
@@ -30,7 +29,6 @@ pub struct Ext4Facts {
     pub first_error_at: Option<Fact<String>>,
     /// When the last of them was, RFC 3339.
     pub last_error_at: Option<Fact<String>>,
-    /// The kernel's function that met the last of them.
     pub last_error_function: Option<Fact<String>>,
 }
 

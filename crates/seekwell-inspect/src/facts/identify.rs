@@ -13,9 +13,7 @@ pub struct IdentifyData {
     pub link_max: Option<String>,
     /// The link it says it has now; `None` where it does not say.
     pub link_now: Option<String>,
-    /// Native command queuing.
     pub ncq: bool,
-    /// Commands it queues.
     pub ncq_depth: u16,
     pub ncq_priority: bool,
     /// It can start link power saving on its own (DIPM): supported, enabled.
@@ -27,7 +25,6 @@ pub struct IdentifyData {
     pub mwdma: (Option<u8>, Option<u8>),
     /// The best Ultra DMA mode it supports and the one selected.
     pub udma: (Option<u8>, Option<u8>),
-    /// The best PIO mode.
     pub pio: Option<u8>,
     /// Sectors per READ MULTIPLE: most, now.
     pub multiple: (u8, u8),
@@ -54,13 +51,10 @@ pub struct IdentifyData {
     pub trim_read: (bool, bool),
     /// Zone model: 0 none, 1 host-aware, 2 managed by the drive.
     pub zoned: u8,
-    /// Bytes of a logical sector.
     pub logical_bytes: u64,
-    /// Bytes of a physical sector.
     pub physical_bytes: u64,
     /// The offset of the first logical sector in its physical one, in logical sectors.
     pub alignment: u16,
-    /// Security feature set.
     pub security: Security,
     /// On a parallel cable: 80 wires were seen. `None` on a serial link or where it does not say.
     pub cable_80: Option<bool>,
@@ -74,7 +68,6 @@ pub struct IdentifyData {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Security {
-    /// A password is set.
     pub enabled: bool,
     /// Data cannot be read without it.
     pub locked: bool,

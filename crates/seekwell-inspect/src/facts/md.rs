@@ -5,7 +5,6 @@ use crate::reader::{Need, Reader};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A software RAID's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MdFacts {
@@ -13,7 +12,6 @@ pub struct MdFacts {
     pub level: Option<Fact<String>>,
     /// Members it should have.
     pub raid_disks: Option<Fact<u64>>,
-    /// Members that are missing.
     pub degraded: Option<Fact<u64>>,
     /// `clean`, `active`, `readonly`, `read-auto`, `inactive` …
     pub array_state: Option<Fact<String>>,
@@ -60,7 +58,6 @@ pub(super) fn read(r: &mut Reader<'_>, dir: &Path) -> Option<MdFacts> {
     Some(facts)
 }
 
-/// A device-mapper device's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MapperFacts {

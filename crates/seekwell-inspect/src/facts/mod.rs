@@ -48,10 +48,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Detail {
-    /// The kernel refuses writes to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only: Option<Fact<bool>>,
-    /// Further settings and limits of its queue.
     pub queue: QueueFacts,
     /// What libata knows of it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +64,6 @@ pub struct Detail {
     pub nvme: Option<NvmeFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usb: Option<UsbFacts>,
-    /// The card or eMMC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mmc: Option<MmcFacts>,
     /// The PCI functions on the way, outermost first; the last is the controller.
@@ -77,10 +74,8 @@ pub struct Detail {
     pub channels: Vec<Fact<Channel>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sas: Vec<SasPhy>,
-    /// A software RAID's state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub md: Option<MdFacts>,
-    /// A device-mapper device's state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapper: Option<MapperFacts>,
     /// Bytes of a loop device's file or of a zram device that were never written or were discarded;
@@ -102,12 +97,10 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The PCI function of the controller.
     pub fn controller(&self) -> Option<&PciFunction> {
         self.pci.last()
     }

@@ -18,11 +18,9 @@ pub struct NvmeFacts {
     pub state: Option<Fact<String>>,
     /// I/O queues, without the admin queue.
     pub io_queues: Option<Fact<u64>>,
-    /// Entries of a submission queue.
     pub queue_entries: Option<Fact<u64>>,
     /// The memory node it is on; `None` where the machine has one or does not say.
     pub numa_node: Option<Fact<u64>>,
-    /// The multipath policy of its subsystem.
     pub io_policy: Option<Fact<String>>,
     pub controllers: Option<Fact<u64>>,
     /// Temperature in millidegrees Celsius.

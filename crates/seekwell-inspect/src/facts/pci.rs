@@ -6,7 +6,6 @@ use crate::sysfs::{is_pci_function, name};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// One PCI function on the way to a disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PciFunction {
@@ -25,7 +24,6 @@ pub struct PciFunction {
     pub vectors: u64,
     /// The memory node it is on; `None` where the machine has one or does not say.
     pub numa_node: Option<Fact<u64>>,
-    /// Its PCI Express link now.
     pub link: Option<Fact<PcieLink>>,
     /// The best its side of the link can do.
     pub link_max: Option<Fact<PcieLink>>,
@@ -33,13 +31,11 @@ pub struct PciFunction {
     pub power_control: Option<Fact<String>>,
     /// Link power states in use: `l1_aspm` …
     pub aspm: Vec<Fact<String>>,
-    /// Errors it reported since boot.
     pub aer: Option<AerCounts>,
     /// NVMe drives that Intel's RAID mode hides behind this controller.
     pub remapped_nvme: Option<Fact<u64>>,
 }
 
-/// A PCI Express link.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PcieLink {
     /// Gigatransfers a second of a lane: 2.5, 5, 8, 16, 32, 64.

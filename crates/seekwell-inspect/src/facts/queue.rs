@@ -9,7 +9,6 @@ use std::path::Path;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QueueFacts {
-    /// The largest request the hardware takes, in bytes.
     pub max_hardware_request_bytes: Option<Fact<u64>>,
     /// The size below which requests are slow, in bytes (a stripe's chunk).
     pub minimum_io_bytes: Option<Fact<u64>>,

@@ -12,11 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct SasPhy {
     /// `phy-0:3`.
     pub name: String,
-    /// The rate now.
     pub negotiated: Option<Fact<String>>,
-    /// The most allowed.
     pub maximum: Option<Fact<String>>,
-    /// The most the hardware supports.
     pub maximum_hardware: Option<Fact<String>>,
     pub enabled: Option<Fact<bool>>,
     /// Words that arrived garbled.
@@ -28,7 +25,6 @@ pub struct SasPhy {
 }
 
 impl SasPhy {
-    /// All its errors together.
     pub fn errors(&self) -> u64 {
         let all =
             [&self.invalid_dwords, &self.disparity_errors, &self.sync_losses, &self.reset_problems];

@@ -37,11 +37,8 @@ pub struct ScsiFacts {
 /// Counters of a SCSI device. A few errors are left by probing: only growth means something.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IoCounters {
-    /// Commands sent.
     pub requests: Fact<u64>,
-    /// Commands finished.
     pub done: Fact<u64>,
-    /// Commands that ended with an error.
     pub errors: Fact<u64>,
     /// Commands that timed out; kernels before 6.2 do not count them.
     pub timeouts: Option<Fact<u64>>,

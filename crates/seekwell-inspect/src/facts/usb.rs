@@ -23,7 +23,6 @@ pub struct UsbFacts {
     pub max_power_ma: Option<Fact<u64>>,
     /// `uas` or `usb-storage`.
     pub driver: Option<Fact<String>>,
-    /// Its descriptors offer USB Attached SCSI.
     pub offers_uas: Option<Fact<bool>>,
     /// `auto` lets the kernel suspend it when idle.
     pub power_control: Option<Fact<String>>,

@@ -9,7 +9,6 @@ use std::path::Path;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VmFacts {
-    /// The kernel's command line.
     pub command_line: Option<Fact<String>>,
     /// Dirty memory at which writers have to wait, in percent; 0 when bytes are set.
     pub dirty_ratio: Option<Fact<u64>>,
@@ -28,7 +27,6 @@ pub struct VmFacts {
 }
 
 impl VmFacts {
-    /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -4,7 +4,6 @@ use crate::model::{Fact, Identity};
 use crate::reader::{Need, Reader, clean, show};
 use std::path::Path;
 
-/// The identity of the SCSI device whose sysfs folder is `device`.
 pub(super) fn identity(r: &mut Reader<'_>, device: &Path) -> Identity {
     let vendor = r.hint(&device.join("vendor"));
     let model = r.text(&device.join("model"), "model", Need::Always).map(|model| {
@@ -37,7 +36,6 @@ fn wwn(r: &Reader<'_>, device: &Path) -> Option<Fact<String>> {
     Some(Fact::new(name, show(&path)))
 }
 
-/// The text of page 80h.
 fn unit_serial(page: &[u8]) -> Option<String> {
     let length = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
     if page.get(1) != Some(&0x80) {

@@ -24,7 +24,7 @@ const MOST: usize = 2048;
 const LOOK_BACK: usize = 256;
 
 /// Reads records in their order and keeps what they add up to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Assembler {
     names: Names,
     pub facts: LogFacts,
@@ -43,17 +43,7 @@ pub(crate) struct Assembler {
 
 impl Assembler {
     pub(crate) fn new(names: Names) -> Self {
-        Self {
-            names,
-            facts: LogFacts::default(),
-            drafts: Vec::new(),
-            left_out: 0,
-            boots: 0,
-            epoch: 0,
-            last_boot_us: 0,
-            now: None,
-            last_ata: None,
-        }
+        Self { names, ..Self::default() }
     }
 
     pub(crate) fn take(&mut self, record: &Record) {

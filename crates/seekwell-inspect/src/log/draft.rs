@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// Sample lines that are kept of an incident, one of each entry first.
 const SAMPLES: usize = 8;
 
-/// An incident being put together.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub incident: Incident,

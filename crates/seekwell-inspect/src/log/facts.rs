@@ -11,13 +11,10 @@ pub struct LogFacts {
     pub kernel: Option<String>,
     /// The hypervisor, when there is one: `KVM`, `QEMU`.
     pub virtual_machine: Option<String>,
-    /// Processors that were started.
     pub cpus: Option<u32>,
     /// AHCI controllers as they announced themselves.
     pub ahci: Vec<AhciBanner>,
-    /// ATA ports, in the order found.
     pub ports: Vec<AtaPort>,
-    /// ATA devices, in the order found.
     pub devices: Vec<AtaDevice>,
     /// Hardware queues of NVMe controllers and virtio disks.
     pub queues: Vec<Queues>,
@@ -41,7 +38,6 @@ pub struct AhciBanner {
     pub flags: Vec<String>,
 }
 
-/// A port of an ATA controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtaPort {
     /// The kernel's name: `ata1`.
@@ -56,7 +52,6 @@ pub struct AtaPort {
     pub max_mode: Option<String>,
     /// Where its registers are and which interrupt it has, as printed.
     pub resources: Option<String>,
-    /// Interrupt number.
     pub irq: Option<u32>,
     /// The latest word on the link.
     pub link: Option<Link>,
@@ -86,7 +81,6 @@ impl Link {
     }
 }
 
-/// A device on an ATA port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtaDevice {
     /// The kernel's name: `ata1.00`.
@@ -95,12 +89,10 @@ pub struct AtaDevice {
     pub disk: Option<String>,
     /// Its standard as printed: `ATA-7`, `ATAPI`, `CFA`.
     pub standard: Option<String>,
-    /// Model and firmware as printed.
     pub model: Option<String>,
     /// Fastest transfer mode it can do.
     pub max_mode: Option<String>,
     pub sectors: Option<u64>,
-    /// Command queueing as it was set up.
     pub ncq: Option<Ncq>,
     /// The latest transfer mode it was configured for: `UDMA/100`.
     pub configured: Option<String>,

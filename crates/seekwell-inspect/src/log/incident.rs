@@ -30,16 +30,13 @@ pub struct Incident {
     pub mapped_by: MappedBy,
     /// How often it happened: lines of its most frequent entry.
     pub count: u64,
-    /// Time of the first line.
     pub first: Stamp,
-    /// Time of the last line.
     pub last: Stamp,
     /// Occurrences per hour from the first to the last, over one hour at least so that a burst is
     /// no rate; `None` for a single one, or when the log gives no times.
     pub per_hour: Option<f64>,
     /// What the kernel left behind: the last word on each matter.
     pub states: Vec<DeviceState>,
-    /// The highest severity among its lines.
     pub severity: Severity,
     /// Data is lost or the device is out: the worst of [`Severity::Error`].
     pub critical: bool,
@@ -65,7 +62,6 @@ pub enum MappedBy {
     Unknown,
 }
 
-/// What a device was left in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum DeviceState {

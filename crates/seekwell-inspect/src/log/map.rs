@@ -157,7 +157,6 @@ impl Names {
         std::mem::take(&mut self.distrusted)
     }
 
-    /// The driver of a port.
     pub(crate) fn driver(&self, ata: &str) -> Option<&str> {
         self.ports.get(port_of(ata))?.driver.as_deref()
     }
@@ -266,7 +265,6 @@ impl Names {
     }
 }
 
-/// The single item, if it is one.
 fn only<'a>(mut items: impl Iterator<Item = &'a String>) -> Option<String> {
     let first = items.next()?;
     items.next().is_none().then(|| first.clone())

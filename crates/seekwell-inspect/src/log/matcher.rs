@@ -22,7 +22,6 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
 
-/// A part of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Literal(&'static str),
@@ -266,7 +265,6 @@ impl PatternSet {
         self.patterns.iter().map(Pattern::anchor)
     }
 
-    /// The first pattern of the table that matches.
     pub(crate) fn first<'t>(&self, text: &'t str) -> Option<(usize, Holes<'t>)> {
         let mut candidates: Vec<usize> = self
             .anchors

@@ -6,7 +6,6 @@
 use super::stamp::{self, Stamp};
 use serde::{Deserialize, Serialize};
 
-/// A line of the kernel log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub time: Stamp,

@@ -5,7 +5,6 @@ use super::incident::Incident;
 use super::stamp::Stamp;
 use serde::{Deserialize, Serialize};
 
-/// What a kernel log says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogReport {
     /// Where it was read from, in words.
@@ -21,9 +20,7 @@ pub struct LogReport {
     /// The first time it has a line of, when the log does not reach back to the start of the
     /// kernel: what came before is not known.
     pub incomplete_since: Option<Stamp>,
-    /// Time of its first line.
     pub first: Option<Stamp>,
-    /// Time of its last line.
     pub last: Option<Stamp>,
     /// What happened, in the order of the first lines.
     pub incidents: Vec<Incident>,

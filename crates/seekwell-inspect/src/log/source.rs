@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 /// How long the journal may take to answer.
 const JOURNAL_TIME: Duration = Duration::from_secs(10);
 
-/// Where to read the log from.
 pub enum LogSource<'a> {
     /// This machine's: the ring buffer, else the journal.
     Live,

@@ -27,6 +27,7 @@ const CHUNK: usize = 256 << 10;
 /// Takes a kernel log in, in pieces of any size, and says what it adds up to.
 ///
 /// A watcher makes one for each stretch of new lines.
+#[derive(Default)]
 pub struct Collector {
     assembler: Assembler,
     pending: Option<Record>,
@@ -49,19 +50,7 @@ impl Collector {
     /// With the device tree of the machine the log is of, when it is this one's or was saved with
     /// it; without, disks are known from the log alone.
     pub fn new(view: Option<&dyn View>) -> Self {
-        Self {
-            assembler: Assembler::new(Names::new(view)),
-            pending: None,
-            lines: 0,
-            cut: 0,
-            first: None,
-            first_seq: None,
-            banner_on_top: false,
-            tail: Vec::new(),
-            rest: Vec::new(),
-            over: false,
-            lost: false,
-        }
+        Self { assembler: Assembler::new(Names::new(view)), ..Self::default() }
     }
 
     /// Reads to the end of a stream, in bounded memory.
@@ -109,7 +98,6 @@ impl Collector {
         self.flush();
     }
 
-    /// The log lost lines while it was read.
     pub(crate) fn lost_lines(&mut self) {
         self.lost = true;
     }

@@ -22,12 +22,10 @@ pub trait Passthrough {
     fn send(&mut self, cdb: [u8; 16], data: &mut [u8]) -> Result<Reply, ProbeError>;
 }
 
-/// A probe that could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeError {
     #[error("cannot open {path} for probing: {}", std::io::Error::from_raw_os_error(*errno))]
     Open { path: String, errno: i32 },
-    /// This user may not send commands to the disk.
     #[error("probing needs CAP_SYS_RAWIO, which this process lacks{}", sudo())]
     Denied,
     /// The device takes no SCSI commands: it is no SCSI or ATA disk.

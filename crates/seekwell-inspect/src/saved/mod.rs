@@ -30,10 +30,8 @@ pub const MAX_LOG: usize = 4 << 20;
 /// passwords.
 const ENVIRON: &str = "/proc/1/environ";
 
-/// How a snapshot was made.
 #[derive(Debug, Clone, Default)]
 pub struct About {
-    /// Name and version of the program.
     pub tool: String,
     pub date: String,
     /// The kernel log: raw records of `/dev/kmsg` or text, where it could be read.

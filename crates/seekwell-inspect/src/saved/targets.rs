@@ -8,7 +8,6 @@ use seekwell_sys::{Bundle, DevId, classify};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The header's field with one target.
 pub(super) const FIELD: &str = "target";
 
 /// Why a snapshot does not hold a target.
@@ -44,7 +43,6 @@ struct Space {
     inodes_available: Option<u64>,
 }
 
-/// A target as one line of JSON.
 pub(super) fn written(target: &Target) -> String {
     let space = target.space.map(|s| Space {
         size_bytes: s.size_bytes,

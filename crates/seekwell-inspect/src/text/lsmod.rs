@@ -1,15 +1,11 @@
 //! `lsmod`, and `/proc/modules`, which has the same first columns.
 
-/// The most modules kept.
 const MOST: usize = 4096;
 
-/// A loaded module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     pub name: String,
-    /// Its size in bytes.
     pub size: u64,
-    /// The modules that use it.
     pub used_by: Vec<String>,
 }
 

@@ -16,7 +16,6 @@ const MOST: usize = 4096;
 /// The most regions and capabilities kept of one function.
 const MOST_LINES: usize = 64;
 
-/// An address range of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PciRegion {
     pub number: u8,
@@ -43,7 +42,6 @@ pub struct PciText {
     pub interface: Option<u32>,
     /// The programming interface in words, `AHCI 1.0`.
     pub interface_words: Option<String>,
-    /// The interrupt line.
     pub irq: Option<u32>,
     /// `msi` or `msix`, when it is switched on.
     pub message_interrupt: Option<&'static str>,
@@ -51,7 +49,6 @@ pub struct PciText {
     pub vectors: u64,
     /// It has the capability of message-signalled interrupts.
     pub can_message: bool,
-    /// Address ranges.
     pub regions: Vec<PciRegion>,
     pub capabilities: Vec<String>,
     /// The link's best and its state.
@@ -204,7 +201,6 @@ fn link(text: &str) -> Option<PcieLink> {
 }
 
 impl PciText {
-    /// A controller of disks.
     pub fn is_storage(&self) -> bool {
         self.class >> 8 == 1
     }

@@ -14,7 +14,6 @@ pub enum Able {
     Unknown,
 }
 
-/// One controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HotPlug {
     /// Its address or name: `0000:00:1f.2`, `mmc0`, `slot 3`.
@@ -29,7 +28,6 @@ pub struct HotPlug {
     pub ports: Vec<HotPlugPort>,
 }
 
-/// One port of a controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HotPlugPort {
     /// The kernel's name: `ata2`, `usb1-port3`.

@@ -22,9 +22,7 @@ const MAX_REMEMBERED: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
-    /// A device appeared.
     Added,
-    /// A device is gone.
     Removed,
     /// A device is there with another size, medium or state.
     Changed,
@@ -34,17 +32,14 @@ pub enum EventKind {
     Lost,
 }
 
-/// Where events come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventSource {
     /// The kernel's announcements of devices.
     Devices,
-    /// The kernel's log.
     Log,
 }
 
-/// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
     pub event: EventKind,
@@ -64,7 +59,6 @@ pub struct Event {
     /// The entry of the catalogue of log messages, `KL-003`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<KernelEvent>,
-    /// How bad an incident is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
     /// How often it was said, for repeats that are told later.

@@ -32,7 +32,6 @@ const KERNEL: u32 = 1;
 /// Asked of the socket; a hundred disks that appear at once announce themselves in about 1 MiB.
 const BUFFER: usize = 4 << 20;
 
-/// Why nothing can be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     #[error("the kernel's device events cannot be received: {0}")]
@@ -45,7 +44,6 @@ classify!(WatchError {
     Refused: Socket, Wait;
 });
 
-/// Waits for events.
 pub struct Watch<'v> {
     view: &'v dyn View,
     socket: OwnedFd,

@@ -145,7 +145,6 @@ pub(super) fn ide_port(r: &Reader<'_>, port: &Path) -> Judgement {
     (Able::No, why, None)
 }
 
-/// The SCSI host of a port.
 fn host(r: &Reader<'_>, port: &Path) -> Option<PathBuf> {
     let host = r.names(port).into_iter().find(|n| numbered(n, "host"))?;
     Some(port.join(&host).join("scsi_host").join(&host))
@@ -190,7 +189,6 @@ pub(super) fn usb(r: &Reader<'_>, at: &Path, disks: &[PathBuf]) -> Vec<HotPlugPo
     found
 }
 
-/// The names of the disks below a folder.
 fn below(disks: &[PathBuf], folder: &Path) -> Vec<String> {
     disks.iter().filter(|d| d.starts_with(folder)).map(|d| name(d).to_owned()).collect()
 }

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 /// The longest announcement that is read, in bytes; the kernel's buffer for one has 2 KiB.
 pub const MAX_UEVENT: usize = 16 << 10;
 
-/// What happened to a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     Add,
@@ -17,7 +16,6 @@ pub enum Action {
     Other(String),
 }
 
-/// One announcement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uevent {
     pub action: Action,
@@ -27,7 +25,6 @@ pub struct Uevent {
     pub properties: BTreeMap<String, String>,
 }
 
-/// Why bytes are no announcement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UeventError {
     #[error("the message is udev's, not the kernel's")]
@@ -42,7 +39,6 @@ pub enum UeventError {
 }
 
 impl Uevent {
-    /// A property.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.properties.get(name).map(String::as_str)
     }

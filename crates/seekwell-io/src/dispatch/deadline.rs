@@ -10,13 +10,11 @@ const READ_EXPIRE: Nanos = Nanos::from_millis(500);
 const WRITE_EXPIRE: Nanos = Nanos::from_millis(5_000);
 /// Batches of reads that may pass waiting writes.
 const WRITES_STARVED: u32 = 2;
-/// Requests in a batch.
 const FIFO_BATCH: u32 = 16;
 
 /// Address, then order of arrival.
 type Key = (u64, u64);
 
-/// One direction.
 #[derive(Debug, Default)]
 struct Side {
     sorted: BTreeMap<Key, Request>,
@@ -27,7 +25,6 @@ struct Side {
 }
 
 impl Side {
-    /// The oldest that waits.
     fn oldest(&mut self) -> Option<(Nanos, Key)> {
         while let Some(entry) = self.fifo.front() {
             if self.sorted.contains_key(&entry.1) {
@@ -53,7 +50,6 @@ pub struct Deadline {
     reads: Side,
     writes: Side,
     flushes: VecDeque<Request>,
-    /// The direction of the batch.
     writing: bool,
     batched: u32,
     starved: u32,

@@ -31,7 +31,6 @@ impl Domains {
         Self { tags: Tags::new(tags), domains: Default::default(), turn: 0, batched: 0 }
     }
 
-    /// The most that may be outstanding in a domain.
     fn limit(&self, domain: usize) -> u32 {
         let tokens = DOMAINS[domain].0;
         if domain == Op::Read as usize {

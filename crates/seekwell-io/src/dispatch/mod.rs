@@ -115,7 +115,6 @@ impl Dispatcher for Unlimited {
     fn complete(&mut self, _: Op) {}
 }
 
-/// The tags of a device.
 #[derive(Debug)]
 struct Tags {
     free: u32,

@@ -134,7 +134,6 @@ classify!(TargetError {
     Refused: RingRefused, Setup, Io;
 });
 
-/// An errno in words.
 fn describe(errno: i32) -> std::io::Error {
     std::io::Error::from_raw_os_error(errno)
 }

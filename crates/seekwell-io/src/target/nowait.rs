@@ -51,7 +51,6 @@ pub fn is_prompt(file: BorrowedFd<'_>) -> bool {
     took[took.len() / 2] < PROMPT
 }
 
-/// Reads at the beginning of a file.
 fn read(file: BorrowedFd<'_>, buffer: &mut [u8], flags: i32) -> Result<usize, i32> {
     let vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: the vector names bytes of a buffer that is the caller's own.

@@ -20,7 +20,6 @@ pub struct Generator {
     discards: Discards,
     /// Blocks that are discarded and still to be written.
     discarded: VecDeque<(u64, u32)>,
-    /// Discards outstanding.
     discarding: u32,
     sizes: Vec<SizeShare>,
     weight_sum: u64,

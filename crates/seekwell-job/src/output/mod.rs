@@ -22,7 +22,7 @@ pub use csv::csv;
 pub use fio::{Bins, document as fio_json, plot_files};
 pub use job_logs::{LogKind, job_log_paths, write_job_log};
 pub use logs::logs;
-pub use prometheus::prometheus;
+pub use prometheus::{openmetrics, prometheus};
 
 use seekwell_sys::classify;
 use std::path::PathBuf;

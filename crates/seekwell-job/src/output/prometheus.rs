@@ -1,58 +1,179 @@
 //! Text exposition format 0.0.4, for the textfile collector of Prometheus' node exporter
-//! (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+//! (<https://prometheus.io/docs/instrumenting/exposition_formats/>), and OpenMetrics 1.0
+//! (<https://prometheus.io/docs/specs/om/open_metrics_spec/>).
 //!
 //! Every metric of a phase is a gauge: its median over the valid repeats, in base units (seconds,
 //! bytes, ratios), so `read.latency_ns_p99` becomes `seekwell_latency_seconds{op="read",
-//! statistic="p99"}`. There are no time stamps, which the collector refuses; when it was measured
-//! is a metric of its own.
+//! statistic="p99"}`. Quantiles of several hosts cannot be merged, so OpenMetrics has histograms
+//! in their place, and labels for the host and its disk. There are no time stamps, which the
+//! collector refuses; when it was measured is a metric of its own. What is written as OpenMetrics
+//! is the older format, too: there are no counters, in which the two differ.
 
+use super::distribution::Bins;
 use jiff::Timestamp;
-use seekwell_runs::RunDocument;
+use seekwell_inspect::Fact;
+use seekwell_io::histogram::Histogram;
+use seekwell_runs::{Detail, Phase, RunDocument};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Samples of one metric: its labels and their value, so that none can be there twice.
-type Family = BTreeMap<String, f64>;
+/// Upper ends of the buckets as powers of two of nanoseconds: 1 µs to 69 s. Bins of a histogram end
+/// there, so none is split.
+const BUCKETS: std::ops::RangeInclusive<u32> = 10..=36;
+
+/// Samples of one metric.
+enum Family {
+    /// Labels and their value, so that none can be there twice.
+    Gauges(BTreeMap<String, f64>),
+    /// Labels and the requests in each bucket, the last one beyond all, with the sum of seconds.
+    Histograms(BTreeMap<String, (Vec<u64>, f64)>),
+}
 
 /// Metrics of some runs. Of runs that no label tells apart the last counts.
 pub fn prometheus(runs: &[&RunDocument]) -> String {
-    let mut families: BTreeMap<String, Family> = BTreeMap::new();
-    let mut add = |name: &str, labels: &[(&str, &str)], value: f64| {
-        families.entry(format!("seekwell_{name}")).or_default().insert(braces(labels), value);
-    };
+    let mut metrics = Metrics::default();
     for run in runs {
         let modelled = run.modelled.to_string();
-        let of_run = [
-            ("target", run.inspection.path.as_str()),
-            ("label", run.label.as_deref().unwrap_or_default()),
-            ("modelled", &modelled),
+        metrics.run(run, &about(run, &modelled), None);
+    }
+    metrics.text()
+}
+
+/// The same as OpenMetrics, with histograms.
+pub fn openmetrics(runs: &[(&RunDocument, &Detail)]) -> String {
+    let mut metrics = Metrics::default();
+    for (run, detail) in runs {
+        let modelled = run.modelled.to_string();
+        let disks = run.inspection.disks();
+        // Of several disks none can be named in one label.
+        let disk = if let [disk] = disks[..] { Some(disk) } else { None };
+        let of = |fact: fn(&seekwell_inspect::Device) -> Option<&Fact<String>>| {
+            disk.and_then(fact).map_or("", |fact| fact.value.as_str())
+        };
+        let host = [
+            ("host", run.inspection.host.label()),
+            ("model", of(|disk| disk.model.as_ref())),
+            ("firmware", of(|disk| disk.firmware.as_ref())),
+            ("serial", of(|disk| disk.serial.as_ref())),
         ];
+        metrics.run(run, &[&host[..], &about(run, &modelled)].concat(), Some(detail));
+    }
+    metrics.text() + "# EOF\n"
+}
+
+fn about<'a>(run: &'a RunDocument, modelled: &'a str) -> [(&'a str, &'a str); 3] {
+    [
+        ("target", run.inspection.path.as_str()),
+        ("label", run.label.as_deref().unwrap_or_default()),
+        ("modelled", modelled),
+    ]
+}
+
+#[derive(Default)]
+struct Metrics(BTreeMap<String, Family>);
+
+impl Metrics {
+    fn add(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+        let family = self.0.entry(format!("seekwell_{name}"));
+        if let Family::Gauges(samples) = family.or_insert_with(|| Family::Gauges(BTreeMap::new())) {
+            samples.insert(braces(labels), value);
+        }
+    }
+
+    /// With `detail` distributions are histograms.
+    fn run(&mut self, run: &RunDocument, of_run: &[(&str, &str)], detail: Option<&Detail>) {
         let about = [("run", run.id.as_str()), ("version", &run.tool.version)];
-        add("run_info", &[&of_run[..], &about].concat(), 1.0);
-        add("run_valid", &of_run, f64::from(u8::from(run.invalid.is_empty())));
+        self.add("run_info", &[of_run, &about].concat(), 1.0);
+        self.add("run_valid", of_run, f64::from(u8::from(run.invalid.is_empty())));
         if let Ok(started) = run.started_at.parse::<Timestamp>() {
-            add("run_start_timestamp_seconds", &of_run, started.as_millisecond() as f64 / 1e3);
+            self.add("run_start_timestamp_seconds", of_run, started.as_millisecond() as f64 / 1e3);
         }
         for phase in &run.phases {
-            let of_phase = [&of_run[..], &[("phase", phase.name.as_str())]].concat();
+            let of_phase = [of_run, &[("phase", phase.name.as_str())]].concat();
             for (metric, spread) in &phase.metrics {
                 let Named { name, op, statistic, per_base } = named(metric);
+                if detail.is_some() && statistic.is_some() {
+                    continue;
+                }
                 let op = op.map(|op| ("op", op));
                 let statistic = statistic.as_deref().map(|s| ("statistic", s));
                 let more: Vec<_> = op.into_iter().chain(statistic).collect();
-                add(&name, &[&of_phase[..], &more].concat(), spread.median / per_base);
+                self.add(&name, &[&of_phase[..], &more].concat(), spread.median / per_base);
+            }
+            if let Some(detail) = detail {
+                self.histograms(phase, &of_phase, detail);
             }
         }
     }
-    let mut out = String::new();
-    for (name, samples) in &families {
-        let written = write!(out, "# HELP {name} {}\n# TYPE {name} gauge\n", help(name));
-        let written = samples
-            .iter()
-            .fold(written, |so_far, (labels, v)| so_far.and(writeln!(out, "{name}{labels} {v}")));
-        written.expect("a text takes what is written");
+
+    /// Service and response times over all valid repeats of a phase.
+    fn histograms(&mut self, phase: &Phase, of_phase: &[(&str, &str)], detail: &Detail) {
+        for repeat in detail.repeats.iter().filter(|repeat| repeat.phase == phase.name) {
+            let kept = phase.repeats.get(repeat.repeat as usize);
+            let Some(kept) = kept.filter(|kept| kept.invalid.is_none()) else { continue };
+            for (op, summary) in &kept.ops {
+                let labels = braces(&[of_phase, &[("op", op.as_str())]].concat());
+                let mut add = |name: &str, bins: Option<&Vec<(u32, u64)>>, mean_ns: f64| {
+                    let Some(bins) = bins.filter(|bins| !bins.is_empty()) else { return };
+                    let empty = || Family::Histograms(BTreeMap::new());
+                    let family = self.0.entry(format!("seekwell_{name}")).or_insert_with(empty);
+                    let Family::Histograms(samples) = family else { return };
+                    let none = || (vec![0; BUCKETS.count() + 1], 0.0);
+                    let (buckets, seconds) = samples.entry(labels.clone()).or_insert_with(none);
+                    *seconds += fill(buckets, bins) as f64 * mean_ns / 1e9;
+                };
+                add("latency_seconds", repeat.latency_bins.get(op), summary.latency.ns_mean);
+                if let Some(response) = &summary.response {
+                    add("response_seconds", repeat.response_bins.get(op), response.ns_mean);
+                }
+            }
+        }
     }
-    out
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        let mut line = |text: std::fmt::Arguments<'_>| {
+            writeln!(out, "{text}").expect("a text takes what is written");
+        };
+        for (name, family) in &self.0 {
+            line(format_args!("# HELP {name} {}", help(name)));
+            match family {
+                Family::Gauges(samples) => {
+                    line(format_args!("# TYPE {name} gauge"));
+                    samples.iter().for_each(|(labels, v)| line(format_args!("{name}{labels} {v}")));
+                }
+                Family::Histograms(samples) => {
+                    line(format_args!("# TYPE {name} histogram"));
+                    for (labels, (buckets, sum)) in samples {
+                        let open = labels.strip_suffix('}').expect("labels are in braces");
+                        let ends = BUCKETS.map(|power| (1_u64 << power) as f64 / 1e9);
+                        let mut up_to = 0;
+                        for (n, end) in buckets.iter().zip(ends.map(Some).chain([None])) {
+                            up_to += n;
+                            let end = end.map_or("+Inf".to_owned(), |end| end.to_string());
+                            line(format_args!("{name}_bucket{open},le=\"{end}\"}} {up_to}"));
+                        }
+                        line(format_args!("{name}_sum{labels} {sum}"));
+                        line(format_args!("{name}_count{labels} {up_to}"));
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Adds bins to buckets; gives how many requests they are.
+fn fill(buckets: &mut [u64], bins: &Bins) -> u64 {
+    let last = buckets.len() - 1;
+    for (bin, n) in bins {
+        // The middle of a bin lies in the bucket of all its values.
+        let ns = Histogram::middle_of(*bin as usize);
+        let power = ns.checked_ilog2().map_or(0, |power| power + 1);
+        let bucket = power.saturating_sub(*BUCKETS.start()) as usize;
+        buckets[bucket.min(last)] += n;
+    }
+    super::distribution::total(bins)
 }
 
 /// A metric of ours in Prometheus' words.

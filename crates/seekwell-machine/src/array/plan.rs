@@ -11,7 +11,6 @@ use seekwell_io::request::Op;
 pub enum Round {
     /// Everything that needs no old data, and the reads of old data.
     First,
-    /// The writes that needed old data.
     Second,
 }
 

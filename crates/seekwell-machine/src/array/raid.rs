@@ -32,7 +32,6 @@ pub struct Array<P> {
     finished: Vec<Done>,
 }
 
-/// A command on its way.
 #[derive(Debug, Clone, Copy)]
 struct Job {
     command: Command,
@@ -184,7 +183,6 @@ impl<P: Part> Array<P> {
         }
     }
 
-    /// Takes what the members have done.
     fn collect(&mut self, now: Nanos, done: &mut Vec<Done>) {
         let mut finished = std::mem::take(&mut self.finished);
         for member in &mut self.members {

@@ -73,7 +73,6 @@ impl StripeWrite {
         (from, to)
     }
 
-    /// Data units it touches.
     const fn touched(&self) -> u32 {
         self.last - self.first + 1
     }

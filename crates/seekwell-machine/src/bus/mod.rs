@@ -34,7 +34,6 @@ const PICOS_PER_NANO: u64 = 1000;
 #[derive(Debug)]
 pub struct PciWire {
     kind: PciKind,
-    /// The adapter's bursts each way.
     outward: Bursts,
     inward: Bursts,
     round: Round,

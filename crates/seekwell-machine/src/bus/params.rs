@@ -71,7 +71,6 @@ impl PciKind {
         }
     }
 
-    /// Clocks of that many bytes.
     pub(super) const fn data_clocks(self, bytes: u32) -> Clocks {
         bytes.div_ceil(self.bytes_per_clock())
     }

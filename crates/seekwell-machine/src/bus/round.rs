@@ -8,7 +8,6 @@ use crate::wire::Way;
 struct Turn {
     /// Share of all clocks that it would take: below 1, or more than the bus has.
     share: f64,
-    /// Clocks of one of its bursts.
     burst: f64,
 }
 

@@ -12,7 +12,6 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::collections::HashMap;
 
-/// Bytes of a sector.
 const SECTOR: u64 = 512;
 /// The most sectors that there are copies of.
 const MOST_SECTORS: u64 = 1 << 30;
@@ -38,14 +37,18 @@ pub struct CacheDeviceParams {
     pub pending: u32,
 }
 
-/// What an access is for.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     /// A read, which the drive does where it is not copied.
-    Read { command: Command, copied: bool },
+    Read {
+        command: Command,
+        copied: bool,
+    },
     /// A write, which the copy has after it where that is large enough.
-    Write { command: Command, copied: bool },
-    /// To copy what was read.
+    Write {
+        command: Command,
+        copied: bool,
+    },
     Copy,
     /// To take to the drive what was written.
     Through,
@@ -55,7 +58,6 @@ enum Purpose {
     Return,
 }
 
-/// One bit for each sector.
 #[derive(Debug)]
 struct Bits(Vec<u64>);
 
@@ -148,7 +150,6 @@ impl<P: Part> CacheDevice<P> {
         }
     }
 
-    /// An access is done.
     fn finish(&mut self, owner: u32, now: Nanos) {
         let Some((purpose, from, to)) = self.purposes.remove(&owner) else { return };
         let range = (from, to);

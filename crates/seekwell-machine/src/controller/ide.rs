@@ -82,7 +82,6 @@ impl IdeParams {
         Nanos(u64::from(self.command_ns) + u64::from(self.register_cycles) * cycle)
     }
 
-    /// Moving that many bytes across the cable.
     fn move_data(&self, len: u32) -> Nanos {
         let words = u64::from(len.div_ceil(2));
         let cycles = words * self.mode.cycle_ns();
@@ -132,7 +131,6 @@ pub struct Ide<P> {
     finished: Vec<Done>,
 }
 
-/// Where a command is on its way.
 #[derive(Debug, Clone, Copy)]
 struct Active {
     command: Command,

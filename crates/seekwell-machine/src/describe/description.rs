@@ -11,7 +11,6 @@ const PART: &str = "part";
 const KIND: &str = "kind";
 /// Keys that a table keeps when its kind changes.
 const KEPT: [&str; 2] = ["count", "fast"];
-/// Parts within parts.
 const MOST_PARTS: usize = 8;
 
 /// Where parts are found by name.

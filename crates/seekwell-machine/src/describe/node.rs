@@ -201,7 +201,6 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
-/// The name of a key below a path.
 pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
@@ -310,7 +309,6 @@ fn origin(node: &mut Node, path: &str) -> Result<Option<Origin>, DescribeError> 
     Ok(Some(Origin { source, on }))
 }
 
-/// A list of texts.
 fn texts(node: &Node, path: &str) -> Result<Vec<String>, DescribeError> {
     let Value::List(items) = &node.value else { return Err(wrong(node, path, "a list")) };
     let text = |item: &Node| match &item.value {

@@ -95,13 +95,11 @@ impl<'b> Keys<'b> {
     }
 }
 
-/// The error for a value of the wrong type.
 pub(super) fn wrong(parameter: &Parameter, expected: &'static str) -> DisksimError {
     let found = format!("{} = {}", parameter.key, parameter.value);
     DisksimError::Expected { place: parameter.place.clone(), expected, found }
 }
 
-/// The error for a choice that is not modelled.
 pub(super) fn unsupported(parameter: &Parameter) -> DisksimError {
     DisksimError::Unsupported {
         place: parameter.place.clone(),
@@ -123,7 +121,6 @@ pub(super) fn whole(parameter: &Parameter) -> Result<u64, DisksimError> {
     if legal { Ok(value as u64) } else { Err(wrong(parameter, "a whole number from 0 on")) }
 }
 
-/// Milliseconds as a span.
 pub(super) fn span(parameter: &Parameter, ms: f64) -> Result<Nanos, DisksimError> {
     if !(0.0..=1e6).contains(&ms) {
         return Err(wrong(parameter, "milliseconds from 0 to 1000000"));
@@ -138,7 +135,6 @@ pub(super) fn list(parameter: &Parameter) -> Result<&[Value], DisksimError> {
     }
 }
 
-/// The numbers of a list.
 pub(super) fn numbers(parameter: &Parameter) -> Result<Vec<f64>, DisksimError> {
     let number = |value: &Value| match value {
         Value::Number(number) => Ok(*number),

@@ -8,7 +8,6 @@ use crate::file_line::FileLine;
 use crate::hdd::{Layout, SeekCurve, Sparing, SurfaceOrder, Zone};
 use seekwell_io::units::Nanos;
 
-/// What a model block gives.
 pub(super) struct Model {
     pub rpm: f64,
     pub surfaces: u32,
@@ -20,7 +19,6 @@ pub(super) struct Model {
 
 type Open<'o> = &'o mut dyn FnMut(&str) -> std::io::Result<String>;
 
-/// Reads a `dm_disk` block.
 pub(super) fn read(
     block: &Block,
     open: Open<'_>,

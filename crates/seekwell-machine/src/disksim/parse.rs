@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 /// The deepest nesting of blocks, lists and files.
 const MAX_DEPTH: u32 = 32;
-/// The most bytes of all files.
 const MAX_BYTES: u64 = 256 << 20;
 /// The most names that all ranges stand for.
 const MAX_RANGE: u64 = 65_536;
@@ -39,7 +38,6 @@ impl Token {
     }
 }
 
-/// Reads files by name.
 pub(super) struct Files<'a> {
     read: &'a mut dyn FnMut(&str) -> std::io::Result<String>,
     open: Vec<String>,
@@ -300,7 +298,6 @@ impl<'t> Parser<'t> {
         Ok(number.map_or(Value::Word(word), Value::Number))
     }
 
-    /// The first block of another file.
     fn sourced(
         &mut self,
         files: &mut Files<'_>,

@@ -7,7 +7,6 @@ use seekwell_io::units::Nanos;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Files in memory.
 struct Memory(BTreeMap<&'static str, String>);
 
 impl Memory {

@@ -77,7 +77,6 @@ impl Document {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// The only block of that kind.
     pub(super) fn only(&self, kind: &str) -> Result<&Block, DisksimError> {
         let mut all = self.blocks.iter().filter(|block| block.kind == kind);
         match (all.next(), all.next()) {

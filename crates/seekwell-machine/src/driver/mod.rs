@@ -48,7 +48,6 @@ pub enum Ended {
     Request(u32, Nanos),
 }
 
-/// A request on its way.
 #[derive(Debug)]
 struct Job {
     request: Request,

@@ -46,7 +46,6 @@ pub struct Access {
     parity: bool,
 }
 
-/// Bytes of a sector.
 const SECTOR: u64 = 512;
 /// Sectors that accesses of one request to one device may lie apart and become one, in DiskSim.
 const JOINED_GAP: u64 = 32;
@@ -124,7 +123,6 @@ fn joined(mut all: Vec<Access>) -> Vec<Access> {
     made
 }
 
-/// Writes to stripes with parity.
 struct Parity<'o> {
     devices: &'o [usize],
     layout: &'o Layout,
@@ -162,7 +160,6 @@ impl Parity<'_> {
         all
     }
 
-    /// What an update reads and writes.
     fn update(
         &self,
         update: &Update<'_>,

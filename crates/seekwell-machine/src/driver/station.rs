@@ -4,7 +4,6 @@ use super::queue::{Queue, QueueParams, QueuedAccess};
 use crate::part::{Command, Done, Part};
 use seekwell_io::units::Nanos;
 
-/// Bytes of a sector.
 const SECTOR: u64 = 512;
 
 /// A device, its queue, and what it has been given.

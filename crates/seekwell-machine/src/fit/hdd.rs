@@ -33,7 +33,6 @@ const USUAL: [(f64, f64); 4] = [(5400.0, 17.6), (7200.0, 12.7), (10_000.0, 7.7),
 /// Sectors on the outermost track, where nothing tells: a terabyte on a platter.
 const SECTORS: f64 = 3000.0;
 
-/// Values of a drive.
 #[derive(Debug, Clone)]
 struct Values {
     rpm: f64,
@@ -42,7 +41,6 @@ struct Values {
     margin_ns: u64,
     ageing: u32,
     depth: u32,
-    /// Sectors of the outermost track.
     sectors: f64,
     write_back: bool,
     destage_ns: u64,

@@ -140,7 +140,6 @@ fn worst(fitted: &Fitted) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// A drive that is being fitted.
 trait Candidate {
     /// As descriptions have it.
     fn kind(&self) -> &'static str;
@@ -151,7 +150,6 @@ trait Candidate {
     /// How long a phase is played on it.
     fn length(&self, observed: &Observed) -> Length;
 
-    /// The model as it is now.
     fn model(&self) -> Result<Model, DescribeError> {
         Model::read("fit.toml", &self.toml(Text::default()), &[], &Shelf::default())
     }

@@ -42,7 +42,6 @@ enum Work {
 
 const KINDS: [Work; 5] = [Work::Read, Work::Write, Work::ReadBytes, Work::WriteBytes, Work::Flush];
 
-/// A clock and what waits for it.
 #[derive(Debug, Default)]
 struct Clock {
     /// How far it has run since something first waited.
@@ -107,7 +106,6 @@ impl Flow {
         })
     }
 
-    /// Lets the clocks run until `now`.
     fn run_to(&mut self, now: u64) {
         let span = (now - self.now) as f64;
         self.now = now;
@@ -134,7 +132,6 @@ impl Flow {
         }
     }
 
-    /// A command begins a kind of work.
     fn begin(&mut self, command: u32, kind: Work, amount: f64) {
         let clock = &mut self.clocks[kind as usize];
         self.begun += 1;

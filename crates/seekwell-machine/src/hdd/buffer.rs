@@ -32,7 +32,6 @@ pub(super) enum Room {
     None,
 }
 
-/// The buffer.
 #[derive(Debug)]
 pub(super) struct Dirty {
     /// Ranges that wait, in the order of their first write.

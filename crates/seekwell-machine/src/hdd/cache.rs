@@ -2,7 +2,6 @@
 
 use super::params::Cache;
 
-/// One contiguous range of sectors in the buffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Segment {
     /// First sector held.
@@ -14,7 +13,6 @@ pub(super) struct Segment {
     used: u64,
 }
 
-/// What of a read is in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hit {
     /// Everything, in this segment.
@@ -25,7 +23,6 @@ pub(super) enum Hit {
     None,
 }
 
-/// All segments.
 #[derive(Debug)]
 pub(super) struct Segments {
     all: Vec<Segment>,

@@ -156,7 +156,6 @@ impl Band {
         (band, kept.saturating_sub(reserved))
     }
 
-    /// Slips within the unit that holds `place`.
     fn slips_of(&self, place: u64) -> &[u64] {
         let from = place / self.unit * self.unit;
         let low = self.slips.partition_point(|slip| *slip < from);

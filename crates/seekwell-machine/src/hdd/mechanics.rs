@@ -42,7 +42,6 @@ pub(super) struct Stretch {
     pub position: Position,
 }
 
-/// What an access is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Access {
     pub write: bool,
@@ -53,7 +52,6 @@ pub(super) struct Access {
 /// Enough for times up to 2³¹ ns, so that the whole turns are wrong by one at most.
 const PER_PERIOD_BITS: u32 = 40;
 
-/// The mechanics of a drive.
 #[derive(Debug)]
 pub(super) struct Mechanics {
     pub geometry: Geometry,

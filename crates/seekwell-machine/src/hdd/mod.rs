@@ -65,7 +65,6 @@ pub struct Hdd {
     streams: bool,
     /// Commands that could not be done at once, oldest first.
     waiting: Vec<Waiting>,
-    /// How many of them are flushes.
     flushes: usize,
     /// How many of them are writes without room.
     buffered: usize,
@@ -76,7 +75,6 @@ pub struct Hdd {
     interface_free: u64,
     /// When the last command came or was done.
     busy_until: u64,
-    /// Whether the last command was a read.
     last_read: bool,
     /// How far the platters have turned at time zero, in nanoseconds.
     turned: u64,
@@ -234,7 +232,6 @@ impl Hdd {
         true
     }
 
-    /// Ends flushes when all is on the medium.
     fn end_flushes(&mut self, now: u64) -> bool {
         if self.flushes == 0 || !self.dirty.is_clean() {
             return false;

@@ -3,7 +3,6 @@
 use super::Hdd;
 use super::mechanics::Position;
 
-/// What a waiting command waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WaitsFor {
     /// The arm, to read.

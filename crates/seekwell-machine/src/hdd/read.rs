@@ -6,7 +6,6 @@ use super::mechanics::{Access, Cursor, Mechanics, Stretch};
 use super::order::Waiting;
 use super::params::ReadAhead;
 
-/// Reading ahead into a segment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ahead {
     segment: usize,
@@ -21,13 +20,11 @@ pub(super) struct Ahead {
 struct Crossing {
     /// Nanoseconds of a sector on the interface.
     per_sector: u64,
-    /// Sectors.
     total: u64,
     /// Sectors that must be in the buffer before it begins.
     watermark: u64,
     /// From giving the interface up to having it again.
     delay: u64,
-    /// Sectors seen so far.
     seen: u64,
     /// When the first sector was in the buffer.
     ready: u64,
@@ -65,7 +62,6 @@ impl Crossing {
 }
 
 impl Hdd {
-    /// Brings the segment being read ahead up to `now`.
     pub(super) fn read_ahead_until(&mut self, now: u64) {
         let Some(mut ahead) = self.ahead else { return };
         let access = Access { write: false, zero_latency: false };

@@ -55,11 +55,9 @@ pub enum SeekCurve {
     },
 }
 
-/// The longest seek there can be, in milliseconds.
 const LONGEST_MS: f64 = 1000.0;
 
 impl SeekCurve {
-    /// Checks that it is a curve.
     pub(super) fn check(&self) -> Result<(), ParamsError> {
         let legal = |ms: &f64| (0.0..=LONGEST_MS).contains(ms);
         let times = |all: &[f64]| {

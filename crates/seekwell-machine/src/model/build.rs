@@ -29,7 +29,6 @@ const LAYERS: [&str; 11] = [
     "link",
     "drive",
 ];
-/// Drives of one machine.
 const MOST_DRIVES: i64 = 255;
 
 /// A table of a description and its key.
@@ -44,7 +43,6 @@ impl<'a> Layer<'a> {
         root.get(key).map(|node| Self { node, key })
     }
 
-    /// A problem with one of its keys.
     fn wrong(&self, key: &str, problem: Problem) -> DescribeError {
         let place = self.node.get(key).unwrap_or(self.node).place.clone();
         let dotted =
@@ -52,7 +50,6 @@ impl<'a> Layer<'a> {
         DescribeError::new(place, &dotted, problem)
     }
 
-    /// A value out of its range.
     fn out(&self, error: &OutOfRange) -> DescribeError {
         self.wrong(error.field, Problem::Illegal { why: error.to_string() })
     }

@@ -31,7 +31,6 @@ pub struct ReadAhead {
     /// chained from `free`.
     waiters: Vec<(u32, u32)>,
     free: u32,
-    /// Pages kept ahead of each reader.
     pages: u64,
 }
 

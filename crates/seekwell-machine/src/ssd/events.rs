@@ -7,11 +7,8 @@ use std::collections::BinaryHeap;
 /// Something that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    /// A die has sensed a page.
     Sensed(u32),
-    /// A die's page register is empty again.
     Sent(u32),
-    /// A die has programmed or erased.
     Worked(u32),
     /// A command, by its place in the table, is done.
     Done(u32),

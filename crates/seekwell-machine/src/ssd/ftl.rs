@@ -42,7 +42,6 @@ const ORDERED: u64 = 2;
 /// Where a unit lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// Nowhere.
     Unmapped,
     /// Anywhere.
     Scattered,

@@ -48,7 +48,6 @@ use seekwell_io::units::Nanos;
 use std::collections::VecDeque;
 use streams::Streams;
 
-/// A mapping unit in bytes.
 const UNIT: u64 = UNIT_BYTES as u64;
 
 /// A command the drive has.

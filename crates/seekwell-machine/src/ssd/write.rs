@@ -112,7 +112,6 @@ impl Ssd {
         self.die = (self.die + 1) % self.params.dies();
     }
 
-    /// A die has programmed or erased.
     pub(super) fn worked(&mut self, die: u32, event: u64, now: Nanos) {
         let job = self.flash.worked(die, event, now, &mut self.events);
         let Some(DieWork::Program(piece)) = job else { return };

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// No entry.
 const NONE: u32 = u32::MAX;
 
 /// Multiplies by the golden ratio: enough for page numbers, and the same on every machine.
@@ -100,7 +99,6 @@ impl<const N: usize> Lists<N> {
         self.assert_counts();
     }
 
-    /// Each key is in one list.
     fn assert_counts(&self) {
         let listed: u32 = self.ends.iter().map(|ends| ends.len).sum();
         debug_assert_eq!(listed as usize, self.found.len(), "a key is in two lists or none");

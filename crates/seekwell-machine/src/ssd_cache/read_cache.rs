@@ -84,7 +84,6 @@ pub struct ReadCacheCounts {
 enum Owner {
     /// A command, by its number.
     Host(u32),
-    /// Copying a block to the SSD.
     Fill(u32),
 }
 
@@ -217,7 +216,6 @@ impl<F: Part, S: Part> ReadCache<F, S> {
         self.hosts.add(number, pieces);
     }
 
-    /// What a write or discard does to the SSD.
     fn write_blocks(&mut self, number: u32, command: Command, now: Nanos) {
         let Command { op, offset, len, durable, .. } = command;
         let block_bytes = u64::from(self.params.block_bytes);

@@ -23,15 +23,12 @@ use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Bytes of a page.
 const PAGE: u64 = 4096;
 /// Pages written to the SSD by one command at most: 128 KiB.
 const CLUSTER: u32 = 32;
 /// Time between two looks of the kernel thread.
 const POLL: Nanos = Nanos::from_millis(100);
-/// The list of active pages.
 const ACTIVE: u8 = 0;
-/// The list of inactive pages.
 const INACTIVE: u8 = 1;
 /// A slot of the SSD that is free.
 const FREE: u32 = u32::MAX;
@@ -159,7 +156,6 @@ pub struct Swapcache<F, S> {
     cleaning: bool,
     dry: bool,
     tokens: u64,
-    /// When the thread looks next.
     poll: Nanos,
     /// Reads that memory answers wholly: when, and their numbers.
     answers: VecDeque<(Nanos, u32)>,
@@ -312,7 +308,6 @@ impl<F: Part, S: Part> Swapcache<F, S> {
         enough || (self.scanning && !self.candidates.is_empty()) || self.is_full()
     }
 
-    /// Whether three quarters of the SSD are used.
     fn is_full(&self) -> bool {
         u64::from(self.used) * 4 >= self.slots.len() as u64 * 3
     }
@@ -373,7 +368,6 @@ impl<F: Part, S: Part> Swapcache<F, S> {
         slot
     }
 
-    /// Writes slots to the SSD.
     fn fill(&mut self, (first, count): (u32, u32), now: Nanos) {
         let (offset, len) = (u64::from(first) * PAGE, count * PAGE as u32);
         self.counts.filled_bytes += u64::from(len);
@@ -422,7 +416,6 @@ impl<F: Part, S: Part> Swapcache<F, S> {
     }
 }
 
-/// Where a page is read from.
 enum Source {
     Memory,
     Ssd(u32),

@@ -123,7 +123,6 @@ impl Generator {
         self.op = if random.draw() < self.params.read { Op::Read } else { Op::Write };
     }
 
-    /// A size in blocks.
     fn size(&self, random: &mut Rand48) -> i64 {
         let blocking = self.params.blocking as i64;
         ((self.params.size_sectors.draw(random) as i64).saturating_add(blocking - 1)) / blocking

@@ -38,7 +38,6 @@ struct Process {
     steps: VecDeque<(f64, Step)>,
     /// Requests that will be waited for, each by the thought after the one before it.
     limits: VecDeque<(f64, u32)>,
-    /// The request it waits for.
     waits: Option<u32>,
 }
 

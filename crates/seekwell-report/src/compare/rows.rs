@@ -8,7 +8,6 @@ use seekwell_compare::{
 };
 use seekwell_io::units::three_digits;
 
-/// Which metrics are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     /// The ones a workload is about.
@@ -63,7 +62,6 @@ fn changed(metric: &MetricComparison) -> bool {
         && metric.change_percent.is_some_and(|percent| percent.abs() >= PERCENT)
 }
 
-/// A number with its unit.
 pub(super) fn value(value: f64, unit: &Unit) -> String {
     match unit {
         Unit::BytesPerSecond => format!("{} MB/s", rate(value)),
@@ -177,7 +175,6 @@ pub(super) fn warnings(comparison: &Comparison, against: &Against) -> Vec<(&'sta
     out.into_iter().map(|(mark, text)| (mark, clean(&text))).collect()
 }
 
-/// Notes on what is not compared.
 pub(super) fn notes(comparison: &Comparison, against: &Against) -> Vec<String> {
     let mut out = Vec::new();
     for (name, only) in [(&against.a, &against.only_in_a), (&against.b, &against.only_in_b)] {

@@ -3,7 +3,6 @@
 use crate::text::columns;
 use crate::units::{iops, time};
 
-/// Rows of a plot.
 const ROWS: usize = 8;
 /// Values further apart than this factor are drawn on a log scale.
 const WIDE: f64 = 20.0;
@@ -26,16 +25,13 @@ pub struct Panel {
     pub unit: Unit,
 }
 
-/// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     PerSecond,
-    /// Nanoseconds.
     Time,
 }
 
 impl Unit {
-    /// A value in words.
     fn write(self, value: f64) -> String {
         match self {
             _ if value == 0.0 => "0".to_owned(),

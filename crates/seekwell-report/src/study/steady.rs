@@ -5,7 +5,6 @@ use super::text::StudyText;
 use crate::units::iops;
 use seekwell_runs::{Steady, SteadyOutcome};
 
-/// Rounds of the steady window.
 const WINDOW: u32 = 5;
 
 pub(super) fn text(steady: &Steady) -> StudyText {

@@ -9,13 +9,11 @@ pub struct StudyText {
     pub title: String,
     /// What came of it, in sentences; none for a sweep.
     pub sentences: Vec<String>,
-    /// The columns of its table.
     pub columns: Vec<String>,
     /// So many columns are words, the others numbers.
     pub words: usize,
     /// So many columns at the end can be left out where there is no room.
     pub spare: usize,
-    /// The rows of its table.
     pub rows: Vec<Vec<String>>,
     #[serde(skip)]
     pub(crate) panels: Vec<Panel>,

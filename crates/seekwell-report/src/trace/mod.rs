@@ -14,7 +14,6 @@ use seekwell_trace::stats::document::{Drawing, TraceStats};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What the page shows of a trace.
 #[derive(Serialize)]
 pub(crate) struct Shown<'a> {
     heading: String,

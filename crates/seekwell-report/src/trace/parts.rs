@@ -128,7 +128,6 @@ pub(crate) fn brief(stats: &TraceStats) -> Vec<Part> {
     [load].into_iter().chain(times).chain(policies(stats)).collect()
 }
 
-/// Who made most of the requests.
 fn busiest_of(term: &str, parties: &[Party]) -> Option<(String, String)> {
     const SHOWN: usize = 3;
     let shown = parties.iter().take(SHOWN);

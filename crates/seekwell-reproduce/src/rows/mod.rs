@@ -8,7 +8,6 @@ mod r4;
 
 use crate::row::Row;
 
-/// The documents with what they are about.
 pub const DOCUMENTS: [(&str, &str); 5] = [
     ("R0", "piix against AHCI under bonnie++ (2009)"),
     ("R1", "three SATA modes of one server under the Phoronix tests"),

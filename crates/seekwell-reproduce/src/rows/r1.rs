@@ -10,7 +10,6 @@ const MODES: [(&str, &str); 3] = [
     ("AHCI, Intel ROM", "x8dtl-ahci-intel"),
 ];
 
-/// Insertions of the test.
 const INSERTIONS: f64 = 12_500.0;
 const MB: f64 = 1e6;
 

@@ -275,7 +275,6 @@ pub fn step() -> SuiteStep {
     }
 }
 
-/// A job of a job file.
 pub fn job() -> JobWork {
     JobWork {
         jobs: vec!["randwrite".into()],
@@ -294,7 +293,6 @@ pub fn job() -> JobWork {
     }
 }
 
-/// A block that did not verify.
 pub fn mismatch() -> Mismatch {
     Mismatch {
         path: "/dev/sdb".into(),

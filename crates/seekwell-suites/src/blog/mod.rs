@@ -18,7 +18,7 @@ use crate::limit::{Watch, Workers};
 use crate::load::Load;
 use crate::memory::usable_bytes;
 use crate::settings::Values::{Bytes, Count};
-use crate::settings::{Settings, Tunable};
+use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, through_cache};
 use people::{Counters, Done, Person, Role, Scene};
 use seekwell_io::request::Op;
@@ -37,32 +37,19 @@ pub static SUITE: Suite = Suite {
     writes: "up to 512 MiB in the quick form, 16 GiB in the full one",
     source: "blogbench by Frank Denis: its threads, files, sizes and scores",
     on: On::Directory,
-    tunables: &[
-        Tunable::new("intervals", "how many intervals", Count(1, 1000), ["10", "30"]),
-        Tunable::new("seconds", "length of an interval", Count(1, 600), ["1", "10"]),
-        Tunable::new("writers", "threads that write blogs", Count(1, 64), ["3", "3"]),
-        Tunable::new(
-            "rewriters",
-            "threads that change articles and pictures",
-            Count(0, 64),
-            ["1", "1"],
-        ),
-        Tunable::new("commenters", "threads that write comments", Count(0, 64), ["5", "5"]),
-        Tunable::new("readers", "threads that read", Count(0, 1000), ["20", "100"]),
-        Tunable::new(
-            "size",
-            "room for the blogs; more than the memory, to see the cache blow out",
-            Bytes(64 << 20, 1 << 44),
-            ["512m", "16g"],
-        ),
-        Tunable::new(
-            "read-chunk",
+    tunables: tunables! {
+        "intervals" Count(1, 1000), "10" | "30": "how many intervals";
+        "seconds" Count(1, 600), "1" | "10": "length of an interval";
+        "writers" Count(1, 64), "3" | "3": "threads that write blogs";
+        "rewriters" Count(0, 64), "1" | "1": "threads that change articles and pictures";
+        "commenters" Count(0, 64), "5" | "5": "threads that write comments";
+        "readers" Count(0, 1000), "20" | "100": "threads that read";
+        "size" Bytes(64 << 20, 1 << 44), "512m" | "16g":
+            "room for the blogs; more than the memory, to see the cache blow out";
+        "read-chunk" Bytes(1, 1 << 20), "64k" | "64k":
             "bytes a reader asks for at a time; blogbench's code asks for 8, the size of a \
-             pointer, where it means 64 KiB",
-            Bytes(1, 1 << 20),
-            ["64k", "64k"],
-        ),
-    ],
+             pointer, where it means 64 KiB";
+    },
     check,
     needs,
     direct: through_cache,

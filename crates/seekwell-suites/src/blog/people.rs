@@ -21,16 +21,13 @@ use std::time::{Duration, Instant};
 
 /// How long is waited for the first blog.
 const NOTHING_YET: Duration = Duration::from_millis(10);
-/// Steps of the series.
 const STEP: Nanos = Nanos::from_millis(100);
 
-/// What a thread is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Makes blogs.
     Writer,
     Rewriter,
-    /// Adds comments.
     Commenter,
     Reader,
 }
@@ -39,7 +36,6 @@ pub enum Role {
 #[derive(Debug, Default)]
 pub struct Counters {
     pub blogs_written: AtomicU64,
-    /// Blogs that were read from end to end.
     pub blogs_read: AtomicU64,
     pub written: [AtomicU64; 3],
     pub read: [AtomicU64; 3],
@@ -66,7 +62,6 @@ pub struct Done {
     pub series: Series,
 }
 
-/// A thread at work.
 pub struct Person<'a> {
     scene: &'a Scene<'a>,
     number: u32,

@@ -74,7 +74,6 @@ pub struct Blog {
 }
 
 impl Blog {
-    /// The path of a file, numbers from 1.
     pub fn file(&self, kind: BlogFile, number: u32) -> PathBuf {
         self.folder.join(format!("{}-{number}.{}", kind.name(), kind.ending()))
     }

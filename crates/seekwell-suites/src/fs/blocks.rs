@@ -31,7 +31,6 @@ pub struct Blocks {
     copies: u32,
     drop: bool,
     direct: bool,
-    /// Whether every write is synced.
     sync_each: bool,
 }
 
@@ -105,7 +104,6 @@ impl File {
 }
 
 impl Blocks {
-    /// From the tunables.
     pub fn new(settings: &Settings) -> Self {
         Self {
             size: settings.number("size"),
@@ -202,7 +200,6 @@ impl Blocks {
         });
     }
 
-    /// Per-character output.
     pub fn put_chars(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.remove(stage.path);
         let (result, _) =
@@ -219,7 +216,6 @@ impl Blocks {
         Ok(result)
     }
 
-    /// Block output.
     pub fn put_blocks(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.remove(stage.path);
         let (mut result, times) =
@@ -263,7 +259,6 @@ impl Blocks {
         Ok(result)
     }
 
-    /// Per-character input.
     pub fn get_chars(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.forget(stage.path);
         let (result, _) =
@@ -285,7 +280,6 @@ impl Blocks {
         Ok(result)
     }
 
-    /// Block input.
     pub fn get_blocks(self, stage: &Stage<'_>) -> Result<StepResult, SuiteError> {
         let prepare = || self.forget(stage.path);
         let (mut result, times) =

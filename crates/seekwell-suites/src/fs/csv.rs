@@ -9,7 +9,6 @@ use super::{FILES_FROM, STEPS};
 use seekwell_runs::{Phase, Repeat, RunDocument, Work};
 use std::collections::BTreeMap;
 
-/// A version of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// Of bonnie++ 1.96: 48 fields.

@@ -18,7 +18,7 @@ mod tree;
 use crate::error::SuiteError;
 use crate::frame::{Stage, Step, StepResult};
 use crate::settings::Values::{Bytes, Count, OneOf};
-use crate::settings::{Settings, Tunable};
+use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, told_direct};
 use blocks::Blocks;
 use seekwell_io::units::Nanos;
@@ -39,73 +39,27 @@ pub static SUITE: Suite = Suite {
     writes: "a file of 4 GiB and 131072 empty files for each copy",
     source: "bonnie++ 2.00a",
     on: On::Directory,
-    tunables: &[
-        Tunable::new(
-            "size",
-            "size of the large file (-s)",
-            Bytes(1 << 20, 1 << 50),
-            ["256m", "4g"],
-        ),
-        Tunable::new(
-            "chunk",
-            "size of a block, a power of two (-s SIZE:CHUNK)",
-            Bytes(256, 1 << 20),
-            ["8k", "8k"],
-        ),
-        Tunable::new(
-            "char_size",
-            "how much of it is done by character (-f)",
-            Bytes(1 << 13, 1 << 40),
-            ["4m", "20m"],
-        ),
-        Tunable::new("seeks", "random seeks, at the least", Count(1, 1 << 32), ["8192", "8192"]),
-        Tunable::new("seekers", "threads that seek", Count(1, 1024), ["5", "5"]),
-        Tunable::new(
-            "files",
-            "number of small files, in units of 1024 (-n)",
-            Count(1, 100_000),
-            ["16", "128"],
-        ),
-        Tunable::new("max_size", "size of the largest small file", Bytes(0, 1 << 30), ["0", "0"]),
-        Tunable::new("min_size", "size of the smallest small file", Bytes(0, 1 << 30), ["0", "0"]),
-        Tunable::new(
-            "directories",
-            "directories the small files lie in",
-            Count(1, 99_999),
-            ["1", "1"],
-        ),
-        Tunable::new(
-            "file_chunk",
-            "size of a block of a small file",
-            Bytes(256, 1 << 20),
-            ["8k", "8k"],
-        ),
-        Tunable::new(
-            "kind",
-            "what the small files are: files, or links to one (-n N:-1 and -n N:-2)",
-            OneOf(&["files", "hard-links", "symlinks"]),
-            ["files", "files"],
-        ),
-        Tunable::new(
-            "sync",
+    tunables: tunables! {
+        "size" Bytes(1 << 20, 1 << 50), "256m" | "4g": "size of the large file (-s)";
+        "chunk" Bytes(256, 1 << 20), "8k" | "8k": "size of a block, a power of two (-s SIZE:CHUNK)";
+        "char_size" Bytes(1 << 13, 1 << 40), "4m" | "20m":
+            "how much of it is done by character (-f)";
+        "seeks" Count(1, 1 << 32), "8192" | "8192": "random seeks, at the least";
+        "seekers" Count(1, 1024), "5" | "5": "threads that seek";
+        "files" Count(1, 100_000), "16" | "128": "number of small files, in units of 1024 (-n)";
+        "max_size" Bytes(0, 1 << 30), "0" | "0": "size of the largest small file";
+        "min_size" Bytes(0, 1 << 30), "0" | "0": "size of the smallest small file";
+        "directories" Count(1, 99_999), "1" | "1": "directories the small files lie in";
+        "file_chunk" Bytes(256, 1 << 20), "8k" | "8k": "size of a block of a small file";
+        "kind" OneOf(&["files", "hard-links", "symlinks"]), "files" | "files":
+            "what the small files are: files, or links to one (-n N:-1 and -n N:-2)";
+        "sync" OneOf(&["end", "each"]), "end" | "end":
             "when output is synced: at the end of a test, or after each write, creation and \
-             removal (-b)",
-            OneOf(&["end", "each"]),
-            ["end", "end"],
-        ),
-        Tunable::new(
-            "concurrency",
-            "copies of every test at once (-c)",
-            Count(1, 1024),
-            ["1", "1"],
-        ),
-        Tunable::new(
-            "cache",
-            "the page cache: dropped before steps that read, kept, or passed by (-D)",
-            OneOf(&["drop", "keep", "direct"]),
-            ["drop", "drop"],
-        ),
-    ],
+             removal (-b)";
+        "concurrency" Count(1, 1024), "1" | "1": "copies of every test at once (-c)";
+        "cache" OneOf(&["drop", "keep", "direct"]), "drop" | "drop":
+            "the page cache: dropped before steps that read, kept, or passed by (-D)";
+    },
     check,
     needs,
     direct: told_direct,

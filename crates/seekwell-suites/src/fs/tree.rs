@@ -33,7 +33,6 @@ pub enum Order {
     Random,
 }
 
-/// What small files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Files,
@@ -50,7 +49,6 @@ struct Entry {
     size: u64,
 }
 
-/// The trees of all copies.
 pub struct Trees {
     files: u64,
     sizes: (u64, u64),
@@ -58,7 +56,6 @@ pub struct Trees {
     chunk: usize,
     copies: u32,
     what: What,
-    /// Whether each creation and removal is synced.
     sync_each: bool,
     /// What is there now, by copy.
     entries: Vec<Vec<Entry>>,
@@ -83,7 +80,6 @@ impl Trees {
         }
     }
 
-    /// Makes the files.
     pub fn create(&mut self, stage: &Stage<'_>, order: Order) -> Result<StepResult, SuiteError> {
         let seed = stage.seed ^ ((order as u64 + 1) << 8);
         self.entries = (0..self.copies).map(|c| self.names(order, seed ^ u64::from(c))).collect();

@@ -20,9 +20,7 @@ pub(crate) use play::{Medium, Playing};
 /// What gives a figure on a modelled machine.
 #[derive(Debug, Clone)]
 pub enum Load {
-    /// Requests drawn from a workload.
     Drawn(Drawn),
-    /// A recorded trace.
     Played(Played),
     /// The host's own work, without the disk: one thing takes `host.work_ns.NAME`.
     Host {
@@ -31,7 +29,9 @@ pub enum Load {
         things: f64,
     },
     /// Nothing that a model has.
-    None { why: String },
+    None {
+        why: String,
+    },
 }
 
 /// A workload and what is read off it.
@@ -58,7 +58,9 @@ pub struct Drawn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Files read from start to end through the page cache, side by side.
-    Reads { streams: u32 },
+    Reads {
+        streams: u32,
+    },
     /// Files written from start to end through the page cache.
     Writes,
     /// A file read, changed and written back.
@@ -66,14 +68,12 @@ pub enum Shape {
     Random {
         read_percent: u8,
         bytes: u32,
-        /// Requests outstanding.
         depth: u32,
     },
 }
 
 /// Requests of a test on a fast disk; more tell nothing new.
 pub const ENOUGH: u64 = 1 << 16;
-/// Requests that write-back keeps outstanding.
 const WRITE_BACK: u32 = 8;
 /// What Linux 2.6 writes back of a file before it turns to another (`MAX_WRITEBACK_PAGES`,
 /// mm/page-writeback.c).
@@ -135,7 +135,6 @@ pub struct Played {
 }
 
 impl Played {
-    /// All of a trace.
     pub const fn whole(trace: &'static str, pace: Pace, counts: Counts) -> Self {
         Self { trace, requests: u64::MAX, pace, thinks: None, counts }
     }

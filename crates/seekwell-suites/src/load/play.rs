@@ -63,15 +63,12 @@ pub fn drawn(
     Ok(run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)?)
 }
 
-/// What a trace is played on.
 #[derive(Debug, Clone, Copy)]
 pub struct Medium {
     pub bytes: u64,
     /// Addresses and lengths are multiples of this.
     pub block: u32,
-    /// Whether it may be written.
     pub writes: bool,
-    /// The most requests outstanding.
     pub depth: u32,
     /// Longer reads and writes are split.
     pub longest: u32,
@@ -94,7 +91,6 @@ impl Medium {
 /// A shipped trace that has been looked through.
 pub struct Playing {
     trace: Shipped,
-    /// How many requests of it are played.
     pub requests: u64,
     survey: Survey,
 }

@@ -75,7 +75,6 @@ fn no_inodes(path: &Path) -> bool {
     rustix::fs::statvfs(path).is_ok_and(|s| s.f_files > 0 && s.f_favail == 0)
 }
 
-/// One number of the database.
 pub(super) fn number(
     database: &Database,
     connection: &Connection,

@@ -15,7 +15,6 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// The table of pts/sqlite.
 pub const TABLE: &str = "CREATE TABLE pts1 ('I' SMALLINT NOT NULL, \
      'DT' TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, 'F1' VARCHAR(4) NOT NULL, \
      'F2' VARCHAR(16) NOT NULL, PRIMARY KEY ('I'), UNIQUE ('I'));";
@@ -23,7 +22,6 @@ pub const TABLE: &str = "CREATE TABLE pts1 ('I' SMALLINT NOT NULL, \
 /// Rows of different threads in one table are this far apart.
 const APART: u64 = 1 << 40;
 
-/// What is inserted, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Insertions {
     /// How transactions are made atomic.

@@ -11,7 +11,6 @@ pub enum Journal {
     Truncate,
     /// A rollback journal whose head is overwritten at each commit.
     Persist,
-    /// A write-ahead log.
     Wal,
 }
 

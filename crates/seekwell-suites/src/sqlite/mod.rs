@@ -24,7 +24,7 @@ use crate::limit::{Watch, Workers};
 use crate::lists;
 use crate::load::{Counts, Load, Pace, Played};
 use crate::settings::Values::{Count, OneOf, Text};
-use crate::settings::{Settings, Tunable};
+use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, through_cache};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -39,45 +39,20 @@ pub static SUITE: Suite = Suite {
     writes: "databases of some megabytes, up to 40 MiB more for each step of scale",
     source: "Phoronix Test Suite, pts/sqlite; PostgreSQL's pgbench, script tpcb-like",
     on: On::Directory,
-    tunables: &[
-        Tunable::new(
-            "insertions",
-            "insertions by each thread; 0: as many as fit into the time",
-            Count(0, 10_000_000),
-            ["0", "12500"],
-        ),
-        Tunable::new(
-            "seconds",
-            "time of a step that is not bounded by a number",
-            Count(1, 3600),
-            ["2", "30"],
-        ),
-        Tunable::new(
-            "journals",
-            "journal modes, a list; the first with every number of threads",
-            Text,
-            ["delete,truncate,wal", "delete,truncate,persist,wal"],
-        ),
-        Tunable::new(
-            "threads",
-            "threads that insert, a list; the first with every journal mode",
-            Text,
-            ["1,2,4", "1,2,4,8"],
-        ),
-        Tunable::new(
-            "database",
-            "whether each thread inserts into its own database, or all into one",
-            OneOf(&["own", "shared"]),
-            ["own", "own"],
-        ),
-        Tunable::new("clients", "connections of the update mix, a list", Text, ["1,4", "1,4"]),
-        Tunable::new(
-            "scale",
-            "pgbench's scale factor: 100,000 accounts each; 0: no update mix",
-            Count(0, 1000),
-            ["1", "10"],
-        ),
-    ],
+    tunables: tunables! {
+        "insertions" Count(0, 10_000_000), "0" | "12500":
+            "insertions by each thread; 0: as many as fit into the time";
+        "seconds" Count(1, 3600), "2" | "30": "time of a step that is not bounded by a number";
+        "journals" Text, "delete,truncate,wal" | "delete,truncate,persist,wal":
+            "journal modes, a list; the first with every number of threads";
+        "threads" Text, "1,2,4" | "1,2,4,8":
+            "threads that insert, a list; the first with every journal mode";
+        "database" OneOf(&["own", "shared"]), "own" | "own":
+            "whether each thread inserts into its own database, or all into one";
+        "clients" Text, "1,4" | "1,4": "connections of the update mix, a list";
+        "scale" Count(0, 1000), "1" | "10":
+            "pgbench's scale factor: 100,000 accounts each; 0: no update mix";
+    },
     check: |settings| Chosen::of(settings).map(drop),
     needs,
     direct: through_cache,

@@ -42,7 +42,6 @@ pub struct Updates {
     pub journal: Journal,
     /// Connections to the one database, each on a thread of its own.
     pub clients: u32,
-    /// pgbench's scale factor.
     pub scale: u32,
     /// When a client has done enough.
     pub enough: Enough,

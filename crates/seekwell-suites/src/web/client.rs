@@ -23,10 +23,8 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// How often it is looked whether to stop.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// How the site is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
-    /// Connections at a time.
     pub concurrency: u32,
     /// Whether they are kept from page to page.
     pub keep_alive: bool,

@@ -17,7 +17,6 @@ const MOST_HEADERS: usize = 64;
 
 /// What became of moving a connection on.
 pub(super) enum Event {
-    /// It waits for the server.
     Waits,
     /// Its page came whole.
     Whole {
@@ -77,12 +76,10 @@ impl Connection {
         Ok(new)
     }
 
-    /// The size of the page it asked for.
     pub fn page_bytes(&self) -> u64 {
         self.page.bytes
     }
 
-    /// Gives the connection up.
     pub fn close(&mut self) {
         self.socket = None;
     }

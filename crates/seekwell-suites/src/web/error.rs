@@ -3,7 +3,6 @@
 use seekwell_sys::classify;
 use std::io;
 
-/// Why a step with pages ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
     #[error("server={url}: {why}")]

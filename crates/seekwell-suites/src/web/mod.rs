@@ -24,7 +24,7 @@ use crate::limit::{Watch, Workers};
 use crate::lists;
 use crate::load::Load as DiskLoad;
 use crate::settings::Values::{Bytes, Count, OneOf, Text};
-use crate::settings::{Settings, Tunable};
+use crate::settings::{Settings, tunables};
 use crate::suite::{Needs, On, Suite, through_cache};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -52,43 +52,22 @@ pub static SUITE: Suite = Suite {
     writes: "the pages: 60 MiB in the quick form, 1.2 GiB in the full one",
     source: "ApacheBench (closed loop, HTTP/1.0); the web server load of Tweakers' StorageMark",
     on: On::Directory,
-    tunables: &[
-        Tunable::new("pages", "how many pages", Count(1, 500_000), ["1000", "20000"]),
-        Tunable::new("smallest", "size of the smallest page", Bytes(1, 1 << 30), ["4k", "4k"]),
-        Tunable::new(
-            "largest",
-            "size of the largest page; every power of two between is equally likely",
-            Bytes(1, 1 << 30),
-            ["256k", "256k"],
-        ),
-        Tunable::new(
-            "cache",
-            "the state of the page cache, a list",
-            Text,
-            ["warm,cold", "warm,cold"],
-        ),
-        Tunable::new("concurrency", "connections at a time, a list", Text, ["2,20", "2,20"]),
-        Tunable::new(
-            "keep-alive",
-            "whether connections are kept from page to page",
-            OneOf(&["off", "on"]),
-            ["off", "off"],
-        ),
-        Tunable::new(
-            "read",
-            "how much is read from a connection at a time; ApacheBench reads 8k",
-            Bytes(512, 1 << 20),
-            ["64k", "64k"],
-        ),
-        Tunable::new("seconds", "time of each step", Count(1, 3600), ["3", "30"]),
-        Tunable::new(
-            "server",
+    tunables: tunables! {
+        "pages" Count(1, 500_000), "1000" | "20000": "how many pages";
+        "smallest" Bytes(1, 1 << 30), "4k" | "4k": "size of the smallest page";
+        "largest" Bytes(1, 1 << 30), "256k" | "256k":
+            "size of the largest page; every power of two between is equally likely";
+        "cache" Text, "warm,cold" | "warm,cold": "the state of the page cache, a list";
+        "concurrency" Text, "2,20" | "2,20": "connections at a time, a list";
+        "keep-alive" OneOf(&["off", "on"]), "off" | "off":
+            "whether connections are kept from page to page";
+        "read" Bytes(512, 1 << 20), "64k" | "64k":
+            "how much is read from a connection at a time; ApacheBench reads 8k";
+        "seconds" Count(1, 3600), "3" | "30": "time of each step";
+        "server" Text, "embedded" | "embedded":
             "address under which another server serves the target directory: \
-             http://HOST[:PORT][/FOLDER]; embedded: the program's own",
-            Text,
-            ["embedded", "embedded"],
-        ),
-    ],
+             http://HOST[:PORT][/FOLDER]; embedded: the program's own";
+    },
     check,
     needs,
     direct: through_cache,

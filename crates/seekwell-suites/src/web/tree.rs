@@ -12,17 +12,14 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Pages in one folder.
 const FOLDER: u32 = 500;
 
-/// What the pages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     pub pages: u32,
     /// The smallest, in bytes; 1 at least.
     pub smallest_bytes: u64,
     pub largest_bytes: u64,
-    /// Seed of sizes and bytes.
     pub seed: u64,
 }
 
@@ -88,17 +85,14 @@ impl Tree {
         Ok(Self { root: root.to_path_buf(), handle, bytes })
     }
 
-    /// How many pages there are.
     pub fn pages(&self) -> u32 {
         self.bytes.len() as u32
     }
 
-    /// The size of a page.
     pub fn bytes(&self, page: u32) -> u64 {
         self.bytes[page as usize]
     }
 
-    /// The size of all of them.
     pub fn total_bytes(&self) -> u64 {
         self.bytes.iter().sum()
     }

@@ -32,7 +32,6 @@ const NAMES: [&str; 12] = [
     "lovol_uuid",
 ];
 
-/// Learns from everything in a tree.
 pub(super) fn from_tree(mask: &mut Mask, tree: &Tree) {
     for (path, node) in tree.iter() {
         if let Some(text) = path.file_name().and_then(|n| n.to_str()) {

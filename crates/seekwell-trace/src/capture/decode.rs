@@ -11,7 +11,6 @@ use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
 use seekwell_io::units::Nanos;
 use std::collections::HashMap;
 
-/// A task that was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Birth {
     pub at: u64,
@@ -20,7 +19,6 @@ pub(super) struct Birth {
     pub clone_flags: u64,
 }
 
-/// What a chunk held.
 #[derive(Debug, Default)]
 pub(super) struct Decoded {
     /// Births, in no order.

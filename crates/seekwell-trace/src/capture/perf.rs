@@ -27,7 +27,6 @@ struct Cpu {
     told_lost: u64,
 }
 
-/// The rings of all CPUs.
 pub(super) struct Perf {
     cpus: Vec<Cpu>,
     capacity: usize,
@@ -140,7 +139,6 @@ impl Transport for Perf {
     }
 }
 
-/// Opens one event on one CPU.
 fn open(event: &Event, cpu: u16, counts_lost: bool) -> io::Result<std::fs::File> {
     let mut attr = sys::bindings::perf_event_attr::default();
     attr.type_ = sys::bindings::PERF_TYPE_TRACEPOINT;

@@ -110,7 +110,6 @@ impl Slots {
     }
 }
 
-/// One event of the running kernel.
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     /// Its folder below `events`.

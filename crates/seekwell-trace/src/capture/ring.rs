@@ -13,7 +13,6 @@ use std::path::PathBuf;
 /// Larger pages mean fewer system calls; kernels from 6.8 on can be asked for them.
 const PAGE_KIB: usize = 16;
 
-/// The buffer of one CPU.
 struct Cpu {
     number: u16,
     raw: File,

@@ -54,7 +54,6 @@ pub(super) trait Transport: Send {
     fn encoding(&self) -> Encoding;
     /// Bytes that the buffer of one CPU holds.
     fn capacity(&self) -> usize;
-    /// Begins.
     fn start(&mut self) -> Result<(), CaptureError>;
     /// Reads what is there. Gives the most bytes that came from one CPU.
     fn drain(&mut self, send: &mut dyn FnMut(Chunk)) -> Result<usize, CaptureError>;

@@ -2,22 +2,17 @@
 //! microseconds since 1970.
 
 use super::columns::{self, Column, Header, R_OR_W, Table, Time, Unit};
-use super::format::{Format, Holds, Reader};
+use super::format::{Format, Holds};
 use super::time_unit::TimeUnit;
 use crate::source::Clock;
 
 /// The format.
-pub const FORMAT: Format = Format {
-    name: "alibaba",
-    description: "Alibaba block traces, 2020",
-    holds: Holds { step_ns: 1000, ..Holds::ARRIVALS },
-    reader: Reader::Stream(columns::open::<Alibaba>),
-    writer: None,
-    ending: None,
-    looks_like: columns::looks_like::<Alibaba>,
-    locate: None,
-    unit: Some(TimeUnit::Microseconds),
-};
+pub const FORMAT: Format = columns::format::<Alibaba>(
+    "alibaba",
+    "Alibaba block traces, 2020",
+    Holds { step_ns: 1000, ..Holds::ARRIVALS },
+    Some(TimeUnit::Microseconds),
+);
 
 enum Alibaba {}
 

@@ -3,10 +3,11 @@
 //! The columns are constants of a type, so the compiler makes a parser of its own for each format,
 //! as fast as one written by hand.
 
-use super::format::{Certainty, Format, Opened, Sample, Step};
+use super::format::{Certainty, Format, Holds, Opened, Reader, Sample, Step};
 use super::input::Input;
 use super::names::Names;
 use super::text::{Fields, LineFormat, Separator, TextSource, Wrong, blocks, flag_empty, length};
+use super::time_unit::TimeUnit;
 use crate::record::{Flags, Record, Stamp};
 use crate::source::{About, Clock, Tables};
 use memchr::memrchr2;
@@ -38,13 +39,11 @@ pub trait Table: 'static {
 /// A line of column names.
 #[derive(Clone, Copy)]
 pub enum Header {
-    /// There is none.
     None,
     /// Lines that begin like this are passed over.
     Optional(&'static [u8]),
     /// The first line is exactly this one.
     Required {
-        /// The line.
         line: &'static [u8],
         /// What is needed, for the error.
         expected: &'static str,
@@ -68,7 +67,6 @@ pub enum Time {
 /// The unit of an offset or a length.
 #[derive(Clone, Copy)]
 pub enum Unit {
-    /// Bytes.
     Bytes,
     /// Blocks of 512 bytes.
     Blocks,
@@ -121,9 +119,7 @@ pub enum Column {
     Op(Words<Option<Op>>),
     /// Hexadecimal flags, of which bit 0 means a read and its absence a write.
     ReadBit,
-    /// The first byte.
     Offset(Unit),
-    /// The length.
     Length(Unit),
     /// The name of the device, in quotes where it has to be.
     Device,
@@ -131,15 +127,12 @@ pub enum Column {
     DevicePair(&'static str),
     /// No column: all requests go to this device.
     OnlyDevice(&'static [u8]),
-    /// The number of the process.
     Pid,
     /// The name of the process, in quotes where it has to be.
     Process,
     /// The name of the process, with any blanks in it, before this many more columns.
     ProcessBefore(usize),
-    /// The number of the CPU.
     Cpu,
-    /// The errno.
     Error,
     /// Words for flags, joined with `+`.
     Flags(Words<Flags>),
@@ -153,6 +146,26 @@ pub enum Column {
 
 /// No format has more columns.
 pub const MOST_COLUMNS: usize = 12;
+
+/// A format of these columns that is only read.
+pub(super) const fn format<T: Table>(
+    name: &'static str,
+    description: &'static str,
+    holds: Holds,
+    unit: Option<TimeUnit>,
+) -> Format {
+    Format {
+        name,
+        description,
+        holds,
+        reader: Reader::Stream(open::<T>),
+        writer: None,
+        ending: None,
+        looks_like: looks_like::<T>,
+        locate: None,
+        unit,
+    }
+}
 
 /// Reads a format made of columns.
 ///
@@ -204,7 +217,6 @@ impl<T: Table> Rows<T> {
         }
     }
 
-    /// Whether a line is a header to pass over.
     #[inline(always)]
     fn is_header(&mut self, line: &[u8]) -> Result<bool, Wrong> {
         match T::HEADER {

@@ -22,7 +22,6 @@ impl<'a> Cursor<'a> {
         self.line.get(self.at..).unwrap_or_default()
     }
 
-    /// What comes next.
     #[inline(always)]
     fn next(&self) -> Option<u8> {
         self.line.get(self.at).copied()

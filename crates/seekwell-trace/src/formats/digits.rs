@@ -5,7 +5,6 @@
 
 /// One in each byte.
 const ONES: u64 = u64::MAX / 0xff;
-/// Eight blanks.
 const BLANKS: u64 = ONES * b' ' as u64;
 /// What a number of digits multiplies by.
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];

@@ -2,7 +2,7 @@
 //! of which bit 0 means a read (disksim_iotrace.c). Blocks are of 512 bytes.
 
 use super::columns::{self, Column, Table, Time, Unit};
-use super::format::{Create, Created, Format, Holds, Reader, Writer};
+use super::format::{Create, Created, Format, Holds, Writer};
 use super::names::Numbers;
 use super::output::Output;
 use super::text::{LineWriter, Separator, TextSink};
@@ -15,15 +15,13 @@ use std::io::Write;
 
 /// The format.
 pub const FORMAT: Format = Format {
-    name: "disksim",
-    description: "DiskSim ASCII input",
-    holds: Holds::ARRIVALS,
-    reader: Reader::Stream(columns::open::<DiskSim>),
     writer: Some(Writer { create: Create::Stream(create), leaves_out: &[Op::Flush, Op::Discard] }),
-    ending: None,
-    looks_like: columns::looks_like::<DiskSim>,
-    locate: None,
-    unit: Some(TimeUnit::Milliseconds),
+    ..columns::format::<DiskSim>(
+        "disksim",
+        "DiskSim ASCII input",
+        Holds::ARRIVALS,
+        Some(TimeUnit::Milliseconds),
+    )
 };
 
 enum DiskSim {}
@@ -42,7 +40,6 @@ impl Table for DiskSim {
     ];
 }
 
-/// The flag of a read.
 const READ_BIT: u64 = 1;
 
 /// Times count from the first request, and places are whole blocks.

@@ -4,28 +4,23 @@
 //! the completion.
 
 use super::columns::{self, Column, R_OR_W, Table, Time, Unit, Words};
-use super::format::{Detail, Format, Holds, Reader, Step};
+use super::format::{Detail, Format, Holds, Step};
 use super::text::Separator;
 use crate::record::Flags;
 use crate::source::Clock;
 
 /// The format.
-pub const FORMAT: Format = Format {
-    name: "disksim-validate",
-    description: "DiskSim validation traces of measured drives",
-    holds: Holds {
+pub const FORMAT: Format = columns::format::<Validate>(
+    "disksim-validate",
+    "DiskSim validation traces of measured drives",
+    Holds {
         times: &[Step::Issued, Step::Completed],
         step_ns: 1000,
         details: &[Detail::Flags],
         ..Holds::ARRIVALS
     },
-    reader: Reader::Stream(columns::open::<Validate>),
-    writer: None,
-    ending: None,
-    looks_like: columns::looks_like::<Validate>,
-    locate: None,
-    unit: None,
-};
+    None,
+);
 
 enum Validate {}
 

@@ -2,23 +2,18 @@
 //! `ts_ns pid process lba size R|W major minor md5`; blocks of 512 bytes.
 
 use super::columns::{self, Column, R_OR_W, Table, Time, Unit};
-use super::format::{Detail, Format, Holds, Reader};
+use super::format::{Detail, Format, Holds};
 use super::text::Separator;
 use super::time_unit::TimeUnit;
 use crate::source::Clock;
 
 /// The format.
-pub const FORMAT: Format = Format {
-    name: "fiu",
-    description: "Florida International University (SNIA 411)",
-    holds: Holds { details: &[Detail::Device, Detail::Process], ..Holds::ARRIVALS },
-    reader: Reader::Stream(columns::open::<Fiu>),
-    writer: None,
-    ending: None,
-    looks_like: columns::looks_like::<Fiu>,
-    locate: None,
-    unit: Some(TimeUnit::Nanoseconds),
-};
+pub const FORMAT: Format = columns::format::<Fiu>(
+    "fiu",
+    "Florida International University (SNIA 411)",
+    Holds { details: &[Detail::Device, Detail::Process], ..Holds::ARRIVALS },
+    Some(TimeUnit::Nanoseconds),
+);
 
 enum Fiu {}
 

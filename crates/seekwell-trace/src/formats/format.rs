@@ -159,7 +159,6 @@ pub struct Holds {
 }
 
 impl Holds {
-    /// Everything that a record has.
     pub(crate) const EVERYTHING: Self =
         Self { times: &Step::ALL, step_ns: 1, ops: &Op::ALL, details: &Detail::ALL };
 

@@ -3,7 +3,7 @@
 //! in milliseconds with decimals, and may have more flags: that tells them apart.
 
 use super::columns::{self, Column, Table, Time, Unit, Words};
-use super::format::{Certainty, Format, Holds, Reader, Sample};
+use super::format::{Certainty, Format, Holds, Sample};
 use super::text::Separator;
 use super::time_unit::TimeUnit;
 use crate::source::Clock;
@@ -11,15 +11,13 @@ use seekwell_io::request::Op;
 
 /// The format.
 pub const FORMAT: Format = Format {
-    name: "mqsim",
-    description: "MQSim ASCII traces",
-    holds: Holds::ARRIVALS,
-    reader: Reader::Stream(columns::open::<MqSim>),
-    writer: None,
-    ending: None,
     looks_like,
-    locate: None,
-    unit: Some(TimeUnit::Nanoseconds),
+    ..columns::format::<MqSim>(
+        "mqsim",
+        "MQSim ASCII traces",
+        Holds::ARRIVALS,
+        Some(TimeUnit::Nanoseconds),
+    )
 };
 
 enum MqSim {}

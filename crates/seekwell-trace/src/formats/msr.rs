@@ -3,7 +3,7 @@
 //! 1601-01-01 UTC; offset and size are bytes; the response is ticks.
 
 use super::columns::{self, Column, Header, TICK_NS, Table, Time, UNIX_EPOCH_TICKS, Unit, Words};
-use super::format::{Create, Created, Format, Holds, Reader, Step, Writer};
+use super::format::{Create, Created, Format, Holds, Step, Writer};
 use super::output::Output;
 use super::text::{LineWriter, TextSink};
 use crate::error::TraceError;
@@ -14,15 +14,13 @@ use std::io::Write;
 
 /// The format.
 pub const FORMAT: Format = Format {
-    name: "msr",
-    description: "Microsoft Research Cambridge, 2007 (SNIA 388)",
-    holds: Holds { times: &[Step::Queued, Step::Completed], step_ns: TICK_NS, ..Holds::ARRIVALS },
-    reader: Reader::Stream(columns::open::<Msr>),
     writer: Some(Writer { create: Create::Stream(create), leaves_out: &[Op::Flush, Op::Discard] }),
-    ending: None,
-    looks_like: columns::looks_like::<Msr>,
-    locate: None,
-    unit: None,
+    ..columns::format::<Msr>(
+        "msr",
+        "Microsoft Research Cambridge, 2007 (SNIA 388)",
+        Holds { times: &[Step::Queued, Step::Completed], step_ns: TICK_NS, ..Holds::ARRIVALS },
+        None,
+    )
 };
 
 enum Msr {}

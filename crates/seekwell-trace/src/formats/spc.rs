@@ -3,22 +3,17 @@
 //! in any case, seconds from the start.
 
 use super::columns::{self, Column, R_OR_W, Table, Time, Unit};
-use super::format::{Format, Holds, Reader};
+use super::format::{Format, Holds};
 use super::time_unit::TimeUnit;
 use crate::source::Clock;
 
 /// The format.
-pub const FORMAT: Format = Format {
-    name: "spc",
-    description: "Storage Performance Council 1.0.1 (UMass Financial, WebSearch)",
-    holds: Holds { step_ns: 1000, ..Holds::ARRIVALS },
-    reader: Reader::Stream(columns::open::<Spc>),
-    writer: None,
-    ending: None,
-    looks_like: columns::looks_like::<Spc>,
-    locate: None,
-    unit: Some(TimeUnit::Seconds),
-};
+pub const FORMAT: Format = columns::format::<Spc>(
+    "spc",
+    "Storage Performance Council 1.0.1 (UMass Financial, WebSearch)",
+    Holds { step_ns: 1000, ..Holds::ARRIVALS },
+    Some(TimeUnit::Seconds),
+);
 
 enum Spc {}
 

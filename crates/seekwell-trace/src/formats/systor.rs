@@ -3,21 +3,19 @@
 //! blank where the capture did not tell; the response may be missing.
 
 use super::columns::{self, Column, Header, Table, Time, Unit, Words};
-use super::format::{Certainty, Format, Holds, Reader, Sample, Step};
+use super::format::{Certainty, Format, Holds, Sample, Step};
 use crate::source::Clock;
 use seekwell_io::request::Op;
 
 /// The format.
 pub const FORMAT: Format = Format {
-    name: "systor",
-    description: "Systor '17 (SNIA 4928)",
-    holds: Holds { times: &[Step::Queued, Step::Completed], step_ns: 1000, ..Holds::ARRIVALS },
-    reader: Reader::Stream(columns::open::<Systor>),
-    writer: None,
-    ending: None,
     looks_like,
-    locate: None,
-    unit: None,
+    ..columns::format::<Systor>(
+        "systor",
+        "Systor '17 (SNIA 4928)",
+        Holds { times: &[Step::Queued, Step::Completed], step_ns: 1000, ..Holds::ARRIVALS },
+        None,
+    )
 };
 
 enum Systor {}

@@ -2,23 +2,18 @@
 //! 1970, blocks of 512 bytes, 0 reads and 1 writes (the other way round than DiskSim).
 
 use super::columns::{self, Column, Header, Table, Time, Unit, Words};
-use super::format::{Format, Holds, Reader};
+use super::format::{Format, Holds};
 use super::time_unit::TimeUnit;
 use crate::source::Clock;
 use seekwell_io::request::Op;
 
 /// The format.
-pub const FORMAT: Format = Format {
-    name: "tencent",
-    description: "Tencent cloud block storage, 2018 (SNIA 27917)",
-    holds: Holds { step_ns: 1_000_000_000, ..Holds::ARRIVALS },
-    reader: Reader::Stream(columns::open::<Tencent>),
-    writer: None,
-    ending: None,
-    looks_like: columns::looks_like::<Tencent>,
-    locate: None,
-    unit: Some(TimeUnit::Seconds),
-};
+pub const FORMAT: Format = columns::format::<Tencent>(
+    "tencent",
+    "Tencent cloud block storage, 2018 (SNIA 27917)",
+    Holds { step_ns: 1_000_000_000, ..Holds::ARRIVALS },
+    Some(TimeUnit::Seconds),
+);
 
 enum Tencent {}
 

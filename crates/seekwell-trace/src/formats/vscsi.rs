@@ -35,7 +35,6 @@ pub const FORMAT: Format = Format {
     unit: None,
 };
 
-/// Which of the two layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     V1,

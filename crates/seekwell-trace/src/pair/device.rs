@@ -28,7 +28,6 @@ pub(super) struct DeviceState {
     pub merged_discards: VecDeque<u64>,
 }
 
-/// A flush that the device has.
 #[derive(Debug)]
 pub(super) struct Flight {
     /// Its own record, where it is not that of the one request it serves.

@@ -6,7 +6,6 @@
 
 use seekwell_io::request::Op;
 
-/// No piece.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Smallest number of buckets, a power of two.
@@ -55,7 +54,6 @@ impl Piece {
     }
 }
 
-/// The pieces under way.
 #[derive(Debug)]
 pub(super) struct Table {
     buckets: Vec<u32>,

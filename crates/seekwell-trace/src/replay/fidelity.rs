@@ -34,7 +34,7 @@ impl Verdict {
 }
 
 /// What one device's replay differed in from the recording.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Fidelity {
     /// Requests later than this count as late.
     pub bound: Nanos,
@@ -74,25 +74,7 @@ struct Ends {
 impl Fidelity {
     /// Nothing issued yet, on a target with `depth` tags.
     pub fn new(depth: u32, bound: Nanos) -> Self {
-        Self {
-            bound,
-            issued: 0,
-            lateness: Histogram::default(),
-            late_device: 0,
-            late_program: 0,
-            reordered: 0,
-            planned_gaps: Histogram::default(),
-            issued_gaps: Histogram::default(),
-            depth,
-            in_flight: 0,
-            full_until: Nanos::ZERO,
-            ends: None,
-            highest_id: 0,
-            compared: 0,
-            squared: 0.0,
-            recorded_sum: 0.0,
-            issued_sum: 0.0,
-        }
+        Self { bound, depth, ..Self::default() }
     }
 
     /// A request that was due then was handed over `at`; `recorded` were outstanding when it came.

@@ -5,7 +5,6 @@ use parquet::errors::ParquetError;
 use seekwell_access::{OutputFile, folder_of};
 use std::path::{Path, PathBuf};
 
-/// The format's name.
 pub(crate) const NAME: &str = "seekwell";
 
 /// Keys of the file's metadata.

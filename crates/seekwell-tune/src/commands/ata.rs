@@ -25,7 +25,6 @@ const SECTOR: usize = 512;
 /// APM's value for *off*, as hdparm has it: levels are 1 to 254.
 const APM_OFF: u32 = 255;
 
-/// An ATA disk.
 pub struct Ata {
     disk: Mutex<Box<dyn Passthrough + Send>>,
 }
@@ -37,7 +36,6 @@ impl std::fmt::Debug for Ata {
 }
 
 impl Ata {
-    /// Opens a node, `/dev/sda`.
     pub fn open(node: &Path) -> io::Result<Self> {
         let path = node.to_str().ok_or(io::ErrorKind::InvalidInput)?;
         Ok(Self::over(SgIo::open(path).map_err(of_probe)?))
@@ -109,7 +107,6 @@ impl Knobs for Ata {
     }
 }
 
-/// Whether a command was carried out.
 fn carried_out(reply: &Reply) -> io::Result<()> {
     if reply.status == 0 && reply.host == 0 {
         return Ok(());

@@ -15,7 +15,6 @@ const BLKROGET: libc::Ioctl = 0x125e;
 const HDIO_GET_32BIT: libc::Ioctl = 0x0309;
 const HDIO_SET_32BIT: libc::Ioctl = 0x0324;
 
-/// A block device.
 #[derive(Debug)]
 pub struct Block {
     device: OwnedFd,

@@ -35,7 +35,6 @@ const NPSS: usize = 263;
 const APSTA: usize = 265;
 const VWC: usize = 525;
 
-/// A field of a feature.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     feature: u8,
@@ -73,7 +72,6 @@ pub trait Admin: Send {
     fn admin(&mut self, opcode: u8, cdw10: u32, cdw11: u32, data: &mut [u8]) -> io::Result<u32>;
 }
 
-/// An NVMe disk.
 pub struct Nvme {
     controller: Mutex<Box<dyn Admin>>,
 }
@@ -85,7 +83,6 @@ impl std::fmt::Debug for Nvme {
 }
 
 impl Nvme {
-    /// Opens a node, `/dev/nvme0n1`.
     pub fn open(node: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(Self::over(Node(rustix::fs::open(node, flags, Mode::empty())?)))
@@ -140,7 +137,6 @@ impl Knobs for Nvme {
     }
 }
 
-/// `struct nvme_passthru_cmd`.
 #[repr(C)]
 #[derive(Default)]
 struct Command {
@@ -166,7 +162,6 @@ struct Command {
 
 const _: () = assert!(size_of::<Command>() == 0x48, "the ioctl's number holds the size");
 
-/// A node of the nvme driver.
 struct Node(OwnedFd);
 
 impl Admin for Node {

@@ -8,7 +8,6 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-/// The names a disk has in kernel lines.
 #[derive(Debug, Clone, Default)]
 struct Names {
     disk: String,

@@ -9,7 +9,6 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// The longest line.
 const LONGEST: u64 = 1 << 20;
 
 /// A request to a guard.
@@ -20,13 +19,10 @@ pub enum Ask {
     Keep,
     /// Put it back, and end.
     Undo,
-    /// Report the phase.
     Status,
-    /// Restart the timer.
     Heartbeat,
 }
 
-/// A guard's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Reply {
@@ -36,7 +32,6 @@ pub enum Reply {
         remaining_ms: u64,
     },
     Kept,
-    /// It was put back.
     Undone {
         outcome: RestoreOutcome,
     },
@@ -51,21 +46,14 @@ pub enum Reply {
 pub enum Report {
     /// Everything is applied; the timer runs.
     Applied {
-        /// What changed beside it.
         side_effects: Vec<Difference>,
         /// What the guard cannot watch.
         blind: Vec<String>,
     },
     /// A setting could not be applied; everything was put back.
-    Failed {
-        key: String,
-        why: WriteError,
-        /// The result of a rollback.
-        outcome: RestoreOutcome,
-    },
+    Failed { key: String, why: WriteError, outcome: RestoreOutcome },
 }
 
-/// Sends one message.
 pub(super) fn send(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_string(what)?;
     line.push('\n');

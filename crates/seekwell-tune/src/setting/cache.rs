@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 const NO_RULE: &str = "it may lose data, and no rule is written for that";
 
-/// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "cache_type",

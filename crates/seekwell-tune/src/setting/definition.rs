@@ -6,7 +6,6 @@ use seekwell_sys::View;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What can go wrong with a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Risk {
     /// Safe and put back at once.
@@ -15,7 +14,6 @@ pub enum Risk {
     B,
     /// May hang or drop the disk or the machine.
     C,
-    /// May lose data.
     D,
 }
 
@@ -47,7 +45,6 @@ pub enum Stage {
     Scheduler,
     /// The number of requests: bounds what a scheduler takes.
     Requests,
-    /// The scheduler's own files.
     Iosched,
     /// Everything else.
     Rest,
@@ -55,7 +52,6 @@ pub enum Stage {
     Last,
 }
 
-/// How far a setting reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
@@ -86,13 +82,10 @@ pub struct Setting {
     pub key: &'static str,
     /// What it is, in words.
     pub what: &'static str,
-    /// Its place in the order of writes.
     pub stage: Stage,
-    /// Writing waits for every request in flight.
     pub freezes: bool,
     /// Keys that writing this one may change too; `iosched.*` means all of those.
     pub resets: &'static [&'static str],
-    /// How far it reaches.
     pub scope: Scope,
     /// What putting it back does not bring back; `None` when it is as before.
     pub residue: Option<&'static str>,
@@ -128,7 +121,6 @@ impl std::fmt::Debug for Setting {
     }
 }
 
-/// A setting of one disk.
 #[derive(Debug, Clone)]
 pub struct Attribute {
     pub key: String,

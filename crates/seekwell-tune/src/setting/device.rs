@@ -6,7 +6,6 @@ use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::Path;
 
-/// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "queue_depth",

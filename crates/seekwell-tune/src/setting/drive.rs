@@ -11,7 +11,6 @@ const BY_COMMAND: &str =
 
 const PLAIN: Setting = Setting { find: ata, udev: |_| Udev::Not(BY_COMMAND), ..Setting::PLAIN };
 
-/// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "look_ahead",

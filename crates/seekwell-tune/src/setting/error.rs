@@ -7,7 +7,6 @@ use super::values::ValueProblem;
 use seekwell_sys::{classify, sudo};
 use std::path::PathBuf;
 
-/// Why a key or value is not for this disk.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingError {
     #[error("there is no setting {key}{}", did_you_mean(near.as_ref()))]

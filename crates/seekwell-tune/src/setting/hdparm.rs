@@ -7,12 +7,10 @@
 use super::request::{Request, Switch};
 use crate::disk::Disk;
 
-/// Why a switch is not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{switch}: {why}")]
 pub struct Refused {
     pub switch: String,
-    /// The true reason.
     pub why: Why,
 }
 

@@ -8,7 +8,6 @@ use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::PathBuf;
 
-/// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[Setting {
     key: "iosched.*",
     what: "a parameter of the scheduler in use",

@@ -6,7 +6,6 @@ use crate::disk::Disk;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};
 
-/// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[Setting {
     key: "irq_affinity.*",
     what: "the CPUs that answer this interrupt of the controller",

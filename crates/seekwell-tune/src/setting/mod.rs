@@ -37,7 +37,6 @@ pub fn is_key(key: &str) -> bool {
     })
 }
 
-/// Every setting there is.
 pub fn registry() -> impl Iterator<Item = &'static Setting> {
     let families = [
         queue::SETTINGS,
@@ -53,7 +52,6 @@ pub fn registry() -> impl Iterator<Item = &'static Setting> {
     families.into_iter().flatten()
 }
 
-/// Every attribute this disk has.
 pub fn attributes(view: &dyn View, disk: &Disk) -> Vec<Attribute> {
     registry()
         .flat_map(|setting| {

@@ -17,7 +17,6 @@ const PLAIN: Setting = Setting {
     ..Setting::PLAIN
 };
 
-/// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "nvme.write_cache",

@@ -16,7 +16,6 @@ const PLAIN: Setting = Setting {
     ..Setting::PLAIN
 };
 
-/// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "scheduler",

@@ -22,16 +22,12 @@ impl fmt::Display for Switch {
     }
 }
 
-/// What one word asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// A setting by its key.
     Set { key: String, value: String },
-    /// A switch of `hdparm`.
     Classic(Switch),
 }
 
-/// Why a word is no request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     #[error("expected KEY=VALUE, not {word}")]

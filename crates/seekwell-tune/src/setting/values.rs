@@ -22,7 +22,6 @@ pub enum Values {
     },
 }
 
-/// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueProblem {
     #[error("not one of {}{}", words.join(", "), did_you_mean(near.as_ref()))]

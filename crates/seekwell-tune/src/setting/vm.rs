@@ -20,7 +20,6 @@ const MACHINE: Setting = Setting {
 const DIRTY: &[&str] = &["vm.dirty_ratio", "vm.dirty_bytes"];
 const BACKGROUND: &[&str] = &["vm.dirty_background_ratio", "vm.dirty_background_bytes"];
 
-/// The settings of this family.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "bdi.min_ratio",

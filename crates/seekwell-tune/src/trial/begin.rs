@@ -316,7 +316,6 @@ impl Tuner<'_> {
     }
 }
 
-/// A recent error of the device.
 fn recent_error(disk: &Disk, view: &dyn View) -> Option<String> {
     use seekwell_inspect::facts::AtaErrorClass;
     let errors = disk.device.detail.ata.as_ref()?.errors.as_ref()?;

@@ -34,7 +34,6 @@ struct Attribute {
     resets: Vec<(PathBuf, String)>,
 }
 
-/// Attributes and how they behave.
 #[derive(Debug, Default)]
 pub struct Attributes {
     state: Mutex<BTreeMap<PathBuf, Attribute>>,

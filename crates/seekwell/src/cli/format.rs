@@ -23,6 +23,12 @@ pub struct Formats {
     /// and of longer ones in runs of minutes.
     #[arg(long, value_name = "PREFIX", value_hint = ValueHint::FilePath)]
     pub write_logs: Option<PathBuf>,
+    /// Write OpenMetrics to PATH, for the textfile collector of Prometheus' node exporter
+    ///
+    /// The file is replaced as a whole. Only one that this program wrote is replaced without
+    /// --force.
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub textfile: Option<PathBuf>,
     /// What is done with a file that exists.
     #[command(flatten)]
     pub replace: Force,
@@ -31,7 +37,7 @@ pub struct Formats {
 impl Formats {
     /// Whether anything was asked for.
     pub const fn any(&self) -> bool {
-        self.format.is_some() || self.files()
+        self.format.is_some() || self.textfile.is_some() || self.files()
     }
 
     /// Whether files are to be written.
@@ -52,6 +58,9 @@ pub enum Format {
     Csv,
     /// Metrics for the textfile collector of Prometheus' node exporter
     Prometheus,
+    /// The same as OpenMetrics, with histograms, which can be added over hosts, and the host's and
+    /// disk's names
+    Openmetrics,
     /// The CSV line of bonnie++ 2.00, one for each repeat of the suite fs
     BonnieCsv,
     /// The same as bonnie++ 1.97 wrote it

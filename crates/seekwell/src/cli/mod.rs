@@ -473,6 +473,16 @@ pub enum RunsCommand {
     },
     /// Show one metric over all saved runs of a configuration, with change points
     Trend(Trend),
+    /// Append finished runs to Parquet tables: runs, disks, metrics, histograms, findings
+    ///
+    /// Each table is a folder with a partition for each month (TABLE/month=2026-11/*.parquet), as
+    /// DuckDB, polars and Spark read them. Runs that are there already are skipped, so several
+    /// hosts can export to one folder again and again.
+    Export {
+        /// Folder of the tables; created if missing
+        #[arg(value_hint = ValueHint::DirPath)]
+        dir: PathBuf,
+    },
     /// Rebuild the index from the bundles
     Reindex,
 }

@@ -80,7 +80,6 @@ fn load(path: &Path, context: &Context) -> Result<Option<Vec<Inspection>>, Comma
     document.map(Some).map_err(|why| CommandError::NoInspection { path: path.to_path_buf(), why })
 }
 
-/// The inspections of a document that `inspect --json` printed.
 fn documents(content: &[u8]) -> Result<Vec<Inspection>, String> {
     if !content.trim_ascii_start().starts_with(b"{") {
         return Err("it is neither a snapshot nor JSON nor the text of lspci -vvnn".to_owned());

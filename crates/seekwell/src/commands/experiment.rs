@@ -47,7 +47,6 @@ pub fn run(args: &Experiment, context: &Context) -> Ended {
     show(context, page, &document)
 }
 
-/// The experiment as it was typed.
 fn asked(args: &Experiment) -> Result<Document, CommandError> {
     let target = match args.on.as_deref().unwrap_or(Path::new("")) {
         on if on == Path::new("null") => path_text(on),

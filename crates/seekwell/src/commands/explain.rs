@@ -18,7 +18,6 @@ pub fn list(context: &Context) -> Ended {
     Ok(Exit::Done)
 }
 
-/// The page of one finding.
 pub fn page(id: &str, context: &Context) -> Ended {
     let id = id.trim();
     if let Some(rule) = rule(id) {

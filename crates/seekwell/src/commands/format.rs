@@ -11,6 +11,8 @@ use seekwell_job::output::{self, Bins, File, OutputError};
 use seekwell_runs::{Detail, RunDocument, Work};
 use seekwell_suites::fs::csv::{self, Version};
 use std::ffi::OsString;
+use std::fs::File as Existing;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Whether what is asked for can be written at all; said before anything is measured. `suite` is
@@ -34,8 +36,21 @@ pub fn check(
     check_files(formats, context)
 }
 
+/// What files of metrics begin with.
+const METRICS: &[u8] = b"# HELP seekwell_";
+
+/// Whether the file of metrics may be replaced: it is one, or --force was given.
+fn may_replace(path: &Path, formats: &Formats) -> bool {
+    let mut head = [0; METRICS.len()];
+    let is_ours = Existing::open(path).and_then(|mut file| file.read_exact(&mut head));
+    formats.replace.force || is_ours.is_ok() && head == METRICS
+}
+
 /// Whether files can be written.
 fn check_files(formats: &Formats, context: &Context) -> Result<(), CommandError> {
+    if let Some(path) = &formats.textfile {
+        OutputFile::check(path, may_replace(path, formats))?;
+    }
     if let Some(dir) = &formats.output_dir {
         create(dir)?;
         check_output(&dir.join(".json"), formats.replace, context)?;
@@ -67,7 +82,8 @@ pub fn check_plots(formats: &Formats, workloads: &[&PlainJob]) -> Result<(), Com
 pub fn finish(context: &Context, ended: &(RunDocument, Detail, Exit), formats: &Formats) -> Ended {
     let (document, detail, exit) = ended;
     // The result is shown although a file cannot be written: it may not have been kept.
-    let written = write_files(context, document, detail, formats);
+    let written = write_files(context, document, detail, formats)
+        .and(write_textfile(&[(document, detail)], formats));
     let Some(format) = formats.format else {
         let exit = show(context, ended, None)?;
         return written.map(|()| exit);
@@ -88,11 +104,10 @@ pub fn kept(context: &Context, runs: &[(RunDocument, Detail)], formats: &Formats
     if runs.len() > 1 && (formats.files() || formats.format.is_some_and(Format::is_fio)) {
         return Err(CommandError::OneRun { given: runs.len() });
     }
-    if formats.files() {
-        check_files(formats, context)?;
-        for (document, detail) in &runs {
-            write_files(context, document, detail, formats)?;
-        }
+    check_files(formats, context)?;
+    write_textfile(&runs, formats)?;
+    for (document, detail) in &runs {
+        write_files(context, document, detail, formats)?;
     }
     match formats.format {
         Some(format) => context.print(&text(format, &runs)?)?,
@@ -110,6 +125,7 @@ fn text(format: Format, runs: &[(&RunDocument, &Detail)]) -> Result<String, Comm
         Format::FioJsonPlus => fio(Bins::With),
         Format::Csv => Ok(output::csv(&documents)),
         Format::Prometheus => Ok(output::prometheus(&documents)),
+        Format::Openmetrics => Ok(output::openmetrics(runs)),
         Format::BonnieCsv => return bonnie(&documents, Version::V1_98),
         Format::BonnieCsv197 => return bonnie(&documents, Version::V1_97),
         Format::BonnieCsv196 => return bonnie(&documents, Version::V1_96),
@@ -135,6 +151,13 @@ fn bonnie(runs: &[&RunDocument], version: Version) -> Result<String, CommandErro
 
 fn not_bonnie(what: &str) -> CommandError {
     CommandError::NoSuchResult { suite: what.to_owned(), format: "bonnie++ CSV" }
+}
+
+/// Writes the file of metrics of all runs, if there is to be one.
+fn write_textfile(runs: &[(&RunDocument, &Detail)], formats: &Formats) -> Result<(), CommandError> {
+    let Some(path) = &formats.textfile else { return Ok(()) };
+    let file = OutputFile::create(path, may_replace(path, formats))?;
+    write_output(file, &output::openmetrics(runs))
 }
 
 /// Writes what was asked for in files, each whole or not at all.

@@ -4,8 +4,11 @@ use crate::Ended;
 use crate::cli::RunsCommand;
 use crate::context::Context;
 use crate::exit::Exit;
-use seekwell_runs::{Filter, Listing, RunEntry};
+use rustix::system::uname;
+use seekwell_fleet::Export;
+use seekwell_runs::{Filter, Listing, RunEntry, RunState, Store};
 use serde_json::json;
+use std::path::Path;
 
 pub fn run(command: &RunsCommand, context: &Context) -> Ended {
     let store = context.store()?;
@@ -36,6 +39,7 @@ pub fn run(command: &RunsCommand, context: &Context) -> Ended {
             Ok(Exit::Done)
         }
         RunsCommand::Trend(args) => super::trend::run(args, &store, context),
+        RunsCommand::Export { dir } => export(dir, &store, context),
         RunsCommand::Reindex => {
             let (count, unreadable) = store.reindex()?;
             for (id, error) in &unreadable {
@@ -52,6 +56,42 @@ pub fn run(command: &RunsCommand, context: &Context) -> Ended {
             Ok(Exit::Done)
         }
     }
+}
+
+fn export(dir: &Path, store: &Store, context: &Context) -> Ended {
+    let mut export = Export::open(dir)?;
+    let here = uname();
+    let here = here.nodename().to_string_lossy();
+    let Listing { runs, unreadable } = store.list(&Filter::default())?;
+    let (mut known, mut unfinished) = (0, 0);
+    for entry in runs.iter().rev() {
+        if entry.state == RunState::Running {
+            unfinished += 1;
+        } else if export.has(&here, &entry.id) {
+            known += 1;
+        } else {
+            let (document, detail) = store.load(&entry.id)?;
+            export.add(&document, &detail)?;
+        }
+    }
+    let done = export.finish()?;
+    let (exported, known) = (done.runs, known + done.known);
+    for (id, error) in &unreadable {
+        context.note(&format!("{id} is left out: {error}"));
+    }
+    if context.json {
+        let left_out: Vec<_> = unreadable.iter().map(|(id, _)| id).collect();
+        context.print_json(&json!({
+            "schema": "seekwell/export/1", "exported": exported, "already_there": known,
+            "still_running": unfinished, "left_out": left_out,
+        }))?;
+    } else {
+        let running =
+            if unfinished > 0 { format!(", {unfinished} still running") } else { "".into() };
+        context
+            .print(&format!("{exported} runs exported, {known} were there already{running}\n"))?;
+    }
+    Ok(Exit::Done)
 }
 
 fn list(listing: &Listing, context: &Context) -> Ended {

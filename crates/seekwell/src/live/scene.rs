@@ -7,14 +7,12 @@ use seekwell_report::units::iops;
 use seekwell_report::wrap;
 use std::time::{Duration, Instant};
 
-/// Rows of the strip.
 const ROWS: usize = 5;
 /// On a terminal of fewer lines the strip is left out.
 const LOW: usize = 14;
 /// A disk that completes nothing for this long is worth a word.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// How far a run is.
 #[derive(Debug, Clone, Copy)]
 pub enum Extent {
     /// Nobody knows.
@@ -144,7 +142,6 @@ impl Scene {
         }
     }
 
-    /// The last second in words.
     fn last_second(&self, at: Instant) -> Option<String> {
         let silent = at.duration_since(self.progress);
         let now = self.now?;
@@ -161,7 +158,6 @@ impl Scene {
         time_left(Nanos(at.duration_since(self.begun).as_secs() * 1_000_000_000))
     }
 
-    /// Everything in one line.
     pub fn line(&self, at: Instant) -> String {
         let gone = self.gone(at);
         let left = self.done(at).1.map(|left| format!("{} left", time_left(left)));

@@ -15,12 +15,10 @@ const MARGIN: usize = 10;
 const SHADES: [(f64, char); 5] =
     [(0.001, '·'), (0.01, '░'), (0.1, '▒'), (0.5, '▓'), (f64::INFINITY, '█')];
 
-/// The lower bound of a band in nanoseconds.
 const fn bound(band: usize) -> u64 {
     10_u64.pow(band as u32 / 2) * if band.is_multiple_of(2) { 1 } else { 3 }
 }
 
-/// The band of a latency.
 fn band_of(ns: u64) -> usize {
     (1..BANDS).take_while(|band| bound(*band) <= ns).last().unwrap_or(0)
 }

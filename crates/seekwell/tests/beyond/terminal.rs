@@ -53,7 +53,6 @@ impl Terminal {
         String::from_utf8_lossy(&self.seen.lock().expect("no panic")).into_owned()
     }
 
-    /// The lines on the screen now.
     pub fn screen(&self) -> Vec<String> {
         screen(&self.written(), self.columns)
     }

@@ -9,7 +9,8 @@ mod place;
 #[allow(unused_imports, reason = "not every program of tests measures")]
 pub use place::Place;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -33,6 +34,13 @@ pub struct Ran {
 }
 
 impl Ran {
+    /// The same, which must have ended with this status.
+    #[track_caller]
+    pub fn ends(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{}", self.err);
+        self
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out)
             .unwrap_or_else(|e| panic!("{e} in {:?}, stderr {:?}", self.out, self.err))
@@ -105,7 +113,6 @@ impl Drop for Loop {
     }
 }
 
-/// A mounted file system on a loop device.
 pub struct Mounted {
     pub point: PathBuf,
     pub disk: Loop,
@@ -130,7 +137,6 @@ impl Drop for Mounted {
     }
 }
 
-/// Waits until `ready` says so.
 pub fn wait_for(what: &str, limit: Duration, mut ready: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !ready() {
@@ -143,8 +149,72 @@ pub fn signal(child: &Child, name: &str) {
     tool("kill", &["-s", name, &child.id().to_string()]).expect("the child is alive");
 }
 
-/// Names in a directory.
 pub fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).unwrap();
     entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The keys of a document and its parts, but not those below what is `left_out`.
+pub fn keys_beside(
+    value: &Value,
+    left_out: &dyn Fn(&str, &Value) -> bool,
+    out: &mut BTreeSet<String>,
+) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                out.insert(key.clone());
+                if !left_out(key, inner) {
+                    keys_beside(inner, left_out, out);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys_beside(item, left_out, out)),
+        _ => {}
+    }
+}
+
+pub fn keys(value: &Value) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    keys_beside(value, &|_, _| false, &mut out);
+    out
+}
+
+/// The text of docs/json.md.
+pub fn json_page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    std::fs::read_to_string(path).expect("the page")
+}
+
+/// The keys that docs/json.md describes under a heading.
+pub fn described(heading: &str) -> BTreeSet<String> {
+    let page = json_page();
+    let headed = |s: &&str| s.lines().next().is_some_and(|line| line.trim_matches('`') == heading);
+    let section = page.split("\n## ").skip(1).find(headed).expect(heading);
+    let keys = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    keys.map(str::to_owned).collect()
+}
+
+/// Keeps copies of the newest run, as made on `day` with these rates, each changed further.
+pub fn copies(
+    home: &Path,
+    label: &str,
+    day: &str,
+    rates: &[f64],
+    change: impl Fn(usize, &mut Value),
+) {
+    let newest = run(home, &["runs", "show", "last", "--json"]).json();
+    for (i, rate) in rates.iter().enumerate() {
+        let mut copy = newest.clone();
+        let id = format!("{day}-{i:06}-bench-{i:04x}");
+        copy["id"] = json!(id);
+        copy["label"] = json!(label);
+        copy["started_at"] = json!(format!("2020-01-01T00:{i:02}:00Z"));
+        let spread = json!({"median": rate, "low": rate, "high": rate, "n": 1});
+        copy["phases"][0]["metrics"]["read.requests_per_s"] = spread;
+        change(i, &mut copy);
+        let dir = home.join("runs").join(&id);
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("run.json"), copy.to_string()).unwrap();
+    }
 }

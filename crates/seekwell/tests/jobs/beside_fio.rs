@@ -45,9 +45,7 @@ fn fio_makes_as_many_requests_of_as_many_bytes() {
     let theirs = tempfile::tempdir().unwrap();
     let mut fio = Command::new("fio");
     fio.arg("--output-format=json").arg(file).current_dir(theirs.path());
-    let ran = done(fio.output().unwrap());
-    assert_eq!(ran.status, 0, "{}", ran.err);
-    let theirs = ran.json();
+    let theirs = done(fio.output().unwrap()).ends(0).json();
     for (i, job) in jobs.iter().enumerate() {
         let name = format!("j{i}");
         let mine = ["read", "write", "discard"].map(|op| count(&ours, &name, op));
@@ -145,8 +143,7 @@ fn a_kept_run_of_jobs_is_compared_by_its_options() {
     let Some(desk) = Desk::new() else { return };
     let text = "[c]\nrw=randread\nsize=8m\nbs=4k\nruntime=600ms\ntime_based\n";
     for label in ["before", "after"] {
-        let ran = desk.bench(text, &["--label", label]);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran = desk.bench(text, &["--label", label]).ends(0);
         assert!(ran.out.contains("Of the jobs, c made "), "{}", ran.out);
     }
     let home: &Path = desk.runs.path();

@@ -109,8 +109,7 @@ fn sprandom_writes_every_block_and_as_much_again_as_the_drive_has_spare() {
     ] {
         let file = home.path().join("wrong.fio");
         fs::write(&file, format!("[p]\nsize=1m\n{options}")).unwrap();
-        let ran = run(home.path(), &["bench", file.to_str().unwrap(), "--no-keep"]);
-        assert_eq!(ran.status, 2, "{}", ran.err);
+        let ran = run(home.path(), &["bench", file.to_str().unwrap(), "--no-keep"]).ends(2);
         assert!(ran.err.contains(word), "{}", ran.err);
     }
 }
@@ -160,8 +159,7 @@ fn atomic_writes_are_made_where_the_kernel_has_them_and_refused_elsewhere() {
     if let Some(disk) = Loop::new(16 * MIB) {
         let serial = disk.backing.to_str().unwrap().to_owned();
         let name = format!("filename={}\nbs=4k\n", disk.device);
-        let ran = bench(&name, "", &["--destroy", &serial]);
-        assert_eq!(ran.status, 3, "{}", ran.err);
+        let ran = bench(&name, "", &["--destroy", &serial]).ends(3);
         assert!(ran.err.contains("reports no atomic writes of /dev/loop"), "{}", ran.err);
     }
     let Some(xfs) = Xfs::new() else { return };

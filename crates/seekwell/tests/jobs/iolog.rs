@@ -46,8 +46,7 @@ fn every_request_of_a_trace_is_made_once_in_the_files_it_names() {
         "[t]\nread_iolog={path}\nreplay_skip=trim\nreplay_no_stall=1\nreplay_scale=2\n\
          replay_align=4096\nreplay_redirect=all\nloops=3\nwrite_lat_log=offsets\nlog_offset=1\n"
     );
-    let ran = desk.bench(&fast, &["--json", "--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = desk.bench(&fast, &["--json", "--no-keep"]).ends(0);
     assert_eq!(count(&ran.json(), "t", "write"), (6, 3 * (4096 + 8192)));
     let log = fs::read_to_string(desk.dir().join("offsets_lat.1.log")).unwrap();
     let offsets: Vec<&str> = log.lines().map(|l| l.split(", ").nth(4).unwrap()).take(4).collect();
@@ -71,8 +70,7 @@ fn fio_makes_as_many_requests_of_a_trace_with_waits() {
     fs::write(theirs.path().join("one"), vec![1; 1 << 20]).unwrap();
     let mut fio = Command::new("fio");
     fio.arg("--output-format=json").arg(desk.file(&text)).current_dir(theirs.path());
-    let ran = done(fio.output().unwrap());
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = done(fio.output().unwrap()).ends(0);
     let job = &ran.json()["jobs"][0];
     for op in ["read", "write"] {
         let fios = (job[op]["total_ios"].as_u64().unwrap(), job[op]["io_bytes"].as_u64().unwrap());
@@ -93,12 +91,10 @@ fn a_trace_that_writes_needs_its_device_given_and_one_that_reads_does_not() {
         run(home.path(), &["bench", file.to_str().unwrap(), "--json", "--no-keep"])
     };
     let before = fs::read(&disk.backing).unwrap();
-    let ran = refused(V2, &job);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = refused(V2, &job).ends(3);
     assert!(ran.err.contains("--destroy"), "{}", ran.err);
     assert_eq!(fs::read(&disk.backing).unwrap(), before);
-    let ran = refused(V2, &format!("{job}replay_skip=write\n"));
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = refused(V2, &format!("{job}replay_skip=write\n")).ends(0);
     assert_eq!(count(&ran.json(), "t", "read").0, 2);
     let ran = destroying(home.path(), &disk, &job);
     assert_eq!(count(&ran.json(), "t", "write"), (1, 4096));

@@ -176,8 +176,7 @@ fn percentiles_that_are_asked_for_are_told_and_options_without_effect_are_said()
     let Some(desk) = Desk::new() else { return };
     let text = "[p]\nsize=8m\nbs=4k\nrw=randread\npercentile_list=25:75\nhipri\nioengine=mmap\n\
                 iodepth=9\n";
-    let ran = desk.bench(text, &["--json", "--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = desk.bench(text, &["--json", "--no-keep"]).ends(0);
     assert!(ran.err.contains("iodepth: the engine is synchronous"), "{}", ran.err);
     let document = ran.json();
     let values = &phase(&document, "p")["repeats"][0]["values"];

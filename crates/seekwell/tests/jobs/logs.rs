@@ -68,8 +68,7 @@ fn windows_add_up_to_the_requests_and_clones_share_a_log_where_that_is_asked_for
     let Some(desk) = Desk::new() else { return };
     let text = "[w]\nsize=4m\nbs=4k\nrw=randread\nrate_iops=500\nruntime=1s\ntime_based\n\
                 numjobs=2\nwrite_iops_log\nwrite_bw_log\nlog_avg_msec=200\nper_job_logs=0\n";
-    let ran = desk.bench(text, &["--json", "--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = desk.bench(text, &["--json", "--no-keep"]).ends(0);
     let mut names = super::common::names(desk.dir());
     names.sort();
     assert_eq!(names, ["w_bw.log", "w_iops.log"]);
@@ -93,8 +92,7 @@ fn windows_add_up_to_the_requests_and_clones_share_a_log_where_that_is_asked_for
     assert_eq!(desk.bench(text, &["--no-keep", "--force"]).status, 0);
     assert!((10..=12).contains(&rows(&desk.dir().join("w_iops.log")).len()));
     // Each repeat has logs of its own.
-    let ran = desk.bench(text, &["--no-keep", "--force", "--repeats=2"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    desk.bench(text, &["--no-keep", "--force", "--repeats=2"]).ends(0);
     assert!(!rows(&desk.dir().join("repeat-2/w_bw.log")).is_empty());
 }
 
@@ -103,8 +101,7 @@ fn a_histogram_log_has_fios_columns_and_each_request_once() {
     let Some(desk) = Desk::new() else { return };
     let text = "[h]\nsize=4m\nbs=4k\nrw=randrw\nrate_iops=400\nruntime=1s\ntime_based\n\
                 write_hist_log\nlog_hist_msec=200\nlog_hist_coarseness=2\n";
-    let ran = desk.bench(text, &["--json", "--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = desk.bench(text, &["--json", "--no-keep"]).ends(0);
     assert_eq!(super::common::names(desk.dir()), ["h_clat_hist.1.log"]);
     let ours = rows(&desk.dir().join("h_clat_hist.1.log"));
     let document = ran.json();
@@ -140,11 +137,9 @@ fn a_histogram_log_has_fios_columns_and_each_request_once() {
 fn the_time_of_issue_is_logged_where_it_can_be() {
     let Some(desk) = Desk::new() else { return };
     let job = "[i]\nsize=1m\nbs=4k\nrw=read\nlog_issue_time=1\n";
-    let ran = desk.bench(job, &["--no-keep"]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    let ran = desk.bench(job, &["--no-keep"]).ends(2);
     assert!(ran.err.contains("write_lat_log and log_offset=1 too"), "{}", ran.err);
-    let ran = desk.bench(&format!("{job}log_offset=1\nwrite_lat_log=i\n"), &["--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    desk.bench(&format!("{job}log_offset=1\nwrite_lat_log=i\n"), &["--no-keep"]).ends(0);
     for row in rows(&desk.dir().join("i_clat.1.log")) {
         // Time in ms, latency and issue in ns.
         assert!(row.len() == 7 && (row[6] + row[1]) / 1_000_000 == row[0], "{row:?}");

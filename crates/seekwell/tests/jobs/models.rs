@@ -110,9 +110,7 @@ fn what_a_model_cannot_do_is_refused_and_what_makes_no_difference_is_said() {
     assert_eq!(count(&buffered, "m", "read").1, 64 * MIB);
     // A machine may be made different, and only a machine.
     let different = ["--on", MACHINE, "--set", "drive.rpm=5400", "--json", "--no-keep"];
-    let ran = desk.bench("[m]\nrw=read\nsize=64m\nbs=64k\n", &different);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = desk.bench("[m]\nrw=read\nsize=64m\nbs=64k\n", &different).ends(0);
     assert_eq!(ran.json()["medium"]["set"][0], "drive.rpm=5400");
-    let ran = desk.bench("[m]\nrw=read\nsize=1m\n", &["--set", "drive.rpm=5400"]);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    desk.bench("[m]\nrw=read\nsize=1m\n", &["--set", "drive.rpm=5400"]).ends(2);
 }

@@ -120,12 +120,13 @@ fn a_latency_target_finds_a_depth() {
 #[test]
 fn a_request_longer_than_allowed_ends_its_job_and_no_other() {
     let Some(desk) = Desk::new() else { return };
-    let ran = desk.bench(
-        "[e]\nsize=4m\nbs=1m\nrw=read\nmax_latency=1us\n[ok]\nstonewall\nsize=1m\nrw=read\n",
-        &["--json", "--no-keep"],
-    );
-    assert_eq!(ran.status, 4, "{}", ran.err);
-    let document = ran.json();
+    let document = desk
+        .bench(
+            "[e]\nsize=4m\nbs=1m\nrw=read\nmax_latency=1us\n[ok]\nstonewall\nsize=1m\nrw=read\n",
+            &["--json", "--no-keep"],
+        )
+        .ends(4)
+        .json();
     assert!(document["invalid"][0].as_str().unwrap().contains("max_latency"), "{document}");
     assert_eq!(count(&document, "ok", "read").1, 1 << 20, "the next stage is run all the same");
 }
@@ -142,9 +143,7 @@ fn a_signal_ends_all_jobs_and_leaves_nothing() {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
     signal(&child, "INT");
-    let ran = super::common::done(child.wait_with_output().unwrap());
-    assert_eq!(ran.status, 130, "{}", ran.err);
-    let document = ran.json();
+    let document = super::common::done(child.wait_with_output().unwrap()).ends(130).json();
     assert_eq!(document["status"], "interrupted");
     assert!(phase(&document, "later")["skipped"].as_str().unwrap().contains("interrupted"));
     wait_for("the folder to be empty", Duration::from_secs(5), || {

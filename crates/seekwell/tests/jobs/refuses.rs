@@ -19,11 +19,9 @@ fn an_existing_file_is_read_and_never_written() {
         assert!(ran.err.contains("precious") && ran.err.contains("--on"), "{}", ran.err);
         assert_eq!(ran.out, "");
     }
-    let larger = desk.bench(&format!("[r]\n{name}rw=read\nsize=2m\n"), &["--no-keep"]);
-    assert_eq!(larger.status, 2, "{}", larger.err);
+    let larger = desk.bench(&format!("[r]\n{name}rw=read\nsize=2m\n"), &["--no-keep"]).ends(2);
     assert!(larger.err.contains("1048576"), "{}", larger.err);
-    let ran = desk.bench(&format!("[r]\n{name}rw=read\n"), &["--json", "--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = desk.bench(&format!("[r]\n{name}rw=read\n"), &["--json", "--no-keep"]).ends(0);
     assert_eq!(count(&ran.json(), "r", "read").1, MIB);
     assert_eq!(fs::read(&precious).unwrap(), vec![7; 1 << 20]);
 }
@@ -37,11 +35,9 @@ fn a_device_is_written_only_with_its_serial() {
     fs::write(&file, job).unwrap();
     let before = fs::read(&disk.backing).unwrap();
     let file = file.to_str().unwrap();
-    let ran = run(home.path(), &["bench", file, "--no-keep"]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = run(home.path(), &["bench", file, "--no-keep"]).ends(3);
     assert!(ran.err.contains("--destroy SERIAL"), "{}", ran.err);
-    let ran = run(home.path(), &["bench", file, "--no-keep", "--destroy", "WD-123"]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = run(home.path(), &["bench", file, "--no-keep", "--destroy", "WD-123"]).ends(3);
     assert!(ran.err.contains("WD-123"), "{}", ran.err);
     assert!(fs::read(&disk.backing).unwrap() == before, "the device was changed");
     fs::write(home.path().join("r.fio"), format!("[r]\nfilename={}\nrw=read\n", disk.device))
@@ -49,8 +45,7 @@ fn a_device_is_written_only_with_its_serial() {
     let read = home.path().join("r.fio");
     let serial = disk.backing.to_str().unwrap();
     let args = ["bench", read.to_str().unwrap(), "--no-keep", "--destroy", serial];
-    let ran = run(home.path(), &args);
-    assert_eq!(ran.status, 2, "{}", ran.err);
+    let ran = run(home.path(), &args).ends(2);
     assert!(ran.err.contains("no job writes"), "{}", ran.err);
 }
 
@@ -68,8 +63,7 @@ fn a_mounted_device_is_not_written_through_a_link_and_not_even_discarded() {
         fs::write(&file, job).unwrap();
         let serial = mounted.disk.backing.to_str().unwrap();
         let args = ["bench", file.to_str().unwrap(), "--no-keep", "--destroy", serial];
-        let ran = run(home.path(), &args);
-        assert_eq!(ran.status, 3, "{}", ran.err);
+        let ran = run(home.path(), &args).ends(3);
         assert!(ran.err.contains("mounted"), "{}", ran.err);
     }
     assert!(fs::read(&mounted.disk.backing).unwrap() == before, "the device was changed");
@@ -79,8 +73,9 @@ fn a_mounted_device_is_not_written_through_a_link_and_not_even_discarded() {
 fn a_mistyped_device_never_becomes_a_file() {
     let Some(desk) = Desk::new() else { return };
     for name in ["/dev/loopzz", "/dev/nvme9n9", "/dev/disk/by-id/nothing"] {
-        let ran = desk.bench(&format!("[d]\nfilename={name}\nrw=write\nsize=1m\n"), &["--no-keep"]);
-        assert_eq!(ran.status, 2, "{}", ran.err);
+        let ran = desk
+            .bench(&format!("[d]\nfilename={name}\nrw=write\nsize=1m\n"), &["--no-keep"])
+            .ends(2);
         assert!(ran.err.contains("does not exist"), "{}", ran.err);
         assert!(!Path::new(name).exists());
     }
@@ -89,15 +84,13 @@ fn a_mistyped_device_never_becomes_a_file() {
 #[test]
 fn files_that_do_not_fit_together_are_refused_before_one_is_made() {
     let Some(desk) = Desk::new() else { return };
-    let ran = desk.bench("[big]\nrw=write\nsize=100t\nnumjobs=2\n", &["--no-keep"]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = desk.bench("[big]\nrw=write\nsize=100t\nnumjobs=2\n", &["--no-keep"]).ends(3);
     assert!(ran.err.contains("200 TiB") && ran.err.contains("must stay free"), "{}", ran.err);
     assert_eq!(names(desk.dir()), Vec::<String>::new());
     // Each alone would fit; both together do not.
     let space = seekwell_access::FsSpace::of(desk.dir()).unwrap();
     let half = (space.available_bytes - space.reserved_bytes()) / 4 * 3 / 4096 * 4096;
-    let ran = desk.bench(&format!("[two]\nrw=write\nsize={half}\nnumjobs=2\n"), &["--no-keep"]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    desk.bench(&format!("[two]\nrw=write\nsize={half}\nnumjobs=2\n"), &["--no-keep"]).ends(3);
     assert_eq!(names(desk.dir()), Vec::<String>::new());
 }
 
@@ -129,8 +122,7 @@ fn showing_says_where_how_much_would_be_written_and_does_nothing() {
     let precious = desk.runs.path().join("precious");
     fs::write(&precious, vec![7; 1 << 20]).unwrap();
     let text = "[w]\nrw=randwrite\nsize=3m\nnumjobs=2\nbs=4k\n";
-    let ran = desk.bench(text, &["--show"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = desk.bench(text, &["--show"]).ends(0);
     for words in ["w.0.0", "w.1.0", "write 3 MiB", "temporary files of 6 MiB", "Nothing was done"] {
         assert!(ran.out.contains(words), "{words:?}: {}", ran.out);
     }
@@ -150,8 +142,7 @@ fn a_target_takes_the_place_of_what_the_file_names() {
         command.args(["--json", "--no-keep", "--on", on]);
         super::common::done(command.output().unwrap())
     };
-    let on = ran(desk.dir().to_str().unwrap());
-    assert_eq!(on.status, 0, "{}", on.err);
+    let on = ran(desk.dir().to_str().unwrap()).ends(0);
     assert_eq!(count(&on.json(), "g", "write").1, MIB);
     assert_eq!(on.json()["medium"]["directory"], desk.dir().to_str().unwrap());
     assert_eq!(ran("null").status, 0);

@@ -10,8 +10,7 @@ const LEVEL: &str = "[s]\nioengine=null\nsize=1g\nbs=4k\nrw=read\nrate_iops=2000
                      time_based\nss_dur=2\n";
 
 fn fio_json(desk: &Desk, text: &str) -> Value {
-    let ran = desk.bench(text, &["--format=fio-json", "--no-keep"]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = desk.bench(text, &["--format=fio-json", "--no-keep"]).ends(0);
     ran.json()["jobs"][0].take()
 }
 

@@ -61,7 +61,6 @@ fn a_backlog_is_read_back_meanwhile_and_only_the_rest_after() {
     assert_eq!(phase(&document, "b")["repeats"][0]["values"]["verified_requests"], 256.0);
 }
 
-/// Runs one job on a loop device.
 fn on_device(home: &Path, disk: &Loop, options: &str, args: &[&str]) -> Ran {
     let file = home.join("v.fio");
     let text = format!(
@@ -86,8 +85,7 @@ fn one_flipped_bit_is_found_with_its_place_and_nothing_is_written() {
     let home = tempfile::tempdir().unwrap();
     let serial = disk.backing.to_str().unwrap().to_owned();
     let write = "rw=randwrite\nverify=crc32c\ndo_verify=0\n";
-    let ran = on_device(home.path(), &disk, write, &["--destroy", &serial]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    on_device(home.path(), &disk, write, &["--destroy", &serial]).ends(0);
     for check in ["rw=read\nverify=crc32c\n", "rw=randwrite\nverify=crc32c\nverify_only=1\n"] {
         let ran = on_device(home.path(), &disk, check, &[]);
         assert_eq!(ran.status, 0, "{check}: {}\n{}", ran.err, ran.out);
@@ -97,9 +95,7 @@ fn one_flipped_bit_is_found_with_its_place_and_nothing_is_written() {
     }
     flip(&disk.backing, 777 * 4096 + 100);
     let before = fs::read(&disk.backing).unwrap();
-    let ran = on_device(home.path(), &disk, "rw=read\nverify=crc32c\n", &[]);
-    assert_eq!(ran.status, 4, "{}", ran.err);
-    let document = ran.json();
+    let document = on_device(home.path(), &disk, "rw=read\nverify=crc32c\n", &[]).ends(4).json();
     let found = &phase(&document, "v")["repeats"][0]["mismatches"][0];
     assert_eq!(found["offset"], 777 * 4096);
     assert_eq!(found["what"], "checksum");
@@ -118,15 +114,14 @@ fn a_pattern_with_offsets_tells_the_byte_and_all_of_it_is_looked_at_unless_the_f
     let serial = disk.backing.to_str().unwrap().to_owned();
     let pattern = "verify=pattern\nverify_pattern=0xabcd%o\n";
     let write = format!("rw=write\ndo_verify=0\n{pattern}");
-    let ran = on_device(home.path(), &disk, &write, &["--destroy", &serial]);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    on_device(home.path(), &disk, &write, &["--destroy", &serial]).ends(0);
     for byte in [5 * 4096 + 7, 900 * 4096, 901 * 4096 + 4095] {
         flip(&disk.backing, byte);
     }
     let bad = |options: &str| {
-        let ran = on_device(home.path(), &disk, &format!("rw=read\n{pattern}{options}"), &[]);
-        assert_eq!(ran.status, 4, "{}", ran.err);
-        let document = ran.json();
+        let document = on_device(home.path(), &disk, &format!("rw=read\n{pattern}{options}"), &[])
+            .ends(4)
+            .json();
         let repeat = &phase(&document, "v")["repeats"][0];
         let found = repeat["mismatches"].as_array().unwrap();
         let reads = count(&document, "v", "read").0;

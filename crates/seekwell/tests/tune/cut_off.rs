@@ -24,8 +24,7 @@ fn a_disk_replaced_between_try_and_keep_is_noticed() {
     assert_eq!(rig.tune(&args).status, 0);
     disk.detach();
     disk.attach("second.img").expect("it can be attached again");
-    let ran = rig.tune(&["keep", rig.device()]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    let ran = rig.tune(&["keep", rig.device()]).ends(3);
     assert!(ran.err.contains("is not the disk the trial was begun on"), "{}", ran.err);
     // The kernel's queue is still the one that was tuned, and the guard holds it open.
     assert_eq!(rig.tune(&["undo", rig.device()]).status, 0);
@@ -37,8 +36,7 @@ fn a_disk_replaced_between_try_and_keep_is_noticed() {
     rig.wait_for_guard_to_end();
     disk.detach();
     disk.attach("first.img").expect("it can be attached again");
-    let ran = rig.tune(&["undo", rig.device()]);
-    assert_eq!(ran.status, 3, "{}", ran.err);
+    rig.tune(&["undo", rig.device()]).ends(3);
     assert_eq!(rig.value("nomerges"), "2");
     assert_eq!(seekwell_tune::unfinished(&rig.run_dir()).unwrap(), None, "it is said once");
 }
@@ -70,8 +68,7 @@ fn a_keep_cut_off_while_it_writes_the_rule_leaves_the_whole_rule_or_none() {
         let kept = rig.phase() == Some(Phase::Kept);
         assert!(kept || written.is_empty(), "a rule for what was not kept");
         *seen.entry((kept, !written.is_empty())).or_default() += 1;
-        let ran = rig.tune(&["undo", rig.device()]);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        rig.tune(&["undo", rig.device()]).ends(0);
         rig.wait_for_guard_to_end();
         assert!(common::names(&rules).iter().all(|n| !n.ends_with(".rules")));
         rig.assert_as_before("after undo");

@@ -29,8 +29,7 @@ fn a_rule_that_udev_finds_sound_is_written_without_a_word() {
     rig.begin(&["nomerges=2"], "60s");
     let seen = rig.home.path().join("seen");
     let asked = format!("[ \"$1\" = verify ] || exit 9; cp \"$2\" {}", seen.display());
-    let ran = keep(&rig, &asked);
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    let ran = keep(&rig, &asked).ends(0);
     assert!(ran.json()["not_verified"].is_null(), "{}", ran.out);
     let names = rules(&rig);
     assert_eq!(names.len(), 1, "{names:?}");
@@ -62,8 +61,7 @@ fn where_udev_cannot_be_asked_the_rule_is_written_and_that_is_said() {
         ("kill -9 $$", "udevadm ended by itself"),
     ] {
         rig.begin(&["nomerges=2"], "60s");
-        let ran = keep(&rig, udevadm);
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        let ran = keep(&rig, udevadm).ends(0);
         assert!(ran.err.contains(said), "{}", ran.err);
         assert_eq!(rules(&rig).len(), 1);
         assert_eq!(rig.tune(&["undo"]).status, 0);
@@ -78,8 +76,7 @@ fn what_was_kept_until_the_next_boot_is_made_to_last_by_a_second_keep() {
     fs::remove_dir(rig.home.path().join("rules")).ok();
     rig.begin(&["nomerges=2"], "60s");
     assert_eq!(rig.tune(&["keep"]).status, 0);
-    let ran = keep(&rig, "exit 0");
-    assert_eq!(ran.status, 0, "{}", ran.err);
+    keep(&rig, "exit 0").ends(0);
     assert_eq!(rules(&rig).len(), 1);
     assert_eq!(rig.tune(&["undo"]).status, 0);
     rig.assert_as_before("after undo");

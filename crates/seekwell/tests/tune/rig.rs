@@ -79,8 +79,7 @@ impl Rig {
 
     /// Tries and must succeed.
     pub fn begin(&self, settings: &[&str], time: &str) {
-        let ran = self.tune(&[&["try", self.device(), "--for", time], settings].concat());
-        assert_eq!(ran.status, 0, "{}", ran.err);
+        self.tune(&[&["try", self.device(), "--for", time], settings].concat()).ends(0);
     }
 
     pub fn value(&self, attribute: &str) -> String {

@@ -4,11 +4,9 @@ use crate::finding::Severity;
 use crate::log::event::KernelEvent;
 use serde::Serialize;
 
-/// How bad one line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Worth knowing.
     Info,
     /// Slower than it could be, or a doubt.
     Warning,
@@ -50,14 +48,11 @@ pub enum Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seen {
-    /// Captured from the running kernel.
     Lab,
-    /// Read in the kernel's source.
     Source,
 }
 
 impl Seen {
-    /// The kernels, in words.
     pub fn kernels(self) -> &'static str {
         match self {
             Self::Lab => "6.1.192 in the lab",
@@ -66,7 +61,6 @@ impl Seen {
     }
 }
 
-/// One thing the kernel can say.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct CatalogueEntry {
     /// What it is; its identifier is stable.
@@ -75,7 +69,6 @@ pub struct CatalogueEntry {
     /// `<…>` such as `<ata>`, `<dev>`, `<num>`. Compared from the start of the message; text
     /// behind the end is free.
     pub forms: &'static [(Level, &'static str)],
-    /// What it means, in a sentence.
     pub meaning: &'static str,
     pub remedy: &'static str,
     /// Which lines it can be one incident with.
@@ -92,7 +85,6 @@ impl CatalogueEntry {
     }
 }
 
-/// Writes entries as rows.
 macro_rules! table {
     ($($id:ident $family:ident $seen:ident $at:literal
        [$($level:ident $form:literal),+ $(,)?] $meaning:literal; $remedy:literal)*) => {

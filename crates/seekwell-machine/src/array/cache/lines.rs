@@ -9,18 +9,14 @@ pub const SECTOR_BYTES: u64 = 512;
 /// The most sectors of a line: bits of a mask.
 pub const MOST_SECTORS: u64 = 128;
 
-/// No line.
 const NONE: u32 = u32::MAX;
 
-/// One line of the memory.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     number: u64,
-    /// Sectors that hold data.
     valid: u128,
     /// Of these, sectors that are newer than below.
     dirty: u128,
-    /// Whether it is being written below.
     leaving: bool,
     /// Neighbours in the order of last use, where it may be given up.
     newer: u32,

@@ -35,7 +35,6 @@ pub struct Cached<P> {
     memory: Serial,
     /// Commands by the time at which the controller is done with them.
     arrived: VecDeque<(Nanos, Command)>,
-    /// Writes that wait for room.
     stalled: VecDeque<Command>,
     /// What is to go below when it takes more.
     waiting: VecDeque<Job>,
@@ -51,7 +50,6 @@ pub struct Cached<P> {
     destaging: u32,
     /// The line after the last one written below.
     cursor: u64,
-    /// Where the last read ended.
     read_end: u64,
     finished: Vec<Done>,
 }

@@ -89,7 +89,6 @@ impl CacheParams {
         self.write == WritePolicy::Back && self.battery
     }
 
-    /// Bytes of a line.
     pub(super) fn line_bytes(&self) -> u64 {
         u64::from(self.line_sectors) * SECTOR_BYTES
     }
@@ -99,7 +98,6 @@ impl CacheParams {
         (self.size_bytes / self.line_bytes()) as u32
     }
 
-    /// That share of the lines.
     pub(super) fn share(&self, percent: u32) -> u32 {
         (u64::from(self.lines()) * u64::from(percent) / 100) as u32
     }

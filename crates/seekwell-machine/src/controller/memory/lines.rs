@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// A line in memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     /// Of each sector, whether it is here.
@@ -31,11 +30,9 @@ pub(super) struct Lines {
 /// What became of making room for a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// There is room now.
     Made,
     /// These ranges of sectors must be written first.
     After(Vec<(u64, u64)>),
-    /// All lines are in use.
     None,
 }
 

@@ -54,7 +54,6 @@ pub struct MemoryParams {
     pub pending: u32,
 }
 
-/// A command of the host's on its way.
 #[derive(Debug, Clone, Copy)]
 struct Job {
     command: Command,
@@ -175,7 +174,6 @@ impl<P: Part> MemoryCache<P> {
         self.end(index, job, now);
     }
 
-    /// The first range that a read lacks.
     fn lacking(&self, job: &Job) -> Option<(u64, u64)> {
         let from = self.lines.first(job.from, job.to, false)?;
         let to = self.lines.first(from, job.to, true).unwrap_or(job.to);
@@ -186,7 +184,6 @@ impl<P: Part> MemoryCache<P> {
         Some((from, to.min(most)))
     }
 
-    /// All that a job needs is here.
     fn end(&mut self, index: u32, job: Job, now: Nanos) {
         let span = Nanos((job.to - job.from) * self.params.sector_ns);
         let at = self.host.reserve(now, span) + span;
@@ -205,7 +202,6 @@ impl<P: Part> MemoryCache<P> {
         self.leave(index, job, now);
     }
 
-    /// Gives up a job's lines.
     fn leave(&mut self, index: u32, job: Job, now: Nanos) {
         self.jobs[index as usize] = None;
         for number in self.lines.numbers(job.from, job.to) {
@@ -225,7 +221,6 @@ impl<P: Part> MemoryCache<P> {
         }
     }
 
-    /// An access to the drive is done.
     fn finish(&mut self, owner: u32, now: Nanos) {
         match self.purposes.remove(&owner) {
             Some(Purpose::Fetch(index, from, to)) => {

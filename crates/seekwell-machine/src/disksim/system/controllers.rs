@@ -19,10 +19,8 @@ pub(super) struct Port {
     pub cache: Option<Cache>,
 }
 
-/// A controller's cache.
 #[derive(Debug, Clone)]
 pub(super) enum Cache {
-    /// Memory.
     Memory(MemoryParams),
     /// Copies on another device, by its number.
     Device(CacheDeviceParams, usize),

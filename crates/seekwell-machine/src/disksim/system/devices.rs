@@ -11,7 +11,6 @@ use crate::part::Part;
 use crate::simple::{SimpleDisk, SimpleParams};
 use seekwell_io::units::Nanos;
 
-/// A device.
 #[derive(Debug, Clone)]
 pub(super) struct Device {
     /// The component's name.
@@ -30,10 +29,8 @@ pub(super) struct Device {
     pub spindle: u64,
 }
 
-/// What a device is.
 #[derive(Debug, Clone)]
 pub(super) enum DeviceKind {
-    /// A hard drive.
     Disk(Box<hdd::Params>),
     /// A drive of constant access time.
     Simple(SimpleParams),
@@ -45,7 +42,6 @@ pub(super) type Open<'o> = &'o mut dyn FnMut(&str) -> std::io::Result<String>;
 /// The kinds of components that a system is made of, beside its devices.
 const COMPONENTS: [&str; 4] = ["disksim_bus", "disksim_ctlr", "disksim_iodriver", "disksim_stats"];
 
-/// The most devices of a system.
 const MOST_DEVICES: usize = 255;
 
 impl Device {
@@ -274,12 +270,10 @@ fn share_buses(document: &Document, devices: &mut [Device]) {
     }
 }
 
-/// Sectors of a part.
 pub(super) fn sectors(part: &AnyPart) -> u64 {
     part.capacity() / 512
 }
 
-/// The number of the device of that name.
 pub(super) fn number_of(
     devices: &[Device],
     value: &Value,

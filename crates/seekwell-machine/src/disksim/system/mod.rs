@@ -67,7 +67,6 @@ pub fn system(document: &Document, open: Open<'_>) -> Result<System, DisksimErro
     Ok(made)
 }
 
-/// The driver's block.
 fn driver(document: &Document) -> Result<&Block, DisksimError> {
     let what = || DisksimError::NoSuch { what: "disksim_iodriver in the topology".to_owned() };
     let root = document.topology.as_ref().ok_or_else(what)?;

@@ -9,7 +9,6 @@ use seekwell_io::units::Nanos;
 /// Sectors of what is joined, of which the bytes are counted in 32 bits.
 const MOST_JOINED: u32 = 1 << 22;
 
-/// Reads a queue.
 pub(super) fn read(block: &Block) -> Result<QueueParams, DisksimError> {
     let keys = Keys::new(block);
     let zero = ["Write initiation delay", "Read initiation delay", "Overlapping request scheme"];

@@ -25,7 +25,6 @@ struct Covered {
     volume: usize,
 }
 
-/// How an array is striped.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Striping {
     pub level: Level,
@@ -36,7 +35,6 @@ pub(in super::super) struct Striping {
     pub modify_below: f64,
 }
 
-/// The largest stripe unit, in sectors.
 const LARGEST_UNIT: u64 = 1 << 32;
 
 impl Volumes {

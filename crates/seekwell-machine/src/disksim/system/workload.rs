@@ -7,7 +7,6 @@ use super::Volumes;
 use crate::synthetic::{Distribution, GeneratorParams, LARGEST_POISSON_MEAN, Workload};
 use seekwell_io::units::Nanos;
 
-/// Reads the workload of a file.
 pub(super) fn read(document: &Document, volumes: &Volumes) -> Result<Workload, DisksimError> {
     let block = document.only("disksim_synthio")?;
     let keys = Keys::new(block);

@@ -354,7 +354,6 @@ fn what_has_no_place_in_it_is_left_out_and_counted() {
     assert!(read(bytes).expect("good").0.is_empty());
 }
 
-/// The words after `key` in blkparse's totals.
 fn total(text: &str, key: &str) -> Vec<String> {
     let totals = text.split("Total").last().unwrap_or(text);
     let after = totals.split(key).nth(1).unwrap_or_default();

@@ -1,6 +1,5 @@
 //! One record as bytes.
 
-/// The format's name.
 pub(super) const NAME: &str = "blktrace";
 /// Upper three bytes of what each record begins with; the lowest is the version.
 pub(super) const MAGIC: u32 = 0x6561_7400;
@@ -48,7 +47,6 @@ pub(super) mod category {
     pub const ZONED: u64 = 0x3f << 32;
 }
 
-/// The byte order of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Little,

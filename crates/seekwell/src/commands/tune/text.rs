@@ -39,7 +39,6 @@ fn other_rows(out: &mut String, others: &[Other]) {
     }
 }
 
-/// A trial that has begun.
 pub fn begun_text(begun: &Begun, target: &Path) -> String {
     let mut out = format!("{}: set and read back\n", begun.disk.name);
     rows(&mut out, &begun.changed);

@@ -1,0 +1,19 @@
+//! Kept runs as tables, for questions about many disks: which model is slow, since when, which host
+//! is the outlier.
+//!
+//! [`tables()`] names the tables and their columns, [`rows`] makes their rows of a run, and
+//! [`Export`] appends them to a folder of Parquet files. Histograms are kept as bins with counts,
+//! so that percentiles over hosts are those of all requests together, not means of percentiles.
+
+#![warn(missing_docs)]
+
+mod error;
+mod export;
+mod parquet;
+mod table;
+mod tables;
+
+pub use error::FleetError;
+pub use export::{Export, Exported};
+pub use table::{Cell, Column, Kind, Row, Table};
+pub use tables::{rows, tables};
