@@ -9,6 +9,7 @@ mod job;
 mod kept;
 mod machine;
 mod simulate;
+mod stats;
 mod table;
 mod trace;
 mod word;
@@ -27,6 +28,8 @@ mod _native {
     use crate::machine::Machine;
     #[pymodule_export]
     use crate::simulate::{Run, run_cells, simulate};
+    #[pymodule_export]
+    use crate::stats::{Stats, devices, usual_rate};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -10,13 +10,12 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Schema, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyCapsule;
 use seekwell_run::RunError;
 use seekwell_runs::{RunDocument, Spread};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, Cursor};
-use std::path::PathBuf;
+use std::io::Cursor;
 use std::sync::Arc;
 
 /// A table. Whatever reads Arrow streams takes it without a copy: polars, pandas, pyarrow, DuckDB.
@@ -80,40 +79,15 @@ impl Table {
         format!("<Table of {} rows: {}>", self.__len__(), self.columns().join(", "))
     }
 
-    /// Reads Arrow files of one schema as one table.
+    /// Reads the contents of Arrow files of one schema as one table.
     #[staticmethod]
-    fn read(files: Vec<PathBuf>) -> PyResult<Self> {
-        let read = |file: &PathBuf| {
-            let opened = File::open(file).map_err(|e| e.to_string())?;
-            let reader = FileReader::try_new(BufReader::new(opened), None);
-            let batches = reader.and_then(|reader| reader.collect::<Result<Vec<_>, _>>());
-            batches.map_err(|e| e.to_string())
-        };
-        let wrong = |file: &PathBuf, why| {
-            PyValueError::new_err(format!("{} cannot be read: {why}", file.display()))
-        };
-        let mut batches = Vec::new();
-        for file in &files {
-            batches.extend(read(file).map_err(|why| wrong(file, why))?);
-        }
-        Self::joined(batches)
-    }
-
-    /// The same of their contents.
-    #[staticmethod]
-    fn parse(contents: Vec<Vec<u8>>) -> PyResult<Self> {
+    fn parse(contents: Vec<PyBackedBytes>) -> PyResult<Self> {
         let mut batches = Vec::new();
         for bytes in contents {
             let reader = FileReader::try_new(Cursor::new(bytes), None);
             let read = reader.and_then(|reader| reader.collect::<Result<Vec<_>, _>>());
             batches.extend(read.map_err(arrow)?);
         }
-        Self::joined(batches)
-    }
-}
-
-impl Table {
-    fn joined(batches: Vec<RecordBatch>) -> PyResult<Self> {
         let schema = batches.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
         match batches.iter().find(|batch| batch.schema() != schema) {
             None => Ok(Self { schema, batches }),

@@ -14,14 +14,21 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use seekwell_io::request::Op;
-use seekwell_trace::formats::{Format, Reading, open_file};
+use seekwell_trace::error::TraceError;
+use seekwell_trace::formats::{Format, Reading, contents, open_file};
 use seekwell_trace::record::{Record, Stamp};
 use seekwell_trace::source::{Tables, TraceSource};
-use std::path::PathBuf;
+use seekwell_trace::store::Stored;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
 
 /// Records of one batch.
 const ROWS: usize = 1 << 17;
+/// Threads that decode a store; each holds two groups of it.
+const MOST_THREADS: usize = 4;
 
 /// Traces, one after the other.
 #[pyclass(frozen, module = "seekwell")]
@@ -71,7 +78,16 @@ impl Trace {
         // A producer may give its own schema whatever was asked for.
         let _ = requested_schema;
         let reading = self.reading.clone();
-        stream(py, Box::new(Batches { paths: self.paths.clone().into_iter(), reading, open: None }))
+        stream(
+            py,
+            Box::new(Batches {
+                paths: self.paths.clone().into_iter(),
+                reading,
+                ahead: Vec::new(),
+                turn: 0,
+                ready: Vec::new().into_iter(),
+            }),
+        )
     }
 
     /// Names of the columns.
@@ -86,36 +102,107 @@ impl Trace {
     }
 }
 
-/// The records of some traces, a batch at a time.
+/// The batches of some traces, in order.
 struct Batches {
     paths: std::vec::IntoIter<PathBuf>,
     reading: Reading,
-    open: Option<Box<dyn TraceSource + Send>>,
+    /// What decodes the present trace, and whose turn it is.
+    ahead: Vec<Receiver<Piece>>,
+    turn: usize,
+    ready: std::vec::IntoIter<RecordBatch>,
 }
+
+/// Batches of a group; none at the end.
+type Piece = Result<Vec<RecordBatch>, ArrowError>;
 
 impl Batches {
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        let external = |error| ArrowError::ExternalError(Box::new(error));
-        let mut records = Vec::with_capacity(ROWS);
         loop {
-            let Some(source) = &mut self.open else {
+            if let Some(batch) = self.ready.next() {
+                return Ok(Some(batch));
+            }
+            if self.ahead.is_empty() {
                 let Some(path) = self.paths.next() else { return Ok(None) };
-                self.open = Some(open_file(&path, &self.reading).map_err(external)?);
-                continue;
-            };
-            while records.len() < ROWS {
-                let before = records.len();
-                source.read(&mut records).map_err(external)?;
-                if records.len() == before {
-                    break;
-                }
+                (self.ahead, self.turn) = (decode(&path, &self.reading).map_err(external)?, 0);
             }
-            if !records.is_empty() {
-                return columns(&records, source.tables()).map(Some);
+            let piece = self.ahead[self.turn].recv().map_err(external)??;
+            self.turn = (self.turn + 1) % self.ahead.len();
+            if piece.is_empty() {
+                self.ahead.clear();
             }
-            self.open = None;
+            self.ready = piece.into_iter();
         }
     }
+}
+
+fn external(error: impl std::error::Error + Send + Sync + 'static) -> ArrowError {
+    ArrowError::ExternalError(Box::new(error))
+}
+
+/// Decodes a trace ahead of its reader: a store on several threads, which take its groups in turn,
+/// any other on one.
+fn decode(path: &Path, reading: &Reading) -> Result<Vec<Receiver<Piece>>, TraceError> {
+    let is_store = path.is_file() && contents(path, reading, &Arc::default())?.is_some();
+    let Some(store) = is_store.then(|| Stored::by_group(path)).transpose()?.flatten() else {
+        let mut source = open_file(path, reading)?;
+        return Ok(vec![on_thread(move |give| {
+            while give(take(&mut source, ROWS).map(Vec::from_iter)?) {}
+            Ok(())
+        })]);
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+    let mut stores = vec![store];
+    for _ in 1..threads {
+        stores.extend(Stored::by_group(path)?);
+    }
+    let worker = |(first, mut store): (usize, Stored)| {
+        on_thread(move |give| {
+            for group in (first..store.groups()).step_by(threads) {
+                store.only(group);
+                let mut batches = Vec::new();
+                while let Some(batch) = take(&mut store, ROWS)? {
+                    batches.push(batch);
+                }
+                if !give(batches) {
+                    return Ok(());
+                }
+            }
+            give(Vec::new());
+            Ok(())
+        })
+    };
+    Ok(stores.into_iter().enumerate().map(worker).collect())
+}
+
+/// Makes pieces on a thread, until there is an error or `give` says that nobody wants more.
+fn on_thread(
+    work: impl FnOnce(&dyn Fn(Vec<RecordBatch>) -> bool) -> Result<(), ArrowError> + Send + 'static,
+) -> Receiver<Piece> {
+    let (sender, receiver) = sync_channel(1);
+    thread::spawn(move || {
+        let give = |piece: Vec<RecordBatch>| {
+            let more = !piece.is_empty();
+            sender.send(Ok(piece)).is_ok() && more
+        };
+        if let Err(error) = work(&give) {
+            // Nobody may want to know.
+            let _ = sender.send(Err(error));
+        }
+    });
+    receiver
+}
+
+/// Up to `rows` records; none at the end.
+fn take(source: &mut dyn TraceSource, rows: usize) -> Result<Option<RecordBatch>, ArrowError> {
+    let mut records = Vec::with_capacity(rows);
+    while records.len() < rows {
+        let before = records.len();
+        source.read(&mut records).map_err(external)?;
+        if records.len() == before {
+            break;
+        }
+    }
+    if records.is_empty() { Ok(None) } else { columns(&records, source.tables()).map(Some) }
 }
 
 impl Iterator for Batches {

@@ -7,6 +7,7 @@ import subprocess
 import duckdb
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import seekwell
 from conftest import TOP
@@ -21,6 +22,17 @@ def test_a_stored_trace_has_the_rows_of_its_file():
         assert scanned[name].cast(pl.Int64).equals(stored[name].cast(pl.Int64)), name
     assert scanned["op"].cast(pl.String).unique().sort().to_list() == ["flush", "read", "write"]
     assert scanned["time_ns"].is_sorted()
+
+
+def test_a_store_of_several_groups_is_decoded_in_order(program, tmp_path):
+    lines, store = tmp_path / "lines.csv", tmp_path / "store.parquet"
+    rows = (f"{128166372003061629 + at * 10},web,2,Read,{at * 512},512,100\n" for at in range(600_000))
+    lines.write_text("".join(rows))
+    subprocess.run([program, "trace", "convert", lines, store], check=True, capture_output=True)
+    assert pq.ParquetFile(store).num_row_groups > 2
+    scanned = pl.DataFrame(seekwell.scan(store))
+    assert scanned["offset_bytes"].equals(pl.read_parquet(store)["offset_bytes"])
+    assert scanned["time_ns"].is_sorted() and len(scanned) == 600_000
 
 
 def test_polars_pyarrow_and_duckdb_take_a_trace(tmp_path):

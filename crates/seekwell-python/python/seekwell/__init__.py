@@ -4,7 +4,20 @@ Whatever reads Arrow streams takes the tables without a copy: ``polars.DataFrame
 ``pyarrow.table(table)``, DuckDB. Devices are measured by the command line program alone.
 """
 
-from ._native import Comparison, Job, Machine, Run, Table, Trace, compare, runs, scan, simulate
+from ._native import (
+    Comparison,
+    Job,
+    Machine,
+    Run,
+    Stats,
+    Table,
+    Trace,
+    compare,
+    runs,
+    scan,
+    simulate,
+)
+from ._stats import Partition, partitions, stats
 from ._sweep import Cell, SweepError, grid, sweep
 
 __all__ = [
@@ -12,14 +25,18 @@ __all__ = [
     "Comparison",
     "Job",
     "Machine",
+    "Partition",
     "Run",
+    "Stats",
     "SweepError",
     "Table",
     "Trace",
     "compare",
     "grid",
+    "partitions",
     "runs",
     "scan",
     "simulate",
+    "stats",
     "sweep",
 ]

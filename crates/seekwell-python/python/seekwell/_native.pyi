@@ -11,6 +11,9 @@ __all__ = [
     "Run",
     "run_cells",
     "simulate",
+    "Stats",
+    "devices",
+    "usual_rate",
     "Table",
     "Trace",
     "scan",
@@ -96,11 +99,8 @@ class Table:
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     @staticmethod
-    def read(files: Sequence[_Path]) -> Table:
-        """Reads Arrow files of one schema as one table."""
-    @staticmethod
     def parse(contents: Sequence[bytes]) -> Table:
-        """The same of their contents."""
+        """Reads the contents of Arrow files of one schema as one table."""
 
 @final
 class Trace:
@@ -124,6 +124,30 @@ class Comparison:
         """A row for each metric of each workload."""
 
 @final
+class Stats:
+    """Statistics of any number of devices. Whoever gathers which devices, and in whatever order
+    the parts are merged, the digest is the same."""
+
+    def __new__(cls, rate_log2: int = 0, policies: Sequence[str] = ...) -> Stats:
+        """Nothing seen yet. One block in `2**rate_log2` is followed."""
+    def update(self, path: _Path) -> None:
+        """Adds a trace, read on all cores."""
+    def update_partition(self, partition: tuple[str, str]) -> None:
+        """Adds one device of a trace."""
+    def merge(self, other: Stats) -> None:
+        """Adds what another has gathered, of other devices."""
+    def to_bytes(self) -> bytes:
+        """All that is known, as `seekwell trace stats -o NAME.stats` writes it."""
+    @staticmethod
+    def from_bytes(contents: bytes) -> Stats:
+        """Reads what `to_bytes` gave."""
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the figures."""
+    def finish(self, name: str = "") -> dict[str, Any]:
+        """The document of `seekwell trace stats --json`."""
+
+@final
 class Stop:
     """Ends calls in other threads."""
 
@@ -142,6 +166,12 @@ def run_cells(
 
 def scan(paths: _Path | Sequence[_Path], format: str | None = None) -> Trace:
     """Traces of any format, by their paths or the names of built-in ones."""
+
+def devices(paths: Sequence[_Path]) -> list[tuple[str, str]]:
+    """The devices of some traces, each with the path of its trace."""
+
+def usual_rate(path: _Path) -> int:
+    """The rate at which blocks of a file are followed where none is given."""
 
 def runs(dir: _Path | None = None) -> Table:
     """The kept runs, the newest first, as `seekwell runs list --json` tells of them."""

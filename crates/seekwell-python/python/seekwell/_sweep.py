@@ -108,18 +108,14 @@ def sweep(
     todo = list(cells)
     axes = _axes(todo)
     folder = _Folder(Path(out), todo, axes, resume) if out is not None else None
-    done: dict[Part, bytes | None] = {part: None for part in folder.parts()} if folder else {}
+    done = folder.parts() if folder else {}
     parts = _missing(done, len(todo), chunk or max(1, min(100, len(todo) // 64)))
     if executor is not None:
         failed = _spread(executor, todo, axes, parts, folder, done)
     else:
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
             failed = _spread(threads, todo, axes, parts, folder, done)
-    order = sorted(done)
-    if folder:
-        table = Table.read([folder.file(part) for part in order])
-    else:
-        table = Table.parse([bytes_ for part in order if (bytes_ := done[part])])
+    table = Table.parse([done[part] for part in sorted(done)])
     if failed:
         raise SweepError(failed, table, folder.path if folder else None)
     return table
@@ -131,7 +127,7 @@ def _spread(
     axes: Sequence[tuple[str, str]],
     parts: Sequence[Part],
     folder: _Folder | None,
-    done: dict[Part, bytes | None],
+    done: dict[Part, bytes],
 ) -> dict[Part, BaseException]:
     """Runs the parts that are missing; gives those that failed."""
     # Threads do not see Ctrl-C: they are told.
@@ -155,7 +151,7 @@ def _spread(
                 continue
             if folder:
                 folder.write(part, contents)
-            done[part] = None if folder else contents
+            done[part] = contents
     except BaseException:
         if stop:
             stop.set()
@@ -213,25 +209,29 @@ class _Folder:
         if not known.exists():
             self._write(known, text.encode())
 
-    def file(self, part: Part) -> Path:
-        return self.path / f"part-{part[0]:09}-{part[1]:09}.arrow"
+    def _file(self, part: Part, contents: bytes) -> Path:
+        """Its name holds a checksum."""
+        checksum = hashlib.sha256(contents).hexdigest()[:16]
+        return self.path / f"part-{part[0]:09}-{part[1]:09}-{checksum}.arrow"
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> dict[Part, bytes]:
         """What is whole. What is damaged is said, and computed again."""
-        whole = []
-        for file in sorted(self.path.glob("part-*-*.arrow")):
-            _, begin, end = file.stem.split("-")
-            try:
-                Table.read([file])
-            except ValueError as error:
-                warnings.warn(f"{error}; its cells are computed again", stacklevel=4)
-                file.unlink()
+        whole: dict[Part, bytes] = {}
+        reached = 0
+        for file in sorted(self.path.glob("part-*-*-*.arrow")):
+            _, begin, end, _ = file.stem.split("-")
+            part, contents = (int(begin), int(end)), file.read_bytes()
+            if self._file(part, contents) == file:
+                # Two sweeps into one folder may have cut it differently.
+                if part[0] >= reached:
+                    whole[part], reached = contents, part[1]
                 continue
-            whole.append((int(begin), int(end)))
+            warnings.warn(f"{file} is damaged; its cells are computed again", stacklevel=3)
+            file.unlink()
         return whole
 
     def write(self, part: Part, contents: bytes) -> None:
-        self._write(self.file(part), contents)
+        self._write(self._file(part, contents), contents)
 
     def _write(self, file: Path, contents: bytes) -> None:
         """Whole or not at all."""

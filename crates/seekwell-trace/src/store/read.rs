@@ -26,6 +26,8 @@ use std::sync::Arc;
 
 /// Devices and processes a file may name; what names more is not one of ours.
 const MAX_NAMES: usize = 1 << 17;
+/// Records of a group that are held at once.
+const MAX_GROUP: i64 = 1 << 20;
 
 /// Opens a store. Where it is not there but a part of it is, or where that is named, it is what a
 /// killed recording left, read up to its last whole group.
@@ -77,6 +79,8 @@ pub struct Stored {
     /// Of each group; none in a store of an earlier version.
     sums: Option<Vec<GroupSum>>,
     next_group: usize,
+    /// The one after the last that is read.
+    end_group: usize,
     group: Option<Group>,
     records_read: u64,
 }
@@ -129,6 +133,7 @@ impl Stored {
         }
         let file = Arc::new(file);
         let (next_group, group, records_read) = (0, None, 0);
+        let end_group = metadata.num_row_groups();
         Ok(Some(Self {
             path,
             file,
@@ -138,15 +143,40 @@ impl Stored {
             summary,
             sums,
             next_group,
+            end_group,
             group,
             records_read,
         }))
     }
 
-    fn open_group(&mut self) -> Result<bool, TraceError> {
-        let Some(metadata) = self.metadata.row_groups().get(self.next_group) else {
-            return Ok(false);
+    /// Opens a store to be read a group at a time: none where that would not give the order of
+    /// arrival or would take much memory, or another program wrote the file.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn by_group(path: &Path) -> Result<Option<Self>, TraceError> {
+        let is_small = |stored: &Self| {
+            let mut groups = stored.metadata.row_groups().iter();
+            groups.all(|group| (1..=MAX_GROUP).contains(&group.num_rows()))
         };
+        Ok(Self::open(path)?.filter(|stored| !stored.summary.is_disordered && is_small(stored)))
+    }
+
+    /// How many groups it has.
+    pub fn groups(&self) -> usize {
+        self.metadata.num_row_groups()
+    }
+
+    /// Reads this group from its start, and nothing after it.
+    pub fn only(&mut self, group: usize) {
+        (self.next_group, self.end_group, self.group) = (group, group + 1, None);
+    }
+
+    fn open_group(&mut self) -> Result<bool, TraceError> {
+        if self.next_group == self.end_group {
+            return Ok(false);
+        }
+        let metadata = self.metadata.row_group(self.next_group);
         if let Some(sums) = &self.sums {
             verify(&self.file, &self.path, sums, self.next_group)?;
         }

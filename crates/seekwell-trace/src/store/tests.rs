@@ -1,7 +1,7 @@
 use super::*;
 use crate::error::TraceError;
 use crate::record::{Flags, Record, Stamp};
-use crate::source::{About, Capture, Clock, Device, Tables, TraceSource};
+use crate::source::{About, Capture, Clock, Device, Tables, TraceSource, each_batch};
 use proptest::prelude::*;
 use seekwell_access::OutputFile;
 use seekwell_io::request::Op;
@@ -186,6 +186,29 @@ fn records_out_of_order_are_read_in_the_order_of_arrival() {
     sink.finish(&about(), &tables()).expect("finishes");
     given.reverse();
     assert!(read(&path).expect("reads").0 == given);
+}
+
+#[test]
+fn groups_can_be_read_in_any_order_where_the_records_are_in_theirs() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("a.parquet");
+    let written = records(25_000);
+    let mut sink = create_with(part(&path), &about(), SMALL).expect("creates");
+    sink.write(&written, &tables()).expect("writes");
+    sink.finish(&about(), &tables()).expect("finishes");
+    let mut stored = Stored::by_group(&path).expect("opens").expect("is a store");
+    assert_eq!(stored.groups(), 3);
+    for group in [2, 0, 1] {
+        stored.only(group);
+        let mut read = Vec::new();
+        let add = |batch: &[Record]| {
+            read.extend_from_slice(batch);
+            true
+        };
+        each_batch(&mut stored, add).expect("reads");
+        let last = (group * 10_000 + 10_000).min(written.len());
+        assert!(read == written[group * 10_000..last], "group {group}");
+    }
 }
 
 #[test]
