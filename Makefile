@@ -13,7 +13,7 @@ CARGO       ?= cargo
 TARGET      := $(or $(CARGO_TARGET_DIR),target)
 RELEASE     := $(TARGET)/release/seekwell
 
-.PHONY: checkup test fuzz bench dist packages deny page test-page test-python compiler test-tools
+.PHONY: checkup test fuzz bench dist packages deny page test-page test-python compiler test-tools python-tools
 .DEFAULT_GOAL := checkup
 
 # A gate builds once: what makes a second build faster only fills its disk.
@@ -27,7 +27,7 @@ checkup: compiler
 
 # Most tests wait for disks, processes and time: twice as many run as there are processors.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
-test: compiler test-tools
+test: compiler test-tools python-tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
@@ -51,9 +51,13 @@ test: compiler test-tools
 PYTHON := $(TARGET)/python
 MODULE := crates/seekwell-python
 
+# Other tests take DuckDB from it.
+python-tools:
+	@python3 -c 'import sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
+	  && $(MAKE) --no-print-directory $(PYTHON)/.installed || true
+
 test-python:
-	@if python3 -c 'import sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
-	    && $(MAKE) --no-print-directory $(PYTHON)/.installed; then \
+	@if [ -e $(PYTHON)/.installed ]; then \
 	  $(CARGO) build --package seekwell && \
 	  . $(PYTHON)/bin/activate && \
 	  maturin develop --quiet --manifest-path $(MODULE)/Cargo.toml && \
