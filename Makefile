@@ -25,8 +25,6 @@ checkup: compiler
 	$(CARGO) build --release --package seekwell
 	$(RELEASE) checkup . -o checkup.html --force
 
-# Most tests wait for disks, processes and time: twice as many run as there are processors.
-test: export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 test: compiler test-tools python-tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
