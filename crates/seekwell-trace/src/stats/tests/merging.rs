@@ -59,7 +59,8 @@ proptest! {
 
     #[test]
     fn any_partition_order_and_tree_of_merges_gives_the_same_bytes(
-        seed in any::<u64>(), n in 0u64..1500, devices in 1u64..12, shards in 1u64..9, rate in 0u32..3,
+        seed in any::<u64>(), n in 0u64..1500,
+        devices in 1u64..12, shards in 1u64..9, rate in 0u32..3,
     ) {
         let records = made(seed, n, devices);
         let mut whole = gathered(&records, options(rate), 500);
