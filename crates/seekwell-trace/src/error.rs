@@ -83,12 +83,15 @@ pub enum TraceError {
     )]
     Pipe { path: PathBuf },
     #[error(
-        "there are more than {most} devices, and a file for each would be open at once: put several \
-         into one with --parts {most}"
+        "there are more than {most} devices, and a file for each would be open at once: put \
+         several into one with --parts {most}"
     )]
     TooManyFiles { most: usize },
     /// Traces whose times do not count from the same moment.
-    #[error("{}: its times count from another moment than those of the first trace", path.display())]
+    #[error(
+        "{}: its times count from another moment than those of the first trace",
+        path.display()
+    )]
     OtherClock { path: PathBuf },
     /// Reading was given up because the caller's stop flag was raised.
     #[error("interrupted")]
@@ -98,7 +101,8 @@ pub enum TraceError {
 }
 
 classify!(TraceError {
-    Usage: Pipe, Malformed, Damaged, NoColumn, Known, TooManyFiles, OtherClock, Truncated, Unrecognised, Inexpressible;
+    Usage: Pipe, Malformed, Damaged, NoColumn, Known, TooManyFiles, OtherClock, Truncated,
+        Unrecognised, Inexpressible;
     Refused: Output;
     Interrupted: Interrupted;
     | Self::Io { source, .. } => Class::of_file(source),

@@ -1,5 +1,5 @@
-//! Splitting traces by device, in one pass: a file for each device, or for each of a number of parts
-//! that devices fall to by their name.
+//! Splitting traces by device, in one pass: a file for each device, or for each of a number of
+//! parts that devices fall to by their name.
 
 use crate::error::TraceError;
 use crate::formats::{self, Format, Reading};

@@ -51,9 +51,9 @@ pub fn of(
         }
         let whole = each(source, &mut proceed, |batch| {
             let batch = Arc::new(batch);
-            // One that has given up says why below.
-            senders.retain(|sender| sender.send(Arc::clone(&batch)).is_ok());
-            Ok(())
+            // A thread that has given up says why below.
+            let sent = senders.iter().all(|sender| sender.send(Arc::clone(&batch)).is_ok());
+            if sent { Ok(()) } else { Err(TraceError::Interrupted.into()) }
         });
         drop(senders);
         let ended = workers.into_iter().map(|worker| worker.join().expect("it does not panic"));

@@ -59,7 +59,8 @@ proptest! {
 
     #[test]
     fn any_partition_order_and_tree_of_merges_gives_the_same_bytes(
-        seed in any::<u64>(), n in 0u64..1500, devices in 1u64..12, shards in 1u64..9, rate in 0u32..3,
+        seed in any::<u64>(), n in 0u64..1500,
+        devices in 1u64..12, shards in 1u64..9, rate in 0u32..3,
     ) {
         let records = made(seed, n, devices);
         let mut whole = gathered(&records, options(rate), 500);
@@ -176,6 +177,11 @@ fn too_many_blocks_are_an_error_that_names_the_option() {
     let given = Given::of(Vec::new());
     let error = stats.update(&records, &given.about, &given.tables).expect_err("refused");
     assert!(error.to_string().ends_with("sample fewer, with --rate-log2 2"), "{error}");
+    // A thread that gives up ends the reading, and its reason is told.
+    let mut source = Given::of(records.repeat(20));
+    let few = Options { most_blocks: 1000, ..Options::default() };
+    let error = of(&mut source, "a.csv", &few, 2, |_| true).expect_err("refused");
+    assert!(matches!(error, StatsError::TooMany { rate_log2: 0, .. }), "{error}");
 }
 
 // The 4,096th device and all after it were one.

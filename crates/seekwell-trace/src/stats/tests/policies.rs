@@ -89,8 +89,8 @@ fn a_sample_gives_the_curve_of_every_policy_within_its_error() {
     }
 }
 
-/// Misses of libCacheSim 0.3.5 (its Python package), each policy with its defaults, of the blocks of
-/// 4 KiB of its sample trace as objects of size 1; caches of 8,192 and 65,536 blocks.
+/// Misses of libCacheSim 0.3.5 (its Python package), each policy with its defaults, of the blocks
+/// of 4 KiB of its sample trace as objects of size 1; caches of 8,192 and 65,536 blocks.
 const LIBCACHESIM: [(Policy, [u64; 2]); 6] = [
     (Policy::Lru, [1_016_977, 857_352]),
     (Policy::Fifo, [1_017_501, 819_697]),
