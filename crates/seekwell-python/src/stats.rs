@@ -65,7 +65,8 @@ impl Stats {
     }
 
     /// All that is known, as `seekwell trace stats -o NAME.stats` writes it.
-    fn to_bytes<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    #[pyo3(name = "to_bytes")]
+    fn bytes<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.gathered.to_bytes())
     }
 

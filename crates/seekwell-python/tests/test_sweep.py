@@ -189,6 +189,8 @@ cells = seekwell.grid(base, seed=range(20), iodepth=[1, 4])
 with seekwell.ray.executor() as cluster:
     swept = frame(seekwell.sweep(cells, cluster, chunk=5))
     assert cluster.submit(dies_once).result() == "done"
+    digest = seekwell.stats("db-light", cluster).digest
+assert digest == seekwell.stats("db-light").digest
 assert swept.equals(frame(seekwell.sweep(cells)))
 """
 

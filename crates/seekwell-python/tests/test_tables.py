@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import duckdb
 import polars as pl
@@ -110,3 +111,51 @@ def test_modelled_runs_are_compared_without_being_kept(machine):
     assert found.summary
     with pytest.raises(ValueError, match="nosuch"):
         seekwell.compare("nosuch", "neither")
+
+
+MSR = "128166372003061629,web,{disk},Read,{offset},8192,100\n"
+
+
+@pytest.fixture
+def traces(tmp_path):
+    files = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for at, file in enumerate(files):
+        lines = (MSR.format(disk=2 * at + n % 2, offset=n * n % 97 * 8192) for n in range(600))
+        file.write_text("".join(lines))
+    return files
+
+
+def test_statistics_have_one_digest_however_they_are_gathered(traces):
+    alone = seekwell.stats(traces)
+    assert len(seekwell.partitions(traces)) == 4
+    with ThreadPoolExecutor(2) as threads:
+        assert seekwell.stats(traces, threads).digest == alone.digest
+    with ProcessPoolExecutor(2) as processes:
+        assert seekwell.stats(traces, processes).digest == alone.digest
+    backwards = seekwell.Stats()
+    for partition in reversed(seekwell.partitions(traces, by="device")):
+        one = seekwell.Stats()
+        one.update_partition(partition)
+        backwards.merge(seekwell.Stats.from_bytes(one.to_bytes()))
+    assert backwards.digest == alone.digest
+
+
+def test_statistics_are_those_of_trace_stats(program):
+    command = [program, "trace", "stats", TRACE, "--json"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert seekwell.stats(TRACE).finish(str(TRACE)) == json.loads(told)
+
+
+def test_what_does_not_merge_says_why(traces):
+    stats, other = seekwell.stats(traces), seekwell.Stats(rate_log2=3)
+    with pytest.raises(ValueError, match="do not merge with themselves"):
+        stats.merge(stats)
+    with pytest.raises(ValueError, match="is in more than one of them"):
+        stats.merge(seekwell.stats(traces[0]))
+    other.update(traces[0])
+    with pytest.raises(ValueError, match="sampled at a rate"):
+        stats.merge(other)
+    with pytest.raises(ValueError, match="s3-fifo"):
+        seekwell.Stats(policies=["fancy"])
+    with pytest.raises(RuntimeError, match="damaged or cut short"):
+        seekwell.Stats.from_bytes(stats.to_bytes()[:-1])
