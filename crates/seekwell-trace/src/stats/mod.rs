@@ -1,7 +1,7 @@
 //! What a trace tells, in one pass over any [`TraceSource`](crate::source::TraceSource).
 //!
 //! Each figure has a small accumulator of its own with `add` and `finish`. Everything is defined on
-//! each device, and what is told of all of them is integer sums ([`sum`]) of that: so parts merge
+//! each device, and what is told of all of them is integer sums (`sum.rs`) of that: so parts merge
 //! exactly, whoever gathered which devices. A device is known by its name ([`identity`]), never by
 //! its number in a file. What grows with the number of blocks is bounded by following one block in
 //! 2^k, chosen by a hash of device and block; the document then says `estimated`.
@@ -42,6 +42,7 @@ mod parties;
 mod policy;
 mod queue;
 mod ratio;
+mod shared;
 mod sum;
 mod which;
 
@@ -408,7 +409,7 @@ impl Stats {
             space: fleet.touched.space(rate_log2),
             succession: fleet.touched.succession(rate_log2),
             reuse: options.reuse.then(|| fleet.touched.reuse(rate_log2)).flatten(),
-            policies: policy::curves(&options.policies, &self.samples, rate_log2, fleet),
+            policies: shared::curves(&options.policies, &self.samples, rate_log2, fleet),
             alignment: fleet.alignment.finish(),
             durability: operations.durability(duration_ns),
             idle: fleet.idle.finish(fleet.devices_ns),

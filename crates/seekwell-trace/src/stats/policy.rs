@@ -1,15 +1,9 @@
-//! What one cache of all devices misses under a policy: the sampled accesses of all of them in one
-//! order, played on caches of sizes scaled down by the rate (Waldspurger et al., Cache Modeling and
-//! Optimization using Miniature Simulations, ATC 2017). The policies are those of libCacheSim with
-//! its defaults, where every object is one block.
+//! What a full cache gives up: policies as libCacheSim has them with its defaults, where every
+//! object is one block.
 
-use super::Fleet;
-use super::blocks::Sample;
-use super::document::PolicyCurve;
-use super::entry::{GROUPS, group_of};
-use super::miss::{Missed, curve};
+use super::entry::GROUPS;
+use super::miss::Missed;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::fmt;
 
 /// Which block a full cache gives up.
@@ -83,39 +77,6 @@ impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// A curve for each policy from samples in order.
-pub(super) fn curves(
-    policies: &[Policy],
-    samples: &[Sample],
-    rate_log2: u32,
-    fleet: &Fleet,
-) -> Vec<PolicyCurve> {
-    let mut numbers: HashMap<u64, u32> = HashMap::new();
-    let accesses: Vec<(u32, u8)> = samples
-        .iter()
-        .map(|sample| {
-            let next = numbers.len() as u32;
-            let number = *numbers.entry(sample.hash).or_insert(next);
-            (number, group_of(sample.hash, rate_log2) as u8)
-        })
-        .collect();
-    let blocks = numbers.len();
-    let sizes = (0..usize::BITS).map(|power| 1 << power);
-    let sizes: Vec<usize> = sizes.take_while(|size| *size < blocks * 2).collect();
-    let one = |policy: &Policy| {
-        let missed = sizes.iter().map(|size| policy.misses(*size, blocks, &accesses));
-        let missed: Vec<Missed> = missed.collect();
-        let curve = curve(&missed, rate_log2, fleet.touched.accesses, blocks as u64);
-        PolicyCurve {
-            policy: *policy,
-            miss_ratio: curve.miss_ratio,
-            miss_ratio_error: curve.error,
-            few_samples: curve.few_samples,
-        }
-    };
-    policies.iter().map(one).collect()
 }
 
 /// A cache of blocks that are numbered from 0.

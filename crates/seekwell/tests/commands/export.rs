@@ -40,7 +40,8 @@ fn the_documented_questions_are_answered_by_exported_runs() {
     assert_eq!(sql.len(), 2);
     let Some(found) = query(&tables, sql[0]) else { return };
     // Modelled drives have no model name, so both are one; what is theirs together lies between.
-    let bounds = "SELECT min(median) / 1e6, max(median) / 1e6 FROM read_parquet('metrics/*/*.parquet') \
+    let bounds = "SELECT min(median) / 1e6, max(median) / 1e6 \
+                  FROM read_parquet('metrics/*/*.parquet') \
                   WHERE phase = 'rand-read-4k-d32' AND metric = 'read.latency_ns_p99'";
     let numbers = |text: &str| -> Vec<f64> {
         let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
