@@ -44,7 +44,8 @@ test: compiler test-tools python-tools
 	$(MAKE) --no-print-directory test-python || status=$$?; \
 	exit $$status
 
-# --- the Python module: built and tested in an environment of its own ---------------------------
+# --- the Python module: tested in an environment of its own -------------------------------------
+# It is built as the tests are, which shares what they are made of.
 
 PYTHON := $(TARGET)/python
 MODULE := crates/seekwell-python
@@ -56,17 +57,17 @@ python-tools:
 
 test-python:
 	@if [ -e $(PYTHON)/.installed ]; then \
-	  $(CARGO) build --package seekwell && \
+	  $(CARGO) build --quiet --workspace --all-targets && \
+	  cp $(TARGET)/debug/libseekwell_python.so $(MODULE)/python/seekwell/_native.abi3.so && \
 	  . $(PYTHON)/bin/activate && \
-	  maturin develop --quiet --manifest-path $(MODULE)/Cargo.toml && \
-	  pytest -q -rs $(MODULE); \
+	  PYTHONPATH=$(abspath $(MODULE)/python) pytest -q -rs $(MODULE); \
 	else \
 	  echo "skipped: the Python module needs Python 3.10 or later with venv, and PyPI" >&2; \
 	fi
 
 $(PYTHON)/.installed: $(MODULE)/pyproject.toml
 	@python3 -m venv $(PYTHON) 2>/dev/null
-	@$(PYTHON)/bin/pip install --quiet 'maturin>=1.9,<2' duckdb mypy polars pyarrow pytest
+	@$(PYTHON)/bin/pip install --quiet duckdb mypy polars pyarrow pytest
 	@$(PYTHON)/bin/pip install --quiet 'ray>=2.50' || echo "note: Ray is not installed" >&2
 	@touch $@
 

@@ -38,7 +38,7 @@ fn record(i: u64) -> Record {
 
 #[test]
 fn the_worst_of_traces_stays_within_the_bound_however_long_it_is() {
-    let requests: u64 = if cfg!(debug_assertions) { 2_400_000 } else { 30_000_000 };
+    let requests: u64 = if cfg!(debug_assertions) { 9_600_000 } else { 30_000_000 };
     let mut stats = Stats::new(Options { rate_log2: 9, ..Options::default() });
     let about = About::new("made", Clock::Start, Capture::Both);
     let tables = Tables::default();
@@ -64,5 +64,6 @@ fn the_worst_of_traces_stays_within_the_bound_however_long_it_is() {
     };
     eprintln!("peak {} MiB, at the half {} MiB", peak >> 20, after_half >> 20);
     assert!(peak <= MOST_BYTES, "{peak}");
-    assert!(peak - after_half <= 8 << 20, "{after_half} {peak}");
+    // The kernel's peak is of several counters, and may seem to fall by some pages.
+    assert!(peak.saturating_sub(after_half) <= 8 << 20, "{after_half} {peak}");
 }

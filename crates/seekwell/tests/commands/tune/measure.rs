@@ -77,11 +77,11 @@ fn a_trial_put_back_while_it_is_measured_gives_no_numbers() {
 }
 
 #[test]
-fn a_workload_that_is_none_and_one_that_would_write_are_refused_before_anything_is_changed() {
+fn an_unreadable_workload_and_one_that_would_write_are_refused_before_anything_is_changed() {
     let Some(rig) = Rig::new() else { return };
     for (workload, status, said) in [
         ("randreed", 2, "randread"),
-        ("randread,depth=4", 2, "did you mean iodepth?"),
+        ("randread,iodept=4", 2, "did you mean iodepth?"),
         ("randread,iodepth=0", 2, "from 1 to 4096"),
         ("randwrite", 3, "--destroy SERIAL"),
     ] {
