@@ -360,12 +360,12 @@ fn a_device_made_anew_does_not_answer_for_the_one_of_its_name_before() {
             "I/O error, dev {device}, sector 8 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2\n"
         )
     };
-    let anew = |device: &str| format!("{device}: detected capacity change from 0 to 2048\n");
+    let resized = |device: &str| format!("{device}: detected capacity change from 0 to 2048\n");
     assert_eq!(ids(&log(error("loop0"))), ["KL-040"]);
-    assert!(log(error("loop0") + &anew("loop0")).incidents.is_empty());
-    let of_others = log(error("loop0") + &error("sda") + &anew("loop1") + &anew("sda"));
+    assert!(log(error("loop0") + &resized("loop0")).incidents.is_empty());
+    let of_others = log(error("loop0") + &error("sda") + &resized("loop1") + &resized("sda"));
     assert_eq!(of_others.incidents.len(), 2, "{of_others:?}");
-    let since = log(error("zram0") + &anew("zram0") + &error("zram0"));
+    let since = log(error("zram0") + &resized("zram0") + &error("zram0"));
     assert_eq!(one(&since).count, 1);
     let grown = log(error("loop0") + "loop0: detected capacity change from 2048 to 4096\n");
     assert_eq!(ids(&grown), ["KL-040"]);

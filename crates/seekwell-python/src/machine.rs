@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// A modelled machine. Workers load it anew, so they need the same description.
+/// A modelled machine. Each worker loads it from its path, so all need the same description.
 #[pyclass(frozen, eq, hash, module = "seekwell")]
 pub struct Machine {
     /// As the command line takes it.

@@ -50,7 +50,7 @@ pub enum Basis {
     CarriedOver,
     /// A parameter of the machine was fitted on it.
     Fitted,
-    /// There is none.
+    /// No model gives this figure.
     NotModelled,
 }
 

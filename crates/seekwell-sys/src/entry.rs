@@ -71,16 +71,16 @@ pub(crate) fn read(line: &str) -> Option<(PathBuf, Node)> {
     }
     let value = line.find(": ");
     let link = line.find(" -> ");
-    match (value, link) {
+    let (path, node) = match (value, link) {
         (value, Some(at)) if value.is_none_or(|v| at < v) => {
-            let to = &line[at + 4..];
-            (!to.is_empty()).then(|| (PathBuf::from(&line[..at]), Node::Link(PathBuf::from(to))))
+            (&line[..at], Node::Link(PathBuf::from(plain(&line[at + 4..])?)))
         }
-        (Some(at), _) => Some((PathBuf::from(&line[..at]), content(&line[at + 2..]))),
-        _ if line.len() > 1 && line.ends_with('/') => Some((PathBuf::from(line), Node::Dir)),
+        (Some(at), _) => (&line[..at], content(&line[at + 2..])),
+        _ if line.len() > 1 && line.ends_with('/') => (line, Node::Dir),
         // An empty value whose trailing space an editor has taken away.
-        _ => Some((PathBuf::from(line.strip_suffix(':')?), Node::File(Vec::new()))),
-    }
+        _ => (line.strip_suffix(':')?, Node::File(Vec::new())),
+    };
+    Some((PathBuf::from(plain(path)?), node))
 }
 
 fn content(value: &str) -> Node {
@@ -123,6 +123,7 @@ pub(crate) fn plain_path(path: &Path) -> Option<&str> {
         .then_some(name)
 }
 
+/// A path or a link that fits in one line; the kernel gives no other.
 fn plain(text: &str) -> Option<&str> {
     (!text.is_empty() && !text.contains(char::is_control)).then_some(text)
 }

@@ -247,6 +247,16 @@ mod tests {
         assert!(listing("/a -> \n").is_err());
     }
 
+    /// A link with a NUL in it was read, and could not be written again: a saved machine lost a
+    /// disk when it was saved a second time.
+    #[test]
+    fn a_path_or_link_that_could_not_be_written_again_is_no_entry() {
+        for line in ["/sys/block/sda -> \0./x\n", "/sys/b\u{1}: 1\n", "/sys/b\u{7f}/\n"] {
+            assert!(listing(line).is_err(), "{line:?}");
+        }
+        assert!(listing("/sys/a: \u{1}\n").is_ok(), "a value may hold anything");
+    }
+
     #[test]
     fn sections_hold_whole_files() {
         let mut snapshot = Snapshot::new();

@@ -186,7 +186,7 @@ impl Scenario {
     /// The scenario as it is on the machine of this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no machine has this name.
     pub fn on_machine(&self, name: &str) -> Result<Self, String> {
         let mut out = self.clone();
         if name == SAME {

@@ -53,9 +53,9 @@ impl Description {
         Ok(Self { root })
     }
 
-    /// Makes one value different: `controller.kind`, `ide`. A value is read as TOML, and as text
-    /// where it is none. The key `drive.part` puts another part in, and so does another
-    /// `drive.kind` where a part of that name holds the kind's defaults.
+    /// Makes one value different: `controller.kind`, `ide`. A value is read as TOML, or as text
+    /// if it is not valid TOML. The key `drive.part` replaces the part, and so does a new
+    /// `drive.kind` if a part of that name holds the kind's defaults.
     ///
     /// # Errors
     /// [`DescribeError`] where the key leads through something that is no table. Whether it means

@@ -36,7 +36,7 @@ class _Cell(Protocol):
 
 @final
 class Machine:
-    """A modelled machine. Workers load it anew, so they need the same description."""
+    """A modelled machine. Each worker loads it from its path, so all need the same description."""
 
     @staticmethod
     def load(name: _Path, set: Mapping[str, _Value] | None = None) -> Machine:

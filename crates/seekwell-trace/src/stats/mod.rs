@@ -148,7 +148,7 @@ impl Stats {
         }
     }
 
-    /// What follows is of this file, which numbers devices and processes anew.
+    /// What follows is from this file, whose device and process numbers are its own.
     pub fn begin(&mut self, file: &str) {
         self.leave_file();
         file.clone_into(&mut self.file);

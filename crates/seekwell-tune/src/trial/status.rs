@@ -19,7 +19,7 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 /// The guard of a disk, as seen from outside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Watch {
-    /// There is none.
+    /// No guard is running.
     Nobody,
     /// It waits for its timer or a request.
     Waits {
