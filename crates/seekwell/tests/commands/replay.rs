@@ -75,13 +75,9 @@ fn since(device: &str, before: [u64; 4]) -> [u64; 4] {
     std::array::from_fn(|i| now[i] - before[i])
 }
 
-/// The first of several replays that another program did not disturb; none may fail otherwise.
+/// The first of several replays that another program did not disturb; each must succeed.
 fn undisturbed(is_on_time: impl Fn(&Value) -> bool, play: impl Fn() -> Ran) -> Value {
-    let mut documents = (0..8).filter_map(|_| {
-        let ran = play();
-        assert!([0, 4].contains(&ran.status), "{}", ran.err);
-        (ran.status == 0).then(|| ran.json())
-    });
+    let mut documents = (0..8).map(|_| play().ends(0).json());
     documents.find(is_on_time).expect("none of eight replays was on time")
 }
 
@@ -117,7 +113,7 @@ fn a_trace_is_played_whole_on_a_temporary_file_and_kept_like_any_run() {
     assert!(again.out.contains("kept up"), "{}", again.out);
     assert!(again.out.contains("lateness p50"), "{}", again.out);
     let listed = run(home.path(), &["runs", "list"]);
-    // One that was disturbed is kept too.
+    // Of the first, tries that were not on time are kept too.
     assert!(listed.out.contains("mine"), "{}", listed.out);
     assert_eq!(listed.out.matches("theirs").count(), 1, "{}", listed.out);
     let page = home.path().join("page.html");
@@ -223,7 +219,7 @@ fn a_trace_of_a_larger_disk_is_refused_with_both_sizes_unless_it_is_told_how_to_
     }
     for fit in ["modulo", "scale"] {
         let words = ["--on", on, "--size", "64M", "--fit", fit, "--json", "--no-keep"];
-        let document = undisturbed(|_| true, || replay(home.path(), &trace, &words));
+        let document = replay(home.path(), &trace, &words).ends(0).json();
         assert_eq!(requests(&document, 0, "read"), 1500);
         assert!(fidelity(&document, 0)["altered"].as_u64().unwrap() > 1000);
     }
@@ -321,15 +317,17 @@ fn a_trace_that_ends_within_a_mebibyte_gets_a_file_that_holds_all_of_it() {
 fn speed_and_dependent_mode_shorten_a_replay() {
     let home = tempfile::tempdir().unwrap();
     let trace = reads(home.path(), 2000, 600);
-    // The first request may be late on a busy machine, and the replay shorter for it.
-    let lasts = |least_ms: u64, most_ms: u64, more: &[&str]| {
-        let on_time = |document: &Value| {
-            let ns = document["phases"][0]["repeats"][0]["elapsed_ns"].as_u64().unwrap();
-            (least_ms * 1_000_000..most_ms * 1_000_000).contains(&ns)
-        };
+    let elapsed = |more: &[&str]| {
         let words = [&["--on", "null", "--json", "--no-keep"], more].concat();
-        let document = undisturbed(on_time, || replay(home.path(), &trace, &words));
+        let document = replay(home.path(), &trace, &words).ends(0).json();
         assert_eq!(requests(&document, 0, "read"), 2000);
+        document["phases"][0]["repeats"][0]["elapsed_ns"].as_u64().unwrap()
+    };
+    // Another program may hold the processor for a while: one undisturbed replay is enough.
+    let lasts = |least_ms: u64, most_ms: u64, more: &[&str]| {
+        let ms = 1_000_000;
+        let mut times = (0..8).map(|_| elapsed(more)).inspect(|ns| assert!(*ns >= least_ms * ms));
+        assert!(times.any(|ns| ns < most_ms * ms), "no replay took less than {most_ms} ms");
     };
     lasts(1190, 1900, &[]);
     lasts(590, 1000, &["--speed", "2"]);
