@@ -191,11 +191,10 @@ impl RealExecutor {
             // The engine's own cost: not even a choice of targets is in its loop.
             return self.issued(workload, |_| Ok(Null::new()));
         };
-        let (size, commits) =
-            ((workload.pace.depth(), workload.max_bytes()), workload.flush_every > 0);
+        let size = (workload.pace.depth(), workload.max_bytes());
         self.issued(workload, |thread| {
             let data = || Stamped::new(workload.seed ^ u64::from(thread));
-            Real::open(self.engine, &[file], size, commits, data)
+            Real::open(self.engine, &[file], size, data)
         })
     }
 

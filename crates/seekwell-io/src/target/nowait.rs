@@ -111,7 +111,7 @@ mod tests {
         };
         let node = format!("/dev/zram{}", zram.0);
         let file = open(&node, OFlags::RDONLY | OFlags::DIRECT, Mode::empty()).unwrap();
-        let real = Real::open(Engine::Auto, &[file.as_fd()], (8, 4096), false, || Stamped::new(1));
+        let real = Real::open(Engine::Auto, &[file.as_fd()], (8, 4096), || Stamped::new(1));
         let issuer = real.unwrap().issuer();
         assert!(matches!(issuer, Some(Issuer::Calls | Issuer::RingWorkers)), "{issuer:?}");
         assert!(refused(Path::new(&node), OFlags::DIRECT));

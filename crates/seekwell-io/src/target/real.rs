@@ -18,9 +18,9 @@ pub enum Real<P = Stamped> {
 
 impl<P: Payload> Real<P> {
     /// For `depth` requests of up to `max_bytes` on `files`, in the payload's numbers; without any,
-    /// requests go nowhere. [`Engine::Auto`] takes system calls where a ring is refused; at depth 1
-    /// where `commits` flush; and where a ring would hand each request to a thread of the kernel, at
-    /// depth 1 or when one thread that makes them itself gets more done, which is tried.
+    /// requests go nowhere. [`Engine::Auto`] takes system calls where a ring is refused; at depth 1,
+    /// where a ring adds a wake-up to each request; and where a ring would hand each request to a
+    /// thread of the kernel and one thread that makes them itself gets more done, which is tried.
     ///
     /// # Errors
     /// [`TargetError`] when it cannot be set up.
@@ -28,19 +28,11 @@ impl<P: Payload> Real<P> {
         engine: Engine,
         files: &[BorrowedFd<'_>],
         (depth, max_bytes): (u32, u32),
-        commits: bool,
         payload: impl Fn() -> P,
     ) -> Result<Self, TargetError> {
         let Some(first) = files.first() else { return Ok(Self::Null(Null::new())) };
-        let calls = engine == Engine::Auto
-            && match depth {
-                1 => commits || Uring::hands_over(*first),
-                _ => {
-                    let prompt = Uring::hands_over(*first) && Threads::is_prompt(*first);
-                    prompt && calls_win(*first, depth)
-                }
-            };
-        if calls {
+        let prompt = || Uring::hands_over(*first) && Threads::is_prompt(*first);
+        if engine == Engine::Auto && (depth == 1 || prompt() && calls_win(*first, depth)) {
             return Ok(Self::Threads(Threads::calls(files, depth, max_bytes, payload())?));
         }
         if engine != Engine::Threads {

@@ -184,7 +184,7 @@ impl<'a> Part<'a> {
         };
         let fds: Vec<BorrowedFd<'_>> = files.iter().map(|fd| fd.as_fd()).collect();
         let engine = engine.unwrap_or(Engine::Auto);
-        let target = Real::open(engine, &fds, (depth, self.longest), false, data)?;
+        let target = Real::open(engine, &fds, (depth, self.longest), data)?;
         Ok(Ready { part: self, files, target })
     }
 

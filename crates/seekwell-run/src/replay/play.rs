@@ -9,7 +9,6 @@ use seekwell_io::dispatch::dispatcher;
 use seekwell_io::engine::{Bounds, EngineError, run_source, sharpen_timers};
 use seekwell_io::gate::{Gate, Ticket};
 use seekwell_io::measurement::Measurement;
-use seekwell_io::request::Op;
 use seekwell_io::target::{Engine, Real, Stamped, Target, TargetError};
 use seekwell_io::units::{Nanos, time_left};
 use seekwell_io::workload;
@@ -155,10 +154,9 @@ impl Stage<'_> {
             Source::Opened { opened, .. } => Some(opened.as_fd()),
             Source::Null => None,
         };
-        let commits = lane.writes && lane.survey.requests[Op::Flush as usize] > 0;
         let size = (lane.depth, lane.longest_bytes);
         self.on(lane, start, || {
-            Real::open(self.engine, file.as_slice(), size, commits, || Stamped::new(seed))
+            Real::open(self.engine, file.as_slice(), size, || Stamped::new(seed))
         })
     }
 
