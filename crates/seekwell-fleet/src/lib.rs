@@ -4,12 +4,15 @@
 //! [`tables()`] names the tables and their columns, [`rows`] makes their rows of a run, and
 //! [`Export`] appends them to a folder of Parquet files. Histograms are kept as bins with counts,
 //! so that percentiles over hosts are those of all requests together, not means of percentiles.
+//!
+//! [`remote`] runs this program on many hosts.
 
 #![warn(missing_docs)]
 
 mod error;
 mod export;
 mod parquet;
+pub mod remote;
 mod table;
 mod tables;
 

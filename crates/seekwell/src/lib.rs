@@ -44,6 +44,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Machine(args) => commands::machine::run(args, &context),
         Command::Reproduce(args) => commands::reproduce::run(args, &context),
         Command::Report(args) => commands::report::run(args, &context),
+        Command::Fleet(args) => commands::fleet::run(args, &context),
         Command::Serve(args) => commands::serve::run(args, &context),
         Command::Runs(args) => commands::runs::run(&args.command, &context),
     };

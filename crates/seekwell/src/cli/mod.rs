@@ -3,6 +3,7 @@
 pub mod beyond;
 mod compare;
 pub mod experiment;
+pub mod fleet;
 pub mod format;
 pub mod machine;
 pub mod record;
@@ -156,6 +157,8 @@ pub enum Command {
     Report(Report),
     /// List, show and remove saved runs
     Runs(Runs),
+    /// Run a command on many hosts over ssh
+    Fleet(fleet::Fleet),
     /// Serve saved and running measurements to a browser, read-only
     Serve(serve::Serve),
 }

@@ -1,0 +1,221 @@
+//! The program on many hosts, over ssh.
+//!
+//! Each host gets one connection of the system's OpenSSH. A script there takes the program where it
+//! is missing or another version, runs it with a folder of its own, sends back what it kept, and
+//! removes all of it; it does the same when the connection ends. A host that fails is a result.
+
+mod hosts;
+mod session;
+
+pub use hosts::{Host, hosts};
+
+use crate::error::FleetError;
+use jiff::Timestamp;
+use seekwell_io::engine::Control;
+use seekwell_runs::{Detail, RunDocument, Store, StoreError};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// What is to be run, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Fleet<'a> {
+    /// The program's arguments.
+    pub args: &'a [String],
+    /// The program to copy, which must run on the hosts.
+    pub program: &'a Path,
+    /// What `seekwell --version` prints where it need not be copied; none copies it always.
+    pub version: Option<&'a str>,
+    /// A configuration for `ssh` in place of the user's.
+    pub config: Option<&'a Path>,
+    /// Options for `ssh`, as `Port=2222`.
+    pub options: &'a [String],
+    /// How many hosts run at once.
+    pub jobs: usize,
+    /// How many hosts with one value of a label run at once.
+    pub per: &'a [(String, usize)],
+    /// How long a host may take.
+    pub timeout: Option<Duration>,
+    /// Ends all runs in order, and then at once.
+    pub control: &'a Control,
+}
+
+/// How far a host is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Waiting for `ssh`.
+    Connecting,
+    /// The program is copied there.
+    Copying,
+    /// The program runs.
+    Running,
+}
+
+/// How a host's part ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The program ended with this status.
+    Ended(u8),
+    /// No connection.
+    Unreachable,
+    /// There is no room for the program or for its results.
+    NoRoom,
+    /// The program does not start there.
+    DoesNotStart,
+    /// The connection ended in the middle.
+    Lost,
+    /// It took longer than allowed, and was stopped.
+    TimedOut,
+    /// It was stopped, or never begun, because everything was.
+    Stopped,
+    /// What came back is not what the program keeps, and why.
+    Damaged(String),
+}
+
+impl Outcome {
+    /// Its name in documents.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Ended(0) => "done",
+            Self::Ended(_) => "failed",
+            Self::Unreachable => "unreachable",
+            Self::NoRoom => "no_room",
+            Self::DoesNotStart => "does_not_start",
+            Self::Lost => "lost",
+            Self::TimedOut => "timed_out",
+            Self::Stopped => "stopped",
+            Self::Damaged(_) => "damaged",
+        }
+    }
+}
+
+/// What a host gave.
+#[derive(Debug)]
+pub struct Visit {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The last lines that the host or `ssh` wrote for people.
+    pub said: String,
+    /// What the program printed.
+    pub output: String,
+    /// The runs that it kept.
+    pub runs: Vec<(RunDocument, Detail)>,
+    /// From the connection to the end.
+    pub took: Duration,
+}
+
+impl Visit {
+    /// Keeps its runs, and gives their ids here: two hosts may have drawn the same.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be written.
+    pub fn keep(&self, store: &Store) -> Result<Vec<String>, StoreError> {
+        let keep = |(run, detail): &(RunDocument, Detail)| {
+            let started = run.started_at.parse().unwrap_or_else(|_| Timestamp::now());
+            let mut writer = store.create(run.kind, started)?;
+            let mut run = run.clone();
+            writer.id().clone_into(&mut run.id);
+            writer.save(&run, detail)?;
+            Ok(run.id)
+        };
+        self.runs.iter().map(keep).collect()
+    }
+}
+
+/// News of a host, by its number.
+#[derive(Debug)]
+pub enum News {
+    /// It got this far.
+    At(usize, Stage),
+    /// It is done.
+    Done(usize, Box<Visit>),
+}
+
+impl Fleet<'_> {
+    /// Runs the program on all hosts and tells what happens. Hosts that were not begun when
+    /// everything is stopped are done at once, as stopped.
+    ///
+    /// # Errors
+    /// [`FleetError::NoSuchLabel`] where a bound names a label that no host has.
+    pub fn run(&self, hosts: &[Host], mut tell: impl FnMut(News)) -> Result<(), FleetError> {
+        if let Some((key, _)) =
+            self.per.iter().find(|(key, _)| !hosts.iter().any(|h| h.labels.contains_key(key)))
+        {
+            return Err(FleetError::NoSuchLabel { key: key.clone() });
+        }
+        let (send, news) = channel();
+        let mut waiting: Vec<usize> = (0..hosts.len()).collect();
+        let mut busy = Busy { per: self.per, hosts: 0, labels: BTreeMap::new() };
+        std::thread::scope(|scope| {
+            while !waiting.is_empty() || busy.hosts > 0 {
+                if self.control.stop.load(Relaxed) {
+                    for number in waiting.drain(..) {
+                        tell(News::Done(number, Box::new(Visit::never_begun())));
+                    }
+                }
+                waiting.retain(|&number| {
+                    let free = busy.hosts < self.jobs && busy.admits(&hosts[number]);
+                    if free {
+                        busy.count(&hosts[number], true);
+                        let send = send.clone();
+                        scope.spawn(move || {
+                            let at = |stage| drop(send.send(News::At(number, stage)));
+                            let visit = Box::new(session::visit(self, &hosts[number], &at));
+                            let _ = send.send(News::Done(number, visit));
+                        });
+                    }
+                    !free
+                });
+                let Ok(next) = news.recv_timeout(Duration::from_millis(200)) else { continue };
+                if let News::Done(number, _) = &next {
+                    busy.count(&hosts[*number], false);
+                }
+                tell(next);
+            }
+        });
+        Ok(())
+    }
+}
+
+impl Visit {
+    const fn never_begun() -> Self {
+        Self {
+            outcome: Outcome::Stopped,
+            said: String::new(),
+            output: String::new(),
+            runs: Vec::new(),
+            took: Duration::ZERO,
+        }
+    }
+}
+
+/// The hosts that run now.
+struct Busy<'a> {
+    per: &'a [(String, usize)],
+    hosts: usize,
+    labels: BTreeMap<(&'a str, String), usize>,
+}
+
+impl<'a> Busy<'a> {
+    fn admits(&self, host: &Host) -> bool {
+        self.per.iter().all(|(key, most)| {
+            let value = host.labels.get(key);
+            value.is_none_or(|value| {
+                self.labels.get(&(key.as_str(), value.clone())).is_none_or(|now| now < most)
+            })
+        })
+    }
+
+    fn count(&mut self, host: &Host, begins: bool) {
+        let step = |count: &mut usize| *count = if begins { *count + 1 } else { *count - 1 };
+        step(&mut self.hosts);
+        let per: &'a [(String, usize)] = self.per;
+        for (key, _) in per {
+            if let Some(value) = host.labels.get(key) {
+                step(self.labels.entry((key, value.clone())).or_default());
+            }
+        }
+    }
+}

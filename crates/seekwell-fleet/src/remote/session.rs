@@ -1,0 +1,308 @@
+//! One host: a connection, the program if it is missing there, a run, and what it gave.
+
+use super::{Fleet, Host, Outcome, Stage, Visit};
+use crate::error::FleetError;
+use seekwell_runs::read::{self, MAX_DETAIL_BYTES, MAX_RUN_BYTES};
+use seekwell_runs::{Detail, RunDocument};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+const SCRIPT: &str = include_str!("host.sh");
+/// How often a host that is waited for is looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// How long a host has to end its run and clean up once it was told to.
+const GRACE: Duration = Duration::from_secs(20);
+/// The most that is taken of what a program prints.
+const MAX_OUTPUT_BYTES: u64 = 64 << 20;
+/// The last lines of standard error that are kept.
+const LINES: usize = 20;
+/// How the program is copied: a chunk at a time, so that it can be stopped.
+const CHUNK: usize = 64 << 10;
+
+/// What a host says.
+enum Word {
+    Need,
+    NoRoom,
+    NoStart,
+    Running,
+    Output(Vec<u8>),
+    Run(Box<RunDocument>),
+    Detail(Detail),
+    End(u8),
+    /// What nobody understands, and why.
+    Unknown(String),
+}
+
+/// Runs the program on one host.
+pub fn visit(fleet: &Fleet<'_>, host: &Host, stage: &dyn Fn(Stage)) -> Visit {
+    let begun = Instant::now();
+    let mut visit = Visit {
+        outcome: Outcome::Unreachable,
+        said: String::new(),
+        output: String::new(),
+        runs: Vec::new(),
+        took: Duration::ZERO,
+    };
+    stage(Stage::Connecting);
+    match connect(fleet, host) {
+        Err(error) => visit.said = format!("ssh: {error}"),
+        Ok(mut child) => {
+            visit.outcome = converse(fleet, &mut child, begun, stage, &mut visit);
+        }
+    }
+    visit.took = begun.elapsed();
+    visit
+}
+
+fn connect(fleet: &Fleet<'_>, host: &Host) -> io::Result<Child> {
+    let words = ["sh", "-c", SCRIPT, "seekwell-fleet", fleet.version.unwrap_or_default()];
+    let words = words.into_iter().chain(fleet.args.iter().map(String::as_str));
+    let remote: Vec<String> = words.map(quote).collect();
+    let mut ssh = Command::new("ssh");
+    if let Some(config) = fleet.config {
+        ssh.arg("-F").arg(config);
+    }
+    for option in fleet.options {
+        ssh.args(["-o", option]);
+    }
+    // The first value of an option counts, so those above win.
+    for option in [
+        "BatchMode=yes",
+        "ControlMaster=no",
+        "ConnectTimeout=10",
+        "ServerAliveInterval=5",
+        "ServerAliveCountMax=3",
+    ] {
+        ssh.args(["-o", option]);
+    }
+    // Ctrl-C is for this program: it ends the remote runs, and then the connections.
+    ssh.args(["-T", "--", &host.name, &remote.join(" ")]).process_group(0);
+    ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+}
+
+/// A word for the shell of the host.
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn converse(
+    fleet: &Fleet<'_>,
+    child: &mut Child,
+    begun: Instant,
+    stage: &dyn Fn(Stage),
+    visit: &mut Visit,
+) -> Outcome {
+    let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
+        return Outcome::Unreachable;
+    };
+    let (send, words) = channel();
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(move || listen(BufReader::new(out), &send));
+        let said = scope.spawn(move || last_lines(BufReader::new(err)));
+        let mut talk = Talk { fleet, words, begun, told: None, timed_out: false };
+        let outcome = talk.through(child, stage, visit);
+        let _ = child.kill();
+        let _ = child.wait();
+        visit.said = said.join().unwrap_or_default();
+        outcome
+    });
+    if let Outcome::Damaged(why) = &ended {
+        visit.said.clone_from(why);
+    }
+    ended
+}
+
+struct Talk<'a> {
+    fleet: &'a Fleet<'a>,
+    words: Receiver<Word>,
+    begun: Instant,
+    /// When the host was told to stop.
+    told: Option<Instant>,
+    timed_out: bool,
+}
+
+impl Talk<'_> {
+    fn through(&mut self, child: &mut Child, stage: &dyn Fn(Stage), visit: &mut Visit) -> Outcome {
+        let mut stdin = child.stdin.take();
+        let mut outcome = Outcome::Unreachable;
+        loop {
+            match self.words.recv_timeout(TICK) {
+                Ok(Word::Need) => {
+                    stage(Stage::Copying);
+                    outcome = Outcome::Lost;
+                    // Where it ends too early, the host says why.
+                    let _ = stdin.as_mut().map(|pipe| self.copy(pipe));
+                }
+                Ok(Word::Running) => {
+                    stage(Stage::Running);
+                    outcome = Outcome::Lost;
+                }
+                Ok(Word::Output(text)) => visit.output = String::from_utf8_lossy(&text).into(),
+                Ok(Word::Run(run)) => visit.runs.push((*run, Detail::default())),
+                Ok(Word::Detail(detail)) => {
+                    if let Some((_, last)) = visit.runs.last_mut() {
+                        *last = detail;
+                    }
+                }
+                Ok(Word::NoRoom) => return Outcome::NoRoom,
+                Ok(Word::NoStart) => return Outcome::DoesNotStart,
+                Ok(Word::Unknown(why)) => return Outcome::Damaged(why),
+                Ok(Word::End(_)) if self.timed_out => return Outcome::TimedOut,
+                Ok(Word::End(status)) => return Outcome::Ended(status),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return if self.told.is_some() { self.stopped() } else { outcome };
+                }
+            }
+            if self.told.is_none() && self.must_stop() {
+                self.told = Some(Instant::now());
+                // The end of its input tells the host.
+                stdin = None;
+            }
+            // Where nothing was begun there is nothing to clean up.
+            let grace = if outcome == Outcome::Unreachable { Duration::ZERO } else { GRACE };
+            let waited_enough = self.told.is_some_and(|told| told.elapsed() > grace);
+            if waited_enough || self.fleet.control.abandon.load(Relaxed) {
+                return self.stopped();
+            }
+        }
+    }
+
+    fn must_stop(&mut self) -> bool {
+        self.timed_out = self.fleet.timeout.is_some_and(|limit| self.begun.elapsed() > limit);
+        self.timed_out || self.fleet.control.stop.load(Relaxed)
+    }
+
+    const fn stopped(&self) -> Outcome {
+        if self.timed_out { Outcome::TimedOut } else { Outcome::Stopped }
+    }
+
+    fn copy(&mut self, pipe: &mut ChildStdin) -> Result<(), FleetError> {
+        let path = self.fleet.program;
+        let mut program = File::open(path).map_err(FleetError::io("reading", path))?;
+        let size = program.metadata().map_err(FleetError::io("reading", path))?.len();
+        let failed = FleetError::io("copying", path);
+        let mut chunk = vec![0; CHUNK];
+        let mut copied = || {
+            writeln!(pipe, "{size}")?;
+            loop {
+                let read = program.read(&mut chunk)?;
+                if read == 0 || self.must_stop() {
+                    return pipe.flush();
+                }
+                pipe.write_all(&chunk[..read])?;
+            }
+        };
+        copied().map_err(failed)
+    }
+}
+
+/// Reads what a host says until it says no more.
+fn listen(mut out: impl BufRead, send: &Sender<Word>) {
+    loop {
+        let word = word(&mut out).unwrap_or_else(|e| Some(Word::Unknown(e.to_string())));
+        let Some(word) = word else { return };
+        let last = matches!(word, Word::Unknown(_) | Word::End(_));
+        if send.send(word).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// The next word; none at the end, also in the middle of one.
+fn word(out: &mut impl BufRead) -> io::Result<Option<Word>> {
+    let mut line = Vec::new();
+    out.take(256).read_until(b'\n', &mut line)?;
+    let Some(line) = line.strip_suffix(b"\n") else {
+        return Ok((line.len() == 256).then(|| Word::Unknown("a line without an end".into())));
+    };
+    let line = String::from_utf8_lossy(line);
+    let words: Vec<&str> = line.split(' ').collect();
+    let unknown = || Word::Unknown(format!("it says {line:?}"));
+    let word = match words.as_slice() {
+        ["need"] => Word::Need,
+        ["no-room"] => Word::NoRoom,
+        ["no-start"] => Word::NoStart,
+        ["running"] => Word::Running,
+        ["end", status] => status.parse().map_or_else(|_| unknown(), Word::End),
+        ["file", name, size] => {
+            let most = match *name {
+                "output" => MAX_OUTPUT_BYTES,
+                "run" => MAX_RUN_BYTES,
+                "detail" => MAX_DETAIL_BYTES,
+                _ => return Ok(Some(unknown())),
+            };
+            let Some(size) = size.parse::<u64>().ok().filter(|size| *size <= most) else {
+                return Ok(Some(unknown()));
+            };
+            let mut bytes = Vec::new();
+            if out.take(size).read_to_end(&mut bytes)? as u64 != size {
+                return Ok(None);
+            }
+            let path = Path::new(name);
+            let document = match *name {
+                "run" => read::run(&bytes, path).map(|run| Word::Run(Box::new(run))),
+                "detail" => read::detail(&bytes, path).map(Word::Detail),
+                _ => Ok(Word::Output(bytes)),
+            };
+            document.unwrap_or_else(|error| Word::Unknown(error.to_string()))
+        }
+        _ => unknown(),
+    };
+    Ok(Some(word))
+}
+
+/// The last lines that a host says to people.
+fn last_lines(mut err: impl BufRead) -> String {
+    let mut lines = VecDeque::new();
+    let mut line = Vec::new();
+    // A line without an end comes in parts.
+    while matches!((&mut err).take(4096).read_until(b'\n', &mut line), Ok(1..)) {
+        let text = String::from_utf8_lossy(&line);
+        let text: String = text.trim_end().chars().filter(|c| !c.is_control()).collect();
+        line.clear();
+        if !text.is_empty() {
+            lines.push_back(text);
+        }
+        if lines.len() > LINES {
+            lines.pop_front();
+        }
+    }
+    Vec::from(lines).join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_word_of_the_shell_stays_one_word() {
+        let run = |word: &str| {
+            let line = format!("printf %s {}", quote(word));
+            String::from_utf8(Command::new("sh").args(["-c", &line]).output().unwrap().stdout)
+        };
+        for word in ["plain", "it's", "$(reboot) `x` \\ \"", "", "a\nb"] {
+            assert_eq!(run(word).unwrap(), word);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_host_says_ends(bytes in proptest::collection::vec(any::<u8>(), 0..400),
+            head in "(need\n|running\n|file (output|run|detail) [0-9]{1,4}\n|end [0-9]{1,3}\n){0,4}") {
+            let (send, words) = channel();
+            let said: Vec<u8> = head.bytes().chain(bytes).collect();
+            listen(said.as_slice(), &send);
+            drop(send);
+            prop_assert!(words.iter().count() <= said.len());
+        }
+    }
+}
