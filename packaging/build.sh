@@ -22,7 +22,7 @@ mkdir -p "$out" "$work/tree"
 
 cargo xtask dist --out "$work"
 
-# What is installed, below usr: the program, man pages, completions, licences.
+# What is installed, below usr: the program, its traces, man pages, completions, licences.
 stage() { # TARGET DIR
   local usr=$2/usr
   install -D "$target/$1/dist/seekwell" "$usr/bin/seekwell"
@@ -36,11 +36,15 @@ stage() { # TARGET DIR
   install -D -m 644 "$work/completions/seekwell.fish" \
     "$usr/share/fish/vendor_completions.d/seekwell.fish"
   install -D -m 644 -t "$usr/share/doc/seekwell" README.md LICENSE-APACHE LICENSE-MIT
+  install -D -m 644 -t "$usr/share/seekwell/traces" traces/*.parquet
 }
 
+# The index of runs needs none of these.
+export LIBSQLITE3_FLAGS="-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE"
 for arch in x86_64 aarch64; do
   triple=$arch-unknown-linux-musl
-  cargo zigbuild --quiet --profile dist --target "$triple" --package seekwell
+  RUSTFLAGS="--cfg traces_beside" \
+    cargo zigbuild --quiet --profile dist --target "$triple" --package seekwell
   name=seekwell-$version-$arch-linux
   stage "$triple" "$work/tree/$arch"
   cp -r "$work/tree/$arch/usr" "$work/tree/$name"
@@ -90,7 +94,7 @@ rpm_() {
 deb
 rpm_
 for arch in x86_64 aarch64; do
-  python "$here/pack_wheel.py" "$version" "$summary" "$arch" "$work/tree/$arch/usr/bin/seekwell" "$out"
+  python "$here/pack_wheel.py" "$version" "$summary" "$arch" "$work/tree/$arch/usr" "$out"
 done
 cargo metadata --format-version 1 --locked --filter-platform x86_64-unknown-linux-musl |
   python "$here/sbom.py" Cargo.lock >"$out/seekwell-$version.cdx.json"

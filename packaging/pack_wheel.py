@@ -1,6 +1,6 @@
 """Packs the static program as a wheel, so that `pip install seekwell-cli` puts it on the PATH.
 
-Arguments: version, summary, architecture, program, folder to write to.
+Arguments: version, summary, architecture, folder with bin and share, folder to write to.
 """
 
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wheel.wheelfile import WheelFile
 
-version, summary, arch, program, out = sys.argv[1:]
+version, summary, arch, usr, out = sys.argv[1:]
 name = f"seekwell_cli-{version}"
 # A static program runs wherever the kernel does, with either C library.
 platform = f"manylinux_2_17_{arch}.manylinux2014_{arch}.musllinux_1_1_{arch}"
@@ -29,7 +29,9 @@ wheel = f"Wheel-Version: 1.0\nGenerator: seekwell\nRoot-Is-Purelib: false\n{tags
 
 with WheelFile(Path(out) / f"{name}-py3-none-{platform}.whl", "w") as file:
     # WheelFile keeps the mode of what it is given by path.
-    file.write(program, f"{name}.data/scripts/seekwell")
+    file.write(f"{usr}/bin/seekwell", f"{name}.data/scripts/seekwell")
+    for trace in sorted(Path(usr, "share/seekwell/traces").iterdir()):
+        file.write(str(trace), f"{name}.data/data/share/seekwell/traces/{trace.name}")
     for licence in ("LICENSE-APACHE", "LICENSE-MIT"):
         file.write(str(root / licence), f"{name}.dist-info/licenses/{licence}")
     file.writestr(f"{name}.dist-info/METADATA", metadata)

@@ -9,7 +9,8 @@ roots=$(mktemp -d)
 trap 'echo "failed: packaging/try.sh, line $LINENO" >&2' ERR
 trap 'umount "$roots"/*/proc 2>/dev/null || true; rm -rf "$roots"' EXIT
 
-try() { # WHAT COMMAND...: the program must name itself, look at a file system and model a machine.
+try() { # WHAT COMMAND...: the program must name itself, look at a file system, model a machine and
+  # find its traces.
   local what=$1
   shift
   "$@" --version | grep -q '^seekwell .*dist build'
@@ -17,6 +18,8 @@ try() { # WHAT COMMAND...: the program must name itself, look at a file system a
   python3 -c "import json, sys; json.load(sys.stdin)" <"$roots/inspection"
   "$@" bench --on nvme-ssd.toml --iodepth=32 --runtime=1s --no-keep >"$roots/bench"
   grep -q MODELLED "$roots/bench"
+  "$@" trace stats web-light >"$roots/stats"
+  grep -q 'requests' "$roots/stats"
   echo "ok: $what: $("$@" --version)"
 }
 

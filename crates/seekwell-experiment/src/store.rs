@@ -301,9 +301,8 @@ fn read_document(path: &Path) -> Result<Document, ExperimentError> {
 fn read_json<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T, ExperimentError> {
     let damaged = |reason: String| ExperimentError::Damaged { path: path.to_path_buf(), reason };
     let text = read_file(path, LARGEST).map_err(io_error("reading", path))?;
-    let value: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
-    let found = value["schema"].as_str().unwrap_or("without a schema").to_owned();
+    let wrong = |e: serde_json::Error| damaged(e.to_string());
+    let Head { schema: found } = serde_json::from_slice(&text).map_err(wrong)?;
     if found != schema {
         let stem = schema.trim_end_matches(char::is_numeric);
         if found.starts_with(stem) {
@@ -311,7 +310,12 @@ fn read_json<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T
         }
         return Err(damaged(format!("its schema is {found}, not {schema}")));
     }
-    serde_json::from_value(value).map_err(|e| damaged(e.to_string()))
+    serde_json::from_slice(&text).map_err(wrong)
+}
+
+#[derive(serde::Deserialize)]
+struct Head {
+    schema: String,
 }
 
 /// Writes a file that only this user may read, in place of the old one.

@@ -4,10 +4,6 @@
 use crate::error::TraceError;
 use crate::source::TraceSource;
 use crate::store::{self, Contents};
-use rustix::fs::{MemfdFlags, memfd_create};
-use seekwell_access::by_descriptor;
-use std::fs::File;
-use std::io::{self, Write as _};
 use std::path::Path;
 
 /// A trace that ships.
@@ -18,7 +14,8 @@ pub struct Shipped {
     /// What was recorded, in a line.
     pub title: &'static str,
     /// The store's file.
-    pub parquet: &'static [u8],
+    #[cfg(not(traces_beside))]
+    parquet: &'static [u8],
 }
 
 macro_rules! shipped {
@@ -26,6 +23,7 @@ macro_rules! shipped {
         &[$(Shipped {
             name: $name,
             title: $title,
+            #[cfg(not(traces_beside))]
             parquet: include_bytes!(concat!("../../../traces/", $name, ".parquet")),
         }),*]
     };
@@ -63,9 +61,10 @@ impl Shipped {
     /// Its requests.
     ///
     /// # Errors
-    /// [`TraceError::Io`] where the kernel gives no memory for it.
+    /// [`TraceError::Io`] where the kernel gives no memory for it, or where the program's package
+    /// keeps it beside the program and it is not there.
     pub fn open(self) -> Result<Box<dyn TraceSource + Send>, TraceError> {
-        self.unpacked(store::open)
+        self.read(store::open)
     }
 
     /// What it says of itself.
@@ -73,18 +72,34 @@ impl Shipped {
     /// # Errors
     /// As for [`Shipped::open`].
     pub fn contents(self) -> Result<Option<Contents>, TraceError> {
-        self.unpacked(store::contents)
+        self.read(store::contents)
     }
 
     /// A reader of stores wants a file; this one is in memory alone.
-    fn unpacked<T>(self, read: impl Fn(&Path) -> Result<T, TraceError>) -> Result<T, TraceError> {
-        let memory = memfd_create(self.name, MemfdFlags::CLOEXEC).map_err(io::Error::from);
-        let file = memory.map(File::from).and_then(|mut file| {
+    #[cfg(not(traces_beside))]
+    fn read<T>(self, read: impl Fn(&Path) -> Result<T, TraceError>) -> Result<T, TraceError> {
+        use rustix::fs::{MemfdFlags, memfd_create};
+        use std::io::Write as _;
+        let memory = memfd_create(self.name, MemfdFlags::CLOEXEC).map_err(std::io::Error::from);
+        let file = memory.map(std::fs::File::from).and_then(|mut file| {
             file.write_all(self.parquet)?;
             Ok(file)
         });
         let path = format!("{}.parquet", self.name).into();
         let failed = |source| TraceError::Io { what: "unpacking", path, source };
-        read(&by_descriptor(&file.map_err(failed)?))
+        read(&seekwell_access::by_descriptor(&file.map_err(failed)?))
+    }
+
+    /// Packages install the traces in `share/seekwell/traces` of the prefix whose `bin` has the
+    /// program.
+    #[cfg(traces_beside)]
+    fn read<T>(self, read: impl Fn(&Path) -> Result<T, TraceError>) -> Result<T, TraceError> {
+        let failed = |source| {
+            let (what, path) = ("finding the program of the built-in trace", self.name.into());
+            TraceError::Io { what, path, source }
+        };
+        let program = std::env::current_exe().map_err(failed)?;
+        let prefix = program.ancestors().nth(2).unwrap_or(Path::new("/"));
+        read(&prefix.join(format!("share/seekwell/traces/{}.parquet", self.name)))
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T
     if !line.ends_with('\n') {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(serde_json::from_str(&line)?)
+    Ok(serde_json::from_slice(line.as_bytes())?)
 }
 
 /// Sends a request to the guard at `socket`. Undo takes as long as its writes, so `limit` is long.

@@ -7,7 +7,7 @@ use crate::exit::{CommandError, Exit};
 use seekwell_inspect::diff::{Change, diff_all};
 use seekwell_inspect::{Inspection, Target, all_disks, inspect, saved, text};
 use seekwell_sys::{Bundle, MAX_FILE, SnapshotError, read_file, text_path};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// What is compared, by name, and how it differs.
@@ -84,18 +84,25 @@ fn documents(content: &[u8]) -> Result<Vec<Inspection>, String> {
     if !content.trim_ascii_start().starts_with(b"{") {
         return Err("it is neither a snapshot nor JSON nor the text of lspci -vvnn".to_owned());
     }
-    let document: serde_json::Value = serde_json::from_slice(content).map_err(|e| e.to_string())?;
-    match document["schema"].as_str() {
-        Some("seekwell/inspect-list/1") => {
-            let all = document["inspections"].clone();
-            serde_json::from_value(all).map_err(|e| e.to_string())
+    let wrong = |e: serde_json::Error| e.to_string();
+    let Head { schema } = serde_json::from_slice(content).map_err(wrong)?;
+    match schema.as_str() {
+        "seekwell/inspect-list/1" => {
+            serde_json::from_slice(content).map(|List { inspections }| inspections).map_err(wrong)
         }
-        Some(Inspection::SCHEMA) => {
-            serde_json::from_value(document).map(|one| vec![one]).map_err(|e| e.to_string())
-        }
-        Some(other) => Err(format!("its schema is {other:?}")),
-        None => Err("it names no schema".to_owned()),
+        Inspection::SCHEMA => serde_json::from_slice(content).map(|one| vec![one]).map_err(wrong),
+        other => Err(format!("its schema is {other:?}")),
     }
+}
+
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+}
+
+#[derive(Deserialize)]
+struct List {
+    inspections: Vec<Inspection>,
 }
 
 /// This machine in the targets of `like`, as far as they are here; every disk where none is.
