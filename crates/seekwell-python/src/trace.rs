@@ -2,11 +2,12 @@
 
 use crate::error::Error;
 use crate::table::stream;
+use arrow_array::builder::NullBufferBuilder;
 use arrow_array::types::{
     ArrowDictionaryKeyType, ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type,
 };
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int64Array, PrimitiveArray, RecordBatch, RecordBatchReader,
+    Array, ArrayRef, DictionaryArray, Int64Array, PrimitiveArray, RecordBatch, RecordBatchReader,
     StringArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -16,18 +17,17 @@ use pyo3::types::PyCapsule;
 use seekwell_io::request::Op;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{Format, Reading, contents, open_file};
-use seekwell_trace::record::{Record, Stamp};
 use seekwell_trace::source::{Tables, TraceSource};
-use seekwell_trace::store::Stored;
+use seekwell_trace::store::{Columns, Stored, Times};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// Records of one batch.
+/// Records of one batch of what is no store; of a store it is a group.
 const ROWS: usize = 1 << 17;
-/// Threads that decode a store; each holds two groups of it.
+/// Threads that decode a store; each holds two groups.
 const MOST_THREADS: usize = 4;
 
 /// Traces, one after the other.
@@ -85,7 +85,6 @@ impl Trace {
                 reading,
                 ahead: Vec::new(),
                 turn: 0,
-                ready: Vec::new().into_iter(),
             }),
         )
     }
@@ -109,28 +108,24 @@ struct Batches {
     /// What decodes the present trace, and whose turn it is.
     ahead: Vec<Receiver<Piece>>,
     turn: usize,
-    ready: std::vec::IntoIter<RecordBatch>,
 }
 
-/// Batches of a group; none at the end.
-type Piece = Result<Vec<RecordBatch>, ArrowError>;
+/// A batch; none at the end.
+type Piece = Result<Option<RecordBatch>, ArrowError>;
 
 impl Batches {
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         loop {
-            if let Some(batch) = self.ready.next() {
-                return Ok(Some(batch));
-            }
             if self.ahead.is_empty() {
                 let Some(path) = self.paths.next() else { return Ok(None) };
                 (self.ahead, self.turn) = (decode(&path, &self.reading).map_err(external)?, 0);
             }
-            let piece = self.ahead[self.turn].recv().map_err(external)??;
-            self.turn = (self.turn + 1) % self.ahead.len();
-            if piece.is_empty() {
-                self.ahead.clear();
+            let batch = self.ahead[self.turn].recv().map_err(external)??;
+            if batch.is_some() {
+                self.turn = (self.turn + 1) % self.ahead.len();
+                return Ok(batch);
             }
-            self.ready = piece.into_iter();
+            self.ahead.clear();
         }
     }
 }
@@ -146,7 +141,7 @@ fn decode(path: &Path, reading: &Reading) -> Result<Vec<Receiver<Piece>>, TraceE
     let Some(store) = is_store.then(|| Stored::by_group(path)).transpose()?.flatten() else {
         let mut source = open_file(path, reading)?;
         return Ok(vec![on_thread(move |give| {
-            while give(take(&mut source, ROWS).map(Vec::from_iter)?) {}
+            while give(take(&mut source)?) {}
             Ok(())
         })]);
     };
@@ -158,31 +153,27 @@ fn decode(path: &Path, reading: &Reading) -> Result<Vec<Receiver<Piece>>, TraceE
     let worker = |(first, mut store): (usize, Stored)| {
         on_thread(move |give| {
             for group in (first..store.groups()).step_by(threads) {
-                store.only(group);
-                let mut batches = Vec::new();
-                while let Some(batch) = take(&mut store, ROWS)? {
-                    batches.push(batch);
-                }
-                if !give(batches) {
+                let columns = store.columns(group).map_err(external)?;
+                if !give(Some(table(columns, store.tables())?)) {
                     return Ok(());
                 }
             }
-            give(Vec::new());
+            give(None);
             Ok(())
         })
     };
     Ok(stores.into_iter().enumerate().map(worker).collect())
 }
 
-/// Makes pieces on a thread, until there is an error or `give` says that nobody wants more.
+/// Makes batches on a thread, until there is an error or `give` says that nobody wants more.
 fn on_thread(
-    work: impl FnOnce(&dyn Fn(Vec<RecordBatch>) -> bool) -> Result<(), ArrowError> + Send + 'static,
+    work: impl FnOnce(&dyn Fn(Option<RecordBatch>) -> bool) -> Result<(), ArrowError> + Send + 'static,
 ) -> Receiver<Piece> {
     let (sender, receiver) = sync_channel(1);
     thread::spawn(move || {
-        let give = |piece: Vec<RecordBatch>| {
-            let more = !piece.is_empty();
-            sender.send(Ok(piece)).is_ok() && more
+        let give = |batch: Option<RecordBatch>| {
+            let more = batch.is_some();
+            sender.send(Ok(batch)).is_ok() && more
         };
         if let Err(error) = work(&give) {
             // Nobody may want to know.
@@ -192,17 +183,18 @@ fn on_thread(
     receiver
 }
 
-/// Up to `rows` records; none at the end.
-fn take(source: &mut dyn TraceSource, rows: usize) -> Result<Option<RecordBatch>, ArrowError> {
-    let mut records = Vec::with_capacity(rows);
-    while records.len() < rows {
+/// The next requests; none at the end.
+fn take(source: &mut dyn TraceSource) -> Result<Option<RecordBatch>, ArrowError> {
+    let mut records = Vec::with_capacity(ROWS);
+    while records.len() < ROWS {
         let before = records.len();
         source.read(&mut records).map_err(external)?;
         if records.len() == before {
             break;
         }
     }
-    if records.is_empty() { Ok(None) } else { columns(&records, source.tables()).map(Some) }
+    let columns = || table(Columns::from(&records[..]), source.tables());
+    if records.is_empty() { Ok(None) } else { columns().map(Some) }
 }
 
 impl Iterator for Batches {
@@ -239,45 +231,60 @@ fn schema() -> SchemaRef {
     ]))
 }
 
-fn columns(records: &[Record], tables: &Tables) -> Result<RecordBatch, ArrowError> {
+/// The columns as Arrow has them, their memory reused where it can be.
+fn table(columns: Columns, tables: &Tables) -> Result<RecordBatch, ArrowError> {
     let devices = StringArray::from_iter_values(tables.devices.iter().map(|device| &device.name));
     let processes = StringArray::from_iter_values(&tables.processes);
     let ops = StringArray::from_iter_values(Op::ALL.map(Op::name));
+    let Columns { times, offset, numbers } = columns;
+    let [queued, issued, completed] = times.map(times_array);
+    let [len, op, flags, device, pid, process, cpu, error] = numbers;
+    let arrival = if queued.null_count() == 0 { queued.clone() } else { either(&queued, &issued) };
+    let wide = |numbers: Vec<i32>| numbers.into_iter().map(i32::cast_unsigned);
+    let number = |numbers| Arc::new(array::<UInt32Type>(wide(numbers))) as ArrayRef;
+    let short = |numbers: Vec<i32>| {
+        Arc::new(array::<UInt16Type>(numbers.into_iter().map(|n| n as u16))) as ArrayRef
+    };
     RecordBatch::try_new(
         schema(),
         vec![
-            times(records, Record::arrival),
-            named(numbers::<UInt32Type>(records, |r| r.device), devices)?,
-            named(numbers::<UInt8Type>(records, |r| r.op as u8), ops)?,
-            Arc::new(Int64Array::from_iter_values(records.iter().map(|r| signed(r.offset)))),
-            Arc::new(numbers::<UInt32Type>(records, |r| r.len)),
-            times(records, |r| r.queued),
-            times(records, |r| r.issued),
-            times(records, |r| r.completed),
-            Arc::new(numbers::<UInt16Type>(records, |r| r.flags.0)),
-            Arc::new(numbers::<UInt32Type>(records, |r| r.pid)),
-            named(numbers::<UInt32Type>(records, |r| r.process), processes)?,
-            Arc::new(numbers::<UInt16Type>(records, |r| r.cpu)),
-            Arc::new(numbers::<UInt16Type>(records, |r| r.error)),
+            Arc::new(arrival),
+            named(array::<UInt32Type>(wide(device)), devices)?,
+            named(array::<UInt8Type>(op.into_iter().map(|n| n as u8)), ops)?,
+            Arc::new(Int64Array::new(offset.into(), None)),
+            number(len),
+            Arc::new(queued),
+            Arc::new(issued),
+            Arc::new(completed),
+            short(flags),
+            number(pid),
+            named(array::<UInt32Type>(wide(process)), processes)?,
+            short(cpu),
+            short(error),
         ],
     )
 }
 
-fn times(records: &[Record], time: fn(&Record) -> Stamp) -> ArrayRef {
-    let known = |record| time(record).get().map(|at| signed(at.0));
-    Arc::new(records.iter().map(known).collect::<Int64Array>())
+fn array<T: ArrowPrimitiveType>(values: impl Iterator<Item = T::Native>) -> PrimitiveArray<T> {
+    PrimitiveArray::new(values.collect::<Vec<_>>().into(), None)
 }
 
-/// Signed, so that a difference of two is one in any query language.
-fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
+fn times_array(Times { known, levels }: Times) -> Int64Array {
+    if known.len() == levels.len() {
+        return Int64Array::new(known.into(), None);
+    }
+    let mut nulls = NullBufferBuilder::new(levels.len());
+    let mut next = known.into_iter();
+    let place = |level: &i16| {
+        nulls.append(*level != 0);
+        if *level == 0 { 0 } else { next.next().unwrap_or(0) }
+    };
+    let values: Vec<i64> = levels.iter().map(place).collect();
+    Int64Array::new(values.into(), nulls.finish())
 }
 
-fn numbers<T: ArrowPrimitiveType>(
-    records: &[Record],
-    number: fn(&Record) -> T::Native,
-) -> PrimitiveArray<T> {
-    PrimitiveArray::from_iter_values(records.iter().map(number))
+fn either(one: &Int64Array, other: &Int64Array) -> Int64Array {
+    one.iter().zip(other).map(|(one, other)| one.or(other)).collect()
 }
 
 fn named<T: ArrowDictionaryKeyType>(

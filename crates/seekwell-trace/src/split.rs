@@ -108,7 +108,8 @@ impl Splitter<'_> {
         for input in inputs {
             let mut source = formats::open(input, how, control)?;
             let name = input.display().to_string();
-            let (mut devices, mut renumbered): (Vec<(usize, u32)>, Vec<u32>) = Default::default();
+            let mut devices: Vec<Option<(usize, u32)>> = Vec::new();
+            let mut renumbered: Vec<u32> = Vec::new();
             let mut batch = Vec::new();
             loop {
                 batch.clear();
@@ -126,9 +127,15 @@ impl Splitter<'_> {
                     return Ok(None);
                 }
                 let tables = source.tables();
-                for device in tables.devices.iter().skip(devices.len()) {
-                    let identity = identity(&device.name, about, &name).into_owned();
-                    devices.push(self.place(Device { name: identity, ..device.clone() }, about)?);
+                devices.resize(tables.devices.len(), None);
+                for record in &batch {
+                    let place = &mut devices[record.device as usize];
+                    if place.is_none() {
+                        let device = &tables.devices[record.device as usize];
+                        let identity = identity(&device.name, about, &name).into_owned();
+                        let device = Device { name: identity, ..device.clone() };
+                        *place = Some(self.place(device, about)?);
+                    }
                 }
                 for process in tables.processes.iter().skip(renumbered.len()) {
                     let at = processes.iter().position(|known| known == process);
@@ -194,12 +201,12 @@ impl Splitter<'_> {
     fn write(
         &mut self,
         batch: &[Record],
-        devices: &[(usize, u32)],
+        devices: &[Option<(usize, u32)>],
         renumbered: &[u32],
         processes: &[String],
     ) -> Result<(), TraceError> {
         for record in batch {
-            let (file, device) = devices[record.device as usize];
+            let (file, device) = devices[record.device as usize].expect("it was placed");
             let process = renumbered.get(record.process as usize).copied().unwrap_or(0);
             self.files[file].held.push(Record { device, process, ..*record });
         }

@@ -29,6 +29,7 @@ sums! {
     struct Touched {
         /// Of all blocks.
         accesses: u64,
+        /// Those of devices that have not ended as well.
         blocks: u64,
         read: u64,
         written: u64,
@@ -80,11 +81,6 @@ impl Blocks {
     pub fn new(seed: u64) -> Self {
         let table = vec![BlockEntry::EMPTY; 16];
         Self { seed, table, used: 0, lru: Lru::default(), now: 0, sampled: 0 }
-    }
-
-    /// Blocks that are followed.
-    pub const fn len(&self) -> usize {
-        self.used
     }
 
     /// A request. Sampled accesses go to `samples` where they are wanted.
@@ -149,6 +145,7 @@ impl Blocks {
             }
         }
         if new {
+            sums.blocks += 1;
             self.used += 1;
             if self.used * 4 > self.table.len() * 3 {
                 self.grow();
@@ -182,7 +179,6 @@ impl Blocks {
     /// Nothing more happens on this device.
     pub fn end(self, sums: &mut Touched) {
         for entry in self.table.iter().filter(|entry| entry.is_used()) {
-            sums.blocks += 1;
             sums.read += u64::from(entry.reads > 0);
             sums.written += u64::from(entry.writes > 0);
             sums.both += u64::from(entry.reads > 0 && entry.writes > 0);

@@ -1,5 +1,6 @@
 //! What can be wrong with statistics that are gathered in parts.
 
+use super::which::Shard;
 use crate::error::TraceError;
 use seekwell_sys::classify;
 use std::path::PathBuf;
@@ -22,6 +23,13 @@ pub enum StatsError {
          devices of several hosts need names of their own"
     )]
     SameDevice { name: String },
+    #[error("the shard {shard} is in more than one of them: give each part once")]
+    SameShard { shard: Shard },
+    #[error(
+        "shards are missing: {shards}; give their parts as well, or show what is here with \
+         --partial"
+    )]
+    Missing { shards: String },
     #[error(
         "one was sampled at a rate of 2^-{one} and another at 2^-{other}: make both with the same \
          --rate-log2"
@@ -38,7 +46,8 @@ pub enum StatsError {
 }
 
 classify!(StatsError {
-    Usage: SameDevice, Rates, Options, TooMany;
+    NotShown: Missing;
+    Usage: SameDevice, SameShard, Rates, Options, TooMany;
     Invalid: Part;
     | Self::Trace(error) => error.class(),
     | Self::In { error, .. } => error.class(),

@@ -42,12 +42,14 @@ pub fn of(
     thread::scope(|scope| {
         let mut senders: Vec<SyncSender<Arc<Batch>>> = Vec::new();
         let mut workers = Vec::new();
+        let room = Arc::default();
         for index in 0..threads as u64 {
             let (sender, receiver) = sync_channel(WAITING);
             let shard = options.shard.part(index, threads as u64);
-            let options = Options { shard, ..options.clone() };
+            let mut stats = Stats::new(Options { shard, ..options.clone() });
+            stats.room.all = Arc::clone(&room);
             senders.push(sender);
-            workers.push(scope.spawn(move || work(options, file, &receiver)));
+            workers.push(scope.spawn(move || work(stats, file, &receiver)));
         }
         let whole = each(source, &mut proceed, |batch| {
             let batch = Arc::new(batch);
@@ -62,6 +64,7 @@ pub fn of(
         let all = parts.into_iter().map(Ok).reduce(|all, part| merge(all?, part?));
         let mut all = all.expect("there are threads")?;
         all.options.shard = options.shard;
+        all.shards = Stats::new(options.clone()).shards;
         Ok(whole?.then_some(all))
     })
 }
@@ -73,8 +76,7 @@ struct Batch {
     tables: Arc<Tables>,
 }
 
-fn work(options: Options, file: &str, batches: &Receiver<Arc<Batch>>) -> Result<Stats, StatsError> {
-    let mut stats = Stats::new(options);
+fn work(mut stats: Stats, file: &str, batches: &Receiver<Arc<Batch>>) -> Result<Stats, StatsError> {
     stats.begin(file);
     while let Ok(batch) = batches.recv() {
         stats.update(&batch.records, &batch.about, &batch.tables)?;

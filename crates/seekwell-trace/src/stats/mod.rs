@@ -66,6 +66,8 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use sum::{Max, Min, Sum, sums};
 
 sums! {
@@ -98,6 +100,9 @@ sums! {
 /// No number yet, and the number of a device that is not counted.
 const UNSEEN: u32 = u32::MAX;
 const LEFT_OUT: u32 = u32::MAX - 1;
+/// So many records of each device are held where several take turns, up to a bound (3.5 MiB).
+const TURNS: usize = 16;
+const MOST_HELD: usize = 1 << 16;
 
 /// Statistics of any number of devices. They merge: whoever gathers which devices, and in whatever
 /// order the parts are put together, the bytes are the same.
@@ -120,16 +125,40 @@ pub struct Stats {
     file: String,
     devices_here: Vec<u32>,
     processes_here: Vec<u32>,
-    batch: Vec<Record>,
+    /// Not counted yet.
+    held: Vec<Record>,
+    by_device: Vec<Record>,
     samples: Vec<Sample>,
     maps: grid::Maps,
     drawn: Vec<document::Map>,
+    /// What was merged without all others of its kind.
+    shards: Vec<Shard>,
+    /// Blocks of devices that have ended.
+    blocks_ended: u64,
+    room: Room,
+}
+
+/// Blocks that are followed, by all who share a bound and by one of them.
+#[derive(Debug, Default)]
+struct Room {
+    all: Arc<AtomicU64>,
+    here: u64,
+}
+
+impl Room {
+    /// So many are followed here now; how many that makes of all.
+    fn take(&mut self, here: u64) -> u64 {
+        let more = here.wrapping_sub(self.here);
+        self.here = here;
+        self.all.fetch_add(more, Relaxed).wrapping_add(more)
+    }
 }
 
 impl Stats {
     /// Nothing seen yet.
     pub fn new(options: Options) -> Self {
         Self {
+            shards: Some(options.shard).filter(|shard| *shard != Shard::ALL).into_iter().collect(),
             options,
             fleet: Fleet::default(),
             before: None,
@@ -141,10 +170,13 @@ impl Stats {
             file: String::new(),
             devices_here: Vec::new(),
             processes_here: Vec::new(),
-            batch: Vec::with_capacity(BATCH),
+            held: Vec::new(),
+            by_device: Vec::new(),
             samples: Vec::new(),
             maps: grid::Maps::default(),
             drawn: Vec::new(),
+            blocks_ended: 0,
+            room: Room::default(),
         }
     }
 
@@ -175,22 +207,21 @@ impl Stats {
         if self.here.as_ref() != Some(about) {
             self.here = Some(about.clone());
         }
-        let mut batch = std::mem::take(&mut self.batch);
         for part in records.chunks(BATCH) {
-            batch.clear();
-            self.take(part, about, tables, &mut batch)?;
-            self.add(&batch);
+            self.take(part, about, tables)?;
+            let wanted = (self.open.len() * TURNS).clamp(BATCH, MOST_HELD);
+            if self.open.len() < 2 || self.held.len() >= wanted {
+                self.count_held();
+            }
         }
-        self.batch = batch;
         self.check_room()
     }
 
-    fn check_room(&self) -> Result<(), StatsError> {
+    fn check_room(&mut self) -> Result<(), StatsError> {
         let Options { most_blocks: most, rate_log2, .. } = self.options;
         let too_many = |most, what| Err(StatsError::TooMany { what, most, rate_log2 });
-        let followed = || self.open.iter().map(|device| device.blocks.len()).sum::<usize>();
-        // Accesses are no fewer than blocks, and are known without a walk over all devices.
-        if self.fleet.touched.accesses >= most as u64 && followed() > most {
+        let followed = self.room.take(self.fleet.touched.blocks - self.blocks_ended);
+        if followed > most as u64 {
             return too_many(most, "blocks to remember");
         }
         if self.samples.len() > most.saturating_mul(4) {
@@ -206,7 +237,6 @@ impl Stats {
         records: &[Record],
         about: &About,
         tables: &Tables,
-        out: &mut Vec<Record>,
     ) -> Result<(), StatsError> {
         let zero_ns = about.unix_ns_at_zero.unwrap_or(0);
         for record in records {
@@ -229,9 +259,9 @@ impl Stats {
                     *stamp = Stamp::from(at.map(|at| Nanos(at.min(u64::MAX - 1))));
                 }
             }
-            out.push(kept);
+            self.held.push(kept);
         }
-        if !out.is_empty() {
+        if !self.held.is_empty() {
             self.fleet.clocks[usize::from(about.unix_ns_at_zero.is_none())] = true;
         }
         Ok(())
@@ -276,6 +306,22 @@ impl Stats {
         number
     }
 
+    /// Counts what is held, device by device: the state of one is in the cache then.
+    fn count_held(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        if self.open.len() < 2 {
+            self.add(&held);
+        } else {
+            let mut sorted = std::mem::take(&mut self.by_device);
+            sort_by_device(&held, self.open.len(), &mut sorted);
+            sorted.chunk_by(|a, b| a.device == b.device).for_each(|of_one| self.add(of_one));
+            self.by_device = sorted;
+        }
+        self.held = held;
+        self.held.clear();
+    }
+
+    /// Records of one device.
     fn add(&mut self, records: &[Record]) {
         let plain = |r: &Record| !r.flags.has(Flags::OTHER) && r.was_asked_for();
         for run in records.chunk_by(|a, b| plain(a) && plain(b)) {
@@ -292,28 +338,27 @@ impl Stats {
 
     fn add_requests(&mut self, records: &[Record]) {
         let Self { fleet, open, processes, samples, maps, options, .. } = self;
+        let device = &mut open[records[0].device as usize];
         each(&mut fleet.operations, records, |all, r| all.add(r));
         each(&mut fleet.sizes, records, |all, r| all.add(r));
         each(&mut fleet.alignment, records, |all, r| all.add(r));
         each(&mut fleet.latencies, records, |all, r| all.add(r));
         each(maps, records, |all, r| all.add(r));
-        each(&mut (&mut *fleet, &mut *open, processes), records, |(fleet, open, processes), r| {
-            let (_, process) = &mut processes[r.process as usize];
-            open[r.device as usize].place(fleet, process, r);
+        each(&mut (&mut *fleet, &mut *device, processes), records, |(fleet, device, all), r| {
+            let (_, process) = &mut all[r.process as usize];
+            device.place(fleet, process, r);
         });
-        each(&mut (&mut *fleet, &mut *open), records, |(fleet, open), r| {
-            open[r.device as usize].time(fleet, r);
-        });
+        each(&mut (&mut *fleet, &mut *device), records, |(fleet, device), r| device.time(fleet, r));
         let how = How { rate_log2: options.rate_log2, reuse: options.reuse };
         let mut wanted = (!options.policies.is_empty()).then_some(samples);
-        each(&mut (fleet, open), records, |(fleet, open), r| {
-            let blocks = &mut open[r.device as usize].blocks;
-            blocks.add(&mut fleet.touched, how, r, wanted.as_deref_mut());
+        each(&mut (&mut fleet.touched, &mut device.blocks), records, |(touched, blocks), r| {
+            blocks.add(touched, how, r, wanted.as_deref_mut());
         });
     }
 
     /// Ends all devices.
     fn end(&mut self) {
+        self.count_held();
         self.leave_file();
         let first =
             self.fleet.first.0.into_iter().chain(self.open.iter().filter_map(|d| d.first()));
@@ -333,6 +378,8 @@ impl Stats {
         self.devices_here.clear();
         self.processes_here.clear();
         self.samples.sort_unstable();
+        self.blocks_ended = self.fleet.touched.blocks;
+        self.room.take(0);
     }
 
     /// Ends all devices and adds those of another.
@@ -358,14 +405,28 @@ impl Stats {
             return Err(StatsError::Options { what: "the time of day" });
         }
         if let Some(name) = theirs.devices.keys().find(|name| mine.devices.contains_key(*name)) {
-            return Err(StatsError::SameDevice { name: name.clone() });
+            return Err(match self.shards.iter().find(|shard| other.shards.contains(shard)) {
+                Some(shard) => StatsError::SameShard { shard: *shard },
+                None => StatsError::SameDevice { name: name.clone() },
+            });
         }
         self.before = self.before.take().into_iter().chain(other.before).reduce(About::and);
         self.fleet.merge(other.fleet);
         self.samples.append(&mut other.samples);
         self.samples.sort_unstable();
         self.drawn.append(&mut other.drawn);
+        self.blocks_ended = self.fleet.touched.blocks;
+        self.shards.append(&mut other.shards);
+        which::complete(&mut self.shards);
         Ok(())
+    }
+
+    /// Whether all parts of a trace are here of which one is.
+    ///
+    /// # Errors
+    /// [`StatsError::Missing`].
+    pub fn check_whole(&self) -> Result<(), StatsError> {
+        which::missing(&self.shards).map_or(Ok(()), Err)
     }
 
     /// What all of it tells; `file` is what the trace is called.
@@ -423,6 +484,21 @@ impl Stats {
             latencies: bins,
         };
         (told, drawing)
+    }
+}
+
+/// The same records, those of one device together and in their order.
+fn sort_by_device(records: &[Record], devices: usize, out: &mut Vec<Record>) {
+    let mut next = vec![0_u32; devices + 1];
+    records.iter().for_each(|r| next[r.device as usize + 1] += 1);
+    for device in 0..devices {
+        next[device + 1] += next[device];
+    }
+    out.resize(records.len(), Record::new(Op::Read, 0, 0));
+    for record in records {
+        let at = &mut next[record.device as usize];
+        out[*at as usize] = *record;
+        *at += 1;
     }
 }
 

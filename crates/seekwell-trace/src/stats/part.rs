@@ -3,7 +3,7 @@
 //! ```text
 //! "SKWSTAT1", length of the figures (8 bytes, little-endian)
 //! figures: options, sums, sampled accesses        what the digest is of
-//! what is known of the traces, as JSON
+//! what is known of the traces and shards, as JSON
 //! SHA-256 of all before
 //! ```
 
@@ -11,14 +11,25 @@ use super::blocks::Sample;
 use super::error::StatsError;
 use super::policy::Policy;
 use super::sum::{Max, Wire};
+use super::which::{self, Shard};
 use super::{Options, Stats};
 use crate::source::About;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 const MAGIC: &[u8; 8] = b"SKWSTAT1";
 const SUM_LEN: usize = 32;
 /// No lower rate is of any use.
 const LOWEST_RATE: u64 = 32;
+
+/// What no figure depends on.
+#[derive(Default, Serialize, Deserialize)]
+struct Known {
+    #[serde(flatten)]
+    about: Option<About>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shards: Vec<Shard>,
+}
 
 impl Stats {
     /// SHA-256 of the figures, in hexadecimal. Names of files and hosts are not part of it.
@@ -30,7 +41,8 @@ impl Stats {
     /// The one form of all that is known, for [`Self::from_bytes`].
     pub fn to_bytes(&mut self) -> Vec<u8> {
         let figures = self.figures();
-        let about = serde_json::to_vec(&self.before).expect("plain structures");
+        let known = Known { about: self.before.clone(), shards: self.shards.clone() };
+        let about = serde_json::to_vec(&known).expect("plain structures");
         let len = (figures.len() as u64).to_le_bytes();
         let mut out = [&MAGIC[..], &len, &figures, &about].concat();
         let sum = Sha256::digest(&out);
@@ -59,9 +71,14 @@ impl Stats {
         let len = u64::from_le_bytes(len.try_into().expect("eight bytes"));
         let split = usize::try_from(len).ok().and_then(|len| rest.split_at_checked(len));
         let (figures, about) = split.ok_or_else(damaged)?;
-        let before: Option<About> = serde_json::from_slice(about).map_err(|_| damaged())?;
+        let known: Option<Known> = serde_json::from_slice(about).map_err(|_| damaged())?;
         let mut stats = Self::take_figures(figures).ok_or_else(damaged)?;
-        stats.before = before;
+        let Known { about, mut shards } = known.unwrap_or_default();
+        which::complete(&mut shards);
+        if shards.iter().any(|shard| !shard.is_valid()) {
+            return Err(damaged());
+        }
+        (stats.before, stats.shards) = (about, shards);
         Ok(stats)
     }
 
@@ -90,6 +107,7 @@ impl Stats {
         let options = Options { reuse, rate_log2, policies, ..Options::default() };
         let mut stats = Self::new(options);
         stats.fleet = Wire::take(from)?;
+        stats.blocks_ended = stats.fleet.touched.blocks;
         let n = u64::take(from)?;
         let sample = |_| {
             let [at, seed, number, hash] = <[Max; 4]>::take(from)?.map(|value| value.0);

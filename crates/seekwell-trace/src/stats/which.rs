@@ -1,10 +1,13 @@
 //! What is computed, and of which devices.
 
 use super::entry::seed_of;
+use super::error::StatsError;
 use super::policy::Policy;
 use crate::formats::{Detail, Format};
 use crate::source::About;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fmt;
 use std::str::FromStr;
 
 /// What is computed.
@@ -25,12 +28,13 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// All blocks of all devices, up to 16 GiB of them; no shared cache.
+    /// All blocks of all devices, up to 12 GiB of them; no shared cache.
     fn default() -> Self {
         Self {
             reuse: true,
             rate_log2: 0,
-            most_blocks: 1 << 22,
+            // Tables of them are at least three eighths full: 350 MiB at most.
+            most_blocks: 3 << 20,
             policies: Vec::new(),
             shard: Shard::ALL,
             device: None,
@@ -46,12 +50,18 @@ impl Options {
 }
 
 /// Which devices of a trace are counted: those whose hashed name falls to `index` of `count`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
-    /// From 0.
-    pub index: u64,
     /// At least 1.
     pub count: u64,
+    /// From 0.
+    pub index: u64,
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index + 1, self.count)
+    }
 }
 
 impl FromStr for Shard {
@@ -62,9 +72,8 @@ impl FromStr for Shard {
         let numbers = text.split_once('/').and_then(|(index, count)| {
             Some((index.parse::<u64>().ok()?.checked_sub(1)?, count.parse().ok()?))
         });
-        let fits = |&(index, count): &(u64, u64)| index < count && count <= MOST_SHARDS;
-        let (index, count) = numbers.filter(fits).ok_or("I/N is wanted, I from 1 to N, as 3/16")?;
-        Ok(Self { index, count })
+        let shard = numbers.map(|(index, count)| Self { index, count });
+        shard.filter(|shard| shard.is_valid()).ok_or("I/N is wanted, I from 1 to N, as 3/16")
     }
 }
 
@@ -74,6 +83,10 @@ const MOST_SHARDS: u64 = 1 << 20;
 impl Shard {
     /// All devices.
     pub const ALL: Self = Self { index: 0, count: 1 };
+
+    pub(super) const fn is_valid(self) -> bool {
+        self.index < self.count && self.count <= MOST_SHARDS
+    }
 
     /// One of so many parts of these devices.
     #[must_use]
@@ -85,6 +98,32 @@ impl Shard {
     pub fn holds(self, identity: &str) -> bool {
         seed_of(identity) % self.count == self.index
     }
+}
+
+/// Leaves out those that make a whole, and sorts the others.
+pub(super) fn complete(shards: &mut Vec<Shard>) {
+    shards.sort_unstable();
+    let left = |same: &[Shard]| {
+        let each: Vec<&[Shard]> = same.chunk_by(|a, b| a == b).collect();
+        let is_whole = each.len() as u64 == same[0].count;
+        let wholes = each.iter().map(|one| one.len()).min().filter(|_| is_whole).unwrap_or(0);
+        each.into_iter().flat_map(|one| one[wholes..].to_vec()).collect::<Vec<_>>()
+    };
+    *shards = shards.chunk_by(|a, b| a.count == b.count).flat_map(left).collect();
+}
+
+/// What is missing beside the first of these, which are sorted and make no whole.
+pub(super) fn missing(shards: &[Shard]) -> Option<StatsError> {
+    /// Told by name.
+    const TOLD: usize = 8;
+    let count = shards.first()?.count;
+    let is_here = |index: &u64| shards.binary_search(&Shard { count, index: *index }).is_ok();
+    let mut all = (0..count).filter(|index| !is_here(index));
+    let told: Vec<String> =
+        all.by_ref().take(TOLD).map(|index| Shard { count, index }.to_string()).collect();
+    let (more, told) = (all.count(), told.join(", "));
+    let told = if more == 0 { told } else { format!("{told} and {more} more") };
+    Some(StatsError::Missing { shards: told })
 }
 
 /// What a device is called wherever traces come together: its name as the format has it (a

@@ -8,6 +8,7 @@
 //! Every group and the footer have a checksum, verified before anything of them is believed.
 //! No recording ever opens or replaces the part of another.
 
+mod columns;
 pub(crate) mod files;
 mod read;
 mod schema;
@@ -15,6 +16,7 @@ mod summary;
 mod sums;
 mod write;
 
+pub use columns::{Columns, Times};
 pub use files::part_of;
 pub use read::{Contents, Stored, contents, open};
 pub(crate) use read::{guarded, listed};

@@ -1,22 +1,22 @@
 //! Reading the store, a batch at a time across all columns, so that neither the size of the file
 //! nor that of a group matters.
 
+use super::columns::Columns;
 use super::files::{NAME, footer_of, io_error, key, parquet_error, part_of};
-use super::schema::{NUMBERS, TIMES, message, stamp_of};
+use super::schema::{NUMBERS, TIMES, message};
 use super::summary::Summary;
 use super::sums::{self, GroupSum, unsealed, verify};
 use crate::error::{At, TraceError};
 use crate::formats;
 use crate::formats::mapping::Mapping;
 use crate::order::Ordered;
-use crate::record::{Record, Stamp};
+use crate::record::Record;
 use crate::source::{About, BATCH, Tables, TraceSource};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::serialized_reader::SerializedPageReader;
-use seekwell_io::request::Op;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::Error;
@@ -79,20 +79,17 @@ pub struct Stored {
     /// Of each group; none in a store of an earlier version.
     sums: Option<Vec<GroupSum>>,
     next_group: usize,
-    /// The one after the last that is read.
-    end_group: usize,
     group: Option<Group>,
+    /// What is read a batch at a time.
+    batch: Columns,
     records_read: u64,
 }
 
-struct Group {
-    times: Vec<ColumnReaderImpl<Int64Type>>,
-    offset: ColumnReaderImpl<Int64Type>,
-    numbers: Vec<ColumnReaderImpl<Int32Type>>,
+pub(super) struct Group {
+    pub times: Vec<ColumnReaderImpl<Int64Type>>,
+    pub offset: ColumnReaderImpl<Int64Type>,
+    pub numbers: Vec<ColumnReaderImpl<Int32Type>>,
     left: usize,
-    wide: Vec<i64>,
-    narrow: Vec<i32>,
-    levels: Vec<i16>,
 }
 
 impl Stored {
@@ -133,7 +130,6 @@ impl Stored {
         }
         let file = Arc::new(file);
         let (next_group, group, records_read) = (0, None, 0);
-        let end_group = metadata.num_row_groups();
         Ok(Some(Self {
             path,
             file,
@@ -143,8 +139,8 @@ impl Stored {
             summary,
             sums,
             next_group,
-            end_group,
             group,
+            batch: Columns::default(),
             records_read,
         }))
     }
@@ -157,7 +153,7 @@ impl Stored {
     pub fn by_group(path: &Path) -> Result<Option<Self>, TraceError> {
         let is_small = |stored: &Self| {
             let mut groups = stored.metadata.row_groups().iter();
-            groups.all(|group| (1..=MAX_GROUP).contains(&group.num_rows()))
+            groups.all(|group| (0..=MAX_GROUP).contains(&group.num_rows()))
         };
         Ok(Self::open(path)?.filter(|stored| !stored.summary.is_disordered && is_small(stored)))
     }
@@ -167,13 +163,33 @@ impl Stored {
         self.metadata.num_row_groups()
     }
 
-    /// Reads this group from its start, and nothing after it.
-    pub fn only(&mut self, group: usize) {
-        (self.next_group, self.end_group, self.group) = (group, group + 1, None);
+    /// All of a group.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn columns(&mut self, group: usize) -> Result<Columns, TraceError> {
+        let before = &self.metadata.row_groups()[..group];
+        self.records_read = before.iter().map(|group| group.num_rows() as u64).sum();
+        self.next_group = group;
+        let mut columns = Columns::default();
+        self.open_group()?;
+        self.fill(&mut columns, usize::MAX)?;
+        Ok(columns)
+    }
+
+    /// At most so many of the open group's requests; how many there were.
+    fn fill(&mut self, columns: &mut Columns, most: usize) -> Result<usize, TraceError> {
+        let group = self.group.as_mut().expect("one was opened");
+        let count = group.left.min(most);
+        guarded(|| columns.fill(group, count, &self.tables))
+            .map_err(|bad| bad.at(NAME, self.records_read, &self.path))?;
+        group.left -= count;
+        self.records_read += count as u64;
+        Ok(count)
     }
 
     fn open_group(&mut self) -> Result<bool, TraceError> {
-        if self.next_group == self.end_group {
+        if self.next_group == self.groups() {
             return Ok(false);
         }
         let metadata = self.metadata.row_group(self.next_group);
@@ -199,9 +215,6 @@ impl Stored {
                     .map(narrow)
                     .collect::<Result<_, _>>()?,
                 left: rows,
-                wide: Vec::new(),
-                narrow: Vec::new(),
-                levels: Vec::new(),
             })
         });
         self.group = Some(columns.map_err(|bad| bad.at(NAME, self.records_read, &self.path))?);
@@ -216,29 +229,13 @@ impl TraceSource for Stored {
                 return Ok(());
             }
         }
-        let group = self.group.as_mut().expect("one was opened");
-        let first = out.len();
-        let count = group.left.min(BATCH);
-        out.resize(first + count, Record::new(Op::Read, 0, 0));
-        let devices = self.tables.devices.len() as u32;
-        let records = &mut out[first..];
-        let read = guarded(|| group.read(records)).and_then(|()| {
-            let unknown = records.iter().any(|r| r.device >= devices);
-            if unknown { Err(Bad::Value("a device that the file names")) } else { Ok(()) }
-        });
-        if let Err(bad) = read {
-            out.truncate(first);
-            return Err(bad.at(NAME, self.records_read, &self.path));
+        let mut batch = std::mem::take(&mut self.batch);
+        let filled = self.fill(&mut batch, BATCH);
+        if filled.is_ok() {
+            out.extend(batch.records());
         }
-        group.left -= count;
-        self.records_read += count as u64;
-        let processes = self.tables.processes.len() as u32;
-        for record in &mut out[first..] {
-            if record.process >= processes {
-                record.process = 0;
-            }
-        }
-        Ok(())
+        self.batch = batch;
+        filled.map(|_| ())
     }
 
     fn about(&self) -> &About {
@@ -285,44 +282,15 @@ impl From<ParquetError> for Bad {
     }
 }
 
-impl Group {
-    fn read(&mut self, records: &mut [Record]) -> Result<(), Bad> {
-        for (reader, column) in self.times.iter_mut().zip(&TIMES) {
-            fetch(reader, records.len(), &mut self.wide, Some(&mut self.levels))?;
-            let mut values = self.wide.iter();
-            for (record, &level) in records.iter_mut().zip(&self.levels) {
-                let stamp = match level {
-                    0 => Some(Stamp::NONE),
-                    _ => values.next().and_then(|&v| stamp_of(v)),
-                };
-                (column.to)(record, stamp.ok_or(Bad::Value("a time of zero or more"))?);
-            }
-        }
-        fetch(&mut self.offset, records.len(), &mut self.wide, None)?;
-        for (record, &value) in records.iter_mut().zip(&self.wide) {
-            record.offset =
-                u64::try_from(value).map_err(|_| Bad::Value("an offset of zero or more"))?;
-        }
-        for (reader, column) in self.numbers.iter_mut().zip(&NUMBERS) {
-            fetch(reader, records.len(), &mut self.narrow, None)?;
-            for (record, &value) in records.iter_mut().zip(&self.narrow) {
-                if !(column.to)(record, value as u32) {
-                    return Err(Bad::Value(column.name));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Reads exactly `count` rows of a column; fewer than its group promised is an error.
-fn fetch<T: DataType>(
+pub(super) fn fetch<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     count: usize,
     values: &mut Vec<T::T>,
     levels: Option<&mut Vec<i16>>,
 ) -> Result<(), Bad> {
     values.clear();
+    values.reserve(count);
     let has_levels = levels.is_some();
     let mut none = Vec::new();
     let levels = levels.unwrap_or(&mut none);

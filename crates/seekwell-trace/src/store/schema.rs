@@ -4,71 +4,52 @@ use crate::record::{Record, Stamp};
 use parquet::basic::{ConvertedType, Repetition, Type as Physical};
 use parquet::schema::types::{Type, TypePtr};
 use seekwell_io::request::Op;
-use seekwell_io::units::Nanos;
 use std::sync::Arc;
 
 /// A time that may be missing.
 pub struct TimeColumn {
     pub name: &'static str,
     pub of: fn(&Record) -> Stamp,
-    pub to: fn(&mut Record, Stamp),
 }
 
-/// A number below 2^32; `to` is false where the value cannot be.
+/// A number of at most `most`.
 pub struct NumberColumn {
     pub name: &'static str,
     pub kind: ConvertedType,
+    pub most: u32,
     pub of: fn(&Record) -> u32,
-    pub to: fn(&mut Record, u32) -> bool,
 }
 
 pub const OFFSET: &str = "offset_bytes";
 
 /// The times, which come first.
 pub const TIMES: [TimeColumn; 3] = [
-    TimeColumn { name: "queued_ns", of: |r| r.queued, to: |r, t| r.queued = t },
-    TimeColumn { name: "issued_ns", of: |r| r.issued, to: |r, t| r.issued = t },
-    TimeColumn { name: "completed_ns", of: |r| r.completed, to: |r, t| r.completed = t },
+    TimeColumn { name: "queued_ns", of: |r| r.queued },
+    TimeColumn { name: "issued_ns", of: |r| r.issued },
+    TimeColumn { name: "completed_ns", of: |r| r.completed },
 ];
+
+const LAST_OP: u32 = Op::ALL.len() as u32 - 1;
 
 /// The numbers, which come after the offset.
 pub const NUMBERS: [NumberColumn; 8] = [
-    number("length_bytes", ConvertedType::UINT_32, |r| r.len, |r, v| set(&mut r.len, v)),
-    number("op", ConvertedType::UINT_8, |r| r.op as u32, set_op),
-    number("flags", ConvertedType::UINT_16, |r| r.flags.0.into(), |r, v| set(&mut r.flags.0, v)),
-    number("device", ConvertedType::UINT_32, |r| r.device, |r, v| set(&mut r.device, v)),
-    number("pid", ConvertedType::UINT_32, |r| r.pid, |r, v| set(&mut r.pid, v)),
-    number("process", ConvertedType::UINT_32, |r| r.process, |r, v| set(&mut r.process, v)),
-    number("cpu", ConvertedType::UINT_16, |r| r.cpu.into(), |r, v| set(&mut r.cpu, v)),
-    number("error", ConvertedType::UINT_16, |r| r.error.into(), |r, v| set(&mut r.error, v)),
+    number("length_bytes", ConvertedType::UINT_32, u32::MAX, |r| r.len),
+    number("op", ConvertedType::UINT_8, LAST_OP, |r| r.op as u32),
+    number("flags", ConvertedType::UINT_16, u16::MAX as u32, |r| r.flags.0.into()),
+    number("device", ConvertedType::UINT_32, u32::MAX, |r| r.device),
+    number("pid", ConvertedType::UINT_32, u32::MAX, |r| r.pid),
+    number("process", ConvertedType::UINT_32, u32::MAX, |r| r.process),
+    number("cpu", ConvertedType::UINT_16, u16::MAX as u32, |r| r.cpu.into()),
+    number("error", ConvertedType::UINT_16, u16::MAX as u32, |r| r.error.into()),
 ];
 
 const fn number(
     name: &'static str,
     kind: ConvertedType,
+    most: u32,
     of: fn(&Record) -> u32,
-    to: fn(&mut Record, u32) -> bool,
 ) -> NumberColumn {
-    NumberColumn { name, kind, of, to }
-}
-
-/// False where the value does not fit.
-fn set<T: TryFrom<u32>>(field: &mut T, value: u32) -> bool {
-    T::try_from(value).map(|value| *field = value).is_ok()
-}
-
-fn set_op(record: &mut Record, value: u32) -> bool {
-    Op::ALL.get(value as usize).map(|&op| record.op = op).is_some()
-}
-
-/// A time as a column keeps it. Signed, so that a difference of two is one in any query language.
-pub fn time_value(stamp: Stamp) -> Option<Result<i64, u64>> {
-    stamp.get().map(|at| i64::try_from(at.0).map_err(|_| at.0))
-}
-
-/// A time from what a column keeps; none where it is negative.
-pub fn stamp_of(value: i64) -> Option<Stamp> {
-    u64::try_from(value).ok().map(|ns| Stamp::at(Nanos(ns)))
+    NumberColumn { name, kind, most, of }
 }
 
 /// The schema as Parquet wants it.

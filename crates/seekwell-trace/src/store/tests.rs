@@ -47,16 +47,34 @@ fn part(path: &Path) -> OutputFile {
     OutputFile::create_part(path, false).expect("creates")
 }
 
+/// Reads it both ways, which find the same: as records and as columns.
 fn read(path: &Path) -> Result<(Vec<Record>, About, Tables), TraceError> {
+    let found = read_records(path);
+    match (&found, read_columns(path)) {
+        (_, Ok(None)) => {}
+        (Ok((records, ..)), Ok(Some(columns))) => assert!(columns == *records, "as records"),
+        (one, other) => assert!(one.is_err() && other.is_err(), "{one:?} and {other:?}"),
+    }
+    found
+}
+
+fn read_columns(path: &Path) -> Result<Option<Vec<Record>>, TraceError> {
+    let Some(mut stored) = Stored::by_group(path)? else { return Ok(None) };
+    let mut all = Vec::new();
+    for group in 0..stored.groups() {
+        all.extend(stored.columns(group)?.records());
+    }
+    Ok(Some(all))
+}
+
+fn read_records(path: &Path) -> Result<(Vec<Record>, About, Tables), TraceError> {
     let mut source = open(path)?;
     let mut out = Vec::new();
-    loop {
-        let before = out.len();
-        source.read(&mut out)?;
-        if out.len() == before {
-            return Ok((out, source.about().clone(), source.tables().clone()));
-        }
-    }
+    each_batch(&mut source, |batch| {
+        out.extend_from_slice(batch);
+        true
+    })?;
+    Ok((out, source.about().clone(), source.tables().clone()))
 }
 
 #[test]
@@ -199,15 +217,21 @@ fn groups_can_be_read_in_any_order_where_the_records_are_in_theirs() {
     let mut stored = Stored::by_group(&path).expect("opens").expect("is a store");
     assert_eq!(stored.groups(), 3);
     for group in [2, 0, 1] {
-        stored.only(group);
-        let mut read = Vec::new();
-        let add = |batch: &[Record]| {
-            read.extend_from_slice(batch);
-            true
-        };
-        each_batch(&mut stored, add).expect("reads");
         let last = (group * 10_000 + 10_000).min(written.len());
-        assert!(read == written[group * 10_000..last], "group {group}");
+        let given = Columns::from(&written[group * 10_000..last]);
+        assert!(stored.columns(group).expect("reads") == given, "group {group}");
+    }
+}
+
+#[test]
+fn a_shipped_trace_has_the_same_columns_as_records() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+    for entry in fs::read_dir(folder).expect("lists") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|ending| ending == "parquet") {
+            let (records, ..) = read(&path).expect("reads");
+            assert!(read_columns(&path).expect("reads") == Some(records), "{}", path.display());
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Writing the store.
 
+use super::columns::Columns;
 use super::files::{NAME, VERSION, footer_of, io_error, key, parquet_error};
-use super::schema::{NUMBERS, OFFSET, TIMES, message, time_value};
+use super::schema::{OFFSET, TIMES, message};
 use super::summary::Summary;
 use super::sums::{GroupSum, Summed, seal};
 use crate::error::TraceError;
@@ -195,8 +196,9 @@ impl Sink for Store {
 fn check(r: &Record, tables: &Tables) -> Result<(), TraceError> {
     let inexpressible = |what| Err(TraceError::Inexpressible { format: NAME, what });
     for time in &TIMES {
-        if let Some(Err(ns)) = time_value((time.of)(r)) {
-            return inexpressible(format!("a time of {ns} ns; the last is 2^63 - 1"));
+        let at = (time.of)(r).get().map_or(0, |at| at.0);
+        if i64::try_from(at).is_err() {
+            return inexpressible(format!("a time of {at} ns; the last is 2^63 - 1"));
         }
     }
     if i64::try_from(r.offset).is_err() {
@@ -223,27 +225,18 @@ fn write_group<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     records: &[Record],
 ) -> Result<(), ParquetError> {
-    let mut wide: Vec<i64> = Vec::with_capacity(records.len());
-    for time in &TIMES {
-        wide.clear();
-        let known = records.iter().map(|r| time_value((time.of)(r)).and_then(Result::ok));
-        let levels: Vec<i16> = known.clone().map(|t| i16::from(t.is_some())).collect();
-        wide.extend(known.flatten());
+    let columns = Columns::from(records);
+    for times in &columns.times {
         let mut column = next(group)?;
-        column.typed::<Int64Type>().write_batch(&wide, Some(&levels), None)?;
+        column.typed::<Int64Type>().write_batch(&times.known, Some(&times.levels), None)?;
         column.close()?;
     }
-    wide.clear();
-    wide.extend(records.iter().map(|r| r.offset as i64));
     let mut column = next(group)?;
-    column.typed::<Int64Type>().write_batch(&wide, None, None)?;
+    column.typed::<Int64Type>().write_batch(&columns.offset, None, None)?;
     column.close()?;
-    let mut narrow: Vec<i32> = Vec::with_capacity(records.len());
-    for number in &NUMBERS {
-        narrow.clear();
-        narrow.extend(records.iter().map(|r| (number.of)(r) as i32));
+    for number in &columns.numbers {
         let mut column = next(group)?;
-        column.typed::<Int32Type>().write_batch(&narrow, None, None)?;
+        column.typed::<Int32Type>().write_batch(number, None, None)?;
         column.close()?;
     }
     Ok(())

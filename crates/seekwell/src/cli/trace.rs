@@ -118,6 +118,9 @@ pub struct Merge {
     /// The parts
     #[arg(required = true, value_name = "PART", value_hint = ValueHint::FilePath)]
     pub parts: Vec<PathBuf>,
+    /// Show them though shards are missing. A part (-o NAME.stats) keeps which
+    #[arg(long)]
+    pub partial: bool,
     /// How the figures are shown.
     #[command(flatten)]
     pub shown: Figures,

@@ -84,6 +84,55 @@ fn shards_threads_and_split_files_give_the_figures_and_digest_of_one_run() {
     }
 }
 
+// Figures of three shards of four were shown as those of the trace.
+#[test]
+fn a_missing_shard_is_named_and_figures_without_it_are_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    let input = trace(home);
+    // More shards than devices: some are empty.
+    let parts: Vec<String> = (1..=12).map(|i| format!("{i}.stats")).collect();
+    for (i, part) in parts.iter().enumerate() {
+        let (shard, part) = (format!("{}/12", i + 1), home.join(part));
+        good(home, &["trace", "stats", text(&input), "--shard", &shard, "-o", text(&part)]);
+    }
+    let merge = |parts: &[&String], more: &[&str]| {
+        let paths: Vec<PathBuf> = parts.iter().map(|part| home.join(part)).collect();
+        let paths: Vec<&str> = paths.iter().map(|path| text(path)).collect();
+        run(home, &[&["trace", "merge"], &paths[..], more].concat())
+    };
+    let all: Vec<&String> = parts.iter().collect();
+    assert_eq!(merge(&all, &[]).status, 0);
+    let lacking = [&all[..2], &all[3..7], &all[8..]].concat();
+    let refused = merge(&lacking, &[]);
+    assert_eq!((refused.status, refused.out.as_str()), (1, ""), "{}", refused.err);
+    assert!(refused.err.contains("shards are missing: 3/12, 8/12; "), "{}", refused.err);
+    assert_eq!(merge(&lacking, &["--partial"]).status, 0);
+    let half = "half.stats".to_owned();
+    let output = home.join(&half);
+    assert_eq!(merge(&lacking, &["-o", text(&output)]).status, 0);
+    let refused = merge(&[&half, all[2]], &[]);
+    assert_eq!(refused.status, 1);
+    assert!(refused.err.contains("shards are missing: 8/12; "), "{}", refused.err);
+    assert_eq!(merge(&[&half, all[2], all[7]], &[]).status, 0);
+    let doubled: Vec<_> =
+        all.iter().map(|part| merge(&[&all[..], &[*part]].concat(), &[])).collect();
+    let named = doubled.iter().filter(|ran| ran.err.contains("/12 is in more than one of them"));
+    assert!(named.count() >= 2 && doubled.iter().all(|ran| ran.status > 0));
+}
+
+// A trace that was cut to one device was split into a file for each that it had.
+#[test]
+fn a_device_without_requests_gets_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    let (input, cut, into) = (trace(home), home.join("cut.parquet"), home.join("into"));
+    good(home, &["trace", "cut", text(&input), text(&cut), "--device", "401"]);
+    good(home, &["trace", "split", text(&cut), "--by", "device", "--into", text(&into)]);
+    let files: Vec<_> = fs::read_dir(&into).expect("lists").flatten().collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+}
+
 #[test]
 fn a_damaged_or_foreign_part_is_named_and_nothing_is_merged() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -3,7 +3,7 @@
 use crate::Ended;
 use crate::cli::trace::Merge;
 use crate::commands::begin_asked;
-use crate::commands::trace::stats::show;
+use crate::commands::trace::stats::{is_part, show};
 use crate::context::Context;
 use crate::exit::CommandError;
 use seekwell_trace::stats::{Stats, StatsError};
@@ -24,6 +24,9 @@ pub fn run(args: &Merge, context: &Context) -> Ended {
         });
     }
     let all = all.expect("a part is required");
+    if !args.partial && !output.as_ref().is_some_and(is_part) {
+        all.check_whole()?;
+    }
     let name = match args.parts.as_slice() {
         [only] => only.display().to_string(),
         parts => format!("of {} parts", parts.len()),

@@ -57,6 +57,11 @@ fn options(args: &Args) -> Options {
     }
 }
 
+/// Whether a part is written and not a page.
+pub fn is_part(output: &OutputFile) -> bool {
+    Path::extension(output.path()).is_some_and(|ending| ending == "stats")
+}
+
 /// Shows figures as they were asked for, and writes the page or the part.
 pub fn show(
     mut stats: Stats,
@@ -65,9 +70,6 @@ pub fn show(
     output: Option<OutputFile>,
     context: &Context,
 ) -> Ended {
-    let is_part = |output: &OutputFile| {
-        Path::extension(output.path()).is_some_and(|ending| ending == "stats")
-    };
     let (part, page) = match output {
         Some(output) if is_part(&output) => (Some(output), None),
         output => (None, output),
