@@ -13,7 +13,7 @@ CARGO       ?= cargo
 TARGET      := $(or $(CARGO_TARGET_DIR),target)
 RELEASE     := $(TARGET)/release/seekwell
 
-.PHONY: checkup test fuzz bench dist packages deny page test-page test-python compiler test-tools python-tools
+.PHONY: checkup test fuzz bench bench-python dist packages deny page test-page test-python compiler test-tools python-tools
 .DEFAULT_GOAL := checkup
 
 # A gate builds once: what makes a second build faster only fills its disk.
@@ -65,9 +65,14 @@ test-python:
 	  echo "skipped: the Python module needs Python 3.10 or later with venv, and PyPI" >&2; \
 	fi
 
+bench-python: python-tools
+	$(CARGO) build --release --package seekwell-python
+	cp $(TARGET)/release/libseekwell_python.so $(MODULE)/python/seekwell/_native.abi3.so
+	PYTHONPATH=$(abspath $(MODULE)/python) $(PYTHON)/bin/python -m seekwell.bench
+
 $(PYTHON)/.installed: $(MODULE)/pyproject.toml
 	@python3 -m venv $(PYTHON) 2>/dev/null
-	@$(PYTHON)/bin/pip install --quiet duckdb mypy polars pyarrow pytest
+	@$(PYTHON)/bin/pip install --quiet duckdb matplotlib mypy polars pyarrow pytest
 	@$(PYTHON)/bin/pip install --quiet 'ray>=2.50' || echo "note: Ray is not installed" >&2
 	@touch $@
 

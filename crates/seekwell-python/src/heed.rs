@@ -1,10 +1,14 @@
 //! Long calls: without the interpreter's lock, and Ctrl-C ends them.
 
+use arrow_schema::ArrowError;
 use pyo3::prelude::*;
+use rustix::process::getpid;
+use rustix::thread::gettid;
 use seekwell_io::engine::Control;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -27,6 +31,29 @@ impl Stop {
     fn set(&self) {
         self.0.store(true, Relaxed);
     }
+}
+
+/// Waits for what another thread makes, for a reader of Arrow streams.
+///
+/// # Errors
+/// What the handler of a signal raised meanwhile, and when nothing more will come.
+pub fn receive<T>(from: &Receiver<T>) -> Result<T, ArrowError> {
+    loop {
+        check_signals().map_err(|raised| ArrowError::ExternalError(Box::new(raised)))?;
+        match from.recv_timeout(TICK) {
+            Err(RecvTimeoutError::Timeout) => {}
+            received => return received.map_err(|e| ArrowError::ExternalError(Box::new(e))),
+        }
+    }
+}
+
+/// Handles signals on the main thread, the only one on which Python does. A reader's own thread
+/// must not even ask: the main thread may hold the interpreter's lock while it waits for it.
+fn check_signals() -> PyResult<()> {
+    if gettid() != getpid() {
+        return Ok(());
+    }
+    Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()))
 }
 
 /// Does work on a thread of its own, and asks it to stop when Python has a signal to handle or

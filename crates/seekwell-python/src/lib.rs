@@ -8,6 +8,7 @@ mod heed;
 mod job;
 mod kept;
 mod machine;
+mod requests;
 mod simulate;
 mod stats;
 mod table;
@@ -29,7 +30,7 @@ mod _native {
     #[pymodule_export]
     use crate::simulate::{Run, run_cells, simulate};
     #[pymodule_export]
-    use crate::stats::{Stats, devices, usual_rate};
+    use crate::stats::{Stats, usual_rate};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

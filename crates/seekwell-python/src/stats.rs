@@ -1,16 +1,18 @@
 //! Statistics of traces, gathered in parts that merge.
 
 use crate::error::Error;
-use crate::heed::heeded;
+use crate::heed::{Stop, heeded};
 use crate::machine::document;
+use crate::requests::Requests;
+use crate::trace::Trace;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use seekwell_io::engine::Control;
+use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{Reading, open_file};
-use seekwell_trace::stats::{self, Options, Policy, StatsError, usual_rate_log2};
+use seekwell_trace::source::TraceSource;
+use seekwell_trace::stats::{self, Options, Policy, Shard, usual_rate_log2};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::available_parallelism;
 
@@ -20,14 +22,26 @@ use std::thread::available_parallelism;
 pub struct Stats {
     gathered: stats::Stats,
     options: Options,
+    /// What the times of tables count from.
+    epoch_ns: Option<i64>,
+}
+
+/// Where requests are from.
+#[derive(FromPyObject)]
+enum Source<'py> {
+    /// Ours, whose files tell more than its columns.
+    Trace(Bound<'py, Trace>),
+    Path(PathBuf),
+    /// Anything with an Arrow stream.
+    Table(Bound<'py, PyAny>),
 }
 
 #[pymethods]
 impl Stats {
     /// Nothing seen yet. One block in `2**rate_log2` is followed; only equal rates can be merged.
     #[new]
-    #[pyo3(signature = (rate_log2=0, policies=Vec::new()))]
-    fn new(rate_log2: u32, policies: Vec<String>) -> PyResult<Self> {
+    #[pyo3(signature = (rate_log2=0, policies=Vec::new(), epoch_ns=None))]
+    fn new(rate_log2: u32, policies: Vec<String>, epoch_ns: Option<i64>) -> PyResult<Self> {
         let named = |name: String| {
             let found = Policy::ALL.into_iter().find(|policy| policy.name() == name);
             found.ok_or_else(|| {
@@ -41,17 +55,46 @@ impl Stats {
         }
         let policies = policies.into_iter().map(named).collect::<PyResult<_>>()?;
         let options = Options { rate_log2, policies, ..Options::default() };
-        Ok(Self { gathered: stats::Stats::new(options.clone()), options })
+        Ok(Self { gathered: stats::Stats::new(options.clone()), options, epoch_ns })
     }
 
-    /// Adds a trace, read on all cores.
-    fn update(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.add(py, &path, None)
+    /// Adds a trace, or a table of requests, read on all cores.
+    fn update(&mut self, py: Python<'_>, source: Source<'_>) -> PyResult<()> {
+        let cores = available_parallelism().map_or(1, usize::from);
+        let from = Gather { options: &self.options, threads: cores, stop: None };
+        let part = match source {
+            Source::Path(path) => from.file(py, &path, &Reading::default())?,
+            Source::Trace(trace) => {
+                let mut all = stats::Stats::new(self.options.clone());
+                for path in &trace.get().paths {
+                    let part = from.file(py, path, &trace.get().reading)?;
+                    all.merge(part).map_err(Error::from)?;
+                }
+                all
+            }
+            Source::Table(table) => {
+                let requests = Requests::of(&table, self.epoch_ns)?;
+                from.source(py, "", || Ok(Box::new(requests) as Box<_>))?
+            }
+        };
+        Ok(self.gathered.merge(part).map_err(Error::from)?)
     }
 
-    /// Adds one device of a trace.
-    fn update_partition(&mut self, py: Python<'_>, partition: (PathBuf, String)) -> PyResult<()> {
-        self.add(py, &partition.0, Some(partition.1))
+    /// Adds the devices of one part of a trace, on one core.
+    #[pyo3(signature = (partition, stop=None))]
+    fn update_partition(
+        &mut self,
+        py: Python<'_>,
+        partition: (PathBuf, String),
+        stop: Option<&Bound<'_, Stop>>,
+    ) -> PyResult<()> {
+        let (path, shard) = partition;
+        let wrong = |why| PyValueError::new_err(format!("{shard}: {why}"));
+        let shard: Shard = shard.parse().map_err(wrong)?;
+        let options = Options { shard, ..self.options.clone() };
+        let from = Gather { options: &options, threads: 1, stop: stop.map(|stop| stop.get()) };
+        let part = from.file(py, &path, &Reading::default())?;
+        Ok(self.gathered.merge(part).map_err(Error::from)?)
     }
 
     /// Adds what another has gathered, of other devices.
@@ -74,7 +117,7 @@ impl Stats {
     #[staticmethod]
     fn from_bytes(contents: &[u8]) -> PyResult<Self> {
         let gathered = stats::Stats::from_bytes(contents).map_err(Error::from)?;
-        Ok(Self { gathered, options: Options::default() })
+        Ok(Self { gathered, options: Options::default(), epoch_ns: None })
     }
 
     /// SHA-256 of the figures.
@@ -87,40 +130,35 @@ impl Stats {
     #[pyo3(signature = (name=""))]
     fn finish<'py>(&mut self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let copy = stats::Stats::from_bytes(&self.gathered.to_bytes()).map_err(Error::from)?;
-        document(py, &copy.finish(name).0)
+        document(py, &py.detach(|| copy.finish(name).0))
     }
 }
 
-impl Stats {
-    fn add(&mut self, py: Python<'_>, path: &Path, device: Option<String>) -> PyResult<()> {
-        let threads = match device {
-            Some(_) => 1,
-            None => available_parallelism().map_or(1, usize::from),
-        };
-        let options = Options { device, ..self.options.clone() };
-        let found = heeded(py, None, |control| gather(path, &options, threads, control))?;
-        let part = found.map_err(Error::from)?.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
-        Ok(self.gathered.merge(part).map_err(Error::from)?)
-    }
-}
-
-fn gather(
-    path: &Path,
-    options: &Options,
+/// How requests are gathered.
+struct Gather<'a> {
+    options: &'a Options,
     threads: usize,
-    control: &Arc<Control>,
-) -> Result<Option<stats::Stats>, StatsError> {
-    let mut source = open_file(path, &Reading::default())?;
-    let name = path.display().to_string();
-    stats::of(source.as_mut(), &name, options, threads, |_| !control.stop.load(Relaxed))
+    stop: Option<&'a Stop>,
 }
 
-/// The devices of some traces, each with the path of its trace.
-#[pyfunction]
-pub fn devices(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<(PathBuf, String)>> {
-    let read = |control: &Arc<Control>| stats::partitions(&paths, &Reading::default(), control);
-    let found = heeded(py, None, read)?.map_err(Error::from)?;
-    Ok(found.into_iter().map(|partition| (partition.path, partition.device)).collect())
+impl Gather<'_> {
+    fn file(&self, py: Python<'_>, path: &Path, how: &Reading) -> PyResult<stats::Stats> {
+        self.source(py, &path.display().to_string(), || open_file(path, how))
+    }
+
+    fn source(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        open: impl FnOnce() -> Result<Box<dyn TraceSource + Send>, TraceError> + Send,
+    ) -> PyResult<stats::Stats> {
+        let found = heeded(py, self.stop, |control| {
+            let mut source = open()?;
+            let proceed = |_| !control.stop.load(Relaxed);
+            stats::of(source.as_mut(), name, self.options, self.threads, proceed)
+        })?;
+        found.map_err(Error::from)?.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
+    }
 }
 
 /// The rate at which blocks of a file are followed where none is given.

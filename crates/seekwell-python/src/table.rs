@@ -25,12 +25,14 @@ pub struct Table {
     batches: Vec<RecordBatch>,
 }
 
-/// Hands batches out in the shape of the Arrow PyCapsule interface.
+/// Hands batches out in the shape of the Arrow PyCapsule interface. A producer may give its own
+/// schema whatever was asked for, and this one does.
 ///
 /// # Errors
 /// When Python has no memory.
 pub fn stream<'py>(
     py: Python<'py>,
+    _requested_schema: Option<&Bound<'_, PyAny>>,
     reader: Box<dyn RecordBatchReader + Send>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
@@ -59,10 +61,9 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A producer may give its own schema whatever was asked for.
-        let _ = requested_schema;
         let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
-        stream(py, Box::new(RecordBatchIterator::new(batches, Arc::clone(&self.schema))))
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
+        stream(py, requested_schema, Box::new(reader))
     }
 
     fn __len__(&self) -> usize {

@@ -1,6 +1,7 @@
 //! Traces of any format as Arrow streams.
 
 use crate::error::Error;
+use crate::heed::receive;
 use crate::table::stream;
 use arrow_array::builder::NullBufferBuilder;
 use arrow_array::types::{
@@ -33,8 +34,10 @@ const MOST_THREADS: usize = 4;
 /// Traces, one after the other.
 #[pyclass(frozen, module = "seekwell")]
 pub struct Trace {
-    paths: Vec<PathBuf>,
-    reading: Reading,
+    /// Files, or names of built-in traces.
+    pub paths: Vec<PathBuf>,
+    /// How they are read.
+    pub reading: Reading,
 }
 
 /// One path or several.
@@ -75,11 +78,10 @@ impl Trace {
         py: Python<'py>,
         requested_schema: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A producer may give its own schema whatever was asked for.
-        let _ = requested_schema;
         let reading = self.reading.clone();
         stream(
             py,
+            requested_schema,
             Box::new(Batches {
                 paths: self.paths.clone().into_iter(),
                 reading,
@@ -93,6 +95,20 @@ impl Trace {
     #[getter]
     fn columns(&self) -> Vec<String> {
         schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// What its times count from, in nanoseconds since 1970; none where that is not known, or not
+    /// the same in all of its files.
+    #[getter]
+    fn epoch_ns(&self) -> PyResult<Option<i64>> {
+        let mut all = Vec::new();
+        for path in &self.paths {
+            let mut source = open_file(path, &self.reading).map_err(Error::from)?;
+            source.read(&mut Vec::new()).map_err(Error::from)?;
+            all.push(source.about().unix_ns_at_zero);
+        }
+        all.dedup();
+        Ok(if let [one] = all[..] { one } else { None })
     }
 
     fn __repr__(&self) -> String {
@@ -120,7 +136,7 @@ impl Batches {
                 let Some(path) = self.paths.next() else { return Ok(None) };
                 (self.ahead, self.turn) = (decode(&path, &self.reading).map_err(external)?, 0);
             }
-            let batch = self.ahead[self.turn].recv().map_err(external)??;
+            let batch = receive(&self.ahead[self.turn])??;
             if batch.is_some() {
                 self.turn = (self.turn + 1) % self.ahead.len();
                 return Ok(batch);

@@ -15,13 +15,19 @@ BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
 
 def test_the_examples_of_the_guide_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # A figure needs no display.
+    monkeypatch.setenv("MPLBACKEND", "agg")
     names: dict = {}
     for block in BLOCKS:
-        if "seekwell.ray" in block and importlib.util.find_spec("ray") is None:
-            print("skipped: ray is not installed")
+        needed = [name for name in ("ray", "matplotlib") if name in block]
+        missing = [name for name in needed if importlib.util.find_spec(name) is None]
+        if missing:
+            print(f"skipped: {missing[0]} is not installed")
             continue
         exec(compile(block, "docs/python.md", "exec"), names)
     assert len(BLOCKS) > 3
+    if "plt" in names:
+        assert (tmp_path / "miss-ratio.png").stat().st_size > 10_000
 
 
 def test_the_module_is_typed():

@@ -2,7 +2,11 @@
 
 import json
 import os
+import pickle
+import signal
 import subprocess
+import sys
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import duckdb
@@ -127,17 +131,148 @@ def traces(tmp_path):
 
 def test_statistics_have_one_digest_however_they_are_gathered(traces):
     alone = seekwell.stats(traces)
-    assert len(seekwell.partitions(traces)) == 4
+    assert len(seekwell.partitions(traces, parts=4)) == 4
     with ThreadPoolExecutor(2) as threads:
         assert seekwell.stats(traces, threads).digest == alone.digest
     with ProcessPoolExecutor(2) as processes:
         assert seekwell.stats(traces, processes).digest == alone.digest
     backwards = seekwell.Stats()
-    for partition in reversed(seekwell.partitions(traces, by="device")):
+    for partition in reversed(seekwell.partitions(traces, by="device", parts=6)):
         one = seekwell.Stats()
         one.update_partition(partition)
         backwards.merge(seekwell.Stats.from_bytes(one.to_bytes()))
     assert backwards.digest == alone.digest
+
+
+def test_a_file_is_read_once_where_there_are_files_enough(traces):
+    whole = [seekwell.Partition(str(file), "1/1") for file in traces]
+    assert seekwell.partitions(traces, parts=2) == whole
+    assert seekwell.partitions(traces[0], parts=2)[1] == (str(traces[0]), "2/2")
+    assert pickle.loads(pickle.dumps(whole)) == whole
+    with pytest.raises(ValueError, match="3/2: I/N is wanted"):
+        seekwell.Stats().update_partition((str(traces[0]), "3/2"))
+
+
+def test_statistics_of_tables_are_those_of_their_files(traces):
+    trace = seekwell.scan(traces)
+    digest = seekwell.stats(traces).digest
+    requests = pl.DataFrame(trace)
+    needed = ["time_ns", "device", "op", "offset_bytes", "length_bytes", "completed_ns"]
+    plain = requests.select(needed).with_columns(
+        pl.col("device").cast(pl.String), pl.col("op").cast(pl.String)
+    )
+    tables = {
+        "a scan": trace,
+        "polars": requests,
+        "polars, few columns as text": plain,
+        "pyarrow": pa.table(trace),
+        "a reader of batches": pa.RecordBatchReader.from_stream(trace),
+        "DuckDB": duckdb.sql("select * from requests").to_arrow_table(),
+        "DuckDB's text": duckdb.sql("select * replace (device::text as device) from plain"),
+    }
+    for name, table in tables.items():
+        stats = seekwell.Stats(epoch_ns=trace.epoch_ns)
+        stats.update(table)
+        assert stats.digest == digest, name
+    undated = seekwell.Stats()
+    undated.update(requests)
+    assert undated.digest != digest
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        ({"op": None}, ValueError, "no column op, only time_ns, device"),
+        ({"offset_bytes": [0.5]}, TypeError, "offset_bytes: integers are needed, not Float64"),
+        ({"device": [7]}, TypeError, "device: text is needed, not Int64"),
+        ({"op": ["append"]}, ValueError, "record 0: expected an op: read, write"),
+        ({"offset_bytes": [-1]}, ValueError, "record 0: expected an offset_bytes of 0 or more"),
+        ({"device": pa.array([None], pa.string())}, ValueError, "record 0: expected a device"),
+    ],
+)
+def test_a_table_that_holds_no_requests_is_refused_by_its_column(change, error, said):
+    columns = {"time_ns": [1], "device": ["a"], "op": ["read"], "offset_bytes": [0]}
+    columns = {**columns, "length_bytes": [512], **change}
+    table = pa.table({name: column for name, column in columns.items() if column is not None})
+    stats = seekwell.Stats()
+    with pytest.raises(error, match=said):
+        stats.update(table)
+    with pytest.raises(TypeError, match="a path or a table .* is needed, not int"):
+        stats.update(7)
+    assert stats.digest == seekwell.Stats().digest
+
+
+def test_a_damaged_trace_is_named_and_the_statistics_of_the_rest_are_whole(traces):
+    whole, good = seekwell.stats(traces).digest, traces[1].read_text()
+    traces[1].write_text(good + "damaged\n")
+    with ProcessPoolExecutor(2) as processes:
+        for executor in (None, processes):
+            with pytest.raises(seekwell.StatsError, match=f"1 partitions .* {traces[1]}") as said:
+                seekwell.stats(traces, executor)
+            assert said.value.stats.digest == seekwell.stats(traces[0]).digest
+    traces[1].write_text(good)
+    for partition in said.value.failed:
+        said.value.stats.update_partition(partition)
+    assert said.value.stats.digest == whole
+
+
+STATS_DIE = """
+import os, sys
+from concurrent.futures import ProcessPoolExecutor
+import seekwell
+from seekwell import _stats
+
+def dying(partition, *more):
+    os._exit(9)
+
+real, _stats._gather = _stats._gather, dying
+try:
+    with ProcessPoolExecutor(1) as workers:
+        seekwell.stats(sys.argv[1:], workers)
+except seekwell.StatsError as error:
+    print(error)
+    for partition in error.failed:
+        error.stats.update_partition(partition)
+    print(error.stats.digest)
+"""
+
+
+def test_a_worker_that_dies_is_named_by_its_partition(traces):
+    command = [sys.executable, "-c", STATS_DIE, *map(str, traces)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    said, digest = done.stdout.splitlines()
+    assert f"2 partitions failed, among them {traces[0]}: BrokenProcessPool" in said
+    assert digest == seekwell.stats(traces).digest
+
+
+LONG = """
+import sys, pyarrow as pa, polars as pl, seekwell
+trace = seekwell.scan([sys.argv[2]] * 3000)
+print("begun", flush=True)
+try:
+    if sys.argv[1] == "stats":
+        seekwell.Stats().update(trace)
+    else:
+        {"polars": pl.DataFrame, "pyarrow": pa.table}[sys.argv[1]](trace)
+except KeyboardInterrupt:
+    print("KeyboardInterrupt of its own")
+except Exception as error:
+    # A reader knows errors of a stream alone.
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("reader", ["polars", "pyarrow", "stats"])
+def test_ctrl_c_ends_reading_between_batches(reader):
+    running = subprocess.Popen(
+        [sys.executable, "-c", LONG, reader, str(TRACE)], stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdout.readline() == "begun\n"
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    own = " of its own" if reader == "stats" else ""
+    assert f"KeyboardInterrupt{own}" in said
 
 
 def test_statistics_are_those_of_trace_stats(program):

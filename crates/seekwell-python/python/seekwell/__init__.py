@@ -17,7 +17,7 @@ from ._native import (
     scan,
     simulate,
 )
-from ._stats import Partition, partitions, stats
+from ._stats import Partition, StatsError, partitions, stats
 from ._sweep import Cell, SweepError, grid, sweep
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Partition",
     "Run",
     "Stats",
+    "StatsError",
     "SweepError",
     "Table",
     "Trace",

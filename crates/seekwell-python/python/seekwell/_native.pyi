@@ -12,12 +12,14 @@ __all__ = [
     "run_cells",
     "simulate",
     "Stats",
-    "devices",
     "usual_rate",
     "Table",
     "Trace",
     "scan",
 ]
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 _Value = bool | int | float | str
 _Path = str | PathLike[str]
@@ -108,6 +110,10 @@ class Trace:
 
     @property
     def columns(self) -> list[str]: ...
+    @property
+    def epoch_ns(self) -> int | None:
+        """What its times count from, in nanoseconds since 1970; `None` where that is not known, or
+        not the same in all of its files."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 @final
@@ -128,12 +134,17 @@ class Stats:
     """Statistics of any number of devices. Whoever gathers which devices, and in whatever order
     the parts are merged, the digest is the same."""
 
-    def __new__(cls, rate_log2: int = 0, policies: Sequence[str] = ...) -> Stats:
-        """Nothing seen yet. One block in `2**rate_log2` is followed."""
-    def update(self, path: _Path) -> None:
-        """Adds a trace, read on all cores."""
-    def update_partition(self, partition: tuple[str, str]) -> None:
-        """Adds one device of a trace."""
+    def __new__(
+        cls, rate_log2: int = 0, policies: Sequence[str] = ..., epoch_ns: int | None = None
+    ) -> Stats:
+        """Nothing seen yet. One block in `2**rate_log2` is followed. The times of tables count from
+        `epoch_ns`, in nanoseconds since 1970."""
+    def update(self, source: _Path | _ArrowStream) -> None:
+        """Adds a trace, or a table with the columns of `scan`: `time_ns`, `device`, `op`,
+        `offset_bytes`, `length_bytes` and any of `queued_ns`, `issued_ns`, `completed_ns`, `flags`,
+        `process` and `error`. Each call brings devices of its own."""
+    def update_partition(self, partition: tuple[str, str], stop: Stop | None = None) -> None:
+        """Adds the devices of one part of a trace."""
     def merge(self, other: Stats) -> None:
         """Adds what another has gathered, of other devices."""
     def to_bytes(self) -> bytes:
@@ -166,9 +177,6 @@ def run_cells(
 
 def scan(paths: _Path | Sequence[_Path], format: str | None = None) -> Trace:
     """Traces of any format, by their paths or the names of built-in ones."""
-
-def devices(paths: Sequence[_Path]) -> list[tuple[str, str]]:
-    """The devices of some traces, each with the path of its trace."""
 
 def usual_rate(path: _Path) -> int:
     """The rate at which blocks of a file are followed where none is given."""

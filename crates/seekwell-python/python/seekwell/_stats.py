@@ -3,27 +3,52 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor
+from contextlib import closing
 from os import PathLike
-from typing import Literal, NamedTuple, Sequence
+from typing import Literal, Mapping, NamedTuple, Sequence
 
-from ._native import Stats, devices, usual_rate
+from ._native import Stats, Stop, usual_rate
+from ._spread import cores, spread
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 class Partition(NamedTuple):
-    """What one worker takes: a device of a trace."""
+    """What one worker takes: some devices of a trace."""
 
     path: str
-    device: str
+    shard: str
+    """Which of the parts of its trace, as `seekwell trace stats --shard` has it: `1/4`."""
 
 
-def partitions(paths: Paths, by: Literal["device"] = "device") -> list[Partition]:
-    """The devices of some traces."""
+class StatsError(RuntimeError):
+    """Some partitions could not be read. ``stats`` holds the rest; once ``failed`` can be read,
+    ``stats.update_partition`` adds them."""
+
+    def __init__(self, failed: Mapping[Partition, Exception], stats: Stats):
+        first = min(failed)
+        path, shard = first
+        why = failed[first]
+        which = path if shard == "1/1" else f"part {shard} of {path}"
+        super().__init__(
+            f"{len(failed)} partitions failed, among them {which}: {type(why).__name__}: {why}; "
+            "the rest is whole"
+        )
+        self.failed = failed
+        self.stats = stats
+
+
+def partitions(
+    paths: Paths, by: Literal["device"] = "device", parts: int | None = None
+) -> list[Partition]:
+    """Some traces in about ``parts`` parts, by default one for each core of this machine. No device
+    is cut. Each part reads its file to the end, so a file is one part where there are many files."""
     if by != "device":
         raise ValueError(f"by={by}: device is needed")
-    return [Partition(str(path), device) for path, device in devices(_several(paths))]
+    files = _several(paths)
+    of = max(1, (parts or cores()) // max(1, len(files)))
+    return [Partition(file, f"{at}/{of}") for file in files for at in range(1, of + 1)]
 
 
 def stats(
@@ -39,20 +64,34 @@ def stats(
     if rate_log2 is None:
         rate_log2 = max(map(usual_rate, files), default=0)
     whole = Stats(rate_log2, list(policies))
+    failed: dict[Partition, Exception] = {}
     if executor is None:
         for file in files:
-            whole.update(file)
-        return whole
-    options = rate_log2, list(policies)
-    parts = [executor.submit(_gather, part, *options) for part in partitions(files)]
-    for part in as_completed(parts):
-        whole.merge(Stats.from_bytes(part.result()))
+            try:
+                whole.update(file)
+            except Exception as error:
+                failed[Partition(file, "1/1")] = error
+    else:
+        workers = getattr(executor, "_max_workers", None)
+        tasks = ((one, (one, rate_log2, list(policies))) for one in partitions(files, parts=workers))
+        with closing(spread(executor, _gather, tasks)) as results:
+            for partition, result in results:
+                try:
+                    if isinstance(result, Exception):
+                        raise result
+                    whole.merge(Stats.from_bytes(result))
+                except Exception as error:
+                    failed[partition] = error
+    if failed:
+        raise StatsError(failed, whole)
     return whole
 
 
-def _gather(partition: Partition, rate_log2: int, policies: list[str]) -> bytes:
+def _gather(
+    partition: Partition, rate_log2: int, policies: list[str], stop: Stop | None
+) -> bytes:
     stats = Stats(rate_log2, policies)
-    stats.update_partition(partition)
+    stats.update_partition(partition, stop)
     return stats.to_bytes()
 
 

@@ -7,14 +7,16 @@ import json
 import os
 import tempfile
 import warnings
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence
 
-from ._native import Job, Machine, Stop, Table, run_cells
+from ._native import Job, Machine, Table, run_cells
+from ._spread import cores, spread
 
 Value = bool | int | float | str
 Part = tuple[int, int]
@@ -38,7 +40,7 @@ class Cell:
 class SweepError(RuntimeError):
     """Some cells gave nothing. The rest is whole: in `table`, and in the folder if there is one."""
 
-    def __init__(self, failed: dict[Part, BaseException], table: Table, out: Path | None):
+    def __init__(self, failed: Mapping[Part, Exception], table: Table, out: Path | None):
         first, last = min(failed), max(failed)
         why = failed[first]
         cells = sum(end - begin for begin, end in failed)
@@ -110,55 +112,21 @@ def sweep(
     folder = _Folder(Path(out), todo, axes, resume) if out is not None else None
     done = folder.parts() if folder else {}
     parts = _missing(done, len(todo), chunk or max(1, min(100, len(todo) // 64)))
-    if executor is not None:
-        failed = _spread(executor, todo, axes, parts, folder, done)
-    else:
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-            failed = _spread(threads, todo, axes, parts, folder, done)
+    failed: dict[Part, Exception] = {}
+    tasks = ((part, (part[0], todo[slice(*part)], axes)) for part in parts)
+    with nullcontext(executor) if executor else ThreadPoolExecutor(cores()) as workers:
+        with closing(spread(workers, run_cells, tasks)) as results:
+            for part, result in results:
+                if isinstance(result, Exception):
+                    failed[part] = result
+                    continue
+                if folder:
+                    folder.write(part, result)
+                done[part] = result
     table = Table.parse([done[part] for part in sorted(done)])
     if failed:
         raise SweepError(failed, table, folder.path if folder else None)
     return table
-
-
-def _spread(
-    executor: Executor,
-    cells: Sequence[Cell],
-    axes: Sequence[tuple[str, str]],
-    parts: Sequence[Part],
-    folder: _Folder | None,
-    done: dict[Part, bytes],
-) -> dict[Part, BaseException]:
-    """Runs the parts that are missing; gives those that failed."""
-    # Threads do not see Ctrl-C: they are told.
-    stop = Stop() if isinstance(executor, ThreadPoolExecutor) else None
-    waiting: dict[Future[bytes], Part] = {}
-    failed: dict[Part, BaseException] = {}
-    try:
-        for begin, end in parts:
-            of = cells[begin:end]
-            try:
-                waiting[executor.submit(run_cells, begin, of, axes, stop)] = begin, end
-            except RuntimeError as broken:
-                # A pool whose worker died takes nothing more.
-                failed[begin, end] = broken
-        for future in as_completed(waiting):
-            part = waiting.pop(future)
-            try:
-                contents = future.result()
-            except Exception as error:
-                failed[part] = error
-                continue
-            if folder:
-                folder.write(part, contents)
-            done[part] = contents
-    except BaseException:
-        if stop:
-            stop.set()
-        for future in waiting:
-            future.cancel()
-        raise
-    return failed
 
 
 def _axes(cells: Sequence[Cell]) -> list[tuple[str, str]]:

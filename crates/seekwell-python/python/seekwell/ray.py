@@ -23,6 +23,8 @@ class RayExecutor(Executor):
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             ray.init(address=address, include_dashboard=False, log_to_driver=False)
         self._waiting: set[Any] = set()
+        # As the executors of Python call it.
+        self._max_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         ref = ray.remote(_call).options(max_retries=RETRIES).remote(fn, args, kwargs)

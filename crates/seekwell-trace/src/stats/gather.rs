@@ -1,17 +1,13 @@
 //! Gathering the statistics of a trace, on as many cores as there are.
 
-use super::{Options, Stats, StatsError, identity};
+use super::{Options, Stats, StatsError};
 use crate::error::TraceError;
-use crate::formats::{self, Reading};
 use crate::record::Record;
-use crate::source::{About, Tables, TraceSource, each_batch};
-use seekwell_io::engine::Control;
-use serde::{Deserialize, Serialize};
+use crate::source::{About, Tables, TraceSource};
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -137,42 +133,4 @@ pub fn usual_rate_log2(path: &Path) -> u32 {
     let bytes = found.len().saturating_mul(if read.is_ok() && is_packed { UNPACKED } else { 1 });
     let doublings = bytes.div_ceil(FOLLOWED_WHOLE_BYTES).max(1).next_power_of_two().ilog2();
     doublings.min(LOWEST_RATE_LOG2)
-}
-
-/// One device of one file, for whoever gathers it alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Partition {
-    /// The file.
-    pub path: PathBuf,
-    /// The device, by its [`identity`].
-    pub device: String,
-}
-
-/// The devices of some traces: of our own store from what it says of itself, of others by reading
-/// them.
-///
-/// # Errors
-/// As for [`formats::open`], and what is wrong with a trace.
-pub fn partitions(
-    paths: &[PathBuf],
-    how: &Reading,
-    control: &Arc<Control>,
-) -> Result<Vec<Partition>, TraceError> {
-    let mut all = Vec::new();
-    for path in paths {
-        let (about, tables) = match formats::contents(path, how, control)? {
-            Some(contents) => (contents.about, contents.tables),
-            None => {
-                let mut source = formats::open(path, how, control)?;
-                each_batch(&mut *source, |_| !control.stop.load(Relaxed))?;
-                (source.about().clone(), source.tables().clone())
-            }
-        };
-        let file = path.display().to_string();
-        all.extend(tables.devices.iter().map(|device| Partition {
-            path: path.clone(),
-            device: identity(&device.name, &about, &file).into_owned(),
-        }));
-    }
-    Ok(all)
 }

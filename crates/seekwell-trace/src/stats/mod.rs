@@ -51,7 +51,7 @@ mod tests;
 
 pub use document::{Drawing, SCHEMA, TraceStats};
 pub use error::StatsError;
-pub use gather::{Partition, of, partitions, usual_rate_log2};
+pub use gather::{of, usual_rate_log2};
 pub use policy::Policy;
 pub use which::{Options, Shard, identity};
 
@@ -280,7 +280,7 @@ impl Stats {
         };
         let number = match self.numbers.get(&*name) {
             Some(number) => *number,
-            None if !self.options.counts(&name) => LEFT_OUT,
+            None if !self.options.shard.holds(&name) => LEFT_OUT,
             None if self.fleet.devices.contains_key(&*name) => {
                 return Err(StatsError::SameDevice { name: name.into_owned() });
             }

@@ -23,8 +23,6 @@ pub struct Options {
     pub policies: Vec<Policy>,
     /// Which devices are counted.
     pub shard: Shard,
-    /// This one alone, by its [`identity`].
-    pub device: Option<String>,
 }
 
 impl Default for Options {
@@ -37,15 +35,7 @@ impl Default for Options {
             most_blocks: 3 << 20,
             policies: Vec::new(),
             shard: Shard::ALL,
-            device: None,
         }
-    }
-}
-
-impl Options {
-    /// Whether a device is counted.
-    pub(super) fn counts(&self, identity: &str) -> bool {
-        self.shard.holds(identity) && self.device.as_ref().is_none_or(|name| name == identity)
     }
 }
 
