@@ -13,6 +13,7 @@ mod examples;
 mod experiment;
 mod export;
 mod findings;
+mod fleet;
 mod formats;
 mod jobs;
 mod json_doc;
