@@ -3,7 +3,7 @@
 use crate::table::{Cell, Column, Kind, Row, Table};
 use Kind::{Bool, Int, Ints, Real, Text, Time};
 use jiff::Timestamp;
-use seekwell_inspect::{Device, Fact, Severity};
+use seekwell_inspect::{Device, Fact};
 use seekwell_io::histogram::Histogram;
 use seekwell_runs::{Detail, Medium, RunDocument};
 
@@ -175,7 +175,7 @@ fn disks(of: &Of<'_>, run: &RunDocument) -> Vec<Row> {
             text(disk.transport.as_ref()),
             text(disk.driver.as_ref()),
             text(disk.pci.as_ref()),
-            link(disk).into(),
+            disk.link().map(|link| link.words).into(),
             number(disk.size_bytes.as_ref()),
             number(queue.queue_depth.as_ref()),
             text(queue.scheduler.as_ref()),
@@ -237,23 +237,12 @@ fn findings(of: &Of<'_>, run: &RunDocument) -> Vec<Row> {
         of.row([
             (position as u64).into(),
             finding.id.as_str().into(),
-            severity(finding.severity).into(),
+            finding.severity.name().into(),
             finding.title.as_str().into(),
             finding.remedy.as_str().into(),
         ])
     })
     .collect()
-}
-
-/// The speed of the link next to the disk, as the kernel says it.
-fn link(disk: &Device) -> Option<String> {
-    let detail = &disk.detail;
-    let ata = detail.ata.as_ref().and_then(|ata| ata.link_speed.as_ref());
-    let usb = detail.usb.as_ref().and_then(|usb| usb.speed_mbps.as_ref());
-    let pci = || detail.pci.last().and_then(|function| function.link.as_ref());
-    ata.map(|speed| speed.value.clone())
-        .or_else(|| usb.map(|speed| format!("{} Mbps", speed.value)))
-        .or_else(|| pci().map(|link| link.value.to_string()))
 }
 
 fn medium_bytes(medium: &Medium) -> Option<u64> {
@@ -263,14 +252,6 @@ fn medium_bytes(medium: &Medium) -> Option<u64> {
         | Medium::Destroyed { size_bytes, .. }
         | Medium::Machine { size_bytes, .. } => Some(*size_bytes),
         Medium::Null => None,
-    }
-}
-
-const fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
     }
 }
 

@@ -16,6 +16,7 @@ mod host;
 mod identity;
 mod inspect;
 mod inspection;
+mod link;
 pub mod log;
 mod model;
 mod mount;
@@ -35,6 +36,7 @@ pub mod watch;
 pub use finding::{Evidence, Finding, Severity};
 pub use inspect::inspect;
 pub use inspection::{Device, Host, Inspection};
+pub use link::Link;
 pub use model::{
     Channel, DeviceKind, Fact, Filesystem, Hop, Identity, IoLimit, Missing, Queue, TargetKind,
 };

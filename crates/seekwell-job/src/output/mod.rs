@@ -9,6 +9,7 @@
 mod csv;
 mod distribution;
 mod fio;
+mod inspected;
 mod job;
 mod job_logs;
 mod logs;
@@ -20,6 +21,7 @@ mod tests;
 
 pub use csv::csv;
 pub use fio::{Bins, document as fio_json, plot_files};
+pub use inspected::inspected;
 pub use job_logs::{LogKind, job_log_paths, write_job_log};
 pub use logs::logs;
 pub use prometheus::{openmetrics, prometheus};

@@ -7,11 +7,11 @@
 //! statistic="p99"}`. Quantiles of several hosts cannot be merged, so OpenMetrics has histograms
 //! in their place, and labels for the host and its disk. There are no time stamps, which the
 //! collector refuses; when it was measured is a metric of its own. What is written as OpenMetrics
-//! is the older format, too: there are no counters, in which the two differ.
+//! is the older format, too: counters, which the two declare differently, have no type.
 
 use super::distribution::Bins;
 use jiff::Timestamp;
-use seekwell_inspect::Fact;
+use seekwell_inspect::{Device, Fact};
 use seekwell_io::histogram::Histogram;
 use seekwell_runs::{Detail, Phase, RunDocument};
 use std::collections::BTreeMap;
@@ -47,18 +47,25 @@ pub fn openmetrics(runs: &[(&RunDocument, &Detail)]) -> String {
         let disks = run.inspection.disks();
         // Of several disks none can be named in one label.
         let disk = if let [disk] = disks[..] { Some(disk) } else { None };
-        let of = |fact: fn(&seekwell_inspect::Device) -> Option<&Fact<String>>| {
-            disk.and_then(fact).map_or("", |fact| fact.value.as_str())
-        };
-        let host = [
-            ("host", run.inspection.host.label()),
-            ("model", of(|disk| disk.model.as_ref())),
-            ("firmware", of(|disk| disk.firmware.as_ref())),
-            ("serial", of(|disk| disk.serial.as_ref())),
-        ];
-        metrics.run(run, &[&host[..], &about(run, &modelled)].concat(), Some(detail));
+        let host = [("host", run.inspection.host.label())];
+        let labels = [&host[..], &identity(disk), &about(run, &modelled)].concat();
+        metrics.run(run, &labels, Some(detail));
     }
     metrics.text() + "# EOF\n"
+}
+
+/// Labels that say which disk it is; empty where none is known.
+pub(super) fn identity(disk: Option<&Device>) -> [(&'static str, &str); 3] {
+    [
+        ("model", disk.map_or("", |disk| text(&disk.model))),
+        ("firmware", disk.map_or("", |disk| text(&disk.firmware))),
+        ("serial", disk.map_or("", |disk| text(&disk.serial))),
+    ]
+}
+
+/// The text of a fact; empty where it is unknown.
+pub(super) fn text(fact: &Option<Fact<String>>) -> &str {
+    fact.as_ref().map_or("", |fact| fact.value.as_str())
 }
 
 fn about<'a>(run: &'a RunDocument, modelled: &'a str) -> [(&'a str, &'a str); 3] {
@@ -70,10 +77,10 @@ fn about<'a>(run: &'a RunDocument, modelled: &'a str) -> [(&'a str, &'a str); 3]
 }
 
 #[derive(Default)]
-struct Metrics(BTreeMap<String, Family>);
+pub(super) struct Metrics(BTreeMap<String, Family>);
 
 impl Metrics {
-    fn add(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+    pub(super) fn add(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
         let family = self.0.entry(format!("seekwell_{name}"));
         if let Family::Gauges(samples) = family.or_insert_with(|| Family::Gauges(BTreeMap::new())) {
             samples.insert(braces(labels), value);
@@ -130,7 +137,7 @@ impl Metrics {
         }
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut out = String::new();
         let mut line = |text: std::fmt::Arguments<'_>| {
             writeln!(out, "{text}").expect("a text takes what is written");
@@ -139,7 +146,9 @@ impl Metrics {
             line(format_args!("# HELP {name} {}", help(name)));
             match family {
                 Family::Gauges(samples) => {
-                    line(format_args!("# TYPE {name} gauge"));
+                    if !name.ends_with("_total") {
+                        line(format_args!("# TYPE {name} gauge"));
+                    }
                     samples.iter().for_each(|(labels, v)| line(format_args!("{name}{labels} {v}")));
                 }
                 Family::Histograms(samples) => {
@@ -236,6 +245,21 @@ fn help(name: &str) -> &'static str {
         "cpu_seconds_per_request" => "CPU time of the issuing threads.",
         "requests_per_syscall" => "Requests for each system call to submit and to reap.",
         "device_share_ratio" => "Bytes the device counted over bytes asked for.",
+        "inspect_info" => "What inspected.",
+        "disk_info" => "How the disk is attached and set up.",
+        "disk_size_bytes" => "Size of the disk.",
+        "disk_link_bytes_per_second" => "What the link next to the disk carries as negotiated.",
+        "disk_link_highest_bytes_per_second" => "What that link carries at the best of its ends.",
+        "disk_queue_depth" => "Commands the disk takes at once.",
+        "disk_queue_requests" => "Requests the block layer may queue.",
+        "disk_hardware_queues" => "Hardware queues of the block layer.",
+        "disk_errors_total" => "Errors that the kernel counted.",
+        "disk_recent_errors" => "Errors that libata remembers of the disk, at most 32.",
+        "disk_speed_downs" => "How often libata lowered the transfer mode after errors.",
+        "disk_temperature_celsius" => "Temperature of the disk.",
+        "disk_temperature_limit_celsius" => "The temperature from which on the disk warns.",
+        "findings" => "Findings of this severity; seekwell inspect says what they are.",
+        "finding_info" => "A finding; seekwell inspect --explain ID says what it means.",
         "drift_ratio" => "Of a replay: how much longer issuing took than it should have.",
         _ => "Of a step of a suite or of a job; the name says what.",
     }

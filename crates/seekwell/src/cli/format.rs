@@ -23,12 +23,9 @@ pub struct Formats {
     /// and of longer ones in runs of minutes.
     #[arg(long, value_name = "PREFIX", value_hint = ValueHint::FilePath)]
     pub write_logs: Option<PathBuf>,
-    /// Write OpenMetrics to PATH, for the textfile collector of Prometheus' node exporter
-    ///
-    /// The file is replaced as a whole. Only one that this program wrote is replaced without
-    /// --force.
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub textfile: Option<PathBuf>,
+    /// Where metrics go.
+    #[command(flatten)]
+    pub textfile: Textfile,
     /// What is done with a file that exists.
     #[command(flatten)]
     pub replace: Force,
@@ -37,13 +34,31 @@ pub struct Formats {
 impl Formats {
     /// Whether anything was asked for.
     pub const fn any(&self) -> bool {
-        self.format.is_some() || self.textfile.is_some() || self.files()
+        self.format.is_some() || self.textfile.path.is_some() || self.files()
     }
 
     /// Whether files are to be written.
     pub const fn files(&self) -> bool {
         self.output_dir.is_some() || self.write_logs.is_some()
     }
+}
+
+/// A file of metrics.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Textfile {
+    /// Write OpenMetrics to PATH, for the textfile collector of Prometheus' node exporter
+    ///
+    /// The file is replaced as a whole. Only one that this program wrote is replaced without
+    /// --force.
+    #[arg(id = "textfile", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub path: Option<PathBuf>,
+}
+
+/// Forms of what inspection found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InspectFormat {
+    /// Metrics of disks and findings, for Prometheus
+    Openmetrics,
 }
 
 /// Forms that other programs read.

@@ -17,6 +17,8 @@ pub mod workload;
 
 pub use compare::{Compare, Expect, Trend, expect, margin};
 
+use format::{InspectFormat, Textfile};
+
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use seekwell_access::{Consent, Fingerprint};
 use seekwell_io::target::Engine;
@@ -290,6 +292,12 @@ pub struct Inspect {
     /// woken.
     #[arg(long, conflicts_with = "from")]
     pub probe: bool,
+    /// Print the result in this form, and nothing else, on standard output
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    pub format: Option<InspectFormat>,
+    /// Where metrics go.
+    #[command(flatten)]
+    pub textfile: Textfile,
     /// Explain a finding: what it means, how it is known, why it matters, what to do
     ///
     /// Without ID, list all findings that inspect and every command that measures can report.
@@ -299,6 +307,7 @@ pub struct Inspect {
         num_args = 0..=1,
         conflicts_with_all = [
             "targets", "verbose", "save", "from", "mask", "log", "lsmod", "probe", "watch",
+            "format", "textfile",
         ]
     )]
     pub explain: Option<Option<String>>,
@@ -308,7 +317,9 @@ pub struct Inspect {
     /// Ends with Ctrl-C. Follows the kernel log if this user may read it.
     #[arg(
         long,
-        conflicts_with_all = ["targets", "save", "from", "mask", "verbose", "log", "probe"]
+        conflicts_with_all = [
+            "targets", "save", "from", "mask", "verbose", "log", "probe", "format", "textfile",
+        ]
     )]
     pub watch: bool,
 }

@@ -2,7 +2,8 @@
 
 use super::{check_output, show, write_output};
 use crate::Ended;
-use crate::cli::format::{Format, Formats};
+use crate::cli::Force;
+use crate::cli::format::{Format, Formats, Textfile};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_access::{OutputFile, folder_of};
@@ -39,18 +40,38 @@ pub fn check(
 /// What files of metrics begin with.
 const METRICS: &[u8] = b"# HELP seekwell_";
 
-/// Whether the file of metrics may be replaced: it is one, or --force was given.
-fn may_replace(path: &Path, formats: &Formats) -> bool {
+/// Whether a file of metrics may be replaced: it is one, or --force was given.
+fn may_replace(path: &Path, replace: Force) -> bool {
     let mut head = [0; METRICS.len()];
     let is_ours = Existing::open(path).and_then(|mut file| file.read_exact(&mut head));
-    formats.replace.force || is_ours.is_ok() && head == METRICS
+    replace.force || is_ours.is_ok() && head == METRICS
+}
+
+/// Whether a file of metrics can be written, if there is to be one.
+///
+/// # Errors
+/// [`CommandError`] saying why not.
+pub fn check_textfile(to: &Textfile, replace: Force) -> Result<(), CommandError> {
+    let Some(path) = &to.path else { return Ok(()) };
+    Ok(OutputFile::check(path, may_replace(path, replace))?)
+}
+
+/// Writes a file of metrics, if there is to be one.
+///
+/// # Errors
+/// [`CommandError`] when it cannot be written.
+pub fn write_textfile(
+    to: &Textfile,
+    replace: Force,
+    metrics: impl FnOnce() -> String,
+) -> Result<(), CommandError> {
+    let Some(path) = &to.path else { return Ok(()) };
+    write_output(OutputFile::create(path, may_replace(path, replace))?, &metrics())
 }
 
 /// Whether files can be written.
 fn check_files(formats: &Formats, context: &Context) -> Result<(), CommandError> {
-    if let Some(path) = &formats.textfile {
-        OutputFile::check(path, may_replace(path, formats))?;
-    }
+    check_textfile(&formats.textfile, formats.replace)?;
     if let Some(dir) = &formats.output_dir {
         create(dir)?;
         check_output(&dir.join(".json"), formats.replace, context)?;
@@ -82,8 +103,12 @@ pub fn check_plots(formats: &Formats, workloads: &[&PlainJob]) -> Result<(), Com
 pub fn finish(context: &Context, ended: &(RunDocument, Detail, Exit), formats: &Formats) -> Ended {
     let (document, detail, exit) = ended;
     // The result is shown although a file cannot be written: it may not have been kept.
-    let written = write_files(context, document, detail, formats)
-        .and(write_textfile(&[(document, detail)], formats));
+    let metrics = || output::openmetrics(&[(document, detail)]);
+    let written = write_files(context, document, detail, formats).and(write_textfile(
+        &formats.textfile,
+        formats.replace,
+        metrics,
+    ));
     let Some(format) = formats.format else {
         let exit = show(context, ended, None)?;
         return written.map(|()| exit);
@@ -105,7 +130,7 @@ pub fn kept(context: &Context, runs: &[(RunDocument, Detail)], formats: &Formats
         return Err(CommandError::OneRun { given: runs.len() });
     }
     check_files(formats, context)?;
-    write_textfile(&runs, formats)?;
+    write_textfile(&formats.textfile, formats.replace, || output::openmetrics(&runs))?;
     for (document, detail) in &runs {
         write_files(context, document, detail, formats)?;
     }
@@ -151,13 +176,6 @@ fn bonnie(runs: &[&RunDocument], version: Version) -> Result<String, CommandErro
 
 fn not_bonnie(what: &str) -> CommandError {
     CommandError::NoSuchResult { suite: what.to_owned(), format: "bonnie++ CSV" }
-}
-
-/// Writes the file of metrics of all runs, if there is to be one.
-fn write_textfile(runs: &[(&RunDocument, &Detail)], formats: &Formats) -> Result<(), CommandError> {
-    let Some(path) = &formats.textfile else { return Ok(()) };
-    let file = OutputFile::create(path, may_replace(path, formats))?;
-    write_output(file, &output::openmetrics(runs))
 }
 
 /// Writes what was asked for in files, each whole or not at all.

@@ -1,13 +1,16 @@
 //! `seekwell inspect`: how targets are attached, and what is wrong with it.
 
+use super::format;
 use crate::Ended;
 use crate::asked::{ask, log_of};
 use crate::cli::Inspect;
+use crate::cli::format::InspectFormat;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use seekwell_inspect::log::{LogFacts, LogReport};
 use seekwell_inspect::saved;
 use seekwell_inspect::{Inspection, TargetKind, inspect, text};
+use seekwell_job::output::inspected;
 use seekwell_report::{Style, clean, wrap};
 use seekwell_run::{Judged, judge, live_log};
 use seekwell_sys::{MAX_TEXT, SnapshotError, path_text, read_file_or_pipe};
@@ -31,6 +34,7 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
     if args.watch {
         return super::watch::run(context);
     }
+    format::check_textfile(&args.textfile, args.replace)?;
     let (found, log) = look(args, context)?;
     let log = log.as_ref();
     let before = match &args.since {
@@ -38,6 +42,15 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
         None => Vec::new(),
     };
     let judged: Vec<Judged> = found.into_iter().map(|i| judge(i, log, &before)).collect();
+    let metrics = || {
+        let targets = judged.iter().map(|one| (&one.inspection, &*one.findings));
+        inspected(targets, env!("CARGO_PKG_VERSION"))
+    };
+    format::write_textfile(&args.textfile, args.replace, metrics)?;
+    if args.format == Some(InspectFormat::Openmetrics) {
+        context.print(&metrics())?;
+        return Ok(Exit::Done);
+    }
     if context.json {
         match &judged[..] {
             [only] => context.print_json(only)?,

@@ -1,12 +1,12 @@
 //! From evidence to diagnosis with the real program: published text, logs, saved machines, rubbish.
 
-use crate::common::{self, Ran, done, is_root, run, seekwell, skip};
+use crate::common::{self, Ran, done, is_root, run, seekwell, shared, skip};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 fn home() -> tempfile::TempDir {
@@ -15,16 +15,6 @@ fn home() -> tempfile::TempDir {
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
-}
-
-/// A file or folder that lies beside the repository.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
-    if !path.exists() {
-        skip(&format!("{name} is not beside the repository"));
-        return None;
-    }
-    Some(path)
 }
 
 /// Identifiers of findings that are more than information, as `severity id`.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a person reads before typing.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "README.md",
     "docs/guide.md",
     "docs/inspect.md",
@@ -18,6 +18,7 @@ const PAGES: [&str; 9] = [
     "docs/statistics.md",
     "docs/published-traces.md",
     "docs/scale.md",
+    "docs/fleet.md",
 ];
 
 /// Parts of examples that measure or change a real disk, wait, or take minutes: their options are

@@ -5,6 +5,7 @@
 
 mod common;
 
+mod alerts;
 mod beyond;
 mod compare;
 mod diagnose;

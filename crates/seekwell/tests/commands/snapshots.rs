@@ -1,6 +1,6 @@
 //! Machines in files: saved, inspected elsewhere, masked, compared; and a machine that is watched.
 
-use crate::common::{self, Loop, run, seekwell, signal, skip, wait_for};
+use crate::common::{self, Loop, run, seekwell, shared, signal, skip, wait_for};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,15 +12,6 @@ use std::time::Duration;
 
 fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
-}
-
-fn corpus() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    if !folder.join("INDEX.md").exists() {
-        skip("there are no saved machines beside the repository");
-        return None;
-    }
-    Some(folder)
 }
 
 fn text(path: &Path) -> &str {
@@ -69,7 +60,7 @@ fn a_snapshot_needs_nothing_of_the_machine_it_is_looked_at_on() {
 
 #[test]
 fn another_machine_is_inspected_from_its_file_as_from_its_folder() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("fixtures") else { return };
     let home = home();
     let file = home.path().join("machine.txt");
     for machine in ["piix", "nvme-2ctrl", "stack-md-dm-loop"] {
@@ -91,7 +82,7 @@ fn another_machine_is_inspected_from_its_file_as_from_its_folder() {
 
 #[test]
 fn a_masked_snapshot_shows_the_same_disk_without_its_serial_number() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("fixtures") else { return };
     let home = home();
     let folder = corpus.join("ahci");
     let plain = run(home.path(), &["inspect", "--json", "--from", text(&folder)]).json();
@@ -149,7 +140,7 @@ fn a_snapshot_never_takes_the_place_of_what_is_not_a_file() {
 
 #[test]
 fn diff_says_what_the_other_mode_changed() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("fixtures") else { return };
     let home = home();
     let (piix, ahci) = (corpus.join("piix"), corpus.join("ahci"));
     let document = run(home.path(), &["diff", "--json", text(&piix), text(&ahci)]).ends(0).json();
@@ -256,7 +247,7 @@ fn every_key_of_a_document_that_is_printed_stands_on_the_page() {
     add(&["inspect", "--json", "--explain"]);
     add(&["inspect", "--json", "--explain", "SW-AHCI-001"]);
     add(&["diff", "--json", "-", "-"]);
-    if let Some(corpus) = corpus() {
+    if let Some(corpus) = shared("fixtures") {
         for machine in ["ahci-nodma", "megaraid", "nvme", "sdcard", "stack-md-dm-loop", "usb-uas"] {
             add(&["inspect", "--json", "--from", text(&corpus.join(machine))]);
         }

@@ -67,6 +67,16 @@ pub fn tool(program: &str, args: &[&str]) -> Option<String> {
     None
 }
 
+/// A file or folder that lies beside the repository.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
+    if !path.exists() {
+        skip(&format!("{name} is not beside the repository"));
+        return None;
+    }
+    Some(path)
+}
+
 /// Copies a program. Another process does it: a child that a test beside this one has just forked
 /// would hold a file of ours open for writing, and such a file cannot be run.
 pub fn install(program: &Path, to: &Path) {
