@@ -1,4 +1,4 @@
-//! What can go wrong with an export.
+//! What can go wrong with an export, or with a database.
 
 use seekwell_access::OutputError;
 use seekwell_runs::StoreError;
@@ -6,7 +6,7 @@ use seekwell_sys::classify;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why runs could not be exported.
+/// Why runs could not be exported, sent or read.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum FleetError {
@@ -20,10 +20,33 @@ pub enum FleetError {
     Damaged { path: PathBuf, reason: String },
     #[error("another process is exporting to {}; let it finish first", path.display())]
     Busy { path: PathBuf },
+    #[error(
+        "this seekwell was built without PostgreSQL; \
+         cargo build --release --package seekwell builds one that has it"
+    )]
+    Without,
+    /// It is not repeated, for it may hold a password.
+    #[error(
+        "this is no address of a PostgreSQL database; needed: \
+         postgres://USER@HOST:PORT/DATABASE?sslmode=require&sslrootcert=FILE, where all but \
+         postgres:// can be left out, sslmode is disable, prefer, require or verify-full, and \
+         / ? # @ in a name or password are written %2F %3F %23 %40"
+    )]
+    Address,
+    #[error("cannot read the certificates in {}: {reason}", path.display())]
+    Roots { path: PathBuf, reason: String },
+    #[error("{store} holds no runs; seekwell runs push sends some there")]
+    Empty { store: String },
+    #[error(
+        "{store} has tables of version {found}; this program knows those up to {known}: \
+         use a newer seekwell"
+    )]
+    NewerSchema { store: String, found: i32, known: i32 },
 }
 
 classify!(FleetError {
-    Refused: Io, Output, Damaged, Busy;
+    Usage: Address;
+    Refused: Io, Output, Damaged, Busy, Without, Roots, Empty, NewerSchema;
     | Self::Store(error) => error.class(),
 });
 

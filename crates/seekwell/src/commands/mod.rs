@@ -9,6 +9,7 @@ pub mod explain;
 pub mod format;
 pub mod inspect;
 pub mod machine;
+pub mod push;
 pub mod record;
 pub mod replay;
 pub mod report;
