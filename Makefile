@@ -22,7 +22,7 @@ export CARGO_INCREMENTAL := 0
 endif
 
 checkup: compiler
-	$(CARGO) build --release --package seekwell
+	$(CARGO) build --release --package seekwell --no-default-features
 	$(RELEASE) checkup . -o checkup.html --force
 
 test: compiler test-tools python-tools
@@ -110,10 +110,11 @@ compiler:
 # Tests that miss one of these say that they were skipped.
 TOOLS := fio:fio chromium:chromium mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs \
 	mkfs.vfat:dosfstools pvcreate:lvm2 losetup:mount script:bsdutils \
-	qemu-system-x86_64:qemu-system-x86 cpio:cpio promtool:prometheus
+	qemu-system-x86_64:qemu-system-x86 cpio:cpio promtool:prometheus \
+	initdb:postgresql openssl:openssl
 
 test-tools:
-	@missing=""; PATH="$$PATH:/usr/sbin:/sbin"; \
+	@missing=""; PATH="$$PATH:/usr/sbin:/sbin:$$(echo /usr/lib/postgresql/*/bin | tr " " :)"; \
 	for pair in $(TOOLS); do \
 	  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
 	done; \

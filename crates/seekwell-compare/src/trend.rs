@@ -6,14 +6,14 @@
 
 use crate::error::SourceError;
 use crate::model::{Better, RunValues, Side, SourceKind, Unit, Value};
-use crate::sources::kept_run;
-use seekwell_runs::{Filter, RunEntry, RunState, Store, StoreError};
+use crate::sources::kept::values;
+use seekwell_runs::{Filter, RunEntry, RunState, Runs, Spread, StoreError};
 use seekwell_stats::{ChangeRule, METHOD, change_points};
 use seekwell_sys::classify;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The most runs looked at, the newest: more would be years of daily runs.
+/// The most runs of a configuration looked at, the newest: more would be years of daily runs.
 pub const MOST_RUNS: usize = 1000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct TrendOptions {
     pub phase: Option<String>,
     /// Only runs with this label; without it those with the newest run's label.
     pub label: Option<String>,
+    /// Only runs of this host.
+    pub host: Option<String>,
 }
 
 /// The document `seekwell/trend/1`.
@@ -112,30 +114,41 @@ impl From<StoreError> for TrendError {
 ///
 /// # Errors
 /// [`TrendError`] when no kept run has the metric, or it is not clear which phase is meant.
-pub fn trend(store: &Store, options: &TrendOptions) -> Result<Trend, TrendError> {
+pub fn trend(store: &dyn Runs, options: &TrendOptions) -> Result<Trend, TrendError> {
     let (phase, metric) = match options.metric.split_once('/') {
         Some((phase, metric)) => (Some(phase.to_owned()), metric.to_owned()),
         None => (options.phase.clone(), options.metric.clone()),
     };
-    let filter = Filter { label: options.label.clone(), ..Filter::default() };
+    let (label, host) = (options.label.clone(), options.host.clone());
+    let filter = Filter { label, host, ..Filter::default() };
     let mut entries = store.list(&filter)?.runs;
     entries.retain(|e| e.state == RunState::Complete && !e.invalid);
-    entries.truncate(MOST_RUNS);
-    let missing = || TrendError::NoSuchMetric {
-        metric: metric.clone(),
-        phase: phase.clone(),
-        label: options.label.clone(),
+    let mut history: BTreeMap<(String, String), BTreeMap<String, Spread>> = BTreeMap::new();
+    for found in store.history(&metric, phase.as_deref())? {
+        let of_run = history.entry((found.host, found.run)).or_default();
+        of_run.insert(found.phase, found.spread);
+    }
+    let measured = |e: &RunEntry| history.get(&(e.host.clone(), e.id.clone()));
+    let newest = entries.iter().find_map(|e| Some((e, measured(e)?)));
+    let Some((newest, phases)) = newest else {
+        let label = options.label.clone();
+        return Err(TrendError::NoSuchMetric { metric, phase, label });
     };
-    let (newest, phase) = newest(&entries, phase.as_deref(), &metric)?.ok_or_else(missing)?;
-    let history: BTreeMap<String, seekwell_runs::Spread> =
-        store.history(&phase, &metric)?.into_iter().collect();
-    let having: Vec<&RunEntry> = entries.iter().filter(|e| history.contains_key(&e.id)).collect();
-    let runs = one_configuration(&having, newest, &phase)?;
+    let phase = match phases.keys().collect::<Vec<_>>().as_slice() {
+        [one] => (*one).clone(),
+        several => {
+            let phases = several.iter().map(|phase| (*phase).clone()).collect();
+            return Err(TrendError::SeveralPhases { metric, phases });
+        }
+    };
+    let spread = |e: &RunEntry| measured(e)?.get(&phase);
+    let having: Vec<&RunEntry> = entries.iter().filter(|e| spread(e).is_some()).collect();
+    let (runs, other_configurations) = one_configuration(store, &having, newest, &phase)?;
     let (title, described) = describe(&runs, &phase, &metric);
     let points: Vec<Point> = runs
         .iter()
         .filter_map(|(entry, _)| {
-            let spread = history.get(&entry.id)?;
+            let spread = spread(entry)?;
             Some(Point {
                 run: entry.id.clone(),
                 started_at: entry.started_at.clone(),
@@ -159,7 +172,7 @@ pub fn trend(store: &Store, options: &TrendOptions) -> Result<Trend, TrendError>
         target: newest.target.clone(),
         changes: changes(&points, &runs, rule),
         points,
-        other_configurations: having.len() - runs.len(),
+        other_configurations,
         rule: format!(
             "E-divisive in windows of {} runs, Welch's test with p below {}, at least {:.0} %",
             rule.window,
@@ -169,50 +182,42 @@ pub fn trend(store: &Store, options: &TrendOptions) -> Result<Trend, TrendError>
     })
 }
 
-/// The newest run that has the metric, and the phase it has it in.
-fn newest<'a>(
-    entries: &'a [RunEntry],
-    phase: Option<&str>,
-    metric: &str,
-) -> Result<Option<(&'a RunEntry, String)>, TrendError> {
-    for entry in entries {
-        let run = kept_run(entry)?;
-        let has = run.groups.iter().filter(|g| g.value(metric).is_some());
-        let phases: Vec<String> =
-            has.map(|g| g.name.clone()).filter(|n| phase.is_none_or(|p| p == n)).collect();
-        match phases.as_slice() {
-            [] => {}
-            [one] => return Ok(Some((entry, one.clone()))),
-            _ => return Err(TrendError::SeveralPhases { metric: metric.to_owned(), phases }),
-        }
-    }
-    Ok(None)
-}
+/// Runs with what they gave.
+type Series<'a> = Vec<(&'a RunEntry, RunValues)>;
 
-/// The runs of the newest one's label, target, disk and workload, oldest first.
+/// The runs of the newest one's label, target, disk and workload, oldest first, and how many are of
+/// another configuration.
 fn one_configuration<'a>(
+    store: &dyn Runs,
     entries: &[&'a RunEntry],
     newest: &RunEntry,
     phase: &str,
-) -> Result<Vec<(&'a RunEntry, RunValues)>, TrendError> {
-    let same = |e: &RunEntry| {
+) -> Result<(Series<'a>, usize), StoreError> {
+    // A disk without a serial number is known by its host.
+    let same = |e: &&RunEntry| {
         e.label == newest.label
             && e.target == newest.target
             && e.modelled == newest.modelled
             && e.device_serial == newest.device_serial
+            && (e.device_serial.is_some() || e.host == newest.host)
     };
+    let (mut like, others): (Vec<&RunEntry>, Vec<&RunEntry>) =
+        entries.iter().partition(|e| same(e));
+    like.truncate(MOST_RUNS);
+    let mut documents = Vec::new();
+    store.each(&like, &mut |run| documents.push(values(&run)))?;
     let mut identity: Option<BTreeMap<String, String>> = None;
     let mut runs = Vec::new();
     // Newest first, so that its workload is the one looked for.
-    for entry in entries.iter().filter(|e| same(e)) {
-        let values = kept_run(entry)?;
+    for (entry, values) in like.iter().zip(documents) {
         let Some(group) = values.groups.iter().find(|g| g.name == phase) else { continue };
         if *identity.get_or_insert_with(|| group.identity.clone()) == group.identity {
             runs.push((*entry, values));
         }
     }
     runs.reverse();
-    Ok(runs)
+    let others = others.len() + like.len() - runs.len();
+    Ok((runs, others))
 }
 
 /// The phase in words, and the metric as its newest run has it.

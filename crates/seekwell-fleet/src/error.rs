@@ -6,7 +6,7 @@ use seekwell_sys::{Class, classify};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why runs could not be exported, or hosts not be asked.
+/// Why runs could not be exported, sent or read, or hosts not be asked.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum FleetError {
@@ -26,11 +26,33 @@ pub enum FleetError {
     Hosts { path: PathBuf, line: usize, reason: String },
     #[error("no host has the label {key}; a line of the file needs {key}=VALUE after the host")]
     NoSuchLabel { key: String },
+    #[error(
+        "this seekwell was built without PostgreSQL; \
+         cargo build --release --package seekwell builds one that has it"
+    )]
+    Without,
+    /// It is not repeated, for it may hold a password.
+    #[error(
+        "this is no address of a PostgreSQL database; needed: \
+         postgres://USER@HOST:PORT/DATABASE?sslmode=require&sslrootcert=FILE, where all but \
+         postgres:// can be left out, sslmode is disable, prefer, require or verify-full, and \
+         / ? # @ in a name or password are written %2F %3F %23 %40"
+    )]
+    Address,
+    #[error("cannot read the certificates in {}: {reason}", path.display())]
+    Roots { path: PathBuf, reason: String },
+    #[error("{store} holds no runs; seekwell runs push sends some there")]
+    Empty { store: String },
+    #[error(
+        "{store} has tables of version {found}; this program knows those up to {known}: \
+         use a newer seekwell"
+    )]
+    NewerSchema { store: String, found: i32, known: i32 },
 }
 
 classify!(FleetError {
-    Usage: Hosts, NoSuchLabel;
-    Refused: Io, Output, Damaged, Busy;
+    Usage: Address, Hosts, NoSuchLabel;
+    Refused: Io, Output, Damaged, Busy, Without, Roots, Empty, NewerSchema;
     | Self::Read { source, .. } => Class::of_file(source),
     | Self::Store(error) => error.class(),
 });

@@ -79,9 +79,9 @@ impl Export {
         Ok(Self { dir: dir.to_path_buf(), there, batches, exported, _lock: lock })
     }
 
-    /// Whether a run of this host is there.
-    pub fn has(&self, host: &str, run: &str) -> bool {
-        self.there.contains(&[host.to_owned(), run.to_owned()])
+    /// Host and id of all runs that are there.
+    pub const fn there(&self) -> &BTreeSet<[String; 2]> {
+        &self.there
     }
 
     /// Appends a run, unless it is there.

@@ -1,8 +1,9 @@
 //! Kept runs as tables, for questions about many disks: which model is slow, since when, which host
 //! is the outlier.
 //!
-//! [`tables()`] names the tables and their columns, [`rows`] makes their rows of a run, and
-//! [`Export`] appends them to a folder of Parquet files. Histograms are kept as bins with counts,
+//! [`tables()`] names the tables and their columns, [`rows`] makes their rows of a run, [`Export`]
+//! appends them to a folder of Parquet files, and [`Sender`] sends them to PostgreSQL, from where
+//! [`Database`] reads runs back. Histograms are kept as bins with counts,
 //! so that percentiles over hosts are those of all requests together, not means of percentiles.
 //!
 //! [`remote`] runs this program on many hosts.
@@ -12,11 +13,17 @@
 mod error;
 mod export;
 mod parquet;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(not(feature = "postgres"))]
+#[path = "without.rs"]
+mod postgres;
 pub mod remote;
 mod table;
 mod tables;
 
 pub use error::FleetError;
 pub use export::{Export, Exported};
+pub use postgres::{Database, Place, Sender};
 pub use table::{Cell, Column, Kind, Row, Table};
 pub use tables::{rows, tables};

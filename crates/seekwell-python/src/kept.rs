@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use seekwell_compare::sources::kept::values;
 use seekwell_compare::{Margin, MetricComparison, Options, Side, SourceKind, side};
-use seekwell_runs::{Filter, RunEntry, Store, default_dir};
+use seekwell_runs::{Filter, RunEntry, Runs, Store, default_dir};
 use serde::Serialize;
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -55,6 +55,7 @@ pub fn runs(py: Python<'_>, dir: Option<PathBuf>) -> PyResult<Table> {
     };
     let columns = vec![
         ("id", text(runs, |r| Some(&r.id))),
+        ("host", text(runs, |r| Some(&r.host))),
         ("kind", text(runs, |r| name(&r.kind))),
         ("state", text(runs, |r| Some(r.state.name()))),
         ("label", text(runs, |r| r.label.as_ref())),
@@ -67,7 +68,7 @@ pub fn runs(py: Python<'_>, dir: Option<PathBuf>) -> PyResult<Table> {
         ("started_at", text(runs, |r| Some(&r.started_at))),
         ("ended_at", text(runs, |r| r.ended_at.as_ref())),
         ("invalid", flag(|r| r.invalid)),
-        ("path", text(runs, |r| Some(r.path.display().to_string()))),
+        ("path", text(runs, |r| r.path.as_ref().map(|p| p.display().to_string()))),
     ];
     Ok(batch(columns)?.into())
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! <id>/run.json      RunDocument, the summary
 //! <id>/detail.json   Detail, histograms and series
+//! <id>/.outbox       the database that the run still has to be sent to
 //! <id>/.lock         held with flock(2) while a process writes the bundle; gone afterwards
 //! ```
 //!
@@ -26,6 +27,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 const LOCK: &str = ".lock";
+const OUTBOX: &str = ".outbox";
 
 /// How often an id that is taken is drawn again. Two processes in one second collide once in
 /// 65536, so this many collisions mean that something else is wrong.
@@ -36,17 +38,25 @@ const ATTEMPTS: usize = 64;
 pub struct Writer {
     id: String,
     dir: PathBuf,
+    /// Where it is to be sent.
+    outbox: Option<String>,
     saved: bool,
     _lock: File,
 }
 
 impl Writer {
-    pub(crate) fn create(store: &Path, kind: RunKind, now: Timestamp) -> Result<Self, StoreError> {
+    pub(crate) fn create(
+        store: &Path,
+        outbox: Option<String>,
+        kind: RunKind,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
         create_private_dir_all(store).map_err(StoreError::io("creating", store))?;
         let mut taken = String::new();
         for _ in 0..ATTEMPTS {
             let id = id::fresh_id(kind.name(), now);
-            if let Some(writer) = Self::claim(store, &id)? {
+            if let Some(mut writer) = Self::claim(store, &id)? {
+                writer.outbox = outbox;
                 return Ok(writer);
             }
             taken = id;
@@ -74,7 +84,10 @@ impl Writer {
                 Err(StoreError::Io { doing: "creating", path: dir.join(LOCK), source })
             }
             Ok(lock) if !(try_lock(&lock) && dir.join(LOCK).exists()) => Ok(None),
-            Ok(lock) => Ok(Some(Self { id: id.to_owned(), dir, saved: false, _lock: lock })),
+            Ok(lock) => {
+                let (id, outbox) = (id.to_owned(), None);
+                Ok(Some(Self { id, dir, outbox, saved: false, _lock: lock }))
+            }
         }
     }
 
@@ -103,6 +116,10 @@ impl Writer {
         read::run(&text, &self.dir.join(RUN)).map_err(|e| not_storable(e.to_string()))?;
         let file = |name| OutputFile::create(&self.dir.join(name), true);
         let json = |value: serde_json::Result<()>| value.map_err(io::Error::from);
+        if let (Some(outbox), false) = (&self.outbox, self.saved) {
+            let waits = |out: &mut io::BufWriter<_>| out.write_all(outbox.as_bytes());
+            file(OUTBOX)?.filled(waits)?.finish_private()?;
+        }
         file(DETAIL)?.filled(|out| json(serde_json::to_writer(out, detail)))?.finish_private()?;
         file(RUN)?.filled(|out| out.write_all(&text))?.finish_private()?;
         if !self.saved {
@@ -120,6 +137,23 @@ impl Drop for Writer {
         if !self.saved {
             let _ = fs::remove_dir(&self.dir);
         }
+    }
+}
+
+/// Whether a bundle still has to be sent to this database.
+pub(crate) fn is_waiting(dir: &Path, database: &str) -> bool {
+    fs::read_to_string(dir.join(OUTBOX)).is_ok_and(|waits| waits == database)
+        && !is_being_written(dir)
+}
+
+/// Takes a bundle out of the outbox.
+pub(crate) fn sent(dir: &Path, database: &str) -> Result<(), StoreError> {
+    let outbox = dir.join(OUTBOX);
+    match is_waiting(dir, database).then(|| fs::remove_file(&outbox)) {
+        Some(Err(e)) if e.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::io("removing", &outbox)(e))
+        }
+        _ => Ok(()),
     }
 }
 

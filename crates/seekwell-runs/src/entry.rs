@@ -1,6 +1,6 @@
 //! A kept run in brief, and how it stands.
 
-use crate::document::{RunKind, Status};
+use crate::document::{RunKind, Spread, Status};
 use std::path::PathBuf;
 
 /// How a kept run stands: its [`Status`], but a `running` one that nobody is writing was killed.
@@ -30,6 +30,25 @@ impl RunState {
     }
 }
 
+impl RunState {
+    /// How a run stands that nobody is writing.
+    pub const fn left_at(status: Status) -> Self {
+        match status {
+            Status::Running => Self::Killed,
+            Status::Complete => Self::Complete,
+            Status::Interrupted => Self::Interrupted,
+            Status::Failed => Self::Failed,
+        }
+    }
+}
+
+impl RunKind {
+    /// The kind of this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
 impl Status {
     pub const ALL: [Self; 4] = [Self::Running, Self::Complete, Self::Interrupted, Self::Failed];
 
@@ -42,11 +61,18 @@ impl Status {
             Self::Failed => "failed",
         }
     }
+
+    /// The status of this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEntry {
     pub id: String,
+    /// The host that measured: an id is unique on one host.
+    pub host: String,
     /// The command that made it.
     pub kind: RunKind,
     pub state: RunState,
@@ -67,6 +93,15 @@ pub struct RunEntry {
     pub ended_at: Option<String>,
     /// Whether the measurement as a whole is not valid.
     pub invalid: bool,
-    /// The bundle's folder.
-    pub path: PathBuf,
+    /// The bundle's folder, where it has one.
+    pub path: Option<PathBuf>,
+}
+
+/// A metric of one phase of a kept run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    pub host: String,
+    pub run: String,
+    pub phase: String,
+    pub spread: Spread,
 }

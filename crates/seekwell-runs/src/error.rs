@@ -22,10 +22,11 @@ pub enum StoreError {
     },
     #[error(transparent)]
     Output(#[from] OutputError),
-    #[error("no run {wanted:?} in {}{}", dir.display(), hint("nearest: ", nearest))]
+    #[error("no run {wanted:?} in {place}{}", hint("nearest: ", nearest))]
     NotFound {
         wanted: String,
-        dir: PathBuf,
+        /// The folder or database that was searched.
+        place: String,
         /// Ids that look most like it, best first; empty when nothing is kept.
         nearest: Vec<String>,
     },
@@ -51,6 +52,12 @@ pub enum StoreError {
     /// A document with a number JSON cannot hold (not finite) would not be readable again.
     #[error("run {id} could not be read back after writing: {reason}")]
     NotStorable { id: String, reason: String },
+    #[error("{store}: {reason}")]
+    Database {
+        /// Its address, without a password.
+        store: String,
+        reason: String,
+    },
     #[error("the index of runs failed: {source}")]
     Index {
         #[from]
@@ -60,7 +67,7 @@ pub enum StoreError {
 
 classify!(StoreError {
     Usage: NotFound, Ambiguous;
-    Refused: NoPlace, Output, Damaged, Invalid, Newer, StillRunning, NotStorable, Index;
+    Refused: NoPlace, Output, Damaged, Invalid, Newer, StillRunning, NotStorable, Database, Index;
     | Self::Io { doing: "reading", source, .. } => Class::of_file(source),
     | Self::Io { .. } => Class::Refused,
 });

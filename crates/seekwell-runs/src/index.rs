@@ -10,7 +10,7 @@
 //! its files are replaced, since SQLite's own locks do not survive its files being deleted.
 
 use crate::document::{RunDocument, RunKind, Spread, Status};
-use crate::entry::{RunEntry, RunState};
+use crate::entry::{Measured, RunEntry, RunState};
 use crate::error::StoreError;
 use crate::{id, read};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
@@ -25,7 +25,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Raised whenever the tables change; any other number in the file causes a rebuild.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 const FILE: &str = "index.db";
 const LOCK: &str = "index.lock";
 /// How long to wait for another process.
@@ -34,6 +34,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
 CREATE TABLE runs (
   id            TEXT PRIMARY KEY,
+  host          TEXT NOT NULL,
   kind          TEXT NOT NULL,
   status        TEXT NOT NULL,
   label         TEXT,
@@ -60,7 +61,7 @@ CREATE TABLE metrics (
   n      INTEGER NOT NULL,
   PRIMARY KEY (run, phase, metric)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX metrics_by_name ON metrics (phase, metric);
+CREATE INDEX metrics_by_name ON metrics (metric, phase);
 ";
 
 /// What tells one state of a file from another.
@@ -298,9 +299,10 @@ fn insert(change: &Transaction<'_>, run: &RunDocument, stamp: Stamp) -> rusqlite
     let disk = disks.first();
     let value = |fact: Option<&seekwell_inspect::Fact<String>>| fact.map(|f| f.value.clone());
     change.execute(
-        "INSERT INTO runs VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
+        "INSERT INTO runs VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
         params![
             run.id,
+            inspection.host.label(),
             run.kind.name(),
             run.status.name(),
             run.label,
@@ -334,51 +336,53 @@ pub(crate) fn entries(
     state: fn(&Path, Status) -> RunState,
 ) -> rusqlite::Result<Vec<RunEntry>> {
     let mut query = connection.prepare(
-        "SELECT id, kind, status, label, modelled, target, device_model, device_serial, kernel,
+        "SELECT id, host, kind, status, label, modelled, target, device_model, device_serial, kernel,
                 tool_version, started_at, ended_at, invalid
          FROM runs ORDER BY substr(id, 1, 15) DESC, changed_ns DESC, id DESC",
     )?;
     let mut rows = query.query([])?;
     let mut entries = Vec::new();
     while let Some(r) = rows.next()? {
-        let (kind, status): (String, String) = (r.get(1)?, r.get(2)?);
-        let kind = RunKind::ALL.into_iter().find(|k| k.name() == kind);
-        let status = Status::ALL.into_iter().find(|s| s.name() == status);
-        let (Some(kind), Some(status)) = (kind, status) else { continue };
+        let (kind, status): (String, String) = (r.get(2)?, r.get(3)?);
+        let (Some(kind), Some(status)) = (RunKind::of_name(&kind), Status::of_name(&status)) else {
+            continue;
+        };
         let id: String = r.get(0)?;
         let path = store.join(&id);
         entries.push(RunEntry {
             id,
+            host: r.get(1)?,
             kind,
             state: state(&path, status),
-            label: r.get(3)?,
-            modelled: r.get(4)?,
-            target: r.get(5)?,
-            device_model: r.get(6)?,
-            device_serial: r.get(7)?,
-            kernel: r.get(8)?,
-            tool_version: r.get(9)?,
-            started_at: r.get(10)?,
-            ended_at: r.get(11)?,
-            invalid: r.get(12)?,
-            path,
+            label: r.get(4)?,
+            modelled: r.get(5)?,
+            target: r.get(6)?,
+            device_model: r.get(7)?,
+            device_serial: r.get(8)?,
+            kernel: r.get(9)?,
+            tool_version: r.get(10)?,
+            started_at: r.get(11)?,
+            ended_at: r.get(12)?,
+            invalid: r.get(13)?,
+            path: Some(path),
         });
     }
     Ok(entries)
 }
 
-/// One metric of one phase over all runs that have it, oldest first.
+/// One metric over all runs that have it, in one phase or in each, oldest first.
 pub(crate) fn history(
     connection: &Connection,
-    phase: &str,
     metric: &str,
-) -> rusqlite::Result<Vec<(String, Spread)>> {
+    phase: Option<&str>,
+) -> rusqlite::Result<Vec<Measured>> {
     let mut query = connection.prepare(
-        "SELECT run, median, low, high, n FROM metrics
-         WHERE phase = ?1 AND metric = ?2 ORDER BY run",
+        "SELECT host, run, phase, median, low, high, n FROM metrics JOIN runs ON id = run
+         WHERE metric = ?1 AND (?2 IS NULL OR phase = ?2) ORDER BY run, phase",
     )?;
-    let rows = query.query_map([phase, metric], |r| {
-        Ok((r.get(0)?, Spread { median: r.get(1)?, low: r.get(2)?, high: r.get(3)?, n: r.get(4)? }))
+    let rows = query.query_map(params![metric, phase], |r| {
+        let spread = Spread { median: r.get(3)?, low: r.get(4)?, high: r.get(5)?, n: r.get(6)? };
+        Ok(Measured { host: r.get(0)?, run: r.get(1)?, phase: r.get(2)?, spread })
     })?;
     rows.collect()
 }

@@ -26,14 +26,14 @@ pub use document::{
     Detail, DeviceCount, Engine, Medium, OpSummary, Phase, Repeat, RepeatDetail, RunDocument,
     RunKind, Spread, Status, Tool,
 };
-pub use entry::{RunEntry, RunState};
+pub use entry::{Measured, RunEntry, RunState};
 pub use error::StoreError;
 pub use id::{fresh_id, ids_meant, is_id};
 pub use latency::Latency;
 pub use phase::PhaseId;
 pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
-pub use store::{Filter, Listing, Store};
+pub use store::{Filter, Listing, Runs, Store};
 pub use study::{
     Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,
     Trial,

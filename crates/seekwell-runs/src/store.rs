@@ -1,17 +1,51 @@
 //! All kept runs: making, finding, listing and removing them.
 
 use crate::bundle::{self, Writer};
-use crate::document::{Detail, RunDocument, RunKind, Spread, Status};
-use crate::entry::{RunEntry, RunState};
+use crate::document::{Detail, RunDocument, RunKind, Status};
+use crate::entry::{Measured, RunEntry, RunState};
 use crate::error::StoreError;
 use crate::{id, index, read};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 
+/// Where kept runs are read from: a folder, or a database of many hosts' runs.
+pub trait Runs {
+    /// The kept runs, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be read.
+    fn list(&self, filter: &Filter) -> Result<Listing, StoreError>;
+
+    /// Reads the run that `name` means: an id, the beginning of one, its last four digits, or
+    /// `last` for the newest.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] with the nearest ids, [`StoreError::Ambiguous`] with the
+    /// candidates; [`StoreError::Damaged`], [`StoreError::Invalid`] or [`StoreError::Newer`] when
+    /// what is kept is not what it should be.
+    fn load(&self, name: &str) -> Result<(RunDocument, Detail), StoreError>;
+
+    /// Reads the documents of these runs one after another, without their histograms, which are
+    /// many times as large.
+    ///
+    /// # Errors
+    /// As for [`Runs::load`].
+    fn each(&self, runs: &[&RunEntry], take: &mut dyn FnMut(RunDocument))
+    -> Result<(), StoreError>;
+
+    /// One metric in every kept run that has it, in one phase or in each.
+    ///
+    /// # Errors
+    /// As for [`Runs::list`].
+    fn history(&self, metric: &str, phase: Option<&str>) -> Result<Vec<Measured>, StoreError>;
+}
+
 /// A folder of run bundles. Opening it touches nothing; the folder is made with the first run.
 #[derive(Debug, Clone)]
 pub struct Store {
     dir: PathBuf,
+    /// The database that new runs are to be sent to.
+    outbox: Option<String>,
 }
 
 /// Which runs to list. Empty means all.
@@ -23,6 +57,8 @@ pub struct Filter {
     pub state: Option<RunState>,
     /// Only those with exactly this label.
     pub label: Option<String>,
+    /// Only those of this host.
+    pub host: Option<String>,
     /// Only those whose target, or whose disk's model or serial number, contains this text;
     /// upper and lower case are the same.
     pub target: Option<String>,
@@ -42,7 +78,27 @@ pub struct Listing {
 impl Store {
     /// The runs in this folder, which need not exist yet.
     pub fn open(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into() }
+        Self { dir: dir.into(), outbox: None }
+    }
+
+    /// The same store, whose new runs wait to be sent to this database.
+    pub fn sending_to(self, database: &str) -> Self {
+        Self { outbox: Some(database.to_owned()), ..self }
+    }
+
+    /// The runs that wait to be sent to this database, oldest first.
+    pub fn waiting_for(&self, database: &str) -> Vec<String> {
+        let mut ids = index::ids(&self.dir);
+        ids.retain(|id| bundle::is_waiting(&self.dir.join(id), database));
+        ids
+    }
+
+    /// A run was sent to this database and need not wait any longer.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when that cannot be noted; it is then sent once more.
+    pub fn sent(&self, id: &str, database: &str) -> Result<(), StoreError> {
+        bundle::sent(&self.dir.join(id), database)
     }
 
     pub fn dir(&self) -> &Path {
@@ -56,7 +112,7 @@ impl Store {
     /// [`StoreError::Io`] when the folder cannot be made or written to.
     pub fn create(&self, kind: RunKind, now: Timestamp) -> Result<Writer, StoreError> {
         bundle::sweep(&self.dir);
-        Writer::create(&self.dir, kind, now)
+        Writer::create(&self.dir, self.outbox.clone(), kind, now)
     }
 
     /// The folder of the run that `name` means: an id, the beginning of one, its last four digits,
@@ -81,7 +137,7 @@ impl Store {
         let ids = index::ids(&self.dir);
         let not_found = || StoreError::NotFound {
             wanted: name.to_owned(),
-            dir: self.dir.clone(),
+            place: self.dir.display().to_string(),
             nearest: id::nearest(name, &ids),
         };
         if name == "last" {
@@ -95,50 +151,12 @@ impl Store {
         }
     }
 
-    /// Reads the run that `name` means, as for [`Store::find`].
-    ///
-    /// # Errors
-    /// As for [`Store::find`]; [`StoreError::Damaged`], [`StoreError::Invalid`] or
-    /// [`StoreError::Newer`] when its files are not what they should
-    /// be.
-    pub fn load(&self, name: &str) -> Result<(RunDocument, Detail), StoreError> {
-        let dir = self.find(name)?;
-        let (run, detail) = read::bundle(&dir)?;
-        if !name.contains('/') {
-            let id = dir.file_name().unwrap_or_default().to_string_lossy();
-            index::check_id(&dir, &id, &run)?;
-        }
-        Ok((run, detail))
-    }
-
     /// How the run in this folder stands.
     pub fn state(dir: &Path, status: Status) -> RunState {
         match status {
             Status::Running if bundle::is_being_written(dir) => RunState::Running,
-            Status::Running => RunState::Killed,
-            Status::Complete => RunState::Complete,
-            Status::Interrupted => RunState::Interrupted,
-            Status::Failed => RunState::Failed,
+            status => RunState::left_at(status),
         }
-    }
-
-    /// The kept runs, newest first. A folder that does not exist holds none.
-    ///
-    /// # Errors
-    /// [`StoreError::Index`] when SQLite fails even in memory.
-    pub fn list(&self, filter: &Filter) -> Result<Listing, StoreError> {
-        let (entries, unreadable) = self.entries()?;
-        let limit = filter.limit.unwrap_or(usize::MAX);
-        let runs = entries.into_iter().filter(|e| filter.admits(e)).take(limit).collect();
-        Ok(Listing { runs, unreadable })
-    }
-
-    /// One metric of one phase in every kept run that has it, by id, oldest first.
-    ///
-    /// # Errors
-    /// As for [`Store::list`].
-    pub fn history(&self, phase: &str, metric: &str) -> Result<Vec<(String, Spread)>, StoreError> {
-        Ok(index::with(&self.dir, |c| index::history(c, phase, metric))?.0)
     }
 
     /// Removes the run that `name` means (an id, the beginning of one, its last four digits or
@@ -175,12 +193,46 @@ impl Store {
     }
 }
 
+/// A folder that does not exist holds no runs, and a run may also be named by the path of its bundle
+/// or of its `run.json`.
+impl Runs for Store {
+    fn list(&self, filter: &Filter) -> Result<Listing, StoreError> {
+        let (entries, unreadable) = self.entries()?;
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let runs = entries.into_iter().filter(|e| filter.admits(e)).take(limit).collect();
+        Ok(Listing { runs, unreadable })
+    }
+
+    fn load(&self, name: &str) -> Result<(RunDocument, Detail), StoreError> {
+        let dir = self.find(name)?;
+        let (run, detail) = read::bundle(&dir)?;
+        if !name.contains('/') {
+            let id = dir.file_name().unwrap_or_default().to_string_lossy();
+            index::check_id(&dir, &id, &run)?;
+        }
+        Ok((run, detail))
+    }
+
+    fn each(
+        &self,
+        runs: &[&RunEntry],
+        take: &mut dyn FnMut(RunDocument),
+    ) -> Result<(), StoreError> {
+        runs.iter().try_for_each(|run| index::document(&self.dir, &run.id).map(&mut *take))
+    }
+
+    fn history(&self, metric: &str, phase: Option<&str>) -> Result<Vec<Measured>, StoreError> {
+        Ok(index::with(&self.dir, |c| index::history(c, metric, phase))?.0)
+    }
+}
+
 impl Filter {
     fn admits(&self, entry: &RunEntry) -> bool {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
         self.kind.is_none_or(|kind| kind == entry.kind)
             && self.state.is_none_or(|state| state == entry.state)
             && self.label.as_ref().is_none_or(|label| entry.label.as_ref() == Some(label))
+            && self.host.as_ref().is_none_or(|host| entry.host == *host)
             && self.target.as_deref().is_none_or(|part| {
                 [Some(&entry.target), entry.device_model.as_ref(), entry.device_serial.as_ref()]
                     .into_iter()

@@ -3,7 +3,7 @@
 mod common;
 
 use jiff::Timestamp;
-use seekwell_runs::{Filter, RunKind, RunState, Status, Store, StoreError, Writer};
+use seekwell_runs::{Filter, RunKind, RunState, Runs, Status, Store, StoreError, Writer};
 use seekwell_sys::{Class, Classified};
 use std::fs;
 use std::path::Path;

@@ -5,7 +5,7 @@ mod common;
 
 use jiff::Timestamp;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
-use seekwell_runs::{Filter, RunKind, RunState, Status, Store, StoreError};
+use seekwell_runs::{Filter, RunKind, RunState, Runs, Status, Store, StoreError};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn a_kill_at_any_moment_leaves_a_bundle_that_can_be_read() {
         states += run.phases.len();
         let next = store.create(RunKind::Bench, Timestamp::now()).unwrap();
         drop(next);
-        let mut left: Vec<_> = fs::read_dir(&entry.path)
+        let mut left: Vec<_> = fs::read_dir(entry.path.as_ref().unwrap())
             .unwrap()
             .map(|e| e.unwrap().file_name().into_string().unwrap())
             .collect();
@@ -146,8 +146,8 @@ fn a_path_that_is_a_file_is_refused_clearly() {
 /// Everything the index answers, as text.
 fn answers(store: &Store) -> String {
     let listing = store.list(&Filter::default()).unwrap();
-    let history = store.history("rand-read-4k-d1", "read.requests_per_s").unwrap();
-    let other = store.history("rand-read-4k-d2", "cpu_ns_per_request").unwrap();
+    let history = store.history("read.requests_per_s", Some("rand-read-4k-d1")).unwrap();
+    let other = store.history("cpu_ns_per_request", None).unwrap();
     format!("{:#?}\n{history:?}\n{other:?}", listing.runs)
 }
 

@@ -17,7 +17,9 @@ use seekwell_report::{
     Kept, ReportError, experiment_json, html_experiment_served, html_list, html_served, list_json,
     run_json,
 };
-use seekwell_runs::{Detail, Filter, RunDocument, RunEntry, RunState, Store, StoreError, is_id};
+use seekwell_runs::{
+    Detail, Filter, RunDocument, RunEntry, RunState, Runs, Store, StoreError, is_id,
+};
 use seekwell_sys::classify;
 use std::fs::File;
 use std::io::{self, Read};

@@ -3,10 +3,11 @@
 use crate::cli::{Global, When};
 use crate::exit::CommandError;
 use crate::signals::file_size_hint;
+use seekwell_fleet::{Database, FleetError, Place};
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
 use seekwell_run::Host;
-use seekwell_runs::{Store, StoreError, default_dir};
+use seekwell_runs::{Runs, Store, StoreError, default_dir};
 use seekwell_sys::{Live, Patient};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -78,6 +79,17 @@ impl Context {
         Ok(Store::open(dir))
     }
 
+    /// Where runs are read from: a database, or where they are kept.
+    ///
+    /// # Errors
+    /// As for [`Context::store`], or when the database cannot be read.
+    pub fn runs(&self, database: Option<&str>) -> Result<Box<dyn Runs>, CommandError> {
+        Ok(match database {
+            Some(url) => Box::new(Database::open(&place(url)?)?),
+            None => Box::new(self.store()?),
+        })
+    }
+
     /// Prints a result.
     ///
     /// # Errors
@@ -109,6 +121,14 @@ impl Context {
     pub fn complain(&self, error: &CommandError) {
         self.note(&format!("{error}{}", file_size_hint()));
     }
+}
+
+/// The database that an address and the environment name.
+///
+/// # Errors
+/// When it is no address, or this program has no PostgreSQL.
+pub fn place(url: &str) -> Result<Place, FleetError> {
+    Place::parse(url, |name| std::env::var(name).ok())
 }
 
 fn terminal_width() -> Option<usize> {

@@ -13,7 +13,7 @@ mod signals;
 
 pub use exit::Exit;
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, Keep};
 use context::Context;
 use exit::CommandError;
 
@@ -48,6 +48,9 @@ pub fn run(cli: Cli) -> Exit {
         Command::Serve(args) => commands::serve::run(args, &context),
         Command::Runs(args) => commands::runs::run(&args.command, &context),
     };
+    if let Some(keep) = kept(&cli.command) {
+        commands::push::send_waiting(keep, &context);
+    }
     ended.unwrap_or_else(|error| {
         let exit = error.exit();
         if exit != Exit::Done {
@@ -67,6 +70,16 @@ const fn measures(command: &Command) -> bool {
         command,
         Bench(_) | Checkup(_) | Experiment(_) | Record(_) | Replay(_) | Trace(_) | Tune(_)
     )
+}
+
+/// How what a command measures is kept.
+const fn kept(command: &Command) -> Option<&Keep> {
+    match command {
+        Command::Checkup(args) => Some(&args.keep),
+        Command::Bench(args) => Some(&args.keep),
+        Command::Replay(args) => Some(&args.keep),
+        _ => None,
+    }
 }
 
 /// What a command gives back.

@@ -1,6 +1,7 @@
 //! A run of the command line: signals, a line of progress, and where it is kept.
 
-use crate::context::Context;
+use crate::cli::Keep;
+use crate::context::{Context, place};
 use crate::exit::CommandError;
 use crate::progress::Line;
 use crate::signals;
@@ -12,9 +13,7 @@ use std::sync::Arc;
 /// What a command wants a run for.
 pub struct RunOptions<'a> {
     pub kind: RunKind,
-    /// The user's name for this configuration.
-    pub label: Option<&'a str>,
-    pub keep: bool,
+    pub keep: &'a Keep,
     /// How requests are issued.
     pub engine: Engine,
 }
@@ -41,10 +40,16 @@ pub fn begin_command_with(
     options: RunOptions<'_>,
 ) -> Result<(Line, Purpose), CommandError> {
     heed_signals(context)?;
+    let keep = options.keep;
+    let store = match (keep.no_keep, keep.push()) {
+        (true, _) => None,
+        (false, None) => Some(context.store()?),
+        (false, Some(url)) => Some(context.store()?.sending_to(place(url)?.name())),
+    };
     let purpose = Purpose {
         kind: options.kind,
-        label: options.label.map(str::to_owned),
-        keep: if options.keep { Some(context.store()?) } else { None },
+        label: keep.label.clone(),
+        keep: store,
         engine: options.engine,
         tool: tool(),
     };

@@ -11,7 +11,7 @@ pub mod phoronix;
 
 use crate::error::{FormatError, SourceError};
 use crate::model::{MOST_RUNS, RunValues, Side, SourceKind, only_newest};
-use seekwell_runs::{Filter, RunEntry, RunState, Store, StoreError};
+use seekwell_runs::{Filter, RunEntry, RunState, Runs, StoreError, read};
 use seekwell_sys::read_file;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub fn contents(bytes: &[u8], name: &str) -> Result<Contents, FormatError> {
         return Ok(Contents { kind: SourceKind::PhoronixXml, configurations });
     }
     if first.starts_with('{') && is_run(text) {
-        let run = seekwell_runs::read::run(bytes, Path::new(name))?;
+        let run = read::run(bytes, Path::new(name))?;
         return one(SourceKind::KeptRuns, vec![kept::values(&run)]);
     }
     if text.lines().any(|line| bonnie::is_result(line.trim())) && !first.starts_with('{') {
@@ -77,7 +77,7 @@ fn is_run(text: &str) -> bool {
 ///
 /// # Errors
 /// [`SourceError`] names what was not found, and the file with what is wrong in it.
-pub fn side(arg: &str, store: &Store) -> Result<Side, SourceError> {
+pub fn side(arg: &str, store: &dyn Runs) -> Result<Side, SourceError> {
     let parts: Vec<&str> = match Path::new(arg).exists() {
         true => vec![arg],
         false => arg.split(',').filter(|p| !p.is_empty()).collect(),
@@ -143,7 +143,7 @@ fn short_name(arg: &str) -> String {
     names.join(",")
 }
 
-fn one(arg: &str, store: &Store) -> Result<Side, SourceError> {
+fn one(arg: &str, store: &dyn Runs) -> Result<Side, SourceError> {
     let path = Path::new(arg);
     if !arg.contains('/') {
         if let Some(side) = by_label(arg, store)? {
@@ -156,8 +156,9 @@ fn one(arg: &str, store: &Store) -> Result<Side, SourceError> {
             Err(error) => return Err(error.into()),
         }
     }
-    if path.join("run.json").is_file() {
-        let (run, _) = store.load(&format!("{}/", arg.trim_end_matches('/')))?;
+    let bundle = path.join("run.json");
+    if bundle.is_file() {
+        let run = read::run(&bounded(&bundle)?, &bundle)?;
         return Ok(kept_side(arg, vec![kept::values(&run)]));
     }
     if path.is_dir() {
@@ -180,15 +181,16 @@ fn kept_side(name: &str, runs: Vec<RunValues>) -> Side {
 }
 
 /// All runs with this label that came to their end, oldest first; `None` where none has it.
-fn by_label(label: &str, store: &Store) -> Result<Option<Side>, SourceError> {
+fn by_label(label: &str, store: &dyn Runs) -> Result<Option<Side>, SourceError> {
     let filter = Filter { label: Some(label.to_owned()), ..Filter::default() };
     let found = store.list(&filter)?.runs;
     if found.is_empty() {
         return Ok(None);
     }
     let complete: Vec<&RunEntry> = found.iter().filter(|e| e.state == RunState::Complete).collect();
-    let newest = complete.iter().take(MOST_RUNS).rev();
-    let mut runs: Vec<RunValues> = newest.map(|e| kept_run(e)).collect::<Result<_, _>>()?;
+    let newest: Vec<&RunEntry> = complete.iter().take(MOST_RUNS).rev().copied().collect();
+    let mut runs = Vec::new();
+    store.each(&newest, &mut |run| runs.push(kept::values(&run)))?;
     if let (Some(first), true) = (runs.first_mut(), complete.len() > MOST_RUNS) {
         first.left_out.insert(0, only_newest(complete.len()));
     }
@@ -199,14 +201,7 @@ fn by_label(label: &str, store: &Store) -> Result<Option<Side>, SourceError> {
     Ok(Some(kept_side(label, runs)))
 }
 
-/// The summary of a kept run, without its histograms, which are many times as large.
-pub(crate) fn kept_run(entry: &RunEntry) -> Result<RunValues, SourceError> {
-    let path = entry.path.join("run.json");
-    let run = seekwell_runs::read::run(&bounded(&path)?, &path)?;
-    Ok(kept::values(&run))
-}
-
-fn not_found(arg: &str, store: &Store) -> SourceError {
+fn not_found(arg: &str, store: &dyn Runs) -> SourceError {
     let listing = store.list(&Filter::default()).unwrap_or_default();
     let labels: BTreeSet<String> = listing.runs.into_iter().filter_map(|e| e.label).collect();
     SourceError::NotFound { wanted: arg.to_owned(), labels: labels.into_iter().take(8).collect() }

@@ -1,7 +1,7 @@
 //! `seekwell compare` and `seekwell runs trend`: what can be typed.
 
-use super::Force;
 use super::values::ValueError;
+use super::{Force, ReadFrom};
 use clap::{Args, ValueHint};
 use seekwell_compare::{Claim, Margin};
 use std::path::PathBuf;
@@ -75,6 +75,9 @@ pub struct Compare {
     /// What is done with a file that exists.
     #[command(flatten)]
     pub replace: Force,
+    /// Where runs are read from.
+    #[command(flatten)]
+    pub from: ReadFrom,
 }
 
 /// `seekwell runs trend`.
@@ -88,9 +91,15 @@ pub struct Trend {
     /// Only runs with this label [default: that of the newest run with this metric]
     #[arg(long)]
     pub label: Option<String>,
+    /// Only runs of this host
+    #[arg(long)]
+    pub host: Option<String>,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
+    /// Where runs are read from.
+    #[command(flatten)]
+    pub from: ReadFrom,
 }
 
 /// A margin in percent: `2%`, `2`, `0.5 %`.

@@ -224,21 +224,64 @@ pub struct Checkup {
     /// What is done with a file that exists.
     #[command(flatten)]
     pub replace: Force,
-    /// Label for this configuration, for later comparison
-    #[arg(long)]
-    pub label: Option<String>,
     /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// How requests are issued
     #[arg(long, default_value = "auto", value_parser = values::engine())]
     pub engine: Engine,
-    /// Do not save the run
-    #[arg(long)]
-    pub no_keep: bool,
+    /// How the run is kept.
+    #[command(flatten)]
+    pub keep: Keep,
     /// What may be overwritten.
     #[command(flatten)]
     pub destroy: Destroy,
+}
+
+/// How a run is kept.
+#[derive(Debug, Args)]
+pub struct Keep {
+    /// Label for this configuration, for later comparison
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Do not save the run
+    #[arg(long)]
+    pub no_keep: bool,
+    /// Send the saved run to this PostgreSQL database, with those that could not be sent before
+    ///
+    /// postgres://USER@HOST/DATABASE; what is left out comes from the variables of libpq (PGHOST,
+    /// PGPASSFILE and so on). When the database cannot be reached, the run waits to be sent by the
+    /// next --push or `seekwell runs push`.
+    #[arg(long, value_name = "URL", env = "SEEKWELL_PUSH", hide_env_values = true)]
+    push: Option<String>,
+}
+
+impl Keep {
+    /// The address of a database, where one is given.
+    pub fn push(&self) -> Option<&str> {
+        self.push.as_deref().filter(|url| !url.is_empty())
+    }
+}
+
+/// Where saved runs are read from.
+#[derive(Debug, Args)]
+pub struct ReadFrom {
+    /// Read runs from this PostgreSQL database instead of the directory
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+}
+
+/// `seekwell runs push`.
+#[derive(Debug, Args)]
+pub struct Push {
+    /// postgres://USER@HOST/DATABASE; the variables of libpq (PGHOST, PGPASSFILE and so on) fill in
+    /// what is left out
+    #[arg(value_name = "URL")]
+    pub database: String,
+    /// Run IDs, unique prefixes, bundle directories, or `last` [default: every finished run that is
+    /// not there]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
 }
 
 /// `seekwell inspect`.
@@ -405,12 +448,9 @@ pub struct Bench {
     /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Label for this configuration, for later comparison
-    #[arg(long)]
-    pub label: Option<String>,
-    /// Do not save the run
-    #[arg(long)]
-    pub no_keep: bool,
+    /// How the run is kept.
+    #[command(flatten)]
+    pub keep: Keep,
     /// What it does.
     #[command(flatten)]
     pub workload: workload::Workload,
@@ -473,11 +513,20 @@ pub enum RunsCommand {
         /// Only runs with this label
         #[arg(long)]
         label: Option<String>,
+        /// Only runs of this host
+        #[arg(long)]
+        host: Option<String>,
+        /// Where runs are read from.
+        #[command(flatten)]
+        from: ReadFrom,
     },
     /// Show one run
     Show {
         /// Run ID, unique prefix, bundle directory, or `last`
         run: String,
+        /// Where runs are read from.
+        #[command(flatten)]
+        from: ReadFrom,
     },
     /// Remove runs
     Remove {
@@ -497,6 +546,11 @@ pub enum RunsCommand {
         #[arg(value_hint = ValueHint::DirPath)]
         dir: PathBuf,
     },
+    /// Send finished runs to a PostgreSQL database: the tables of `export` and whole documents
+    ///
+    /// The tables are made in the schema `seekwell`. A run that is there is replaced when it is
+    /// named, and otherwise skipped.
+    Push(Push),
     /// Rebuild the index from the bundles
     Reindex,
 }

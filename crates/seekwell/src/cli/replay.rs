@@ -1,5 +1,6 @@
 //! `seekwell replay`.
 
+use super::Keep;
 use super::trace::Reading;
 use super::values;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -89,9 +90,6 @@ pub struct Replay {
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub repeats: u32,
-    /// Label for this configuration, for later comparison
-    #[arg(long)]
-    pub label: Option<String>,
     /// Let at most N requests be outstanding, whatever the depth
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub tags: Option<u32>,
@@ -104,9 +102,9 @@ pub struct Replay {
     /// How requests are issued
     #[arg(long, default_value = "auto", value_parser = values::engine())]
     pub engine: Engine,
-    /// Do not save the run
-    #[arg(long)]
-    pub no_keep: bool,
+    /// How the run is kept.
+    #[command(flatten)]
+    pub keep: Keep,
     /// Allow overwriting the block device with this serial number or WWN; all data on it is lost
     ///
     /// Without it writes, discards and flushes are left out on devices and files, and counted; a

@@ -23,12 +23,7 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
         set: &args.set,
         seed: args.seed,
     };
-    let kept = RunOptions {
-        kind: RunKind::Checkup,
-        label: args.label.as_deref(),
-        keep: !args.no_keep,
-        engine: args.engine,
-    };
+    let kept = RunOptions { kind: RunKind::Checkup, keep: &args.keep, engine: args.engine };
     let page = begin_asked(args.output.as_deref(), args.replace, context)?;
     let (line, purpose) = begin_command(context, kept)?;
     let ((document, detail, ending), measured) = checkup(context.host(), line, purpose, &options)?;

@@ -9,7 +9,7 @@ use seekwell_compare::{
     About, Comparison, Options, Side, compare, phoronix_xml, side, sides_of_file,
 };
 use seekwell_report::SideRuns;
-use seekwell_runs::{Store, is_id};
+use seekwell_runs::{Runs, Store, is_id};
 
 /// Runs of a side whose latencies are drawn on the page.
 const SHOWN_RUNS: usize = 8;
@@ -17,7 +17,12 @@ const SHOWN_RUNS: usize = 8;
 pub fn run(args: &Compare, context: &Context) -> Ended {
     let page = begin_asked(args.output.as_deref(), args.replace, context)?;
     let phoronix = begin_asked(args.phoronix.as_deref(), args.replace, context)?;
-    let sides = sides(args, context)?;
+    let store = match args.from.store.as_deref() {
+        // Files can be compared by somebody who keeps no runs.
+        None => context.runs(None).unwrap_or_else(|_| Box::new(Store::open("/nonexistent"))),
+        database => context.runs(database)?,
+    };
+    let sides = sides(args, &*store)?;
     let options = Options {
         metric: args.metric.clone(),
         margin: args.expect.and_then(|e| e.margin).or(args.margin),
@@ -33,7 +38,7 @@ pub fn run(args: &Compare, context: &Context) -> Ended {
         write_output(file, &phoronix_xml(&sides, &about)?)?;
     }
     if let Some(page) = page {
-        let html = seekwell_report::html_comparison(&found, &kept(&found, context))?;
+        let html = seekwell_report::html_comparison(&found, &kept(&found, &*store))?;
         write_page(page, &html, context)?;
     }
     if context.json {
@@ -47,21 +52,18 @@ pub fn run(args: &Compare, context: &Context) -> Ended {
     Ok(exit(&found))
 }
 
-fn sides(args: &Compare, context: &Context) -> Result<Vec<Side>, CommandError> {
+fn sides(args: &Compare, store: &dyn Runs) -> Result<Vec<Side>, CommandError> {
     if let [only] = args.sides.as_slice()
         && let Some(sides) = sides_of_file(only)?
     {
         return Ok(sides);
     }
-    // Files can be compared by somebody who keeps no runs.
-    let store = context.store().unwrap_or_else(|_| Store::open("/nonexistent"));
-    Ok(args.sides.iter().map(|arg| side(arg, &store)).collect::<Result<_, _>>()?)
+    Ok(args.sides.iter().map(|arg| side(arg, store)).collect::<Result<_, _>>()?)
 }
 
 /// The newest kept runs of each side, for the page draws their latencies. What is not in the store,
 /// a file say, has none.
-fn kept(comparison: &Comparison, context: &Context) -> Vec<SideRuns> {
-    let Ok(store) = context.store() else { return Vec::new() };
+fn kept(comparison: &Comparison, store: &dyn Runs) -> Vec<SideRuns> {
     let sides = comparison.sides.iter();
     sides
         .map(|side| {

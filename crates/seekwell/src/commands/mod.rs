@@ -10,6 +10,7 @@ pub mod fleet;
 pub mod format;
 pub mod inspect;
 pub mod machine;
+pub mod push;
 pub mod record;
 pub mod replay;
 pub mod report;

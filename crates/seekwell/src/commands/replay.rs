@@ -10,12 +10,7 @@ use seekwell_run::replay::{ReplayOptions, Targets, replay};
 use seekwell_runs::RunKind;
 
 pub fn run(args: &Replay, context: &Context) -> Ended {
-    let options = RunOptions {
-        kind: RunKind::Replay,
-        label: args.label.as_deref(),
-        keep: !args.no_keep,
-        engine: args.engine,
-    };
+    let options = RunOptions { kind: RunKind::Replay, keep: &args.keep, engine: args.engine };
     let (line, purpose) = begin_command(context, options)?;
     match replay(context.host(), line, purpose, &asked(args))? {
         Some((document, detail, ending)) => show(context, &(document, detail, ending.into()), None),

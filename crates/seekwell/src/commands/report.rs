@@ -5,6 +5,7 @@ use crate::Ended;
 use crate::cli::Report;
 use crate::context::Context;
 use crate::exit::Exit;
+use seekwell_runs::Runs;
 use std::path::PathBuf;
 
 pub fn run(args: &Report, context: &Context) -> Ended {

@@ -3,22 +3,22 @@
 use crate::Ended;
 use crate::cli::RunsCommand;
 use crate::context::Context;
-use crate::exit::Exit;
-use rustix::system::uname;
+use crate::exit::{CommandError, Exit};
 use seekwell_fleet::Export;
-use seekwell_runs::{Filter, Listing, RunEntry, RunState, Store};
+use seekwell_runs::{Detail, Filter, Listing, RunDocument, RunEntry, RunState, Runs, Store};
 use serde_json::json;
 use std::path::Path;
 
 pub fn run(command: &RunsCommand, context: &Context) -> Ended {
-    let store = context.store()?;
     match command {
-        RunsCommand::List { limit, label } => {
-            let filter = Filter { limit: *limit, label: label.clone(), ..Filter::default() };
-            list(&store.list(&filter)?, context)
+        RunsCommand::List { limit, label, host, from } => {
+            let (label, host) = (label.clone(), host.clone());
+            let filter = Filter { limit: *limit, label, host, ..Filter::default() };
+            let runs = context.runs(from.store.as_deref())?;
+            list(&runs.list(&filter)?, from.store.is_some(), context)
         }
-        RunsCommand::Show { run } => {
-            let (document, _) = store.load(run)?;
+        RunsCommand::Show { run, from } => {
+            let (document, _) = context.runs(from.store.as_deref())?.load(run)?;
             if context.json {
                 context.print_json(&document)?;
             } else {
@@ -28,6 +28,7 @@ pub fn run(command: &RunsCommand, context: &Context) -> Ended {
             Ok(Exit::Done)
         }
         RunsCommand::Remove { runs } => {
+            let store = context.store()?;
             let removed = runs.iter().map(|r| store.remove(r)).collect::<Result<Vec<_>, _>>()?;
             if context.json {
                 context.print_json(
@@ -38,10 +39,11 @@ pub fn run(command: &RunsCommand, context: &Context) -> Ended {
             }
             Ok(Exit::Done)
         }
-        RunsCommand::Trend(args) => super::trend::run(args, &store, context),
-        RunsCommand::Export { dir } => export(dir, &store, context),
+        RunsCommand::Trend(args) => super::trend::run(args, context),
+        RunsCommand::Export { dir } => export(dir, &context.store()?, context),
+        RunsCommand::Push(args) => super::push::run(args, &context.store()?, context),
         RunsCommand::Reindex => {
-            let (count, unreadable) = store.reindex()?;
+            let (count, unreadable) = context.store()?.reindex()?;
             for (id, error) in &unreadable {
                 context.note(&format!("{id} is left out: {error}"));
             }
@@ -60,56 +62,89 @@ pub fn run(command: &RunsCommand, context: &Context) -> Ended {
 
 fn export(dir: &Path, store: &Store, context: &Context) -> Ended {
     let mut export = Export::open(dir)?;
-    let here = uname();
-    let here = here.nodename().to_string_lossy();
-    let Listing { runs, unreadable } = store.list(&Filter::default())?;
-    let (mut known, mut unfinished) = (0, 0);
-    for entry in runs.iter().rev() {
-        if entry.state == RunState::Running {
-            unfinished += 1;
-        } else if export.has(&here, &entry.id) {
-            known += 1;
-        } else {
-            let (document, detail) = store.load(&entry.id)?;
-            export.add(&document, &detail)?;
-        }
-    }
-    let done = export.finish()?;
-    let (exported, known) = (done.runs, known + done.known);
-    for (id, error) in &unreadable {
-        context.note(&format!("{id} is left out: {error}"));
-    }
+    let there = export.there().clone();
+    let known = |host: &str, id: &str| there.contains(&[host.to_owned(), id.to_owned()]);
+    let done = hand_on(store, context, known, |run, detail| Ok(export.add(run, detail)?))?;
+    export.finish()?;
     if context.json {
-        let left_out: Vec<_> = unreadable.iter().map(|(id, _)| id).collect();
         context.print_json(&json!({
-            "schema": "seekwell/export/1", "exported": exported, "already_there": known,
-            "still_running": unfinished, "left_out": left_out,
+            "schema": "seekwell/export/1", "exported": done.given, "already_there": done.known,
+            "still_running": done.running, "left_out": done.left_out,
         }))?;
     } else {
-        let running =
-            if unfinished > 0 { format!(", {unfinished} still running") } else { "".into() };
-        context
-            .print(&format!("{exported} runs exported, {known} were there already{running}\n"))?;
+        context.print(&done.sentence(done.given, "exported"))?;
     }
     Ok(Exit::Done)
 }
 
-fn list(listing: &Listing, context: &Context) -> Ended {
+/// What became of runs that were to be handed on.
+#[derive(Default)]
+pub struct HandedOn {
+    pub given: usize,
+    /// They were there.
+    pub known: usize,
+    /// They are still being measured.
+    pub running: usize,
+    /// They cannot be read.
+    pub left_out: Vec<String>,
+}
+
+impl HandedOn {
+    /// The same in words, where so many were done.
+    pub fn sentence(&self, count: usize, done: &str) -> String {
+        let running = match self.running {
+            0 => String::new(),
+            running => format!(", {running} still running"),
+        };
+        format!("{count} runs {done}, {} were there already{running}\n", self.known)
+    }
+}
+
+/// Gives every finished run, oldest first, to `add`, but for those of which host and id are known.
+pub fn hand_on(
+    store: &Store,
+    context: &Context,
+    known: impl Fn(&str, &str) -> bool,
+    mut add: impl FnMut(&RunDocument, &Detail) -> Result<(), CommandError>,
+) -> Result<HandedOn, CommandError> {
+    let Listing { runs, unreadable } = store.list(&Filter::default())?;
+    let mut done = HandedOn::default();
+    for entry in runs.iter().rev() {
+        if entry.state == RunState::Running {
+            done.running += 1;
+        } else if known(&entry.host, &entry.id) {
+            done.known += 1;
+        } else {
+            let (document, detail) = store.load(&entry.id)?;
+            add(&document, &detail)?;
+            done.given += 1;
+        }
+    }
+    for (id, error) in unreadable {
+        context.note(&format!("{id} is left out: {error}"));
+        done.left_out.push(id);
+    }
+    Ok(done)
+}
+
+/// `hosts` says whether runs of several hosts are kept together.
+fn list(listing: &Listing, hosts: bool, context: &Context) -> Ended {
     if context.json {
         let runs: Vec<_> = listing.runs.iter().map(entry).collect();
         context.print_json(&json!({"schema": "seekwell/runs/1", "runs": runs}))?;
     } else {
-        let rows = listing.runs.iter().map(|run| {
+        let mut header = vec!["run", "host", "state", "target", "label"];
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for run in &listing.runs {
             let invalid = if run.invalid { ", invalid" } else { "" };
+            let state = format!("{}{invalid}", run.state.name());
             let label = run.label.clone().unwrap_or_default();
-            vec![
-                run.id.clone(),
-                format!("{}{invalid}", run.state.name()),
-                run.target.clone(),
-                label,
-            ]
-        });
-        let header = ["run", "state", "target", "label"];
+            rows.push(vec![run.id.clone(), run.host.clone(), state, run.target.clone(), label]);
+        }
+        if !hosts {
+            header.remove(1);
+            rows.iter_mut().for_each(|row| drop(row.remove(1)));
+        }
         context.print(&seekwell_report::table(&header, rows, context.width))?;
     }
     for (id, error) in &listing.unreadable {
@@ -121,6 +156,7 @@ fn list(listing: &Listing, context: &Context) -> Ended {
 fn entry(run: &RunEntry) -> serde_json::Value {
     json!({
         "id": run.id,
+        "host": run.host,
         "kind": run.kind,
         "state": run.state.name(),
         "label": run.label,

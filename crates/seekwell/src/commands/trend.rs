@@ -5,15 +5,15 @@ use crate::cli::Trend;
 use crate::context::Context;
 use crate::exit::Exit;
 use seekwell_compare::{TrendOptions, trend};
-use seekwell_runs::Store;
 
-pub fn run(args: &Trend, store: &Store, context: &Context) -> Ended {
+pub fn run(args: &Trend, context: &Context) -> Ended {
     let options = TrendOptions {
         metric: args.metric.clone(),
         phase: args.phase.clone(),
         label: args.label.clone(),
+        host: args.host.clone(),
     };
-    let found = trend(store, &options)?;
+    let found = trend(&*context.runs(args.from.store.as_deref())?, &options)?;
     if context.json {
         context.print_json(&found)?;
     } else if args.markdown {

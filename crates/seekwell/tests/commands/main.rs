@@ -24,6 +24,7 @@ mod machine_fit;
 mod measures;
 mod outputs;
 mod page;
+mod push;
 mod record;
 mod record_parts;
 mod refuses;

@@ -30,12 +30,8 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         return Ok(Exit::Done);
     }
     let plan = jobs.plan(tell)?;
-    let options = RunOptions {
-        kind: RunKind::Bench,
-        label: args.label.as_deref(),
-        keep: !args.no_keep,
-        engine: args.workload.engine,
-    };
+    let options =
+        RunOptions { kind: RunKind::Bench, keep: &args.keep, engine: args.workload.engine };
     let (line, purpose) = begin_command(context, options)?;
     let ((document, detail, ending), logged) = plan.run(context.host(), line, purpose)?;
     let exit = format::finish(context, &(document, detail, ending.into()), &args.results)?;

@@ -54,7 +54,7 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
 }
 
 fn kept(args: &Bench, engine: Engine) -> RunOptions<'_> {
-    RunOptions { kind: RunKind::Bench, label: args.label.as_deref(), keep: !args.no_keep, engine }
+    RunOptions { kind: RunKind::Bench, keep: &args.keep, engine }
 }
 
 fn question(args: &Bench) -> Result<Question, CommandError> {

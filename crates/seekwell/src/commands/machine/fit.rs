@@ -10,7 +10,7 @@ use seekwell_machine::fit::{Fitted, Row};
 use seekwell_machine::library::Shelf;
 use seekwell_report::units::{capacity, iops};
 use seekwell_run::fit;
-use seekwell_runs::RunDocument;
+use seekwell_runs::{RunDocument, Runs};
 use seekwell_stats::signed;
 use serde_json::{Value, json};
 

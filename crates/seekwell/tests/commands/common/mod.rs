@@ -3,6 +3,7 @@
 pub mod bonnie;
 #[path = "../../../../seekwell-access/tests/common/place.rs"]
 mod place;
+pub mod postgres;
 
 pub use place::Place;
 

@@ -1,0 +1,92 @@
+//! What stands for PostgreSQL in a program that is built without it: a place that cannot be.
+
+use crate::error::FleetError;
+use seekwell_runs::{Detail, Filter, Listing, Measured, RunDocument, RunEntry, Runs, StoreError};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone)]
+enum Never {}
+
+/// A PostgreSQL database, and how to reach it.
+#[derive(Debug, Clone)]
+pub struct Place(Never);
+
+/// A connection to a database of kept runs.
+pub struct Database(Never);
+
+/// A database that runs are sent to.
+pub struct Sender(Never);
+
+impl Place {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// Always [`FleetError::Without`].
+    pub fn parse(_: &str, _: impl Fn(&str) -> Option<String>) -> Result<Self, FleetError> {
+        Err(FleetError::Without)
+    }
+
+    /// The address without user and password.
+    pub fn name(&self) -> &str {
+        match self.0 {}
+    }
+}
+
+impl Database {
+    /// Connects in order to read.
+    ///
+    /// # Errors
+    /// None.
+    pub fn open(place: &Place) -> Result<Self, FleetError> {
+        match place.0 {}
+    }
+}
+
+impl Runs for Database {
+    fn list(&self, _: &Filter) -> Result<Listing, StoreError> {
+        match self.0 {}
+    }
+
+    fn load(&self, _: &str) -> Result<(RunDocument, Detail), StoreError> {
+        match self.0 {}
+    }
+
+    fn each(&self, _: &[&RunEntry], _: &mut dyn FnMut(RunDocument)) -> Result<(), StoreError> {
+        match self.0 {}
+    }
+
+    fn history(&self, _: &str, _: Option<&str>) -> Result<Vec<Measured>, StoreError> {
+        match self.0 {}
+    }
+}
+
+impl Sender {
+    /// Connects in order to send runs.
+    ///
+    /// # Errors
+    /// None.
+    pub fn open(place: &Place) -> Result<Self, FleetError> {
+        match place.0 {}
+    }
+
+    /// Host and id of all runs that are there.
+    ///
+    /// # Errors
+    /// None.
+    pub fn there(&self) -> Result<BTreeSet<[String; 2]>, StoreError> {
+        match self.0 {}
+    }
+
+    /// Sends a run.
+    ///
+    /// # Errors
+    /// None.
+    pub fn send(&mut self, _: &RunDocument, _: &Detail) -> Result<(), StoreError> {
+        match self.0 {}
+    }
+
+    /// Whether the connection is lost.
+    pub fn is_lost(&self) -> bool {
+        match self.0 {}
+    }
+}
