@@ -20,6 +20,7 @@ use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{Format, Reading, contents, open_file};
 use seekwell_trace::source::{Tables, TraceSource};
 use seekwell_trace::store::{Columns, Stored, Times};
+use std::mem::take;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -157,7 +158,7 @@ fn decode(path: &Path, reading: &Reading) -> Result<Vec<Receiver<Piece>>, TraceE
     let Some(store) = is_store.then(|| Stored::by_group(path)).transpose()?.flatten() else {
         let mut source = open_file(path, reading)?;
         return Ok(vec![on_thread(move |give| {
-            while give(take(&mut source)?) {}
+            while give(next_batch(&mut source)?) {}
             Ok(())
         })]);
     };
@@ -168,9 +169,10 @@ fn decode(path: &Path, reading: &Reading) -> Result<Vec<Receiver<Piece>>, TraceE
     }
     let worker = |(first, mut store): (usize, Stored)| {
         on_thread(move |give| {
+            let mut columns = Columns::default();
             for group in (first..store.groups()).step_by(threads) {
-                let columns = store.columns(group).map_err(external)?;
-                if !give(Some(table(columns, store.tables())?)) {
+                store.columns(group, &mut columns).map_err(external)?;
+                if !give(Some(table(&mut columns, store.tables())?)) {
                     return Ok(());
                 }
             }
@@ -200,7 +202,7 @@ fn on_thread(
 }
 
 /// The next requests; none at the end.
-fn take(source: &mut dyn TraceSource) -> Result<Option<RecordBatch>, ArrowError> {
+fn next_batch(source: &mut dyn TraceSource) -> Result<Option<RecordBatch>, ArrowError> {
     let mut records = Vec::with_capacity(ROWS);
     while records.len() < ROWS {
         let before = records.len();
@@ -209,7 +211,7 @@ fn take(source: &mut dyn TraceSource) -> Result<Option<RecordBatch>, ArrowError>
             break;
         }
     }
-    let columns = || table(Columns::from(&records[..]), source.tables());
+    let columns = || table(&mut Columns::from(&records[..]), source.tables());
     if records.is_empty() { Ok(None) } else { columns().map(Some) }
 }
 
@@ -247,55 +249,57 @@ fn schema() -> SchemaRef {
     ]))
 }
 
-/// The columns as Arrow has them, their memory reused where it can be.
-fn table(columns: Columns, tables: &Tables) -> Result<RecordBatch, ArrowError> {
+/// The columns as Arrow has them, which takes the memory of the wide ones.
+fn table(columns: &mut Columns, tables: &Tables) -> Result<RecordBatch, ArrowError> {
     let devices = StringArray::from_iter_values(tables.devices.iter().map(|device| &device.name));
     let processes = StringArray::from_iter_values(&tables.processes);
     let ops = StringArray::from_iter_values(Op::ALL.map(Op::name));
-    let Columns { times, offset, numbers } = columns;
-    let [queued, issued, completed] = times.map(times_array);
-    let [len, op, flags, device, pid, process, cpu, error] = numbers;
+    let [queued, issued, completed] = columns.times.each_mut().map(times);
     let arrival = if queued.null_count() == 0 { queued.clone() } else { either(&queued, &issued) };
-    let wide = |numbers: Vec<i32>| numbers.into_iter().map(i32::cast_unsigned);
-    let number = |numbers| Arc::new(array::<UInt32Type>(wide(numbers))) as ArrayRef;
-    let short = |numbers: Vec<i32>| {
-        Arc::new(array::<UInt16Type>(numbers.into_iter().map(|n| n as u16))) as ArrayRef
-    };
+    let offset = Int64Array::new(take(&mut columns.offset).into(), None);
+    let [len, op, flags, device, pid, process, cpu, error] = &columns.numbers;
+    let number = |values| Arc::new(numbers::<UInt32Type>(values, |n| n as u32));
+    let short = |values| Arc::new(numbers::<UInt16Type>(values, |n| n as u16));
+    let key = |values| numbers::<UInt32Type>(values, |n| n as u32);
     RecordBatch::try_new(
         schema(),
         vec![
             Arc::new(arrival),
-            named(array::<UInt32Type>(wide(device)), devices)?,
-            named(array::<UInt8Type>(op.into_iter().map(|n| n as u8)), ops)?,
-            Arc::new(Int64Array::new(offset.into(), None)),
+            named(key(device), devices)?,
+            named(numbers::<UInt8Type>(op, |n| n as u8), ops)?,
+            Arc::new(offset),
             number(len),
             Arc::new(queued),
             Arc::new(issued),
             Arc::new(completed),
             short(flags),
             number(pid),
-            named(array::<UInt32Type>(wide(process)), processes)?,
+            named(key(process), processes)?,
             short(cpu),
             short(error),
         ],
     )
 }
 
-fn array<T: ArrowPrimitiveType>(values: impl Iterator<Item = T::Native>) -> PrimitiveArray<T> {
-    PrimitiveArray::new(values.collect::<Vec<_>>().into(), None)
+fn numbers<T: ArrowPrimitiveType>(
+    values: &[i32],
+    to: impl Fn(i32) -> T::Native,
+) -> PrimitiveArray<T> {
+    let values: Vec<T::Native> = values.iter().map(|value| to(*value)).collect();
+    PrimitiveArray::new(values.into(), None)
 }
 
-fn times_array(Times { known, levels }: Times) -> Int64Array {
-    if known.len() == levels.len() {
-        return Int64Array::new(known.into(), None);
+fn times(times: &mut Times) -> Int64Array {
+    if times.known.len() == times.levels.len() {
+        return Int64Array::new(take(&mut times.known).into(), None);
     }
-    let mut nulls = NullBufferBuilder::new(levels.len());
-    let mut next = known.into_iter();
+    let mut nulls = NullBufferBuilder::new(times.levels.len());
+    let mut known = times.known.iter();
     let place = |level: &i16| {
         nulls.append(*level != 0);
-        if *level == 0 { 0 } else { next.next().unwrap_or(0) }
+        if *level == 0 { 0 } else { known.next().copied().unwrap_or(0) }
     };
-    let values: Vec<i64> = levels.iter().map(place).collect();
+    let values: Vec<i64> = times.levels.iter().map(place).collect();
     Int64Array::new(values.into(), nulls.finish())
 }
 

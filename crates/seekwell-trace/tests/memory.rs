@@ -9,9 +9,11 @@ use seekwell_trace::record::{Record, Stamp};
 use seekwell_trace::source::{About, BATCH, Capture, Clock, Tables};
 use seekwell_trace::stats::{Options, Stats};
 
-/// What is promised for 10⁹ requests to this many devices.
+/// Less than the 512 MiB that are promised for 10⁹ requests to this many devices.
 const MOST_BYTES: u64 = 256 << 20;
-const DEVICES: u64 = 100;
+const DEVICES: u64 = 4000;
+/// Half of the requests go to these, and their ends are not to be believed.
+const BAD_DEVICES: u64 = 100;
 
 /// The most memory this process ever had.
 fn peak_bytes() -> Option<u64> {
@@ -26,11 +28,14 @@ fn record(i: u64) -> Record {
     let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let at = |ns: u64| Stamp::at(Nanos(ns));
     let op = if mixed >> 63 == 0 { Op::Read } else { Op::Write };
+    let is_bad = i % 2 == 0;
+    let near = if is_bad { 0 } else { 24 };
+    let device = i / 2 % if is_bad { BAD_DEVICES } else { DEVICES };
     Record {
         queued: at(i * 1000),
-        issued: at(i * 1000 + (mixed >> 20)),
-        completed: at(i * 1000 + (1 << 50) + (mixed >> 16)),
-        device: (i % DEVICES) as u32,
+        issued: at(i * 1000 + (mixed >> (20 + near))),
+        completed: at(i * 1000 + (u64::from(is_bad) << 50) + (mixed >> (16 + near))),
+        device: device as u32,
         process: (i % 70_000) as u32,
         ..Record::new(op, i * 4096, 1 + (mixed >> 40) as u32 % (1 << 17))
     }

@@ -95,7 +95,7 @@ fn measure(
 }
 
 /// CPU time of all processes that were waited for, in seconds.
-fn children_cpu_s() -> f64 {
+pub fn children_cpu_s() -> f64 {
     // SAFETY: all of rusage is numbers, for which zero is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: it writes one rusage into ours.
@@ -105,21 +105,23 @@ fn children_cpu_s() -> f64 {
 }
 
 fn make_msr(path: &Path) -> Result<(), Failure> {
-    write_msr(File::create(path)?, MSR_LINES)
+    write_msr(File::create(path)?, MSR_LINES, 2)
 }
 
-/// MSR CSV of this many requests: arrivals 100 µs apart on average, two thirds reads, two disks, a
-/// tenth of it sequential.
-pub fn write_msr(file: File, lines: u64) -> Result<(), Failure> {
+/// MSR CSV of this many requests: arrivals 100 µs apart on average, two thirds reads, a tenth of it
+/// sequential; 64 GiB of each disk, or all of 1 TiB.
+pub fn write_msr(file: File, lines: u64, disks: u64) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 20, file);
-    let (mut numbers, mut ticks, mut offset) = (Dice(1), 128_166_372_003_061_629_u64, 0);
+    let (mut numbers, mut ticks) = (Dice(1), 128_166_372_003_061_629_u64);
+    let (mut offset, span) = (0, (1 << 40) / disks.max(16));
     for _ in 0..lines {
         let dice = numbers.next();
         ticks += dice % 2000;
         let size = 4096 << ((dice >> 20) % 5);
-        offset = if (dice >> 24) % 10 == 0 { offset + size } else { (dice >> 28) / 512 * 512 };
+        offset =
+            if (dice >> 24) % 10 == 0 { offset + size } else { (dice >> 28) % span / 512 * 512 };
         let kind = if (dice >> 16) % 3 == 0 { "Write" } else { "Read" };
-        let (disk, response) = ((dice >> 11) % 2, 300 + (dice >> 40) % 90_000);
+        let (disk, response) = ((dice >> 11) % disks, 300 + (dice >> 40) % 90_000);
         writeln!(out, "{ticks},web,{disk},{kind},{offset},{size},{response}")?;
     }
     Ok(out.flush()?)

@@ -11,8 +11,9 @@ use std::os::fd::OwnedFd;
 use std::process::Command;
 
 const REQUESTS: u64 = 1_000_000_000;
+const DISKS: u64 = 4000;
 /// What is promised.
-const MOST_BYTES: f64 = 256e6;
+const MOST_BYTES: f64 = 512e6;
 
 /// Once: `seekwell trace stats` of MSR CSV, reuse distances and all.
 pub fn memory(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
@@ -20,12 +21,12 @@ pub fn memory(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let mut command = Command::new(&bench.seekwell);
     command.args(["trace", "stats", "--from", "msr", "--json", "/dev/stdin"]);
     let (text, used) =
-        finish_fed(command, |stdin| write_msr(File::from(OwnedFd::from(stdin)), requests))?;
+        finish_fed(command, |stdin| write_msr(File::from(OwnedFd::from(stdin)), requests, DISKS))?;
     let told: serde_json::Value = serde_json::from_slice(&text)?;
     if told["requests"].as_u64() != Some(requests) {
         return Err(format!("{} requests were counted of {requests}", told["requests"]).into());
     }
-    let what = format!("statistics of {requests} requests with SHARDS");
+    let what = format!("statistics of {requests} requests to {DISKS} disks with SHARDS");
     let rate = requests as f64 / (used.user_ns + used.system_ns) * 1e9;
     page.rows.extend([
         Row::new(

@@ -3,6 +3,7 @@
 
 mod import;
 mod memory;
+mod peers;
 mod record;
 mod replay;
 mod stats;
@@ -11,7 +12,7 @@ use crate::report::Page;
 use crate::{Failure, bench};
 use clap::ValueEnum;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -23,6 +24,9 @@ pub struct Args {
     /// How often each thing is measured; the median counts.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
+    /// A Python that has duckdb, polars and libcachesim, or some of them.
+    #[arg(long, value_name = "FILE", default_value = "python3")]
+    python: PathBuf,
     /// Replay for 10 s instead of 60; a hundredth of the long trace.
     #[arg(long)]
     quick: bool,
@@ -39,6 +43,8 @@ enum Section {
     Record,
     /// Statistics of a trace.
     Stats,
+    /// Statistics and import beside DuckDB, polars and libCacheSim.
+    Peers,
     /// Memory for a trace of 10⁹ requests.
     Memory,
     /// Replaying on time, beside fio.
@@ -52,6 +58,7 @@ impl Section {
             Self::Store => import::store(bench, page),
             Self::Record => record::record(bench, page),
             Self::Stats => stats::stats(bench, page),
+            Self::Peers => peers::peers(bench, page),
             Self::Memory => memory::memory(bench, page),
             Self::Replay => replay::replay(bench, page),
         }
@@ -61,14 +68,25 @@ impl Section {
 pub struct Bench {
     pub seekwell: PathBuf,
     pub rounds: u32,
+    python: PathBuf,
     /// Shorter replays, and a hundredth of the long trace.
     pub quick: bool,
+}
+
+impl Bench {
+    /// Runs a script; what follows are its arguments.
+    fn python(&self, script: &str) -> Command {
+        let mut command = Command::new(&self.python);
+        command.args(["-c", script]);
+        command
+    }
 }
 
 /// Measures the sections, prints the page and writes it. Fails where a promise is not kept.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let seekwell = args.common.program()?;
-    let bench = Bench { seekwell, rounds: args.rounds, quick: args.quick };
+    let (rounds, python) = (args.rounds, args.python.clone());
+    let bench = Bench { seekwell, rounds, python, quick: args.quick };
     let mut page = Page::of(&bench.seekwell, "rival")?;
     for section in Section::value_variants() {
         if args.only.is_empty() || args.only.contains(section) {

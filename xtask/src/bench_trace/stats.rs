@@ -17,15 +17,18 @@ const REQUESTS: u64 = 20_000_000;
 const WITHOUT_REUSE: f64 = 10e6;
 const WITH_SHARDS: f64 = 10e6;
 /// One block in 256, as for a trace of a few gigabytes.
-const RATE_LOG2: u32 = 8;
+pub const RATE_LOG2: u32 = 8;
 
-/// Skewed requests of 4 KiB over 1 TiB, queued, issued and completed, with and without reuse.
+/// Skewed requests of 4 KiB over 1 TiB, queued, issued and completed: with and without reuse, and
+/// with it to many devices that take turns.
 pub fn stats(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
-    for (what, reuse, at_least) in [
-        ("statistics without reuse distance", false, WITHOUT_REUSE),
-        ("statistics with SHARDS", true, WITH_SHARDS),
+    for (what, reuse, devices, at_least) in [
+        ("statistics without reuse distance", false, 1, WITHOUT_REUSE),
+        ("statistics with SHARDS", true, 1, WITH_SHARDS),
+        ("statistics with SHARDS, 100 devices", true, 100, WITH_SHARDS),
+        ("statistics with SHARDS, 4,000 devices", true, 4000, WITH_SHARDS),
     ] {
-        let values = (0..bench.rounds).map(|round| one(u64::from(round), reuse));
+        let values = (0..bench.rounds).map(|round| one(u64::from(round), reuse, devices));
         page.rows.push(Row::new(
             what,
             Unit::Named("requests/s of CPU"),
@@ -36,8 +39,8 @@ pub fn stats(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     Ok(())
 }
 
-fn one(seed: u64, reuse: bool) -> Result<f64, Failure> {
-    let mut made = Made { dice: Dice(seed + 1), now_ns: 0 };
+fn one(seed: u64, reuse: bool, devices: u32) -> Result<f64, Failure> {
+    let mut made = Made::new(seed + 1, devices);
     let mut stats = Stats::new(Options { reuse, rate_log2: RATE_LOG2, ..Options::default() });
     let about = About::new("made", Clock::Start, Capture::Both);
     let tables = Tables::default();
@@ -54,14 +57,20 @@ fn one(seed: u64, reuse: bool) -> Result<f64, Failure> {
     Ok(told.requests as f64 / spent_s)
 }
 
-struct Made {
+/// Where requests come from.
+pub struct Made {
     dice: Dice,
     now_ns: u64,
+    devices: u32,
 }
 
 impl Made {
+    pub const fn new(seed: u64, devices: u32) -> Self {
+        Self { dice: Dice(seed), now_ns: 0, devices }
+    }
+
     /// About 100,000 a second, eight under way.
-    fn record(&mut self) -> Record {
+    pub fn record(&mut self) -> Record {
         let (dice, share) = (self.dice.next(), self.dice.uniform());
         self.now_ns += dice % 20_000;
         // Density about 1/x: few blocks get most.
@@ -72,6 +81,7 @@ impl Made {
             queued: after(0),
             issued: after((dice >> 8) % 3000),
             completed: after(3000 + (dice >> 16) % 150_000),
+            device: (dice >> 32) as u32 % self.devices,
             ..Record::new(op, block * 4096, 4096)
         }
     }

@@ -12,14 +12,17 @@ use crate::formats::mapping::Mapping;
 use crate::order::Ordered;
 use crate::record::Record;
 use crate::source::{About, BATCH, Tables, TraceSource};
+use bytes::Bytes;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io::Error;
+use std::io::{self, BufReader, Error, Read};
+use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -163,18 +166,17 @@ impl Stored {
         self.metadata.num_row_groups()
     }
 
-    /// All of a group.
+    /// Replaces what is in `columns` by all of a group.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn columns(&mut self, group: usize) -> Result<Columns, TraceError> {
+    pub fn columns(&mut self, group: usize, columns: &mut Columns) -> Result<(), TraceError> {
         let before = &self.metadata.row_groups()[..group];
         self.records_read = before.iter().map(|group| group.num_rows() as u64).sum();
         self.next_group = group;
-        let mut columns = Columns::default();
         self.open_group()?;
-        self.fill(&mut columns, usize::MAX)?;
-        Ok(columns)
+        self.fill(columns, usize::MAX)?;
+        Ok(())
     }
 
     /// At most so many of the open group's requests; how many there were.
@@ -201,7 +203,8 @@ impl Stored {
             .map_err(|_| wrong(self.records_read, "a group of zero or more records"))?;
         let pages = |i: usize| {
             let column = metadata.column(i);
-            let pages = SerializedPageReader::new(Arc::clone(&self.file), column, rows, None)?;
+            let file = Arc::new(Placed { file: Arc::clone(&self.file), at: 0 });
+            let pages = SerializedPageReader::new(file, column, rows, None)?;
             Ok::<_, ParquetError>((column.column_descr_ptr(), Box::new(pages) as Box<_>))
         };
         let wide = |i| pages(i).map(|(d, p)| ColumnReaderImpl::<Int64Type>::new(d, p));
@@ -244,6 +247,48 @@ impl TraceSource for Stored {
 
     fn tables(&self) -> &Tables {
         &self.tables
+    }
+}
+
+/// A file from some place on. Pages are small: each costs a call or two, not five as where the file
+/// itself is sought and read.
+struct Placed {
+    file: Arc<File>,
+    at: u64,
+}
+
+/// What is read at once where a page begins.
+const PAGE_HEAD: usize = 512;
+
+impl Read for Placed {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(out, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Length for Placed {
+    fn len(&self) -> u64 {
+        self.file.metadata().map_or(0, |found| found.len())
+    }
+}
+
+impl ChunkReader for Placed {
+    type T = BufReader<Self>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        let placed = Self { file: Arc::clone(&self.file), at: start };
+        Ok(BufReader::with_capacity(PAGE_HEAD, placed))
+    }
+
+    fn get_bytes(&self, start: u64, len: usize) -> Result<Bytes, ParquetError> {
+        let mut bytes = Vec::with_capacity(len);
+        let placed = Self { file: Arc::clone(&self.file), at: start };
+        if placed.take(len as u64).read_to_end(&mut bytes)? < len {
+            return Err(ParquetError::EOF("the file ends within a page".to_owned()));
+        }
+        Ok(bytes.into())
     }
 }
 
@@ -310,7 +355,7 @@ pub(super) fn fetch<T: DataType>(
 /// The footer at the end of a file, and whether it is sealed; none if absent.
 fn footer(file: &File, path: &Path) -> Result<Option<(ParquetMetaData, bool)>, TraceError> {
     let Some((footer, is_sealed)) = sums::footer_of(file, path)? else { return Ok(None) };
-    let footer = bytes::Bytes::from(footer);
+    let footer = Bytes::from(footer);
     match guarded(|| Ok(ParquetMetaDataReader::new().parse_and_finish(&footer)?)) {
         Ok(metadata) => Ok(Some((metadata, is_sealed))),
         Err(bad) => Err(bad.at(NAME, 0, path)),
