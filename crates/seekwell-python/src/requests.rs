@@ -135,7 +135,7 @@ impl Requests {
         let column = |at: usize| &**batch.column(at);
         let integers = |at: usize| integers(column(at));
         let optional =
-            |at: Option<usize>| at.map_or_else(|| vec![None; batch.num_rows()], |at| integers(at));
+            |at: Option<usize>| at.map_or_else(|| vec![None; batch.num_rows()], integers);
         let (time, offset, length) =
             (integers(columns.time), integers(columns.offset), integers(columns.length));
         let [queued, issued, completed, flags, error] =
@@ -249,7 +249,7 @@ fn numbers(column: &dyn Array, number: &mut dyn FnMut(&str) -> Option<u32>) -> V
 /// What is beyond 64 bits with a sign counts as missing.
 fn integers(column: &dyn Array) -> Vec<Option<i64>> {
     downcast_integer_array!(
-        column => column.iter().map(|value| i64::try_from(value?).ok()).collect(),
+        column => column.iter().map(|value| i64::try_from(i128::from(value?)).ok()).collect(),
         _ => vec![None; column.len()],
     )
 }

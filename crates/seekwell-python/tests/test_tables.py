@@ -248,10 +248,12 @@ def test_a_worker_that_dies_is_named_by_its_partition(traces):
 LONG = """
 import sys, pyarrow as pa, polars as pl, seekwell
 trace = seekwell.scan([sys.argv[2]] * 3000)
+batch = pa.table(seekwell.scan(sys.argv[2])).to_batches()[0]
+endless = pa.RecordBatchReader.from_batches(batch.schema, iter(lambda: batch, None))
 print("begun", flush=True)
 try:
     if sys.argv[1] == "stats":
-        seekwell.Stats().update(trace)
+        seekwell.Stats().update(endless)
     else:
         {"polars": pl.DataFrame, "pyarrow": pa.table}[sys.argv[1]](trace)
 except KeyboardInterrupt:

@@ -1,7 +1,8 @@
 """How a sweep scales: ``python -m seekwell.bench``.
 
 Rounds of the same sweep in one thread, in two and, where it is installed, on Ray with two workers,
-one after the other, so that whatever else the machine does meets all alike.
+one after the other, so that whatever else the machine does meets all alike. Ray runs in its own
+rounds only: its daemons would slow the others.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import argparse
 import importlib.util
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import ExitStack
+from functools import partial
 from statistics import median
+from typing import Callable
 
 from . import Cell, Job, Machine, grid, sweep
 from ._spread import cores
@@ -23,38 +25,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m seekwell.bench", description=__doc__)
     parser.add_argument("--cells", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--runtime", default="2s", help="modelled time of a cell")
+    parser.add_argument("--runtime", default="10s", help="modelled time of a cell")
     asked = parser.parse_args()
     job = Job(rw="randread", bs="4k", iodepth=8, runtime=asked.runtime)
     cells = grid(Cell(Machine.load("sata-7200"), job), seed=range(asked.cells))
     taken: dict[str, list[float]] = {}
-    with ExitStack() as stack:
-        executors: dict[str, Executor] = {}
-        for name, workers in [("1 thread", 1), (f"{WORKERS} threads", WORKERS)]:
-            executors[name] = stack.enter_context(ThreadPoolExecutor(workers))
-        if importlib.util.find_spec("ray"):
-            executors["Ray"] = stack.enter_context(_ray())
-        else:
-            print("skipped: Ray is not installed")
-        for executor in executors.values():
-            # Workers start, and load what they need.
-            sweep(cells[: 8 * WORKERS], executor, chunk=1)
-        for at in range(1, asked.rounds + 1):
-            for name, executor in executors.items():
+    executors: dict[str, Callable[[], Executor]] = {
+        "1 thread": partial(ThreadPoolExecutor, 1),
+        f"{WORKERS} threads": partial(ThreadPoolExecutor, WORKERS),
+    }
+    if importlib.util.find_spec("ray"):
+        from .ray import executor as ray_executor
+
+        executors["Ray"] = partial(ray_executor, workers=WORKERS)
+    else:
+        print("skipped: Ray is not installed")
+    for at in range(1, asked.rounds + 1):
+        for name, start in executors.items():
+            with start() as executor:
+                # Workers start, and load what they need.
+                sweep(cells[: 8 * WORKERS], executor, chunk=1)
                 begun = time.perf_counter()
                 sweep(cells, executor)
                 taken.setdefault(name, []).append(time.perf_counter() - begun)
-                print(f"round {at}, {name}: {taken[name][-1]:.2f} s", flush=True)
+            print(f"round {at}, {name}: {taken[name][-1]:.2f} s", flush=True)
     _show(taken, len(cells))
-
-
-def _ray() -> Executor:
-    import ray
-
-    from .ray import executor
-
-    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
-    return executor()
 
 
 def _show(taken: dict[str, list[float]], cells: int) -> None:

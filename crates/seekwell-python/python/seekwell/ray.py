@@ -16,12 +16,14 @@ RETRIES = 3
 class RayExecutor(Executor):
     """Runs each call as a task of Ray. A task whose worker dies is tried again."""
 
-    def __init__(self, address: str | None):
+    def __init__(self, address: str | None, workers: int | None):
         self._own = not ray.is_initialized()
         if self._own:
             # Nothing is sent anywhere unless the user says so.
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            ray.init(address=address, include_dashboard=False, log_to_driver=False)
+            ray.init(
+                address=address, num_cpus=workers, include_dashboard=False, log_to_driver=False
+            )
         self._waiting: set[Any] = set()
         # As the executors of Python call it.
         self._max_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -48,6 +50,7 @@ def _call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
     return fn(*args, **kwargs)
 
 
-def executor(address: str | None = None) -> RayExecutor:
-    """An executor on a cluster of Ray; without an address on one of this machine's own."""
-    return RayExecutor(address)
+def executor(address: str | None = None, workers: int | None = None) -> RayExecutor:
+    """An executor on a cluster of Ray; without an address on one of this machine's own, which has
+    as many workers as cores unless ``workers`` says otherwise."""
+    return RayExecutor(address, workers)

@@ -42,7 +42,6 @@ pub fn run(args: &Args, context: &Context) -> Ended {
 }
 
 fn options(args: &Args) -> Options {
-    let usual = Options::default();
     Options {
         reuse: !args.no_reuse,
         rate_log2: if args.exact {
@@ -50,10 +49,9 @@ fn options(args: &Args) -> Options {
         } else {
             args.rate_log2.unwrap_or_else(|| usual_rate_log2(&args.file))
         },
-        most_blocks: if args.exact { usize::MAX } else { usual.most_blocks },
+        most_blocks: if args.exact { usize::MAX } else { Options::default().most_blocks },
         policies: args.policy.clone(),
         shard: args.shard.unwrap_or(Shard::ALL),
-        ..usual
     }
 }
 
