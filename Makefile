@@ -25,24 +25,16 @@ checkup: compiler
 	$(CARGO) build --release --package seekwell --no-default-features
 	$(RELEASE) checkup . -o checkup.html --force
 
+# Clippy takes the compiler's place in `cargo check`, so that the documentation is made from what it
+# has checked.
+LINT := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
+
 test: compiler test-tools python-tools
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory test-page; else \
-	  echo "skipped: the page's own tests need Node" >&2; \
-	fi
-	@status=0; \
-	$(CARGO) test --workspace --no-fail-fast -- --show-output 2>&1 | tee $(TARGET)/tests.log || status=$$?; \
-	awk '/^test result:/ { passed += $$4; failed += $$6 } \
-	  /^test .* FAILED$$/ { name[++named] = $$2 } \
-	  /^skipped: / { skipped[$$0]++; all++ } \
-	  END { for (why in skipped) printf "%d × %s\n", skipped[why], why; \
-	    for (i = 1; i <= named; i++) printf "failed: %s\n", name[i]; \
-	    printf "%d passed, %d failed, %d skipped in whole or in part\n", passed, failed, all }' \
-	  $(TARGET)/tests.log; \
-	$(MAKE) --no-print-directory test-python || status=$$?; \
-	exit $$status
+	$(LINT) $(CARGO) check --workspace --all-targets
+	$(LINT) RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --document-private-items
+	$(CARGO) build --workspace --all-targets
+	$(TARGET)/debug/xtask test
 
 # --- the Python module: tested in an environment of its own -------------------------------------
 # It is built as the tests are, which shares what they are made of.
@@ -84,10 +76,15 @@ page: web/node_modules/.installed
 	cd web && npm run --silent build
 	cp web/dist/index.html $(PAGE)
 
-test-page: web/node_modules/.installed
-	cd web && npm run --silent typecheck && npm test --silent && npm run --silent build
-	@cmp web/dist/index.html $(PAGE) || \
-	  { echo "$(PAGE) is not what web/ builds; needed: make page" >&2; exit 1; }
+test-page:
+	@if command -v npm >/dev/null; then \
+	  $(MAKE) --no-print-directory web/node_modules/.installed && \
+	  cd web && npm run --silent typecheck && npm test --silent && npm run --silent build && \
+	  { cmp dist/index.html ../$(PAGE) || \
+	    { echo "$(PAGE) is not what web/ builds; needed: make page" >&2; exit 1; }; }; \
+	else \
+	  echo "skipped: the page's own tests need Node" >&2; \
+	fi
 
 web/node_modules/.installed: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund --loglevel=error

@@ -54,12 +54,31 @@ pub fn program(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Runs `cargo build` with these arguments and returns the path of the program of this name.
-pub fn build(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
+/// What cargo says of one target that it built or found built.
+#[derive(serde::Deserialize)]
+pub struct Artifact {
+    pub executable: Option<PathBuf>,
+    pub manifest_path: PathBuf,
+    pub target: Target,
+    pub profile: Profile,
+}
+
+#[derive(serde::Deserialize)]
+pub struct Target {
+    pub name: String,
+}
+
+#[derive(serde::Deserialize)]
+pub struct Profile {
+    pub test: bool,
+}
+
+/// Runs a command of cargo that builds, and returns what it built.
+pub fn built(words: &[&str]) -> Result<Vec<Artifact>, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--message-format=json"])
         .args(words)
+        .arg("--message-format=json")
         .current_dir(root())
         .stderr(std::process::Stdio::inherit())
         .output()?;
@@ -67,11 +86,15 @@ pub fn build(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
         return Err("the build failed".into());
     }
     let lines = output.stdout.split(|b| *b == b'\n');
-    lines
-        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
-        .filter(|message| message["target"]["name"] == name)
-        .find_map(|message| message["executable"].as_str().map(|p| Path::new(p).to_path_buf()))
-        .ok_or_else(|| format!("cargo built no program named {name}").into())
+    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+}
+
+/// Runs `cargo build` with these arguments and returns the path of the program of this name.
+pub fn build(words: &[&str], name: &str) -> Result<PathBuf, Failure> {
+    let built = built(&[&["build"], words].concat())?;
+    let mut programs = built.into_iter().filter(|a| a.target.name == name);
+    let program = programs.find_map(|artifact| artifact.executable);
+    program.ok_or_else(|| format!("cargo built no program named {name}").into())
 }
 
 /// What most benchmarks are told.

@@ -15,6 +15,7 @@ mod process;
 mod published;
 mod report;
 mod storagemark;
+mod test;
 mod trace_stats;
 
 use clap::{Parser, Subcommand};
@@ -54,6 +55,8 @@ enum Task {
     RecordPublished(published::Args),
     /// Boot real kernels on emulated hardware and see whether the program tells the truth of them.
     Lab(lab::Args),
+    /// Run all tests, several programs at a time, and sum up the results; `make test` builds them.
+    Test,
 }
 
 #[expect(clippy::print_stderr, reason = "errors are for the terminal")]
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Task::Storagemark(args) => storagemark::run(&args),
         Task::RecordPublished(args) => published::run(&args),
         Task::Lab(args) => lab::run(&args),
+        Task::Test => test::run(),
     };
     match done {
         Ok(code) => code,

@@ -190,7 +190,8 @@ pub struct Plan {
     /// The pause before each run, for caches to drain and the device to come to rest.
     pub settle: Nanos,
     /// Rounds after the first begin no run once so much time has passed: what a device that is slow
-    /// to finish its requests takes beyond the plan.
+    /// to finish its requests takes beyond the plan. A model has none: what it gives does not depend
+    /// on how fast it is computed.
     pub budget: Option<Nanos>,
 }
 
@@ -217,7 +218,8 @@ impl Plan {
             spec.workload.runtime_ns = runtime;
             spec.workload.ramp_ns = Nanos::from_millis(timing.ramp_ms);
         }
-        let budget = Some(level.measuring_budget());
+        let timeless = inputs.medium == PlanMedium::Modelled;
+        let budget = (!timeless).then(|| level.measuring_budget());
         Self { phases, settle: Nanos::from_millis(timing.settle_ms), budget }
     }
 

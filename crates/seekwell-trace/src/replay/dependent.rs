@@ -15,12 +15,15 @@ const WINDOW: usize = 8192;
 /// Completions remembered; whoever waits for an older one has waited long enough.
 const REMEMBERED: usize = 1 << 16;
 
-/// A request that waits for others.
-struct Waiting {
+/// A request that is not done.
+struct Pending {
     planned: Planned,
+    /// Requests it waits for.
     missing: u32,
     /// When the last of those that are done was done.
     after: Nanos,
+    /// Requests that wait for it.
+    children: Vec<u32>,
 }
 
 /// Issues each request after the ones it waited for.
@@ -28,12 +31,11 @@ pub struct Dependent {
     feed: Feed,
     base: Nanos,
     speed: f64,
-    waiting: HashMap<u32, Waiting>,
-    children: HashMap<u32, Vec<u32>>,
+    /// Those that wait, those that are ready and those that were handed out.
+    pending: HashMap<u32, Pending>,
     /// Requests whose time is known, the earliest first.
     ready: BinaryHeap<Reverse<(Nanos, u32)>>,
-    due: HashMap<u32, Planned>,
-    handed: HashMap<u32, Option<u32>>,
+    handed: usize,
     /// Completions by number modulo the length: the number and the time.
     done: Vec<(u32, Nanos)>,
     fidelity: Fidelity,
@@ -47,11 +49,9 @@ impl Dependent {
             feed,
             base,
             speed,
-            waiting: HashMap::new(),
-            children: HashMap::new(),
+            pending: HashMap::new(),
             ready: BinaryHeap::new(),
-            due: HashMap::new(),
-            handed: HashMap::new(),
+            handed: 0,
             done: vec![(u32::MAX, Nanos::ZERO); REMEMBERED],
             fidelity,
         }
@@ -63,7 +63,7 @@ impl Dependent {
     }
 
     fn load(&mut self) {
-        while self.waiting.len() + self.ready.len() < WINDOW {
+        while self.pending.len() - self.handed < WINDOW {
             let Some((id, planned)) = self.feed.take() else { return };
             let (mut missing, mut after) = (0, self.base);
             for parent in &planned.parents {
@@ -72,37 +72,28 @@ impl Dependent {
                 let (number, at) = self.done[*parent as usize % REMEMBERED];
                 if number == *parent {
                     after = after.max(at);
-                } else if self.is_to_come(*parent) {
+                } else if let Some(parent) = self.pending.get_mut(parent) {
                     missing += 1;
-                    self.children.entry(*parent).or_default().push(id);
+                    parent.children.push(id);
                 }
             }
-            if missing > 0 {
-                self.waiting.insert(id, Waiting { planned, missing, after });
-            } else {
-                self.make_ready(id, planned, after);
+            let pending = Pending { planned, missing, after, children: Vec::new() };
+            if missing == 0 {
+                self.ready.push(Reverse((self.time_of(&pending), id)));
             }
+            let before = self.pending.insert(id, pending);
+            debug_assert!(before.is_none(), "a number comes once");
         }
     }
 
-    /// Whether a request is not done yet, given that it is not among the completions remembered.
-    fn is_to_come(&self, id: u32) -> bool {
-        self.waiting.contains_key(&id)
-            || self.due.contains_key(&id)
-            || self.handed.contains_key(&id)
-    }
-
-    fn make_ready(&mut self, id: u32, planned: Planned, after: Nanos) {
+    /// When a request that waits for none is due.
+    fn time_of(&self, Pending { planned, after, .. }: &Pending) -> Nanos {
         // What waited for nothing comes at its own time.
-        let at = if planned.parents.is_empty() {
+        if planned.parents.is_empty() {
             due(self.base, planned.at, self.speed)
         } else {
-            due(after, planned.think, self.speed)
-        };
-        debug_assert!(!self.waiting.contains_key(&id) && !self.handed.contains_key(&id));
-        self.ready.push(Reverse((at, id)));
-        self.due.insert(id, planned);
-        debug_assert_eq!(self.ready.len(), self.due.len());
+            due(*after, planned.think, self.speed)
+        }
     }
 }
 
@@ -110,7 +101,7 @@ impl Source for Dependent {
     fn next(&mut self, now: Nanos) -> Next {
         self.load();
         let Some(Reverse((at, id))) = self.ready.peek().copied() else {
-            return if self.waiting.is_empty() && self.feed.peek().is_none() {
+            return if self.pending.len() == self.handed && self.feed.peek().is_none() {
                 Next::Done
             } else {
                 Next::NotBefore(Nanos::MAX)
@@ -120,33 +111,31 @@ impl Source for Dependent {
             return Next::NotBefore(at);
         }
         self.ready.pop();
-        let planned = self.due.remove(&id).expect("what is ready is known");
-        debug_assert_eq!(self.ready.len(), self.due.len());
-        self.handed.insert(id, planned.in_flight);
-        Next::Request(planned.request(id, Some(at)))
+        self.handed += 1;
+        Next::Request(self.pending[&id].planned.request(id, Some(at)))
     }
 
     fn submitted(&mut self, request: &Request, at: Nanos) {
-        let recorded = self.handed.get(&request.id).copied().flatten();
+        let recorded = self.pending.get(&request.id).and_then(|p| p.planned.in_flight);
         self.fidelity.issue(request.id, request.wanted, recorded, at);
     }
 
     fn completed(&mut self, request: &Request, _: Nanos, completion: &Completion) {
         let (id, at) = (request.id, completion.at);
-        let held = self.handed.len() > self.fidelity.in_flight() as usize;
+        let held = self.handed > self.fidelity.in_flight() as usize;
         self.fidelity.complete(at, held);
-        let handed = self.handed.remove(&id);
-        assert!(handed.is_some(), "only what was handed out completes, and once");
+        let done = self.pending.remove(&id);
+        let Pending { children, .. } = done.expect("only what was handed out completes, and once");
+        self.handed -= 1;
         self.done[id as usize % REMEMBERED] = (id, at);
-        for child in self.children.remove(&id).unwrap_or_default() {
-            let waiting = self.waiting.get_mut(&child).expect("a child waits for its parents");
-            assert!(waiting.missing > 0, "what waits, waits for something");
-            waiting.missing -= 1;
-            waiting.after = waiting.after.max(at);
-            if waiting.missing == 0 {
-                let Waiting { planned, after, .. } =
-                    self.waiting.remove(&child).expect("it was just there");
-                self.make_ready(child, planned, after);
+        for id in children {
+            let child = self.pending.get_mut(&id).expect("a child waits for its parents");
+            assert!(child.missing > 0, "what waits, waits for something");
+            child.missing -= 1;
+            child.after = child.after.max(at);
+            if child.missing == 0 {
+                let at = self.time_of(&self.pending[&id]);
+                self.ready.push(Reverse((at, id)));
             }
         }
     }

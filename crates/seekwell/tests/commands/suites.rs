@@ -144,7 +144,7 @@ fn every_suite_refuses_a_target_it_cannot_work_on() {
 
 #[test]
 fn every_suite_refuses_a_file_system_that_is_read_only_or_has_no_room_or_inodes() {
-    let Some(disk) = Mounted::ext4(3 * GIB, "rw") else { return };
+    let Some(disk) = Mounted::of_few_files(3 * GIB) else { return };
     let (runs, dir) = (tempfile::tempdir().unwrap(), disk.point.as_path());
     let on = dir.display().to_string();
     let filler = dir.join("filler");

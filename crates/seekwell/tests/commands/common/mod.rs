@@ -136,8 +136,17 @@ pub struct Mounted {
 
 impl Mounted {
     pub fn ext4(bytes: u64, options: &str) -> Option<Self> {
+        Self::made(bytes, &["-m", "0"], options)
+    }
+
+    /// With few inodes, so that all are soon taken.
+    pub fn of_few_files(bytes: u64) -> Option<Self> {
+        Self::made(bytes, &["-m", "0", "-N", "1024"], "rw")
+    }
+
+    fn made(bytes: u64, mkfs: &[&str], options: &str) -> Option<Self> {
         let disk = Loop::new(bytes)?;
-        tool("mkfs.ext4", &["-q", "-F", "-m", "0", &disk.device])?;
+        tool("mkfs.ext4", &[&["-q", "-F"], mkfs, &[&disk.device]].concat())?;
         let dir = tempfile::tempdir().unwrap();
         let point = dir.path().join("mnt");
         std::fs::create_dir(&point).unwrap();
