@@ -190,8 +190,8 @@ pub struct Plan {
     /// The pause before each run, for caches to drain and the device to come to rest.
     pub settle: Nanos,
     /// Rounds after the first begin no run once so much time has passed: what a device that is slow
-    /// to finish its requests takes beyond the plan. A model has none: what it gives does not depend
-    /// on how fast it is computed.
+    /// to finish its requests takes beyond the plan. A model has none: its figures do not depend on
+    /// how fast they are computed.
     pub budget: Option<Nanos>,
 }
 
