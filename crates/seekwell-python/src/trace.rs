@@ -293,6 +293,9 @@ fn times(times: &mut Times) -> Int64Array {
     if times.known.len() == times.levels.len() {
         return Int64Array::new(take(&mut times.known).into(), None);
     }
+    if times.known.is_empty() {
+        return Int64Array::new_null(times.levels.len());
+    }
     let mut nulls = NullBufferBuilder::new(times.levels.len());
     let mut known = times.known.iter();
     let place = |level: &i16| {

@@ -28,7 +28,7 @@ fn record(i: u64) -> Record {
     let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let at = |ns: u64| Stamp::at(Nanos(ns));
     let op = if mixed >> 63 == 0 { Op::Read } else { Op::Write };
-    let is_bad = i % 2 == 0;
+    let is_bad = i.is_multiple_of(2);
     let near = if is_bad { 0 } else { 24 };
     let device = i / 2 % if is_bad { BAD_DEVICES } else { DEVICES };
     Record {

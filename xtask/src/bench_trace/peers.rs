@@ -18,7 +18,7 @@ const DEVICES: u32 = 100;
 /// Its analysis keeps every object in memory.
 const CACHE_REQUESTS: u64 = 5_000_000;
 
-/// What both can tell: counts, bytes and percentiles of sizes, and the load of each device in each
+/// What they can tell as well: counts, bytes and percentiles of sizes, and the load of each device in each
 /// minute. With `more` also percentiles of response times, of gaps on each device, and what of its
 /// requests is sequential.
 const DUCKDB: &str = r#"
@@ -64,10 +64,10 @@ def more(file): pl.collect_all(sum(of(file), []))
 const LIBCACHESIM: &str = r#"
 import libcachesim, tempfile
 def analysis(file):
-    kind = libcachesim.TraceType.ORACLE_GENERAL_TRACE
+    reader = libcachesim.TraceReader(file, libcachesim.TraceType.ORACLE_GENERAL_TRACE)
+    wanted = libcachesim.AnalysisOption(req_rate=False, access_pattern=False)
     with tempfile.TemporaryDirectory() as place:
-        out = libcachesim.TraceAnalyzer(libcachesim.TraceReader(file, kind), f"{place}/out")
-        out.run()
+        libcachesim.TraceAnalyzer(reader, f"{place}/out", analysis_option=wanted).run()
 "#;
 /// Seconds of both, of each round but the first.
 const IMPORT: &str = r#"
@@ -110,7 +110,9 @@ pub fn peers(bench: &Bench, page: &mut Page) -> Result<(), Failure> {
     let mut convert = Command::new(&bench.seekwell);
     convert.args(["trace", "convert", "--to", "oracle"]).arg(&some).arg(&objects);
     process::output(&mut convert)?;
-    let what = "statistics with SHARDS, oracleGeneral, beside libCacheSim's analysis".to_owned();
+    let what =
+        "statistics with SHARDS, oracleGeneral, beside libCacheSim's sizes, reuse and popularity"
+            .to_owned();
     statistics(bench, page, what, &objects, requests, LIBCACHESIM, "analysis")
 }
 
