@@ -39,7 +39,8 @@ stage() { # TARGET DIR
   install -D -m 644 -t "$usr/share/seekwell/traces" traces/*.parquet
 }
 
-# The index of runs needs none of these.
+# No panic passes through C, and the index of runs needs none of these parts of SQLite.
+export CFLAGS="-fno-asynchronous-unwind-tables -fno-unwind-tables"
 export LIBSQLITE3_FLAGS="-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE"
 for arch in x86_64 aarch64; do
   triple=$arch-unknown-linux-musl

@@ -3,6 +3,7 @@
 
 mod bench;
 mod bench_engine;
+mod bench_fleet;
 mod bench_inspect;
 mod bench_machine;
 mod bench_safety;
@@ -36,6 +37,9 @@ enum Task {
     Dist(dist::Args),
     /// Measure the engine beside fio and write a dated table to docs/bench.
     BenchEngine(bench_engine::Args),
+    /// Measure how fast many runs are sent to PostgreSQL and asked there, and write a dated table
+    /// to docs/bench.
+    BenchFleet(bench_fleet::Args),
     /// Measure inspection beside lsblk, smartctl and lshw and write a dated table to docs/bench.
     BenchInspect(bench_inspect::Args),
     /// Measure how fast modelled machines run and write a dated table to docs/bench.
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Dist(args) => dist::run(&args),
         Task::BenchEngine(args) => bench_engine::run(&args),
+        Task::BenchFleet(args) => bench_fleet::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
         Task::BenchMachine(args) => bench_machine::run(&args),
         Task::BenchTrace(args) => bench_trace::run(&args),

@@ -15,15 +15,17 @@ mod export;
 mod parquet;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(not(feature = "postgres"))]
-#[path = "without.rs"]
-mod postgres;
 pub mod remote;
 mod table;
 mod tables;
+#[cfg(not(feature = "postgres"))]
+mod without;
 
 pub use error::FleetError;
 pub use export::{Export, Exported};
+#[cfg(feature = "postgres")]
 pub use postgres::{Database, Place, Sender};
 pub use table::{Cell, Column, Kind, Row, Table};
 pub use tables::{rows, tables};
+#[cfg(not(feature = "postgres"))]
+pub use without::{Database, Place, Sender};

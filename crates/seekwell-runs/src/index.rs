@@ -336,8 +336,8 @@ pub(crate) fn entries(
     state: fn(&Path, Status) -> RunState,
 ) -> rusqlite::Result<Vec<RunEntry>> {
     let mut query = connection.prepare(
-        "SELECT id, host, kind, status, label, modelled, target, device_model, device_serial, kernel,
-                tool_version, started_at, ended_at, invalid
+        "SELECT id, host, kind, status, label, modelled, target, device_model, device_serial,
+                kernel, tool_version, started_at, ended_at, invalid
          FROM runs ORDER BY substr(id, 1, 15) DESC, changed_ns DESC, id DESC",
     )?;
     let mut rows = query.query([])?;

@@ -193,8 +193,8 @@ impl Store {
     }
 }
 
-/// A folder that does not exist holds no runs, and a run may also be named by the path of its bundle
-/// or of its `run.json`.
+/// A folder that does not exist holds no runs, and a run may also be named by the path of its
+/// bundle or of its `run.json`.
 impl Runs for Store {
     fn list(&self, filter: &Filter) -> Result<Listing, StoreError> {
         let (entries, unreadable) = self.entries()?;

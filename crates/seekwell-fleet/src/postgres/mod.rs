@@ -74,7 +74,7 @@ impl Database {
 
     fn connect(place: &Place) -> Result<Self, FleetError> {
         let name = place.name().to_owned();
-        let tls = Tls::new(place.roots.as_deref())?;
+        let tls = Tls::new(place)?;
         let (config, hosts) = (place.config.clone(), place.config.get_hosts().len().max(1) as u32);
         let limit = config.get_connect_timeout().copied().unwrap_or_default() * hosts;
         let (tell, told) = channel();

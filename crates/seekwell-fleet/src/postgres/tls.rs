@@ -1,12 +1,13 @@
 //! TLS for the connection, by rustls: certificates are always verified.
 
+use super::place::Place;
 use crate::error::FleetError;
 use postgres::Socket;
+use postgres::config::SslMode;
 use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use rustls_native_certs::load_native_certs;
 use std::future::Future;
 use std::io;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -22,10 +23,11 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 pub struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// Trusts the certificates in a file, or else those that the system trusts.
-    pub fn new(roots: Option<&Path>) -> Result<Self, FleetError> {
+    /// Trusts the certificates in a place's file, or else those that the system trusts.
+    pub fn new(place: &Place) -> Result<Self, FleetError> {
         let mut store = RootCertStore::empty();
-        match roots {
+        match &place.roots {
+            _ if place.config.get_ssl_mode() == SslMode::Disable => (0, 0),
             None => store.add_parsable_certificates(load_native_certs().certs),
             Some(file) => {
                 let failed = |reason: String| FleetError::Roots { path: file.into(), reason };

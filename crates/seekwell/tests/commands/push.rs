@@ -1,5 +1,5 @@
-//! Runs in PostgreSQL, with a real server: sent once whatever is killed meanwhile, read back as they
-//! were kept, and what is refused.
+//! Runs in PostgreSQL, with a real server: sent once whatever is killed meanwhile, read back as
+//! they were kept, and what is refused.
 
 use crate::common::postgres::Postgres;
 use crate::common::{copies, run, seekwell, skip, tool};
@@ -130,6 +130,34 @@ fn the_tables_of_an_older_version_are_brought_up_to_date_and_those_of_a_newer_on
     let mut children = [0; 3].map(|_| push(seekwell(home.path())));
     assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
     assert_eq!(server.sql("postgres", "SELECT count(*) FROM seekwell.runs"), "7");
+}
+
+#[test]
+fn hosts_whose_runs_have_the_same_ids_are_told_apart() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url("postgres");
+    let homes = [kept(4), kept(4)];
+    // Both have the copies that kept() makes, of this host.
+    for (home, (host, new)) in homes.iter().zip([("web1", (9, 0)), ("web2", (3, 6))]) {
+        let of_host = |_: usize, run: &mut Value| {
+            run["inspection"]["host"]["name"]["value"] = json!(host);
+        };
+        copies(home.path(), "both", "20200103", &[1000.0, 1001.0], of_host);
+        assert_eq!(pushed(home.path(), &url), new);
+    }
+    let read = |args: &[&str]| run(homes[0].path(), &[args, &["--store", &url]].concat());
+    let id = "20200103-000001-bench-0001";
+    let both = read(&["runs", "show", id]).ends(2);
+    let named = ["web1", "web2"].map(|host| format!("{host}:{id}"));
+    assert!(named.iter().all(|name| both.err.contains(name)), "{}", both.err);
+    assert_eq!(read(&["runs", "show", &named[1], "--json"]).json()["id"], id);
+    let trend = ["runs", "trend", "read.requests_per_s", "--label=both", "--json"];
+    for (host, others) in [(None, 2), (Some("--host=web1"), 0)] {
+        let args: Vec<&str> = trend.into_iter().chain(host).collect();
+        let trend = read(&args).json();
+        assert_eq!(trend["points"].as_array().unwrap().len(), 2, "of one host: {trend}");
+        assert_eq!(trend["other_configurations"], others, "{trend}");
+    }
 }
 
 /// A measurement must not depend on whether somebody listens to it.
