@@ -4,7 +4,7 @@
 umask 077
 wanted=$1
 shift
-dir=$(mktemp -d "${TMPDIR:-/tmp}/seekwell-fleet.XXXXXX") || { echo no-room; exit 0; }
+dir=$(mktemp -d) || { echo no-room; exit 0; }
 run='' watch=''
 leave() {
   trap '' HUP INT TERM PIPE

@@ -21,8 +21,8 @@ pub enum FleetCommand {
     /// Uses the system's ssh with its configuration and agent, and never asks for a password. A
     /// host whose seekwell is missing or another version gets this one for the time of the run;
     /// nothing stays there, neither after the end nor after Ctrl-C. A host that fails is a line of
-    /// the result. The exit status is 0 when the command succeeded on all hosts, 3 when it could not
-    /// be run or finished on some, else the highest status of a host.
+    /// the result. The exit status is 0 when the command succeeded on all hosts, 3 when it could
+    /// not be run or finished on some, else the highest status of a host.
     #[command(after_help = "\
 Examples:
   seekwell fleet run --hosts hosts.txt -- checkup --quick /srv
