@@ -183,9 +183,12 @@ fn decode(path: &Path, reading: &Reading) -> Result<Vec<Receiver<Piece>>, TraceE
     Ok(stores.into_iter().enumerate().map(worker).collect())
 }
 
-/// Makes batches on a thread, until there is an error or `give` says that nobody wants more.
+/// Takes a batch, or none at the end; says whether more are wanted.
+type Give<'a> = &'a dyn Fn(Option<RecordBatch>) -> bool;
+
+/// Makes batches on a thread, until there is an error or nobody wants more.
 fn on_thread(
-    work: impl FnOnce(&dyn Fn(Option<RecordBatch>) -> bool) -> Result<(), ArrowError> + Send + 'static,
+    work: impl FnOnce(Give<'_>) -> Result<(), ArrowError> + Send + 'static,
 ) -> Receiver<Piece> {
     let (sender, receiver) = sync_channel(1);
     thread::spawn(move || {

@@ -18,9 +18,9 @@ const DEVICES: u32 = 100;
 /// Its analysis keeps every object in memory.
 const CACHE_REQUESTS: u64 = 5_000_000;
 
-/// What they can tell as well: counts, bytes and percentiles of sizes, and the load of each device in each
-/// minute. With `more` also percentiles of response times, of gaps on each device, and what of its
-/// requests is sequential.
+/// What they can tell as well: counts, bytes and percentiles of sizes, and the load of each device
+/// in each minute. With `more` also percentiles of response times, of gaps on each device, and what
+/// of its requests is sequential.
 const DUCKDB: &str = r#"
 import duckdb
 def counts(file):
