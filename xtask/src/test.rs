@@ -10,14 +10,24 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Tests that run the real program mostly wait for it. With more at a time, a program may get no
-/// processor for 100 ms, and a run of 600 ms is then too short to be valid.
-const TESTS_PER_PROCESSOR: usize = 3;
+/// Tests that run the real program mostly wait for it. With more at a time, or beside others, a
+/// program may get no processor for 100 ms, and a run of 600 ms is then too short to be valid.
+const TESTS_PER_PROCESSOR: usize = 2;
 
 pub fn run() -> Result<ExitCode, Failure> {
     let processors = std::thread::available_parallelism()?.get();
-    let programs = Mutex::new(programs(processors)?);
+    let (alone, together) = programs(processors)?;
     let summary = Mutex::new(Summary::default());
+    side_by_side(alone, 1, &summary);
+    side_by_side(together, processors, &summary);
+    let summary = summary.into_inner().unwrap_or_else(|e| e.into_inner());
+    summary.print();
+    Ok(if summary.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs so many at a time.
+fn side_by_side(programs: Programs, workers: usize, summary: &Mutex<Summary>) {
+    let programs = Mutex::new(programs);
     // A panic in another worker leaves both as good as they were.
     let next = || programs.lock().unwrap_or_else(|e| e.into_inner()).pop_front();
     let work = || {
@@ -29,23 +39,24 @@ pub fn run() -> Result<ExitCode, Failure> {
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..processors {
+        for _ in 0..workers {
             scope.spawn(work);
         }
     });
-    let summary = summary.into_inner().unwrap_or_else(|e| e.into_inner());
-    summary.print();
-    Ok(if summary.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Commands that run the tests, the longest first, each with a name. Programs run as under cargo.
-fn programs(processors: usize) -> Result<VecDeque<(String, Command)>, Failure> {
+/// Commands that run the tests, each with a name.
+type Programs = VecDeque<(String, Command)>;
+
+/// What runs alone because it measures, and what runs side by side, the longest first. Programs run
+/// as under cargo.
+fn programs(processors: usize) -> Result<(Programs, Programs), Failure> {
     let command = |words: &[&str]| {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).current_dir(root());
         (words.join(" "), command)
     };
-    let mut first = VecDeque::new();
+    let mut alone = VecDeque::new();
     let mut rest = VecDeque::from([
         command(&["make", "--no-print-directory", "test-python"]),
         command(&["make", "--no-print-directory", "test-page"]),
@@ -64,16 +75,17 @@ fn programs(processors: usize) -> Result<VecDeque<(String, Command)>, Failure> {
         let mut command = Command::new(program);
         command.arg("--show-output").current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
         let name = format!("{package} {}", target.name);
-        // Those of libraries run no program of ours.
-        if package.starts_with("seekwell-") {
-            rest.push_back((name, command));
-        } else {
-            command.env("RUST_TEST_THREADS", (processors * TESTS_PER_PROCESSOR).to_string());
-            first.push_back((name, command));
+        match package.as_str() {
+            "seekwell" => {
+                command.env("RUST_TEST_THREADS", (processors * TESTS_PER_PROCESSOR).to_string());
+                alone.push_back((name, command));
+            }
+            // The lab and the safety campaign.
+            "xtask" => rest.push_front((name, command)),
+            _ => rest.push_back((name, command)),
         }
     }
-    first.append(&mut rest);
-    Ok(first)
+    Ok((alone, rest))
 }
 
 /// How a program ended, and what it wrote to either stream.

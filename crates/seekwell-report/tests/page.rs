@@ -51,7 +51,7 @@ fn opened(html: &str) -> Result<Option<String>, Failure> {
         plots.any(|tag| !tag.contains("data-points=\"0\"") && !tag.contains("data-ink"))
     };
     let mut dom = opened_in(&browser, html)?;
-    for _ in 0..4 {
+    for _ in 0..8 {
         if !early(&dom) {
             break;
         }

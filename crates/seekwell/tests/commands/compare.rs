@@ -256,7 +256,7 @@ fn two_outputs_of_the_real_fio_are_compared_and_two_of_different_jobs_are_not() 
             "--name=rr",
             "--rw=randread",
             "--size=4M",
-            "--runtime=600ms",
+            "--runtime=2s",
             "--time_based=1",
             &format!("--bs={bs}"),
             &format!("--filename={file}"),

@@ -23,7 +23,7 @@ const PAGES: [&str; 10] = [
 
 /// Parts of examples that measure or change a real disk, wait, or take minutes: their options are
 /// read, and other tests run such commands, on devices of their own.
-const NOT_RUN: [&str; 14] = [
+const NOT_RUN: [&str; 15] = [
     "reproduce",
     "blogbench.fio",
     "/dev/",
@@ -38,6 +38,7 @@ const NOT_RUN: [&str; 14] = [
     "tune ",
     "experiment ",
     "nightly.fio",
+    "SEEKWELL_PUSH",
 ];
 
 /// Examples about drives and systems of DiskSim, each with a file it needs.

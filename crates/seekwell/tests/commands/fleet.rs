@@ -57,10 +57,11 @@ impl Hosts {
         let (key, host_key) = (self.path("key.pub"), self.path("host_key"));
         let config = format!(
             "ListenAddress {name}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
-             PidFile none\nPermitRootLogin yes\nMaxStartups 100\n\
+             PidFile {}\nPermitRootLogin yes\nMaxStartups 100\n\
              SetEnv TMPDIR={} PATH={}:/usr/bin:/bin\n{more}\n",
             host_key.display(),
             key.display(),
+            self.path(&format!("{name}/pid")).display(),
             tmp.display(),
             bin.display(),
         );

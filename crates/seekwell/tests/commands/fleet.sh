@@ -10,6 +10,9 @@ for small in "$fleet"/*/small; do
 done
 for config in "$fleet"/sshd-*; do
   /usr/sbin/sshd -f "$config" -E "$fleet/log" || exit 99
+  # It writes its number once it listens.
+  host=${config#"$fleet"/sshd-}
+  until [ -s "$fleet/$host/pid" ]; do sleep 0.05; done
 done
 "$@" &
 run=$!

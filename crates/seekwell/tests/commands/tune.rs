@@ -59,6 +59,7 @@ fn what_is_kept_stays_and_undo_goes_back_through_every_trial() {
     rig.begin(&["scheduler=kyber", "nr_requests=100"], "60s");
     assert_eq!(rig.tune(&["undo"]).status, 0);
     assert_eq!(rig.value("scheduler"), "mq-deadline", "the trial alone was undone");
+    rig.wait_for_guard_to_end();
     rig.begin(&["read_ahead_kb=64"], "60s");
     assert_eq!(rig.tune(&["keep", rig.device()]).status, 0);
     rig.tune(&["undo", rig.device()]).ends(0);
