@@ -137,8 +137,9 @@ proptest! {
         // The pool gives reads no more than their share of what waits.
         prop_assert!(shared.per_s[0] < 0.25 * alone.per_s[0], "{alone:?} {shared:?}");
         prop_assert!(split.per_s[0] > 0.4 * alone.per_s[0], "{alone:?} {split:?}");
-        // 2.996 times as many for 17 readers beside 96 writers, where the pool starves least.
-        prop_assert!(split.per_s[0] > 2.5 * shared.per_s[0], "{shared:?} {split:?}");
+        // The pool starves least where readers are many: 2.996 for 17 beside 96 writers.
+        let times = if writers < 8 * readers { 2.5 } else { 3.0 };
+        prop_assert!(split.per_s[0] > times * shared.per_s[0], "{shared:?} {split:?}");
         // Writes pay for it, but go on; and nobody waits forever.
         prop_assert!(split.per_s[1] > 0.3 * shared.per_s[1], "{shared:?} {split:?}");
         prop_assert!(split.longest.iter().all(|ns| ns.as_secs_f64() < 15.0), "{split:?}");
