@@ -2,7 +2,7 @@
 //! format; Parquet is read from a file. What comes out is in order and within its tables.
 //!
 //! The Parquet library panics on some damaged columns, and the reader of the store makes an error
-//! of that. Such a panic is none to the fuzzer unless it gets out; every other one is.
+//! of that. The fuzzer ignores such a panic unless it gets out, and reports every other one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 //!
 //! Three things can come out of it, and the type says what may be done with each. [`ReadOnly`] is
 //! a disk or file of the user's: its descriptor was opened `O_RDONLY`, so the kernel itself refuses
-//! a write or a discard. [`Scratch`] is a temporary file of our own, made new and removed on every
+//! a write or a discard. [`Scratch`] is a temporary file of our own, created and removed on every
 //! way out. [`WritableDevice`] is a raw device that may be overwritten; the one function that makes
 //! it, [`open_for_destruction`], is the guard of the whole program. There is no other constructor,
 //! so code that writes, discards, replays or verifies on a device cannot forget to ask.

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// Records of one batch of what is no store; of a store it is a group.
+/// Records of one batch; a batch of a store is one of its groups.
 const ROWS: usize = 1 << 17;
 /// Threads that decode a store; each holds two groups.
 const MOST_THREADS: usize = 4;

@@ -162,7 +162,7 @@ fn keep(store: &Store, phases: usize) -> String {
 }
 
 #[test]
-fn an_index_kept_up_over_time_equals_one_built_anew() {
+fn an_index_kept_up_over_time_equals_one_built_from_the_bundles() {
     let dir = TempDir::new().unwrap();
     let store = Store::open(dir.path());
     let ids: Vec<String> = (1..8).map(|phases| keep(&store, phases)).collect();

@@ -217,7 +217,7 @@ impl Assembler {
             subject.as_deref().filter(|s| entry.id == E::CapacityChanged && made(s))
             && hit.held.get(Hole::Num, 0) == Some("0")
         {
-            self.made_anew(device);
+            self.replaced(device);
         }
         let Some(level) = self.in_context(&hit, subject.as_deref(), line) else { return };
         hit.level = level;
@@ -248,7 +248,7 @@ impl Assembler {
 
     /// A device that had no size got one: it is another than the one of its name before, which is
     /// gone with everything that was said of it.
-    fn made_anew(&mut self, device: &str) {
+    fn replaced(&mut self, device: &str) {
         let theirs = |d: &Draft| {
             let subject = d.incident.subject.as_deref();
             subject == Some(device) || d.incident.disk.as_deref() == Some(device)

@@ -150,7 +150,7 @@ fn add_wall_clock(report: &mut LogReport) {
     }
 }
 
-/// The journal's kernel messages of this boot, or why there are none.
+/// The journal's kernel messages of this boot, or why they cannot be read.
 fn journal(view: Option<&dyn View>) -> Result<LogReport, String> {
     let mut command = Command::new("journalctl");
     command.args(["-k", "-b", "-o", "json", "--no-pager", "--quiet"]);

@@ -64,6 +64,6 @@ pub fn load(step: &str, file: File) -> Load {
         "ran_create" => files("bonnie-create-random", "create", 1.45),
         "ran_stat" => host("random_stat"),
         "ran_del" => files("bonnie-delete-random", "delete", 1.45),
-        _ => unreachable!("bonnie++ has twelve tests, and {step} is none"),
+        _ => unreachable!("{step} is not a test of bonnie++"),
     }
 }

@@ -10,9 +10,9 @@ use seekwell_io::request::Op;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A source of records, or why there is none.
+/// A source of records, or why it cannot be opened.
 pub type Opened = Result<Box<dyn TraceSource + Send>, TraceError>;
-/// A sink for records, or why there is none.
+/// A sink for records, or why it cannot be created.
 pub type Created = Result<Box<dyn Sink + Send>, TraceError>;
 
 /// A way of writing a trace down.

@@ -426,7 +426,10 @@ impl Stats {
     /// # Errors
     /// [`StatsError::Missing`].
     pub fn check_whole(&self) -> Result<(), StatsError> {
-        which::missing(&self.shards).map_or(Ok(()), Err)
+        match which::missing(&self.shards) {
+            Some(shards) => Err(StatsError::Missing { shards }),
+            None => Ok(()),
+        }
     }
 
     /// What all of it tells; `file` is what the trace is called.

@@ -1,7 +1,6 @@
 //! What is computed, and of which devices.
 
 use super::entry::seed_of;
-use super::error::StatsError;
 use super::policy::Policy;
 use crate::formats::{Detail, Format};
 use crate::source::About;
@@ -102,8 +101,8 @@ pub(super) fn complete(shards: &mut Vec<Shard>) {
     *shards = shards.chunk_by(|a, b| a.count == b.count).flat_map(left).collect();
 }
 
-/// What is missing beside the first of these, which are sorted and make no whole.
-pub(super) fn missing(shards: &[Shard]) -> Option<StatsError> {
+/// Names what is missing beside the first of these, which are sorted and make no whole.
+pub(super) fn missing(shards: &[Shard]) -> Option<String> {
     /// Told by name.
     const TOLD: usize = 8;
     let count = shards.first()?.count;
@@ -112,8 +111,7 @@ pub(super) fn missing(shards: &[Shard]) -> Option<StatsError> {
     let told: Vec<String> =
         all.by_ref().take(TOLD).map(|index| Shard { count, index }.to_string()).collect();
     let (more, told) = (all.count(), told.join(", "));
-    let told = if more == 0 { told } else { format!("{told} and {more} more") };
-    Some(StatsError::Missing { shards: told })
+    Some(if more == 0 { told } else { format!("{told} and {more} more") })
 }
 
 /// What a device is called wherever traces come together: its name as the format has it (a

@@ -1,6 +1,6 @@
 //! Requests as columns, decoded and checked: records and Arrow tables are made of them.
 
-use super::read::{Bad, Group, fetch};
+use super::decode::{Bad, Group, fetch};
 use super::schema::{NUMBERS, NumberColumn, TIMES};
 use crate::record::{Flags, Record, Stamp};
 use crate::source::Tables;

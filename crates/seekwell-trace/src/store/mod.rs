@@ -9,6 +9,7 @@
 //! No recording ever opens or replaces the part of another.
 
 mod columns;
+mod decode;
 pub(crate) mod files;
 mod read;
 mod schema;
@@ -17,9 +18,10 @@ mod sums;
 mod write;
 
 pub use columns::{Columns, Times};
+pub(crate) use decode::guarded;
 pub use files::part_of;
+pub(crate) use read::listed;
 pub use read::{Contents, Stored, contents, open};
-pub(crate) use read::{guarded, listed};
 pub use summary::{Count, DeviceSummary, Summary};
 pub use write::{Options, create, create_with};
 

@@ -2,7 +2,8 @@
 //! nor that of a group matters.
 
 use super::columns::Columns;
-use super::files::{NAME, footer_of, io_error, key, parquet_error, part_of};
+use super::decode::{Group, guarded};
+use super::files::{NAME, footer_of, io_error, key, part_of};
 use super::schema::{NUMBERS, TIMES, message};
 use super::summary::Summary;
 use super::sums::{self, GroupSum, unsealed, verify};
@@ -14,7 +15,7 @@ use crate::record::Record;
 use crate::source::{About, BATCH, Tables, TraceSource};
 use bytes::Bytes;
 use parquet::column::reader::ColumnReaderImpl;
-use parquet::data_type::{DataType, Int32Type, Int64Type};
+use parquet::data_type::{Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
@@ -23,7 +24,6 @@ use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, BufReader, Error, Read};
 use std::os::unix::fs::FileExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,13 +86,6 @@ pub struct Stored {
     /// What is read a batch at a time.
     batch: Columns,
     records_read: u64,
-}
-
-pub(super) struct Group {
-    pub times: Vec<ColumnReaderImpl<Int64Type>>,
-    pub offset: ColumnReaderImpl<Int64Type>,
-    pub numbers: Vec<ColumnReaderImpl<Int32Type>>,
-    left: usize,
 }
 
 impl Stored {
@@ -296,60 +289,6 @@ impl ChunkReader for Placed {
 pub fn listed<'a>(metadata: &'a FileMetaData, key: &str) -> Option<&'a str> {
     let pairs = metadata.key_value_metadata();
     pairs.and_then(|pairs| pairs.iter().rev().find(|pair| pair.key == key)?.value.as_deref())
-}
-
-/// What is wrong with a Parquet file.
-pub enum Bad {
-    Parquet(ParquetError),
-    Value(&'static str),
-}
-
-impl Bad {
-    pub fn at(self, format: &'static str, record: u64, path: &Path) -> TraceError {
-        let at = At::Record(record);
-        match self {
-            Self::Value(wrong) => TraceError::Malformed { format, at, wrong, found: String::new() },
-            Self::Parquet(e) => parquet_error("reading", path, e),
-        }
-    }
-}
-
-/// Decodes what may be damaged on purpose. The Parquet library checks most of what it reads but
-/// trusts some widths and lengths, and panics where those are wrong; what it was decoding is not
-/// used after that.
-pub fn guarded<T>(decode: impl FnOnce() -> Result<T, Bad>) -> Result<T, Bad> {
-    catch_unwind(AssertUnwindSafe(decode)).unwrap_or(Err(Bad::Value("columns that can be decoded")))
-}
-
-impl From<ParquetError> for Bad {
-    fn from(error: ParquetError) -> Self {
-        Self::Parquet(error)
-    }
-}
-
-/// Reads exactly `count` rows of a column; fewer than its group promised is an error.
-pub(super) fn fetch<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
-    count: usize,
-    values: &mut Vec<T::T>,
-    levels: Option<&mut Vec<i16>>,
-) -> Result<(), Bad> {
-    values.clear();
-    values.reserve(count);
-    let has_levels = levels.is_some();
-    let mut none = Vec::new();
-    let levels = levels.unwrap_or(&mut none);
-    levels.clear();
-    let mut got = 0;
-    while got < count {
-        let wanted = has_levels.then_some(&mut *levels);
-        let (records, ..) = reader.read_records(count - got, wanted, None, values)?;
-        if records == 0 {
-            return Err(Bad::Value("as many values as the group has records"));
-        }
-        got += records;
-    }
-    Ok(())
 }
 
 /// The footer at the end of a file, and whether it is sealed; none if absent.

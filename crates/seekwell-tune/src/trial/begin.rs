@@ -173,8 +173,8 @@ impl Tuner<'_> {
         let key = attribute.key.clone();
         let values = (setting.values)(self.view, disk, &attribute.path);
         // The limits of the new scheduler are known only once it is set.
-        let bound_anew = later.is_some() && key == "nr_requests";
-        let checked = match bound_anew {
+        let new_limits = later.is_some() && key == "nr_requests";
+        let checked = match new_limits {
             true => Values::at_least(4).check(value),
             false => values.check(value),
         };

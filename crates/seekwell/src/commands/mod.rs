@@ -8,6 +8,7 @@ pub mod experiment;
 pub mod explain;
 pub mod fleet;
 pub mod format;
+mod hand_on;
 pub mod inspect;
 pub mod machine;
 pub mod push;

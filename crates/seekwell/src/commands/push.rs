@@ -1,6 +1,6 @@
 //! Saved runs to PostgreSQL: `seekwell runs push`, and what --push sends after a measurement.
 
-use super::runs::{HandedOn, hand_on};
+use super::hand_on::{HandedOn, hand_on};
 use crate::Ended;
 use crate::cli::{Keep, Push};
 use crate::context::{Context, place};
