@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use seekwell_io::engine::Control;
 use seekwell_runs::{Detail, RunDocument, Store, StoreError};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::channel;
@@ -138,13 +139,16 @@ impl Fleet<'_> {
     /// everything is stopped are done at once, as stopped.
     ///
     /// # Errors
-    /// [`FleetError::NoSuchLabel`] where a bound names a label that no host has.
+    /// [`FleetError::NoSuchLabel`] where a bound names a label that no host has,
+    /// [`FleetError::Read`] where the program cannot be read.
     pub fn run(&self, hosts: &[Host], mut tell: impl FnMut(News)) -> Result<(), FleetError> {
         if let Some((key, _)) =
             self.per.iter().find(|(key, _)| !hosts.iter().any(|h| h.labels.contains_key(key)))
         {
             return Err(FleetError::NoSuchLabel { key: key.clone() });
         }
+        let unreadable = |source| FleetError::Read { path: self.program.to_path_buf(), source };
+        File::open(self.program).map_err(unreadable)?;
         let (send, news) = channel();
         let mut waiting: Vec<usize> = (0..hosts.len()).collect();
         let mut busy = Busy { per: self.per, hosts: 0, labels: BTreeMap::new() };

@@ -137,8 +137,8 @@ impl Talk<'_> {
                 Ok(Word::Need) => {
                     stage(Stage::Copying);
                     outcome = Outcome::Lost;
-                    // Where it ends too early, the host says why.
-                    let _ = stdin.as_mut().map(|pipe| self.copy(pipe));
+                    // Where it ends too early, the host says why, or ends with its input.
+                    stdin = stdin.and_then(|mut pipe| self.copy(&mut pipe).is_ok().then_some(pipe));
                 }
                 Ok(Word::Running) => {
                     stage(Stage::Running);

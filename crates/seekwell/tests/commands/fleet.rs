@@ -155,6 +155,7 @@ fn what_cannot_be_run_is_refused_before_any_host_is_asked() {
     for (hosts, words, said) in [
         ("a\n", &["--hosts", path, "--", "chekup"][..], "chekup"),
         ("a\n", &["--hosts", path, "--per", "rack=1", "--", "checkup"], "no host has the label"),
+        ("a\n", &["--hosts", path, "--program", "/none", "--", "checkup"], "cannot read /none"),
         ("-oProxyCommand=x\n", &["--hosts", path, "--", "checkup"], "line 1"),
     ] {
         fs::write(&file, hosts).unwrap();
