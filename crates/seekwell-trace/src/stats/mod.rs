@@ -100,9 +100,9 @@ sums! {
 /// No number yet, and the number of a device that is not counted.
 const UNSEEN: u32 = u32::MAX;
 const LEFT_OUT: u32 = u32::MAX - 1;
-/// So many records of each device are held where several take turns, up to a bound (3.5 MiB).
-const TURNS: usize = 16;
-const MOST_HELD: usize = 1 << 16;
+/// So many records of each device are held where several take turns, up to a bound (14 MiB).
+const TURNS: usize = 64;
+const MOST_HELD: usize = 1 << 18;
 
 /// Statistics of any number of devices. They merge: whoever gathers which devices, and in whatever
 /// order the parts are put together, the bytes are the same.
