@@ -3,6 +3,10 @@
 //!
 //! Devices are only ever opened by the command line program: nothing here takes one.
 
+// Tables are large and short-lived: page faults of fresh memory took longer than decoding a trace.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod error;
 mod heed;
 mod job;
