@@ -9,6 +9,7 @@ import { depth } from "./sections/depth.ts";
 import { distribution } from "./sections/distribution.ts";
 import { fidelity } from "./sections/fidelity.ts";
 import { findings } from "./sections/findings.ts";
+import { drawFleet } from "./sections/fleet.ts";
 import { head } from "./sections/head.ts";
 import { list } from "./sections/list.ts";
 import { mix } from "./sections/mix.ts";
@@ -89,6 +90,7 @@ const drawRuns = (runs: Run[], json: string) =>
 function draw(payload: Payload, json: string): HTMLElement[] {
   if ("list" in payload) return list(payload.list);
   if ("trace" in payload) return drawTrace(payload.trace, payload.document, json);
+  if ("fleet" in payload) return drawFleet(payload.fleet, json);
   const drawn = "sheets" in payload ? drawSheets(payload.sheets, json)
     : drawRuns(payload.runs, json);
   const back = h("p", {}, h("a", { href: `/${location.search}` }, "← all that is kept"));
@@ -98,7 +100,7 @@ function draw(payload: Payload, json: string): HTMLElement[] {
 const isRunning = (json: string) => {
   const payload = parse(json);
   if ("list" in payload) return true;
-  if ("trace" in payload) return false;
+  if ("trace" in payload || "fleet" in payload) return false;
   if ("sheets" in payload) return payload.state === "running";
   return payload.runs.some((run) => run.state === "running");
 };

@@ -272,11 +272,12 @@ export interface Run {
   state?: string;
 }
 
-/** What a page holds: runs, sheets, or a list of what is kept. */
+/** What a page holds: runs, sheets, a trace, a fleet, or a list of what is kept. */
 export type Payload =
   | { runs: Run[] }
   | { sheets: Sheet[]; document: { schema: string }; state?: string }
   | { trace: Trace; document: TraceStats }
+  | { fleet: Fleet; document: { schema: string } }
   | { list: Kept[] };
 
 /** A sheet answers one question, is B better than A: of kept runs or of an experiment. */
@@ -341,4 +342,39 @@ export interface Kept {
   started_at: string;
   modelled: boolean;
   invalid: boolean;
+}
+
+/** Many hosts side by side, formatted by seekwell itself. */
+export interface Fleet {
+  heading: string;
+  /** The first is the answer. */
+  sentences: string[];
+  banners: Sheet["banners"];
+  outliers: { title: string; about: string; deviations: string[]; differences: string[] }[];
+  groups: {
+    title: string;
+    note: string;
+    table: TextTable;
+    strips: Strip[];
+    values: TextTable;
+  }[];
+  hosts: TextTable;
+}
+
+/** Rows of text; so many columns are words, the others numbers. */
+export interface TextTable {
+  caption: string;
+  columns: string[];
+  words: number;
+  rows: string[][];
+}
+
+/** One metric of all hosts of a group. */
+export interface Strip {
+  title: string;
+  median: string;
+  /** Percent from the median, host and value, and whether it is an outlier. */
+  points: [percent: number, text: string, outlier: boolean][];
+  /** An outlier lies beyond, in percent. */
+  limits: Range | null;
 }

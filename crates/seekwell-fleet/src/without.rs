@@ -1,6 +1,7 @@
 //! What stands for PostgreSQL in a program that is built without it: a place that cannot be.
 
 use crate::error::FleetError;
+use crate::survey::Survey;
 use seekwell_runs::{Detail, Filter, Listing, Measured, RunDocument, RunEntry, Runs, StoreError};
 use std::collections::BTreeSet;
 
@@ -59,6 +60,8 @@ impl Runs for Database {
         match self.0 {}
     }
 }
+
+impl Survey for Database {}
 
 impl Sender {
     /// Connects in order to send runs.

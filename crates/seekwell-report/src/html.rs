@@ -14,6 +14,7 @@ use crate::describe::{heading, sentence};
 use crate::experiment;
 use crate::fidelity::{Faith, fidelity};
 use crate::figures::{Figure, figures};
+use crate::fleet;
 use crate::page::{self, Kept};
 use crate::rows::{Row, rows};
 use crate::sheet::{self, Sheet, shapes};
@@ -27,6 +28,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use seekwell_compare::Comparison;
 use seekwell_experiment::Document as Experiment;
+use seekwell_fleet::Fleet;
 use seekwell_runs::{Detail, RunDocument};
 use seekwell_sys::classify;
 use seekwell_trace::stats::{Drawing, TraceStats};
@@ -102,6 +104,10 @@ enum Payload<'a> {
     Trace {
         trace: trace::Shown<'a>,
         document: serde_json::Value,
+    },
+    Fleet {
+        fleet: fleet::Shown,
+        document: &'a Fleet,
     },
     List {
         list: &'a [Kept],
@@ -198,6 +204,17 @@ pub fn html_trace_stats(stats: &TraceStats, drawing: &Drawing) -> Result<String,
     let body = trace::body(&shown);
     let document = serde_json::to_value(stats).map_err(ReportError::Json)?;
     made(TEMPLATE, &title, &body, &Payload::Trace { trace: shown, document })
+}
+
+/// A page that shows many hosts as [`html`] shows runs.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_fleet(fleet: &Fleet) -> Result<String, ReportError> {
+    let shown = fleet::shown(fleet);
+    let title = format!("{} · seekwell", shown.heading);
+    let body = fleet::body(&shown);
+    made(TEMPLATE, &title, &body, &Payload::Fleet { fleet: shown, document: fleet })
 }
 
 /// The page of one run for a server: it may ask the server it came from for newer data, and does so

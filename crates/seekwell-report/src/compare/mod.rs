@@ -10,7 +10,7 @@ mod terminal;
 pub use history::{trend, trend_markdown};
 pub use markdown::comparison_markdown;
 pub(crate) use page::sheets;
-pub(crate) use rows::{change_text, metric_value};
+pub(crate) use rows::{change_text, metric_value, signed, value};
 pub use terminal::comparison;
 
 #[cfg(test)]
