@@ -14,6 +14,7 @@ mod describe;
 mod experiment;
 mod fidelity;
 mod figures;
+mod health;
 mod html;
 mod markdown;
 mod page;
