@@ -34,7 +34,7 @@ const PAGES: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// A drive, by the first byte; then its pages, each with its length in two bytes before it.
+// A drive, by the first byte; then its pages, each with its length in two bytes before it.
 fuzz_target!(|data: &[u8]| {
     let Some((first, mut rest)) = data.split_first() else { return };
     let which = usize::from(first % 3);
