@@ -5,6 +5,7 @@ use crate::observed::Observed;
 use seekwell_inspect::facts::{
     AtaFacts, IdentifyData, MdFacts, MmcFacts, NvmeFacts, ScsiFacts, UsbFacts,
 };
+use seekwell_inspect::health::Health;
 use seekwell_inspect::{Device, Fact, Finding};
 
 #[derive(Clone, Copy)]
@@ -43,6 +44,8 @@ pub(crate) enum Check {
     Usb(fn(&Observed<'_>, &Device, &UsbFacts) -> Option<Found>),
     Md(fn(&Observed<'_>, &Device, &MdFacts) -> Option<Found>),
     Mmc(fn(&Observed<'_>, &Device, &MmcFacts) -> Option<Found>),
+    /// At each drive that told of its health.
+    Health(fn(&Observed<'_>, &Device, &Health) -> Option<Found>),
 }
 
 impl Check {
@@ -76,6 +79,7 @@ impl Check {
             Self::Usb(find) => find(input, d, detail.usb.as_ref()?),
             Self::Md(find) => find(input, d, detail.md.as_ref()?),
             Self::Mmc(find) => find(input, d, detail.mmc.as_ref()?),
+            Self::Health(find) => find(input, d, detail.health.as_ref()?),
             Self::Facts(_) | Self::Host(_) | Self::Run(_) => None,
         }
     }

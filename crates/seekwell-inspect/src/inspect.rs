@@ -12,8 +12,9 @@ use crate::target::Target;
 use seekwell_sys::{Live, Mount, View, path_text};
 use std::path::PathBuf;
 
-/// Reads everything known of a target through `view` alone: nothing is written, no device is
-/// opened, and what cannot be read is listed in [`Inspection::missing`]. It works without root.
+/// Reads everything known of a target through `view` alone: nothing is written, and what cannot be
+/// read is listed in [`Inspection::missing`]. It works without root. A device is opened only by a
+/// view that asks drives for their health, [`crate::health::Drives`].
 pub fn inspect(view: &dyn View, target: &Target) -> Inspection {
     let mut r = Reader::new(view);
     let mut inspection = Inspection {

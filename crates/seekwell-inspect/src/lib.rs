@@ -12,6 +12,7 @@ pub mod diff;
 pub mod facts;
 mod find;
 mod finding;
+pub mod health;
 mod host;
 mod identity;
 mod inspect;

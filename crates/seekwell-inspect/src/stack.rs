@@ -8,6 +8,7 @@
 use crate::attach::{self, AtaPort};
 use crate::facts;
 use crate::find;
+use crate::health;
 use crate::identity::{self, Identify};
 use crate::inspection::Device;
 use crate::model::{DeviceKind, Fact, Hop, Identity};
@@ -236,6 +237,7 @@ fn describe(r: &mut Reader<'_>, dir: &Path, device: &mut Device) {
         device.role = Some(Fact::new("virtual drive of a hardware RAID".to_owned(), from.clone()));
     }
     device.attachment.push(last_hop(device, dir));
+    device.detail.health = health::read(r, device);
     if device.transport.is_none() {
         r.miss("how the disk is attached", show(dir), "its path names no bus this program knows");
     }

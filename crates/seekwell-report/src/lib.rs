@@ -15,6 +15,7 @@ mod experiment;
 mod fidelity;
 mod figures;
 mod fleet;
+mod health;
 mod html;
 mod markdown;
 mod page;

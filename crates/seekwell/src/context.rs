@@ -4,6 +4,7 @@ use crate::cli::{Global, PushTo, When};
 use crate::exit::CommandError;
 use crate::signals::file_size_hint;
 use seekwell_fleet::{Database, FleetError, Place, Survey};
+use seekwell_inspect::health::Drives;
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
 use seekwell_run::Host;
@@ -57,6 +58,11 @@ impl Context {
             control: Arc::default(),
             runs_dir: global.runs_dir.clone(),
         }
+    }
+
+    /// The running system, and its drives asked for their health.
+    pub fn drives(&self) -> Patient<Drives<Live>> {
+        Patient::new(Drives::new(Live::system()), ANSWER)
     }
 
     /// What a measurement needs of this process.

@@ -5,6 +5,7 @@ use super::cpio::Archive;
 use super::modules::Modules;
 use super::scenario::{Scenario, Tool};
 use crate::{Failure, bench, root};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +17,7 @@ pub struct Parts {
     modules: Modules,
     /// The initramfs up to the modules.
     base: Vec<u8>,
-    tools: Result<Vec<u8>, String>,
+    tools: BTreeMap<Tool, Result<Vec<u8>, String>>,
 }
 
 #[derive(Debug)]
@@ -43,9 +44,6 @@ impl Without {
     }
 }
 
-/// `dmsetup` and its libraries, but for those that the program needs too.
-const DMSETUP: [&str; 5] =
-    ["dmsetup", "libdevmapper1.02.1", "libudev1", "libselinux1", "libpcre2-8-0"];
 /// Parts of the kernel's package no scenario can need.
 const UNNEEDED: [&str; 6] = [
     "./boot/System.map*",
@@ -74,12 +72,7 @@ impl Parts {
         let kernel = unpacked("kernel", kernel_package).map_err(Without::Machine)?;
         let busybox = unpacked("busybox", || Ok(vec!["busybox-static".to_owned()]))
             .map_err(Without::Machine)?;
-        let tools = if tools.contains(&Tool::Dmsetup) {
-            unpacked("dmsetup", || Ok(DMSETUP.map(str::to_owned).to_vec()))
-                .and_then(|dir| dmsetup(&dir).map_err(|e| e.to_string()))
-        } else {
-            Ok(Vec::new())
-        };
+        let tools = tools.iter().map(|tool| (*tool, unpacked_tool(*tool))).collect();
         let program = match seekwell {
             Some(path) => path.to_path_buf(),
             None => bench::build(&["--quiet", "--workspace", "--bin", "seekwell"], "seekwell")?,
@@ -95,8 +88,9 @@ impl Parts {
     /// The initramfs of one scenario; an error when a tool of it cannot be had.
     pub fn initramfs(&self, scenario: &Scenario) -> Result<Vec<u8>, Without> {
         let mut out = Vec::new();
-        if !scenario.tools.is_empty() {
-            out.extend(self.tools.as_ref().map_err(|e| Without::Machine(e.clone()))?);
+        for tool in &scenario.tools {
+            let archive = self.tools.get(tool).ok_or("a tool was not gathered")?;
+            out.extend(archive.as_ref().map_err(|e| Without::Machine(e.clone()))?);
         }
         out.extend(&self.base);
         let mut archive = Archive::default();
@@ -157,10 +151,19 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths.map(PathBuf::from).collect())
 }
 
-/// `dmsetup` with the libraries it needs.
-fn dmsetup(dir: &Path) -> Result<Vec<u8>, Failure> {
+fn unpacked_tool(tool: Tool) -> Result<Vec<u8>, String> {
+    let (name, packages) = tool.packages();
+    let packages = || Ok(packages.iter().map(|p| (*p).to_owned()).collect());
+    let dir = unpacked(name, packages)?;
+    with_libraries(name, &dir).map_err(|e| e.to_string())
+}
+
+/// A program with the libraries it needs.
+fn with_libraries(name: &str, dir: &Path) -> Result<Vec<u8>, Failure> {
     let mut archive = Archive::default();
-    archive.file("bin/dmsetup", 0o755, &fs::read(only(&dir.join("sbin"), "dmsetup")?)?);
+    let places = ["sbin", "usr/sbin"].map(|folder| dir.join(folder).join(name));
+    let program = places.iter().find(|p| p.is_file()).ok_or_else(|| format!("no {name}"))?;
+    archive.file(&format!("bin/{name}"), 0o755, &fs::read(program)?);
     for folder in ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"] {
         let Ok(entries) = fs::read_dir(dir.join(folder)) else { continue };
         for entry in entries {

@@ -87,8 +87,46 @@ pub const SAME: &str = "same";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
-    /// `dmsetup`.
     Dmsetup,
+    /// nvme-cli.
+    Nvme,
+    /// smartmontools.
+    Smartctl,
+}
+
+impl Tool {
+    /// The program's name, and the Debian packages that hold it and its libraries, but for those
+    /// that ours needs too.
+    pub const fn packages(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Dmsetup => (
+                "dmsetup",
+                &["dmsetup", "libdevmapper1.02.1", "libudev1", "libselinux1", "libpcre2-8-0"],
+            ),
+            // libnvme-mi speaks to controllers over D-Bus, hence the tail.
+            Self::Nvme => (
+                "nvme",
+                &[
+                    "nvme-cli",
+                    "libnvme1",
+                    "libjson-c5",
+                    "zlib1g",
+                    "libssl3",
+                    "libdbus-1-3",
+                    "libsystemd0",
+                    "libcap2",
+                    "libgcrypt20",
+                    "libgpg-error0",
+                    "liblzma5",
+                    "libzstd1",
+                    "liblz4-1",
+                ],
+            ),
+            Self::Smartctl => {
+                ("smartctl", &["smartmontools", "libstdc++6", "libselinux1", "libpcre2-8-0"])
+            }
+        }
+    }
 }
 
 /// Something done in the guest or by the host, and what must come of it.

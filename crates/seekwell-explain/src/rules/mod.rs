@@ -13,6 +13,7 @@ mod engine;
 mod errors;
 mod fs;
 mod full;
+mod health;
 mod link;
 pub(crate) mod log;
 mod md;
@@ -52,6 +53,7 @@ pub(crate) const RULES: &[&[Rule]] = &[
     pcie::RULES,
     usb::RULES,
     mmc::RULES,
+    health::RULES,
     scsi::RULES,
     sas::RULES,
     blk::RULES,
@@ -102,6 +104,7 @@ mod tests {
             pcie::cases::all,
             usb::cases::all,
             mmc::cases::all,
+            health::cases::all,
             scsi::cases::all,
             sas::cases::all,
             blk::cases::all,

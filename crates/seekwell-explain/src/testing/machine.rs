@@ -6,6 +6,7 @@ use seekwell_inspect::facts::{
     AerCounts, AhciFacts, AtaFacts, Detail, IdentifyData, IoCounters, MapperFacts, MdFacts,
     MmcFacts, NvmeFacts, PciFunction, PcieLink, QueueFacts, SasPhy, ScsiFacts, UsbFacts, VmFacts,
 };
+use seekwell_inspect::health::Health;
 use seekwell_inspect::log::LogReport;
 use seekwell_inspect::{
     Device, DeviceKind, Fact, Filesystem, Finding, Host, Inspection, Queue, Severity, TargetKind,
@@ -66,6 +67,10 @@ impl Machine {
 
     pub(crate) fn mmc(&mut self) -> &mut MmcFacts {
         self.detail().mmc.get_or_insert_default()
+    }
+
+    pub(crate) fn health(&mut self) -> &mut Health {
+        self.detail().health.get_or_insert_default()
     }
 
     pub(crate) fn md(&mut self) -> &mut MdFacts {

@@ -104,6 +104,7 @@ const IGNORED: &[&str] = &[
     "inodes_available",
     "errors",
     "counters",
+    "health",
     "aer",
     "speed_downs",
     "life_time",

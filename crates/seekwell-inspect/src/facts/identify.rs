@@ -34,6 +34,8 @@ pub struct IdentifyData {
     pub look_ahead: (bool, bool),
     /// SMART: supported, enabled.
     pub smart: (bool, bool),
+    /// General purpose logs.
+    pub logs: bool,
     /// Advanced power management: supported, enabled.
     pub apm: (bool, bool),
     /// The APM level, 1 (most saving) to 254.
@@ -112,6 +114,7 @@ pub(super) fn decode(id: &Identify) -> IdentifyData {
         write_cache: both((82, 5), (85, 5)),
         look_ahead: both((82, 6), (85, 6)),
         smart: both((82, 0), (85, 0)),
+        logs: word(84) >> 14 == 1 && bit(84, 5),
         apm,
         apm_level: Some(word(91) as u8).filter(|n| apm.1 && (1..=254).contains(n)),
         lba48: commands && bit(83, 10),

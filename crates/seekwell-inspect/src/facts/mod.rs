@@ -37,6 +37,7 @@ pub(crate) use mounted::{mounted, stands_above};
 pub(crate) use vm::read as read_vm;
 
 use crate::attach::AtaPort;
+use crate::health::Health;
 use crate::identity::Identify;
 use crate::model::{Channel, DeviceKind, Fact, Filesystem};
 use crate::probe::Probe;
@@ -85,6 +86,9 @@ pub struct Detail {
     /// A loop device reads its file past the page cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_direct_io: Option<Fact<bool>>,
+    /// What the drive says of its health and wear, where it may be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
     /// What it answered to the pass-through probe, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<Fact<Probe>>,

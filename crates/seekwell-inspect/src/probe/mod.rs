@@ -9,11 +9,13 @@
 //! Sources: SAT-3 (T10/2126-D) §12.2 for the command and the returned descriptor, ACS-3 for the
 //! commands, and the behaviour of Linux 6.1 (drivers/ata/libata-scsi.c, `ata_scsi_pass_thru`).
 
+mod nvme;
 mod passthrough;
 mod sgio;
 #[cfg(test)]
 mod tests;
 
+pub use nvme::{AdminCommand, NvmeNode};
 pub use passthrough::{Passthrough, ProbeError, Reply};
 pub use sgio::SgIo;
 
@@ -70,7 +72,7 @@ pub fn probe(disk: &mut dyn Passthrough) -> Result<Probe, ProbeError> {
         let not_ata = Some(Answer::NotAta);
         return Ok(Probe { power: Power::Unknown, ncq: not_ata, dma: not_ata });
     }
-    let power = power(&reply);
+    let power = Power::of(Registers::of(&reply.sense).map(|r| r.count));
     if !matches!(power, Power::Active | Power::Idle) {
         return Ok(Probe { power, ncq: None, dma: None });
     }
@@ -94,7 +96,7 @@ const FROM_DEVICE_BY_FEATURES: u8 = 0x0d;
 const FROM_DEVICE_BY_COUNT: u8 = 0x0e;
 const LBA_MODE: u8 = 0x40;
 
-const CHECK_POWER_MODE: [u8; 16] = cdb(NON_DATA, CK_COND, [0, 0, 0], 0xe5);
+pub(crate) const CHECK_POWER_MODE: [u8; 16] = cdb(NON_DATA, CK_COND, [0, 0, 0], 0xe5);
 /// One sector at LBA 0; the number of sectors goes into the features register.
 const READ_FPDMA_QUEUED: [u8; 16] =
     cdb(FPDMA | EXTEND, FROM_DEVICE_BY_FEATURES, [1, 0, LBA_MODE], 0x60);
@@ -111,7 +113,7 @@ fn answer(reply: &Reply) -> Answer {
     if reply.status == 0 && reply.host == 0 {
         return Answer::Accepted;
     }
-    match sense_codes(&reply.sense) {
+    match reply.codes() {
         [ILLEGAL_REQUEST, 0x20, _] => Answer::NotAta,
         [ILLEGAL_REQUEST, 0x24, _] => Answer::Refused,
         // "ATA pass through information available": CK_COND was set and all is well.
@@ -121,7 +123,7 @@ fn answer(reply: &Reply) -> Answer {
 }
 
 /// Key, code and qualifier of sense data in either format; zeros where there are none.
-fn sense_codes(sense: &[u8]) -> [u8; 3] {
+pub(crate) fn sense_codes(sense: &[u8]) -> [u8; 3] {
     let at = |i: usize| sense.get(i).copied().unwrap_or(0);
     match at(0) & 0x7f {
         0x72 | 0x73 => [at(1) & 15, at(2), at(3)],
@@ -130,20 +132,38 @@ fn sense_codes(sense: &[u8]) -> [u8; 3] {
     }
 }
 
-/// The count register after CHECK POWER MODE (ACS-3 §7.3).
-fn power(reply: &Reply) -> Power {
-    let sense = &reply.sense;
-    let count = match sense.first().map(|b| b & 0x7f) {
-        // Descriptor format: an ATA status return descriptor (09h, length 0Ch) at byte 8.
-        Some(0x72 | 0x73) if sense.get(8) == Some(&0x09) => sense.get(13),
-        // Fixed format: the count stands in the information field.
-        Some(0x70 | 0x71) if sense_codes(sense) == [1, 0, 0x1d] => sense.get(6),
-        _ => None,
-    };
-    match count {
-        Some(0x00..=0x01) => Power::Standby,
-        Some(0x80..=0x83) => Power::Idle,
-        Some(0x40..=0x41 | 0xff) => Power::Active,
-        _ => Power::Unknown,
+/// What an ATA command left in registers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Registers {
+    pub count: u8,
+    /// The middle and the high byte of a 28-bit address.
+    pub middle: u8,
+    pub high: u8,
+}
+
+impl Registers {
+    /// From the sense data that CK_COND asks for; `None` where they hold no registers.
+    pub(crate) fn of(sense: &[u8]) -> Option<Self> {
+        let [count, middle, high] = match sense.first()? & 0x7f {
+            // Descriptor format: an ATA status return descriptor (09h, length 0Ch) at byte 8.
+            0x72 | 0x73 if sense.get(8) == Some(&0x09) => [13, 17, 19],
+            // Fixed format: the information and the command-specific field.
+            0x70 | 0x71 if sense_codes(sense) == [1, 0, 0x1d] => [6, 10, 11],
+            _ => return None,
+        };
+        let at = |i: usize| sense.get(i).copied();
+        Some(Self { count: at(count)?, middle: at(middle)?, high: at(high)? })
+    }
+}
+
+impl Power {
+    /// From the count register after CHECK POWER MODE (ACS-3 §7.3).
+    pub(crate) const fn of(count: Option<u8>) -> Self {
+        match count {
+            Some(0x00..=0x01) => Self::Standby,
+            Some(0x80..=0x83) => Self::Idle,
+            Some(0x40..=0x41 | 0xff) => Self::Active,
+            _ => Self::Unknown,
+        }
     }
 }

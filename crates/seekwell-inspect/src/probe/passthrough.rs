@@ -1,4 +1,4 @@
-//! Sending ATA commands through the SCSI layer.
+//! Sending SCSI commands, and ATA commands through the SCSI layer.
 
 use seekwell_sys::{classify, sudo};
 
@@ -13,7 +13,15 @@ pub struct Reply {
     pub sense: Vec<u8>,
 }
 
-/// Sends ATA PASS-THROUGH(16) commands. Real disks through [`super::SgIo`], anything else in tests.
+impl Reply {
+    /// Sense key, additional sense code and its qualifier; zeros where there are none.
+    pub(crate) fn codes(&self) -> [u8; 3] {
+        super::sense_codes(&self.sense)
+    }
+}
+
+/// Sends SCSI commands, ATA PASS-THROUGH(16) among them. Real disks through [`super::SgIo`],
+/// anything else in tests.
 pub trait Passthrough {
     /// Sends `cdb`; data, where the command has any, come from the disk into `data`.
     ///

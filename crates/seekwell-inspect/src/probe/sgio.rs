@@ -37,6 +37,16 @@ struct Header {
     info: c_uint,
 }
 
+/// The length of a command, which the first three bits of its code say.
+const fn length(opcode: u8) -> c_uchar {
+    match opcode >> 5 {
+        0 => 6,
+        1 | 2 => 10,
+        5 => 12,
+        _ => 16,
+    }
+}
+
 /// A disk opened for commands: read-only and without waiting for a medium.
 #[derive(Debug)]
 pub struct SgIo {
@@ -64,7 +74,7 @@ impl Passthrough for SgIo {
         let mut header = Header {
             interface_id: c_int::from(b'S'),
             dxfer_direction: if data.is_empty() { DXFER_NONE } else { DXFER_FROM_DEV },
-            cmd_len: cdb.len() as c_uchar,
+            cmd_len: length(cdb[0]),
             mx_sb_len: sense.len() as c_uchar,
             iovec_count: 0,
             dxfer_len: data.len() as c_uint,

@@ -73,6 +73,7 @@ fn a_disk_without_ata_pass_through_is_said_to_be_none() {
 
 #[test]
 fn fixed_format_sense_tells_the_power_mode_too() {
+    let power = |fixed: &Reply| Power::of(Registers::of(&fixed.sense).map(|r| r.count));
     let fixed = reply(2, "f000010050ff000a00000000001d00000000");
     assert_eq!(power(&fixed), Power::Standby);
     let fixed = reply(2, "f0000100500080000000000000001d000000");

@@ -3,6 +3,7 @@
 
 use super::prometheus::{Metrics, identity, text};
 use seekwell_inspect::facts::{AtaErrorClass, PciFunction};
+use seekwell_inspect::health::Measure;
 use seekwell_inspect::{Device, Fact, Finding, Inspection, Severity};
 
 /// Metrics of inspected targets with their findings, each disk once. `version` is the program's.
@@ -77,8 +78,34 @@ fn of_disk(metrics: &mut Metrics, disk: &Device, of: &[(&str, &str)]) {
         add("disk_temperature_celsius", celsius(&nvme.temperature_mc));
         add("disk_temperature_limit_celsius", celsius(&nvme.temperature_max_mc));
     }
+    if let Some(health) = &detail.health {
+        for (name, measure, unit) in HEALTH {
+            add(name, health.get(measure).map(|fact| fact.value as f64 * unit));
+        }
+    }
     errors(metrics, disk, of);
 }
+
+/// What a drive says of itself: the metric, and what one of the measure's unit is in the metric's.
+const HEALTH: [(&str, Measure, f64); 8] = [
+    ("disk_temperature_celsius", Measure::Temperature, 1.0),
+    ("disk_wear_ratio", Measure::PercentUsed, 0.01),
+    ("disk_spare_ratio", Measure::Spare, 0.01),
+    ("disk_written_bytes_total", Measure::Written, 1.0),
+    ("disk_read_bytes_total", Measure::Read, 1.0),
+    ("disk_media_written_bytes_total", Measure::MediaWritten, 1.0),
+    ("disk_power_on_seconds_total", Measure::PowerOnHours, 3600.0),
+    ("disk_throttle_level", Measure::ThrottleLevel, 1.0),
+];
+
+/// What it counts of errors, by kind.
+const OWN_ERRORS: [(&str, Measure); 5] = [
+    ("media", Measure::MediaErrors),
+    ("reallocated", Measure::ReallocatedSectors),
+    ("pending", Measure::PendingSectors),
+    ("uncorrectable", Measure::UncorrectableSectors),
+    ("crc", Measure::CrcErrors),
+];
 
 /// Counters, by who counts and what.
 fn errors(metrics: &mut Metrics, disk: &Device, of: &[(&str, &str)]) {
@@ -88,6 +115,11 @@ fn errors(metrics: &mut Metrics, disk: &Device, of: &[(&str, &str)]) {
         value.into_iter().for_each(|value| metrics.add("disk_errors_total", &labels, value));
     };
     let detail = &disk.detail;
+    if let Some(health) = &detail.health {
+        for (kind, measure) in OWN_ERRORS {
+            add("drive", kind, health.get(measure).map(|fact| fact.value as f64));
+        }
+    }
     if let Some(counters) = detail.scsi.as_ref().and_then(|scsi| scsi.counters.as_ref()) {
         add("scsi", "error", Some(counters.errors.value as f64));
         add("scsi", "timeout", number(&counters.timeouts));

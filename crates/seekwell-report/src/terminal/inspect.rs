@@ -4,6 +4,7 @@
 use super::page::{BOLD, DIM, Page, Style};
 use crate::attachment::{lines, settings};
 use crate::describe::heading;
+use crate::health::rows;
 use crate::text::{clean, wrap};
 use crate::units::capacity;
 use anstyle::Style as Paint;
@@ -19,7 +20,10 @@ pub fn inspect(inspection: &Inspection, width: usize, style: Style) -> String {
     }
     tree(&mut page, inspection);
     for device in queues(inspection) {
-        queue(&mut page, device);
+        table(&mut page, "Queue", device, &settings(&device.queue));
+        if let Some(health) = &device.detail.health {
+            table(&mut page, "Health", device, &rows(health));
+        }
     }
     if !inspection.notes.is_empty() {
         page.heading("Notes");
@@ -82,20 +86,22 @@ fn tree(page: &mut Page, inspection: &Inspection) {
     }
 }
 
-fn queue(page: &mut Page, disk: &Device) {
-    let all = settings(&disk.queue);
+/// Values of a disk with the file each was read from.
+fn table(page: &mut Page, of: &str, disk: &Device, all: &[(&str, String, String)]) {
     if all.is_empty() {
         return;
     }
     let origins: Vec<&str> = all.iter().map(|(_, _, from)| from.as_str()).collect();
     let folder = common_folder(&origins);
-    page.heading(&format!("Queue of {}", clean(&disk.name)));
+    page.heading(&format!("{of} of {}", clean(&disk.name)));
     if !folder.is_empty() {
         page.text(&format!("in {folder}"), "", "  ", DIM);
     }
     let names = all.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
-    let values = all.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
-    for (name, value, from) in &all {
+    let lengths = all.iter().map(|(_, value, _)| value.chars().count());
+    // One long value does not push the others' origins off the page.
+    let values = lengths.filter(|length| *length <= page.width / 3).max().unwrap_or(0);
+    for (name, value, from) in all {
         let from = &from[folder.len()..];
         let text = format!("{name:<names$}  {value:<values$}  ");
         if text.chars().count() + from.chars().count() <= page.width {

@@ -12,7 +12,6 @@ mod knobs;
 mod nvme;
 
 pub use knobs::Knobs;
-pub use nvme::health_log;
 
 use seekwell_sys::{View, ViewError};
 use std::io;

@@ -9,22 +9,16 @@
 //! `linux/nvme_ioctl.h`.
 
 use super::knobs::{Knobs, not_offered, number};
-use rustix::fs::{Mode, OFlags};
+use seekwell_inspect::probe::{AdminCommand, NvmeNode};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// `_IOWR('N', 0x41, struct nvme_passthru_cmd)`.
-const ADMIN_CMD: libc::Ioctl = 0xc048_4e41_u32 as libc::Ioctl;
-const GET_LOG_PAGE: u8 = 0x02;
-const HEALTH_LOG: u32 = 0x02;
 const IDENTIFY: u8 = 0x06;
 const SET_FEATURES: u8 = 0x09;
 const GET_FEATURES: u8 = 0x0a;
 /// CNS of the controller's own identify data.
 const CONTROLLER: u32 = 1;
-const TIMEOUT_MS: u32 = 5_000;
 
 /// The table of autonomous power state transitions: 32 entries of 8 bytes.
 const APST_TABLE: usize = 256;
@@ -84,8 +78,7 @@ impl std::fmt::Debug for Nvme {
 
 impl Nvme {
     pub fn open(node: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        Ok(Self::over(Node(rustix::fs::open(node, flags, Mode::empty())?)))
+        Ok(Self::over(NvmeNode::open(node)?))
     }
 
     /// Over anything that takes commands.
@@ -137,83 +130,9 @@ impl Knobs for Nvme {
     }
 }
 
-#[repr(C)]
-#[derive(Default)]
-struct Command {
-    opcode: u8,
-    flags: u8,
-    rsvd1: u16,
-    nsid: u32,
-    cdw2: u32,
-    cdw3: u32,
-    metadata: u64,
-    addr: u64,
-    metadata_len: u32,
-    data_len: u32,
-    cdw10: u32,
-    cdw11: u32,
-    cdw12: u32,
-    cdw13: u32,
-    cdw14: u32,
-    cdw15: u32,
-    timeout_ms: u32,
-    result: u32,
-}
-
-const _: () = assert!(size_of::<Command>() == 0x48, "the ioctl's number holds the size");
-
-struct Node(OwnedFd);
-
-impl Admin for Node {
+impl Admin for NvmeNode {
     fn admin(&mut self, opcode: u8, cdw10: u32, cdw11: u32, data: &mut [u8]) -> io::Result<u32> {
-        let mut command = Command { opcode, cdw10, cdw11, ..Command::default() };
-        self.issue(&mut command, data)
-    }
-}
-
-impl Node {
-    /// Sends a command whose data, where it has any, are in `data`.
-    fn issue(&self, command: &mut Command, data: &mut [u8]) -> io::Result<u32> {
-        command.addr = if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 };
-        command.data_len = data.len() as u32;
-        command.timeout_ms = TIMEOUT_MS;
-        // SAFETY: the command is laid out as in linux/nvme_ioctl.h; its only pointer is to a
-        // buffer that lives until the call returns, and its length is given with it.
-        let status = unsafe { libc::ioctl(self.0.as_raw_fd(), ADMIN_CMD, &raw mut *command) };
-        match status {
-            0 => Ok(command.result),
-            ..0 => {
-                let error = io::Error::last_os_error();
-                Err(if error.raw_os_error() == Some(libc::ENOTTY) { not_offered() } else { error })
-            }
-            status => Err(refused(status as u32)),
-        }
-    }
-}
-
-/// The SMART / health information of the controller of a node, `/dev/nvme0n1`: log page 02h (NVM
-/// Express Base Specification 1.4, §5.14.1.2).
-///
-/// # Errors
-/// As the kernel answers; a status of the controller's is an error with it in words.
-pub fn health_log(node: &Path) -> io::Result<[u8; 512]> {
-    let mut log = [0; 512];
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let node = Node(rustix::fs::open(node, flags, Mode::empty())?);
-    let double_words = (log.len() / 4 - 1) as u32;
-    let cdw10 = double_words << 16 | HEALTH_LOG;
-    let whole = u32::MAX;
-    let mut command = Command { opcode: GET_LOG_PAGE, nsid: whole, cdw10, ..Command::default() };
-    node.issue(&mut command, &mut log).map(|_| log)
-}
-
-/// A status of the controller's: code in bits 7:0, type in bits 10:8.
-fn refused(status: u32) -> io::Error {
-    match status & 0x7ff {
-        // Invalid opcode, invalid field, feature not changeable.
-        0x001 => not_offered(),
-        0x002 => io::Error::new(io::ErrorKind::InvalidInput, "the controller knows no such value"),
-        0x10e => io::Error::new(io::ErrorKind::Unsupported, "the controller lets nobody change it"),
-        status => io::Error::other(format!("the controller answers with status {status:#05x}")),
+        let command = AdminCommand { opcode, cdw10, cdw11, ..AdminCommand::default() };
+        self.issue(command, data)
     }
 }

@@ -154,8 +154,9 @@ fn look(
         return Ok((found, log));
     }
     let targets = super::snapshot::targets(&args.targets, context)?;
+    let drives = context.drives();
     let mut found: Vec<Inspection> =
-        targets.iter().map(|target| inspect(&context.view, target)).collect();
+        targets.iter().map(|target| inspect(&drives, target)).collect();
     if args.probe {
         found.iter_mut().try_for_each(|inspection| ask(inspection, context))?;
     }

@@ -1,0 +1,253 @@
+//! What a drive says of its own health and wear.
+//!
+//! The pages come through the [`View`](seekwell_sys::View), as everything else does: [`Drives`] sends
+//! the command that a path such as `/dev/nvme0/page/log-02-512` stands for, a recording keeps the
+//! answer, a snapshot gives it back. What a drive does not offer is not asked for, and a drive that
+//! sleeps is asked nothing that would wake it. One file for each command set decodes its pages;
+//! wherever possible a page is a table of places and what stands there.
+
+mod ata;
+mod cell;
+mod drives;
+mod measure;
+mod nvme;
+mod scsi;
+#[cfg(test)]
+mod tests;
+
+pub use drives::Drives;
+pub use measure::{Measure, Unit};
+
+use crate::inspection::Device;
+use crate::model::{DeviceKind, Fact};
+use crate::reader::{Need, Reader, show};
+use cell::Values;
+use seekwell_sys::View;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Health, wear and what the drive prefers, as the drive itself tells it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Health {
+    /// What the drive warns of; empty where it says that all is well, absent where it does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Fact<Vec<Warning>>>,
+    /// Counters and levels.
+    pub values: BTreeMap<Measure, Fact<i64>>,
+    /// SMART attributes of an ATA drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<Fact<Vec<Attribute>>>,
+    /// Self-tests, newest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_tests: Option<Fact<Vec<SelfTest>>>,
+    /// Entries of the error log of an NVMe controller, newest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Fact<Vec<LoggedError>>>,
+    /// LBA formats of an NVMe namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formats: Option<Fact<Vec<LbaFormat>>>,
+}
+
+/// Something a drive warns of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Warning {
+    /// The spare capacity is below its threshold.
+    SpareLow,
+    /// The temperature is outside its limits.
+    Temperature,
+    /// Errors of the medium or inside the drive have made it unreliable.
+    Unreliable,
+    /// It takes no more writes.
+    ReadOnly,
+    /// What keeps its volatile memory over a power cut has failed.
+    BackupFailed,
+    /// Its persistent memory region is unreliable or read-only.
+    MemoryRegion,
+    /// It predicts that it will fail.
+    Failing,
+}
+
+impl Warning {
+    /// As a clause of a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::SpareLow => "its spare capacity is below the threshold",
+            Self::Temperature => "its temperature is outside the limits",
+            Self::Unreliable => "errors have made it unreliable",
+            Self::ReadOnly => "it has become read-only",
+            Self::BackupFailed => "its power-loss protection has failed",
+            Self::MemoryRegion => "its persistent memory region is unreliable",
+            Self::Failing => "it predicts its own failure",
+        }
+    }
+}
+
+/// A SMART attribute. Values count down towards the threshold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attribute {
+    pub id: u8,
+    pub value: u8,
+    pub worst: u8,
+    /// `None` where the drive gives none; 0 is never reached.
+    pub threshold: Option<u8>,
+    pub raw: u64,
+    /// At or below the threshold it predicts failure; otherwise it says that the drive is old.
+    pub pre_fail: bool,
+}
+
+impl Attribute {
+    /// Whether the value is at or below its threshold.
+    pub fn has_failed(&self) -> bool {
+        self.threshold.is_some_and(|t| t > 0 && (1..=253).contains(&self.value) && self.value <= t)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    Passed,
+    /// By a command, a reset or a power cut.
+    Aborted,
+    Failed,
+    Running,
+}
+
+/// A self-test that the drive remembers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelfTest {
+    pub outcome: Outcome,
+    /// It was an extended one, which reads the whole medium.
+    pub extended: bool,
+    /// Hours the drive had been powered on.
+    pub hours: u64,
+    /// The first block that failed, where it tells.
+    pub failed_lba: Option<u64>,
+}
+
+/// A command that failed. One that the controller does not know counts too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedError {
+    /// Its number; the drive counts them over its whole life.
+    pub count: u64,
+    /// Status code in bits 7:0, type in bits 10:8.
+    pub status: u16,
+    /// The first block it concerned, where it was about blocks.
+    pub lba: Option<u64>,
+}
+
+/// A size of blocks a namespace can be formatted to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LbaFormat {
+    /// What `nvme format --lbaf` takes.
+    pub index: u8,
+    pub data_bytes: u64,
+    pub metadata_bytes: u64,
+    /// 0 best, 1 better, 2 good, 3 degraded.
+    pub performance: u8,
+    pub in_use: bool,
+}
+
+impl Health {
+    /// What a drive was asked and answered, where it answered anything.
+    fn told(self) -> Option<Self> {
+        (self != Self::default()).then_some(self)
+    }
+
+    pub fn get(&self, measure: Measure) -> Option<&Fact<i64>> {
+        self.values.get(&measure)
+    }
+
+    /// Bytes written to flash for each byte the host wrote, where the drive counts both.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let of = |measure| self.get(measure).map(|f| f.value as f64).filter(|v| *v > 0.0);
+        Some(of(Measure::MediaWritten)? / of(Measure::Written)?)
+    }
+
+    /// The newest self-test that came to an end.
+    pub fn last_test(&self) -> Option<&SelfTest> {
+        let ended = |t: &&SelfTest| matches!(t.outcome, Outcome::Passed | Outcome::Failed);
+        self.self_tests.as_ref()?.value.iter().find(ended)
+    }
+
+    fn take(&mut self, values: Values, from: &str) {
+        for (measure, value) in values {
+            self.values.entry(measure).or_insert_with(|| Fact::new(value, from));
+        }
+    }
+}
+
+/// What the drive behind a device says of itself; `None` where there is none, where it may not be
+/// asked, or where `view` asks no drives.
+pub fn health(view: &dyn View, device: &Device) -> Option<Health> {
+    read(&mut Reader::new(view), device)
+}
+
+pub(crate) fn read(r: &mut Reader<'_>, device: &Device) -> Option<Health> {
+    let detail = &device.detail;
+    if device.kind != DeviceKind::Disk {
+        return None;
+    }
+    let dir = Path::new("/sys/block").join(device.name.replace('/', "!"));
+    if let Some(nvme) = &detail.nvme {
+        let namespace = r.hint(&dir.join("nsid")).and_then(|n| n.parse().ok());
+        return nvme::read(&mut Pages::of(r, &nvme.controller), namespace)?.told();
+    }
+    detail.scsi.as_ref()?;
+    let state = dir.join("device/power/runtime_status");
+    if r.hint(&state).is_some_and(|state| state == "suspended") {
+        r.miss(WHAT, show(&state), "the disk sleeps, and asking would wake it");
+        return None;
+    }
+    let mut pages = Pages::of(r, &device.name);
+    match &detail.identify {
+        Some(identify) => ata::read(&mut pages, &identify.value)?.told(),
+        // A bridge that does not translate may not survive a command it does not know.
+        None if detail.usb.is_some() => None,
+        None => scsi::read(&mut pages)?.told(),
+    }
+}
+
+const WHAT: &str = "health";
+
+/// The pages of one drive.
+struct Pages<'r, 'v> {
+    r: &'r mut Reader<'v>,
+    folder: PathBuf,
+}
+
+/// A page as the drive gave it.
+struct Page {
+    bytes: Vec<u8>,
+    from: String,
+}
+
+impl Page {
+    fn fact<T>(&self, value: T) -> Fact<T> {
+        Fact::new(value, &self.from)
+    }
+}
+
+impl<'r, 'v> Pages<'r, 'v> {
+    fn of(r: &'r mut Reader<'v>, node: &str) -> Self {
+        Self { r, folder: drives::folder(node) }
+    }
+
+    /// Asks for a page. One that the drive does not have is no loss.
+    fn get(&mut self, name: &str) -> Option<Page> {
+        let path = self.folder.join(name);
+        match self.r.view.read(&path) {
+            Ok(bytes) => Some(Page { bytes, from: show(&path) }),
+            Err(error) => {
+                self.r.miss_error(WHAT, &error, Need::Optional);
+                None
+            }
+        }
+    }
+
+    fn miss(&mut self, name: &str, reason: &str) {
+        self.r.miss(WHAT, show(&self.folder.join(name)), reason);
+    }
+}
