@@ -274,8 +274,7 @@ fn an_experiment_without_an_end_shows_no_verdict_on_the_way() -> Result<(), Fail
 
 /// A row that is wider than a phone makes the whole page scroll sideways.
 #[test]
-fn a_fleet_shows_its_outlier_and_what_is_different_about_it_before_all_hosts() -> Result<(), Failure>
-{
+fn a_fleet_shows_its_outlier_and_what_is_different_before_all_hosts() -> Result<(), Failure> {
     let Some(dom) = opened(&html_fleet(&sample::fleet::fleet())?)? else { return Ok(()) };
     assert_drawn_alone(&dom);
     let order = [
@@ -298,7 +297,8 @@ fn a_fleet_shows_its_outlier_and_what_is_different_about_it_before_all_hosts() -
 fn no_page_is_wider_than_a_phone() -> Result<(), Failure> {
     let comparison = html_comparison(&sample::questions::published(), &[])?;
     let experiment = html_experiment(&sample::questions::experiment(1.031, "/dev/sda"))?;
-    for page in [comparison, experiment] {
+    let fleet = html_fleet(&sample::fleet::fleet())?;
+    for page in [comparison, experiment, fleet] {
         // Headless Chromium has no window below 500 px: the page is put into a frame of 320.
         let framed = page.replace('&', "&amp;").replace('"', "&quot;");
         let outer = format!(

@@ -49,6 +49,12 @@ impl Middle {
     pub fn log_ratio(&self, value: f64) -> Option<f64> {
         Some(log(value)? - self.median)
     }
+
+    /// The logarithm of a ratio beyond which a value is an outlier: so many median absolute
+    /// deviations, and not less than what matters at all.
+    pub fn reach(&self, distance: f64, margin: Margin) -> f64 {
+        (distance * self.mad).max(margin.log())
+    }
 }
 
 /// What is told of so many values that are equal but for chance.
@@ -97,12 +103,6 @@ impl Equals {
     }
 }
 
-/// The logarithm of a ratio to the median beyond which a value is an outlier: so many median
-/// absolute deviations, and not less than what matters at all.
-pub fn reach(middle: &Middle, distance: f64, margin: Margin) -> f64 {
-    (distance * middle.mad).max(margin.log())
-}
-
 /// A value of Student's t with 4 degrees of freedom (Bailey 1994, Math. Comp. 62:779–781).
 fn student(random: &mut impl RngCore) -> f64 {
     // Above 0 and at most 1.
@@ -133,7 +133,7 @@ mod tests {
     fn alarms(distance: f64, metrics: &[Vec<f64>]) -> bool {
         metrics.iter().any(|values| {
             let middle = Middle::of(values).unwrap();
-            let reach = reach(&middle, distance, MARGIN);
+            let reach = middle.reach(distance, MARGIN);
             values.iter().any(|v| middle.log_ratio(*v).is_some_and(|ratio| ratio.abs() > reach))
         })
     }
@@ -192,7 +192,7 @@ mod tests {
                 (0..30).map(|_| 1000.0 * f64::exp(noise.sample(&mut random))).collect();
             values[4] /= 2.0;
             let middle = Middle::of(&values).unwrap();
-            let reach = reach(&middle, distance, MARGIN);
+            let reach = middle.reach(distance, MARGIN);
             let found: Vec<usize> =
                 (0..30).filter(|i| middle.log_ratio(values[*i]).unwrap().abs() > reach).collect();
             assert_eq!(found, [4], "{values:?}");
@@ -216,7 +216,7 @@ mod tests {
         let one = Middle::of(&[7.0, f64::NAN]).unwrap();
         assert_eq!((one.median, one.mad), (7f64.ln(), 0.0));
         let tied = Middle::of(&[100.0, 100.0, 100.0, 100.0, 101.0, 50.0]).unwrap();
-        let reach = reach(&tied, 30.0, MARGIN);
+        let reach = tied.reach(30.0, MARGIN);
         assert!(tied.log_ratio(101.0).unwrap() < reach, "1 % does not matter");
         assert!(-tied.log_ratio(50.0).unwrap() > reach);
         assert_eq!(tied.log_ratio(0.0), None);

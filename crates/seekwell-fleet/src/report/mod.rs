@@ -12,9 +12,7 @@ use crate::survey::Survey;
 use jiff::Timestamp;
 use seekwell_compare::Unit;
 use seekwell_runs::{Filter, RunKind};
-use seekwell_stats::{
-    Equals, Margin, Middle, OUTLIER_FLOOR, SD_OF_MAD, interval::percent, outliers::reach,
-};
+use seekwell_stats::{Equals, Margin, Middle, OUTLIER_FLOOR, SD_OF_MAD, percent};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -154,6 +152,13 @@ pub struct Limits {
     pub high_percent: f64,
 }
 
+impl Limits {
+    /// Whether a member this far from the median is an outlier.
+    pub fn exclude(&self, percent: f64) -> bool {
+        percent < self.low_percent || percent > self.high_percent
+    }
+}
+
 /// What a member measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Value {
@@ -254,7 +259,7 @@ fn limit(groups: &mut [Group]) -> usize {
         });
         let values: Vec<f64> = metric.values.iter().map(|v| v.value).collect();
         metric.limits = distance.zip(Middle::of(&values)).map(|(distance, middle)| {
-            let reach = reach(&middle, distance, Margin::THROUGHPUT);
+            let reach = middle.reach(distance, Margin::THROUGHPUT);
             Limits { low_percent: percent(-reach), high_percent: percent(reach) }
         });
     }
@@ -267,7 +272,7 @@ fn outliers(members: &[Member], groups: &[Group]) -> Vec<Outlier> {
         for (metric, headline) in group.metrics.iter().enumerate() {
             let Some(limits) = headline.limits else { continue };
             for &Value { member, value, percent } in &headline.values {
-                if percent < limits.low_percent || percent > limits.high_percent {
+                if limits.exclude(percent) {
                     let deviations = found.entry((at, member)).or_default();
                     deviations.push(Deviation { metric, value, percent });
                 }
