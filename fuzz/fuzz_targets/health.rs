@@ -61,6 +61,7 @@ fuzz_target!(|data: &[u8]| {
         _ => {}
     }
     if which > 0 {
+        device.transport = Some(Fact::new("sas".to_owned(), "end_device"));
         device.detail.scsi = Some(ScsiFacts::default());
     }
     device.detail.health = health(&view, &device);

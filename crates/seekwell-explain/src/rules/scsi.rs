@@ -34,7 +34,8 @@ pub(super) const RULES: &[Rule] = &[
         about: "commands failed since the earlier inspection",
         means: "The disk ended commands with an error.",
         known: "ioerr_cnt grew between two inspections. Probing leaves a few, and a refused \
-                optional command counts too, so growth of a few is a warning only.",
+                optional command counts too, so growth of a few is a warning only. What the \
+                earlier inspection itself provoked by asking for health is left out.",
         why: "Failed reads and writes reach the programs above.",
         fix: "look at the kernel log for the commands; sudo smartctl -a on the disk",
         tune: None,
@@ -124,6 +125,9 @@ fn timeouts_grew(input: &Observed<'_>, d: &Device) -> Option<Found> {
 fn errors_grew(input: &Observed<'_>, d: &Device) -> Option<Found> {
     let (grew, now) =
         growth(input, d, |d| Some(d.detail.scsi.as_ref()?.counters.as_ref()?.errors.clone()))?;
+    // What the earlier inspection asked came after it had read the counters.
+    let provoked = input.before(d)?.detail.health.as_ref().map_or(0, |h| h.provoked);
+    let grew = grew.checked_sub(provoked).filter(|n| *n > 0)?;
     let title = format!("{grew} commands failed");
     Some(Found::warning(title).seen(format!("{grew} more than before"), now.from))
 }
@@ -207,6 +211,13 @@ pub(crate) mod cases {
             quiet("SW-SCSI-002", sas, counters(1, 9)).and(Machine::remember).and(counters(1, 0)),
             fires("SW-SCSI-003", sas, Machine::remember).and(counters(4, 0)).warning(),
             quiet("SW-SCSI-003", sas, counters(4, 0)).and(Machine::remember),
+            quiet("SW-SCSI-003", sas, |m| m.health().provoked = 3)
+                .and(Machine::remember)
+                .and(counters(4, 0)),
+            fires("SW-SCSI-003", sas, |m| m.health().provoked = 2)
+                .and(Machine::remember)
+                .and(counters(4, 0))
+                .warning(),
             fires("SW-SCSI-004", sas, |m| m.scsi().timeout_s = fact(2, "timeout")).warning(),
             quiet("SW-SCSI-004", sas, |m| m.scsi().timeout_s = fact(60, "timeout")),
             fires("SW-SCSI-005", usb, untrimmed).warning(),

@@ -6,8 +6,8 @@ use super::{Attribute, Health, Measure as M, Outcome, Pages, SelfTest, Values, W
 use crate::facts::IdentifyData;
 use crate::probe::Power;
 
-/// Attributes whose raw value means the same with nearly every maker. The upper bytes of a raw value
-/// hold other things on some drives.
+/// Attributes whose raw value means the same with nearly every maker. The upper bytes of a raw
+/// value hold other things on some drives.
 const ATTRIBUTES: [(u8, M, usize); 12] = [
     (5, M::ReallocatedSectors, 4),
     (9, M::PowerOnHours, 3),
@@ -56,17 +56,20 @@ const DEVICE_STATISTICS: u8 = 0x04;
 const SELF_TESTS: u8 = 0x07;
 
 pub(super) fn read(pages: &mut Pages<'_, '_>, id: &IdentifyData) -> Option<Health> {
-    let power = "ata-power";
-    let count = pages.get(power)?.bytes.first().copied();
-    match Power::of(count) {
-        Power::Active | Power::Idle => {}
-        Power::Standby => {
-            pages.miss(power, "the disk is in standby, and asking would wake it");
-            return None;
-        }
-        Power::Unknown => return None,
-    }
     let mut health = Health::default();
+    // Flash has nothing to spin up.
+    if id.rotation_rpm != Some(1) {
+        let power = "ata-power";
+        let count = pages.get(power)?.bytes.first().copied();
+        match Power::of(count) {
+            Power::Active | Power::Idle => health.provoked += 1,
+            Power::Standby => {
+                pages.miss(power, "the disk is in standby, and asking would wake it");
+                return None;
+            }
+            Power::Unknown => return None,
+        }
+    }
     if id.logs {
         logs(pages, id, &mut health);
     }
@@ -82,14 +85,26 @@ fn smart(pages: &mut Pages<'_, '_>, health: &mut Health) {
         match attributes(&data.bytes, &limits) {
             Some(table) => {
                 health.take(by_attributes(&table), &data.from);
+                health.warnings = by_thresholds(&table).map(|w| data.fact(w));
                 health.attributes = Some(data.fact(table));
             }
             None => pages.miss("smart-data", "its checksum is wrong"),
         }
     }
-    if let Some(status) = pages.get("smart-status") {
+    // The drive's own verdict is no more than that a threshold is reached.
+    if health.warnings.is_none()
+        && let Some(status) = pages.get("smart-status")
+    {
+        health.provoked += 1;
         health.warnings = failing(&status.bytes).map(|w| status.fact(w));
     }
+}
+
+/// What the thresholds say; `None` where the drive gives none.
+fn by_thresholds(table: &[Attribute]) -> Option<Vec<Warning>> {
+    let failed = table.iter().any(|a| a.pre_fail && a.has_failed());
+    let known = table.iter().any(|a| a.threshold.is_some());
+    known.then(|| if failed { vec![Warning::Failing] } else { Vec::new() })
 }
 
 fn logs(pages: &mut Pages<'_, '_>, id: &IdentifyData, health: &mut Health) {

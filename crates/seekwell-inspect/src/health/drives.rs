@@ -1,9 +1,9 @@
 //! Pages of drives, beside the kernel's files.
 //!
-//! A page gets a name below the node of its drive, where no file can be, and reading that name sends
-//! the command that asks for it. Every command only reads, none touches the medium, and the drivers
-//! give up on each after a few seconds. What names the drive is blanked out: sysfs tells it, and a
-//! snapshot has to be able to hide it.
+//! A page gets a name below the node of its drive, where no file can be, and reading that name
+//! sends the command that asks for it. Every command only reads, none touches the medium, and the
+//! drivers give up on each after a few seconds. What names the drive is blanked out: sysfs tells
+//! it, and a snapshot has to be able to hide it.
 //!
 //! | name | command |
 //! |---|---|

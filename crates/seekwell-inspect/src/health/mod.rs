@@ -1,8 +1,8 @@
 //! What a drive says of its own health and wear.
 //!
-//! The pages come through the [`View`](seekwell_sys::View), as everything else does: [`Drives`] sends
-//! the command that a path such as `/dev/nvme0/page/log-02-512` stands for, a recording keeps the
-//! answer, a snapshot gives it back. What a drive does not offer is not asked for, and a drive that
+//! The pages come through the [`View`], as everything else does: [`Drives`] sends the command that a
+//! path such as `/dev/nvme0/page/log-02-512` stands for, a recording keeps the answer, a snapshot
+//! gives it back. What a drive does not offer is not asked for, and a drive that
 //! sleeps is asked nothing that would wake it. One file for each command set decodes its pages;
 //! wherever possible a page is a table of places and what stands there.
 
@@ -48,6 +48,15 @@ pub struct Health {
     /// LBA formats of an NVMe namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formats: Option<Fact<Vec<LbaFormat>>>,
+    /// Commands that the kernel counted as failed because they were asked: an ATA command that
+    /// answers in registers is one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub provoked: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// Something a drive warns of.
@@ -204,9 +213,12 @@ pub(crate) fn read(r: &mut Reader<'_>, device: &Device) -> Option<Health> {
     let mut pages = Pages::of(r, &device.name);
     match &detail.identify {
         Some(identify) => ata::read(&mut pages, &identify.value)?.told(),
-        // A bridge that does not translate may not survive a command it does not know.
-        None if detail.usb.is_some() => None,
-        None => scsi::read(&mut pages)?.told(),
+        // A bridge may not survive a command it does not know, and a virtual disk has no pages.
+        None => {
+            let speaks = device.transport.as_ref().map_or("", |t| t.value.as_str());
+            let real = ["sas", "fc", "scsi"].contains(&speaks);
+            real.then(|| scsi::read(&mut pages))??.told()
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Drives that are not there: the pages they would answer with.
 
 use super::*;
-use crate::facts::{IdentifyData, NvmeFacts, ScsiFacts, UsbFacts};
+use crate::facts::{IdentifyData, NvmeFacts, ScsiFacts};
 use proptest::prelude::*;
 use seekwell_sys::fake::Fake;
 
@@ -13,6 +13,7 @@ fn nvme() -> Device {
 
 fn scsi() -> Device {
     let mut device = Device::new("sda", "8:0", DeviceKind::Disk);
+    device.transport = Some(Fact::new("sas".to_owned(), "end_device"));
     device.detail.scsi = Some(ScsiFacts::default());
     device
 }
@@ -245,6 +246,18 @@ fn every_page_of_an_ata_drive_is_decoded() {
 }
 
 #[test]
+fn commands_that_the_kernel_counts_as_failed_are_sent_only_where_nothing_else_tells() {
+    // Each look at a healthy SATA disk added two to ioerr_cnt, which read as failing commands.
+    let (sent, _) = asked(drive("sda", &full_ata()), &ata());
+    assert!(!sent.contains(&"smart-status".to_owned()), "{sent:?}");
+    assert_eq!(health(&drive("sda", &full_ata()), &ata()).unwrap().provoked, 1, "the power mode");
+    let mut old = full_ata();
+    old.retain(|(name, _)| *name != "smart-thresholds");
+    let found = health(&drive("sda", &old), &ata()).unwrap();
+    assert_eq!((found.warnings.unwrap().value, found.provoked), (vec![Warning::Failing], 2));
+}
+
+#[test]
 fn a_table_of_attributes_that_did_not_arrive_whole_is_reported_and_not_used() {
     let mut pages = full_ata();
     pages[1].1[100] ^= 1;
@@ -312,8 +325,11 @@ fn a_drive_is_asked_for_nothing_it_does_not_offer() {
     plain.detail.identify.as_mut().unwrap().value.logs = false;
     plain.detail.identify.as_mut().unwrap().value.smart = (true, false);
     assert_eq!(asked(drive("sda", &full_ata()), &plain).0, ["ata-power"]);
+    let mut flash = plain.clone();
+    flash.detail.identify.as_mut().unwrap().value.rotation_rpm = Some(1);
+    assert_eq!(asked(drive("sda", &full_ata()), &flash).0, Vec::<String>::new());
     let mut bridge = scsi();
-    bridge.detail.usb = Some(UsbFacts::default());
+    bridge.transport.as_mut().unwrap().value = "usb".to_owned();
     assert_eq!(asked(drive("sda", &full_scsi()), &bridge).0, Vec::<String>::new());
     let list = [("scsi-sense", vec![0; 18]), ("log-sense-00", vec![0, 0, 0, 2, 0, 0x0d])];
     assert_eq!(
@@ -327,7 +343,7 @@ fn a_page_that_hangs_is_named_and_the_next_is_asked_for() {
     let kind = std::io::ErrorKind::TimedOut;
     let hung = drive("sda", &full_ata()).error("/dev/sda/page/log-ext-04-01", kind);
     let (sent, missing) = asked(hung, &ata());
-    assert!(sent.contains(&"smart-status".to_owned()), "{sent:?}");
+    assert!(sent.contains(&"smart-thresholds".to_owned()), "{sent:?}");
     assert_eq!(missing, ["the kernel answered: timed out"]);
 }
 

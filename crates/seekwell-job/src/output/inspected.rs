@@ -3,7 +3,7 @@
 
 use super::prometheus::{Metrics, identity, text};
 use seekwell_inspect::facts::{AtaErrorClass, PciFunction};
-use seekwell_inspect::health::Measure;
+use seekwell_inspect::health::{Measure, Unit};
 use seekwell_inspect::{Device, Fact, Finding, Inspection, Severity};
 
 /// Metrics of inspected targets with their findings, each disk once. `version` is the program's.
@@ -79,23 +79,28 @@ fn of_disk(metrics: &mut Metrics, disk: &Device, of: &[(&str, &str)]) {
         add("disk_temperature_limit_celsius", celsius(&nvme.temperature_max_mc));
     }
     if let Some(health) = &detail.health {
-        for (name, measure, unit) in HEALTH {
-            add(name, health.get(measure).map(|fact| fact.value as f64 * unit));
+        for (name, measure) in HEALTH {
+            let of_base = |value: f64| match measure.unit() {
+                Unit::Percent => value / 100.0,
+                Unit::Hours => value * 3600.0,
+                _ => value,
+            };
+            add(name, health.get(measure).map(|fact| of_base(fact.value as f64)));
         }
     }
     errors(metrics, disk, of);
 }
 
-/// What a drive says of itself: the metric, and what one of the measure's unit is in the metric's.
-const HEALTH: [(&str, Measure, f64); 8] = [
-    ("disk_temperature_celsius", Measure::Temperature, 1.0),
-    ("disk_wear_ratio", Measure::PercentUsed, 0.01),
-    ("disk_spare_ratio", Measure::Spare, 0.01),
-    ("disk_written_bytes_total", Measure::Written, 1.0),
-    ("disk_read_bytes_total", Measure::Read, 1.0),
-    ("disk_media_written_bytes_total", Measure::MediaWritten, 1.0),
-    ("disk_power_on_seconds_total", Measure::PowerOnHours, 3600.0),
-    ("disk_throttle_level", Measure::ThrottleLevel, 1.0),
+/// What a drive says of itself, in base units.
+const HEALTH: [(&str, Measure); 8] = [
+    ("disk_temperature_celsius", Measure::Temperature),
+    ("disk_wear_ratio", Measure::PercentUsed),
+    ("disk_spare_ratio", Measure::Spare),
+    ("disk_written_bytes_total", Measure::Written),
+    ("disk_read_bytes_total", Measure::Read),
+    ("disk_media_written_bytes_total", Measure::MediaWritten),
+    ("disk_power_on_seconds_total", Measure::PowerOnHours),
+    ("disk_throttle_level", Measure::ThrottleLevel),
 ];
 
 /// What it counts of errors, by kind.
@@ -121,7 +126,9 @@ fn errors(metrics: &mut Metrics, disk: &Device, of: &[(&str, &str)]) {
         }
     }
     if let Some(counters) = detail.scsi.as_ref().and_then(|scsi| scsi.counters.as_ref()) {
-        add("scsi", "error", Some(counters.errors.value as f64));
+        // Looking every quarter of an hour would make it grow for ever; the drive's own stay.
+        let provoked = detail.health.as_ref().is_some_and(|health| health.provoked > 0);
+        add("scsi", "error", (!provoked).then_some(counters.errors.value as f64));
         add("scsi", "timeout", number(&counters.timeouts));
     }
     if let Some(aer) = detail.controller().and_then(|function| function.aer.as_ref()) {

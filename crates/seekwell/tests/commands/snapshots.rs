@@ -342,3 +342,98 @@ fn watching_ends_when_nobody_reads_it() {
     });
     assert_eq!(ended.and_then(|s| s.code()), Some(0));
 }
+
+/// A machine with one NVMe drive, in which `media_errors` were counted.
+fn drive_with(media_errors: u8) -> String {
+    const AT: &str = "/sys/devices/pci0000:00/0000:00:01.0/nvme/nvme0";
+    let page = |bytes: usize, fields: &[(usize, &[u8])]| {
+        let mut page = vec![0; bytes];
+        fields.iter().for_each(|(at, field)| page[*at..at + field.len()].copy_from_slice(field));
+        page.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    // Spare capacity below its threshold, 41 °C, 5 % left of 10, worn by 83 %; a gigabyte written.
+    let health: [(usize, &[u8]); 4] = [
+        (0, &[1, 58, 1, 5, 10, 83]),
+        (48, &2000_u32.to_le_bytes()),
+        (160, &[media_errors]),
+        (128, &[7]),
+    ];
+    let namespace: [(usize, &[u8]); 2] = [(25, &[1]), (128, &[0, 0, 9, 2, 0, 0, 12, 0])];
+    format!(
+        "seekwell/snapshot/1
+/sys/block/nvme0n1 -> ../devices/pci0000:00/0000:00:01.0/nvme/nvme0/nvme0n1
+{AT}/nvme0n1/dev: 259:0
+{AT}/nvme0n1/size: 2000000
+{AT}/nvme0n1/nsid: 1
+{AT}/nvme0n1/device -> ../../nvme0
+{AT}/state: live
+{AT}/serial: S123456789
+{AT}/model: DRIVE
+{AT}/firmware_rev: 1
+/dev/nvme0/page/identify-01-0: hex:{}
+/dev/nvme0/page/log-02-512: hex:{}
+/dev/nvme0/page/identify-00-1: hex:{}
+",
+        page(4096, &[(77, &[5])]),
+        page(512, &health),
+        page(4096, &namespace),
+    )
+}
+
+#[test]
+fn pages_of_a_drive_in_a_snapshot_are_shown_judged_and_exported() {
+    let home = home();
+    let (before, now) = (home.path().join("before.txt"), home.path().join("now.txt"));
+    fs::write(&before, drive_with(1)).unwrap();
+    fs::write(&now, drive_with(4)).unwrap();
+    let from = ["inspect", "--from", text(&now)];
+    let shown = run(home.path(), &from).ends(0).out;
+    for words in
+        ["Health of nvme0n1", "wear", "83 %", "1.02 GB", "41 °C", "media errors", "128 KiB"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let long: Vec<&str> = shown.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:?}");
+
+    let json = run(home.path(), &[&from[..], &["--json"]].concat()).json();
+    let health = &json["device"]["detail"]["health"];
+    assert_eq!(health["warnings"]["value"], serde_json::json!(["spare-low"]));
+    assert_eq!(health["values"]["written"]["value"], 1_024_000_000);
+    assert_eq!(health["values"]["spare"]["from"], "/dev/nvme0/page/log-02-512");
+    let found = |json: &Value| -> Vec<(String, String)> {
+        let all = json["findings"].as_array().unwrap().iter();
+        let text = |f: &Value, key: &str| f[key].as_str().unwrap().to_owned();
+        all.map(|f| (text(f, "id"), text(f, "severity"))).collect()
+    };
+    let pair = |id: &str, severity: &str| (id.to_owned(), severity.to_owned());
+    let alone = found(&json);
+    for (id, severity) in [
+        ("SW-HEALTH-001", "warning"),
+        ("SW-HEALTH-002", "error"),
+        ("SW-HEALTH-004", "info"),
+        ("SW-HEALTH-005", "warning"),
+    ] {
+        assert!(alone.contains(&pair(id, severity)), "{id}: {alone:?}");
+    }
+    let since = [&from[..], &["--since", text(&before), "--json"]].concat();
+    let grown = found(&run(home.path(), &since).json());
+    assert!(grown.contains(&pair("SW-HEALTH-001", "error")), "{grown:?}");
+
+    let metrics = run(home.path(), &[&from[..], &["--format", "openmetrics"]].concat()).out;
+    for (name, labels, value) in [
+        ("seekwell_disk_wear_ratio", "", "0.83"),
+        ("seekwell_disk_written_bytes_total", "", "1024000000"),
+        ("seekwell_disk_errors_total", "source=\"drive\",kind=\"media\"", "4"),
+    ] {
+        let is = |line: &&str| {
+            line.starts_with(name) && line.contains(labels) && line.ends_with(&format!(" {value}"))
+        };
+        assert!(metrics.lines().any(|line| is(&line)), "{name}: {metrics}");
+    }
+    // Masking takes the serial number away and leaves the pages readable.
+    let masked = home.path().join("masked.txt");
+    let save = [&from[..], &["--mask", "--save", text(&masked), "--json"]].concat();
+    assert_eq!(found(&run(home.path(), &save).json()), alone);
+    assert!(!fs::read_to_string(&masked).unwrap().contains("S123456789"));
+}
