@@ -2,13 +2,14 @@
 
 import { parse, unpack } from "./decode.ts";
 import { h } from "./dom.ts";
-import { follow, isServed } from "./live.ts";
+import { address, follow, isServed } from "./live.ts";
 import { discard, redrawAll } from "./plot.ts";
 import { attachment } from "./sections/attachment.ts";
 import { depth } from "./sections/depth.ts";
 import { distribution } from "./sections/distribution.ts";
 import { fidelity } from "./sections/fidelity.ts";
 import { findings } from "./sections/findings.ts";
+import { drawHistory } from "./sections/history.ts";
 import { head } from "./sections/head.ts";
 import { list } from "./sections/list.ts";
 import { mix } from "./sections/mix.ts";
@@ -87,18 +88,20 @@ const drawRuns = (runs: Run[], json: string) =>
 
 /** What the page shows of what it holds. */
 function draw(payload: Payload, json: string): HTMLElement[] {
-  if ("list" in payload) return list(payload.list);
+  if ("list" in payload && payload.of === undefined) return list(payload.list);
   if ("trace" in payload) return drawTrace(payload.trace, payload.document, json);
-  const drawn = "sheets" in payload ? drawSheets(payload.sheets, json)
+  const drawn = "list" in payload ? list(payload.list, payload.of)
+    : "history" in payload ? drawHistory(payload.history)
+    : "sheets" in payload ? drawSheets(payload.sheets, json)
     : drawRuns(payload.runs, json);
-  const back = h("p", {}, h("a", { href: `/${location.search}` }, "← all that is kept"));
+  const back = h("p", {}, h("a", { href: address("/") }, "← all that is kept"));
   return [isServed() ? back : null, ...drawn].filter((e) => e !== null);
 }
 
 const isRunning = (json: string) => {
   const payload = parse(json);
-  if ("list" in payload) return true;
-  if ("trace" in payload) return false;
+  if ("list" in payload) return payload.of === undefined;
+  if ("trace" in payload || "history" in payload) return false;
   if ("sheets" in payload) return payload.state === "running";
   return payload.runs.some((run) => run.state === "running");
 };

@@ -272,12 +272,13 @@ export interface Run {
   state?: string;
 }
 
-/** What a page holds: runs, sheets, or a list of what is kept. */
+/** What a page holds. */
 export type Payload =
   | { runs: Run[] }
   | { sheets: Sheet[]; document: { schema: string }; state?: string }
   | { trace: Trace; document: TraceStats }
-  | { list: Kept[] };
+  | { list: Kept[]; of?: string }
+  | { history: History };
 
 /** A sheet answers one question, is B better than A: of kept runs or of an experiment. */
 export interface Sheet {
@@ -333,6 +334,8 @@ export interface Blocks {
 /** One kept run or experiment in the list a server shows. */
 export interface Kept {
   id: string;
+  /** Where runs of several hosts are kept. */
+  host?: string;
   kind: string;
   state: string;
   label: string | null;
@@ -341,4 +344,22 @@ export interface Kept {
   started_at: string;
   modelled: boolean;
   invalid: boolean;
+}
+
+/** One metric over time: of a host, or of all disks of a model. */
+export interface History {
+  heading: string;
+  about: string;
+  sentences: string[];
+  metric: string;
+  points: {
+    at: string;
+    value: number;
+    low: number;
+    high: number;
+    level: number | null;
+    hosts: number | null;
+    host: string;
+    run: string;
+  }[];
 }

@@ -10,6 +10,7 @@
 
 #![warn(missing_docs)]
 
+mod day;
 mod error;
 mod export;
 mod parquet;
@@ -21,6 +22,7 @@ mod tables;
 #[cfg(not(feature = "postgres"))]
 mod without;
 
+pub use day::Day;
 pub use error::FleetError;
 pub use export::{Export, Exported};
 #[cfg(feature = "postgres")]

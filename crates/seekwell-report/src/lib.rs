@@ -14,6 +14,7 @@ mod describe;
 mod experiment;
 mod fidelity;
 mod figures;
+mod history;
 mod html;
 mod markdown;
 mod page;
@@ -35,9 +36,9 @@ pub use compare::{comparison, comparison_markdown, trend, trend_markdown};
 pub use describe::{heading, sentence};
 pub use fidelity::{Faith, fidelity};
 pub use figures::{Figure, Key, figures};
+pub use history::{History, HistoryPoint};
 pub use html::{
-    ReportError, SideRuns, experiment_json, html, html_comparison, html_experiment,
-    html_experiment_served, html_list, html_served, html_trace_stats, list_json, run_json,
+    ReportError, Served, SideRuns, html, html_comparison, html_experiment, html_trace_stats,
 };
 pub use markdown::markdown;
 pub use page::Kept;

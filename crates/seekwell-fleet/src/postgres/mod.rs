@@ -10,6 +10,7 @@ mod tls;
 
 pub use place::Place;
 
+use crate::day::Day;
 use crate::error::FleetError;
 use crate::tables::{rows, tables};
 use postgres::types::ToSql;
@@ -43,6 +44,20 @@ const ADDED: &str = "
       document = excluded.document, detail = excluded.detail
     RETURNING xmax <> 0";
 
+const DAYS: &str = "
+    SELECT to_char(r.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || 'T00:00:00Z' AS day,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY m.median), min(m.median), max(m.median),
+           count(DISTINCT m.host),
+           (array_agg(m.host ORDER BY r.started_at DESC, m.host))[1],
+           (array_agg(m.run ORDER BY r.started_at DESC, m.host))[1]
+    FROM seekwell.metrics m
+    JOIN seekwell.runs r ON r.host = m.host AND r.run = m.run
+    JOIN seekwell.disks d ON d.host = m.host AND d.run = m.run AND d.position = 0
+    WHERE coalesce(d.model, '') = $1 AND ($2::text IS NULL OR coalesce(d.firmware, '') = $2)
+      AND m.phase = $3 AND m.metric = $4
+      AND r.status = 'complete' AND r.invalid IS NULL AND NOT r.modelled
+    GROUP BY day ORDER BY day";
+
 const NEWEST_FIRST: &str = "ORDER BY substr(r.run, 1, 15) DESC, r.started_at DESC, r.run DESC";
 
 /// A connection to a database of kept runs.
@@ -70,6 +85,47 @@ impl Database {
             return Err(FleetError::Empty { store: database.name });
         }
         database.made()
+    }
+
+    /// Refuses to write from now on, and ends a query that takes longer than this.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub fn only_read(&self, limit: Duration) -> Result<(), StoreError> {
+        let sql = format!(
+            "SET default_transaction_read_only = on; SET statement_timeout = {}",
+            limit.as_millis()
+        );
+        self.client.borrow_mut().batch_execute(&sql).map_err(failed(&self.name))
+    }
+
+    /// Whether the connection is lost.
+    pub fn is_lost(&self) -> bool {
+        self.client.borrow().is_closed()
+    }
+
+    /// A metric on each day on which disks of a model were measured, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub fn days(
+        &self,
+        model: &str,
+        firmware: Option<&str>,
+        phase: &str,
+        metric: &str,
+    ) -> Result<Vec<Day>, StoreError> {
+        let rows = self.ask(DAYS, &[&model, &firmware, &phase, &metric])?;
+        let day = |row: &Row| Day {
+            at: row.get(0),
+            median: row.get(1),
+            low: row.get(2),
+            high: row.get(3),
+            hosts: row.get::<_, i64>(4).try_into().unwrap_or_default(),
+            host: row.get(5),
+            run: row.get(6),
+        };
+        Ok(rows.iter().map(day).collect())
     }
 
     fn connect(place: &Place) -> Result<Self, FleetError> {
@@ -343,7 +399,7 @@ impl Sender {
 
     /// Whether the connection is lost, and with it what would be sent next.
     pub fn is_lost(&self) -> bool {
-        self.database.client.borrow().is_closed()
+        self.database.is_lost()
     }
 }
 

@@ -1,0 +1,197 @@
+//! The runs of many hosts, in a database.
+
+use crate::connections::{Busy, Connections};
+use crate::http::{Answer, Request};
+use crate::{kept, not_kept, page, unreadable};
+use seekwell_compare::{TrendError, TrendOptions, metric_title, trend};
+use seekwell_fleet::{Database, Day, FleetError, Place};
+use seekwell_report::{History, HistoryPoint, Kept, Served, clean};
+use seekwell_runs::{Filter, RunState, Runs, StoreError, is_id};
+use seekwell_sys::{Class, Classified};
+
+/// The newest runs that a list shows.
+const MOST_LISTED: usize = 500;
+
+pub struct Fleet {
+    connections: Connections,
+}
+
+/// Why a question has no answer.
+enum Failure {
+    Busy,
+    Fleet(FleetError),
+    Store(StoreError),
+    Trend(TrendError),
+}
+
+impl From<Busy> for Failure {
+    fn from(_: Busy) -> Self {
+        Self::Busy
+    }
+}
+
+impl From<FleetError> for Failure {
+    fn from(error: FleetError) -> Self {
+        Self::Fleet(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<TrendError> for Failure {
+    fn from(error: TrendError) -> Self {
+        Self::Trend(error)
+    }
+}
+
+impl From<Failure> for Answer {
+    fn from(failure: Failure) -> Self {
+        let unreachable =
+            |why: String| Self::refusal(503, &format!("{why}.\nLoad this page again to retry."));
+        match failure {
+            Failure::Busy => unreachable("The database is busy with other questions".to_owned()),
+            Failure::Store(StoreError::NotFound { .. } | StoreError::Ambiguous { .. }) => {
+                not_kept("run")
+            }
+            Failure::Store(error @ StoreError::Database { .. }) => unreachable(error.to_string()),
+            Failure::Fleet(error) => unreachable(error.to_string()),
+            Failure::Trend(error) if error.class() == Class::Usage => {
+                Self::refusal(404, &format!("{error}."))
+            }
+            Failure::Trend(error) => unreachable(error.to_string()),
+            Failure::Store(error) => unreadable(error),
+        }
+    }
+}
+
+impl Fleet {
+    /// Connects to a database.
+    ///
+    /// # Errors
+    /// As for [`Database::open`].
+    pub fn open(place: Place) -> Result<Self, FleetError> {
+        Ok(Self { connections: Connections::open(place)? })
+    }
+
+    /// What is at an address; `None` where nothing can be.
+    pub fn show(
+        &self,
+        what: &str,
+        api: bool,
+        request: &Request,
+        token: &str,
+    ) -> Option<Result<Answer, Answer>> {
+        let given = |name| request.parameter(name);
+        Some(match (what, what.split_once('/')) {
+            ("" | "runs", _) => self.list(given("host"), api, token),
+            ("trend", _) => {
+                let (phase, metric) = (given("phase")?, given("metric")?);
+                match (given("host"), given("model")) {
+                    (Some(host), None) => self.trend_of_host(host, phase, metric, api),
+                    (None, Some(model)) => {
+                        self.trend_of_model(&model, given("firmware"), &phase, &metric, api)
+                    }
+                    _ => return None,
+                }
+            }
+            (_, Some(("run", id))) if is_id(id) => self.run(id, given("host"), api),
+            _ => return None,
+        })
+    }
+
+    fn list(&self, host: Option<String>, api: bool, token: &str) -> Result<Answer, Answer> {
+        let filter = Filter { host, limit: Some(MOST_LISTED), ..Filter::default() };
+        let list: Result<_, Failure> =
+            self.connections.ask(|database| Ok(database.list(&filter)?.runs));
+        let list: Vec<Kept> = list?.into_iter().map(kept).collect();
+        let most = if list.len() == MOST_LISTED { "The newest 500 runs" } else { "Runs" };
+        let of = match &filter.host {
+            Some(host) => format!("{most} of {}", clean(host)),
+            None => format!("{most} of all hosts"),
+        };
+        page(Ok(Served::list(&list, Some(&of), token)), api)
+    }
+
+    fn run(&self, id: &str, host: Option<String>, api: bool) -> Result<Answer, Answer> {
+        let name = host.map_or_else(|| id.to_owned(), |host| format!("{host}:{id}"));
+        let run = self.connections.ask(|database| Ok::<_, Failure>(database.load(&name)?))?;
+        page(Ok(Served::run(&run, RunState::left_at(run.0.status).name())), api)
+    }
+
+    fn trend_of_host(
+        &self,
+        host: String,
+        phase: String,
+        metric: String,
+        api: bool,
+    ) -> Result<Answer, Answer> {
+        let options =
+            TrendOptions { metric, phase: Some(phase), label: None, host: Some(host.clone()) };
+        let found =
+            self.connections.ask(|database| Ok::<_, Failure>(trend(database, &options)?))?;
+        page(Ok(Served::history(&History::of_host(&found, &host))), api)
+    }
+
+    fn trend_of_model(
+        &self,
+        model: &str,
+        firmware: Option<String>,
+        phase: &str,
+        metric: &str,
+        api: bool,
+    ) -> Result<Answer, Answer> {
+        let firmware = firmware.as_deref();
+        let history: Result<_, Failure> = self.connections.ask(|database| {
+            let days = database.days(model, firmware, phase, metric)?;
+            Ok(history_of(model, firmware, phase, metric, days, database)?)
+        });
+        match history? {
+            Some(history) => page(Ok(Served::history(&history)), api),
+            None => Err(Answer::refusal(404, "No disk of this model was measured so.")),
+        }
+    }
+}
+
+/// The history of a model's disks, with the words of its newest run; `None` without any.
+fn history_of(
+    model: &str,
+    firmware: Option<&str>,
+    phase: &str,
+    metric: &str,
+    days: Vec<Day>,
+    database: &Database,
+) -> Result<Option<History>, StoreError> {
+    let Some(newest) = days.last() else { return Ok(None) };
+    let (run, _) = database.load(&format!("{}:{}", newest.host, newest.run))?;
+    let described = run.phase(phase).map(|phase| {
+        let title = metric_title(metric, &phase.workload);
+        (phase.title.clone(), title.unwrap_or_else(|| metric.to_owned()))
+    });
+    let (workload, title) = described.unwrap_or_else(|| (phase.to_owned(), metric.to_owned()));
+    let disks = match firmware {
+        Some(firmware) => format!("{model}, firmware {firmware}"),
+        None => model.to_owned(),
+    };
+    let most = days.iter().map(|day| day.hosts).max().unwrap_or(0);
+    let points = days.into_iter().map(|day| HistoryPoint {
+        at: day.at,
+        value: day.median,
+        low: day.low,
+        high: day.high,
+        level: None,
+        hosts: Some(day.hosts),
+        host: day.host,
+        run: day.run,
+    });
+    Ok(Some(History {
+        heading: clean(&format!("{disks}, {workload}: {title}")),
+        about: format!("Median of the hosts measured on a day, of which there are up to {most}"),
+        sentences: Vec::new(),
+        metric: metric.to_owned(),
+        points: points.collect(),
+    }))
+}

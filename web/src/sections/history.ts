@@ -1,0 +1,66 @@
+/** The history of one metric: a plot, what changed, and each run with a way to its page. */
+
+import { h, table } from "../dom.ts";
+import { address } from "../live.ts";
+import { type Line, plot } from "../plot.ts";
+import { dayTicks } from "../ticks.ts";
+import type { History } from "../types.ts";
+import { formatOf, when } from "../units.ts";
+
+const seconds = (time: string) => Date.parse(time) / 1000;
+const day = (at: number) => new Date(at * 1000).toISOString().slice(0, 10);
+
+function drawn(history: History): HTMLElement | null {
+  const { points, metric } = history;
+  if (points.length < 2) return null;
+  const at = points.map((point) => seconds(point.at));
+  const ofHosts = points.some((point) => point.hosts !== null);
+  const lines: Line[] = [{
+    label: ofHosts ? "median of the hosts" : "median of the repeats",
+    values: points.map((point) => point.value),
+    low: points.map((point) => point.low),
+    high: points.map((point) => point.high),
+  }];
+  if (points.some((point) => point.level !== null)) {
+    const values = points.map((point) => point.level);
+    lines.push({ label: "mean between changes", values });
+  }
+  return plot({
+    title: metric,
+    summary: `${metric} at ${points.length} times.`,
+    x: { label: "day", ticks: dayTicks(at[0]!, at.at(-1)!), format: day },
+    y: { label: metric, format: formatOf(metric) },
+    at,
+    lines,
+    spread: "band",
+    height: 320,
+    marks: true,
+  });
+}
+
+export function drawHistory(history: History): HTMLElement[] {
+  const write = formatOf(history.metric);
+  const ofHosts = history.points.some((point) => point.hosts !== null);
+  const columns = [
+    { title: ofHosts ? "day" : "started" },
+    { title: "median", number: true },
+    { title: "lowest – highest", number: true },
+    ofHosts ? { title: "hosts", number: true } : null,
+    { title: ofHosts ? "newest run" : "run" },
+  ].filter((column) => column !== null);
+  const rows = history.points.toReversed().map((point) => [
+    ofHosts ? point.at.slice(0, 10) : when(point.at),
+    write(point.value),
+    `${write(point.low)} – ${write(point.high)}`,
+    ...(ofHosts ? [String(point.hosts)] : []),
+    h("a", { href: address(`/run/${point.run}`, { host: point.host }) },
+      ofHosts ? `${point.host}, ${point.run}` : point.run),
+  ]);
+  return [
+    h("h1", {}, history.heading),
+    h("p", { class: "hint" }, history.about),
+    ...history.sentences.map((sentence) => h("p", {}, sentence)),
+    drawn(history),
+    table("Newest first", columns, rows),
+  ].filter((part) => part !== null);
+}
