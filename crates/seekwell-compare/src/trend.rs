@@ -7,7 +7,7 @@
 use crate::error::SourceError;
 use crate::model::{Better, RunValues, Side, SourceKind, Unit, Value};
 use crate::sources::kept::values;
-use seekwell_runs::{Filter, RunEntry, RunState, Runs, Spread, StoreError};
+use seekwell_runs::{Filter, RunEntry, Runs, Spread, StoreError};
 use seekwell_stats::{ChangeRule, METHOD, change_points};
 use seekwell_sys::classify;
 use serde::{Deserialize, Serialize};
@@ -122,7 +122,7 @@ pub fn trend(store: &dyn Runs, options: &TrendOptions) -> Result<Trend, TrendErr
     let (label, host) = (options.label.clone(), options.host.clone());
     let filter = Filter { label, host, ..Filter::default() };
     let mut entries = store.list(&filter)?.runs;
-    entries.retain(|e| e.state == RunState::Complete && !e.invalid);
+    entries.retain(RunEntry::counts);
     let mut history: BTreeMap<(String, String), BTreeMap<String, Spread>> = BTreeMap::new();
     for found in store.history(&metric, phase.as_deref())? {
         let of_run = history.entry((found.host, found.run)).or_default();

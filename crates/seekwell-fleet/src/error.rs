@@ -44,6 +44,12 @@ pub enum FleetError {
     #[error("{store} holds no runs; seekwell runs push sends some there")]
     Empty { store: String },
     #[error(
+        "no {} is saved; seekwell fleet run --hosts FILE -- checkup --quick makes one on each host{}",
+        label.as_ref().map_or("finished checkup of a disk".into(), |l| format!("finished run with the label {l:?}")),
+        if label.is_none() { ", and --label names runs of other commands" } else { "" }
+    )]
+    NoRuns { label: Option<String> },
+    #[error(
         "{store} has tables of version {found}; this program knows those up to {known}: \
          use a newer seekwell"
     )]
@@ -51,7 +57,7 @@ pub enum FleetError {
 }
 
 classify!(FleetError {
-    Usage: Address, Hosts, NoSuchLabel;
+    Usage: Address, Hosts, NoRuns, NoSuchLabel;
     Refused: Io, Output, Damaged, Busy, Without, Roots, Empty, NewerSchema;
     | Self::Read { source, .. } => Class::of_file(source),
     | Self::Store(error) => error.class(),

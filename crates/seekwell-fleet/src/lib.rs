@@ -6,7 +6,8 @@
 //! [`Database`] reads runs back. Histograms are kept as bins with counts,
 //! so that percentiles over hosts are those of all requests together, not means of percentiles.
 //!
-//! [`remote`] runs this program on many hosts.
+//! [`remote`] runs this program on many hosts, and [`fleet`] compares what the newest run of each
+//! measured.
 
 #![warn(missing_docs)]
 
@@ -17,6 +18,8 @@ mod parquet;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod remote;
+mod report;
+mod survey;
 mod table;
 mod tables;
 #[cfg(not(feature = "postgres"))]
@@ -27,6 +30,11 @@ pub use error::FleetError;
 pub use export::{Export, Exported};
 #[cfg(feature = "postgres")]
 pub use postgres::{Database, Place, Sender};
+pub use report::{
+    Attempt, Deviation, Difference, Fleet, Group, Headline, Limits, Member, Outlier, Scope, Test,
+    Value, fleet,
+};
+pub use survey::Survey;
 pub use table::{Cell, Column, Kind, Row, Table};
 pub use tables::{rows, tables};
 #[cfg(not(feature = "postgres"))]

@@ -3,6 +3,7 @@
 use crate::table::{Cell, Column, Kind, Row, Table};
 use Kind::{Bool, Int, Ints, Real, Text, Time};
 use jiff::Timestamp;
+use seekwell_inspect::facts::PciFunction;
 use seekwell_inspect::{Device, Fact};
 use seekwell_io::histogram::Histogram;
 use seekwell_runs::{Detail, Medium, RunDocument};
@@ -11,7 +12,7 @@ const fn column(name: &'static str, kind: Kind) -> Column {
     Column { name, kind }
 }
 
-const RUNS: Table = Table {
+pub const RUNS: Table = Table {
     name: "runs",
     key: 2,
     columns: &[
@@ -37,7 +38,7 @@ const RUNS: Table = Table {
     ],
 };
 
-const DISKS: Table = Table {
+pub const DISKS: Table = Table {
     name: "disks",
     key: 3,
     columns: &[
@@ -52,6 +53,7 @@ const DISKS: Table = Table {
         column("transport", Text),
         column("driver", Text),
         column("pci", Text),
+        column("mode", Text),
         column("link", Text),
         column("size_bytes", Int),
         column("queue_depth", Int),
@@ -62,7 +64,7 @@ const DISKS: Table = Table {
     ],
 };
 
-const METRICS: Table = Table {
+pub const METRICS: Table = Table {
     name: "metrics",
     key: 4,
     columns: &[
@@ -93,7 +95,7 @@ const HISTOGRAMS: Table = Table {
     ],
 };
 
-const FINDINGS: Table = Table {
+pub const FINDINGS: Table = Table {
     name: "findings",
     key: 3,
     columns: &[
@@ -175,6 +177,7 @@ fn disks(of: &Of<'_>, run: &RunDocument) -> Vec<Row> {
             text(disk.transport.as_ref()),
             text(disk.driver.as_ref()),
             text(disk.pci.as_ref()),
+            disk.detail.controller().map(PciFunction::words).into(),
             disk.link().map(|link| link.words).into(),
             number(disk.size_bytes.as_ref()),
             number(queue.queue_depth.as_ref()),

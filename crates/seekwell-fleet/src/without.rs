@@ -2,6 +2,7 @@
 
 use crate::day::Day;
 use crate::error::FleetError;
+use crate::survey::Survey;
 use seekwell_runs::{Detail, Filter, Listing, Measured, RunDocument, RunEntry, Runs, StoreError};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -82,6 +83,8 @@ impl Runs for Database {
         match self.0 {}
     }
 }
+
+impl Survey for Database {}
 
 impl Sender {
     /// Connects in order to send runs.

@@ -97,6 +97,13 @@ pub struct RunEntry {
     pub path: Option<PathBuf>,
 }
 
+impl RunEntry {
+    /// Whether it went to its end and is valid.
+    pub fn counts(&self) -> bool {
+        self.state == RunState::Complete && !self.invalid
+    }
+}
+
 /// A metric of one phase of a kept run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {

@@ -6,6 +6,7 @@ use crate::entry::{Measured, RunEntry, RunState};
 use crate::error::StoreError;
 use crate::{id, index, read};
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Where kept runs are read from: a folder, or a database of many hosts' runs.
@@ -62,6 +63,11 @@ pub struct Filter {
     /// Only those whose target, or whose disk's model or serial number, contains this text;
     /// upper and lower case are the same.
     pub target: Option<String>,
+    /// Only those that started then or later.
+    pub since: Option<Timestamp>,
+    /// Of each host and target only two: the newest run that counts, and the newest that does not
+    /// ([`RunEntry::counts`]).
+    pub newest: bool,
     /// At most this many, the newest.
     pub limit: Option<usize>,
 }
@@ -199,7 +205,10 @@ impl Runs for Store {
     fn list(&self, filter: &Filter) -> Result<Listing, StoreError> {
         let (entries, unreadable) = self.entries()?;
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let runs = entries.into_iter().filter(|e| filter.admits(e)).take(limit).collect();
+        let mut seen = BTreeSet::new();
+        let mut first = |e: &RunEntry| seen.insert((e.host.clone(), e.target.clone(), e.counts()));
+        let admitted = entries.into_iter().filter(|e| filter.admits(e));
+        let runs = admitted.filter(|e| !filter.newest || first(e)).take(limit).collect();
         Ok(Listing { runs, unreadable })
     }
 
@@ -233,6 +242,7 @@ impl Filter {
             && self.state.is_none_or(|state| state == entry.state)
             && self.label.as_ref().is_none_or(|label| entry.label.as_ref() == Some(label))
             && self.host.as_ref().is_none_or(|host| entry.host == *host)
+            && self.since.is_none_or(|since| entry.started_at.parse().is_ok_and(|at| since <= at))
             && self.target.as_deref().is_none_or(|part| {
                 [Some(&entry.target), entry.device_model.as_ref(), entry.device_serial.as_ref()]
                     .into_iter()

@@ -18,6 +18,7 @@ pub mod groups;
 pub mod holm;
 pub mod interval;
 pub mod margin;
+pub mod outliers;
 pub mod plan;
 mod rank;
 pub mod rank_sum;
@@ -34,6 +35,7 @@ pub use groups::{Design, GroupComparison, compare_groups};
 pub use holm::{Adjusted, holm};
 pub use interval::{Interval, percent};
 pub use margin::{Better, Margin, MarginError};
+pub use outliers::{Equals, Middle, OUTLIER_FLOOR, SD_OF_MAD, reach};
 pub use plan::{
     BLOCKS_CAP, BLOCKS_DEFAULT, BLOCKS_FLOOR, BLOCKS_PILOT, blocks_needed, more_blocks,
 };

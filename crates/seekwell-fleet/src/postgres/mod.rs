@@ -12,10 +12,11 @@ pub use place::Place;
 
 use crate::day::Day;
 use crate::error::FleetError;
+use crate::survey::Survey;
 use crate::tables::{rows, tables};
 use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
-use schema::{VERSION, copy, lines, statements, storable};
+use schema::{VERSION, cells, copy, lines, names, selected, statements, storable};
 use seekwell_runs::{
     Detail, Filter, Listing, Measured, RunDocument, RunEntry, RunKind, RunState, Runs, Spread,
     Status, StoreError, read,
@@ -58,7 +59,7 @@ const DAYS: &str = "
       AND r.status = 'complete' AND r.invalid IS NULL AND NOT r.modelled
     GROUP BY day ORDER BY day";
 
-const NEWEST_FIRST: &str = "ORDER BY substr(r.run, 1, 15) DESC, r.started_at DESC, r.run DESC";
+const NEWEST_FIRST: &str = "substr(r.run, 1, 15) DESC, r.started_at DESC, r.run DESC";
 
 /// A connection to a database of kept runs.
 pub struct Database {
@@ -196,7 +197,7 @@ impl Database {
             "SELECT r.host, r.run FROM seekwell.runs r
              WHERE ($1 OR starts_with(r.run, $2) OR length($2) = 4 AND right(r.run, 5) = '-' || $2)
                AND ($3::text IS NULL OR r.host = $3)
-             {NEWEST_FIRST} LIMIT $4"
+             ORDER BY {NEWEST_FIRST} LIMIT $4"
         );
         let most = if newest { 1 } else { CANDIDATES };
         let found = match id {
@@ -231,8 +232,16 @@ impl Runs for Database {
             Some(RunState::Interrupted) => Some(Status::Interrupted),
             Some(RunState::Failed) => Some(Status::Failed),
         };
+        let each = match filter.newest {
+            true => "r.host, r.target, r.status = 'complete' AND r.invalid IS NULL",
+            false => "",
+        };
+        let (once, order) = match each {
+            "" => (String::new(), NEWEST_FIRST.to_owned()),
+            each => (format!("DISTINCT ON ({each})"), format!("{each}, {NEWEST_FIRST}")),
+        };
         let sql = format!(
-            "SELECT r.host, r.run, r.kind, r.status, r.label, r.modelled, c.target, d.model,
+            "SELECT {once} r.host, r.run, r.kind, r.status, r.label, r.modelled, c.target, d.model,
                     d.serial, r.kernel, r.version, c.started_at, c.ended_at, r.invalid IS NOT NULL
              FROM seekwell.runs r
              JOIN seekwell.documents c ON c.host = r.host AND c.run = r.run
@@ -241,12 +250,15 @@ impl Runs for Database {
                AND ($3::text IS NULL OR r.label = $3) AND ($4::text IS NULL OR r.host = $4)
                AND ($5::text IS NULL OR
                     strpos(lower(concat_ws(chr(10), c.target, d.model, d.serial)), lower($5)) > 0)
-             {NEWEST_FIRST} LIMIT $6"
+               AND ($7::bigint IS NULL OR r.started_at >= to_timestamp($7 / 1e6))
+             ORDER BY {order} LIMIT $6"
         );
         let (kind, status) = (filter.kind.map(RunKind::name), status.map(Status::name));
         let limit = filter.limit.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
-        let rows =
-            self.ask(&sql, &[&kind, &status, &filter.label, &filter.host, &filter.target, &limit])?;
+        let since = filter.since.map(|since| since.as_microsecond());
+        let values: [&(dyn ToSql + Sync); 7] =
+            [&kind, &status, &filter.label, &filter.host, &filter.target, &limit, &since];
+        let rows = self.ask(&sql, &values)?;
         Ok(Listing { runs: rows.iter().filter_map(entry).collect(), unreadable: Vec::new() })
     }
 
@@ -300,6 +312,31 @@ impl Runs for Database {
             },
         };
         Ok(self.ask(sql, &[&metric, &phase])?.iter().map(measured).collect())
+    }
+}
+
+impl Survey for Database {
+    fn rows(&self, runs: &[&RunEntry]) -> Result<[Vec<crate::Row>; 5], StoreError> {
+        let (hosts, ids): (Vec<&str>, Vec<&str>) =
+            runs.iter().map(|run| (run.host.as_str(), run.id.as_str())).unzip();
+        let mut all: [Vec<crate::Row>; 5] = Default::default();
+        for (table, all) in tables().iter().zip(&mut all) {
+            let rates = match table.name {
+                "histograms" => continue,
+                "metrics" => "WHERE metric LIKE '%per\\_s'",
+                _ => "",
+            };
+            let sql = format!(
+                "SELECT {} FROM unnest($1::text[], $2::text[]) AS wanted (host, run)
+                 JOIN seekwell.{} USING (host, run) {rates} ORDER BY {}",
+                selected(table),
+                table.name,
+                names(table, table.key)
+            );
+            let found = self.ask(&sql, &[&hosts, &ids])?;
+            *all = found.iter().map(|row| cells(table, row)).collect();
+        }
+        Ok(all)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The tables of [`tables()`] in PostgreSQL, beside them each run's document, and a version.
 
-use crate::table::{Cell, Kind, Row, Table};
+use crate::table::{Cell, Column, Kind, Row, Table};
 use crate::tables::tables;
 use jiff::Timestamp;
 use std::fmt::Write;
 
 /// Raised whenever a table gets a column: what a database lacks is then added to it.
-pub const VERSION: i32 = 1;
+pub const VERSION: i32 = 2;
 
 /// Makes the tables, or adds what they lack.
 pub fn statements() -> String {
@@ -51,7 +51,8 @@ const fn type_of(kind: Kind) -> &'static str {
     }
 }
 
-fn names(table: &Table, first: usize) -> String {
+/// The first columns of a table.
+pub fn names(table: &Table, first: usize) -> String {
     let names: Vec<String> =
         table.columns[..first].iter().map(|column| format!("\"{}\"", column.name)).collect();
     names.join(", ")
@@ -60,6 +61,28 @@ fn names(table: &Table, first: usize) -> String {
 /// Copies rows into a table.
 pub fn copy(table: &Table) -> String {
     format!("COPY seekwell.{} ({}) FROM STDIN", table.name, names(table, table.columns.len()))
+}
+
+/// All columns of a table, as [`cells`] reads them.
+pub fn selected(table: &Table) -> String {
+    let read = |c: &Column| match c.kind {
+        Kind::Time => format!("(extract(epoch FROM \"{}\") * 1e6)::bigint", c.name),
+        _ => format!("\"{}\"", c.name),
+    };
+    table.columns.iter().map(read).collect::<Vec<_>>().join(", ")
+}
+
+/// A row of what [`selected`] asked for.
+pub fn cells(table: &Table, row: &postgres::Row) -> Row {
+    let cell = |(at, c): (usize, &Column)| match c.kind {
+        Kind::Text => row.get::<_, Option<String>>(at).into(),
+        Kind::Int => row.get::<_, Option<i64>>(at).map_or(Cell::Missing, Cell::Int),
+        Kind::Real => row.get::<_, Option<f64>>(at).into(),
+        Kind::Bool => row.get::<_, Option<bool>>(at).into(),
+        Kind::Time => row.get::<_, Option<i64>>(at).map_or(Cell::Missing, Cell::Time),
+        Kind::Ints => Cell::Ints(row.get::<_, Option<Vec<i64>>>(at).unwrap_or_default()),
+    };
+    table.columns.iter().enumerate().map(cell).collect()
 }
 
 /// Rows as `COPY` reads them.

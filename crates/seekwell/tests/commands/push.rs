@@ -114,13 +114,13 @@ fn the_tables_of_an_older_version_are_brought_up_to_date_and_those_of_a_newer_on
     );
     assert_eq!(pushed(home.path(), &url), (6, 1));
     server.sql("postgres", "SELECT firmware FROM seekwell.disks");
-    assert_eq!(server.sql("postgres", "SELECT version FROM seekwell.version"), "1");
+    assert_eq!(server.sql("postgres", "SELECT version FROM seekwell.version"), "2");
 
-    server.sql("postgres", "UPDATE seekwell.version SET version = 2");
+    server.sql("postgres", "UPDATE seekwell.version SET version = 3");
     for args in [["runs", "push", &url], ["runs", "list", "--store"]] {
         let args = if args[1] == "list" { [&args[..], &[&*url]].concat() } else { args.to_vec() };
         let ran = run(home.path(), &args).ends(3);
-        assert!(ran.err.contains("tables of version 2; this program knows"), "{}", ran.err);
+        assert!(ran.err.contains("tables of version 3; this program knows"), "{}", ran.err);
     }
     // Two that meet an empty database make its tables once.
     server.sql("postgres", "DROP SCHEMA seekwell CASCADE");
