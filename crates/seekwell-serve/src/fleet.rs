@@ -91,7 +91,10 @@ impl Fleet {
             ("trend", _) => {
                 let (phase, metric) = (given("phase")?, given("metric")?);
                 match (given("host"), given("model")) {
-                    (Some(host), None) => self.trend_of_host(host, phase, metric, api),
+                    (host @ Some(_), None) => {
+                        let (phase, target) = (Some(phase), given("target"));
+                        self.trend(&TrendOptions { metric, phase, label: None, host, target }, api)
+                    }
                     (None, Some(model)) => {
                         self.trend_of_model(&model, given("firmware"), &phase, &metric, api)
                     }
@@ -122,18 +125,10 @@ impl Fleet {
         page(Ok(Served::run(&run, RunState::left_at(run.0.status).name())), api)
     }
 
-    fn trend_of_host(
-        &self,
-        host: String,
-        phase: String,
-        metric: String,
-        api: bool,
-    ) -> Result<Answer, Answer> {
-        let options =
-            TrendOptions { metric, phase: Some(phase), label: None, host: Some(host.clone()) };
-        let found =
-            self.connections.ask(|database| Ok::<_, Failure>(trend(database, &options)?))?;
-        page(Ok(Served::history(&History::of_host(&found, &host))), api)
+    fn trend(&self, options: &TrendOptions, api: bool) -> Result<Answer, Answer> {
+        let found = self.connections.ask(|database| Ok::<_, Failure>(trend(database, options)?))?;
+        let host = options.host.as_deref().unwrap_or_default();
+        page(Ok(Served::history(&History::of_host(&found, host))), api)
     }
 
     fn trend_of_model(
@@ -172,10 +167,10 @@ fn history_of(
         (phase.title.clone(), title.unwrap_or_else(|| metric.to_owned()))
     });
     let (workload, title) = described.unwrap_or_else(|| (phase.to_owned(), metric.to_owned()));
-    let disks = match firmware {
-        Some(firmware) => format!("{model}, firmware {firmware}"),
-        None => model.to_owned(),
-    };
+    let mut disks = if model.is_empty() { "Disks of unknown model" } else { model }.to_owned();
+    if let Some(firmware) = firmware.filter(|firmware| !firmware.is_empty()) {
+        disks += &format!(", firmware {firmware}");
+    }
     let most = days.iter().map(|day| day.hosts).max().unwrap_or(0);
     let points = days.into_iter().map(|day| HistoryPoint {
         at: day.at,

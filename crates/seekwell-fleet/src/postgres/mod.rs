@@ -45,20 +45,6 @@ const ADDED: &str = "
       document = excluded.document, detail = excluded.detail
     RETURNING xmax <> 0";
 
-const DAYS: &str = "
-    SELECT to_char(r.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || 'T00:00:00Z' AS day,
-           percentile_cont(0.5) WITHIN GROUP (ORDER BY m.median), min(m.median), max(m.median),
-           count(DISTINCT m.host),
-           (array_agg(m.host ORDER BY r.started_at DESC, m.host))[1],
-           (array_agg(m.run ORDER BY r.started_at DESC, m.host))[1]
-    FROM seekwell.metrics m
-    JOIN seekwell.runs r ON r.host = m.host AND r.run = m.run
-    JOIN seekwell.disks d ON d.host = m.host AND d.run = m.run AND d.position = 0
-    WHERE coalesce(d.model, '') = $1 AND ($2::text IS NULL OR coalesce(d.firmware, '') = $2)
-      AND m.phase = $3 AND m.metric = $4
-      AND r.status = 'complete' AND r.invalid IS NULL AND NOT r.modelled
-    GROUP BY day ORDER BY day";
-
 const NEWEST_FIRST: &str = "substr(r.run, 1, 15) DESC, r.started_at DESC, r.run DESC";
 
 /// A connection to a database of kept runs.
@@ -105,7 +91,8 @@ impl Database {
         self.client.borrow().is_closed()
     }
 
-    /// A metric on each day on which disks of a model were measured, oldest first.
+    /// A metric on each day on which disks of a model were measured, oldest first. Model and
+    /// firmware are those of a [`crate::Group`]; one that is not known is empty.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -116,7 +103,31 @@ impl Database {
         phase: &str,
         metric: &str,
     ) -> Result<Vec<Day>, StoreError> {
-        let rows = self.ask(DAYS, &[&model, &firmware, &phase, &metric])?;
+        // As `Member` has it: the disks below the target, each with its number.
+        let joined = |column: &str| {
+            format!(
+                "coalesce((SELECT string_agg(CASE n WHEN 1 THEN text ELSE n || ' × ' || text END,
+                                             ' + ' ORDER BY text COLLATE \"C\")
+                  FROM (SELECT {column} AS text, count(*) AS n FROM seekwell.disks d
+                        WHERE d.host = r.host AND d.run = r.run AND {column} <> '' GROUP BY text
+                  ) AS each), '')"
+            )
+        };
+        let sql = format!(
+            "SELECT to_char(r.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T00:00:00Z\"') AS day,
+                    percentile_cont(0.5) WITHIN GROUP (ORDER BY m.median),
+                    min(m.median), max(m.median), count(DISTINCT r.host),
+                    (array_agg(r.host ORDER BY r.started_at DESC, r.host))[1],
+                    (array_agg(r.run ORDER BY r.started_at DESC, r.host))[1]
+             FROM seekwell.metrics m JOIN seekwell.runs r ON r.host = m.host AND r.run = m.run
+             WHERE m.phase = $3 AND m.metric = $4 AND {model_is} = $1
+               AND ($2::text IS NULL OR {firmware_is} = $2)
+               AND r.status = 'complete' AND r.invalid IS NULL AND NOT r.modelled
+             GROUP BY day ORDER BY day",
+            model_is = joined("d.model"),
+            firmware_is = joined("d.firmware"),
+        );
+        let rows = self.ask(&sql, &[&model, &firmware, &phase, &metric])?;
         let day = |row: &Row| Day {
             at: row.get(0),
             median: row.get(1),
