@@ -94,7 +94,7 @@ function draw(payload: Payload, json: string): HTMLElement[] {
     : "history" in payload ? drawHistory(payload.history)
     : "sheets" in payload ? drawSheets(payload.sheets, json)
     : drawRuns(payload.runs, json);
-  const back = h("p", {}, h("a", { href: address("/") }, "← all that is kept"));
+  const back = h("p", {}, h("a", { href: address("/") }, "← overview"));
   return [isServed() ? back : null, ...drawn].filter((e) => e !== null);
 }
 

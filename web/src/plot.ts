@@ -17,6 +17,8 @@ export interface Line {
   values: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
+  /** Whether each value is marked; without it as all of the plot. */
+  marks?: boolean;
 }
 
 export interface Axis {
@@ -70,7 +72,7 @@ function seriesOf(spec: Spec): { series: uPlot.Series[]; bands: uPlot.Band[]; da
   spec.lines.forEach((line, i) => {
     const stroke = lineColour(i);
     const dash = DASHES[i % DASHES.length]!;
-    const marks = spec.marks ?? false;
+    const marks = line.marks ?? spec.marks ?? false;
     series.push({
       label: line.label,
       stroke,

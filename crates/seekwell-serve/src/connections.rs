@@ -10,7 +10,7 @@ const MOST: usize = 3;
 const LIMIT: Duration = Duration::from_secs(10);
 
 pub struct Connections {
-    place: Place,
+    place: Box<Place>,
     /// Those that nobody uses; `None` where one is to be opened first.
     free: Mutex<Vec<Option<Database>>>,
     returned: Condvar,
@@ -24,7 +24,7 @@ impl Connections {
     ///
     /// # Errors
     /// As for [`Database::open`].
-    pub fn open(place: Place) -> Result<Self, FleetError> {
+    pub fn open(place: Box<Place>) -> Result<Self, FleetError> {
         let free = std::iter::once(Some(reader(&place)?));
         let free = free.chain((1..MOST).map(|_| None)).collect();
         Ok(Self { place, free: Mutex::new(free), returned: Condvar::new() })

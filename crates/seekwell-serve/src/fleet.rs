@@ -73,7 +73,7 @@ impl Fleet {
     ///
     /// # Errors
     /// As for [`Database::open`].
-    pub fn open(place: Place) -> Result<Self, FleetError> {
+    pub fn open(place: Box<Place>) -> Result<Self, FleetError> {
         Ok(Self { connections: Connections::open(place)? })
     }
 
@@ -184,7 +184,7 @@ fn history_of(
     });
     Ok(Some(History {
         heading: clean(&format!("{disks}, {workload}: {title}")),
-        about: format!("Median of the hosts measured on a day, of which there are up to {most}"),
+        about: format!("Median of the hosts measured each day, up to {most} of them"),
         sentences: Vec::new(),
         metric: metric.to_owned(),
         points: points.collect(),

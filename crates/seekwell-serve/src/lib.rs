@@ -65,7 +65,7 @@ pub enum Source {
     /// A folder; the experiments beside it are shown, too.
     Folder(Store),
     /// A database of many hosts' runs.
-    Database(Place),
+    Database(Box<Place>),
 }
 
 /// A server that listens, and answers once it [runs](Server::run).

@@ -23,10 +23,10 @@ function drawn(history: History): HTMLElement | null {
   }];
   if (points.some((point) => point.level !== null)) {
     const values = points.map((point) => point.level);
-    lines.push({ label: "mean between changes", values });
+    lines.push({ label: "mean between changes", values, marks: false });
   }
   return plot({
-    title: metric,
+    title: ofHosts ? "Day by day" : "Run by run",
     summary: `${metric} at ${points.length} times.`,
     x: { label: "day", ticks: dayTicks(at[0]!, at.at(-1)!), format: day },
     y: { label: metric, format: formatOf(metric) },

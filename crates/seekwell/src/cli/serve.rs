@@ -15,7 +15,9 @@ Examples:
                                        the runs of many hosts, from a PostgreSQL database
 
 Addresses: / lists what is kept, /run/ID and /experiment/ID are the pages of one; /api/runs,
-/api/run/ID and /api/experiment/ID are the same as JSON. Nothing can be changed from there.
+/api/run/ID and /api/experiment/ID are the same as JSON. With --store, / compares all hosts, /runs
+lists their runs, and /api/fleet and /api/runs are the same as JSON. Nothing can be changed from
+there.
 Traffic is not encrypted: beyond this machine, prefer ssh -L.")]
 pub struct Serve {
     /// Port to listen on; 0 picks a free one

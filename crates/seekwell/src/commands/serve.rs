@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub fn run(args: &Serve, context: &Context) -> Ended {
     let wanted = SocketAddr::new(args.bind, args.port);
     let source = match &args.from.store {
-        Some(url) => Source::Database(place(url)?),
+        Some(url) => Source::Database(Box::new(place(url)?)),
         None => Source::Folder(context.store()?),
     };
     let server = Server::open(source, wanted, args.token.clone())?;
