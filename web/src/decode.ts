@@ -5,6 +5,7 @@ import type { Payload } from "./types.ts";
 export const SCHEMA = "seekwell/run/1";
 export const SHEETS = ["seekwell/compare/1", "seekwell/experiment/1"];
 export const TRACE = "seekwell/trace-stats/1";
+export const FLEET = "seekwell/fleet/1";
 
 /** The JSON text inside base64 of gzip. */
 export async function unpack(text: string): Promise<string> {
@@ -23,10 +24,11 @@ export function parse(json: string): Payload {
     if (SHEETS.includes(found)) return payload;
     throw new Error(`this page shows ${SHEETS.join(" and ")}, and what is in it is ${found}`);
   }
-  if ("trace" in payload) {
-    const found = String(payload.document?.schema);
-    if (found === TRACE) return payload;
-    throw new Error(`this page shows ${TRACE}, and what is in it is ${found}`);
+  if ("trace" in payload || "fleet" in payload) {
+    const [found, known] =
+      [String(payload.document?.schema), "trace" in payload ? TRACE : FLEET];
+    if (found === known) return payload;
+    throw new Error(`this page shows ${known}, and what is in it is ${found}`);
   }
   if (!("runs" in payload) || !Array.isArray(payload.runs) || payload.runs.length === 0) {
     throw new Error("there is no run in this page");

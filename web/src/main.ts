@@ -9,6 +9,7 @@ import { depth } from "./sections/depth.ts";
 import { distribution } from "./sections/distribution.ts";
 import { fidelity } from "./sections/fidelity.ts";
 import { findings } from "./sections/findings.ts";
+import { drawFleet } from "./sections/fleet.ts";
 import { drawHistory } from "./sections/history.ts";
 import { head } from "./sections/head.ts";
 import { list } from "./sections/list.ts";
@@ -92,16 +93,18 @@ function draw(payload: Payload, json: string): HTMLElement[] {
   if ("trace" in payload) return drawTrace(payload.trace, payload.document, json);
   const drawn = "list" in payload ? list(payload.list, payload.of)
     : "history" in payload ? drawHistory(payload.history)
+    : "fleet" in payload ? drawFleet(payload.fleet, payload.document, json)
     : "sheets" in payload ? drawSheets(payload.sheets, json)
     : drawRuns(payload.runs, json);
-  const back = h("p", {}, h("a", { href: address("/") }, "← overview"));
-  return [isServed() ? back : null, ...drawn].filter((e) => e !== null);
+  const [to, text] = location.pathname === "/" ? ["/runs", "all runs →"] : ["/", "← overview"];
+  const other = h("p", {}, h("a", { href: address(to) }, text));
+  return [isServed() ? other : null, ...drawn].filter((e) => e !== null);
 }
 
 const isRunning = (json: string) => {
   const payload = parse(json);
   if ("list" in payload) return payload.of === undefined;
-  if ("trace" in payload || "history" in payload) return false;
+  if ("trace" in payload || "history" in payload || "fleet" in payload) return false;
   if ("sheets" in payload) return payload.state === "running";
   return payload.runs.some((run) => run.state === "running");
 };

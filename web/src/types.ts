@@ -277,6 +277,7 @@ export type Payload =
   | { runs: Run[] }
   | { sheets: Sheet[]; document: { schema: string }; state?: string }
   | { trace: Trace; document: TraceStats }
+  | { fleet: Fleet; document: FleetDocument }
   | { list: Kept[]; of?: string }
   | { history: History };
 
@@ -362,4 +363,52 @@ export interface History {
     host: string;
     run: string;
   }[];
+}
+
+/** Many hosts side by side, formatted by seekwell itself. */
+export interface Fleet {
+  heading: string;
+  /** The first is the answer. */
+  sentences: string[];
+  banners: Sheet["banners"];
+  outliers: { title: string; about: string; deviations: string[]; differences: string[] }[];
+  groups: {
+    title: string;
+    note: string;
+    table: TextTable;
+    strips: Strip[];
+    values: TextTable;
+  }[];
+  hosts: TextTable;
+}
+
+/** What the page uses of `seekwell/fleet/1` to lead to runs and trends. */
+export interface FleetDocument {
+  schema: string;
+  members: { host: string; target: string; run: string }[];
+  groups: {
+    model: string | null;
+    firmware: string | null;
+    members: number[];
+    metrics: { phase: string; metric: string; values: { member: number }[] }[];
+  }[];
+  outliers: { member: number }[];
+}
+
+/** Rows of text; so many columns are words, the others numbers. */
+export interface TextTable {
+  caption: string;
+  columns: string[];
+  words: number;
+  rows: string[][];
+}
+
+/** One metric of all hosts of a group. */
+export interface Strip {
+  title: string;
+  median: string;
+  /** Percent from the median, host and value, and whether it is an outlier. */
+  points: [percent: number, text: string, outlier: boolean][];
+  /** An outlier lies beyond, in percent. */
+  limits: Range | null;
 }

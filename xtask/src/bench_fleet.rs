@@ -69,12 +69,17 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     page.rows.push(Row::new("runs push", Unit::PerSecond, rate(push), Wanted::Nothing));
     page.rows.push(Row::new("runs export", Unit::PerSecond, rate(export), Wanted::Nothing));
     page.rows.push(Row::new("index of the folder", Unit::PerSecond, rate(index), Wanted::Nothing));
+    let report = ["fleet", "report", "--label", "fleet", "--json"];
+    let remote_report = [&report[..], &["--store", &args.database]].concat();
     let (mut database, mut folder) = (Vec::new(), Vec::new());
+    let mut reports = (Vec::new(), Vec::new());
     let (mut outliers, mut duckdb) = (Vec::new(), Vec::new());
     let (question, mut without) = (question()?, None);
     for _ in 0..args.rounds {
         database.push(ours(&kept, &remote)? * 1e9);
         folder.push(ours(&kept, &trend)? * 1e9);
+        reports.0.push(ours(&kept, &remote_report)? * 1e9);
+        reports.1.push(ours(&kept, &report)? * 1e9);
         let begun = Instant::now();
         process::output(&mut psql(&args.database, &question))?;
         outliers.push(begun.elapsed().as_nanos() as f64);
@@ -90,6 +95,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let most = Wanted::AtMost(1e9);
     let trends = (database, folder);
     page.rows.push(Row::beside("runs trend --store, beside the folder", Unit::Ns, trends, most));
+    page.rows.push(Row::beside("fleet report --store, beside the folder", Unit::Ns, reports, most));
     page.rows.push(match duckdb.is_empty() {
         true => Row::new("outliers by psql", Unit::Ns, outliers, most),
         false => Row::beside("outliers by psql, beside DuckDB", Unit::Ns, (outliers, duckdb), most),

@@ -1,5 +1,6 @@
 //! What can go wrong with many hosts and their runs.
 
+use jiff::Timestamp;
 use seekwell_access::OutputError;
 use seekwell_runs::StoreError;
 use seekwell_sys::{Class, classify};
@@ -44,11 +45,15 @@ pub enum FleetError {
     #[error("{store} holds no runs; seekwell runs push sends some there")]
     Empty { store: String },
     #[error(
-        "no {} is saved; seekwell fleet run --hosts FILE -- checkup --quick makes one on each host{}",
-        label.as_ref().map_or("finished checkup of a disk".into(), |l| format!("finished run with the label {l:?}")),
+        "no {}{} is saved; seekwell fleet run --hosts FILE -- checkup --quick makes one on each \
+         host{}",
+        label.as_ref().map_or("finished checkup of a disk".into(), |l| format!(
+            "finished run with the label {l:?}"
+        )),
+        since.map(|at| format!(" since {at}")).unwrap_or_default(),
         if label.is_none() { ", and --label names runs of other commands" } else { "" }
     )]
-    NoRuns { label: Option<String> },
+    NoRuns { label: Option<String>, since: Option<Timestamp> },
     #[error(
         "{store} has tables of version {found}; this program knows those up to {known}: \
          use a newer seekwell"

@@ -14,6 +14,7 @@ use crate::describe::{heading, sentence};
 use crate::experiment;
 use crate::fidelity::{Faith, fidelity};
 use crate::figures::{Figure, figures};
+use crate::fleet;
 use crate::history::{self, History};
 use crate::page::{self, Kept};
 use crate::rows::{Row, rows};
@@ -28,6 +29,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use seekwell_compare::Comparison;
 use seekwell_experiment::Document as Experiment;
+use seekwell_fleet::Fleet;
 use seekwell_runs::{Detail, RunDocument};
 use seekwell_sys::classify;
 use seekwell_trace::stats::{Drawing, TraceStats};
@@ -104,6 +106,10 @@ enum Payload<'a> {
     Trace {
         trace: trace::Shown<'a>,
         document: serde_json::Value,
+    },
+    Fleet {
+        fleet: fleet::Shown,
+        document: &'a Fleet,
     },
     List {
         list: &'a [Kept],
@@ -183,6 +189,14 @@ pub fn html_trace_stats(stats: &TraceStats, drawing: &Drawing) -> Result<String,
     made(TEMPLATE, &title, &body, &Payload::Trace { trace: shown, document })
 }
 
+/// A page that shows many hosts as [`html`] shows runs.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_fleet(fleet: &Fleet) -> Result<String, ReportError> {
+    Served::fleet(fleet).on(TEMPLATE)
+}
+
 /// A page for a server: it may ask the server it came from for newer data, and does so while what
 /// it shows is still going on.
 pub struct Served<'a> {
@@ -220,6 +234,13 @@ impl<'a> Served<'a> {
         Self { title, body, payload: Payload::List { list, of } }
     }
 
+    /// Many hosts side by side.
+    pub fn fleet(document: &'a Fleet) -> Self {
+        let fleet = fleet::shown(document);
+        let (title, body) = (fleet.heading.clone(), fleet::body(&fleet));
+        Self { title, body, payload: Payload::Fleet { fleet, document } }
+    }
+
     /// The history of a metric.
     pub fn history(history: &'a History) -> Self {
         let (title, body) = (history.heading.clone(), history::body(history));
@@ -231,8 +252,11 @@ impl<'a> Served<'a> {
     /// # Errors
     /// [`ReportError`].
     pub fn html(&self) -> Result<String, ReportError> {
-        let template = fill(TEMPLATE, &[(HTML, SERVED_HTML), (POLICY, SERVED_POLICY)])?;
-        made(&template, &format!("{} · seekwell", self.title), &self.body, &self.payload)
+        self.on(&fill(TEMPLATE, &[(HTML, SERVED_HTML), (POLICY, SERVED_POLICY)])?)
+    }
+
+    fn on(&self, template: &str) -> Result<String, ReportError> {
+        made(template, &format!("{} · seekwell", self.title), &self.body, &self.payload)
     }
 
     /// What the page holds, as JSON.

@@ -14,6 +14,7 @@ mod describe;
 mod experiment;
 mod fidelity;
 mod figures;
+mod fleet;
 mod history;
 mod html;
 mod markdown;
@@ -36,9 +37,11 @@ pub use compare::{comparison, comparison_markdown, trend, trend_markdown};
 pub use describe::{heading, sentence};
 pub use fidelity::{Faith, fidelity};
 pub use figures::{Figure, Key, figures};
+pub use fleet::fleet;
 pub use history::{History, HistoryPoint};
 pub use html::{
-    ReportError, Served, SideRuns, html, html_comparison, html_experiment, html_trace_stats,
+    ReportError, Served, SideRuns, html, html_comparison, html_experiment, html_fleet,
+    html_trace_stats,
 };
 pub use markdown::markdown;
 pub use page::Kept;

@@ -8,7 +8,7 @@ mod browser;
 #[path = "sample/mod.rs"]
 mod sample;
 
-use seekwell_report::{SideRuns, html_comparison, html_experiment};
+use seekwell_report::{SideRuns, html_comparison, html_experiment, html_fleet};
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -234,6 +234,27 @@ fn an_experiment_without_an_end_shows_no_verdict_on_the_way() -> Result<(), Fail
 }
 
 /// A row that is wider than a phone makes the whole page scroll sideways.
+#[test]
+fn a_fleet_shows_its_outlier_and_what_is_different_about_it_before_all_hosts() -> Result<(), Failure>
+{
+    let Some(dom) = opened(&html_fleet(&sample::fleet::fleet())?)? else { return Ok(()) };
+    assert_drawn_alone(&dom);
+    let order = [
+        "Fleet of 30 hosts",
+        "1 outlier: web17.",
+        "INTERRUPTED",
+        "the only one of 30 at 3.0 Gbps",
+        "EXAMPLE SSD 960, firmware X1: 30 hosts",
+        "median 91,250/s",
+        "What each host measured",
+    ];
+    let places = order.iter().map(|text| position(&dom, text)).collect::<Result<Vec<_>, _>>()?;
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(plots(&dom)[0].1, 90, "three metrics of thirty hosts");
+    assert_eq!(dom.matches("class=\"dot beyond\"").count(), 2);
+    Ok(())
+}
+
 #[test]
 fn no_page_is_wider_than_a_phone() -> Result<(), Failure> {
     let comparison = html_comparison(&sample::questions::published(), &[])?;

@@ -4,7 +4,7 @@ use crate::connections::{Busy, Connections};
 use crate::http::{Answer, Request};
 use crate::{kept, not_kept, page, unreadable};
 use seekwell_compare::{TrendError, TrendOptions, metric_title, trend};
-use seekwell_fleet::{Database, Day, FleetError, Place};
+use seekwell_fleet::{Database, Day, FleetError, Place, Scope, fleet};
 use seekwell_report::{History, HistoryPoint, Kept, Served, clean};
 use seekwell_runs::{Filter, RunState, Runs, StoreError, is_id};
 use seekwell_sys::{Class, Classified};
@@ -58,6 +58,10 @@ impl From<Failure> for Answer {
                 not_kept("run")
             }
             Failure::Store(error @ StoreError::Database { .. }) => unreachable(error.to_string()),
+            Failure::Fleet(FleetError::Store(error)) => Failure::Store(error).into(),
+            Failure::Fleet(error @ FleetError::NoRuns { .. }) => {
+                Self::refusal(404, &format!("{error}."))
+            }
             Failure::Fleet(error) => unreachable(error.to_string()),
             Failure::Trend(error) if error.class() == Class::Usage => {
                 Self::refusal(404, &format!("{error}."))
@@ -87,7 +91,9 @@ impl Fleet {
     ) -> Option<Result<Answer, Answer>> {
         let given = |name| request.parameter(name);
         Some(match (what, what.split_once('/')) {
-            ("" | "runs", _) => self.list(given("host"), api, token),
+            ("", _) if !api => self.overview(given("label"), api, token),
+            ("fleet", _) if api => self.overview(given("label"), api, token),
+            ("runs", _) => self.list(given("host"), api, token),
             ("trend", _) => {
                 let (phase, metric) = (given("phase")?, given("metric")?);
                 match (given("host"), given("model")) {
@@ -104,6 +110,18 @@ impl Fleet {
             (_, Some(("run", id))) if is_id(id) => self.run(id, given("host"), api),
             _ => return None,
         })
+    }
+
+    /// All hosts side by side, or a list where there is nothing to compare.
+    fn overview(&self, label: Option<String>, api: bool, token: &str) -> Result<Answer, Answer> {
+        let scope = Scope { label, since: None };
+        match self.connections.ask(|database| Ok::<_, Failure>(fleet(database, &scope)?)) {
+            Ok(fleet) => page(Ok(Served::fleet(&fleet)), api),
+            Err(Failure::Fleet(FleetError::NoRuns { label: None, .. })) if !api => {
+                self.list(None, api, token)
+            }
+            Err(failure) => Err(failure.into()),
+        }
     }
 
     fn list(&self, host: Option<String>, api: bool, token: &str) -> Result<Answer, Answer> {

@@ -1,13 +1,13 @@
 //! What every command needs: where to print, where runs are kept, how to be stopped.
 
-use crate::cli::{Global, When};
+use crate::cli::{Global, PushTo, When};
 use crate::exit::CommandError;
 use crate::signals::file_size_hint;
-use seekwell_fleet::{Database, FleetError, Place};
+use seekwell_fleet::{Database, FleetError, Place, Survey};
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
 use seekwell_run::Host;
-use seekwell_runs::{Runs, Store, StoreError, default_dir};
+use seekwell_runs::{Store, StoreError, default_dir};
 use seekwell_sys::{Live, Patient};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -79,11 +79,23 @@ impl Context {
         Ok(Store::open(dir))
     }
 
+    /// Where runs are kept, those made from now on waiting to be sent.
+    ///
+    /// # Errors
+    /// As for [`Context::store`], or when the address is none.
+    pub fn outbox(&self, push: &PushTo) -> Result<Store, CommandError> {
+        let store = self.store()?;
+        Ok(match push.url() {
+            Some(url) => store.sending_to(place(url)?.name()),
+            None => store,
+        })
+    }
+
     /// Where runs are read from: a database, or where they are kept.
     ///
     /// # Errors
     /// As for [`Context::store`], or when the database cannot be read.
-    pub fn runs(&self, database: Option<&str>) -> Result<Box<dyn Runs>, CommandError> {
+    pub fn runs(&self, database: Option<&str>) -> Result<Box<dyn Survey>, CommandError> {
         Ok(match database {
             Some(url) => Box::new(Database::open(&place(url)?)?),
             None => Box::new(self.store()?),

@@ -13,7 +13,8 @@ mod signals;
 
 pub use exit::Exit;
 
-use cli::{Cli, Command, Keep};
+use cli::fleet::FleetCommand;
+use cli::{Cli, Command, PushTo};
 use context::Context;
 use exit::CommandError;
 
@@ -44,12 +45,12 @@ pub fn run(cli: Cli) -> Exit {
         Command::Machine(args) => commands::machine::run(args, &context),
         Command::Reproduce(args) => commands::reproduce::run(args, &context),
         Command::Report(args) => commands::report::run(args, &context),
-        Command::Fleet(args) => commands::fleet::run(args, &context),
+        Command::Fleet(args) => commands::fleet::run(&args.command, &context),
         Command::Serve(args) => commands::serve::run(args, &context),
         Command::Runs(args) => commands::runs::run(&args.command, &context),
     };
-    if let Some(keep) = kept(&cli.command) {
-        commands::push::send_waiting(keep, &context);
+    if let Some((push, kept)) = pushed(&cli.command) {
+        commands::push::send_waiting(push, kept, &context);
     }
     ended.unwrap_or_else(|error| {
         let exit = error.exit();
@@ -72,14 +73,19 @@ const fn measures(command: &Command) -> bool {
     )
 }
 
-/// How what a command measures is kept.
-const fn kept(command: &Command) -> Option<&Keep> {
-    match command {
-        Command::Checkup(args) => Some(&args.keep),
-        Command::Bench(args) => Some(&args.keep),
-        Command::Replay(args) => Some(&args.keep),
-        _ => None,
-    }
+/// Where the runs of a command are sent, and whether it keeps them.
+const fn pushed(command: &Command) -> Option<(&PushTo, bool)> {
+    let keep = match command {
+        Command::Checkup(args) => &args.keep,
+        Command::Bench(args) => &args.keep,
+        Command::Replay(args) => &args.keep,
+        Command::Fleet(fleet) => match &fleet.command {
+            FleetCommand::Run(args) => return Some((&args.push, true)),
+            FleetCommand::Report(_) => return None,
+        },
+        _ => return None,
+    };
+    Some((&keep.push, !keep.no_keep))
 }
 
 /// What a command gives back.

@@ -1,7 +1,7 @@
 //! A run of the command line: signals, a line of progress, and where it is kept.
 
 use crate::cli::Keep;
-use crate::context::{Context, place};
+use crate::context::Context;
 use crate::exit::CommandError;
 use crate::progress::Line;
 use crate::signals;
@@ -41,11 +41,7 @@ pub fn begin_command_with(
 ) -> Result<(Line, Purpose), CommandError> {
     heed_signals(context)?;
     let keep = options.keep;
-    let store = match (keep.no_keep, keep.push()) {
-        (true, _) => None,
-        (false, None) => Some(context.store()?),
-        (false, Some(url)) => Some(context.store()?.sending_to(place(url)?.name())),
-    };
+    let store = (!keep.no_keep).then(|| context.outbox(&keep.push)).transpose()?;
     let purpose = Purpose {
         kind: options.kind,
         label: keep.label.clone(),

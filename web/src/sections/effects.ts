@@ -4,12 +4,12 @@ import { h, section, svg, table } from "../dom.ts";
 import { type RatioAxis, axisFor, change, marksOf, placeOf } from "../ratio.ts";
 import type { Effect, Sheet } from "../types.ts";
 
-const at = (axis: RatioAxis, percent: number) => `${placeOf(axis, percent).toFixed(3)}%`;
-const HEIGHT = 26;
+export const at = (axis: RatioAxis, percent: number) => `${placeOf(axis, percent).toFixed(3)}%`;
+export const HEIGHT = 26;
 const MIDDLE = HEIGHT / 2;
 
 /** Lines for the marks, and the heavier one of no change. */
-function grid(axis: RatioAxis, marks: number[], height: number): SVGElement[] {
+export function grid(axis: RatioAxis, marks: number[], height: number): SVGElement[] {
   return marks.map((p) => {
     const x = at(axis, p);
     return svg("line", { x1: x, x2: x, y1: 0, y2: height, class: p === 0 ? "zero" : "mark" });
@@ -42,7 +42,8 @@ function drawn(axis: RatioAxis, marks: number[], effect: Effect): SVGElement {
   return svg("svg", { ...size, class: `effect ${effect.tone}` }, ...parts);
 }
 
-function scale(axis: RatioAxis, marks: number[]): SVGElement {
+/** The marks in words, under what was drawn. */
+export function scale(axis: RatioAxis, marks: number[]): SVGElement {
   const zero = marks.indexOf(0);
   const texts = marks.map((p, i) => {
     const place = placeOf(axis, p);

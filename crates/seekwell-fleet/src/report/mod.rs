@@ -220,7 +220,7 @@ pub fn fleet(store: &dyn Survey, scope: &Scope) -> Result<Fleet, FleetError> {
     runs.sort_by(|a, b| (&a.host, &a.target).cmp(&(&b.host, &b.target)));
     let (counting, others): (Vec<_>, Vec<_>) = runs.iter().partition(|run| run.counts());
     if counting.is_empty() {
-        return Err(FleetError::NoRuns { label: scope.label.clone() });
+        return Err(FleetError::NoRuns { label: scope.label.clone(), since });
     }
     let (members, rates) = gather::members(&counting, &store.rows(&counting)?);
     let mut groups = gather::groups(&members, &rates);

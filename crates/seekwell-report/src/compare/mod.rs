@@ -11,7 +11,7 @@ pub(crate) use history::{about, heading, sentences};
 pub use history::{trend, trend_markdown};
 pub use markdown::comparison_markdown;
 pub(crate) use page::sheets;
-pub(crate) use rows::{change_text, metric_value};
+pub(crate) use rows::{change_text, metric_value, signed, value};
 pub use terminal::comparison;
 
 #[cfg(test)]

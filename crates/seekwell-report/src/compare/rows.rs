@@ -62,7 +62,7 @@ fn changed(metric: &MetricComparison) -> bool {
         && metric.change_percent.is_some_and(|percent| percent.abs() >= PERCENT)
 }
 
-pub(super) fn value(value: f64, unit: &Unit) -> String {
+pub(crate) fn value(value: f64, unit: &Unit) -> String {
     match unit {
         Unit::BytesPerSecond => format!("{} MB/s", rate(value)),
         Unit::PerSecond if value < 999.95 => format!("{value:.1}/s"),
@@ -76,7 +76,7 @@ pub(super) fn value(value: f64, unit: &Unit) -> String {
 }
 
 /// A change in percent with its sign, or as a factor where percents would be hard to read.
-pub(super) fn signed(percent: f64) -> String {
+pub(crate) fn signed(percent: f64) -> String {
     match percent {
         p if p >= 999.5 => format!("×{}", three_digits(1.0 + p / 100.0)),
         p => format!("{} %", seekwell_stats::signed(p, 1)),

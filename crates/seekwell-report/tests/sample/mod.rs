@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod fleet;
 mod machines;
 mod phases;
 pub mod questions;

@@ -159,7 +159,7 @@ pub enum Command {
     Report(Report),
     /// List, show and remove saved runs
     Runs(Runs),
-    /// Run a command on many hosts over ssh
+    /// Run a command on many hosts over ssh, and compare what they measured
     Fleet(fleet::Fleet),
     /// Serve saved and running measurements to a browser, read-only
     Serve(serve::Serve),
@@ -247,18 +247,26 @@ pub struct Keep {
     /// Do not save the run
     #[arg(long)]
     pub no_keep: bool,
-    /// Send the saved run to this PostgreSQL database, with those that could not be sent before
+    /// Where it is sent.
+    #[command(flatten)]
+    pub push: PushTo,
+}
+
+/// Where saved runs are sent.
+#[derive(Debug, Args)]
+pub struct PushTo {
+    /// Send saved runs to this PostgreSQL database, with those that could not be sent before
     ///
     /// postgres://USER@HOST/DATABASE; what is left out comes from the variables of libpq (PGHOST,
-    /// PGPASSFILE and so on). When the database cannot be reached, the run waits to be sent by the
+    /// PGPASSFILE and so on). When the database cannot be reached, the runs wait to be sent by the
     /// next --push or `seekwell runs push`.
     #[arg(long, value_name = "URL", env = "SEEKWELL_PUSH", hide_env_values = true)]
     push: Option<String>,
 }
 
-impl Keep {
+impl PushTo {
     /// The address of a database, where one is given.
-    pub fn push(&self) -> Option<&str> {
+    pub fn url(&self) -> Option<&str> {
         self.push.as_deref().filter(|url| !url.is_empty())
     }
 }

@@ -1,13 +1,15 @@
-//! `seekwell fleet`: this program on many hosts.
+//! `seekwell fleet`: this program on many hosts, and what they measured side by side.
 
+use super::{begin_asked, write_page};
 use crate::Ended;
-use crate::cli::fleet::{FleetCommand, Run};
-use crate::cli::{Cli, fleet};
+use crate::cli::Cli;
+use crate::cli::fleet::{FleetCommand, Report, Run};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::signals;
 use clap::Parser;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use seekwell_fleet::Scope;
 use seekwell_fleet::remote::{Fleet, Host, News, Outcome, Stage, Visit, hosts};
 use seekwell_runs::StoreError;
 use serde_json::json;
@@ -16,8 +18,29 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-pub fn run(args: &fleet::Fleet, context: &Context) -> Ended {
-    let FleetCommand::Run(args) = &args.command;
+pub fn run(command: &FleetCommand, context: &Context) -> Ended {
+    match command {
+        FleetCommand::Run(args) => on_hosts(args, context),
+        FleetCommand::Report(args) => report(args, context),
+    }
+}
+
+fn report(args: &Report, context: &Context) -> Ended {
+    let page = begin_asked(args.output.as_deref(), args.replace, context)?;
+    let scope = Scope { label: args.label.clone(), since: args.since };
+    let fleet = seekwell_fleet::fleet(&*context.runs(args.from.store.as_deref())?, &scope)?;
+    if let Some(page) = page {
+        write_page(page, &seekwell_report::html_fleet(&fleet)?, context)?;
+    }
+    if context.json {
+        context.print_json(&fleet)?;
+    } else {
+        context.print(&seekwell_report::fleet(&fleet, context.width, context.style))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn on_hosts(args: &Run, context: &Context) -> Ended {
     // What cannot be typed here is not sent to a thousand hosts.
     let typed = std::iter::once("seekwell").chain(args.command.iter().map(String::as_str));
     if let Err(error) = Cli::try_parse_from(typed) {
@@ -25,7 +48,7 @@ pub fn run(args: &fleet::Fleet, context: &Context) -> Ended {
         return Ok(Exit::Usage);
     }
     let hosts = hosts(&args.hosts)?;
-    let store = context.store()?;
+    let store = context.outbox(&args.push)?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     let here = std::env::current_exe();
     let program = match (&args.program, here) {

@@ -2,7 +2,7 @@
 
 use super::hand_on::{HandedOn, hand_on};
 use crate::Ended;
-use crate::cli::{Keep, Push};
+use crate::cli::{Push, PushTo};
 use crate::context::{Context, place};
 use crate::exit::{CommandError, Exit};
 use seekwell_fleet::{Place, Sender};
@@ -50,12 +50,12 @@ pub fn run(args: &Push, store: &Store, context: &Context) -> Ended {
     Ok(exit)
 }
 
-/// Sends what waits for the database of --push: the run just measured, and what could not be sent
+/// Sends what waits for the database of --push: the runs just made, and what could not be sent
 /// before. A run that cannot be sent now waits for the next time.
-pub fn send_waiting(keep: &Keep, context: &Context) {
+pub fn send_waiting(push: &PushTo, kept: bool, context: &Context) {
     // What is wrong with the address was said before the measurement.
-    let (Some(Ok(place)), Ok(store)) = (keep.push().map(place), context.store()) else { return };
-    if keep.no_keep {
+    let (Some(Ok(place)), Ok(store)) = (push.url().map(place), context.store()) else { return };
+    if !kept {
         context.note("the run is not saved, and so not sent to the database");
     }
     let waiting = store.waiting_for(place.name());

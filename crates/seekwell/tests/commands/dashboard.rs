@@ -127,6 +127,11 @@ fn the_pages_of_a_database_show_the_runs_of_all_hosts() {
     let home = tempfile::tempdir().unwrap();
     let ids = fleet(home.path(), &postgres);
     let server = serve(tempfile::tempdir().unwrap().path(), &postgres);
+    let document = &json(&server, "/api/fleet")["document"];
+    assert_eq!(document["schema"], "seekwell/fleet/1");
+    assert_eq!(document["members"].as_array().unwrap().len(), 8);
+    assert_eq!(document["groups"].as_array().unwrap().len(), 2);
+    assert_eq!(server.get("/?label=none").0, 404);
     assert_eq!(json(&server, "/api/runs")["list"].as_array().unwrap().len(), 24);
     let of_one = json(&server, "/api/runs?host=web3");
     assert_eq!(of_one["of"], "Runs of web3");
@@ -178,6 +183,27 @@ fn the_browser_draws_the_pages_of_a_database_and_hostile_names_are_text() {
         assert!(!dom.contains("<b>") && !dom.contains("data-updates"), "{path}");
         dom
     };
+    let overview = shown("/");
+    let ways = [
+        format!("/runs?host=web3&amp;token={token}"),
+        format!("/run/{}?host=web3&amp;token={token}", ids[18]),
+        format!(
+            "/trend?model=Example+NV-1000+Pro&amp;firmware=3B2Q&amp;phase=rand-read-4k-d32&amp;\
+             metric=read.requests_per_s&amp;token={token}"
+        ),
+        format!(
+            "/trend?host=web3&amp;target=%2Fhome%2Fanna&amp;phase=rand-read-4k-d32&amp;\
+             metric=read.requests_per_s&amp;token={token}"
+        ),
+    ];
+    for way in &ways {
+        assert!(overview.contains(way), "{way}");
+    }
+    for way in &ways[2..] {
+        let way = way.replace("&amp;", "&");
+        let way = way.strip_suffix(&format!("&token={token}")).unwrap();
+        assert!(shown(way).contains("data-points=\"3\""), "{way}");
+    }
     let list = shown("/runs");
     assert!(list.contains("O'Brien's &lt;b&gt;SSD&lt;/b&gt;"), "a model is text");
     let of_host = format!("/run/{}?host=web3&amp;token={token}", ids[2]);
@@ -187,11 +213,9 @@ fn the_browser_draws_the_pages_of_a_database_and_hostile_names_are_text() {
     let run = shown(&of_host.replace("&amp;token=0123456789abcdef", ""));
     assert!(run.contains("random read 4 KiB, depth 32"));
     let metric = "phase=rand-read-4k-d32&metric=read.latency_ns_p99";
-    for of in ["host=web3", "model=O%27Brien%27s+%3Cb%3ESSD%3C%2Fb%3E"] {
-        let trend = shown(&format!("/trend?{of}&{metric}"));
-        assert!(trend.contains("data-points=\"3\"") && trend.contains("random read 4 KiB"), "{of}");
-        assert!(trend.contains("/run/20261103-"), "{of}: leads to its runs");
-    }
+    let trend = shown(&format!("/trend?model=O%27Brien%27s+%3Cb%3ESSD%3C%2Fb%3E&{metric}"));
+    assert!(trend.contains("data-points=\"3\"") && trend.contains("random read 4 KiB"));
+    assert!(trend.contains("/run/20261103-"), "it leads to its runs");
 }
 
 #[test]

@@ -1,7 +1,11 @@
-//! `seekwell fleet run`: real ssh to real sshd, each host an address in a network namespace.
+//! `seekwell fleet`: real ssh to real sshd, each host an address in a network namespace; and reports
+//! about made-up hosts.
 
-use crate::common::{Ran, done, is_root, run, seekwell, skip};
-use serde_json::Value;
+use crate::common::postgres::Postgres;
+use crate::common::{Ran, copies, done, is_root, run, seekwell, skip};
+use seekwell_inspect::facts::AtaFacts;
+use seekwell_inspect::{Device, DeviceKind, Fact};
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -145,6 +149,93 @@ fn ctrl_c_ends_the_runs_on_the_hosts_and_keeps_what_they_measured() {
         assert_eq!((&host["outcome"], &host["status"]), (&"failed".into(), &130.into()), "{host}");
         assert_eq!(host["runs"].as_array().unwrap().len(), 1, "{host}");
     }
+}
+
+#[test]
+fn runs_of_hosts_are_sent_to_a_database_at_once_or_once_it_is_back() {
+    let Some(hosts) = Hosts::new(2) else { return };
+    let Some(mut server) = Postgres::start() else { return };
+    let url = server.url("postgres");
+    let command = ["bench", "--on", "null", "--runtime=600ms"];
+    let ran = hosts.run(&["--push", &url], &command, None).ends(0);
+    assert!(!ran.err.contains("sent"), "{}", ran.err);
+    server.crash(false);
+    let ran = hosts.run(&["--push", &url], &command, None).ends(0);
+    assert!(ran.err.contains("still to be sent: 2"), "{}", ran.err);
+    server.restart();
+    run(hosts.dir.path(), &["runs", "push", &url]).ends(0);
+    assert_eq!(server.sql("postgres", "SELECT count(*) FROM seekwell.runs"), "4");
+    let wrong = hosts.run(&["--push", "mysql://db"], &command, None).ends(2);
+    assert!(wrong.err.contains("no address"), "{}", wrong.err);
+}
+
+/// Thirty hosts and their runs, one of them at half the link speed and half the rate.
+fn thirty() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    run(home.path(), &["bench", "--on", "null", "--runtime=600ms", "--label=measured"]).ends(0);
+    let rates: Vec<f64> =
+        (0..30).map(|n| if n == 17 { 500.0 } else { 1000.0 + (n * 7 % 11) as f64 }).collect();
+    copies(home.path(), "fleet", "20200101", &rates, |n, run| {
+        let fact = |text: &str| Some(Fact::new(text.to_owned(), "/sys"));
+        let mut disk = Device::new("sda", "8:0", DeviceKind::Disk);
+        (disk.model, disk.firmware) = (fact("EXAMPLE SSD 960"), fact("X1"));
+        disk.detail.ata = Some(AtaFacts {
+            link_speed: fact(if n == 17 { "3.0 Gbps" } else { "6.0 Gbps" }),
+            ..AtaFacts::default()
+        });
+        run["inspection"]["device"] = serde_json::to_value(disk).unwrap();
+        run["inspection"]["host"]["name"]["value"] = json!(format!("web{n:02}"));
+        let metrics = &mut run["phases"][0]["metrics"];
+        let bytes = metrics["read.requests_per_s"]["median"].as_f64().unwrap() * 4096.0;
+        metrics["read.rate_bytes_per_s"]["median"] = json!(bytes);
+    });
+    // An older run of each host, in which all are equal, does not count any more.
+    copies(home.path(), "fleet", "20191231", &rates[..1], |_, run| {
+        run["started_at"] = json!("2019-12-31T00:00:00Z");
+        run["inspection"]["host"]["name"]["value"] = json!("web17");
+    });
+    home
+}
+
+#[test]
+fn a_report_names_the_one_host_at_half_the_link_speed_from_a_folder_and_from_a_database() {
+    let home = thirty();
+    let report =
+        |more: &[&str]| run(home.path(), &[&["fleet", "report", "--label=fleet"], more].concat());
+    let page = home.path().join("fleet.html");
+    let text = report(&["-o", page.to_str().unwrap()]).ends(0);
+    assert!(text.out.contains("1 outlier: web17."), "{}", text.out);
+    assert!(text.out.contains("link: the only one of 30 at 3.0 Gbps; the others: 6.0 Gbps"));
+    assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);
+    assert!(text.err.contains("fleet.html"), "{}", text.err);
+    assert!(fs::read_to_string(&page).unwrap().contains("the only one of 30 at 3.0 Gbps"));
+    report(&["-o", page.to_str().unwrap()]).ends(3);
+
+    let document = report(&["--json"]).ends(0).json();
+    assert_eq!(document["schema"], "seekwell/fleet/1");
+    let [outlier] = document["outliers"].as_array().unwrap().as_slice() else {
+        panic!("{document:#}")
+    };
+    let member = outlier["member"].as_u64().unwrap() as usize;
+    assert_eq!(document["members"][member]["host"], "web17");
+    assert_eq!(document["members"].as_array().unwrap().len(), 30);
+
+    let late = report(&["--since=2021-01-01"]).ends(2);
+    assert!(late.err.contains("\"fleet\" since 2021-01-01T00:00:00Z is saved"), "{}", late.err);
+    assert_eq!(
+        report(&["--since=2020-01-01", "--json"]).ends(0).json()["members"][0]["host"],
+        "web00"
+    );
+    let odd = report(&["--since=yesterday"]).ends(2);
+    assert!(odd.err.contains("an age in m, h, d or w"), "{}", odd.err);
+    let none = run(home.path(), &["fleet", "report"]).ends(2);
+    assert!(none.err.contains("no finished checkup"), "{}", none.err);
+
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url("postgres");
+    run(home.path(), &["runs", "push", &url]).ends(0);
+    assert_eq!(report(&["--json", "--store", &url]).ends(0).json(), document);
+    report(&["--store", &url, "--since=2021-01-01"]).ends(2);
 }
 
 #[test]
