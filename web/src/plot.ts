@@ -27,7 +27,8 @@ export interface Axis {
   format: (value: number) => string;
   /** How marks on the axis are written, where that is shorter. */
   mark?: (value: number) => string;
-  ticks?: number[];
+  /** Places of the marks, or those there are for an axis with room for so many. */
+  ticks?: number[] | ((most: number) => number[]);
   range?: [number, number];
 }
 
@@ -164,8 +165,9 @@ function axisOf(axis: Axis, size: number): uPlot.Axis {
   if (ticks || axis.log) {
     // About what the axes themselves take is left out of the length.
     out.splits = (u, i, min, max) => {
-      if (ticks) return ticks;
       const [length, gap] = i === 0 ? [u.width - 80, 60] : [u.height - 70, 24];
+      if (typeof ticks === "function") return ticks(Math.floor(length / (1.5 * gap)));
+      if (ticks) return ticks;
       return logTicks(min, max, length, gap);
     };
     out.filter = (_, splits) => splits;

@@ -352,7 +352,10 @@ export interface History {
   heading: string;
   about: string;
   sentences: string[];
+  phase: string;
   metric: string;
+  /** What else there is of the newest run. */
+  choices: { phase: string; title: string; metrics: [name: string, title: string][] }[];
   points: {
     at: string;
     value: number;

@@ -3,7 +3,8 @@
 use crate::compare::{about, heading, metric_value, sentences};
 use crate::page::table;
 use crate::text::{clean, escape_html as escape, when};
-use seekwell_compare::Trend;
+use seekwell_compare::{Trend, metric_title};
+use seekwell_runs::{Phase, RunDocument};
 use serde::Serialize;
 
 /// One metric over time.
@@ -14,10 +15,38 @@ pub struct History {
     pub about: String,
     /// What is to be seen.
     pub sentences: Vec<String>,
+    pub phase: String,
     /// The metric's name in documents, which ends in its unit.
     pub metric: String,
+    /// What else there is of the newest run.
+    pub choices: Vec<Choice>,
     /// Oldest first.
     pub points: Vec<HistoryPoint>,
+}
+
+/// The metrics of a phase, each with its title.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Choice {
+    pub phase: String,
+    pub title: String,
+    pub metrics: Vec<(String, String)>,
+}
+
+impl Choice {
+    /// All phases of a run that measured something.
+    pub fn all(run: &RunDocument) -> Vec<Self> {
+        let phases = run.phases.iter().filter(|phase| !phase.metrics.is_empty());
+        let choice = |phase: &Phase| {
+            let title = |name: &String| metric_title(name, &phase.workload);
+            let titled = |name: &String| (name.clone(), title(name).unwrap_or(name.clone()));
+            Self {
+                phase: phase.name.clone(),
+                title: clean(&phase.title),
+                metrics: phase.metrics.keys().map(titled).collect(),
+            }
+        };
+        phases.map(choice).collect()
+    }
 }
 
 /// A run, or all runs of a day.
@@ -41,7 +70,7 @@ pub struct HistoryPoint {
 
 impl History {
     /// The history of one host, and where it changed.
-    pub fn of_host(trend: &Trend, host: &str) -> Self {
+    pub fn of_host(trend: &Trend, host: &str, choices: Vec<Choice>) -> Self {
         let level = |at: usize| {
             let since = trend.changes.iter().rev().find(|change| change.index <= at);
             since.map(|change| change.after).or(trend.changes.first().map(|change| change.before))
@@ -60,7 +89,9 @@ impl History {
             heading: format!("{}, {}", clean(host), heading(trend)),
             about: about(trend),
             sentences: sentences(trend),
+            phase: trend.phase.clone(),
             metric: trend.metric.clone(),
+            choices,
             points: points.collect(),
         }
     }

@@ -38,7 +38,7 @@ pub use describe::{heading, sentence};
 pub use fidelity::{Faith, fidelity};
 pub use figures::{Figure, Key, figures};
 pub use fleet::fleet;
-pub use history::{History, HistoryPoint};
+pub use history::{Choice, History, HistoryPoint};
 pub use html::{
     ReportError, Served, SideRuns, html, html_comparison, html_experiment, html_fleet,
     html_trace_stats,

@@ -3,9 +3,9 @@
 use crate::connections::{Busy, Connections};
 use crate::http::{Answer, Request};
 use crate::{kept, not_kept, page, unreadable};
-use seekwell_compare::{TrendError, TrendOptions, metric_title, trend};
+use seekwell_compare::{TrendError, TrendOptions, trend};
 use seekwell_fleet::{Database, Day, FleetError, Place, Scope, fleet};
-use seekwell_report::{History, HistoryPoint, Kept, Served, clean};
+use seekwell_report::{Choice, History, HistoryPoint, Kept, Served, clean};
 use seekwell_runs::{Filter, RunState, Runs, StoreError, is_id};
 use seekwell_sys::{Class, Classified};
 
@@ -144,9 +144,14 @@ impl Fleet {
     }
 
     fn trend(&self, options: &TrendOptions, api: bool) -> Result<Answer, Answer> {
-        let found = self.connections.ask(|database| Ok::<_, Failure>(trend(database, options)?))?;
         let host = options.host.as_deref().unwrap_or_default();
-        page(Ok(Served::history(&History::of_host(&found, host))), api)
+        let history = self.connections.ask(|database| {
+            let found = trend(database, options)?;
+            let choices = found.points.last().map(|newest| choices(database, host, &newest.run));
+            let choices = choices.transpose()?.unwrap_or_default();
+            Ok::<_, Failure>(History::of_host(&found, host, choices))
+        })?;
+        page(Ok(Served::history(&history)), api)
     }
 
     fn trend_of_model(
@@ -179,12 +184,13 @@ fn history_of(
     database: &Database,
 ) -> Result<Option<History>, StoreError> {
     let Some(newest) = days.last() else { return Ok(None) };
-    let (run, _) = database.load(&format!("{}:{}", newest.host, newest.run))?;
-    let described = run.phase(phase).map(|phase| {
-        let title = metric_title(metric, &phase.workload);
-        (phase.title.clone(), title.unwrap_or_else(|| metric.to_owned()))
+    let choices = choices(database, &newest.host, &newest.run)?;
+    let chosen = choices.iter().find(|choice| choice.phase == phase);
+    let titles = chosen.and_then(|choice| {
+        let (_, title) = choice.metrics.iter().find(|(name, _)| name == metric)?;
+        Some([choice.title.clone(), title.clone()])
     });
-    let (workload, title) = described.unwrap_or_else(|| (phase.to_owned(), metric.to_owned()));
+    let [workload, title] = titles.unwrap_or([phase, metric].map(str::to_owned));
     let mut disks = if model.is_empty() { "Disks of unknown model" } else { model }.to_owned();
     if let Some(firmware) = firmware.filter(|firmware| !firmware.is_empty()) {
         disks += &format!(", firmware {firmware}");
@@ -204,7 +210,13 @@ fn history_of(
         heading: clean(&format!("{disks}, {workload}: {title}")),
         about: format!("Median of the hosts measured each day, up to {most} of them"),
         sentences: Vec::new(),
+        phase: phase.to_owned(),
         metric: metric.to_owned(),
+        choices,
         points: points.collect(),
     }))
+}
+
+fn choices(database: &Database, host: &str, run: &str) -> Result<Vec<Choice>, StoreError> {
+    Ok(Choice::all(&database.load(&format!("{host}:{run}"))?.0))
 }

@@ -1,7 +1,7 @@
 /** The history of one metric: a plot, what changed, and each run with a way to its page. */
 
 import { h, table } from "../dom.ts";
-import { address } from "../live.ts";
+import { address, isServed } from "../live.ts";
 import { type Line, plot } from "../plot.ts";
 import { dayTicks } from "../ticks.ts";
 import type { History } from "../types.ts";
@@ -28,7 +28,7 @@ function drawn(history: History): HTMLElement | null {
   return plot({
     title: ofHosts ? "Day by day" : "Run by run",
     summary: `${metric} at ${points.length} times.`,
-    x: { label: "day", ticks: dayTicks(at[0]!, at.at(-1)!), format: day },
+    x: { label: "day", ticks: (most) => dayTicks(at[0]!, at.at(-1)!, most), format: day },
     y: { label: metric, format: formatOf(metric) },
     at,
     lines,
@@ -38,6 +38,32 @@ function drawn(history: History): HTMLElement | null {
   });
 }
 
+/** Another workload or metric of the same disks. */
+function choice(history: History): HTMLElement | null {
+  const { choices, phase, metric } = history;
+  const chosen = choices.find((one) => one.phase === phase);
+  if (!isServed() || !chosen) return null;
+  const go = (phase: string, metric: string) => {
+    const given = Object.fromEntries(new URLSearchParams(location.search));
+    location.assign(address("/trend", { ...given, phase, metric }));
+  };
+  const other = (title: string, id: string, options: [name: string, title: string][],
+    now: string, change: (at: number) => void) => {
+    const shown = options.map(([name, title]) => h("option", { selected: name === now }, title));
+    const select = h("select", { id, change: () => change(select.selectedIndex) }, ...shown);
+    return [h("label", { for: id }, `${title} `), select];
+  };
+  const toPhase = (at: number) => {
+    const { phase, metrics } = choices[at]!;
+    go(phase, metrics.some(([name]) => name === metric) ? metric : metrics[0]![0]);
+  };
+  const phases = choices.map(({ phase, title }): [string, string] => [phase, title]);
+  return h("p", { class: "choice" },
+    ...other("Workload", "history-phase", phases, phase, toPhase), " ",
+    ...other("Metric", "history-metric", chosen.metrics, metric,
+      (at) => go(phase, chosen.metrics[at]![0])));
+}
+
 export function drawHistory(history: History): HTMLElement[] {
   const write = formatOf(history.metric);
   const ofHosts = history.points.some((point) => point.hosts !== null);
@@ -45,20 +71,22 @@ export function drawHistory(history: History): HTMLElement[] {
     { title: ofHosts ? "day" : "started" },
     { title: "median", number: true },
     { title: "lowest – highest", number: true },
-    ofHosts ? { title: "hosts", number: true } : null,
-    { title: ofHosts ? "newest run" : "run" },
-  ].filter((column) => column !== null);
-  const rows = history.points.toReversed().map((point) => [
-    ofHosts ? point.at.slice(0, 10) : when(point.at),
-    write(point.value),
-    `${write(point.low)} – ${write(point.high)}`,
-    ...(ofHosts ? [String(point.hosts)] : []),
-    h("a", { href: address(`/run/${point.run}`, { host: point.host }) },
-      ofHosts ? `${point.host}, ${point.run}` : point.run),
-  ]);
+    ...(ofHosts ? [{ title: "hosts", number: true }, { title: "newest run" }] : []),
+  ];
+  const rows = history.points.toReversed().map((point) => {
+    const to = (text: string) =>
+      h("a", { href: address(`/run/${point.run}`, { host: point.host }) }, text);
+    return [
+      ofHosts ? point.at.slice(0, 10) : to(when(point.at)),
+      write(point.value),
+      `${write(point.low)} – ${write(point.high)}`,
+      ...(ofHosts ? [String(point.hosts), to(point.host)] : []),
+    ];
+  });
   return [
     h("h1", {}, history.heading),
     h("p", { class: "hint" }, history.about),
+    choice(history),
     ...history.sentences.map((sentence) => h("p", {}, sentence)),
     drawn(history),
     table("Newest first", columns, rows),

@@ -216,6 +216,7 @@ fn the_browser_draws_the_pages_of_a_database_and_hostile_names_are_text() {
     let trend = shown(&format!("/trend?model=O%27Brien%27s+%3Cb%3ESSD%3C%2Fb%3E&{metric}"));
     assert!(trend.contains("data-points=\"3\"") && trend.contains("random read 4 KiB"));
     assert!(trend.contains("/run/20261103-"), "it leads to its runs");
+    assert!(trend.contains("<option selected=\"\">read latency p99</option>"), "and to others");
 }
 
 #[test]
