@@ -11,6 +11,9 @@ use seekwell_fleet::{Fleet, Group, Headline, Member, Outlier};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+/// About so many hosts are drawn for a metric, all outliers among them.
+const MOST_DOTS: usize = 500;
+
 /// What the page gets of a fleet: text that is clean, and numbers to draw.
 #[derive(Serialize)]
 pub(crate) struct Shown {
@@ -48,8 +51,8 @@ struct Block {
 struct Strip {
     title: String,
     median: String,
-    /// Each member's difference from the median in percent, its name and value, and whether it is
-    /// an outlier.
+    /// Members' differences from the median in percent, their names and values, and whether each
+    /// is an outlier.
     points: Vec<(f64, String, bool)>,
     /// An outlier lies beyond these, in percent.
     limits: Option<(f64, f64)>,
@@ -230,17 +233,24 @@ impl<'a> View<'a> {
     }
 
     fn strip(&self, group: &Group, metric: &Headline) -> Strip {
-        let limits = metric.limits.map(|limits| (limits.low_percent, limits.high_percent));
-        let point = |v: &seekwell_fleet::Value| {
-            let member = &self.names[v.member];
-            let beyond = limits.is_some_and(|(low, high)| v.percent < low || v.percent > high);
-            (v.percent, format!("{member}: {}", value(v.value, &metric.unit)), beyond)
+        let beyond = |percent| metric.limits.is_some_and(|limits| limits.exclude(percent));
+        let mut values: Vec<&seekwell_fleet::Value> = metric.values.iter().collect();
+        values.sort_by(|a, b| a.percent.total_cmp(&b.percent));
+        let every = values.len().div_ceil(MOST_DOTS).max(1);
+        let last = values.len().saturating_sub(1);
+        let drawn = values
+            .into_iter()
+            .enumerate()
+            .filter(|(at, v)| at % every == 0 || *at == last || beyond(v.percent));
+        let point = |(_, v): (usize, &seekwell_fleet::Value)| {
+            let text = format!("{}: {}", self.names[v.member], value(v.value, &metric.unit));
+            (v.percent, text, beyond(v.percent))
         };
         Strip {
             title: label(group, metric),
             median: value(metric.median, &metric.unit),
-            points: metric.values.iter().map(point).collect(),
-            limits,
+            points: drawn.map(point).collect(),
+            limits: metric.limits.map(|limits| (limits.low_percent, limits.high_percent)),
         }
     }
 
@@ -444,5 +454,17 @@ mod tests {
         assert!(text.contains("No verdict: no model and firmware has the 6 hosts"), "{text}");
         assert!(text.contains("Too few hosts for a verdict; it takes 6."), "{text}");
         assert!(!text.contains("% of cases"), "{text}");
+    }
+
+    #[test]
+    fn of_very_many_hosts_some_are_drawn_the_outlier_and_both_ends_among_them() {
+        let mut many = sample();
+        let equal = many.groups[0].metrics[0].values[0];
+        many.groups[0].metrics[0].values.extend([equal; 5000]);
+        let shown = shown(&many);
+        let points = &shown.groups[0].strips[0].points;
+        assert!((MOST_DOTS / 2..=MOST_DOTS + 2).contains(&points.len()), "{}", points.len());
+        assert_eq!(points.iter().filter(|(_, _, outlier)| *outlier).count(), 1);
+        assert_eq!(points.last().map(|point| point.0), Some(1.0));
     }
 }

@@ -235,8 +235,7 @@ fn an_experiment_without_an_end_shows_no_verdict_on_the_way() -> Result<(), Fail
 
 /// A row that is wider than a phone makes the whole page scroll sideways.
 #[test]
-fn a_fleet_shows_its_outlier_and_what_is_different_about_it_before_all_hosts() -> Result<(), Failure>
-{
+fn a_fleet_shows_its_outlier_and_what_is_different_before_all_hosts() -> Result<(), Failure> {
     let Some(dom) = opened(&html_fleet(&sample::fleet::fleet())?)? else { return Ok(()) };
     assert_drawn_alone(&dom);
     let order = [

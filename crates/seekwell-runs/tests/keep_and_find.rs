@@ -251,8 +251,17 @@ fn the_list_is_newest_first_and_obeys_the_filter() {
     assert_eq!(ids(all.clone()), [b.clone(), c.clone(), a.clone()]);
     assert_eq!(ids(Filter { limit: Some(2), ..all.clone() }), [b.clone(), c.clone()]);
     assert_eq!(ids(Filter { label: Some("before".into()), ..all.clone() }), [a]);
-    assert_eq!(ids(Filter { state: Some(RunState::Failed), ..all.clone() }), [b]);
+    assert_eq!(
+        ids(Filter { state: Some(RunState::Failed), ..all.clone() }),
+        std::slice::from_ref(&b)
+    );
     assert_eq!(ids(Filter { target: Some("st2000".into()), ..all.clone() }).len(), 3);
     assert_eq!(ids(Filter { target: Some("nvme".into()), ..all.clone() }).len(), 0);
-    assert_eq!(ids(Filter { kind: Some(RunKind::Bench), ..all }).len(), 0);
+    assert_eq!(ids(Filter { kind: Some(RunKind::Bench), ..all.clone() }).len(), 0);
+    // They are invalid, all three, and of one target.
+    assert_eq!(ids(Filter { newest: true, ..all.clone() }), std::slice::from_ref(&b));
+    let [at, later] =
+        ["2026-11-20", "2027-11-20"].map(|day| format!("{day}T00:00:00Z").parse().ok());
+    assert_eq!(ids(Filter { since: at, ..all.clone() }).len(), 3);
+    assert_eq!(ids(Filter { since: later, ..all }).len(), 0);
 }

@@ -31,6 +31,8 @@ pub const FACTS: [(Table, &str, &str); 14] = [
 
 /// A member's rates, by phase and metric.
 pub type Rates = BTreeMap<(String, String), f64>;
+/// Members with their values.
+type ByMetric<'a> = BTreeMap<&'a str, Vec<(usize, f64)>>;
 
 /// The rows of one run in one table.
 struct Rows<'a> {
@@ -148,7 +150,7 @@ pub fn groups(members: &[Member], rates: &[Rates]) -> Vec<Group> {
 
 /// The rates of each phase: of requests those of one operation, as all are in proportion.
 fn headlines(members: &[usize], rates: &[Rates]) -> Vec<Headline> {
-    let mut phases: BTreeMap<&str, BTreeMap<&str, Vec<(usize, f64)>>> = BTreeMap::new();
+    let mut phases: BTreeMap<&str, ByMetric<'_>> = BTreeMap::new();
     for &member in members {
         for ((phase, metric), value) in &rates[member] {
             let of_phase = phases.entry(phase).or_default();

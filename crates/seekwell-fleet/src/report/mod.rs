@@ -154,6 +154,13 @@ pub struct Limits {
     pub high_percent: f64,
 }
 
+impl Limits {
+    /// Whether a member this far from the median is an outlier.
+    pub fn exclude(&self, percent: f64) -> bool {
+        percent < self.low_percent || percent > self.high_percent
+    }
+}
+
 /// What a member measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Value {
@@ -267,7 +274,7 @@ fn outliers(members: &[Member], groups: &[Group]) -> Vec<Outlier> {
         for (metric, headline) in group.metrics.iter().enumerate() {
             let Some(limits) = headline.limits else { continue };
             for &Value { member, value, percent } in &headline.values {
-                if percent < limits.low_percent || percent > limits.high_percent {
+                if limits.exclude(percent) {
                     let deviations = found.entry((at, member)).or_default();
                     deviations.push(Deviation { metric, value, percent });
                 }

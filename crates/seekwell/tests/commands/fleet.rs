@@ -1,4 +1,4 @@
-//! `seekwell fleet`: real ssh to real sshd, each host an address in a network namespace; and reports
+//! `seekwell fleet`: real ssh to real sshd, each host an address in a network namespace; reports
 //! about made-up hosts.
 
 use crate::common::postgres::Postgres;
