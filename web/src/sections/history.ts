@@ -39,10 +39,10 @@ function drawn(history: History): HTMLElement | null {
 }
 
 /** Another workload or metric of the same disks. */
-function choice(history: History): HTMLElement | null {
+function choice(history: History): HTMLElement[] {
   const { choices, phase, metric } = history;
   const chosen = choices.find((one) => one.phase === phase);
-  if (!isServed() || !chosen) return null;
+  if (!isServed() || !chosen) return [];
   const go = (phase: string, metric: string) => {
     const given = Object.fromEntries(new URLSearchParams(location.search));
     location.assign(address("/trend", { ...given, phase, metric }));
@@ -51,17 +51,18 @@ function choice(history: History): HTMLElement | null {
     now: string, change: (at: number) => void) => {
     const shown = options.map(([name, title]) => h("option", { selected: name === now }, title));
     const select = h("select", { id, change: () => change(select.selectedIndex) }, ...shown);
-    return [h("label", { for: id }, `${title} `), select];
+    return h("p", { class: "choice" }, h("label", { for: id }, `${title} `), select);
   };
   const toPhase = (at: number) => {
     const { phase, metrics } = choices[at]!;
     go(phase, metrics.some(([name]) => name === metric) ? metric : metrics[0]![0]);
   };
   const phases = choices.map(({ phase, title }): [string, string] => [phase, title]);
-  return h("p", { class: "choice" },
-    ...other("Workload", "history-phase", phases, phase, toPhase), " ",
-    ...other("Metric", "history-metric", chosen.metrics, metric,
-      (at) => go(phase, chosen.metrics[at]![0])));
+  return [
+    other("Workload", "history-phase", phases, phase, toPhase),
+    other("Metric", "history-metric", chosen.metrics, metric,
+      (at) => go(phase, chosen.metrics[at]![0])),
+  ];
 }
 
 export function drawHistory(history: History): HTMLElement[] {
@@ -86,7 +87,7 @@ export function drawHistory(history: History): HTMLElement[] {
   return [
     h("h1", {}, history.heading),
     h("p", { class: "hint" }, history.about),
-    choice(history),
+    ...choice(history),
     ...history.sentences.map((sentence) => h("p", {}, sentence)),
     drawn(history),
     table("Newest first", columns, rows),

@@ -293,6 +293,12 @@ fn a_database_that_cannot_be_read_ends_serve_with_a_sentence_and_without_its_pas
     assert!(err.contains("password authentication failed") && err.contains("PGPASSFILE"), "{err}");
     assert!(serve(&postgres.tcp("secret", ""), 3).contains("holds no runs; seekwell runs push"));
     assert!(serve("mysql://me:secret@db", 2).contains("postgres://"));
+    // With runs but without a checkup there is nothing to compare, and a list to show.
+    run(home.path(), &["bench", "--on", "null", "--runtime=600ms", "--label=x"]).ends(0);
+    run(home.path(), &["runs", "push", &postgres.tcp("secret", "")]).ends(0);
+    let server = Server::start(home.path(), &["--store", &postgres.tcp("secret", "")]);
+    let (status, page) = server.get("/");
+    assert!(status == 200 && page.contains("Runs of all hosts") && !page.contains("secret"));
 }
 
 /// Who may only look at the tables must not need more than that.
