@@ -18,6 +18,7 @@ export async function unpack(text: string): Promise<string> {
 export function parse(json: string): Payload {
   const payload = JSON.parse(json) as Payload;
   if ("list" in payload && Array.isArray(payload.list)) return payload;
+  if ("history" in payload && Array.isArray(payload.history?.points)) return payload;
   if ("sheets" in payload && Array.isArray(payload.sheets) && payload.sheets.length > 0) {
     const found = String(payload.document?.schema);
     if (SHEETS.includes(found)) return payload;

@@ -22,6 +22,18 @@ export interface Live {
 export const isServed = () =>
   "served" in document.documentElement.dataset && location.protocol.startsWith("http");
 
+/** The address of another page of this server, with the reader's token. */
+export function address(path: string, parameters: Record<string, string | undefined> = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, value);
+  }
+  const token = new URLSearchParams(location.search).get("token");
+  if (token !== null) query.set("token", token);
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
 /** Asks until nothing runs any more. */
 export async function follow(live: Live): Promise<void> {
   const address = location.pathname === "/" ? "/api/runs" : `/api${location.pathname}`;

@@ -2,7 +2,7 @@
 
 import { parse, unpack } from "./decode.ts";
 import { h } from "./dom.ts";
-import { follow, isServed } from "./live.ts";
+import { address, follow, isServed } from "./live.ts";
 import { discard, redrawAll } from "./plot.ts";
 import { attachment } from "./sections/attachment.ts";
 import { depth } from "./sections/depth.ts";
@@ -10,6 +10,7 @@ import { distribution } from "./sections/distribution.ts";
 import { fidelity } from "./sections/fidelity.ts";
 import { findings } from "./sections/findings.ts";
 import { drawFleet } from "./sections/fleet.ts";
+import { drawHistory } from "./sections/history.ts";
 import { head } from "./sections/head.ts";
 import { list } from "./sections/list.ts";
 import { mix } from "./sections/mix.ts";
@@ -88,19 +89,22 @@ const drawRuns = (runs: Run[], json: string) =>
 
 /** What the page shows of what it holds. */
 function draw(payload: Payload, json: string): HTMLElement[] {
-  if ("list" in payload) return list(payload.list);
+  if ("list" in payload && payload.of === undefined) return list(payload.list);
   if ("trace" in payload) return drawTrace(payload.trace, payload.document, json);
-  if ("fleet" in payload) return drawFleet(payload.fleet, json);
-  const drawn = "sheets" in payload ? drawSheets(payload.sheets, json)
+  const drawn = "list" in payload ? list(payload.list, payload.of)
+    : "history" in payload ? drawHistory(payload.history)
+    : "fleet" in payload ? drawFleet(payload.fleet, payload.document, json)
+    : "sheets" in payload ? drawSheets(payload.sheets, json)
     : drawRuns(payload.runs, json);
-  const back = h("p", {}, h("a", { href: `/${location.search}` }, "← all that is kept"));
-  return [isServed() ? back : null, ...drawn].filter((e) => e !== null);
+  const [to, text] = location.pathname === "/" ? ["/runs", "all runs →"] : ["/", "← overview"];
+  const other = h("p", {}, h("a", { href: address(to) }, text));
+  return [isServed() ? other : null, ...drawn].filter((e) => e !== null);
 }
 
 const isRunning = (json: string) => {
   const payload = parse(json);
-  if ("list" in payload) return true;
-  if ("trace" in payload || "fleet" in payload) return false;
+  if ("list" in payload) return payload.of === undefined;
+  if ("trace" in payload || "history" in payload || "fleet" in payload) return false;
   if ("sheets" in payload) return payload.state === "running";
   return payload.runs.some((run) => run.state === "running");
 };

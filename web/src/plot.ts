@@ -17,6 +17,8 @@ export interface Line {
   values: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
+  /** Whether each value is marked; without it as all of the plot. */
+  marks?: boolean;
 }
 
 export interface Axis {
@@ -25,7 +27,8 @@ export interface Axis {
   format: (value: number) => string;
   /** How marks on the axis are written, where that is shorter. */
   mark?: (value: number) => string;
-  ticks?: number[];
+  /** Places of the marks, or those there are for an axis with room for so many. */
+  ticks?: number[] | ((most: number) => number[]);
   range?: [number, number];
 }
 
@@ -70,7 +73,7 @@ function seriesOf(spec: Spec): { series: uPlot.Series[]; bands: uPlot.Band[]; da
   spec.lines.forEach((line, i) => {
     const stroke = lineColour(i);
     const dash = DASHES[i % DASHES.length]!;
-    const marks = spec.marks ?? false;
+    const marks = line.marks ?? spec.marks ?? false;
     series.push({
       label: line.label,
       stroke,
@@ -162,8 +165,9 @@ function axisOf(axis: Axis, size: number): uPlot.Axis {
   if (ticks || axis.log) {
     // About what the axes themselves take is left out of the length.
     out.splits = (u, i, min, max) => {
-      if (ticks) return ticks;
       const [length, gap] = i === 0 ? [u.width - 80, 60] : [u.height - 70, 24];
+      if (typeof ticks === "function") return ticks(Math.floor(length / (1.5 * gap)));
+      if (ticks) return ticks;
       return logTicks(min, max, length, gap);
     };
     out.filter = (_, splits) => splits;

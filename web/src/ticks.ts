@@ -21,6 +21,15 @@ export function logTicks(min: number, max: number, length: number, gap: number):
   return whole.length > 0 ? whole.filter((_, i) => i % every === 0) : all[0]!.slice(0, 1);
 }
 
+/** Beginnings of days between two times in seconds, at most so many of them, and one at least. */
+export function dayTicks(from: number, to: number, most: number): number[] {
+  const days = [1, 2, 7, 14, 30, 91, 182, 365, 730].map((n) => n * 86_400);
+  const step = days.find((day) => (to - from) / day <= most - 1) ?? 3_650 * 86_400;
+  const out: number[] = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) out.push(at);
+  return out.length > 0 ? out : [from];
+}
+
 /** The numbers that are one of `steps` times a power of ten. */
 function within(steps: number[], min: number, max: number): number[] {
   const out: number[] = [];

@@ -272,13 +272,14 @@ export interface Run {
   state?: string;
 }
 
-/** What a page holds: runs, sheets, a trace, a fleet, or a list of what is kept. */
+/** What a page holds. */
 export type Payload =
   | { runs: Run[] }
   | { sheets: Sheet[]; document: { schema: string }; state?: string }
   | { trace: Trace; document: TraceStats }
-  | { fleet: Fleet; document: { schema: string } }
-  | { list: Kept[] };
+  | { fleet: Fleet; document: FleetDocument }
+  | { list: Kept[]; of?: string }
+  | { history: History };
 
 /** A sheet answers one question, is B better than A: of kept runs or of an experiment. */
 export interface Sheet {
@@ -334,6 +335,8 @@ export interface Blocks {
 /** One kept run or experiment in the list a server shows. */
 export interface Kept {
   id: string;
+  /** Where runs of several hosts are kept. */
+  host?: string;
   kind: string;
   state: string;
   label: string | null;
@@ -342,6 +345,27 @@ export interface Kept {
   started_at: string;
   modelled: boolean;
   invalid: boolean;
+}
+
+/** One metric over time: of a host, or of all disks of a model. */
+export interface History {
+  heading: string;
+  about: string;
+  sentences: string[];
+  phase: string;
+  metric: string;
+  /** What else there is of the newest run. */
+  choices: { phase: string; title: string; metrics: [name: string, title: string][] }[];
+  points: {
+    at: string;
+    value: number;
+    low: number;
+    high: number;
+    level: number | null;
+    hosts: number | null;
+    host: string;
+    run: string;
+  }[];
 }
 
 /** Many hosts side by side, formatted by seekwell itself. */
@@ -359,6 +383,19 @@ export interface Fleet {
     values: TextTable;
   }[];
   hosts: TextTable;
+}
+
+/** What the page uses of `seekwell/fleet/1` to lead to runs and trends. */
+export interface FleetDocument {
+  schema: string;
+  members: { host: string; target: string; run: string }[];
+  groups: {
+    model: string | null;
+    firmware: string | null;
+    members: number[];
+    metrics: { phase: string; metric: string; values: { member: number }[] }[];
+  }[];
+  outliers: { member: number }[];
 }
 
 /** Rows of text; so many columns are words, the others numbers. */

@@ -34,6 +34,13 @@ export function rate(bytesPerSecond: number): string {
   return mb >= 999.5 ? grouped(mb) : threeDigits(mb);
 }
 
+/** How numbers of a metric are written, which its name ends in. */
+export function formatOf(metric: string): (x: number) => string {
+  if (/_ns(_|$)/.test(metric)) return time;
+  if (metric.endsWith("bytes_per_s")) return (x) => `${rate(x)} MB/s`;
+  return metric.endsWith("_per_s") ? (x) => `${iops(x)}/s` : threeDigits;
+}
+
 /** A capacity, as vendors count it: `512 GB`. */
 export function capacity(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB", "PB"];

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "../src/decode.ts";
-import { logTicks } from "../src/ticks.ts";
-import { binary, capacity, iops, percentile, rate, time, when } from "../src/units.ts";
+import { dayTicks, logTicks } from "../src/ticks.ts";
+import { binary, capacity, formatOf, iops, percentile, rate, time, when } from "../src/units.ts";
 
 // The same values as in the Rust tests of crates/seekwell-report/src/units.rs.
 test("numbers are written as the terminal writes them", () => {
@@ -48,4 +48,23 @@ test("a document of another version is refused by name", () => {
   const sheets = (schema: string) => JSON.stringify({ sheets: [{}], document: { schema } });
   assert.throws(() => parse(sheets("seekwell/compare/2")), /seekwell\/compare\/2/);
   assert.ok("sheets" in parse(sheets("seekwell/experiment/1")));
+});
+
+test("a metric's name says how its numbers are written", () => {
+  assert.equal(formatOf("read.latency_ns_p99")(72_140), "72.1 µs");
+  assert.equal(formatOf("cpu_ns_per_request")(950), "950 ns");
+  assert.equal(formatOf("read.requests_per_s")(13_244), "13.2k/s");
+  assert.equal(formatOf("write.rate_bytes_per_s")(54_067_200), "54.1 MB/s");
+  assert.equal(formatOf("device_share")(1), "1.00");
+});
+
+test("an axis of days is marked at beginnings of days, no more often than there is room", () => {
+  const day = 86_400;
+  assert.deepEqual(dayTicks(0, 3 * day, 4), [0, day, 2 * day, 3 * day]);
+  assert.deepEqual(dayTicks(100, 200, 8), [100], "within a day");
+  for (const days of [1, 10, 100, 1_000, 10_000]) {
+    const ticks = dayTicks(day / 2, (days + 0.5) * day, 8);
+    assert.ok(ticks.length >= 1 && ticks.length <= 8, `${days}: ${ticks.length}`);
+    assert.ok(ticks.every((at) => at % day === 0 && at <= (days + 0.5) * day));
+  }
 });

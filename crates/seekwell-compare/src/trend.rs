@@ -26,6 +26,8 @@ pub struct TrendOptions {
     pub label: Option<String>,
     /// Only runs of this host.
     pub host: Option<String>,
+    /// Only runs of exactly this target; without it those of the newest run's target.
+    pub target: Option<String>,
 }
 
 /// The document `seekwell/trend/1`.
@@ -122,7 +124,8 @@ pub fn trend(store: &dyn Runs, options: &TrendOptions) -> Result<Trend, TrendErr
     let (label, host) = (options.label.clone(), options.host.clone());
     let filter = Filter { label, host, ..Filter::default() };
     let mut entries = store.list(&filter)?.runs;
-    entries.retain(RunEntry::counts);
+    let of_target = |e: &RunEntry| options.target.as_ref().is_none_or(|t| e.target == *t);
+    entries.retain(|e| e.counts() && of_target(e));
     let mut history: BTreeMap<(String, String), BTreeMap<String, Spread>> = BTreeMap::new();
     for found in store.history(&metric, phase.as_deref())? {
         let of_run = history.entry((found.host, found.run)).or_default();

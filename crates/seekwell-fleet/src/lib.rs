@@ -11,6 +11,7 @@
 
 #![warn(missing_docs)]
 
+mod day;
 mod error;
 mod export;
 mod parquet;
@@ -24,6 +25,7 @@ mod tables;
 #[cfg(not(feature = "postgres"))]
 mod without;
 
+pub use day::Day;
 pub use error::FleetError;
 pub use export::{Export, Exported};
 #[cfg(feature = "postgres")]

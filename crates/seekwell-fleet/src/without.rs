@@ -1,9 +1,11 @@
 //! What stands for PostgreSQL in a program that is built without it: a place that cannot be.
 
+use crate::day::Day;
 use crate::error::FleetError;
 use crate::survey::Survey;
 use seekwell_runs::{Detail, Filter, Listing, Measured, RunDocument, RunEntry, Runs, StoreError};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 #[derive(Debug, Clone)]
 enum Never {}
@@ -40,6 +42,27 @@ impl Database {
     /// None.
     pub fn open(place: &Place) -> Result<Self, FleetError> {
         match place.0 {}
+    }
+
+    /// Refuses to write from now on, and ends a query that takes longer than this.
+    ///
+    /// # Errors
+    /// None.
+    pub fn only_read(&self, _: Duration) -> Result<(), StoreError> {
+        match self.0 {}
+    }
+
+    /// Whether the connection is lost.
+    pub fn is_lost(&self) -> bool {
+        match self.0 {}
+    }
+
+    /// A metric on each day on which disks of a model were measured, oldest first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn days(&self, _: &str, _: Option<&str>, _: &str, _: &str) -> Result<Vec<Day>, StoreError> {
+        match self.0 {}
     }
 }
 

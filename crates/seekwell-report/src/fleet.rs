@@ -315,11 +315,16 @@ fn hosts(fleet: &Fleet) -> Table {
             text(member.serial.as_ref()),
             text(member.facts.get("link")),
             text(member.facts.get("kernel")),
+            match member.findings.is_empty() {
+                true => NONE.to_owned(),
+                false => clean(&member.findings.keys().cloned().collect::<Vec<_>>().join(", ")),
+            },
             when(&member.started_at),
             clean(&member.run),
         ]
     };
-    let columns = ["host", "target", "model", "serial", "link", "kernel", "measured", "run"];
+    let columns =
+        ["host", "target", "model", "serial", "link", "kernel", "findings", "measured", "run"];
     Table {
         caption: "The newest run that counts of each host and target".to_owned(),
         columns: columns.map(str::to_owned).to_vec(),

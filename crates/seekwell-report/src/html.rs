@@ -15,6 +15,7 @@ use crate::experiment;
 use crate::fidelity::{Faith, fidelity};
 use crate::figures::{Figure, figures};
 use crate::fleet;
+use crate::history::{self, History};
 use crate::page::{self, Kept};
 use crate::rows::{Row, rows};
 use crate::sheet::{self, Sheet, shapes};
@@ -33,6 +34,7 @@ use seekwell_runs::{Detail, RunDocument};
 use seekwell_sys::classify;
 use seekwell_trace::stats::{Drawing, TraceStats};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io;
 
 /// The page as `make page` builds it from `web/`.
@@ -96,7 +98,7 @@ enum Payload<'a> {
     },
     /// Questions and their answers, with the document they were made from.
     Sheets {
-        sheets: &'a [Sheet],
+        sheets: Cow<'a, [Sheet]>,
         document: serde_json::Value,
         #[serde(skip_serializing_if = "Option::is_none")]
         state: Option<&'a str>,
@@ -111,6 +113,12 @@ enum Payload<'a> {
     },
     List {
         list: &'a [Kept],
+        /// What the list is of, where it is not all that is kept.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        of: Option<&'a str>,
+    },
+    History {
+        history: &'a History,
     },
 }
 
@@ -150,7 +158,7 @@ pub fn html_comparison(comparison: &Comparison, kept: &[SideRuns]) -> Result<Str
         };
         sheet.shapes = shapes(&sheet.names, [of(&against.a), of(&against.b)]);
     }
-    of_sheets(TEMPLATE, &sheets, comparison, None)
+    of_sheets(&sheets, comparison)
 }
 
 /// A page that shows an experiment as [`html`] shows runs.
@@ -158,40 +166,15 @@ pub fn html_comparison(comparison: &Comparison, kept: &[SideRuns]) -> Result<Str
 /// # Errors
 /// [`ReportError`].
 pub fn html_experiment(document: &Experiment) -> Result<String, ReportError> {
-    of_sheets(TEMPLATE, &[experiment::sheet(document, None)], document, None)
+    of_sheets(&[experiment::sheet(document, None)], document)
 }
 
-/// The page of an experiment for a server, as [`html_served`] is that of a run.
-///
-/// # Errors
-/// [`ReportError`].
-pub fn html_experiment_served(document: &Experiment, state: &str) -> Result<String, ReportError> {
-    let sheets = [experiment::sheet(document, Some(state))];
-    of_sheets(&served()?, &sheets, document, Some(state))
-}
-
-/// What [`html_experiment_served`] holds, as JSON.
-///
-/// # Errors
-/// [`ReportError::Json`].
-pub fn experiment_json(document: &Experiment, state: &str) -> Result<Vec<u8>, ReportError> {
-    let sheets = &[experiment::sheet(document, Some(state))];
-    let document = serde_json::to_value(document).map_err(ReportError::Json)?;
-    let payload = Payload::Sheets { sheets, document, state: Some(state) };
-    serde_json::to_vec(&payload).map_err(ReportError::Json)
-}
-
-fn of_sheets(
-    template: &str,
-    sheets: &[Sheet],
-    document: &impl Serialize,
-    state: Option<&str>,
-) -> Result<String, ReportError> {
+fn of_sheets(sheets: &[Sheet], document: &impl Serialize) -> Result<String, ReportError> {
     let Some(first) = sheets.first() else { return Err(ReportError::NoRuns) };
     let title = format!("{} · seekwell", first.heading);
     let document = serde_json::to_value(document).map_err(ReportError::Json)?;
-    let payload = Payload::Sheets { sheets, document, state };
-    made(template, &title, &sheet::body(sheets), &payload)
+    let payload = Payload::Sheets { sheets: sheets.into(), document, state: None };
+    made(TEMPLATE, &title, &sheet::body(sheets), &payload)
 }
 
 /// A page that shows the statistics of a trace as [`html`] shows runs.
@@ -211,59 +194,78 @@ pub fn html_trace_stats(stats: &TraceStats, drawing: &Drawing) -> Result<String,
 /// # Errors
 /// [`ReportError`].
 pub fn html_fleet(fleet: &Fleet) -> Result<String, ReportError> {
-    let shown = fleet::shown(fleet);
-    let title = format!("{} · seekwell", shown.heading);
-    let body = fleet::body(&shown);
-    made(TEMPLATE, &title, &body, &Payload::Fleet { fleet: shown, document: fleet })
+    Served::fleet(fleet).on(TEMPLATE)
 }
 
-/// The page of one run for a server: it may ask the server it came from for newer data, and does so
-/// while `state` is `running`.
-///
-/// # Errors
-/// [`ReportError`].
-pub fn html_served(
-    (document, detail): &(RunDocument, Detail),
-    state: &str,
-) -> Result<String, ReportError> {
-    let title = format!("{} · seekwell", heading(&document.inspection));
-    let runs = vec![entry(document, detail, Some(state))];
-    made(&served()?, &title, &page::body(&[document]), &Payload::Runs { runs })
+/// A page for a server: it may ask the server it came from for newer data, and does so while what
+/// it shows is still going on.
+pub struct Served<'a> {
+    title: String,
+    /// What is seen where scripts do not run.
+    body: String,
+    payload: Payload<'a>,
 }
 
-/// What [`html_served`] holds, as JSON: the run's document and detail, and what reports say of it.
-///
-/// # Errors
-/// [`ReportError::Json`].
-pub fn run_json(
-    (document, detail): &(RunDocument, Detail),
-    state: &str,
-) -> Result<Vec<u8>, ReportError> {
-    let runs = vec![entry(document, detail, Some(state))];
-    serde_json::to_vec(&Payload::Runs { runs }).map_err(ReportError::Json)
-}
+impl<'a> Served<'a> {
+    /// One run; `state` is `running` while it is measured.
+    pub fn run((document, detail): &'a (RunDocument, Detail), state: &'a str) -> Self {
+        let title = heading(&document.inspection);
+        let runs = vec![entry(document, detail, Some(state))];
+        Self { title, body: page::body(&[document]), payload: Payload::Runs { runs } }
+    }
 
-/// The page of all that is kept for a server; it asks for newer ones while one is running. `query`
-/// is put behind every address: nothing, or `?token=…`.
-///
-/// # Errors
-/// [`ReportError`].
-pub fn html_list(list: &[Kept], query: &str) -> Result<String, ReportError> {
-    let body = page::list(list, query);
-    made(&served()?, "What is kept · seekwell", &body, &Payload::List { list })
-}
+    /// One experiment; `state` is `running` while it is made.
+    ///
+    /// # Errors
+    /// [`ReportError::Json`].
+    pub fn experiment(document: &Experiment, state: &'a str) -> Result<Self, ReportError> {
+        let sheets = vec![experiment::sheet(document, Some(state))];
+        let document = serde_json::to_value(document).map_err(ReportError::Json)?;
+        let (title, body) = (sheets[0].heading.clone(), sheet::body(&sheets));
+        let payload = Payload::Sheets { sheets: sheets.into(), document, state: Some(state) };
+        Ok(Self { title, body, payload })
+    }
 
-/// What [`html_list`] holds, as JSON.
-///
-/// # Errors
-/// [`ReportError::Json`].
-pub fn list_json(list: &[Kept]) -> Result<Vec<u8>, ReportError> {
-    serde_json::to_vec(&Payload::List { list }).map_err(ReportError::Json)
-}
+    /// A list of runs and experiments: all that is kept, or what `of` says. `query` is put behind
+    /// every address: nothing, or `?token=…`.
+    pub fn list(list: &'a [Kept], of: Option<&'a str>, query: &str) -> Self {
+        let title = of.unwrap_or("What is kept").to_owned();
+        let body = page::list(&title, list, query);
+        Self { title, body, payload: Payload::List { list, of } }
+    }
 
-/// The template with a policy that lets it ask where it came from, and a word that it should.
-fn served() -> Result<String, ReportError> {
-    fill(TEMPLATE, &[(HTML, SERVED_HTML), (POLICY, SERVED_POLICY)])
+    /// Many hosts side by side.
+    pub fn fleet(document: &'a Fleet) -> Self {
+        let fleet = fleet::shown(document);
+        let (title, body) = (fleet.heading.clone(), fleet::body(&fleet));
+        Self { title, body, payload: Payload::Fleet { fleet, document } }
+    }
+
+    /// The history of a metric.
+    pub fn history(history: &'a History) -> Self {
+        let (title, body) = (history.heading.clone(), history::body(history));
+        Self { title, body, payload: Payload::History { history } }
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    /// [`ReportError`].
+    pub fn html(&self) -> Result<String, ReportError> {
+        self.on(&fill(TEMPLATE, &[(HTML, SERVED_HTML), (POLICY, SERVED_POLICY)])?)
+    }
+
+    fn on(&self, template: &str) -> Result<String, ReportError> {
+        made(template, &format!("{} · seekwell", self.title), &self.body, &self.payload)
+    }
+
+    /// What the page holds, as JSON.
+    ///
+    /// # Errors
+    /// [`ReportError::Json`].
+    pub fn json(&self) -> Result<Vec<u8>, ReportError> {
+        serde_json::to_vec(&self.payload).map_err(ReportError::Json)
+    }
 }
 
 fn entry<'a>(document: &'a RunDocument, detail: &'a Detail, state: Option<&'a str>) -> Entry<'a> {
@@ -382,7 +384,7 @@ mod tests {
     #[test]
     fn only_a_served_page_may_ask_its_server() {
         let run = testing::rich();
-        let served = html_served(&run, "running").expect("a page");
+        let served = Served::run(&run, "running").html().expect("a page");
         assert!(served.contains("connect-src 'self'") && served.contains("data-served"));
         assert_eq!(data_of(&served)["runs"][0]["state"], "running");
         let page = html(&[run]).expect("a page");
@@ -394,6 +396,7 @@ mod tests {
     fn a_list_shows_hostile_targets_as_text_and_links_with_the_query() {
         let kept = Kept {
             id: "20261120-231502-bench-5f3a".into(),
+            host: None,
             kind: "bench".into(),
             state: "killed".into(),
             label: Some("\"><img src=x>".into()),
@@ -403,7 +406,8 @@ mod tests {
             modelled: true,
             invalid: true,
         };
-        let page = html_list(std::slice::from_ref(&kept), "?token=abc").expect("a page");
+        let list = [kept.clone()];
+        let page = Served::list(&list, None, "?token=abc").html().expect("a page");
         let (body, _) = page.split_once("<template id=\"data\">").expect("data");
         for hostile in ["<img", "<script>alert", "\u{1b}"] {
             assert!(!body.contains(hostile), "{hostile:?}");
@@ -411,9 +415,13 @@ mod tests {
         assert!(body.contains("href=\"/run/20261120-231502-bench-5f3a?token=abc\""));
         assert!(body.contains("killed, invalid, modelled"));
         assert_eq!(data_of(&page)["list"][0]["label"], "\"><img src=x>");
-        let experiment = Kept { kind: "experiment".into(), ..kept };
-        let page = html_list(&[experiment], "").expect("a page");
+        let experiment = Kept { kind: "experiment".into(), ..kept.clone() };
+        let other = Kept { host: Some("<b>&%".into()), ..kept };
+        let list = [experiment, other];
+        let page = Served::list(&list, Some("<i>all"), "").html().expect("a page");
         assert!(page.contains("href=\"/experiment/20261120-231502-bench-5f3a\""));
+        let address = "href=\"/run/20261120-231502-bench-5f3a?host=%3Cb%3E%26%25\"";
+        assert!(page.contains(address) && !page.contains("<b>") && !page.contains("<i>"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod fidelity;
 mod figures;
 mod fleet;
 mod health;
+mod history;
 mod html;
 mod markdown;
 mod page;
@@ -38,10 +39,10 @@ pub use describe::{heading, sentence};
 pub use fidelity::{Faith, fidelity};
 pub use figures::{Figure, Key, figures};
 pub use fleet::fleet;
+pub use history::{Choice, History, HistoryPoint};
 pub use html::{
-    ReportError, SideRuns, experiment_json, html, html_comparison, html_experiment,
-    html_experiment_served, html_fleet, html_list, html_served, html_trace_stats, list_json,
-    run_json,
+    ReportError, Served, SideRuns, html, html_comparison, html_experiment, html_fleet,
+    html_trace_stats,
 };
 pub use markdown::markdown;
 pub use page::Kept;

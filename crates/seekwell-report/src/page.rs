@@ -21,6 +21,9 @@ pub fn body(documents: &[&RunDocument]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Kept {
     pub id: String,
+    /// The host that measured, where runs of several are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The command that made it: `checkup`, `bench`, `experiment`.
     pub kind: String,
     /// How it stands: `running`, `killed`, `complete`, `interrupted`, `failed`; of an experiment
@@ -40,15 +43,35 @@ pub struct Kept {
 
 impl Kept {
     /// Where a server shows it.
-    pub(crate) fn address(&self) -> String {
+    fn address(&self, query: &str) -> String {
         let kind = if self.kind == "experiment" { "experiment" } else { "run" };
-        format!("/{kind}/{}", self.id)
+        let host = self.host.as_deref().map(|host| ("host", host));
+        address(&format!("/{kind}/{}", self.id), host.as_slice(), query)
     }
 }
 
-/// What is kept, newest first, with links to the pages of the runs.
-pub fn list(kept: &[Kept], query: &str) -> String {
-    let mut out = "<h1>What is kept</h1>\n".to_owned();
+/// An address with these parameters; `query` is nothing, or `?token=…`.
+fn address(path: &str, parameters: &[(&str, &str)], query: &str) -> String {
+    let mut out = format!("{path}{query}");
+    for (name, value) in parameters {
+        out += if out.contains('?') { "&" } else { "?" };
+        out += name;
+        out += "=";
+        for byte in value.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                    out.push(char::from(byte));
+                }
+                _ => out += &format!("%{byte:02X}"),
+            }
+        }
+    }
+    out
+}
+
+/// Runs and experiments, with links to their pages.
+pub fn list(title: &str, kept: &[Kept], query: &str) -> String {
+    let mut out = format!("<h1>{}</h1>\n", escape(title));
     if kept.is_empty() {
         out += "<p>Nothing is kept yet.</p>\n";
     }
@@ -57,11 +80,11 @@ pub fn list(kept: &[Kept], query: &str) -> String {
         let modelled = if run.modelled { ", modelled" } else { "" };
         let label = run.label.as_deref().map(|l| format!(" ({})", escape(l))).unwrap_or_default();
         out += &format!(
-            "<p><a href=\"{address}{query}\">{id}</a>{label}: {target}, \
+            "<p><a href=\"{address}\">{id}</a>{host}{label}: {target}, \
              {state}{invalid}{modelled}, {at}</p>\n",
-            address = escape(&run.address()),
+            address = escape(&run.address(query)),
             id = escape(&run.id),
-            query = escape(query),
+            host = run.host.as_deref().map(|h| format!(" of {}", escape(h))).unwrap_or_default(),
             target = escape(&run.target),
             state = escape(&run.state),
             at = escape(&when(&run.started_at)),

@@ -3,32 +3,20 @@
 
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
+#[path = "common/browser.rs"]
+mod browser;
 #[path = "sample/mod.rs"]
 mod sample;
 
 use seekwell_report::{SideRuns, html_comparison, html_experiment, html_fleet};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::fs;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use std::{env, fs, thread};
 
 type Failure = Box<dyn std::error::Error>;
 
 /// Bytes the page may take without the data in it.
 const MOST_CODE: usize = 150_000;
-
-fn browser() -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|candidate| candidate.is_file());
-    if found.is_none() {
-        eprintln!("skipped: no Chromium in PATH");
-    }
-    found
-}
 
 /// The page of some runs after its script ran, as markup; `None` where the test is skipped.
 fn shown(
@@ -40,7 +28,7 @@ fn shown(
 
 /// A page after its script ran, as markup; `None` where the test is skipped.
 fn opened(html: &str) -> Result<Option<String>, Failure> {
-    let Some(browser) = browser() else { return Ok(None) };
+    let Some(browser) = browser::browser() else { return Ok(None) };
     // Beside other work the browser now and then gives the markup before its first frame, in which
     // plots learn their width. So one at a time, and again where that happens.
     static ALONE: Mutex<()> = Mutex::new(());
@@ -64,34 +52,7 @@ fn opened_in(browser: &Path, html: &str) -> Result<String, Failure> {
     let folder = tempfile::tempdir()?;
     let page = folder.path().join("page.html");
     fs::write(&page, html)?;
-    let dom = folder.path().join("dom.html");
-    let mut child = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-        .args(["--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"])
-        .args(["--window-size=1280,900", "--virtual-time-budget=20000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
-        .arg(format!("file://{}", page.display()))
-        .stdout(fs::File::create(&dom)?)
-        .stderr(Stdio::null())
-        .spawn()?;
-    let started = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if started.elapsed() > Duration::from_secs(90) {
-            child.kill()?;
-            child.wait()?;
-            return Err("Chromium did not end within 90 s".into());
-        }
-        thread::sleep(Duration::from_millis(50));
-    };
-    let dom = fs::read_to_string(&dom)?;
-    if !status.success() || dom.is_empty() {
-        return Err(format!("Chromium ended with {status} and {} bytes", dom.len()).into());
-    }
-    Ok(dom)
+    Ok(browser::dom(browser, &format!("file://{}", page.display()), |_| {}))
 }
 
 /// The value of an attribute in the first element whose start tag begins with `tag`.

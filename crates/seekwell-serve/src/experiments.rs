@@ -71,6 +71,7 @@ fn kept(document: &Document, state: &str) -> Kept {
     let device = document.sessions.first().and_then(|s| s.before.device.as_ref());
     Kept {
         id: document.id.clone(),
+        host: None,
         kind: "experiment".to_owned(),
         state: state.to_owned(),
         label: Some(compared),

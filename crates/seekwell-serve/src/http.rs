@@ -29,6 +29,27 @@ pub struct Request {
     pub authorization: Option<String>,
 }
 
+impl Request {
+    /// A parameter as text; `None` where it is missing or no text.
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        let mut pairs = self.query.split('&').filter_map(|part| part.split_once('='));
+        let (_, value) = pairs.find(|(key, _)| *key == name)?;
+        let mut bytes = Vec::new();
+        let mut rest = value.bytes();
+        while let Some(byte) = rest.next() {
+            bytes.push(match byte {
+                b'+' => b' ',
+                b'%' => {
+                    let mut digit = || char::from(rest.next()?).to_digit(16);
+                    u8::try_from(16 * digit()? + digit()?).ok()?
+                }
+                byte => byte,
+            });
+        }
+        String::from_utf8(bytes).ok()
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// `200`.
@@ -207,6 +228,17 @@ mod tests {
         assert_eq!(request.query, "token=a&b");
         assert_eq!(request.host.as_deref(), Some("localhost:1"));
         assert_eq!(parse(&head[..head.len() - 1]), Ok(None), "not whole yet");
+    }
+
+    #[test]
+    fn parameters_are_decoded_and_what_is_no_text_is_none() {
+        let line = "GET /?a=%41+b%2Fc&e=&bad=%zz&cut=%4&bytes=%ff&a=2 HTTP/1.1\r\n\r\n";
+        let request = parse(line.as_bytes()).expect("a request").expect("whole");
+        assert_eq!(request.parameter("a").as_deref(), Some("A b/c"));
+        assert_eq!(request.parameter("e").as_deref(), Some(""));
+        for name in ["bad", "cut", "bytes", "none", "%41"] {
+            assert_eq!(request.parameter(name), None, "{name}");
+        }
     }
 
     #[test]

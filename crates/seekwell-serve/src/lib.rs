@@ -1,25 +1,25 @@
-//! Kept runs and experiments over HTTP, to be read in a browser.
+//! Kept runs and experiments over HTTP, to be read in a browser: those of a folder, or the runs of
+//! many hosts in a database.
 //!
 //! Every connection has a thread of its own, makes one request and has a few seconds for it; more
-//! than a few at once are turned away. Nothing can be changed: an address has one of six forms or
-//! names nothing, and no part of it is joined to a path before it is known to be an id.
+//! than a few at once are turned away. Nothing can be changed: an address has one of a few forms
+//! or names nothing, and no part of it is joined to a path before it is known to be an id.
 
+mod connections;
 mod door;
 mod experiments;
+mod fleet;
+mod folder;
 mod http;
 
 use door::{Door, is_token};
-use experiments::Experiments;
+use fleet::Fleet;
+use folder::Folder;
 use http::{Answer, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use seekwell_experiment::{ExperimentError, ExperimentStore};
-use seekwell_report::{
-    Kept, ReportError, experiment_json, html_experiment_served, html_list, html_served, list_json,
-    run_json,
-};
-use seekwell_runs::{
-    Detail, Filter, RunDocument, RunEntry, RunState, Runs, Store, StoreError, is_id,
-};
+use seekwell_fleet::{FleetError, Place};
+use seekwell_report::{Kept, ReportError, Served};
+use seekwell_runs::{RunEntry, Store};
 use seekwell_sys::classify;
 use std::fs::File;
 use std::io::{self, Read};
@@ -48,15 +48,27 @@ pub enum ServeError {
     /// The kernel gives no random bytes or no connections.
     #[error("cannot serve: {0}")]
     System(#[from] io::Error),
+    /// The database cannot be read.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
 }
 
 classify!(ServeError {
     Usage: Token;
     Refused: Listen, System;
+    | Self::Fleet(error) => error.class(),
 });
 
-/// A server that listens, and answers once it [runs](Server::run).
+/// Where runs are read from.
 #[derive(Debug)]
+pub enum Source {
+    /// A folder; the experiments beside it are shown, too.
+    Folder(Store),
+    /// A database of many hosts' runs.
+    Database(Box<Place>),
+}
+
+/// A server that listens, and answers once it [runs](Server::run).
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -67,9 +79,10 @@ impl Server {
     /// Listens on an address. Beyond loopback a token is needed: the given one, else a random one.
     ///
     /// # Errors
-    /// [`ServeError`] for what is no token, and an address that cannot be listened on.
+    /// [`ServeError`] for what is no token, an address that cannot be listened on, and a database
+    /// that cannot be read.
     pub fn open(
-        store: Store,
+        source: Source,
         wanted: SocketAddr,
         token: Option<String>,
     ) -> Result<Self, ServeError> {
@@ -83,9 +96,12 @@ impl Server {
         let listener = TcpListener::bind(wanted).map_err(fail)?;
         listener.set_nonblocking(true).map_err(fail)?;
         let address = listener.local_addr().map_err(fail)?;
-        let experiments = Experiments::new(ExperimentStore::beside(store.dir()));
+        let shown = match source {
+            Source::Folder(store) => Shown::Folder(Folder::new(store)),
+            Source::Database(place) => Shown::Fleet(Fleet::open(place)?),
+        };
         let door = Door { bind: wanted.ip(), token };
-        Ok(Self { listener, address, pages: Arc::new(Pages { store, experiments, door }) })
+        Ok(Self { listener, address, pages: Arc::new(Pages { shown, door }) })
     }
 
     /// Where it listens; the port is known here where any free one was asked for.
@@ -135,11 +151,14 @@ fn random_token() -> io::Result<String> {
 }
 
 /// What is shown, and to whom.
-#[derive(Debug)]
 struct Pages {
-    store: Store,
-    experiments: Experiments,
+    shown: Shown,
     door: Door,
+}
+
+enum Shown {
+    Folder(Folder),
+    Fleet(Fleet),
 }
 
 /// Counts a connection for as long as it lives, a panic in its thread included.
@@ -191,79 +210,29 @@ impl Pages {
         if let Err(refusal) = self.door.check(request) {
             return refusal;
         }
-        match request.path.strip_prefix('/').and_then(|path| self.show(path)) {
-            Some(Ok(answer) | Err(answer)) => answer,
-            None => Answer::refusal(404, "There is nothing at this address."),
-        }
-    }
-
-    /// What is at an address, which comes without its slash; `None` where nothing can be.
-    fn show(&self, path: &str) -> Option<Result<Answer, Answer>> {
+        let path = request.path.strip_prefix('/').unwrap_or_default();
         let (api, what) = match path.strip_prefix("api/") {
             Some(rest) => (true, rest),
             None => (false, path),
         };
-        Some(match (what, what.split_once('/')) {
-            ("", _) if !api => self.list(api),
-            ("runs", _) if api => self.list(api),
-            (_, Some(("run", id))) if is_id(id) => self.run(id, api),
-            (_, Some(("experiment", id))) if is_id(id) => self.experiment(id, api),
-            _ => return None,
-        })
-    }
-
-    fn list(&self, api: bool) -> Result<Answer, Answer> {
-        let listing = self.store.list(&Filter::default()).map_err(unreadable)?;
-        let mut list: Vec<Kept> = listing.runs.into_iter().map(kept).collect();
-        list.extend(self.experiments.list());
-        list.sort_by(|a, b| b.started_at.cmp(&a.started_at));
-        let made = if api {
-            list_json(&list).map(Answer::json)
-        } else {
-            html_list(&list, &self.query()).map(Answer::html)
+        let shown = match &self.shown {
+            Shown::Folder(folder) => folder.show(what, api, &self.query()),
+            Shown::Fleet(fleet) => fleet.show(what, api, request, &self.query()),
         };
-        made.map_err(unshowable)
-    }
-
-    fn run(&self, id: &str, api: bool) -> Result<Answer, Answer> {
-        let (run, state) = self.load(id).map_err(|error| match error {
-            StoreError::NotFound { .. } | StoreError::Ambiguous { .. } => not_kept("run"),
-            error => unreadable(error),
-        })?;
-        let made = if api {
-            run_json(&run, state.name()).map(Answer::json)
-        } else {
-            html_served(&run, state.name()).map(Answer::html)
-        };
-        made.map_err(unshowable)
-    }
-
-    fn experiment(&self, id: &str, api: bool) -> Result<Answer, Answer> {
-        let (document, state) = self.experiments.load(id).map_err(|error| match error {
-            ExperimentError::NotFound { .. } => not_kept("experiment"),
-            error => unreadable(error),
-        })?;
-        let made = if api {
-            experiment_json(&document, state).map(Answer::json)
-        } else {
-            html_experiment_served(&document, state).map(Answer::html)
-        };
-        made.map_err(unshowable)
-    }
-
-    fn load(&self, id: &str) -> Result<((RunDocument, Detail), RunState), StoreError> {
-        let dir = self.store.dir().join(id);
-        let once = || -> Result<_, StoreError> {
-            let run = self.store.load(id)?;
-            let state = Store::state(&dir, run.0.status);
-            Ok((run, state))
-        };
-        match once()? {
-            // It may have come to its end between reading it and looking for its writer.
-            (_, RunState::Killed) => once(),
-            found => Ok(found),
+        match shown {
+            Some(Ok(answer) | Err(answer)) => answer,
+            None => Answer::refusal(404, "There is nothing at this address."),
         }
     }
+}
+
+/// A page, or what it holds.
+fn page(made: Result<Served<'_>, ReportError>, api: bool) -> Result<Answer, Answer> {
+    let answer = made.and_then(|page| match api {
+        true => page.json().map(Answer::json),
+        false => page.html().map(Answer::html),
+    });
+    answer.map_err(|error| Answer::refusal(500, &format!("It cannot be shown: {error}.")))
 }
 
 fn not_kept(what: &str) -> Answer {
@@ -274,13 +243,10 @@ fn unreadable(error: impl std::error::Error) -> Answer {
     Answer::refusal(500, &format!("It cannot be read: {error}."))
 }
 
-fn unshowable(error: ReportError) -> Answer {
-    Answer::refusal(500, &format!("It cannot be shown: {error}."))
-}
-
 fn kept(run: RunEntry) -> Kept {
     Kept {
         id: run.id,
+        host: Some(run.host),
         kind: run.kind.name().to_owned(),
         state: run.state.name().to_owned(),
         label: run.label,

@@ -2,17 +2,18 @@
 
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+#[path = "../../seekwell-report/tests/common/browser.rs"]
+mod browser;
 #[path = "../../seekwell-report/tests/sample/mod.rs"]
 mod sample;
 
 use jiff::Timestamp;
 use seekwell_runs::{RunKind, Status, Store, Writer};
-use seekwell_serve::ServeError;
+use seekwell_serve::{ServeError, Source};
 use seekwell_sys::{Class, Classified};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -42,8 +43,11 @@ impl Server {
 
     fn open(home: &Path, at: &str, token: Option<&str>) -> Result<Self, ServeError> {
         let store = Store::open(home.join("runs"));
-        let server =
-            seekwell_serve::Server::open(store, at.parse().unwrap(), token.map(str::to_owned))?;
+        let server = seekwell_serve::Server::open(
+            Source::Folder(store),
+            at.parse().unwrap(),
+            token.map(str::to_owned),
+        )?;
         let (url, port) = (server.url(), server.address().port());
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
@@ -295,56 +299,16 @@ fn a_port_that_is_taken_is_said_with_its_address() {
     assert!(error.class() == Class::Refused && error.to_string().contains(&address), "{error}");
 }
 
-fn browser() -> Option<PathBuf> {
-    let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(|name| {
-        let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|p| p.is_file())
-    });
-    if found.is_none() {
-        eprintln!("skipped: no Chromium in PATH");
-    }
-    found
-}
-
-/// The page after its script ran for some (virtual) seconds, while `meanwhile` is called again and
-/// again.
-fn shown(browser: &Path, home: &Path, address: &str, mut meanwhile: impl FnMut(u32)) -> String {
-    let dom = home.join("dom.html");
-    let mut child = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-        .args(["--disable-dev-shm-usage", "--virtual-time-budget=20000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", home.join("profile").display()))
-        .arg(address)
-        .stdout(std::fs::File::create(&dom).unwrap())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let begun = Instant::now();
-    let mut turn = 0;
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > Duration::from_secs(90) {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            panic!("Chromium did not end within 90 s");
-        }
-        turn += 1;
-        meanwhile(turn);
-        thread::sleep(Duration::from_millis(20));
-    }
-    std::fs::read_to_string(&dom).unwrap()
-}
-
 #[test]
 fn a_page_follows_a_run_that_is_still_going_on() {
     let (home, id, mut writer) = home(Status::Running);
-    let Some(browser) = browser() else { return };
+    let Some(browser) = browser::browser() else { return };
     let server = Server::open(home.path(), "127.0.0.1:0", Some("abcdefghijklmnop")).unwrap();
     let (mut document, detail) = sample::rich();
     document.id.clone_from(&id);
     document.status = Status::Running;
     let address = format!("http://127.0.0.1:{}/run/{id}?token=abcdefghijklmnop", server.port);
-    let dom = shown(&browser, home.path(), &address, |turn| {
+    let dom = browser::dom(&browser, &address, |turn| {
         document.label = Some(format!("turn-{turn}"));
         writer.save(&document, &detail).unwrap();
     });
@@ -359,10 +323,10 @@ fn a_page_follows_a_run_that_is_still_going_on() {
 fn a_page_of_a_run_that_ended_does_not_ask_again() {
     let (home, id, writer) = home(Status::Complete);
     drop(writer);
-    let Some(browser) = browser() else { return };
+    let Some(browser) = browser::browser() else { return };
     let server = Server::start(home.path());
     let address = format!("http://127.0.0.1:{}/run/{id}", server.port);
-    let dom = shown(&browser, home.path(), &address, |_| {});
+    let dom = browser::dom(&browser, &address, |_| {});
     assert!(dom.contains("data-state=\"drawn\"") && dom.contains("data-refused=\"0\""));
     assert!(dom.contains("data-served") && !dom.contains("data-updates"));
 }

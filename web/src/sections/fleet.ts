@@ -1,16 +1,56 @@
 /** Many hosts side by side: outliers first, then each group of disks, then all hosts. */
 
-import { h, section, svg, table } from "../dom.ts";
+import { type Child, h, section, svg, table } from "../dom.ts";
+import { address, isServed } from "../live.ts";
 import { type RatioAxis, axisFor, marksOf, placeOf } from "../ratio.ts";
-import type { Fleet, Strip, TextTable } from "../types.ts";
+import type { Fleet, FleetDocument, Strip, TextTable } from "../types.ts";
 import { HEIGHT, at, grid, scale } from "./effects.ts";
 import { download } from "./tables.ts";
 
-const shown = (t: TextTable) =>
-  table(t.caption, t.columns.map((title, i) => ({ title, number: i >= t.words })), t.rows);
+type Parameters = Record<string, string | undefined>;
 
-const folded = (title: string, t: TextTable) =>
-  h("details", {}, h("summary", {}, title), shown(t));
+/** Where a cell leads to on a server that has the runs; nowhere in a file. */
+type Way = (row: number, column: number) => [path: string, parameters: Parameters] | null;
+
+function linked(text: string, way: ReturnType<Way>): Child {
+  return way && isServed() ? h("a", { href: address(...way) }, text) : text;
+}
+
+const shown = (t: TextTable, way: Way = () => null) =>
+  table(t.caption, t.columns.map((title, i) => ({ title, number: i >= t.words })),
+    t.rows.map((cells, row) => cells.map((text, column) => linked(text, way(row, column)))));
+
+const folded = (title: string, t: TextTable, way?: Way) =>
+  h("details", {}, h("summary", {}, title), shown(t, way));
+
+/** The ways from the tables of a fleet to runs and trends. */
+function waysOf({ members, groups, outliers }: FleetDocument) {
+  const runs = (member: number): ReturnType<Way> => ["/runs", { host: members[member]!.host }];
+  const run = (member: number): ReturnType<Way> => {
+    const { host, run } = members[member]!;
+    return [`/run/${run}`, { host }];
+  };
+  return {
+    outlier: (at: number) => run(outliers[at]!.member),
+    hosts: (columns: number): Way => (row, column) =>
+      column === 0 ? runs(row) : column === columns - 1 ? run(row) : null,
+    metrics: (at: number): Way => (row, column) => {
+      const { model, firmware, metrics } = groups[at]!;
+      const { phase, metric } = metrics[row]!;
+      const disks = { model: model ?? "", firmware: firmware ?? "" };
+      return column === 0 ? ["/trend", { ...disks, phase, metric }] : null;
+    },
+    values: (at: number): Way => (row, column) => {
+      const group = groups[at]!;
+      const member = group.members[row]!;
+      if (column === 0) return runs(member);
+      const { phase, metric, values } = group.metrics[column - 1]!;
+      if (!values.some((value) => value.member === member)) return null;
+      const { host, target } = members[member]!;
+      return ["/trend", { host, target, phase, metric }];
+    },
+  };
+}
 
 function head(fleet: Fleet): HTMLElement {
   const banners = fleet.banners.map((b) =>
@@ -23,13 +63,14 @@ function head(fleet: Fleet): HTMLElement {
     ...banners);
 }
 
-function outliers(fleet: Fleet): HTMLElement | null {
+function outliers(fleet: Fleet, wayOf: (at: number) => ReturnType<Way>): HTMLElement | null {
   if (fleet.outliers.length === 0) return null;
   const list = (items: string[]) => h("ul", { class: "evidence" },
     ...items.map((text) => h("li", {}, text)));
-  const cards = fleet.outliers.map((outlier) =>
+  const cards = fleet.outliers.map((outlier, at) =>
     h("article", { class: "finding warning" },
-      h("h3", {}, h("span", { class: "severity" }, "▲ Outlier"), ` ${outlier.title}`),
+      h("h3", {}, h("span", { class: "severity" }, "▲ Outlier"), " ",
+        linked(outlier.title, wayOf(at))),
       list(outlier.deviations),
       h("h4", {}, "What is different about it"),
       list(outlier.differences),
@@ -77,15 +118,17 @@ function strips(all: Strip[], title: string): HTMLElement | null {
 }
 
 /** The whole page of a fleet. */
-export function drawFleet(fleet: Fleet, json: string): HTMLElement[] {
+export function drawFleet(fleet: Fleet, document: FleetDocument, json: string): HTMLElement[] {
+  const ways = waysOf(document);
   const groups = fleet.groups.map((group, i) =>
     section(group.title, `fleet-group-${i}`,
       group.note ? h("p", { class: "hint" }, group.note) : null,
       strips(group.strips, group.title),
-      shown(group.table),
-      folded(group.values.caption, group.values)));
-  const parts = [head(fleet), outliers(fleet), ...groups,
-    section("Hosts", "fleet-hosts", folded(fleet.hosts.caption, fleet.hosts)),
+      shown(group.table, ways.metrics(i)),
+      folded(group.values.caption, group.values, ways.values(i))));
+  const ofHosts = ways.hosts(fleet.hosts.columns.length);
+  const parts = [head(fleet), outliers(fleet, ways.outlier), ...groups,
+    section("Hosts", "fleet-hosts", folded(fleet.hosts.caption, fleet.hosts, ofHosts)),
     h("p", {}, download(json))];
   return parts.filter((part) => part !== null);
 }

@@ -1,6 +1,7 @@
-/** What is kept, for a page that is served: newest first, each with a way to its own page. */
+/** Runs and experiments on a page that is served: newest first, each with a way to its own page. */
 
 import { type Child, h, table } from "../dom.ts";
+import { address } from "../live.ts";
 import type { Kept } from "../types.ts";
 import { when } from "../units.ts";
 
@@ -15,17 +16,25 @@ function state(run: Kept): Child {
 
 const pageOf = (run: Kept) => (run.kind === "experiment" ? "experiment" : "run");
 
-export function list(kept: Kept[]): HTMLElement[] {
-  const columns = ["id", "made by", "state", "target", "disk", "label", "started"];
-  const rows = kept.map((run) => [
-    // Ids are digits, lower-case letters and dashes; the rest of the address is this page's own.
-    h("a", { href: `/${pageOf(run)}/${run.id}${location.search}` }, run.id),
-    run.kind, state(run), run.target, run.device_model ?? "—", run.label ?? "",
-    when(run.started_at),
-  ]);
+/** All that is kept, or what `of` says. */
+export function list(kept: Kept[], of?: string): HTMLElement[] {
+  const hosts = kept.some((run) => run.host !== undefined);
+  const columns = ["id", hosts ? "host" : null, "made by", "state", "target", "disk", "label",
+    "started"].filter((title) => title !== null);
+  const rows = kept.map((run) => {
+    const page = address(`/${pageOf(run)}/${run.id}`, { host: run.host });
+    const host = run.host ?? "";
+    return [
+      h("a", { href: page }, run.id),
+      ...(hosts ? [h("a", { href: address("/runs", { host }) }, host)] : []),
+      run.kind, state(run), run.target, run.device_model ?? "—", run.label ?? "",
+      when(run.started_at),
+    ];
+  });
   const titles = columns.map((title) => ({ title }));
   const body = kept.length > 0
-    ? table("Runs and experiments, newest first", titles, rows)
+    ? table("Newest first", titles, rows)
+    : of !== undefined ? h("p", {}, "There are none.")
     : h("p", {}, "Nothing is kept yet. ", h("code", {}, "seekwell checkup"), " makes a run.");
-  return [h("h1", {}, "What is kept"), body];
+  return [h("h1", {}, of ?? "What is kept"), body];
 }

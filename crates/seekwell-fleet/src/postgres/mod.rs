@@ -10,6 +10,7 @@ mod tls;
 
 pub use place::Place;
 
+use crate::day::Day;
 use crate::error::FleetError;
 use crate::survey::Survey;
 use crate::tables::{rows, tables};
@@ -71,6 +72,72 @@ impl Database {
             return Err(FleetError::Empty { store: database.name });
         }
         database.made()
+    }
+
+    /// Refuses to write from now on, and ends a query that takes longer than this.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub fn only_read(&self, limit: Duration) -> Result<(), StoreError> {
+        let sql = format!(
+            "SET default_transaction_read_only = on; SET statement_timeout = {}",
+            limit.as_millis()
+        );
+        self.client.borrow_mut().batch_execute(&sql).map_err(failed(&self.name))
+    }
+
+    /// Whether the connection is lost.
+    pub fn is_lost(&self) -> bool {
+        self.client.borrow().is_closed()
+    }
+
+    /// A metric on each day on which disks of a model were measured, oldest first. Model and
+    /// firmware are those of a [`crate::Group`]; one that is not known is empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub fn days(
+        &self,
+        model: &str,
+        firmware: Option<&str>,
+        phase: &str,
+        metric: &str,
+    ) -> Result<Vec<Day>, StoreError> {
+        // As `Member` has it: the disks below the target, each with its number.
+        let joined = |column: &str| {
+            format!(
+                "coalesce((SELECT string_agg(CASE n WHEN 1 THEN text ELSE n || ' × ' || text END,
+                                             ' + ' ORDER BY text COLLATE \"C\")
+                  FROM (SELECT {column} AS text, count(*) AS n FROM seekwell.disks d
+                        WHERE d.host = r.host AND d.run = r.run AND {column} <> '' GROUP BY text
+                  ) AS each), '')"
+            )
+        };
+        let sql = format!(
+            "SELECT to_char(r.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T00:00:00Z\"') AS day,
+                    percentile_cont(0.5) WITHIN GROUP (ORDER BY m.median),
+                    min(m.median), max(m.median), count(DISTINCT r.host),
+                    (array_agg(r.host ORDER BY r.started_at DESC, r.host))[1],
+                    (array_agg(r.run ORDER BY r.started_at DESC, r.host))[1]
+             FROM seekwell.metrics m JOIN seekwell.runs r ON r.host = m.host AND r.run = m.run
+             WHERE m.phase = $3 AND m.metric = $4 AND {model_is} = $1
+               AND ($2::text IS NULL OR {firmware_is} = $2)
+               AND r.status = 'complete' AND r.invalid IS NULL AND NOT r.modelled
+             GROUP BY day ORDER BY day",
+            model_is = joined("d.model"),
+            firmware_is = joined("d.firmware"),
+        );
+        let rows = self.ask(&sql, &[&model, &firmware, &phase, &metric])?;
+        let day = |row: &Row| Day {
+            at: row.get(0),
+            median: row.get(1),
+            low: row.get(2),
+            high: row.get(3),
+            hosts: row.get::<_, i64>(4).try_into().unwrap_or_default(),
+            host: row.get(5),
+            run: row.get(6),
+        };
+        Ok(rows.iter().map(day).collect())
     }
 
     fn connect(place: &Place) -> Result<Self, FleetError> {
@@ -380,7 +447,7 @@ impl Sender {
 
     /// Whether the connection is lost, and with it what would be sent next.
     pub fn is_lost(&self) -> bool {
-        self.database.client.borrow().is_closed()
+        self.database.is_lost()
     }
 }
 

@@ -49,7 +49,7 @@ pub fn trend_markdown(trend: &Trend) -> String {
     out
 }
 
-fn heading(trend: &Trend) -> String {
+pub(crate) fn heading(trend: &Trend) -> String {
     let runs = match trend.points.len() {
         1 => "one run".to_owned(),
         n => format!("{n} runs"),
@@ -57,7 +57,7 @@ fn heading(trend: &Trend) -> String {
     clean(&format!("{}: {} over {runs}", trend.phase_title, trend.title))
 }
 
-fn about(trend: &Trend) -> String {
+pub(crate) fn about(trend: &Trend) -> String {
     let mut parts = vec![clean(&trend.target)];
     parts.extend(trend.label.as_deref().map(|l| format!("label {}", clean(l))));
     if let (Some(first), Some(last)) = (trend.points.first(), trend.points.last()) {
@@ -95,7 +95,7 @@ fn better_or_worse(trend: &Trend, change: &Change) -> &'static str {
     }
 }
 
-fn sentences(trend: &Trend) -> Vec<String> {
+pub(crate) fn sentences(trend: &Trend) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for change in &trend.changes {
         let values = [change.before, change.after].map(|v| value(v, &trend.unit));

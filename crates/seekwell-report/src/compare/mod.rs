@@ -7,6 +7,7 @@ mod page;
 mod rows;
 mod terminal;
 
+pub(crate) use history::{about, heading, sentences};
 pub use history::{trend, trend_markdown};
 pub use markdown::comparison_markdown;
 pub(crate) use page::sheets;

@@ -1,5 +1,6 @@
 //! `seekwell serve`: what can be typed.
 
+use super::ReadFrom;
 use clap::Args;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -10,9 +11,13 @@ Examples:
   seekwell serve                       then open http://127.0.0.1:8733/ in a browser
   ssh -L 8733:127.0.0.1:8733 server    look at another machine's runs without opening a port
   seekwell serve --bind 192.168.1.5    for the local network, with a token that is printed
+  seekwell serve --store postgres://seekwell@db.example/fleet
+                                       the runs of many hosts, from a PostgreSQL database
 
 Addresses: / lists what is kept, /run/ID and /experiment/ID are the pages of one; /api/runs,
-/api/run/ID and /api/experiment/ID are the same as JSON. Nothing can be changed from there.
+/api/run/ID and /api/experiment/ID are the same as JSON. With --store, / compares all hosts, /runs
+lists their runs, and /api/fleet and /api/runs are the same as JSON. Nothing can be changed from
+there.
 Traffic is not encrypted: beyond this machine, prefer ssh -L.")]
 pub struct Serve {
     /// Port to listen on; 0 picks a free one
@@ -28,4 +33,6 @@ pub struct Serve {
     /// environment variable they cannot.
     #[arg(long, value_name = "TOKEN", env = "SEEKWELL_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+    #[command(flatten)]
+    pub from: ReadFrom,
 }

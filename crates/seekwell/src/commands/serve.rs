@@ -1,18 +1,23 @@
-//! `seekwell serve`: what is kept, to be read in a browser.
+//! `seekwell serve`: what is kept, or many hosts' runs in a database, to be read in
+//! a browser.
 
 use crate::Ended;
 use crate::cli::serve::Serve;
-use crate::context::Context;
+use crate::context::{Context, place};
 use crate::exit::{CommandError, Exit};
 use crate::signals;
-use seekwell_serve::Server;
+use seekwell_serve::{Server, Source};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub fn run(args: &Serve, context: &Context) -> Ended {
     let wanted = SocketAddr::new(args.bind, args.port);
-    let server = Server::open(context.store()?, wanted, args.token.clone())?;
+    let source = match &args.from.store {
+        Some(url) => Source::Database(Box::new(place(url)?)),
+        None => Source::Folder(context.store()?),
+    };
+    let server = Server::open(source, wanted, args.token.clone())?;
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     tell(&server, context)?;
     server.run(&context.control.stop)?;

@@ -12,6 +12,7 @@ pub fn run(args: &Trend, context: &Context) -> Ended {
         phase: args.phase.clone(),
         label: args.label.clone(),
         host: args.host.clone(),
+        target: None,
     };
     let found = trend(&*context.runs(args.from.store.as_deref())?, &options)?;
     if context.json {

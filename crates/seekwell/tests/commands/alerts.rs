@@ -1,8 +1,10 @@
 //! Metrics of inspection, the alerts on them, and recipes for many hosts: the files in docs/fleet.
 
+use crate::common::postgres::Postgres;
 use crate::common::{Ran, done, run, seekwell, shared, skip, tool};
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -116,70 +118,102 @@ fn programs(home: &Path, scripts: &[(&str, &str)]) -> String {
     format!("{}:{bin}:/usr/bin:/bin", folder.display())
 }
 
-/// Files of runs in a folder of tables: one for each export.
-fn exports(tables: &Path) -> usize {
-    let found = tool("find", &[text(tables), "-path", "*/runs/month=*/*.parquet"]);
-    found.map_or(0, |files| files.lines().count())
+/// A recipe, which must not have a password on a command line or in an address.
+fn recipe(name: &str) -> String {
+    let text = fs::read_to_string(docs().join(name)).unwrap();
+    let shown = ["PGPASSWORD=", "PGPASSWORD:", "://seekwell:"];
+    assert!(shown.iter().all(|password| !text.contains(password)), "{text}");
+    text
+}
+
+/// A database over TCP: its address, and a file with the password that it asks for.
+fn database(home: &Path) -> Option<(Postgres, String, PathBuf)> {
+    let server = Postgres::start_with(|_| vec!["listen_addresses=127.0.0.1".to_owned()])?;
+    let address = server.tcp("secret", "").replace(":secret", "");
+    let file = home.join(".pgpass");
+    fs::write(&file, format!("localhost:{}:*:tester:secret\n", server.port())).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    Some((server, address, file))
+}
+
+fn sent(server: &Postgres) -> String {
+    server.sql("postgres", "SELECT count(*) FROM seekwell.runs")
 }
 
 #[test]
-fn the_daemon_set_measures_a_node_once_and_then_inspects_it() {
+fn the_daemon_set_measures_a_node_once_sends_the_run_and_then_inspects_the_node() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    // An hour is over at once, and so is the loop.
+    let Some((mut server, address, _)) = database(home) else { return };
+    // A quarter of an hour is over at once, and so is the loop.
     let path = programs(home, &[("sleep", "#!/bin/sh\nexit 7\n")]);
-    let set = fs::read_to_string(docs().join("daemonset.yaml")).unwrap();
+    let set = recipe("daemonset.yaml");
+    assert!(set.contains("name: SEEKWELL_PUSH\n"), "{set}");
+    assert!(set.contains("name: PGPASSWORD\n              valueFrom: {secretKeyRef:"), "{set}");
     let (_, script) = set.split_once("- |\n").expect("a script");
-    let (script, _) = script.split_once("          securityContext:").expect("what follows it");
+    let (script, _) = script.split_once("          env:").expect("what follows it");
     let script = script
         .replace("--quick /var/lib/seekwell", "--quick sata-7200.toml")
         .replace("/var/lib/seekwell", text(home))
         .replace("/metrics/", &format!("{}/", text(home)));
-    for _ in 0..2 {
+    server.crash(true);
+    for is_up in [false, true] {
+        if is_up {
+            server.restart();
+        }
         let mut shell = Command::new("/bin/sh");
-        let ran = done(shell.args(["-ec", &script]).env("PATH", &path).output().unwrap());
+        shell.env("PATH", &path).env("SEEKWELL_PUSH", &address).env("PGPASSWORD", "secret");
+        let ran = done(shell.args(["-ec", &script]).output().unwrap());
         assert_eq!(ran.status, 7, "{}", ran.err);
+        assert_eq!(ran.err.contains("not sent"), !is_up, "{}", ran.err);
     }
     let metrics = fs::read_to_string(home.join("seekwell.prom")).unwrap();
     assert!(metrics.starts_with("# HELP seekwell_"), "{metrics}");
     let kept = run(home, &["runs", "list", "--json"]).json();
     assert_eq!(kept["runs"].as_array().map(Vec::len), Some(1), "{kept}");
+    assert_eq!(sent(&server), "1");
 }
 
 #[test]
-fn the_job_for_slurm_leaves_tables_of_all_nodes() {
+fn the_job_for_slurm_sends_the_runs_of_all_nodes() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
+    let Some((server, address, _)) = database(home) else { return };
     // Two nodes, of which the second has no disk to measure.
     let srun = "#!/bin/sh\nshift\nSLURM_NODEID=0 \"$@\"\nSLURM_NODEID=1 sh -c 'exit 3'\n";
     let path = programs(home, &[("srun", srun)]);
-    let script = docs().join("checkup.sbatch");
+    recipe("checkup.sbatch");
     let mut shell = Command::new("/bin/sh");
-    shell.args([text(&script), "sata-7200.toml", text(home)]);
-    shell.env("PATH", &path).env("SLURM_JOB_ID", "12");
-    done(shell.output().unwrap()).ends(0);
-    assert_eq!(exports(home), 1);
+    shell.args([text(&docs().join("checkup.sbatch")), "sata-7200.toml", &address]);
+    shell.env("PATH", &path).env("SLURM_JOB_ID", "12").env("HOME", home);
+    let ran = done(shell.output().unwrap()).ends(0);
+    assert!(ran.out.contains("1 were there already"), "the node sent it: {}", ran.out);
+    assert_eq!(sent(&server), "1");
 }
 
-/// Of the playbook for Ansible the commands are run, and it is read as Ansible reads it where that
-/// is installed.
+/// Of the playbook for Ansible the command is run, and it is read as Ansible reads it where that is
+/// installed.
 #[test]
-fn the_playbook_measures_and_exports() {
+fn the_playbook_measures_and_sends_the_run() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    let playbook = docs().join("checkup.yml");
-    let tasks = fs::read_to_string(&playbook).unwrap();
-    let commands = tasks.lines().filter_map(|line| line.trim().strip_prefix("cmd: seekwell "));
-    let tables = home.join("tables");
-    for command in commands {
-        let command = command.replace("{{ folder }}", "sata-7200.toml");
-        let command = command.replace("{{ into }}", text(&tables));
-        run(home, &command.split_whitespace().collect::<Vec<_>>()).ends(0);
-    }
-    assert_eq!(exports(&tables), 1);
+    let Some((server, address, file)) = database(home) else { return };
+    let tasks = recipe("checkup.yml");
+    assert!(
+        tasks.contains("        SEEKWELL_PUSH: \"{{ push }}\"\n        PGPASSFILE: /"),
+        "{tasks}"
+    );
+    let (_, command) = tasks.split_once("cmd: seekwell ").expect("a command");
+    let command = command.lines().next().unwrap().replace("{{ folder }}", "sata-7200.toml");
+    let mut measure = seekwell(home);
+    measure.args(command.split_whitespace());
+    measure.env("SEEKWELL_PUSH", &address).env("PGPASSFILE", &file);
+    done(measure.output().unwrap()).ends(0);
+    assert_eq!(sent(&server), "1");
     if tool("ansible-playbook", &["--version"]).is_none() {
         return skip("Ansible is not installed");
     }
+    let playbook = docs().join("checkup.yml");
     let args = ["--syntax-check", "-i", "localhost,", text(&playbook)];
     assert!(tool("ansible-playbook", &args).is_some());
 }

@@ -8,6 +8,7 @@ mod common;
 mod alerts;
 mod beyond;
 mod compare;
+mod dashboard;
 mod diagnose;
 mod documents;
 mod examples;

@@ -1,9 +1,13 @@
 //! Running the real program, and devices made for one test and removed after it.
 
 pub mod bonnie;
+#[path = "../../../../seekwell-report/tests/common/browser.rs"]
+pub mod browser;
+pub mod fleet;
 #[path = "../../../../seekwell-access/tests/common/place.rs"]
 mod place;
 pub mod postgres;
+pub mod server;
 
 pub use place::Place;
 
