@@ -62,12 +62,15 @@ def counts(file): pl.collect_all(of(file)[0])
 def more(file): pl.collect_all(sum(of(file), []))
 "#;
 const LIBCACHESIM: &str = r#"
-import libcachesim, tempfile
+import libcachesim, os, tempfile
 def analysis(file):
     reader = libcachesim.TraceReader(file, libcachesim.TraceType.ORACLE_GENERAL_TRACE)
     wanted = libcachesim.AnalysisOption(req_rate=False, access_pattern=False)
     with tempfile.TemporaryDirectory() as place:
+        # It leaves a file in the working directory.
+        os.chdir(place)
         libcachesim.TraceAnalyzer(reader, f"{place}/out", analysis_option=wanted).run()
+        os.chdir("/")
 "#;
 /// Seconds of both, of each round but the first.
 const IMPORT: &str = r#"
