@@ -28,6 +28,7 @@ const FOLDER: &str = "page";
 /// The longest page that is asked for.
 const LONGEST: usize = 4096;
 const SECTOR: usize = 512;
+const NAMESPACE_NAMES: Range<usize> = 104..128;
 
 /// The folder of the pages of a drive.
 pub(super) fn folder(node: &str) -> PathBuf {
@@ -147,7 +148,7 @@ impl Command {
         let mut data = vec![0; bytes];
         controller.issue(command, &mut data)?;
         for name in self.names() {
-            data[name].fill(0);
+            data[name.clone()].fill(0);
         }
         Ok(data)
     }
@@ -180,11 +181,11 @@ impl Command {
 
     /// Where identify data name the drive: serial number, FRU and subsystem of a controller; NGUID
     /// and EUI-64 of a namespace.
-    fn names(self) -> Vec<Range<usize>> {
+    const fn names(self) -> &'static [Range<usize>] {
         match self {
-            Self::Identify { cns: 0, .. } => vec![104..128],
-            Self::Identify { cns: 1, .. } => vec![4..24, 112..128, 768..1024],
-            _ => Vec::new(),
+            Self::Identify { cns: 0, .. } => &[NAMESPACE_NAMES],
+            Self::Identify { cns: 1, .. } => &[4..24, 112..128, 768..1024],
+            _ => &[],
         }
     }
 

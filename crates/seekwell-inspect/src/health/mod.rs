@@ -1,10 +1,10 @@
 //! What a drive says of its own health and wear.
 //!
-//! The pages come through the [`View`], as everything else does: [`Drives`] sends the command that a
-//! path such as `/dev/nvme0/page/log-02-512` stands for, a recording keeps the answer, a snapshot
-//! gives it back. What a drive does not offer is not asked for, and a drive that
-//! sleeps is asked nothing that would wake it. One file for each command set decodes its pages;
-//! wherever possible a page is a table of places and what stands there.
+//! The pages come through the [`View`], as everything else does: [`Drives`] sends the command that
+//! a path such as `/dev/nvme0/page/log-02-512` stands for, a recording keeps the answer, a snapshot
+//! gives it back. What a drive does not offer is not asked for, and a drive that sleeps is asked
+//! nothing that would wake it. One file for each command set decodes its pages; wherever possible a
+//! page is a table of places and what stands there.
 
 mod ata;
 mod cell;

@@ -2,8 +2,8 @@
 //! sector or meets a bad cable in the middle of a run was slow for that, not for the setting.
 //!
 //! None of the pages that tell them touches the medium, and they are asked for between runs. Only
-//! those are taken that no healthy disk counts up, so not the entries of NVMe's error log: a command
-//! that a drive does not know is one.
+//! those are taken that no healthy disk counts up, so not the entries of NVMe's error log: a
+//! command that a drive does not know is one.
 
 use seekwell_inspect::health::{Drives, Health, Measure, health};
 use seekwell_sys::Live;

@@ -96,7 +96,8 @@ pub enum Command {
     Checkup(Checkup),
     /// Show how disks are attached and set up, and what could not be read
     ///
-    /// Only reads what the kernel exposes: no effect on any disk, no privileges needed.
+    /// Reads what the kernel shows and, as root, what each drive says of its health: no effect on
+    /// any disk, no privileges needed.
     Inspect(Inspect),
     /// Compare the storage setup of two machines, or of one machine before and after a change
     ///
