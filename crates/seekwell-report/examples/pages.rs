@@ -4,7 +4,7 @@
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
-use seekwell_report::{SideRuns, html_comparison, html_experiment};
+use seekwell_report::{SideRuns, html_comparison, html_experiment, html_fleet};
 use std::path::PathBuf;
 use std::{env, fs};
 
@@ -34,5 +34,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let document = sample::questions::experiment(effect, "/dev/sda");
         fs::write(folder.join(format!("{name}.html")), html_experiment(&document)?)?;
     }
+    fs::write(folder.join("fleet.html"), html_fleet(&sample::fleet::fleet())?)?;
     Ok(())
 }

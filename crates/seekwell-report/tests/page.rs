@@ -258,7 +258,8 @@ fn a_fleet_shows_its_outlier_and_what_is_different_before_all_hosts() -> Result<
 fn no_page_is_wider_than_a_phone() -> Result<(), Failure> {
     let comparison = html_comparison(&sample::questions::published(), &[])?;
     let experiment = html_experiment(&sample::questions::experiment(1.031, "/dev/sda"))?;
-    for page in [comparison, experiment] {
+    let fleet = html_fleet(&sample::fleet::fleet())?;
+    for page in [comparison, experiment, fleet] {
         // Headless Chromium has no window below 500 px: the page is put into a frame of 320.
         let framed = page.replace('&', "&amp;").replace('"', "&quot;");
         let outer = format!(

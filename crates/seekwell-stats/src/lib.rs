@@ -35,7 +35,7 @@ pub use groups::{Design, GroupComparison, compare_groups};
 pub use holm::{Adjusted, holm};
 pub use interval::{Interval, percent};
 pub use margin::{Better, Margin, MarginError};
-pub use outliers::{Equals, Middle, OUTLIER_FLOOR, SD_OF_MAD, reach};
+pub use outliers::{Equals, Middle, OUTLIER_FLOOR, SD_OF_MAD};
 pub use plan::{
     BLOCKS_CAP, BLOCKS_DEFAULT, BLOCKS_FLOOR, BLOCKS_PILOT, blocks_needed, more_blocks,
 };

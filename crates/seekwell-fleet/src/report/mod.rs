@@ -12,9 +12,7 @@ use crate::survey::Survey;
 use jiff::Timestamp;
 use seekwell_compare::Unit;
 use seekwell_runs::{Filter, RunKind};
-use seekwell_stats::{
-    Equals, Margin, Middle, OUTLIER_FLOOR, SD_OF_MAD, interval::percent, outliers::reach,
-};
+use seekwell_stats::{Equals, Margin, Middle, OUTLIER_FLOOR, SD_OF_MAD, percent};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -261,7 +259,7 @@ fn limit(groups: &mut [Group]) -> usize {
         });
         let values: Vec<f64> = metric.values.iter().map(|v| v.value).collect();
         metric.limits = distance.zip(Middle::of(&values)).map(|(distance, middle)| {
-            let reach = reach(&middle, distance, Margin::THROUGHPUT);
+            let reach = middle.reach(distance, Margin::THROUGHPUT);
             Limits { low_percent: percent(-reach), high_percent: percent(reach) }
         });
     }
