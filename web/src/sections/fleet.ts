@@ -128,7 +128,8 @@ export function drawFleet(fleet: Fleet, document: FleetDocument, json: string): 
       folded(group.values.caption, group.values, ways.values(i))));
   const ofHosts = ways.hosts(fleet.hosts.columns.length);
   const parts = [head(fleet), outliers(fleet, ways.outlier), ...groups,
-    section("Hosts", "fleet-hosts", folded(fleet.hosts.caption, fleet.hosts, ofHosts)),
+    section("Hosts", "fleet-hosts",
+      isServed() ? shown(fleet.hosts, ofHosts) : folded(fleet.hosts.caption, fleet.hosts)),
     h("p", {}, download(json))];
   return parts.filter((part) => part !== null);
 }

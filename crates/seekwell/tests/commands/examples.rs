@@ -23,7 +23,7 @@ const PAGES: [&str; 10] = [
 
 /// Parts of examples that measure or change a real disk, wait, or take minutes: their options are
 /// read, and other tests run such commands, on devices of their own.
-const NOT_RUN: [&str; 15] = [
+const NOT_RUN: [&str; 16] = [
     "reproduce",
     "blogbench.fio",
     "/dev/",
@@ -33,6 +33,7 @@ const NOT_RUN: [&str; 15] = [
     "--on .",
     "checkup",
     "serve",
+    "fleet report",
     "--watch",
     "record ",
     "tune ",
