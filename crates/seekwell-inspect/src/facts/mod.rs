@@ -37,7 +37,7 @@ pub(crate) use mounted::{mounted, stands_above};
 pub(crate) use vm::read as read_vm;
 
 use crate::attach::AtaPort;
-use crate::health::Health;
+use crate::health::model::Health;
 use crate::identity::Identify;
 use crate::model::{Channel, DeviceKind, Fact, Filesystem};
 use crate::probe::Probe;
