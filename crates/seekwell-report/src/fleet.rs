@@ -121,7 +121,7 @@ impl<'a> View<'a> {
         let test = &self.fleet.test;
         let answer = match (self.fleet.outliers.as_slice(), test.comparisons) {
             (_, 0) => format!(
-                "No verdict: no model and firmware has the {} hosts that it takes.",
+                "No verdict: at least {} hosts with disks of one model and firmware are needed.",
                 test.fewest
             ),
             ([], _) => "No outliers.".to_owned(),
@@ -142,7 +142,7 @@ impl<'a> View<'a> {
             several => format!("over all {several} comparisons together"),
         };
         let how = format!(
-            "A report about equal hosts names an outlier in at most {:.0} % of cases, {over}; \
+            "Equal hosts would give a report with any outlier in at most {:.0} % of cases, {over}; \
              differences within {} of the median never count.",
             test.false_alarm_rate * 100.0,
             test.margin
@@ -185,7 +185,10 @@ impl<'a> View<'a> {
     fn block(&self, group: &Group) -> Block {
         let members = group.members.iter().map(|member| &self.fleet.members[*member]);
         let note = match group.members.len() < self.fleet.test.fewest {
-            true => format!("Too few hosts for a verdict; it takes {}.", self.fleet.test.fewest),
+            true => format!(
+                "Too few hosts for a verdict; at least {} are needed.",
+                self.fleet.test.fewest
+            ),
             false => String::new(),
         };
         Block {
@@ -410,8 +413,8 @@ mod tests {
         1 outlier: web17.
         The newest checkup of each host and target, 2026-11-20 23:15:00 UTC to
           2026-11-20 23:15:29 UTC.
-        A report about equal hosts names an outlier in at most 5 % of cases, over all 3
-          comparisons together; differences within ±2 % of the median never count.
+        Equal hosts would give a report with any outlier in at most 5 % of cases, over
+          all 3 comparisons together; differences within ±2 % of the median never count.
         ▲ INTERRUPTED The newest run of web30 on /srv, 20261120-231559-checkup-0001 at
           2026-11-20 23:15:59 UTC, does not count.
 
@@ -451,8 +454,8 @@ mod tests {
         (few.outliers, few.failed, few.test.comparisons) = (Vec::new(), Vec::new(), 0);
         few.groups[0].members.truncate(3);
         let text = fleet(&few, 80, Style { color: false });
-        assert!(text.contains("No verdict: no model and firmware has the 6 hosts"), "{text}");
-        assert!(text.contains("Too few hosts for a verdict; it takes 6."), "{text}");
+        assert!(text.contains("No verdict: at least 6 hosts with disks of one model"), "{text}");
+        assert!(text.contains("Too few hosts for a verdict; at least 6 are needed."), "{text}");
         assert!(!text.contains("% of cases"), "{text}");
     }
 

@@ -5,6 +5,7 @@ mod common;
 #[path = "json_doc/inspected.rs"]
 mod inspected;
 
+use seekwell_inspect::health::Measure;
 use seekwell_io::measurement::{Failure, FailureKind, Issuer};
 use seekwell_io::request::Op;
 use seekwell_io::workload::{Discards, Pace, Pattern};
@@ -96,6 +97,11 @@ fn written() -> BTreeSet<String> {
     }
     keys(&serde_json::to_value(&detail).unwrap(), false, &mut out);
     inspected::all().iter().for_each(|document| keys(document, false, &mut out));
+    // Names of data, too, but a fixed list.
+    out.extend(Measure::ALL.iter().map(|measure| {
+        let name = serde_json::to_value(measure).unwrap();
+        name.as_str().expect("a name").to_owned()
+    }));
     out
 }
 
@@ -104,8 +110,9 @@ fn every_key_that_is_written_is_described_and_every_described_one_is_written() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
     let text = std::fs::read_to_string(path).unwrap();
     let (text, _) = text.split_once("\n# Comparing, ").expect("the second part");
-    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    let described: BTreeSet<String> = rows.map(str::to_owned).collect();
+    let cells = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
+    let described: BTreeSet<String> =
+        cells.flat_map(|cell| cell.split('`').step_by(2)).map(str::to_owned).collect();
     let written = written();
     let undescribed: Vec<_> = written.difference(&described).collect();
     assert!(undescribed.is_empty(), "not in docs/json.md: {undescribed:?}");

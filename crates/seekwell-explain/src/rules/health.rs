@@ -8,7 +8,7 @@ use seekwell_inspect::{Device, Fact, Severity};
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "SW-HEALTH-001",
-        about: "the drive has lost data to errors of its medium",
+        about: "the drive reports media errors",
         means: "Sectors could not be read, or were replaced by spare ones, or wait to be.",
         known: "Media errors of NVMe, uncorrected errors of SCSI, and of ATA uncorrectable errors \
                 with reallocated, pending and uncorrectable sectors. An error where a count grew \
@@ -152,7 +152,7 @@ fn media_errors(input: &Observed<'_>, d: &Device, health: &Health) -> Option<Fou
     let more = grown(input, d, &LOST).unwrap_or_default();
     let first = *more.first().or(found.first())?;
     let title = match more.is_empty() {
-        true => Found::warning(format!("it counts {}", first.words())),
+        true => Found::warning(format!("it reports {}", first.words())),
         false => Found::error(format!("its {} are increasing", first.words())),
     };
     let then = input.before(d).and_then(|b| b.detail.health.as_ref());

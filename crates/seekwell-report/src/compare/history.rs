@@ -115,7 +115,7 @@ pub(crate) fn sentences(trend: &Trend) -> Vec<String> {
     }
     if trend.changes.is_empty() {
         out.push(match trend.points.len() {
-            n if n < 6 => "Too few runs to find a change in; it takes 6.".to_owned(),
+            n if n < 6 => "Too few runs to find a change; at least 6 are needed.".to_owned(),
             _ => format!("No change was found ({}).", clean(&trend.rule)),
         });
     }

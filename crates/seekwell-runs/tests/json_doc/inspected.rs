@@ -6,6 +6,9 @@ use seekwell_inspect::facts::{
     IoCounters, MapperFacts, MdFacts, MmcFacts, NvmeFacts, PciFunction, PcieLink, SasPhy,
     ScsiFacts, UsbFacts, VmFacts,
 };
+use seekwell_inspect::health::{
+    Attribute, Health, LbaFormat, LoggedError, Measure, Outcome, SelfTest, Warning,
+};
 use seekwell_inspect::log::{DeviceState, Incident, KernelEvent, MappedBy, Stamp};
 use seekwell_inspect::probe::{Answer, Power, Probe};
 use seekwell_inspect::watch::{Able, Event, EventKind, EventSource, HotPlug, HotPlugPort};
@@ -45,6 +48,7 @@ fn detail() -> Detail {
         identify: Some(fact(IdentifyData::default())),
         scsi: Some(ScsiFacts { counters: Some(counters), ..ScsiFacts::default() }),
         nvme: Some(NvmeFacts::default()),
+        health: Some(health()),
         usb: Some(UsbFacts::default()),
         mmc: Some(MmcFacts::default()),
         pci: vec![pci],
@@ -58,6 +62,23 @@ fn detail() -> Detail {
         mounts: vec![mounted()],
         ext4: vec![Ext4Facts::default()],
         ..Detail::default()
+    }
+}
+
+fn health() -> Health {
+    let attribute =
+        Attribute { id: 5, value: 100, worst: 99, threshold: Some(10), raw: 0, pre_fail: true };
+    let test = SelfTest { outcome: Outcome::Failed, extended: true, hours: 7, failed_lba: Some(8) };
+    let format =
+        LbaFormat { index: 0, data_bytes: 4096, metadata_bytes: 0, performance: 0, in_use: true };
+    Health {
+        warnings: Some(fact(vec![Warning::SpareLow])),
+        values: Measure::ALL.iter().map(|measure| (*measure, fact(1))).collect(),
+        attributes: Some(fact(vec![attribute])),
+        self_tests: Some(fact(vec![test])),
+        errors: Some(fact(vec![LoggedError { count: 1, status: 2, lba: Some(8) }])),
+        formats: Some(fact(vec![format])),
+        provoked: 1,
     }
 }
 
