@@ -140,6 +140,10 @@ impl Store {
     }
 
     fn find_id(&self, name: &str) -> Result<String, StoreError> {
+        // Whoever reads run after run names them so, and would go through the folder for each.
+        if id::is_id(name) && self.dir.join(name).join(read::RUN).exists() {
+            return Ok(name.to_owned());
+        }
         let ids = index::ids(&self.dir);
         let not_found = || StoreError::NotFound {
             wanted: name.to_owned(),
