@@ -174,7 +174,7 @@ impl Fleet {
     }
 }
 
-/// The history of a model's disks, with the words of its newest run; `None` without any.
+/// The history of a model's disks, titled as in its newest run; `None` if it has no runs.
 fn history_of(
     model: &str,
     firmware: Option<&str>,

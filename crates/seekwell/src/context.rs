@@ -88,7 +88,7 @@ impl Context {
     /// Where runs are kept, those made from now on waiting to be sent.
     ///
     /// # Errors
-    /// As for [`Context::store`], or when the address is none.
+    /// As for [`Context::store`], or when the address is invalid.
     pub fn outbox(&self, push: &PushTo) -> Result<Store, CommandError> {
         let store = self.store()?;
         Ok(match push.url() {

@@ -124,7 +124,7 @@ impl Found {
     }
 }
 
-/// Which of these counts grew since the earlier inspection; `None` where there is none.
+/// Which of these counts grew since the earlier inspection; `None` without one.
 fn grown(input: &Observed<'_>, d: &Device, of: &[Measure]) -> Option<Vec<Measure>> {
     let now = d.detail.health.as_ref()?;
     let then = input.before(d)?.detail.health.as_ref()?;

@@ -214,8 +214,7 @@ pub struct Difference {
 /// Compares the newest runs of all hosts.
 ///
 /// # Errors
-/// [`FleetError::NoRuns`] where there is none that counts, [`FleetError::Store`] where they cannot
-/// be read.
+/// [`FleetError::NoRuns`] if no run counts, [`FleetError::Store`] if they cannot be read.
 pub fn fleet(store: &dyn Survey, scope: &Scope) -> Result<Fleet, FleetError> {
     let kind = scope.label.is_none().then_some(RunKind::Checkup);
     let (label, since) = (scope.label.clone(), scope.since);

@@ -11,7 +11,7 @@ pub(super) enum Scale {
     Times(u64),
     /// A signed number.
     Signed,
-    /// A temperature in kelvins; 0 is none.
+    /// A temperature in kelvins; 0 if it is not reported.
     Kelvin,
     /// All ones stand for "not there".
     Unless1s,

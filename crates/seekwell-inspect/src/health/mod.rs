@@ -27,8 +27,8 @@ use cell::Values;
 use seekwell_sys::View;
 use std::path::{Path, PathBuf};
 
-/// What the drive behind a device says of itself; `None` where there is none, where it may not be
-/// asked, or where `view` asks no drives.
+/// What the drive behind a device says of itself; `None` if the device has no drive, the drive may
+/// not be asked, or `view` asks no drives.
 pub fn health(view: &dyn View, device: &Device) -> Option<Health> {
     read(&mut Reader::new(view), device)
 }

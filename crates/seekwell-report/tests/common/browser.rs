@@ -7,7 +7,7 @@ use std::{env, fs, thread};
 
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// The browser; `None`, with a word about it, where there is none.
+/// The browser; `None`, with a note about it, if it is not installed.
 pub fn browser() -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let names = ["chromium", "chromium-browser", "google-chrome"];
