@@ -24,8 +24,6 @@ use std::time::Duration;
 
 /// The first request is due this long after everything is open.
 const LEAD: Nanos = Nanos::from_millis(20);
-/// Measuring begins this much before the first request is due, so that none is missed.
-const EARLY: Nanos = Nanos::from_millis(1);
 /// A request that is wanted within this time is watched for and not slept for.
 pub const SPIN: Nanos = Nanos::from_micros(60);
 /// Between two looks at how far it is.
@@ -204,19 +202,19 @@ impl Stage<'_> {
         Ok(match self.options.mode {
             ReplayMode::Timed => {
                 let mut source = Timed::new(feed, base, speed, fidelity);
-                let measured = self.drive(lane, &mut source, base, target)?;
+                let measured = self.drive(lane, &mut source, target)?;
                 let (feed, fidelity) = source.finish();
                 (measured, feed, fidelity)
             }
             ReplayMode::Depth => {
                 let mut source = Closed::new(feed, self.options.depth, fidelity);
-                let measured = self.drive(lane, &mut source, base, target)?;
+                let measured = self.drive(lane, &mut source, target)?;
                 let (feed, fidelity) = source.finish();
                 (measured, feed, fidelity)
             }
             ReplayMode::Dependent => {
                 let mut source = Dependent::new(feed, base, speed, fidelity);
-                let measured = self.drive(lane, &mut source, base, target)?;
+                let measured = self.drive(lane, &mut source, target)?;
                 let (feed, fidelity) = source.finish();
                 (measured, feed, fidelity)
             }
@@ -227,7 +225,6 @@ impl Stage<'_> {
         &self,
         lane: &Lane,
         source: &mut S,
-        base: Nanos,
         target: &mut T,
     ) -> Result<Measurement, EngineError> {
         let is_timed = self.options.mode != ReplayMode::Depth;
@@ -235,10 +232,9 @@ impl Stage<'_> {
             Source::Modelled(model) => Some(model),
             Source::Null | Source::Opened { .. } => None,
         };
-        let ramp = if is_timed { base.since(target.now() + EARLY) } else { Nanos::ZERO };
         let bounds = Bounds {
             depth: lane.depth,
-            ramp,
+            ramp: Nanos::ZERO,
             runtime: Nanos::ZERO,
             spin: if is_timed && model.is_none() { self.spin() } else { Nanos::ZERO },
         };

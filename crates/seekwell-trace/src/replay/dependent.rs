@@ -3,7 +3,7 @@
 
 use super::feed::{Feed, Planned};
 use super::fidelity::Fidelity;
-use super::time::due;
+use super::time::{due, is_early};
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
@@ -98,6 +98,10 @@ impl Dependent {
 }
 
 impl Source for Dependent {
+    fn is_warming(&mut self, now: Nanos) -> bool {
+        is_early(self.base, now)
+    }
+
     fn next(&mut self, now: Nanos) -> Next {
         self.load();
         let Some(Reverse((at, id))) = self.ready.peek().copied() else {

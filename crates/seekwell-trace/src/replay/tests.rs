@@ -96,6 +96,18 @@ fn a_timed_replay_issues_each_request_at_its_own_time() {
     assert_eq!(fidelity.verdict(), Verdict::KeptUp);
 }
 
+/// Held up for 26 ms between setting the start and beginning, a program counted 1,956 of 2,000
+/// requests: the time before the start was measured from its beginning.
+#[test]
+fn a_replay_is_measured_from_its_first_request_on_however_late_it_begins() {
+    let one =
+        |base| Timed::new(feed(vec![read(MS, MS, 0)], picked()), base, 1.0, Fidelity::new(1, MS));
+    let mut timed = one(ms(20));
+    let warming = [0, 18, 19, 46].map(|at| workload::Source::is_warming(&mut timed, ms(at)));
+    assert_eq!(warming, [true, true, false, false]);
+    assert_eq!(play(&mut one(ms(20)), 1, MS).requests(), 1);
+}
+
 #[test]
 fn twice_the_speed_takes_half_the_time() {
     let records = (0..101).map(|i| read(ms(10 * i), MS, 0)).collect();

@@ -30,6 +30,15 @@ impl Moment {
     }
 }
 
+/// Measuring begins this much before the first request is due.
+const EARLY: Nanos = Nanos::from_millis(1);
+
+/// Whether a replay whose first request is due at `base` is not measured yet. A program that is held
+/// up meanwhile begins later than that, and still before its first request.
+pub(super) fn is_early(base: Nanos, now: Nanos) -> bool {
+    now + EARLY < base
+}
+
 /// When a request that was wanted `at` after the start is due, at `speed` times the recorded one.
 pub(super) fn due(base: Nanos, at: Nanos, speed: f64) -> Nanos {
     if speed == 1.0 {

@@ -2,7 +2,7 @@
 
 use super::feed::Feed;
 use super::fidelity::Fidelity;
-use super::time::due;
+use super::time::{due, is_early};
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
@@ -32,6 +32,10 @@ impl Timed {
 }
 
 impl Source for Timed {
+    fn is_warming(&mut self, now: Nanos) -> bool {
+        is_early(self.base, now)
+    }
+
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         let Some(planned) = self.feed.peek() else { return Next::Done };
