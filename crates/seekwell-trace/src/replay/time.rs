@@ -33,8 +33,8 @@ impl Moment {
 /// Measuring begins this much before the first request is due.
 const EARLY: Nanos = Nanos::from_millis(1);
 
-/// Whether a replay whose first request is due at `base` is not measured yet. A program that is held
-/// up meanwhile begins later than that, and still before its first request.
+/// Whether a replay whose first request is due at `base` is not measured yet. A program that is
+/// held up meanwhile begins later, and still before its first request.
 pub(super) fn is_early(base: Nanos, now: Nanos) -> bool {
     now + EARLY < base
 }
