@@ -11,7 +11,7 @@ use seekwell_fleet::{Fleet, Group, Headline, Member, Outlier};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// About so many hosts are drawn for a metric, all outliers among them.
+/// Roughly the most hosts drawn for a metric; every outlier is drawn.
 const MOST_DOTS: usize = 500;
 
 /// What the page gets of a fleet: text that is clean, and numbers to draw.

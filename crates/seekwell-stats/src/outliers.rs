@@ -51,14 +51,14 @@ impl Middle {
         Some(log(value)? - self.median)
     }
 
-    /// The logarithm of a ratio beyond which a value is an outlier: so many median absolute
-    /// deviations, and not less than what matters at all.
+    /// The logarithm of the ratio to the median beyond which a value is an outlier: `distance`
+    /// median absolute deviations, but at least the margin.
     pub fn reach(&self, distance: f64, margin: Margin) -> f64 {
         (distance * self.mad).max(margin.log())
     }
 }
 
-/// What is told of so many values that are equal but for chance.
+/// The distribution of outlier distances among values that differ only by chance.
 #[derive(Debug, Clone)]
 pub struct Equals {
     count: usize,
@@ -67,10 +67,10 @@ pub struct Equals {
     middles: [Vec<Middle>; 2],
 }
 
-/// How equal things may be spread.
+/// A distribution of values that differ only by chance.
 struct Law {
     draw: fn(&mut Xoshiro256PlusPlus) -> f64,
-    /// The probability of more.
+    /// The probability of a larger value.
     tail: fn(f64) -> f64,
 }
 

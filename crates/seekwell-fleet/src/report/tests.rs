@@ -45,7 +45,7 @@ impl Made {
         self.rows[at].push(table.columns.iter().map(|column| cell(column.name)).collect());
     }
 
-    /// A run of a host whose disk has this link and does so many reads a second.
+    /// A run of a host whose disk has this link speed and read rate.
     fn host(&mut self, host: &str, link: &str, reads: f64) {
         self.runs.push(RunEntry {
             id: format!("run-of-{host}"),

@@ -17,7 +17,7 @@ pub struct HandedOn {
 }
 
 impl HandedOn {
-    /// The same in words, where so many were done.
+    /// A sentence with the number of runs handed on.
     pub fn sentence(&self, count: usize, done: &str) -> String {
         let running = match self.running {
             0 => String::new(),

@@ -51,7 +51,7 @@ pub fn link(disk: &mut Device, speed: &str) {
     disk.detail.ata = Some(AtaFacts { link_speed, ..AtaFacts::default() });
 }
 
-/// Makes all of its requests take so many times as long.
+/// Makes every request take this many times as long.
 pub fn slow_down(run: &mut RunDocument, times: f64) {
     for (name, spread) in run.phases.iter_mut().flat_map(|phase| &mut phase.metrics) {
         let by = match name {
