@@ -5,6 +5,7 @@
 //! [`StepResult`], which [`record`] puts into the run document.
 
 pub mod blog;
+pub mod commit;
 pub mod error;
 mod folder;
 pub mod frame;
@@ -41,6 +42,7 @@ pub fn suites() -> Vec<&'static Suite> {
         &hdparm::SUITE,
         &fs::SUITE,
         &fsmark::SUITE,
+        &commit::SUITE,
         &threaded::SUITE,
         &sqlite::SUITE,
         &web::SUITE,

@@ -193,6 +193,24 @@ fn fsmark_syncs_by_each_of_its_methods() {
 }
 
 #[test]
+fn commits_are_counted_for_each_number_of_threads_on_logs_that_stay_small() {
+    let Some(dir) = place() else { return };
+    for log in ["grow", "recycled"] {
+        let set = [("threads", "1,3"), ("log", log), ("size", "1m"), ("runtime", "600")];
+        let all = run("commit", &set, dir.path());
+        assert_eq!(all.len(), 2, "a step for each number of threads");
+        for (phase, result) in all.values() {
+            let written = &result.measurement.ops[1];
+            assert_eq!(written.bytes, written.requests * 4096);
+            assert!(written.bytes > 4 << 20, "{log}: memory takes more than the log holds");
+            assert!(phase.metrics.contains_key("commit_ns_p99"), "{log}");
+        }
+    }
+    let refused = settings("commit", &[("threads", "1,1")]).unwrap_err().to_string();
+    assert!(refused.contains("a list, with commas, of numbers from 1 to 1024"), "{refused}");
+}
+
+#[test]
 fn a_suite_that_is_stopped_in_the_middle_says_so_and_leaves_nothing() {
     let Some(dir) = place() else { return };
     let suite = find("fs").unwrap();
@@ -214,7 +232,7 @@ fn a_suite_that_is_stopped_in_the_middle_says_so_and_leaves_nothing() {
 #[test]
 fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let refused = |suite, set: &[(&str, &str)]| settings(suite, set).unwrap_err().to_string();
-    assert!(refused("bonnie", &[]).contains("hdparm, fs, fsmark"));
+    assert!(refused("bonnie", &[]).contains("hdparm, fs, fsmark, commit"));
     assert!(refused("fs", &[("file", "1")]).contains("has no tunable \"file\""));
     assert!(refused("fs", &[("files", "none")]).contains("1 to 100000"));
     assert!(refused("fs", &[("chunk", "3k")]).contains("a power of two"));

@@ -11,10 +11,11 @@ use std::time::Duration;
 const GIB: u64 = 1 << 30;
 
 /// Every suite, with values that make it write for longer than filling a disk takes.
-const SUITES: [(&str, &[&str]); 8] = [
+const SUITES: [(&str, &[&str]); 9] = [
     ("hdparm", &["size=1g"]),
     ("fs", &["size=1g"]),
     ("fsmark", &["files=2000", "size=512k"]),
+    ("commit", &["size=64m", "threads=8", "runtime=20000"]),
     ("threaded", &["size=256m"]),
     ("sqlite", &["seconds=20"]),
     ("web", &["pages=5000", "largest=1m"]),

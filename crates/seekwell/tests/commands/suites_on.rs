@@ -181,7 +181,7 @@ fn suites_that_only_read_run_on_a_raw_device_and_leave_it_as_it_was() {
         let notes = document["phases"][0]["repeats"][0]["notes"].to_string();
         assert!(name == "hdparm" || notes.contains("is not written to"), "{notes}");
     }
-    for name in ["fs", "fsmark", "threaded", "sqlite", "web", "blog"] {
+    for name in ["fs", "fsmark", "commit", "threaded", "sqlite", "web", "blog"] {
         let ran = suite(home.path(), name, &disk.device, &["--quick"]);
         assert_eq!(ran.status, 2, "{name}: {}", ran.err);
         assert!(ran.err.contains("runs on a directory"), "{name}: {}", ran.err);
