@@ -41,7 +41,7 @@ pub use mounted::MountedAt;
 pub use opened_by::OpenedBy;
 pub use output::{OutputError, OutputFile, folder_of};
 pub use private::{create_private_dir, create_private_dir_all, make_private, open_private};
-pub use read_only::{AtomicUnits, OpenedKind, ReadOnly, drop_cache, open_read_only};
+pub use read_only::{OpenedKind, ReadOnly, drop_cache, open_read_only};
 pub use refusal::Refusal;
 pub use reopen::{Way, by_descriptor};
 pub use scratch::name::{is_left_behind, owned_name};
@@ -89,12 +89,6 @@ impl Opened {
             Self::Scratch(it) => it.direct(),
             Self::WritableDevice(it) => it.direct(),
         }
-    }
-
-    /// Lengths of writes that are done whole or not at all; none where there are none, or requests
-    /// do not go past the page cache.
-    pub fn atomic_units(&self) -> Option<AtomicUnits> {
-        self.direct().then(|| read_only::atomic_units(self)).flatten()
     }
 
     pub fn writable(&self) -> bool {

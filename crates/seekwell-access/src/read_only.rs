@@ -3,7 +3,7 @@
 use crate::AccessError;
 use crate::bytes::Aligned;
 use crate::error::uid;
-use rustix::fs::{Advice, AtFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags, statx};
+use rustix::fs::{Advice, FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use seekwell_sys::DevId;
 use std::io;
@@ -137,24 +137,6 @@ pub(crate) fn make_direct(file: &OwnedFd, smallest: u32) -> Result<Option<u32>, 
     }
     rustix::fs::fcntl_setfl(file, OFlags::empty())?;
     Ok(None)
-}
-
-/// Lengths of writes that a file or device takes whole or not at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AtomicUnits {
-    /// The shortest, in bytes.
-    pub least: u32,
-    /// The longest, in bytes.
-    pub most: u32,
-}
-
-/// What the kernel reports of atomic writes (statx(2), Linux 6.11); none where it reports none.
-pub(crate) fn atomic_units(file: impl AsFd) -> Option<AtomicUnits> {
-    // STATX_WRITE_ATOMIC
-    let wanted = StatxFlags::from_bits_retain(0x0001_0000);
-    let stat = statx(file, c"", AtFlags::EMPTY_PATH, wanted).ok()?;
-    let (least, most) = (stat.stx_atomic_write_unit_min, stat.stx_atomic_write_unit_max);
-    (least > 0 && most >= least).then_some(AtomicUnits { least, most })
 }
 
 /// Asks the kernel to forget what the page cache holds of a file. Pages not yet written stay.

@@ -7,9 +7,10 @@
 use crate::plan::{PhaseSpec, Plan, Rise, Rounds};
 use crate::steady;
 use crate::summary::{detail, metrics, summarize};
+use seekwell_io::engine::EngineError;
 use seekwell_io::measurement::{Failure, FailureKind, Measurement, Stopped, is_device_gone};
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::{Workload, WorkloadError};
+use seekwell_io::workload::Workload;
 use seekwell_runs::{Detail, DeviceCount, Invalid, Phase, Repeat, Skipped};
 use seekwell_sys::classify;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,21 +61,15 @@ pub enum ExecuteError {
     Stalled { waited: Nanos, outstanding: u64 },
     #[error("cannot open {path}: {}", FailureKind::Errno { errno: *errno })]
     OpenFailed { path: String, errno: i32 },
-    #[error("cannot {step}: {}", FailureKind::Errno { errno: *errno })]
-    Engine {
-        /// What it was doing: `set up a ring`, `register buffers`.
-        step: &'static str,
-        errno: i32,
-    },
     #[error(transparent)]
-    Workload(#[from] WorkloadError),
+    Engine(#[from] EngineError),
 }
 
 classify!(ExecuteError {
-    Refused: OpenFailed, Engine;
+    Refused: OpenFailed;
     Invalid: DeviceGone, Io, Stalled;
     Interrupted: Interrupted;
-    | Self::Workload(error) => error.class(),
+    | Self::Engine(error) => error.class(),
 });
 
 /// Where a run stands: handed to the observer before and after each execution.
@@ -332,7 +327,7 @@ impl<'a> Driver<'a> {
                 (Stopped::Failed, Some(*failure), if gone { After::Gone } else { After::GoOn })
             }
             E::Stalled { .. } => (Stopped::Stalled, None, After::Stalled),
-            E::OpenFailed { .. } | E::Engine { .. } | E::Workload(_) => {
+            E::OpenFailed { .. } | E::Engine(_) => {
                 self.drop_phase(index, error.to_string());
                 return After::DropPhase;
             }

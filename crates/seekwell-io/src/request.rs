@@ -56,6 +56,28 @@ pub struct Request {
     pub durable: bool,
 }
 
+/// What each read and write asks of the kernel beside moving data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Flags {
+    /// Each write is done whole or not at all, also when power fails (`RWF_ATOMIC`, Linux 6.11).
+    pub atomic: bool,
+    /// What goes through the page cache does not stay there (`RWF_DONTCACHE`, Linux 6.14).
+    pub uncached: bool,
+    /// The processor polls for completions, and the device raises no interrupts
+    /// (`IORING_SETUP_IOPOLL`).
+    pub polled: bool,
+}
+
+impl Flags {
+    /// Nothing is asked.
+    pub const NONE: Self = Self { atomic: false, uncached: false, polled: false };
+
+    /// Whether nothing is asked.
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
 /// A request that holds a tag: `slot` names its buffer and comes back in its completion.
 #[derive(Debug, Clone, Copy)]
 pub struct Tagged {

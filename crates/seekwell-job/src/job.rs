@@ -18,7 +18,7 @@ pub use pace::{
 };
 pub use place::{Amount, Creation, Fallocate, Files, FixedRange, Service, ServiceOrder, Strided};
 
-use seekwell_io::request::Op;
+use seekwell_io::request::{Flags, Op};
 use seekwell_io::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -438,8 +438,8 @@ pub struct Engine {
     pub offload: bool,
     /// Past the page cache (`direct=1` or `buffered=0`).
     pub direct: bool,
-    /// Writes are done whole or not at all, also when power fails (`RWF_ATOMIC`).
-    pub atomic: bool,
+    /// What requests ask of the kernel (`atomic`, `uncached`, `hipri`).
+    pub flags: Flags,
 }
 
 /// How writes are opened.

@@ -10,7 +10,7 @@ use seekwell_io::clock::Clock;
 use seekwell_io::dispatch::{SharedTags, TagPolicy, Unlimited, dispatcher};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
-use seekwell_io::request::Op;
+use seekwell_io::request::{Flags, Op};
 use seekwell_io::target::{Engine, Null, Real, Stamped, Target, TargetError, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
@@ -100,6 +100,18 @@ impl Source {
         let Self::Opened { device: Some(device), .. } = self else { return false };
         let folder = device.sysfs();
         !view.exists(&folder) || view.number(&folder.join("size")) == Ok(0)
+    }
+
+    /// Refuses what requests of up to `max_bytes` cannot have here.
+    ///
+    /// # Errors
+    /// As for [`Flags::check`], and where requests go to no kernel.
+    pub fn check(&self, flags: Flags, max_bytes: u32) -> Result<(), TargetError> {
+        match self {
+            _ if flags.is_none() => Ok(()),
+            Self::Null | Self::Modelled(_) => Err(TargetError::NoKernel),
+            Self::Opened { opened, .. } => flags.check(opened.as_fd(), max_bytes),
+        }
     }
 
     /// What its device has counted so far, where it counts.
@@ -193,7 +205,8 @@ impl RealExecutor {
         };
         let size = (workload.pace.depth(), workload.max_bytes());
         self.issued(workload, |thread| {
-            let data = || Stamped::new(workload.seed ^ u64::from(thread));
+            let data =
+                || Stamped::new(workload.seed ^ u64::from(thread)).with_flags(workload.flags);
             Real::open(self.engine, &[file], size, data)
         })
     }
@@ -237,22 +250,14 @@ impl Executor for RealExecutor {
         if self.control.stop.load(Relaxed) {
             return Err(ExecuteError::Interrupted);
         }
+        self.source.check(workload.flags, workload.max_bytes()).map_err(EngineError::from)?;
         if !workload.direct {
             self.open_buffered()?;
         }
         let before = self.source.counters(&self.view);
         let real = !matches!(self.source, Source::Modelled(_));
         let cpu = CpuTime::read(&self.view).filter(|_| real);
-        let measurement = self.measure(workload).map_err(|e| match e {
-            EngineError::Workload(e) => ExecuteError::Workload(e),
-            EngineError::Target(
-                TargetError::Setup { what, errno } | TargetError::Io { what, errno },
-            ) => ExecuteError::Engine { step: what, errno },
-            EngineError::Target(TargetError::RingRefused { errno }) => {
-                ExecuteError::Engine { step: "io_uring_setup", errno }
-            }
-            EngineError::Thread => ExecuteError::Engine { step: "starting a thread", errno: 0 },
-        })?;
+        let measurement = self.measure(workload)?;
         if measurement.first_failure.is_some() && self.source.is_gone(&self.view) {
             return Err(ExecuteError::DeviceGone { errno: Errno::NODEV.raw_os_error() });
         }

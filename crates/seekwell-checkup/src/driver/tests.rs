@@ -58,7 +58,7 @@ impl Disk {
 
 impl Executor for Disk {
     fn execute(&mut self, w: &Workload) -> Result<Execution, ExecuteError> {
-        w.check()?;
+        w.check().map_err(EngineError::from)?;
         let number = self.executed.len();
         self.executed.push(w.clone());
         self.clock += w.ramp_ns + w.runtime_ns;

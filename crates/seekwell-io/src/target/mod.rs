@@ -2,6 +2,7 @@
 
 mod buffers;
 mod fixed;
+mod flags;
 mod nowait;
 mod null;
 mod payload;
@@ -13,6 +14,7 @@ mod uring;
 mod tests;
 
 pub use fixed::{Fixed, Served};
+pub use flags::AtomicUnits;
 pub use null::Null;
 pub use payload::{Payload, Stamped};
 pub use real::Real;
@@ -128,10 +130,35 @@ pub enum TargetError {
     Setup { what: &'static str, errno: i32 },
     #[error("{what} failed: {}", describe(*errno))]
     Io { what: &'static str, errno: i32 },
+    /// The kernel reports no atomic writes, or not of this length.
+    #[error(
+        "writes of {bytes} bytes cannot be atomic here{}",
+        units.as_ref().map_or_else(
+            || "; needed: a device whose queue/atomic_write_unit_max_bytes is above 0, or a file \
+                system that has them (XFS, ext4), past the page cache".to_owned(),
+            |u| format!("; needed: a power of two from {} to {}", u.least, u.most),
+        )
+    )]
+    NotAtomic { bytes: u32, units: Option<AtomicUnits> },
+    #[error(
+        "this kernel or file system has no uncached reads and writes (RWF_DONTCACHE); needed: \
+         Linux 6.14 and XFS, ext4 or btrfs"
+    )]
+    NotUncached,
+    #[error(
+        "the disk has no queues to poll (queue/io_poll is 0); needed: a driver loaded with some, \
+         as nvme with poll_queues=1"
+    )]
+    NotPolled,
+    #[error("no kernel does these requests, so they cannot be atomic, uncached or polled (hipri)")]
+    NoKernel,
+    #[error("completions can be polled for only in a ring; needed: --engine io_uring")]
+    NoRingToPoll,
 }
 
 classify!(TargetError {
-    Refused: RingRefused, Setup, Io;
+    Refused: RingRefused, Setup, Io, NotAtomic, NotUncached, NotPolled;
+    Usage: NoKernel, NoRingToPoll;
 });
 
 fn describe(errno: i32) -> std::io::Error {

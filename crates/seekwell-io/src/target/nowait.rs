@@ -22,14 +22,18 @@ pub fn is_refused(file: BorrowedFd<'_>) -> bool {
 
 /// Whether a file lies on a block device that has no hardware queue (`mq` in sysfs).
 fn without_queues(file: BorrowedFd<'_>) -> bool {
-    let Ok(stat) = fstat(file) else { return false };
+    disk_of(file).is_some_and(|disk| !disk.join("mq").exists())
+}
+
+/// The folder in sysfs of the disk that a file lies on, or is.
+pub(super) fn disk_of(file: BorrowedFd<'_>) -> Option<PathBuf> {
+    let stat = fstat(file).ok()?;
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
     let number = if is_device { stat.st_rdev } else { stat.st_dev };
     let device = PathBuf::from(format!("/sys/dev/block/{}:{}", major(number), minor(number)));
     // A partition's queues are those of its disk, the folder around its own.
-    let Ok(device) = device.canonicalize() else { return false };
-    let disk = if device.join("partition").exists() { device.join("..") } else { device };
-    !disk.join("mq").exists()
+    let device = device.canonicalize().ok()?;
+    Some(if device.join("partition").exists() { device.join("..") } else { device })
 }
 
 /// Whether a read that must not wait is done, or can be.
@@ -51,7 +55,7 @@ pub fn is_prompt(file: BorrowedFd<'_>) -> bool {
     took[took.len() / 2] < PROMPT
 }
 
-fn read(file: BorrowedFd<'_>, buffer: &mut [u8], flags: i32) -> Result<usize, i32> {
+pub(super) fn read(file: BorrowedFd<'_>, buffer: &mut [u8], flags: i32) -> Result<usize, i32> {
     let vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: the vector names bytes of a buffer that is the caller's own.
     let read = unsafe { libc::preadv2(file.as_raw_fd(), &raw const vector, 1, 0, flags) };

@@ -1,7 +1,7 @@
 //! What requests carry: which file each goes to, what a write holds, and what is made of the data
 //! that a read brought.
 
-use crate::request::{Op, Request, Tagged};
+use crate::request::{Flags, Op, Request, Tagged};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_sys::mark;
@@ -18,10 +18,10 @@ pub trait Payload {
         false
     }
 
-    /// Whether each write is done whole or not at all, also when power fails (`RWF_ATOMIC`).
+    /// What requests ask of the kernel; the same for all of them.
     #[inline]
-    fn atomic(&self) -> bool {
-        false
+    fn flags(&self) -> Flags {
+        Flags::NONE
     }
 
     /// Fills the buffer of a slot once, when the target is made.
@@ -51,13 +51,6 @@ pub trait Payload {
     const LOOKS: bool = false;
 }
 
-/// Flags of a write. A durable one goes out as FUA, or as write and flush where the device has no
-/// FUA.
-pub(super) fn write_flags(payload: &impl Payload, request: &Request) -> i32 {
-    let flag = |set, flag| if set { flag } else { 0 };
-    flag(payload.atomic(), libc::RWF_ATOMIC) | flag(request.durable, libc::RWF_DSYNC)
-}
-
 /// Stamps are this far apart.
 const PAGE: usize = 4096;
 
@@ -68,6 +61,7 @@ const PAGE: usize = 4096;
 pub struct Stamped {
     stamp: u64,
     random: Xoshiro256PlusPlus,
+    flags: Flags,
     /// How much of each slot's buffer a read has filled with data that bears no mark.
     unmarked_bytes: Vec<u32>,
 }
@@ -76,7 +70,12 @@ impl Stamped {
     /// Data drawn from `seed`.
     pub fn new(seed: u64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { stamp: seed, random, unmarked_bytes: Vec::new() }
+        Self { stamp: seed, random, flags: Flags::NONE, unmarked_bytes: Vec::new() }
+    }
+
+    /// The same, asking this of the kernel.
+    pub fn with_flags(self, flags: Flags) -> Self {
+        Self { flags, ..self }
     }
 
     /// Stamps every page of a buffer, behind the mark of its first sector.
@@ -111,6 +110,10 @@ impl Payload for Stamped {
     #[inline]
     fn place(&self, request: &Request) -> (u32, u64) {
         (0, request.offset)
+    }
+
+    fn flags(&self) -> Flags {
+        self.flags
     }
 
     fn begin(&mut self, buffer: &mut [u8]) {

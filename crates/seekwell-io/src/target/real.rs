@@ -31,6 +31,13 @@ impl<P: Payload> Real<P> {
         payload: impl Fn() -> P,
     ) -> Result<Self, TargetError> {
         let Some(first) = files.first() else { return Ok(Self::Null(Null::new())) };
+        let flags = payload().flags();
+        files.iter().try_for_each(|file| flags.check(*file, max_bytes))?;
+        let engine = match engine {
+            Engine::Auto if flags.polled => Engine::IoUring,
+            Engine::Threads if flags.polled => return Err(TargetError::NoRingToPoll),
+            engine => engine,
+        };
         let prompt = || Uring::hands_over(*first) && Threads::is_prompt(*first);
         if engine == Engine::Auto && (depth == 1 || prompt() && calls_win(*first, depth)) {
             return Ok(Self::Threads(Threads::calls(files, depth, max_bytes, payload())?));

@@ -4,7 +4,7 @@ use super::{Payload, Stamped, Target, TargetError, Threads, Uring};
 use crate::dispatch::Unlimited;
 use crate::engine::{Control, run};
 use crate::measurement::{FailureKind, Measurement, Stopped};
-use crate::request::{Op, Request, Tagged};
+use crate::request::{Flags, Op, Request, Tagged};
 use crate::units::Nanos;
 use crate::workload::{Pattern, Workload};
 use std::fs::File;
@@ -156,8 +156,8 @@ impl Payload for Atomic {
         (0, request.offset)
     }
 
-    fn atomic(&self) -> bool {
-        true
+    fn flags(&self) -> Flags {
+        Flags { atomic: true, ..Flags::NONE }
     }
 
     fn begin(&mut self, buffer: &mut [u8]) {

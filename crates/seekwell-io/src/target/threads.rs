@@ -3,7 +3,7 @@
 //! complete each request within the call.
 
 use super::buffers::Buffers;
-use super::payload::{Payload, Stamped, write_flags};
+use super::payload::{Payload, Stamped};
 use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
 use crate::measurement::Issuer;
@@ -178,6 +178,10 @@ fn perform(fd: RawFd, job: &Job) -> Result<u32, i32> {
     // until the completion is reaped; the descriptor is open for the whole call.
     let moved = unsafe {
         match request.op {
+            Op::Read if job.flags != 0 => {
+                let part = libc::iovec { iov_base: buffer.cast(), iov_len: len };
+                libc::preadv2(fd, &raw const part, 1, at, job.flags)
+            }
             Op::Read => libc::pread(fd, buffer.cast(), len, at),
             Op::Write if job.flags != 0 => {
                 let part = libc::iovec { iov_base: buffer.cast(), iov_len: len };
@@ -206,7 +210,7 @@ impl<P: Payload> Target for Threads<P> {
             let (file, at) = payload.place(request);
             let data_only = payload.data_only(request);
             let buffer = buffers.of(tagged.slot) as usize;
-            let flags = write_flags(payload, request);
+            let flags = payload.flags().of(request);
             Job { tagged: *tagged, file, at, data_only, flags, buffer }
         });
         if self.workers.is_empty() {

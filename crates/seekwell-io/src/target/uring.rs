@@ -2,11 +2,11 @@
 //! submit and to reap, request slot = buffer slot = user data.
 
 use super::buffers::Buffers;
-use super::payload::{Payload, Stamped, write_flags};
+use super::payload::{Payload, Stamped};
 use super::{Target, TargetError, Until, nowait};
 use crate::clock::Clock;
 use crate::measurement::Issuer;
-use crate::request::{Completion, Op, Tagged};
+use crate::request::{Completion, Flags, Op, Tagged};
 use crate::units::Nanos;
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
@@ -21,6 +21,7 @@ pub struct Uring<P = Stamped> {
     registered_buffers: bool,
     /// How a request on each file is begun.
     begin: Vec<squeue::Flags>,
+    flags: Flags,
     clock: Clock,
     syscalls: u64,
 }
@@ -59,12 +60,13 @@ impl<P: Payload> Uring<P> {
         mut payload: P,
     ) -> Result<Self, TargetError> {
         let buffers = Buffers::new(depth, max_bytes, |buffer| payload.begin(buffer))?;
-        let begin = files.iter().map(|file| match nowait::is_refused(*file) {
+        let flags = payload.flags();
+        let begin = files.iter().map(|file| match !flags.polled && nowait::is_refused(*file) {
             true => squeue::Flags::ASYNC,
             false => squeue::Flags::empty(),
         });
         let begin = begin.collect();
-        let ring = build(depth)?;
+        let ring = build(depth, flags.polled)?;
         let files: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let setup = |what| {
             move |e: std::io::Error| TargetError::Setup {
@@ -81,9 +83,9 @@ impl<P: Payload> Uring<P> {
         let registered = unsafe { ring.submitter().register_buffers(&[iovec]) };
         // Refused where the buffers exceed RLIMIT_MEMLOCK: the ring works without registering them.
         // The kernel takes atomic writes only from buffers that are not registered.
-        let registered_buffers = registered.is_ok() && !payload.atomic();
+        let registered_buffers = registered.is_ok() && !flags.atomic;
         let clock = Clock::real();
-        Ok(Self { ring, buffers, payload, registered_buffers, begin, clock, syscalls: 0 })
+        Ok(Self { ring, buffers, payload, registered_buffers, begin, flags, clock, syscalls: 0 })
     }
 
     /// What requests carry.
@@ -95,18 +97,20 @@ impl<P: Payload> Uring<P> {
         let request = &tagged.request;
         let (buffer, len) = (self.buffers.of(tagged.slot), request.len);
         let (number, at) = self.payload.place(request);
-        let file = Fixed(number);
+        let (file, flags) = (Fixed(number), self.flags.of(request));
         let entry = match (request.op, self.registered_buffers) {
-            (Op::Read, true) => opcode::ReadFixed::new(file, buffer, len, 0).offset(at).build(),
-            (Op::Read, false) => opcode::Read::new(file, buffer, len).offset(at).build(),
-            (Op::Write, true) => opcode::WriteFixed::new(file, buffer, len, 0)
-                .offset(at)
-                .rw_flags(write_flags(&self.payload, request))
-                .build(),
-            (Op::Write, false) => opcode::Write::new(file, buffer, len)
-                .offset(at)
-                .rw_flags(write_flags(&self.payload, request))
-                .build(),
+            (Op::Read, true) => {
+                opcode::ReadFixed::new(file, buffer, len, 0).offset(at).rw_flags(flags).build()
+            }
+            (Op::Read, false) => {
+                opcode::Read::new(file, buffer, len).offset(at).rw_flags(flags).build()
+            }
+            (Op::Write, true) => {
+                opcode::WriteFixed::new(file, buffer, len, 0).offset(at).rw_flags(flags).build()
+            }
+            (Op::Write, false) => {
+                opcode::Write::new(file, buffer, len).offset(at).rw_flags(flags).build()
+            }
             (Op::Flush, _) if self.payload.data_only(request) => {
                 opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build()
             }
@@ -147,17 +151,24 @@ impl<P: Payload> Uring<P> {
     }
 }
 
-/// Builds a ring with the cheapest completion delivery the kernel has: deferred task work (6.1),
+/// Builds a ring, one that polls where that is asked for, with the cheapest completion delivery the kernel has: deferred task work (6.1),
 /// then cooperative (5.19), then plain.
-fn build(depth: u32) -> Result<IoUring, TargetError> {
+fn build(depth: u32, polled: bool) -> Result<IoUring, TargetError> {
     let entries = depth.next_power_of_two().max(2);
-    let newest = IoUring::builder()
+    let plain = || {
+        let mut builder = IoUring::builder();
+        if polled {
+            builder.setup_iopoll();
+        }
+        builder
+    };
+    let newest = plain()
         .setup_single_issuer()
         .setup_defer_taskrun()
         .setup_coop_taskrun()
         .build(entries)
-        .or_else(|_| IoUring::builder().setup_coop_taskrun().build(entries));
-    newest.or_else(|_| IoUring::builder().build(entries)).map_err(|e| {
+        .or_else(|_| plain().setup_coop_taskrun().build(entries));
+    newest.or_else(|_| plain().build(entries)).map_err(|e| {
         let errno = e.raw_os_error().unwrap_or(0);
         match errno {
             libc::ENOSYS | libc::EPERM | libc::EACCES | libc::ENOMEM => {

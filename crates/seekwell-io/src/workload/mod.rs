@@ -23,7 +23,7 @@ pub use spread::{Law, Spread, Zone};
 pub use together::Together;
 
 use crate::measurement::Failure;
-use crate::request::{Completion, Request};
+use crate::request::{Completion, Flags, Request};
 use crate::units::Nanos;
 use seekwell_sys::classify;
 use serde::{Deserialize, Serialize};
@@ -198,6 +198,9 @@ pub struct Workload {
     pub threads: u32,
     /// Past the page cache (`O_DIRECT`).
     pub direct: bool,
+    /// What requests ask of the kernel.
+    #[serde(default, skip_serializing_if = "Flags::is_none")]
+    pub flags: Flags,
     /// Measure for this long; 0 means until `requests` are done.
     pub runtime_ns: Nanos,
     /// Run this long before measuring.
@@ -230,6 +233,7 @@ impl Workload {
             region_bytes,
             threads: 1,
             direct: true,
+            flags: Flags::NONE,
             runtime_ns: Nanos::from_millis(1000),
             ramp_ns: Nanos::ZERO,
             requests: 0,
@@ -258,6 +262,13 @@ impl Workload {
     /// Whether it makes requests of one kind, and those are writes.
     pub fn only_writes(&self) -> bool {
         self.read_percent == 0 && self.discards.is_none()
+    }
+
+    /// Whether every request lies on a multiple of the longest.
+    fn keeps_whole(&self) -> bool {
+        let longest = u64::from(self.max_bytes());
+        let is_multiple = |n: u64| n.is_multiple_of(longest);
+        is_multiple(self.alignment().into()) && is_multiple(self.offset_bytes)
     }
 
     /// Refuses what cannot be run.
@@ -301,6 +312,18 @@ impl Workload {
                 return bad("deviation_percent", n.to_string(), "from 0 and below 100");
             }
             _ => {}
+        }
+        let Flags { atomic, uncached, polled } = self.flags;
+        if atomic && !(self.direct && self.sizes.len() == 1 && self.keeps_whole()) {
+            let needed = "requests of one size at multiples of it, past the page cache (direct=1)";
+            return bad("atomic", "1".into(), needed);
+        }
+        if uncached && self.direct {
+            return bad("uncached", "1".into(), "requests through the page cache (direct=0)");
+        }
+        if polled && !(self.direct && self.flush_every == 0 && self.discards.is_none()) {
+            let needed = "reads and writes past the page cache (direct=1), without fsync or trim";
+            return bad("hipri", "1".into(), needed);
         }
         if !(1..=256).contains(&self.threads) {
             return bad("threads", self.threads.to_string(), "1 to 256");

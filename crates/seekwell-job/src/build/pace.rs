@@ -184,7 +184,6 @@ pub(super) fn hints(asked: &Asked<'_>) -> Result<Hints, JobError> {
         None => false,
     };
     Ok(Hints {
-        hipri: asked.flag("hipri", false)?,
         sq_poll: asked.flag("sqthread_poll", false)?,
         force_async: asked.count("force_async", 0, 0)?,
         nowait: asked.flag("nowait", false)?,

@@ -8,6 +8,7 @@ use crate::job::{
 };
 use crate::options::{self, Found};
 use crate::value::{self, Bare};
+use seekwell_io::request::Flags;
 
 /// The largest request, in bytes. Every clone holds a buffer of it for each request outstanding.
 const MOST_BLOCK: u64 = 64 << 20;
@@ -155,14 +156,19 @@ pub(super) fn engine(asked: &Asked<'_>) -> Result<Engine, JobError> {
         asked.flag("buffered", true)?;
         asked.flag("direct", false)?
     };
-    let atomic = asked.flag("atomic", false)?;
+    let hipri = asked.flag("hipri", false)?;
+    let flags = Flags {
+        atomic: asked.flag("atomic", false)?,
+        uncached: asked.flag("uncached", false)?,
+        polled: hipri && kind == EngineKind::IoUring,
+    };
     Ok(Engine {
         kind,
         depth,
         serialize_overlap: asked.flag("serialize_overlap", false)?,
         offload: asked.word("io_submit_mode", &[("inline", false), ("offload", true)], false)?,
-        direct: direct || atomic,
-        atomic,
+        direct: direct || flags.atomic,
+        flags,
     })
 }
 

@@ -127,8 +127,6 @@ pub struct Thinktime {
 /// what a run made of it is the runner's to say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hints {
-    /// Completions are polled for.
-    pub hipri: bool,
     /// A kernel thread submits.
     pub sq_poll: bool,
     /// Every Nth request is forced to a kernel worker.

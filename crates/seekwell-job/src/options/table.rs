@@ -47,8 +47,8 @@ pub(super) const GROUPS: &[Group] = &[
          iodepth_batch_complete_max iodepth_low serialize_overlap size io_size=io_limit \
          fill_device=fill_fs filesize file_append offset=fileoffset offset_increment offset_align \
          number_ios random_generator random_distribution allrandrepeat nrfiles=nr_files \
-         file_service_type openfiles fallocate fsync fdatasync direct atomic buffered overwrite \
-         loops numjobs startdelay runtime=timeout ramp_time ramp_size mem=iomem zonemode zonesize \
+         file_service_type openfiles fallocate fsync fdatasync direct atomic buffered uncached \
+         overwrite loops numjobs startdelay runtime=timeout ramp_time ramp_size mem=iomem zonemode zonesize \
          zonerange zoneskip rwmixread rwmixwrite nice prio prioclass priohint comm thinkcycles \
          thinktime thinktime_spin thinktime_blocks thinktime_blocks_type thinktime_iotime \
          rate_process rate_cycle=ratecycle rate_ignore_thinktime invalidate sync create_serialize \
@@ -137,7 +137,6 @@ pub(super) const GROUPS: &[Group] = &[
     no("block sizes are given for reads, writes and discards", "bs_is_seq_rand"),
     no("Linux has no barrier writes; use fsync or fdatasync", "write_barrier"),
     no("it makes nothing durable; use fsync or fdatasync", "sync_file_range"),
-    no("buffered reads and writes go through the page cache", "uncached"),
     no("`seekwell bench --sweep iodepth=…` measures one depth after the other", "iodepth_mode"),
     no("polling is for all requests of a job (hipri)", "hipri_percentage"),
     no(

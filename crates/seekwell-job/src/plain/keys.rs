@@ -20,12 +20,15 @@ struct Key {
 }
 
 /// All of them, without the runtime: runs of unequal length would favour an arm.
-static KEYS: [Key; 12] = [
+static KEYS: [Key; 15] = [
     Key { name: "rw", set: |o, v| put(&mut o.rw, direction(v)) },
     Key { name: "bs", set: |o, v| put(&mut o.block_bytes, said(block_size(v))) },
     Key { name: "iodepth", set: |o, v| put(&mut o.iodepth, number(v, 1, 4096)) },
     Key { name: "numjobs", set: |o, v| put(&mut o.numjobs, number(v, 1, 256)) },
-    Key { name: "direct", set: |o, v| put(&mut o.direct, number(v, 0, 1).map(|n| n == 1)) },
+    Key { name: "direct", set: |o, v| put(&mut o.direct, flag(v)) },
+    Key { name: "atomic", set: |o, v| put(&mut o.flags.atomic, flag(v)) },
+    Key { name: "uncached", set: |o, v| put(&mut o.flags.uncached, flag(v)) },
+    Key { name: "hipri", set: |o, v| put(&mut o.flags.polled, flag(v)) },
     Key { name: "engine", set: |o, v| put(&mut o.engine, engine(v)) },
     Key { name: "tags", set: tags },
     Key {
@@ -75,6 +78,10 @@ fn said<T>(value: Result<T, ValueError>) -> Result<T, String> {
 fn number(value: &str, least: u32, most: u32) -> Result<u32, String> {
     let number = value.parse().ok().filter(|n: &u32| (least..=most).contains(n));
     number.ok_or_else(|| format!("a whole number from {least} to {most} is needed"))
+}
+
+fn flag(value: &str) -> Result<bool, String> {
+    number(value, 0, 1).map(|n| n == 1)
 }
 
 fn rate(value: &str) -> Result<f64, String> {

@@ -5,7 +5,7 @@ mod keys;
 pub use keys::{PlainError, canonical, names};
 
 use seekwell_io::dispatch::TagPolicy;
-use seekwell_io::request::Op;
+use seekwell_io::request::{Flags, Op};
 use seekwell_io::target::Engine;
 use seekwell_io::units::{Nanos, exact, size_option, time_option};
 use seekwell_io::workload::{Discards, Pace, Pattern, Rw, SizeShare, Workload};
@@ -28,6 +28,9 @@ pub struct PlainJob {
     pub numjobs: u32,
     /// Past the page cache.
     pub direct: bool,
+    /// What requests ask of the kernel; those that are uncached go through the page cache.
+    #[serde(default, skip_serializing_if = "Flags::is_none")]
+    pub flags: Flags,
     /// How requests are issued.
     pub engine: Engine,
     /// At most this many outstanding in all.
@@ -61,6 +64,7 @@ impl Default for PlainJob {
             iodepth: 1,
             numjobs: 1,
             direct: true,
+            flags: Flags::NONE,
             engine: Engine::Auto,
             tags: None,
             tag_policy: TagPolicy::Shared,
@@ -117,7 +121,13 @@ impl PlainJob {
             None => String::new(),
             Some((policy, tags)) => format!(", {tags} tags {}", policy.name()),
         };
-        format!("{what} {size}, depth {}{threads}{tags}", self.iodepth)
+        let flags = [
+            (self.flags.atomic, ", atomic"),
+            (self.flags.uncached, ", uncached"),
+            (self.flags.polled, ", polled"),
+        ];
+        let flags: String = flags.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+        format!("{what} {size}, depth {}{threads}{tags}{flags}", self.iodepth)
     }
 
     /// Measured and unmeasured time of a run.
@@ -166,7 +176,8 @@ impl PlainJob {
             offset_bytes: self.offset_bytes,
             region_bytes,
             threads: self.numjobs,
-            direct: self.direct && direct,
+            direct: self.direct && direct && !self.flags.uncached,
+            flags: self.flags,
             runtime_ns: self.runtime_ns,
             ramp_ns: self.ramp_ns,
             requests: 0,
@@ -181,10 +192,14 @@ impl PlainJob {
             ("bs", size_option(u64::from(self.block_bytes))),
             ("iodepth", self.iodepth.to_string()),
             ("numjobs", self.numjobs.to_string()),
-            ("direct", u8::from(self.direct).to_string()),
+            ("direct", u8::from(self.direct && !self.flags.uncached).to_string()),
             ("engine", self.engine.name().to_owned()),
         ];
         let mut add = |key, value: Option<String>| words.extend(value.map(|v| (key, v)));
+        let flag = |set: bool| set.then(|| "1".to_owned());
+        add("atomic", flag(self.flags.atomic));
+        add("uncached", flag(self.flags.uncached));
+        add("hipri", flag(self.flags.polled));
         add("tags", self.tags.map(|t| t.to_string()));
         let ruled = self.tags().filter(|(policy, _)| *policy != TagPolicy::Shared);
         add("tag-policy", ruled.map(|(policy, _)| policy.name().to_owned()));

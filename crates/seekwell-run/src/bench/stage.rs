@@ -63,6 +63,9 @@ impl<'a, W: Watcher> Stage<'a, W> {
             set: options.set,
         };
         let ready: Ready = prepare(&wanted, host, &session.line)?;
+        for workload in &workloads {
+            ready.source.check(workload.flags, workload.block_bytes)?;
+        }
         let (region_bytes, direct) = (ready.inputs.region_bytes, ready.inputs.direct);
         let tags = workloads.first().and_then(|w| w.tags());
         let mut executor = session.executor(ready, tags);

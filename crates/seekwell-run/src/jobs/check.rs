@@ -4,7 +4,7 @@
 use super::error::{Fault, JobRunError, TraceFault};
 use super::group::groups;
 use super::media::Media;
-use seekwell_access::AtomicUnits;
+use seekwell_io::target::AtomicUnits;
 use seekwell_job::job::{Blocks, Checksum, EngineKind as Asked, Job, JobFile, Kind, Warning};
 use seekwell_job::layout::{Layout, There};
 use seekwell_job::play::address::Address;
@@ -37,6 +37,11 @@ pub fn jobs(jobs: &[Job]) -> Result<(), JobRunError> {
             return Err(Fault::NobodyToWaitFor(name.clone()).of(job));
         }
         verify(job)?;
+        let durability = &job.durability;
+        let flushes = durability.fsync_every > 0 || durability.fdatasync_every > 0;
+        if job.engine.flags.polled && (flushes || job.makes().trim) {
+            return refuse("hipri polls for reads and writes alone, not for fsync or trim");
+        }
         if job.steady_state.is_some_and(|rule| samples(&rule) < 2) {
             return refuse(
                 "steadystate_duration has to be two steadystate_check_interval or longer",
@@ -67,7 +72,7 @@ const NOT_REPLAYED: &[Contradiction] = &[
     (|job| job.extent.number_ios.is_some(), "number_ios"),
     (|job| given(job, "rate_min") || given(job, "rate_iops_min"), "rate_min"),
     (|job| job.engine.serialize_overlap, "serialize_overlap"),
-    (|job| job.engine.atomic, "atomic"),
+    (|job| job.engine.flags.atomic, "atomic"),
     (|job| job.thinkcycles > 0, "thinkcycles"),
     (|job| job.random.precondition.is_some(), "sprandom"),
 ];
@@ -121,7 +126,9 @@ pub fn idle_on_machine(job: &Job) -> Vec<Warning> {
         (!job.engine.direct, "direct", "a model has no page cache: requests reach the machine"),
         (job.durability.syncs_at_end(), "end_fsync", "files of a model are not synced at the end"),
         (job.logs.unix_epoch, "log_unix_epoch", "a model has a clock of its own"),
-        (job.engine.atomic, "atomic", "a model keeps no data"),
+        (job.engine.flags.atomic, "atomic", "a model keeps no data"),
+        (job.engine.flags.uncached, "uncached", "a model has no page cache"),
+        (job.engine.flags.polled, "hipri", "a model has no interrupts"),
         (job.thinkcycles > 0, "thinkcycles", "a model has a clock of its own"),
         (job.hints.comm.is_some(), "comm", "all clones of a model run on one thread"),
         (!job.hints.cpus.is_empty(), "cpus_allowed", "a model is not run by the clones' CPUs"),
@@ -201,23 +208,22 @@ pub fn alignment(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), Job
 pub fn atomic(jobs: &[Job], layout: &Layout, media: &Media) -> Result<(), JobRunError> {
     for member in &layout.members {
         let job = &jobs[member.job];
-        if !job.engine.atomic || !job.access.kind.writes() {
+        if !job.engine.flags.atomic || !job.access.kind.writes() {
             continue;
         }
         for used in &member.uses {
             let Some(opened) = &media.media[used.place].opened else { continue };
             let path = || layout.places[used.place].path.clone();
-            let Some(AtomicUnits { least, most }) = opened.atomic_units() else {
+            let Some(units @ AtomicUnits { least, most }) = AtomicUnits::of(opened) else {
                 return Err(Fault::NoAtomicWrites { path: path() }.of(job));
             };
             let sizes = sizes(&job.blocks.write).into_iter().chain([job.blocks.write.max()]);
-            let fits = |bytes: u32| bytes.is_power_of_two() && (least..=most).contains(&bytes);
             // A write has to lie on a multiple of its own length.
             let (longest, start) = (u64::from(job.blocks.write.max()), used.region.start);
             let placed = job.align_bytes.write.is_multiple_of(longest)
                 && start.is_multiple_of(longest)
                 && matches!(job.blocks.write, Blocks::Fixed(_));
-            let found = sizes.into_iter().find(|bytes| !fits(*bytes) || !placed);
+            let found = sizes.into_iter().find(|bytes| !units.takes(*bytes) || !placed);
             if let Some(found) = found {
                 return Err(Fault::NotAtomic { path: path(), found, least, most }.of(job));
             }
@@ -271,7 +277,11 @@ const REMARKS: &[Remark] = &[
          at a time as costs least",
     ),
     (|job| job.engine.offload, "io_submit_mode=offload has no effect: each clone submits itself"),
-    (|job| job.hints.hipri, "hipri has no effect: completions come by interrupt"),
+    (
+        |job| given(job, "hipri") && !job.engine.flags.polled && job.engine.kind != Asked::Null,
+        "hipri has no effect: only io_uring polls (the kernel ignores it for plain system calls \
+         since Linux 6.0)",
+    ),
     (|job| job.hints.sq_poll, "sqthread_poll has no effect: each clone submits itself"),
     (|job| job.hints.force_async > 0, "force_async has no effect"),
     (|job| job.hints.nowait, "nowait has no effect: requests may wait in the kernel"),

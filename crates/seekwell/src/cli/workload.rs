@@ -4,6 +4,7 @@ use super::replay::tag_policy;
 use super::{RateProcess, values};
 use clap::Args;
 use seekwell_io::dispatch::TagPolicy;
+use seekwell_io::request::Flags;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Rw};
@@ -70,6 +71,15 @@ pub struct Workload {
         value_parser = clap::value_parser!(u8).range(0..=1)
     )]
     pub direct: u8,
+    /// Each write is done whole or not at all, also when power fails (`RWF_ATOMIC`)
+    #[arg(long)]
+    pub atomic: bool,
+    /// Data does not stay in the page cache (`RWF_DONTCACHE`); implies --direct 0
+    #[arg(long)]
+    pub uncached: bool,
+    /// Poll for completions in place of interrupts (`IORING_SETUP_IOPOLL`)
+    #[arg(long)]
+    pub hipri: bool,
     /// At most N outstanding requests per thread, whatever the depth
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub tags: Option<u32>,
@@ -93,6 +103,7 @@ impl Workload {
             iodepth: self.iodepth,
             numjobs: self.numjobs,
             direct: self.direct == 1,
+            flags: Flags { atomic: self.atomic, uncached: self.uncached, polled: self.hipri },
             engine: self.engine,
             tags: self.tags,
             tag_policy: self.tag_policy,

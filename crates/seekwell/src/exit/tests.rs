@@ -6,6 +6,7 @@ use seekwell_checkup::ExecuteError;
 use seekwell_compare::{SourceError, TrendError};
 use seekwell_inspect::InspectError;
 use seekwell_inspect::log::LogError;
+use seekwell_io::engine::EngineError;
 use seekwell_io::workload::WorkloadError;
 use seekwell_run::RunError;
 use seekwell_runs::StoreError;
@@ -67,7 +68,10 @@ fn an_error_ends_with_the_same_status_however_it_is_wrapped() {
     let workload = || WorkloadError { field: "it", found: text(), needed: "more" };
     let deleted = || InspectError::Deleted { given: text() };
     assert_eq!(codes([stopped().into(), RunError::from(stopped()).into()]), [130; 2]);
-    assert_eq!(codes([workload().into(), ExecuteError::from(workload()).into()]), [2; 2]);
+    assert_eq!(
+        codes([workload().into(), ExecuteError::from(EngineError::from(workload())).into()]),
+        [2; 2]
+    );
     let gone = || DiskError::from(deleted());
     assert_eq!(codes([deleted().into(), gone().into(), TuneError::from(gone()).into()]), [2; 3]);
     let unknown = SettingError::Unknown { key: text(), near: None };

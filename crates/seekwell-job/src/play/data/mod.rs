@@ -12,7 +12,7 @@ use header::{Difference, Header, hex};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use repeated::Repeated;
-use seekwell_io::request::{Op, Request, Tagged};
+use seekwell_io::request::{Flags, Op, Request, Tagged};
 use seekwell_io::target::{Payload, Stamped};
 use seekwell_sys::mark;
 
@@ -39,8 +39,7 @@ pub struct Data {
     buffers: Buffers,
     verify: Option<Verify>,
     clone: u16,
-    /// Writes are marked atomic.
-    atomic: bool,
+    flags: Flags,
     /// Numbers of requests are a trace's, and say nothing of flushes.
     replays: bool,
     seed: u64,
@@ -72,7 +71,7 @@ impl Data {
             buffers: job.buffers.clone(),
             verify: job.verify.clone().filter(|v| v.checksum != Checksum::Null),
             clone: (clone + 1) as u16,
-            atomic: job.engine.atomic,
+            flags: job.engine.flags,
             replays: job.replay.is_some(),
             seed,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -221,8 +220,8 @@ impl Payload for Data {
     }
 
     #[inline]
-    fn atomic(&self) -> bool {
-        self.atomic
+    fn flags(&self) -> Flags {
+        self.flags
     }
 
     fn begin(&mut self, buffer: &mut [u8]) {

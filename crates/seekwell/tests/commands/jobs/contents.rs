@@ -3,6 +3,7 @@
 
 use super::{count, destroying};
 use crate::common::{Loop, done, run, skip, tool};
+use serde_json::json;
 use std::collections::HashSet;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -182,5 +183,54 @@ fn atomic_writes_are_made_where_the_kernel_has_them_and_refused_elsewhere() {
         let ran = bench(&name, options, &[]);
         assert_eq!(ran.status, 2, "{options}: {}", ran.err);
         assert!(ran.err.contains(words), "{options}: {}", ran.err);
+    }
+}
+
+#[test]
+fn bench_asks_the_kernel_for_atomic_uncached_and_polled_requests_or_says_what_is_missing() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(xfs) = Xfs::new() else { return };
+    let point = xfs.point.to_str().unwrap();
+    let bench = |target: &str, words: &[&str]| {
+        let all = ["bench", "--on", target, "--runtime=600ms", "--no-keep", "--json"];
+        run(home.path(), &[&all[..], words].concat())
+    };
+    let ran = bench(point, &["--rw=randwrite", "--atomic", "--size=64m"]);
+    if ran.err.contains("cannot be atomic here") {
+        return skip("XFS has no atomic writes in this kernel");
+    }
+    let flags = &ran.ends(0).json()["phases"][0]["workload"]["flags"];
+    assert_eq!(*flags, json!({ "atomic": true, "uncached": false, "polled": false }));
+    for (words, said) in [
+        (&["--rw=randwrite", "--atomic", "--bs=6k"][..], "6144 bytes cannot be atomic here"),
+        (&["--rw=randwrite", "--atomic", "--direct=0"], "past the page cache (direct=1)"),
+        (&["--hipri", "--fsync=1", "--rw=write"], "without fsync or trim"),
+        (&["--hipri"], "the disk has no queues to poll"),
+    ] {
+        let ran = bench(point, words);
+        assert!(matches!(ran.status, 2 | 3) && ran.err.contains(said), "{words:?}: {}", ran.err);
+    }
+    let ran = bench("null", &["--hipri"]).ends(2);
+    assert!(ran.err.contains("no kernel does these requests"), "{}", ran.err);
+
+    // What was read does not stay in the page cache, unless it may.
+    let file = xfs.point.join("mine");
+    fs::write(&file, vec![7; 64 << 20]).unwrap();
+    tool("sync", &[]);
+    let resident = || {
+        let path = file.to_str().unwrap();
+        tool("fincore", &["--bytes", "--noheadings", "--output=RES", path])
+            .and_then(|text| text.trim().parse::<u64>().ok())
+    };
+    let Some(_) = resident() else { return skip("there is no fincore") };
+    let read = |words: &[&str]| {
+        seekwell_access::drop_cache(fs::File::open(&file).unwrap()).unwrap();
+        let ran = bench(file.to_str().unwrap(), words);
+        ran.ends(0);
+        resident().unwrap()
+    };
+    for engine in ["threads", "io_uring"] {
+        let (kept, left) = (read(&["--direct=0"]), read(&["--uncached", "--engine", engine]));
+        assert!(left < kept / 8, "{engine}: {left} bytes stay in the page cache, of {kept}");
     }
 }
