@@ -167,7 +167,7 @@ impl RealExecutor {
     }
 
     /// Makes ready for a workload.
-    fn ready(&mut self, workload: &Workload) -> Result<(), ExecuteError> {
+    pub(crate) fn ready(&mut self, workload: &Workload) -> Result<(), ExecuteError> {
         if self.control.stop.load(Relaxed) {
             return Err(ExecuteError::Interrupted);
         }
