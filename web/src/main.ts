@@ -30,8 +30,8 @@ function drawRun(run: Run, json: string, prefix: string): (HTMLElement | null)[]
     fidelity(run, prefix),
     findings(run, prefix),
     attachment(run, prefix),
-    // A sweep draws its own.
-    run.document.study?.kind === "sweep" ? null : depth(run, prefix),
+    // A sweep draws its own, and several targets have no curve in common.
+    /^(sweep|together)$/.test(run.document.study?.kind ?? "") ? null : depth(run, prefix),
     distribution(run, prefix),
     mix(run, prefix),
     series(run, prefix),

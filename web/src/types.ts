@@ -140,7 +140,7 @@ export interface RunDocument {
 }
 
 /** What was asked of several runs. */
-export type Study = Sweep | Limit | Steady;
+export type Study = Sweep | Limit | Steady | Together;
 
 export interface Sweep {
   kind: "sweep";
@@ -170,6 +170,13 @@ export interface Steady {
   phase: string;
   rounds_per_s: number[];
   outcome: { kind: "reached"; from: number; mean_per_s: number } | { kind: "not-reached" } | null;
+}
+
+/** Several targets, each alone and all together: their table says the rest. */
+export interface Together {
+  kind: "together";
+  /** The inspection of the first is the run's. */
+  targets: { name: string; inspection: Inspection | null }[];
 }
 
 /** One interval of a series; operations are numbered read, write, flush, discard. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Track, trackTo } from "../src/sections/attachment.ts";
+import { type Track, trackTo, trackToAll } from "../src/sections/attachment.ts";
 import type { Device, Hop } from "../src/types.ts";
 
 const hop = (kind: string, name: string): Hop => ({ kind, name, detail: "", from: "" });
@@ -42,5 +42,15 @@ test("an array of arrays keeps its branches, and shares nothing where nothing is
     [],
     [[["node 0"], [[[], [], ["sda"]], [[], [], ["sdb"]]], ["md1"]], [["node 1"], [], ["sdc"]]],
     ["md0"],
+  ]);
+});
+
+test("what several targets have in common is drawn once, and nothing stands over them", () => {
+  const on = (port: string) => [hop("cpu", "node 0"), hop("pci-bridge", "00:1c.0"), hop("port", port)];
+  const track = trackToAll([device("sda", on("ata1")), device("sdb", on("ata2"))]);
+  assert.deepEqual(names(track), [
+    ["node 0", "00:1c.0"],
+    [[["ata1"], [], ["sda"]], [["ata2"], [], ["sdb"]]],
+    [],
   ]);
 });

@@ -13,6 +13,8 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::Workload;
 use seekwell_runs::{Detail, DeviceCount, Invalid, Phase, Repeat, Skipped};
 use seekwell_sys::classify;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What executes workloads: the real engine, a model, or a fake.
@@ -25,9 +27,15 @@ pub trait Executor {
     /// error but a measurement with [`Stopped::Failed`].
     fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError>;
 
+    /// Runs workloads of several phases at the same time, as far as it can; by default one after
+    /// the other. What comes of each is in their order.
+    fn beside(&mut self, loads: &[Load<'_>]) -> Vec<Result<Execution, ExecuteError>> {
+        loads.iter().map(|load| self.execute(&load.workload)).collect()
+    }
+
     /// A phase is about to be executed: an executor that issues some phases differently goes by its
-    /// name.
-    fn begin(&mut self, _phase: &str) {}
+    /// name, one that has several targets by its target.
+    fn begin(&mut self, _phase: &PhaseSpec) {}
 
     /// The time on the executor's own clock, from any start.
     fn now(&self) -> Nanos;
@@ -36,6 +44,13 @@ pub trait Executor {
     fn settle(&mut self, pause: Nanos) {
         std::thread::sleep(pause.into());
     }
+}
+
+/// A phase's workload with the seed of this execution.
+#[derive(Debug)]
+pub struct Load<'a> {
+    pub phase: &'a PhaseSpec,
+    pub workload: Workload,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -121,7 +136,8 @@ pub struct Results {
     pub interrupted: bool,
 }
 
-/// Runs a plan to its end, or until `stop` is set, the device is gone or it has stopped answering.
+/// Runs a plan to its end, or until `stop` is set or its last target is gone, fails or has stopped
+/// answering.
 pub fn run(
     plan: &Plan,
     executor: &mut dyn Executor,
@@ -130,17 +146,26 @@ pub fn run(
 ) -> Results {
     let mut driver = Driver::new(plan, executor.now());
     for round in 0..plan.rounds() {
-        for index in 0..plan.phases.len() {
-            if driver.is_late(round, executor.now()) || !driver.wants(index, round) {
+        let mut next = 0;
+        while next < plan.phases.len() {
+            let group = plan.group(next);
+            next = group.end;
+            if driver.is_late(round, executor.now()) {
+                continue;
+            }
+            let wanted = driver.wanted(group, round);
+            if wanted.is_empty() {
                 continue;
             }
             let after = if stop.load(Ordering::Relaxed) {
-                After::Interrupted
+                vec![After::Interrupted]
             } else {
-                driver.one(index, round, executor, observer)
+                driver.execute(&wanted, round, executor, observer)
             };
-            if let Some(reason) = driver.end_reason(after) {
-                return driver.finish(reason);
+            for (index, after) in wanted.into_iter().zip(after) {
+                if let Some(reason) = driver.end_reason(index, after) {
+                    return driver.finish(reason);
+                }
             }
         }
     }
@@ -153,6 +178,8 @@ enum After {
     GoOn,
     /// This phase will not work next time either.
     DropPhase,
+    /// A request failed.
+    Failed,
     Stalled,
     Gone,
     Interrupted,
@@ -167,7 +194,8 @@ struct Driver<'a> {
     done: Nanos,
     /// Executions still to come, by phase.
     left: Vec<u32>,
-    stalls: u32,
+    /// By target.
+    stalls: BTreeMap<usize, u32>,
     /// The time for another round was over.
     late: bool,
 }
@@ -187,7 +215,7 @@ impl<'a> Driver<'a> {
             begun,
             done: Nanos::ZERO,
             left: plan.phases.iter().map(left).collect(),
-            stalls: 0,
+            stalls: BTreeMap::new(),
             late: false,
         }
     }
@@ -226,6 +254,17 @@ impl<'a> Driver<'a> {
         wanted
     }
 
+    /// The phases of a group that are run in this round. One alone of several that were to run at
+    /// the same time is not worth running.
+    fn wanted(&mut self, group: Range<usize>, round: u32) -> Vec<usize> {
+        let wanted: Vec<usize> = group.clone().filter(|i| self.wants(*i, round)).collect();
+        if group.len() > 1 && wanted.len() == 1 {
+            self.drop_phase(wanted[0], "nothing is left to run beside it".into());
+            return Vec::new();
+        }
+        wanted
+    }
+
     /// Why a curve is not extended, or nothing where it still rises.
     fn why_not(&self, rise: &Rise) -> Option<String> {
         let rate = |name: &str| {
@@ -256,39 +295,51 @@ impl<'a> Driver<'a> {
     }
 
     fn progress(&self, index: usize, round: u32, now: Nanos) -> Progress<'a> {
-        let planned = self.plan.phases.iter().zip(&self.left);
-        let remaining = planned.map(|(s, left)| self.plan.duration_of(s).0 * u64::from(*left));
         Progress {
             phase: &self.plan.phases[index],
             round,
             rounds: self.plan.rounds(),
             elapsed: now.since(self.begun),
             done: self.done,
-            remaining: Nanos(remaining.sum()),
+            remaining: self.plan.time_of(&self.left),
         }
     }
 
-    fn one(
+    /// Runs phases, several of them at the same time; gives what each means for the rest.
+    fn execute(
         &mut self,
-        index: usize,
+        wanted: &[usize],
         round: u32,
         executor: &mut dyn Executor,
         observer: &mut dyn Observer,
-    ) -> After {
-        let spec = &self.plan.phases[index];
-        observer.started(&self.progress(index, round, executor.now()));
-        executor.settle(self.plan.settle);
-        let mut workload = spec.workload.clone();
-        workload.seed = seed(spec.workload.seed, index, round);
-        executor.begin(&spec.name);
-        let after = match executor.execute(&workload) {
-            Ok(execution) => self.keep(index, &workload, &execution),
-            Err(error) => self.keep_error(index, &workload, &error),
+    ) -> Vec<After> {
+        let plan = self.plan;
+        let first = wanted[0];
+        observer.started(&self.progress(first, round, executor.now()));
+        executor.settle(plan.settle);
+        let load = |index: &usize| {
+            let phase = &plan.phases[*index];
+            let seed = seed(phase.workload.seed, *index, round);
+            Load { phase, workload: Workload { seed, ..phase.workload.clone() } }
         };
-        self.left[index] = self.left[index].saturating_sub(1);
-        self.done += self.plan.duration_of(spec);
-        let at = self.progress(index, round, executor.now());
-        observer.finished(&at, &self.results);
+        let loads: Vec<Load<'_>> = wanted.iter().map(load).collect();
+        let executed = match &loads[..] {
+            [only] => {
+                executor.begin(only.phase);
+                vec![executor.execute(&only.workload)]
+            }
+            several => executor.beside(several),
+        };
+        let mut after = Vec::with_capacity(wanted.len());
+        for ((index, load), execution) in wanted.iter().zip(&loads).zip(executed) {
+            after.push(match execution {
+                Ok(execution) => self.keep(*index, &load.workload, &execution),
+                Err(error) => self.keep_error(*index, &load.workload, &error),
+            });
+            self.left[*index] = self.left[*index].saturating_sub(1);
+        }
+        self.done += plan.duration_of(&plan.phases[first]);
+        observer.finished(&self.progress(first, round, executor.now()), &self.results);
         after
     }
 
@@ -310,6 +361,7 @@ impl<'a> Driver<'a> {
             (Some(kind), _) if kind.is_device_gone() => After::Gone,
             (_, Stopped::Interrupted) => After::Interrupted,
             (_, Stopped::Stalled) => After::Stalled,
+            (Some(_), _) => After::Failed,
             _ => After::GoOn,
         }
     }
@@ -324,8 +376,9 @@ impl<'a> Driver<'a> {
             }
             E::Io(failure) => {
                 let gone = failure.kind.is_device_gone();
-                (Stopped::Failed, Some(*failure), if gone { After::Gone } else { After::GoOn })
+                (Stopped::Failed, Some(*failure), if gone { After::Gone } else { After::Failed })
             }
+            E::Engine(EngineError::CalledOff) => (Stopped::Interrupted, None, After::GoOn),
             E::Stalled { .. } => (Stopped::Stalled, None, After::Stalled),
             E::OpenFailed { .. } | E::Engine(_) => {
                 self.drop_phase(index, error.to_string());
@@ -355,20 +408,47 @@ impl<'a> Driver<'a> {
     }
 
     /// Why the run ends here, or nothing where it goes on. A target that stalled once may have had
-    /// a reason; each further stall costs as long again, so the second ends the run.
-    fn end_reason(&mut self, after: After) -> Option<Skipped> {
+    /// a reason; each further stall costs as long again, so the second is the last. Of one target a
+    /// failed request is no reason; of several it is left out, because it would end what runs
+    /// beside it.
+    fn end_reason(&mut self, index: usize, after: After) -> Option<Skipped> {
+        let target = self.plan.phases[index].target;
+        let several = self.plan.phases.iter().any(|p| p.target != target);
         match after {
             After::GoOn | After::DropPhase => None,
-            After::Stalled => {
-                self.stalls += 1;
-                (self.stalls > 1).then_some(Skipped::DeviceStalled)
+            After::Failed => {
+                let last = self.results.phases[index].repeats.last();
+                let failure = last.and_then(|r| r.failure).filter(|_| several)?;
+                self.lose(target, Skipped::Because(failure.to_string()))
             }
-            After::Gone => Some(Skipped::DeviceGone),
+            After::Stalled => {
+                let stalls = self.stalls.entry(target).or_default();
+                *stalls += 1;
+                if *stalls > 1 { self.lose(target, Skipped::DeviceStalled) } else { None }
+            }
+            After::Gone => self.lose(target, Skipped::DeviceGone),
             After::Interrupted => {
                 self.results.interrupted = true;
                 Some(Skipped::Interrupted)
             }
         }
+    }
+
+    /// Runs nothing more on a target; gives the reason where nothing is left to run.
+    fn lose(&mut self, target: usize, reason: Skipped) -> Option<Skipped> {
+        for (index, spec) in self.plan.phases.iter().enumerate() {
+            let phase = &mut self.results.phases[index];
+            if spec.target != target || std::mem::replace(&mut self.dropped[index], true) {
+                continue;
+            }
+            self.left[index] = 0;
+            if phase.skipped == Some(Skipped::NotReached) {
+                phase.skipped = Some(reason.clone());
+            } else if (1..spec.repeats as usize).contains(&phase.repeats.len()) {
+                phase.cut_short = Some(reason.clone());
+            }
+        }
+        self.dropped.iter().all(|dropped| *dropped).then_some(reason)
     }
 
     fn finish(mut self, reason: Skipped) -> Results {
@@ -379,7 +459,7 @@ impl<'a> Driver<'a> {
         let phases = self.results.phases.iter_mut();
         for (phase, spec) in phases.zip(&self.plan.phases) {
             if !phase.repeats.is_empty() && phase.repeats.len() < spec.repeats as usize {
-                phase.cut_short.clone_from(&cut_short);
+                phase.cut_short = phase.cut_short.take().or_else(|| cut_short.clone());
             }
             if phase.skipped == Some(Skipped::NotReached) {
                 phase.skipped = Some(reason.clone());

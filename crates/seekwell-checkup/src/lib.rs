@@ -12,6 +12,6 @@ pub mod slow;
 pub mod steady;
 pub mod summary;
 
-pub use driver::{ExecuteError, Execution, Executor, Observer, Progress, Results, run};
+pub use driver::{ExecuteError, Execution, Executor, Load, Observer, Progress, Results, run};
 pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds};
 pub use summary::{SHORTEST_RATE, detail, is_only_short, latency, metrics, summarize, too_short};

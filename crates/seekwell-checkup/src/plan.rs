@@ -8,6 +8,7 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::PhaseId;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -156,6 +157,10 @@ pub struct PhaseSpec {
     pub skipped: Option<String>,
     /// How many of its repeats are run.
     pub rounds: Rounds,
+    /// Which of several targets it is run on; 0 where there is one.
+    pub target: usize,
+    /// Phases that follow one another and have the same number here are run at the same time.
+    pub beside: Option<u32>,
 }
 
 /// How many repeats of a phase are run.
@@ -176,8 +181,9 @@ impl PhaseSpec {
         repeats: u32,
     ) -> Self {
         let (name, title) = (name.into(), title.into());
-        let rounds = Rounds::All;
-        Self { name, title, workload, repeats, group, only_if: None, skipped: None, rounds }
+        let (only_if, skipped, rounds) = (None, None, Rounds::All);
+        let (target, beside) = (0, None);
+        Self { name, title, workload, repeats, group, only_if, skipped, rounds, target, beside }
     }
 }
 
@@ -237,6 +243,14 @@ impl Plan {
         self.run_phases().map(|p| p.repeats).max().unwrap_or(0)
     }
 
+    /// The phases that are run together with the one at `index`, which is the first of them.
+    pub fn group(&self, index: usize) -> Range<usize> {
+        let beside = self.phases[index].beside;
+        let with = |p: &&PhaseSpec| beside.is_some() && p.beside == beside;
+        let others = self.phases[index + 1..].iter().take_while(with).count();
+        index..index + 1 + others
+    }
+
     /// How long one run of a phase takes: pause, ramp, measured time and overhead. A run that is
     /// bounded by requests alone counts as nothing.
     pub fn duration_of(&self, spec: &PhaseSpec) -> Nanos {
@@ -245,8 +259,21 @@ impl Plan {
 
     /// How long everything takes at most, curves extended to the end.
     pub fn duration(&self) -> Nanos {
-        let all = self.run_phases().map(|p| self.duration_of(p).0 * u64::from(p.repeats));
-        Nanos(all.sum())
+        let repeats = |p: &PhaseSpec| if p.skipped.is_none() { p.repeats } else { 0 };
+        self.time_of(&self.phases.iter().map(repeats).collect::<Vec<_>>())
+    }
+
+    /// How long so many runs of each phase take. Phases that are run at the same time take the time
+    /// of the longest.
+    pub fn time_of(&self, runs: &[u32]) -> Nanos {
+        let (mut index, mut all) = (0, 0);
+        while index < self.phases.len() {
+            let group = self.group(index);
+            index = group.end;
+            let each = |i: usize| self.duration_of(&self.phases[i]).0 * u64::from(runs[i]);
+            all += group.map(each).max().unwrap_or(0);
+        }
+        Nanos(all)
     }
 
     fn run_phases(&self) -> impl Iterator<Item = &PhaseSpec> {

@@ -4,7 +4,7 @@ use crate::table::{Cell, Column, Kind, Row, Table};
 use Kind::{Bool, Int, Ints, Real, Text, Time};
 use jiff::Timestamp;
 use seekwell_inspect::facts::PciFunction;
-use seekwell_inspect::{Device, Fact};
+use seekwell_inspect::{Device, Fact, Inspection};
 use seekwell_io::histogram::Histogram;
 use seekwell_runs::{Detail, Medium, RunDocument};
 
@@ -187,7 +187,8 @@ fn disks(of: &Of<'_>, run: &RunDocument) -> Vec<Row> {
             number(queue.logical_block_bytes.as_ref()),
         ])
     };
-    run.inspection.disks().iter().enumerate().map(disk).collect()
+    let disks: Vec<&Device> = run.inspections().flat_map(Inspection::disks).collect();
+    disks.iter().enumerate().map(disk).collect()
 }
 
 fn metrics(of: &Of<'_>, run: &RunDocument) -> Vec<Row> {

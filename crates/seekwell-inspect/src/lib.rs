@@ -26,6 +26,7 @@ pub mod probe;
 mod queue;
 mod reader;
 pub mod saved;
+mod shared;
 mod stack;
 mod sysfs;
 mod target;
@@ -41,5 +42,6 @@ pub use link::Link;
 pub use model::{
     Channel, DeviceKind, Fact, Filesystem, Hop, Identity, IoLimit, Missing, Queue, TargetKind,
 };
+pub use shared::{Overlap, Shared, SharedKind, overlap, shared};
 pub use stack::identity;
 pub use target::{FsSpace, InspectError, NotATarget, Target, all_disks};

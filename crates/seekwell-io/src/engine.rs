@@ -1,7 +1,10 @@
 //! The loop that joins workload, dispatcher and target.
 
+mod threads;
+
+pub use threads::{run_beside, run_threads, sharpen_timers};
+
 use crate::dispatch::Dispatcher;
-use crate::gate::{Gate, Ticket};
 use crate::gauge::{Feed, Gauge};
 use crate::measurement::{Failure, Measurement, Stopped};
 use crate::request::{Completion, Request, Tagged};
@@ -71,10 +74,13 @@ pub enum EngineError {
     Target(#[from] TargetError),
     #[error("starting a measuring thread failed")]
     Thread,
+    /// One that was to begin with it could not be set up.
+    #[error("what was to run beside it could not be set up")]
+    CalledOff,
 }
 
 classify!(EngineError {
-    Refused: Thread;
+    Refused: Thread, CalledOff;
     | Self::Workload(error) => error.class(),
     | Self::Target(error) => error.class(),
 });
@@ -140,54 +146,6 @@ pub fn run_source<S: Source, T: Target, D: Dispatcher>(
     while run.step(target, dispatcher, control)? {}
     run.feed.tell(&control.gauge, &run.measurement, target.now());
     Ok(run.finish(target))
-}
-
-/// Runs all threads of a workload, each on a target of its own that `open` makes on that thread,
-/// and adds up what they measured. Threads begin together once all targets are open, and none
-/// begins where one cannot be.
-///
-/// # Errors
-/// The first error of any thread.
-pub fn run_threads<T, D>(
-    workload: &Workload,
-    open: impl Fn(u32) -> Result<(T, D), EngineError> + Sync,
-    control: &Control,
-) -> Result<Measurement, EngineError>
-where
-    T: Target,
-    D: Dispatcher,
-{
-    workload.check()?;
-    let gate = Gate::default();
-    let one = |thread: u32, ticket: Ticket<'_>| {
-        sharpen_timers();
-        let (mut target, mut dispatcher) = open(thread)?;
-        let begins = ticket.pass();
-        begins.then(|| run(workload, thread, &mut target, &mut dispatcher, control)).transpose()
-    };
-    std::thread::scope(|scope| {
-        let tickets: Vec<_> = (0..workload.threads).map(|_| gate.ticket()).collect();
-        let begin = |(thread, ticket)| scope.spawn(move || one(thread, ticket));
-        let handles: Vec<_> = (0..).zip(tickets).map(begin).collect();
-        let mut total: Option<Measurement> = None;
-        for handle in handles {
-            // A thread that was called off gave nothing; the one that failed says why.
-            let measured = handle.join().map_err(|_| EngineError::Thread)??;
-            match (&mut total, measured) {
-                (Some(sum), Some(measured)) => sum.merge(measured),
-                (None, measured) => total = measured,
-                (Some(_), None) => {}
-            }
-        }
-        total.ok_or(EngineError::Thread)
-    })
-}
-
-/// Lets timed waits of the calling thread end on time: by default the kernel may add 50 µs to each.
-pub fn sharpen_timers() {
-    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory of ours. If it is refused,
-    // waits are merely less exact.
-    let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
 /// What is remembered of an outstanding request.

@@ -41,6 +41,16 @@ pub fn heading(inspection: &Inspection) -> String {
     parts.join(", ")
 }
 
+/// The headings of all targets of a run; of many, the first three and how many more.
+pub fn headings(document: &RunDocument) -> String {
+    const SHOWN: usize = 4;
+    let all: Vec<&Inspection> = document.inspections().collect();
+    let shown = if all.len() > SHOWN { SHOWN - 1 } else { all.len() };
+    let mut parts: Vec<String> = all[..shown].iter().map(|i| heading(i)).collect();
+    parts.extend((all.len() > shown).then(|| format!("{} more", all.len() - shown)));
+    parts.join("; ")
+}
+
 /// The disks under a device; several paths to one disk are one disk.
 fn disks_under(device: &Device) -> Vec<&Device> {
     match device.below.as_slice() {

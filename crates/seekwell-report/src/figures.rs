@@ -3,7 +3,7 @@
 
 use crate::units::{iops, rate, time};
 use seekwell_io::workload::{Pace, Pattern, Workload};
-use seekwell_runs::{Phase, RunDocument, Spread};
+use seekwell_runs::{Phase, RunDocument, Spread, Study};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -40,7 +40,11 @@ impl Figure {
     }
 }
 
+/// The figures of a run; none of several targets, which have no figure in common.
 pub fn figures(document: &RunDocument) -> Vec<Figure> {
+    if matches!(document.study, Some(Study::Together(_))) {
+        return Vec::new();
+    }
     let phases: Vec<&Phase> = document.phases.iter().filter(|p| p.skipped.is_none()).collect();
     let mut out = Vec::new();
     let sequential = [(Key::SequentialRead, 100, "read"), (Key::SequentialWrite, 0, "write")];

@@ -10,7 +10,7 @@
 //! it.
 
 use crate::compare;
-use crate::describe::{heading, sentence};
+use crate::describe::{headings, sentence};
 use crate::experiment;
 use crate::fidelity::{Faith, fidelity};
 use crate::figures::{Figure, figures};
@@ -136,7 +136,7 @@ pub struct SideRuns {
 pub fn html(runs: &[(RunDocument, Detail)]) -> Result<String, ReportError> {
     let Some((first, _)) = runs.first() else { return Err(ReportError::NoRuns) };
     let title = match runs.len() {
-        1 => format!("{} · seekwell", heading(&first.inspection)),
+        1 => format!("{} · seekwell", headings(first)),
         n => format!("{n} runs · seekwell"),
     };
     let documents: Vec<&RunDocument> = runs.iter().map(|(document, _)| document).collect();
@@ -209,7 +209,7 @@ pub struct Served<'a> {
 impl<'a> Served<'a> {
     /// One run; `state` is `running` while it is measured.
     pub fn run((document, detail): &'a (RunDocument, Detail), state: &'a str) -> Self {
-        let title = heading(&document.inspection);
+        let title = headings(document);
         let runs = vec![entry(document, detail, Some(state))];
         Self { title, body: page::body(&[document]), payload: Payload::Runs { runs } }
     }
@@ -272,7 +272,7 @@ fn entry<'a>(document: &'a RunDocument, detail: &'a Detail, state: Option<&'a st
     Entry {
         document,
         detail,
-        heading: heading(&document.inspection),
+        heading: headings(document),
         sentence: sentence(document),
         figures: figures(document),
         rows: rows(document),

@@ -1,6 +1,6 @@
 //! A run as Markdown, for an issue, a wiki or a pull request.
 
-use crate::describe::{heading, not_a_disk, sentence};
+use crate::describe::{headings, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::{Row, rows};
@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 /// The summary of a run in GitHub-flavoured Markdown. Ends with a line end.
 pub fn markdown(document: &RunDocument) -> String {
-    let mut out = format!("# {}\n\n", escape(&heading(&document.inspection)));
+    let mut out = format!("# {}\n\n", escape(&headings(document)));
     if let Some((mark, said)) = not_a_disk(document) {
         out += &format!("**{mark}**: {}.\n\n", escape(&said));
     }

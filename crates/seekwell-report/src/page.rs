@@ -1,6 +1,6 @@
 //! The static body of the page: what remains of a report where scripts do not run.
 
-use crate::describe::{heading, not_a_disk, sentence};
+use crate::describe::{headings, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::rows;
@@ -94,7 +94,7 @@ pub fn list(title: &str, kept: &[Kept], query: &str) -> String {
 }
 
 fn run(document: &RunDocument) -> String {
-    let mut out = format!("<h1>{}</h1>\n", escape(&heading(&document.inspection)));
+    let mut out = format!("<h1>{}</h1>\n", escape(&headings(document)));
     banners(&mut out, document);
     out += &format!("<p class=\"sentence\">{}</p>\n", escape(&sentence(document)));
     let about = [

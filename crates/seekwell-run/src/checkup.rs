@@ -1,4 +1,8 @@
-//! The checkup of one target: a fixed plan of workloads.
+//! The checkup of one target: a fixed plan of workloads. Of several: see [`several()`].
+
+mod several;
+
+pub use several::{Disks, SeveralError, disks, several};
 
 use crate::medium::below;
 use crate::{Finished, Host, Purpose, RunError, Session, Wanted, Watcher, look, prepare};
@@ -6,11 +10,9 @@ use seekwell_access::Consent;
 use seekwell_checkup::{Level, Plan, PlanInputs, PlanMedium};
 use std::path::Path;
 
-/// What is checked, and how thoroughly.
+/// How a target is checked.
 #[derive(Debug, Clone)]
 pub struct CheckupOptions<'a> {
-    /// The target.
-    pub target: &'a Path,
     /// Which plan.
     pub level: Level,
     /// Size of the temporary file, or of the part of the target used; the plan's own without it.
@@ -33,9 +35,10 @@ pub fn checkup<W: Watcher>(
     host: Host<'_>,
     watcher: W,
     purpose: Purpose,
+    target: &Path,
     options: &CheckupOptions<'_>,
 ) -> Result<(Finished, Result<(), RunError>), RunError> {
-    let inspection = look(host.view, options.target)?;
+    let inspection = look(host.view, target)?;
     let mut session = Session::begin(host, watcher, purpose, inspection.clone())?;
     let default_bytes = options.level.wanted_region_bytes();
     let wanted = Wanted {

@@ -1,6 +1,7 @@
 //! Why something cannot be measured.
 
 use crate::bench::LimitError;
+use crate::checkup::SeveralError;
 use crate::jobs::JobRunError;
 use crate::replay::ReplayError;
 use seekwell_access::{AccessError, Refusal};
@@ -64,6 +65,8 @@ pub enum RunError {
     #[error(transparent)]
     Limit(#[from] LimitError),
     #[error(transparent)]
+    Several(#[from] SeveralError),
+    #[error(transparent)]
     Execute(#[from] ExecuteError),
     #[error("the measurement is not valid: {why}")]
     NotMeasured { why: String },
@@ -103,6 +106,7 @@ classify!(RunError {
     | Self::Experiment(error) => error.class(),
     | Self::Tune(error) => error.class(),
     | Self::Limit(error) => error.class(),
+    | Self::Several(error) => error.class(),
     | Self::Jobs(error) => error.class(),
     | Self::Read { source, .. } => Class::of_file(source),
 });

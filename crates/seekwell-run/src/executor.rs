@@ -5,10 +5,10 @@ use crate::RunError;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use seekwell_access::{Opened, Way};
-use seekwell_checkup::{ExecuteError, Execution, Executor};
+use seekwell_checkup::{ExecuteError, Execution, Executor, Load, PhaseSpec};
 use seekwell_io::clock::Clock;
 use seekwell_io::dispatch::{SharedTags, TagPolicy, Unlimited, dispatcher};
-use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
+use seekwell_io::engine::{Bounds, Control, EngineError, run_beside, run_source, run_threads};
 use seekwell_io::measurement::Measurement;
 use seekwell_io::request::{Flags, Op};
 use seekwell_io::target::{Engine, Null, Real, Stamped, Target, TargetError, Uring};
@@ -178,8 +178,15 @@ impl RealExecutor {
         self.by_phase.insert(phase.to_owned(), (engine, tags));
     }
 
-    fn open_buffered(&mut self) -> Result<(), ExecuteError> {
-        if let (Source::Opened { opened, .. }, None) = (&self.source, &self.buffered) {
+    /// Makes ready for a workload.
+    pub(crate) fn ready(&mut self, workload: &Workload) -> Result<(), ExecuteError> {
+        if self.control.stop.load(Relaxed) {
+            return Err(ExecuteError::Interrupted);
+        }
+        self.source.check(workload.flags, workload.max_bytes()).map_err(EngineError::from)?;
+        if !workload.direct
+            && let (Source::Opened { opened, .. }, None) = (&self.source, &self.buffered)
+        {
             let fd = opened.reopen(Way::default()).map_err(|e| ExecuteError::OpenFailed {
                 path: "the target, through the page cache".into(),
                 errno: e.raw_os_error().unwrap_or(0),
@@ -189,26 +196,26 @@ impl RealExecutor {
         Ok(())
     }
 
+    /// The file that a workload's requests go to; `None` where they go nowhere.
+    fn file(&self, workload: &Workload) -> Option<BorrowedFd<'_>> {
+        match (&self.source, workload.direct, &self.buffered) {
+            (Source::Null | Source::Modelled(_), ..) => None,
+            (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
+            (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
+        }
+    }
+
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, EngineError> {
         if let Source::Modelled(model) = &self.source {
             let model = Arc::clone(model);
             return self.modelled(&model, workload);
         }
-        let file: Option<BorrowedFd<'_>> = match (&self.source, workload.direct, &self.buffered) {
-            (Source::Null | Source::Modelled(_), ..) => None,
-            (Source::Opened { .. }, false, Some(buffered)) => Some(buffered.as_fd()),
-            (Source::Opened { opened, .. }, ..) => Some(opened.as_fd()),
-        };
-        let Some(file) = file else {
+        let (engine, file) = (self.engine, self.file(workload));
+        if file.is_none() {
             // The engine's own cost: not even a choice of targets is in its loop.
             return self.issued(workload, |_| Ok(Null::new()));
-        };
-        let size = (workload.pace.depth(), workload.max_bytes());
-        self.issued(workload, |thread| {
-            let data =
-                || Stamped::new(workload.seed ^ u64::from(thread)).with_flags(workload.flags);
-            Real::open(self.engine, &[file], size, data)
-        })
+        }
+        self.issued(workload, |thread| open(engine, file, workload, thread))
     }
 
     /// Runs the threads of a workload under the rule over tags.
@@ -229,6 +236,22 @@ impl RealExecutor {
         }
     }
 
+    /// What came of a measurement; `before` is what the device had counted.
+    fn executed(
+        &self,
+        measured: Result<Measurement, EngineError>,
+        before: Option<DiskCounters>,
+        others: Option<f64>,
+    ) -> Result<Execution, ExecuteError> {
+        let measurement = measured?;
+        if measurement.first_failure.is_some() && self.source.is_gone(&self.view) {
+            return Err(ExecuteError::DeviceGone { errno: Errno::NODEV.raw_os_error() });
+        }
+        let after = self.source.counters(&self.view);
+        let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
+        Ok(Execution { measurement, device, others })
+    }
+
     /// All threads of a workload on one machine, on its own clock.
     fn modelled(&mut self, model: &Model, workload: &Workload) -> Result<Measurement, EngineError> {
         workload.check()?;
@@ -247,28 +270,28 @@ impl RealExecutor {
 
 impl Executor for RealExecutor {
     fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError> {
-        if self.control.stop.load(Relaxed) {
-            return Err(ExecuteError::Interrupted);
-        }
-        self.source.check(workload.flags, workload.max_bytes()).map_err(EngineError::from)?;
-        if !workload.direct {
-            self.open_buffered()?;
-        }
+        self.ready(workload)?;
         let before = self.source.counters(&self.view);
         let real = !matches!(self.source, Source::Modelled(_));
         let cpu = CpuTime::read(&self.view).filter(|_| real);
-        let measurement = self.measure(workload)?;
-        if measurement.first_failure.is_some() && self.source.is_gone(&self.view) {
-            return Err(ExecuteError::DeviceGone { errno: Errno::NODEV.raw_os_error() });
-        }
-        let after = self.source.counters(&self.view);
-        let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
+        let measured = self.measure(workload);
         let others = cpu.zip(CpuTime::read(&self.view)).map(|(b, a)| a.others_since(b));
-        Ok(Execution { measurement, device, others })
+        self.executed(measured, before, others)
     }
 
-    fn begin(&mut self, phase: &str) {
-        if let Some((engine, tags)) = self.by_phase.get(phase) {
+    /// On one model, which has one clock, one after the other.
+    fn beside(&mut self, loads: &[Load<'_>]) -> Vec<Result<Execution, ExecuteError>> {
+        if matches!(self.source, Source::Modelled(_)) {
+            return loads.iter().map(|load| self.execute(&load.workload)).collect();
+        }
+        if let Some(error) = loads.iter().find_map(|load| self.ready(&load.workload).err()) {
+            return loads.iter().map(|_| Err(error.clone())).collect();
+        }
+        beside(&loads.iter().map(|load| (&*self, &load.workload)).collect::<Vec<_>>())
+    }
+
+    fn begin(&mut self, phase: &PhaseSpec) {
+        if let Some((engine, tags)) = self.by_phase.get(&phase.name) {
             self.issue_by(*engine, *tags);
         }
     }
@@ -283,6 +306,36 @@ impl Executor for RealExecutor {
             std::thread::sleep(pause.into());
         }
     }
+}
+
+/// What one thread of a workload drives.
+fn open(
+    engine: Engine,
+    file: Option<BorrowedFd<'_>>,
+    workload: &Workload,
+    thread: u32,
+) -> Result<Real<Stamped>, TargetError> {
+    let size = (workload.pace.depth(), workload.max_bytes());
+    let data = || Stamped::new(workload.seed ^ u64::from(thread)).with_flags(workload.flags);
+    Real::open(engine, file.as_slice(), size, data)
+}
+
+/// Runs workloads at the same time, each on what an executor has opened; two may be on the same.
+/// All begin through one gate and end with the first that ends. None of them is on a model.
+pub(crate) fn beside(loads: &[(&RealExecutor, &Workload)]) -> Vec<Result<Execution, ExecuteError>> {
+    let Some((first, _)) = loads.first() else { return Vec::new() };
+    let before: Vec<_> = loads.iter().map(|(on, _)| on.source.counters(&on.view)).collect();
+    let cpu = CpuTime::read(&first.view);
+    let workloads: Vec<&Workload> = loads.iter().map(|(_, workload)| *workload).collect();
+    let on: Vec<_> = loads.iter().map(|(on, w)| (on.engine, on.file(w), on.tags)).collect();
+    let open = |number: usize, thread| {
+        let (engine, file, tags) = on[number];
+        Ok((open(engine, file, workloads[number], thread)?, dispatcher(tags)))
+    };
+    let measured = run_beside(&workloads, open, &first.control);
+    let others = cpu.zip(CpuTime::read(&first.view)).map(|(b, a)| a.others_since(b));
+    let each = loads.iter().zip(measured).zip(before);
+    each.map(|(((on, _), measured), before)| on.executed(measured, before, others)).collect()
 }
 
 /// What the device counted beside what was asked for; nothing to say of a run that asked for

@@ -7,16 +7,20 @@ use crate::judge::live_log;
 use crate::medium::Ready;
 use crate::{Host, RunError, Watcher};
 use jiff::Timestamp;
-use seekwell_checkup::{Observer, PhaseSpec, Plan, Progress, Results, is_only_short, run};
+use seekwell_checkup::{
+    Executor, Observer, PhaseSpec, Plan, Progress, Results, is_only_short, run,
+};
 use seekwell_explain::{Observed, findings};
 use seekwell_inspect::{Fact, Inspection, TargetKind};
 use seekwell_io::dispatch::TagPolicy;
 use seekwell_io::target::Engine as Issuer;
 use seekwell_io::units::Nanos;
 use seekwell_runs::{
-    Detail, Engine, Medium, Phase, RunDocument, RunKind, Skipped, Status, Store, Tool, Work, Writer,
+    Detail, Engine, Medium, Phase, RunDocument, RunKind, Skipped, Status, Store, Study, Tool, Work,
+    Writer,
 };
 use seekwell_sys::View;
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -131,7 +135,7 @@ impl<'a, W: Watcher> Session<'a, W> {
 
     /// Runs a plan, its phases after those of earlier plans, saving after every unit. Gives whether
     /// it was interrupted.
-    pub fn run(&mut self, plan: &Plan, executor: &mut RealExecutor) -> bool {
+    pub fn run(&mut self, plan: &Plan, executor: &mut dyn Executor) -> bool {
         self.before = (self.document.phases.len(), self.detail.repeats.len());
         let control = Arc::clone(self.host.control);
         let outcome = run(plan, executor, self, &control.stop);
@@ -159,17 +163,40 @@ impl<'a, W: Watcher> Session<'a, W> {
         let no_disk = self.document.modelled || self.document.inspection.kind == TargetKind::Null;
         let missing = &mut self.document.inspection.missing;
         let log = if no_disk { None } else { live_log(self.host.view, missing) };
-        self.document.findings = findings(&Observed {
+        let about = |inspection| Observed {
             log: log.as_ref(),
-            phases: Some(&self.document.phases),
-            preconditioned: self.document.preconditioning.is_some(),
-            study: self.document.study.as_ref(),
-            medium: self.document.medium.as_ref(),
-            engine: Some(&self.document.engine),
-            wanted_bytes: wanted,
             io_uring_disabled: disabled.as_ref(),
-            ..Observed::new(&self.document.inspection)
-        });
+            ..Observed::new(inspection)
+        };
+        let document = &self.document;
+        self.document.findings = match &document.study {
+            Some(Study::Together(_)) => {
+                let each = document.inspections().skip(1).flat_map(|one| findings(&about(one)));
+                // The phases are of several disks, and no rule can judge one by them.
+                let first = Observed {
+                    phases: Some(&[]),
+                    study: document.study.as_ref(),
+                    ..about(&document.inspection)
+                };
+                let mut all = findings(&first);
+                for finding in each {
+                    if !all.contains(&finding) {
+                        all.push(finding);
+                    }
+                }
+                all.sort_by_key(|finding| Reverse(finding.severity));
+                all
+            }
+            study => findings(&Observed {
+                phases: Some(&document.phases),
+                preconditioned: document.preconditioning.is_some(),
+                study: study.as_ref(),
+                medium: document.medium.as_ref(),
+                engine: Some(&document.engine),
+                wanted_bytes: wanted,
+                ..about(&document.inspection)
+            }),
+        };
     }
 
     /// Gives the figures of a fitted machine the ranges that its error allows; `load` says of a

@@ -13,6 +13,7 @@ use seekwell_io::measurement::{Failure, Issuer, Series, Stopped};
 use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::iter;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -177,6 +178,15 @@ impl RunDocument {
             findings: Vec::new(),
             invalid: Vec::new(),
         }
+    }
+
+    /// How each target is attached: of one that was measured alone, and of several together.
+    pub fn inspections(&self) -> impl Iterator<Item = &Inspection> {
+        let others = match &self.study {
+            Some(Study::Together(together)) => together.targets.as_slice(),
+            _ => &[],
+        };
+        iter::once(&self.inspection).chain(others.iter().filter_map(|t| t.inspection.as_ref()))
     }
 
     pub fn phase(&self, name: &str) -> Option<&Phase> {

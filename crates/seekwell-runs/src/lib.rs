@@ -19,6 +19,7 @@ pub mod read;
 mod reason;
 mod store;
 mod study;
+pub mod together;
 mod work;
 
 pub use bundle::{Writer, is_being_written};

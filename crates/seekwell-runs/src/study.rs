@@ -1,5 +1,6 @@
 //! What a bench asked beyond the numbers of its workloads, and what it found.
 
+use crate::together::Together;
 use serde::{Deserialize, Serialize};
 
 /// A question put to several runs.
@@ -12,6 +13,8 @@ pub enum Study {
     Limit(Limit),
     /// Whether the device settles.
     Steady(Steady),
+    /// Whether several targets together reach the sum of what each reaches alone.
+    Together(Box<Together>),
 }
 
 /// A sweep: one phase for each combination of values.

@@ -65,11 +65,17 @@ export function trackTo(device: Device, drawn = 0): Track {
     const track = trackTo(device.below[0]!, drawn);
     return { ...track, after: [...track.after, stationOf(device, null)] };
   }
-  const shared = Math.max(drawn, sharedHops(device.below));
+  return { ...trackToAll(device.below, drawn), after: [stationOf(device, null)] };
+}
+
+/** The tracks to several devices, with what their paths have in common drawn once. */
+export function trackToAll(devices: Device[], drawn = 0): Track {
+  const shared = Math.max(drawn, sharedHops(devices));
+  const first = devices.flatMap(disksUnder)[0];
   return {
-    before: (disksUnder(device)[0]?.attachment ?? []).slice(drawn, shared),
-    branches: device.below.map((member) => trackTo(member, shared)),
-    after: [stationOf(device, null)],
+    before: (first?.attachment ?? []).slice(drawn, shared),
+    branches: devices.map((device) => trackTo(device, shared)),
+    after: [],
   };
 }
 
@@ -104,11 +110,19 @@ function drawTrack(track: Track): HTMLElement {
   return h("ol", { class: "track" }, ...before, fork, ...after);
 }
 
+/** The devices of the targets beside the first, of a run that has several. */
+function others(run: Run): Device[] {
+  const study = run.document.study;
+  const targets = study?.kind === "together" ? study.targets : [];
+  return targets.flatMap((target) => target.inspection?.device ?? []);
+}
+
 export function attachment(run: Run, prefix: string): HTMLElement {
   const { device, filesystem } = run.document.inspection;
-  const track: Track = device ? trackTo(device) : { before: [], branches: [], after: [] };
-  if (filesystem) track.after.push(stationOfFilesystem(filesystem));
-  const empty = !device && !filesystem;
+  const all = [...(device ? [device] : []), ...others(run)];
+  const track = all.length === 1 ? trackTo(all[0]!) : trackToAll(all);
+  if (filesystem && all.length < 2) track.after.push(stationOfFilesystem(filesystem));
+  const empty = all.length === 0 && !filesystem;
   return section(
     "Attachment",
     `${prefix}-attachment`,

@@ -33,6 +33,8 @@ pub struct Disk {
     pub options: Option<String>,
     /// More properties of the PCIe port above it (NVMe on q35): `x-speed=8,x-width=4`.
     pub port_options: Option<String>,
+    /// More options of the drive, as QEMU writes them: `throttling.bps-read=1048576`.
+    pub drive_options: Option<String>,
     pub fault: Option<Fault>,
     /// Every request takes this long, however many are under way, and the disk holds zeroes and
     /// forgets what is written: the one disk here whose speed means something.
@@ -176,7 +178,8 @@ impl Plugging {
             Some(_) => format!("blkdebug:{}:{image}", dir.join(format!("{name}.cfg")).display()),
             None => image,
         };
-        let text = format!("id={name},if=none,format=raw,file={file}");
+        let more = disk.drive_options.as_ref().map_or(String::new(), |o| format!(",{o}"));
+        let text = format!("id={name},if=none,format=raw,file={file}{more}");
         self.args.extend(["-drive".to_owned(), text]);
     }
 

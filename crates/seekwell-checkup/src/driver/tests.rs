@@ -1,9 +1,9 @@
 //! The driver on fakes: a simulated disk on a virtual clock, and disks that fail.
 
 use super::*;
-use crate::plan::{Level, PlanInputs, PlanMedium};
+use crate::plan::{Group, Level, PlanInputs, PlanMedium};
 use seekwell_io::request::Op;
-use std::collections::BTreeMap;
+use seekwell_io::workload::Pattern;
 
 /// A disk in closed form: `servers` requests at a time, each `service` long; the rest wait. Writes
 /// cost the same, a flush costs a service time more.
@@ -389,4 +389,59 @@ fn phases_of_the_users_own_may_have_different_numbers_of_repeats() {
     let results = go(&plan, &mut Disk::new(1, Nanos::from_micros(100)));
     let repeats: Vec<_> = results.phases.iter().map(|p| p.repeats.len()).collect();
     assert_eq!(repeats, [1, 3]);
+}
+
+/// Two targets, each alone and then both, in three rounds.
+fn both() -> Plan {
+    let spec = |name: &str, target, beside| {
+        let workload = Workload::closed(Pattern::Random, 100, 4096, 8, 1 << 30);
+        let spec = PhaseSpec::new(name, name, Group::Custom, workload, 3);
+        PhaseSpec { target, beside, ..spec }
+    };
+    let phases = vec![
+        spec("a", 0, None),
+        spec("b", 1, None),
+        spec("a+", 0, Some(0)),
+        spec("b+", 1, Some(0)),
+    ];
+    Plan::of(phases, Nanos::ZERO)
+}
+
+#[test]
+fn phases_beside_each_other_take_the_time_of_one() {
+    let plan = both();
+    let one = plan.duration_of(&plan.phases[0]);
+    assert_eq!(plan.duration(), Nanos(9 * one.0));
+    let results = go(&plan, &mut Disk::new(1, Nanos::from_micros(500)));
+    let repeats: Vec<_> = results.phases.iter().map(|p| p.repeats.len()).collect();
+    assert_eq!(repeats, [3, 3, 3, 3]);
+}
+
+#[test]
+fn a_target_that_is_lost_takes_none_of_the_numbers_of_the_others() {
+    let gone = Fault::Error(ExecuteError::DeviceGone { errno: 19 });
+    let failed = Fault::Ends(Stopped::Failed, Some(eio()));
+    for (fault, why) in [(gone, "the device is gone"), (failed, "read of 4096 bytes")] {
+        // The second run of b alone: a, b, a+, b+, a, and then it.
+        let results = go(&both(), &mut Disk::new(1, Nanos::from_micros(500)).with(5, fault));
+        let repeats: Vec<_> = results.phases.iter().map(|p| p.repeats.len()).collect();
+        assert_eq!(repeats, [3, 2, 1, 1]);
+        for lost in ["b", "b+"] {
+            let said = phase(&results, lost).cut_short.as_deref().expect(lost);
+            assert!(said.starts_with(why), "{lost}: {said}");
+        }
+        assert_eq!(phase(&results, "a").cut_short, None);
+        assert!(!results.interrupted);
+    }
+}
+
+#[test]
+fn a_target_that_fails_at_once_leaves_nothing_to_run_the_other_beside() {
+    let failed = Fault::Ends(Stopped::Failed, Some(eio()));
+    let results = go(&both(), &mut Disk::new(1, Nanos::from_micros(500)).with(1, failed));
+    assert_eq!(phase(&results, "a").repeats.len(), 3);
+    let why = phase(&results, "a+").skipped.as_deref();
+    assert_eq!(why, Some("nothing is left to run beside it"));
+    let why = phase(&results, "b+").skipped.as_deref().expect("not run");
+    assert!(why.starts_with("read of 4096 bytes"), "{why}");
 }

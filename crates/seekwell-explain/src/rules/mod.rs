@@ -34,6 +34,7 @@ mod scheduler;
 mod scsi;
 mod slow;
 mod steady;
+mod together;
 mod usb;
 mod vm;
 mod write_cache;
@@ -76,6 +77,7 @@ pub(crate) const RULES: &[&[Rule]] = &[
     read_ahead::RULES,
     noise::RULES,
     steady::RULES,
+    together::RULES,
     slow::RULES,
     full::RULES,
     cpu::RULES,

@@ -55,16 +55,25 @@ const ERROR_LOG: u8 = 0x03;
 const DEVICE_STATISTICS: u8 = 0x04;
 const SELF_TESTS: u8 = 0x07;
 
+/// The page that CHECK POWER MODE gives.
+const POWER: &str = "ata-power";
+
+/// Flash has nothing to spin up.
+pub(super) fn spins(id: &IdentifyData) -> bool {
+    id.rotation_rpm != Some(1)
+}
+
+pub(super) fn power(pages: &mut Pages<'_, '_>) -> Power {
+    Power::of(pages.get(POWER).and_then(|page| page.bytes.first().copied()))
+}
+
 pub(super) fn read(pages: &mut Pages<'_, '_>, id: &IdentifyData) -> Option<Health> {
     let mut health = Health::default();
-    // Flash has nothing to spin up.
-    if id.rotation_rpm != Some(1) {
-        let power = "ata-power";
-        let count = pages.get(power)?.bytes.first().copied();
-        match Power::of(count) {
+    if spins(id) {
+        match power(pages) {
             Power::Active | Power::Idle => health.provoked += 1,
             Power::Standby => {
-                pages.miss(power, "the disk is in standby, and asking would wake it");
+                pages.miss(POWER, "the disk is in standby, and asking would wake it");
                 return None;
             }
             Power::Unknown => return None,

@@ -22,6 +22,7 @@ pub use model::{Attribute, Health, LbaFormat, LoggedError, Outcome, SelfTest, Wa
 
 use crate::inspection::Device;
 use crate::model::{DeviceKind, Fact};
+use crate::probe::Power;
 use crate::reader::{Need, Reader, show};
 use cell::Values;
 use seekwell_sys::View;
@@ -44,21 +45,41 @@ pub(crate) fn read(r: &mut Reader<'_>, device: &Device) -> Option<Health> {
         return nvme::read(&mut Pages::of(r, &nvme.controller), namespace)?.told();
     }
     detail.scsi.as_ref()?;
-    let state = dir.join("device/power/runtime_status");
-    if r.hint(&state).is_some_and(|state| state == "suspended") {
-        r.miss(WHAT, show(&state), "the disk sleeps, and asking would wake it");
+    if let Some(state) = suspended(r, &dir) {
+        r.miss(WHAT, state, "the disk sleeps, and asking would wake it");
         return None;
     }
     let mut pages = Pages::of(r, &device.name);
     match &detail.identify {
         Some(identify) => ata::read(&mut pages, &identify.value)?.told(),
         // A bridge may not survive a command it does not know, and a virtual disk has no pages.
-        None => {
-            let speaks = device.transport.as_ref().map_or("", |t| t.value.as_str());
-            let real = ["sas", "fc", "scsi"].contains(&speaks);
-            real.then(|| scsi::read(&mut pages))??.told()
-        }
+        None => speaks_scsi(device).then(|| scsi::read(&mut pages))??.told(),
     }
+}
+
+/// Whether a disk is stopped or suspended, so that a read would wake it; `view` asks drives.
+pub fn is_asleep(view: &dyn View, device: &Device) -> bool {
+    let mut r = Reader::new(view);
+    let dir = Path::new("/sys/block").join(device.name.replace('/', "!"));
+    if suspended(&r, &dir).is_some() {
+        return true;
+    }
+    let mut pages = Pages::of(&mut r, &device.name);
+    match &device.detail.identify {
+        Some(id) => ata::spins(&id.value) && ata::power(&mut pages) == Power::Standby,
+        None => speaks_scsi(device) && scsi::is_stopped(&mut pages) == Some(true),
+    }
+}
+
+/// Where it says that the kernel has suspended a disk.
+fn suspended(r: &Reader<'_>, dir: &Path) -> Option<String> {
+    let state = dir.join("device/power/runtime_status");
+    r.hint(&state).is_some_and(|state| state == "suspended").then(|| show(&state))
+}
+
+fn speaks_scsi(device: &Device) -> bool {
+    let speaks = device.transport.as_ref().map_or("", |t| t.value.as_str());
+    device.detail.scsi.is_some() && ["sas", "fc", "scsi"].contains(&speaks)
 }
 
 const WHAT: &str = "health";

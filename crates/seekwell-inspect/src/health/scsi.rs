@@ -23,10 +23,17 @@ const VALUES: &[(u8, u16, usize, usize, M)] = &[
     (0x15, 0, 0, 4, M::PowerOnHours),
 ];
 
+/// The page that REQUEST SENSE gives.
+const SENSE: &str = "scsi-sense";
+
+/// Whether the disk says that it has been stopped; `None` where it says nothing.
+pub(super) fn is_stopped(pages: &mut Pages<'_, '_>) -> Option<bool> {
+    Some(sleeps(&pages.get(SENSE)?.bytes))
+}
+
 pub(super) fn read(pages: &mut Pages<'_, '_>) -> Option<Health> {
-    let power = "scsi-sense";
-    if sleeps(&pages.get(power)?.bytes) {
-        pages.miss(power, "the disk is stopped, and asking might start it");
+    if is_stopped(pages)? {
+        pages.miss(SENSE, "the disk is stopped, and asking might start it");
         return None;
     }
     let list = pages.get("log-sense-00")?;

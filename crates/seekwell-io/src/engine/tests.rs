@@ -1,10 +1,10 @@
 //! The loop on a virtual clock: every number is asserted to the nanosecond.
 
 use crate::dispatch::{Dispatcher, SharedTags, Unlimited};
-use crate::engine::{Bounds, Control, run, run_source, run_threads};
+use crate::engine::{Bounds, Control, EngineError, run, run_beside, run_source, run_threads};
 use crate::measurement::{FailureKind, Measurement, Stopped};
 use crate::request::{Completion, Op, Request};
-use crate::target::{Fixed, Null, Served};
+use crate::target::{Fixed, Null, Served, TargetError};
 use crate::units::Nanos;
 use crate::workload::{Next, Pace, Pattern, SizeShare, Source, Workload};
 use std::sync::atomic::Ordering::Relaxed;
@@ -361,4 +361,45 @@ fn a_source_that_waits_for_completions_is_asked_again_after_each() {
     let at = Nanos::from_millis;
     assert_eq!(chain.seen, [(2, at(0), at(1)), (1, at(3), at(4)), (0, at(6), at(7))]);
     assert_eq!(m.unwrap().elapsed, at(7));
+}
+
+/// Reads of one millisecond each, for so long.
+fn for_ms(ms: u64) -> Workload {
+    Workload { runtime_ns: Nanos::from_millis(ms), requests: 0, ..reads(1, 0) }
+}
+
+#[test]
+fn workloads_side_by_side_are_measured_for_the_time_in_which_all_ran() {
+    // On the real clock: the second ends after a fifth of the time of the first.
+    let (long, short) = (for_ms(3_000), for_ms(300));
+    let open = |_, _| Ok((Null::new(), Unlimited::default()));
+    let control = Control::default();
+    let measured = run_beside(&[&long, &short, &long], open, &control);
+    let measured: Vec<_> = measured.into_iter().map(Result::unwrap).collect();
+    for one in &measured {
+        assert_eq!(one.stopped, Stopped::Finished);
+        assert!(one.requests() > 0);
+        assert!(one.elapsed < Nanos::from_millis(2_000), "{}", one.elapsed);
+    }
+    let cpu: u64 = measured.iter().map(|m| m.cpu_user.0 + m.cpu_system.0).sum();
+    let longest = measured.iter().map(|m| m.elapsed.0).max().unwrap();
+    assert!(cpu <= 4 * longest, "CPU time is divided and not counted by each: {cpu} ns");
+}
+
+#[test]
+fn where_one_of_several_workloads_cannot_be_set_up_none_begins() {
+    let good = for_ms(300);
+    let bad = Workload { region_bytes: 0, ..for_ms(300) };
+    let open = |_, _| Ok((Null::new(), Unlimited::default()));
+    let measured = run_beside(&[&good, &bad], open, &Control::default());
+    assert_eq!(measured[0].as_ref().unwrap_err(), &EngineError::CalledOff);
+    assert!(matches!(measured[1], Err(EngineError::Workload(_))), "{measured:?}");
+    let errno = 12;
+    let open = |number, _| match number {
+        0 => Ok((Null::new(), Unlimited::default())),
+        _ => Err(TargetError::RingRefused { errno }.into()),
+    };
+    let measured = run_beside(&[&good, &good], open, &Control::default());
+    assert_eq!(measured[0].as_ref().unwrap_err(), &EngineError::CalledOff);
+    assert_eq!(measured[1].as_ref().unwrap_err(), &TargetError::RingRefused { errno }.into());
 }

@@ -8,6 +8,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod text;
+mod together;
 
 pub use text::StudyText;
 
@@ -20,6 +21,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Sweep(sweep) => sweep::text(document, sweep),
         Study::Limit(limit) => limit::text(limit),
         Study::Steady(steady) => steady::text(steady),
+        Study::Together(together) => together::text(together),
     })
 }
 

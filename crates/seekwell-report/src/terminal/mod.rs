@@ -14,7 +14,7 @@ pub use listing::table;
 pub use page::Style;
 pub(crate) use page::{BOLD, DIM, Page};
 
-use crate::describe::{device_below, fit_error, heading, not_a_disk, sentence};
+use crate::describe::{device_below, fit_error, headings, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
 use crate::rows::rows;
@@ -57,7 +57,7 @@ pub fn terminal(document: &RunDocument, width: usize, style: Style) -> String {
 }
 
 fn head(page: &mut Page, document: &RunDocument) {
-    page.text(&heading(&document.inspection), "", "  ", BOLD);
+    page.text(&headings(document), "", "  ", BOLD);
     let kernel = document.inspection.host.kernel.as_ref();
     let about = [
         Some(clean(&document.id)),

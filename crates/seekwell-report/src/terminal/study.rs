@@ -24,7 +24,7 @@ pub(super) fn study(page: &mut Page, document: &RunDocument) -> bool {
     for said in &told.sentences {
         page.text(said, "", "", Paint::new());
     }
-    let sweep = matches!(document.study, Some(Study::Sweep(_)));
+    let in_table = matches!(document.study, Some(Study::Sweep(_) | Study::Together(_)));
     // The rounds of a steady state are in the plot.
     if !matches!(document.study, Some(Study::Steady(_))) {
         table(page, &told);
@@ -38,7 +38,7 @@ pub(super) fn study(page: &mut Page, document: &RunDocument) -> bool {
         }
         page.blank();
     }
-    sweep || matches!(document.study, Some(Study::Limit(_)))
+    in_table || matches!(document.study, Some(Study::Limit(_)))
 }
 
 /// The table, without the columns at its end for which there is no room.
@@ -71,7 +71,7 @@ fn table(page: &mut Page, told: &StudyText) {
 pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
     // A sweep has it in its table; of a limit what it rests on.
     let counts = |phase: &str| match &document.study {
-        Some(Study::Sweep(_)) => false,
+        Some(Study::Sweep(_) | Study::Together(_)) => false,
         Some(Study::Limit(limit)) => {
             let confirms = limit.trials.iter().any(|t| t.confirms && t.phase == phase);
             confirms || limit.closed_phase == phase

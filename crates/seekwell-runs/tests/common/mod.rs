@@ -3,12 +3,13 @@
 
 use seekwell_inspect::{
     Device, DeviceKind, Evidence, Fact, Filesystem, Finding, Hop, Host, Inspection, IoLimit,
-    Missing, Queue, Severity, TargetKind,
+    Missing, Queue, Severity, Shared, SharedKind, TargetKind,
 };
 use seekwell_io::measurement::{Failure, FailureKind, Series, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
+use seekwell_runs::together::{Comparison, Efficiency, Part, Rate, Target, Together};
 use seekwell_runs::{
     Detail, DeviceCount, Engine, Fidelity, JobFile, JobWork, Latency, Limit, LimitOutcome, Medium,
     Mismatch, OpSummary, Phase, Point, Preconditioning, Repeat, RepeatDetail, Replay, ReplayMode,
@@ -306,7 +307,7 @@ pub fn mismatch() -> Mismatch {
 }
 
 /// One of each kind of question to several runs.
-pub fn studies() -> [Study; 3] {
+pub fn studies() -> [Study; 4] {
     let point = Point { phase: "phase-0".into(), values: vec!["1".into()] };
     let trial = Trial {
         phase: "phase-0".into(),
@@ -331,7 +332,47 @@ pub fn studies() -> [Study; 3] {
             rounds_per_s: vec![1_000.0; 5],
             outcome: Some(SteadyOutcome::Reached { from: 0, mean_per_s: 1_000.0 }),
         }),
+        Study::Together(Box::new(together())),
     ]
+}
+
+/// Two targets behind one link, and one that could not be opened.
+fn together() -> Together {
+    let rate = Rate { requests_per_s: 443.0, bytes_per_s: 465e6 };
+    let part = |name: &str| Part {
+        target: name.into(),
+        alone_phase: format!("{name}/seq-read-1m/alone"),
+        together_phase: format!("{name}/seq-read-1m/together"),
+        alone: rate,
+        together: rate,
+    };
+    let target = |name: &str, left_out: Option<&str>| Target {
+        name: name.into(),
+        inspection: Some(inspection()),
+        medium: Some(Medium::ReadOnly { size_bytes: 1 << 40, direct: true, device: None }),
+        left_out: left_out.map(str::to_owned),
+    };
+    Together {
+        targets: vec![target("nvme0n1", None), target("nvme1n1", Some("it is gone"))],
+        workloads: vec![Comparison {
+            workload: "seq-read-1m".into(),
+            title: "sequential read 1 MiB, depth 4".into(),
+            parts: vec![part("nvme0n1"), part("nvme1n1")],
+            alone: rate,
+            together: rate,
+            rounds: vec![0.61; 6],
+            efficiency: Some(Efficiency { ratio: 0.61, low: 0.6, high: 0.62 }),
+            busy_percent: Some(20.0),
+        }],
+        shared: vec![Shared {
+            kind: SharedKind::PcieLink,
+            name: "0000:00:1c.0".into(),
+            about: "PCI Express link of bridge 0000:00:1c.0, 8.0 GT/s x1".into(),
+            targets: vec!["nvme0n1".into(), "nvme1n1".into()],
+            bytes_per_s: Some(985e6),
+            from: "/sys/x".into(),
+        }],
+    }
 }
 
 pub fn steady_state() -> SteadyState {

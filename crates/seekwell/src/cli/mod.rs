@@ -93,6 +93,12 @@ pub enum Command {
     /// that leaves at least 10 % of the file system and 1 GiB free and is always removed; where
     /// there is no room for it, the device below is only read (by root), and the exit status is 3.
     /// A block device is only read, unless --destroy names it.
+    ///
+    /// Several targets are read one at a time and then all at once, in turn: where they reach less
+    /// together than the sum of the parts, the report names what they share (a disk below them, a
+    /// PCI Express link, a PCI bus, a controller, a port, a USB hub, the processors). A device is
+    /// read itself, a directory through a temporary file. A target that cannot be opened or fails
+    /// is left out, and the exit status says so.
     Checkup(Checkup),
     /// Show how disks are attached and set up, and what could not be read
     ///
@@ -204,9 +210,16 @@ pub struct Force {
 /// `seekwell checkup`.
 #[derive(Debug, Args)]
 pub struct Checkup {
-    /// A directory, file or block device, or the .toml description of a modelled machine
-    #[arg(default_value = ".", value_hint = ValueHint::AnyPath)]
-    pub target: PathBuf,
+    /// Directories, files or block devices, or the .toml description of one modelled machine
+    /// [default: .]
+    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath)]
+    pub targets: Vec<PathBuf>,
+    /// Every disk of this machine, alone and together
+    ///
+    /// Whole disks only: no partitions, no arrays or volumes, no loop, ram or zram devices, one
+    /// path of each disk. A disk in standby is left out and not woken.
+    #[arg(long, conflicts_with = "targets")]
+    pub all: bool,
     /// Change a parameter of a modelled machine: controller.kind=ide, host.tags=split
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,

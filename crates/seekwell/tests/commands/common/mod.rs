@@ -107,11 +107,16 @@ pub struct Loop {
 
 impl Loop {
     pub fn new(bytes: u64) -> Option<Self> {
+        Self::new_in(&std::env::temp_dir(), bytes)
+    }
+
+    /// With its file below this directory.
+    pub fn new_in(folder: &Path, bytes: u64) -> Option<Self> {
         if !is_root() {
             skip("loop devices need root");
             return None;
         }
-        let dir = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir_in(folder).unwrap();
         let backing = dir.path().join("disk.img");
         std::fs::File::create(&backing).unwrap().set_len(bytes).unwrap();
         let device = tool("losetup", &["--find", "--show", backing.to_str().unwrap()]);
@@ -129,6 +134,39 @@ impl Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         tool("losetup", &["--detach", &self.device]);
+    }
+}
+
+/// A control group of the block controller that bounds what its programs do to a device.
+pub struct Throttle(PathBuf);
+
+impl Throttle {
+    /// `what` is so much a second at most: `read_bps`, `write_iops`.
+    pub fn on(device: &str, what: &str, per_s: u64) -> Option<Self> {
+        let name = device.strip_prefix("/dev/")?;
+        let dev = std::fs::read_to_string(format!("/sys/class/block/{name}/dev")).ok()?;
+        let group = format!("/sys/fs/cgroup/blkio/seekwell-test-{}-{name}", std::process::id());
+        std::fs::create_dir(&group).ok()?;
+        let made = Self(group.into());
+        let limit = format!("{} {per_s}", dev.trim());
+        std::fs::write(made.0.join(format!("blkio.throttle.{what}_device")), limit).ok()?;
+        Some(made)
+    }
+
+    /// The program under it, with these arguments.
+    pub fn run(&self, home: &Path, args: &[&str]) -> Ran {
+        let command = seekwell(home);
+        let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script, "sh"]).arg(command.get_program()).args(args);
+        let envs = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        done(shell.envs(envs).output().unwrap())
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        std::fs::remove_dir(&self.0).ok();
     }
 }
 
