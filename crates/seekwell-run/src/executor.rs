@@ -2,6 +2,7 @@
 //! device's own counters meet.
 
 use crate::RunError;
+use crate::bench::Watch;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use seekwell_access::{Opened, Way};
@@ -124,6 +125,8 @@ pub struct RealExecutor {
     /// A modelled machine stays as the last workload left it.
     lasting: bool,
     machine: Option<Machine<AnyPart>>,
+    /// What looks on at the next workload of one thread, and may end it.
+    watch: Option<Watch>,
 }
 
 impl RealExecutor {
@@ -137,7 +140,19 @@ impl RealExecutor {
         let clock = Clock::real();
         let (view, buffered, lasting, machine) = (Live::system(), None, false, None);
         let by_phase = BTreeMap::new();
-        Self { source, engine, tags, control, view, clock, by_phase, buffered, lasting, machine }
+        Self {
+            source,
+            engine,
+            tags,
+            control,
+            view,
+            clock,
+            by_phase,
+            buffered,
+            lasting,
+            machine,
+            watch: None,
+        }
     }
 
     /// From now on a modelled machine stays as each workload leaves it, as a real one does; without
@@ -149,6 +164,16 @@ impl RealExecutor {
     /// The next workload has a new machine.
     pub fn renew_machine(&mut self) {
         self.machine = None;
+    }
+
+    /// Has something look on at the next workload, which has one thread.
+    pub(crate) fn watch(&mut self, watch: Watch) {
+        self.watch = Some(watch);
+    }
+
+    /// What looked on at the last workload.
+    pub(crate) fn watched(&mut self) -> Option<Watch> {
+        self.watch.take()
     }
 
     /// Asks another model from now on.
@@ -192,6 +217,15 @@ impl RealExecutor {
             return self.issued(workload, |_| Ok(Null::new()));
         };
         let size = (workload.pace.depth(), workload.max_bytes());
+        if let Some(watch) = &mut self.watch {
+            workload.check()?;
+            let mut target =
+                Real::open(self.engine, &[file], size, || Stamped::new(workload.seed))?;
+            let mut source = watch.over(Generator::new(workload, 0));
+            let bounds = Bounds::of(workload);
+            let mut tags = Unlimited::default();
+            return run_source(&mut source, bounds, &mut target, &mut tags, &self.control);
+        }
         self.issued(workload, |thread| {
             let data = || Stamped::new(workload.seed ^ u64::from(thread));
             Real::open(self.engine, &[file], size, data)
@@ -225,8 +259,14 @@ impl RealExecutor {
         let threads = (0..workload.threads).map(|t| (Generator::new(workload, t), depth));
         let mut source = Together::new(threads);
         let bounds = Bounds { depth: source.depth(), ..Bounds::of(workload) };
-        let measured =
-            run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control);
+        let control = &self.control;
+        let measured = match &mut self.watch {
+            None => run_source(&mut source, bounds, &mut machine, &mut dispatcher, control),
+            Some(watch) => {
+                let mut source = watch.over(source);
+                run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)
+            }
+        };
         self.machine = self.lasting.then_some(machine);
         measured
     }

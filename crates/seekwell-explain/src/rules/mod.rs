@@ -34,6 +34,7 @@ mod scheduler;
 mod scsi;
 mod slow;
 mod steady;
+pub(crate) mod sustained;
 mod usb;
 mod vm;
 mod write_cache;
@@ -76,6 +77,7 @@ pub(crate) const RULES: &[&[Rule]] = &[
     read_ahead::RULES,
     noise::RULES,
     steady::RULES,
+    sustained::RULES,
     slow::RULES,
     full::RULES,
     cpu::RULES,

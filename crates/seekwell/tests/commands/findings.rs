@@ -1,7 +1,7 @@
 //! What is found on modelled machines and real devices alike, and what is not found on healthy
 //! ones.
 
-use crate::common::{self, Mounted, done, run, seekwell, skip};
+use crate::common::{self, Mounted, Throttle, done, run, seekwell, skip};
 use serde_json::Value;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -114,43 +114,12 @@ fn one_workload_that_reads_and_writes_is_judged_like_two_jobs() {
     }
 }
 
-/// A control group of the block controller that lets its programs write a few times a second.
-struct Throttle(std::path::PathBuf);
-
-impl Throttle {
-    fn on(device: &str, per_s: u32) -> Option<Self> {
-        let name = device.strip_prefix("/dev/")?;
-        let dev = std::fs::read_to_string(format!("/sys/class/block/{name}/dev")).ok()?;
-        let group = format!("/sys/fs/cgroup/blkio/seekwell-test-{}", std::process::id());
-        std::fs::create_dir(&group).ok()?;
-        let made = Self(group.into());
-        let limit = format!("{} {per_s}", dev.trim());
-        std::fs::write(made.0.join("blkio.throttle.write_iops_device"), limit).ok()?;
-        Some(made)
-    }
-
-    /// The program under it, with these arguments.
-    fn run(&self, home: &std::path::Path, args: &[&str]) -> common::Ran {
-        let command = seekwell(home);
-        let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", &script, "sh"]).arg(command.get_program()).args(args);
-        done(shell.env("SEEKWELL_RUNS", home).output().unwrap())
-    }
-}
-
-impl Drop for Throttle {
-    fn drop(&mut self) {
-        std::fs::remove_dir(&self.0).ok();
-    }
-}
-
 #[test]
 fn writes_that_a_control_group_throttles_are_told_with_their_limit() {
     let Some(disk) = Mounted::ext4(2400 << 20, "defaults") else { return };
     // The reads are to be the disk's and not the page cache's.
     common::tool("losetup", &["--direct-io=on", &disk.disk.device]);
-    let Some(group) = Throttle::on(&disk.disk.device, 100) else {
+    let Some(group) = Throttle::on(&disk.disk.device, "write_iops", 100) else {
         return skip("no control group of the block controller can be made");
     };
     let home = tempfile::tempdir().unwrap();
@@ -160,7 +129,7 @@ fn writes_that_a_control_group_throttles_are_told_with_their_limit() {
     assert!(ran.out.contains("most likely: a control group allows 100 writes"), "{}", ran.out);
     assert!(ran.out.contains("commits (write and flush)"), "{}", ran.out);
     drop(group);
-    let group = Throttle::on(&disk.disk.device, 8).expect("as before");
+    let group = Throttle::on(&disk.disk.device, "write_iops", 8).expect("as before");
     let mixed = ["--rw=randrw", "--iodepth=4", "--size=64m", "--runtime=6s", "--no-keep"];
     let ran = group.run(home.path(), &[&["bench", "--on", point], &mixed[..]].concat()).ends(0);
     assert!(ran.out.contains("writes starve beside reads"), "{}", ran.out);
