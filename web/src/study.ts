@@ -1,7 +1,7 @@
 /** What the plots of a study show, from its document: sweeps, limits, rounds until steady. */
 
 import { latency } from "./select.ts";
-import type { Limit, Phase, RunDocument, Spread, Steady, Sweep } from "./types.ts";
+import type { Limit, Phase, RunDocument, Spread, Steady, Sustained, Sweep } from "./types.ts";
 
 /** One line of a sweep: a phase for each place, where there is one. */
 export interface SweepLine {
@@ -67,4 +67,13 @@ export function roundsOf(steady: Steady): { at: number[]; steady: (number | null
     steady: steady.rounds_per_s.map((rate, i) => (inside(i) ? rate : null)),
     others: steady.rounds_per_s.map((rate, i) => (inside(i) ? null : rate)),
   };
+}
+
+/** The rate of each part of what was written, and that of the stretch each lies in. */
+export function stretchesOf(study: Sustained): { at: number[]; rate: number[]; mean: number[] } {
+  const at = study.rates_bytes_per_s.map((_, i) => (i + 0.5) * study.part_bytes);
+  const mean = at.map(
+    (bytes) => study.stretches.findLast((s) => s.from_bytes <= bytes)?.rate_bytes_per_s ?? 0,
+  );
+  return { at, rate: study.rates_bytes_per_s, mean };
 }

@@ -140,12 +140,19 @@ export interface RunDocument {
 }
 
 /** What was asked of several runs. */
-export type Study = Sweep | Limit | Steady | Together;
+export type Study = Sweep | Limit | Steady | Together | Sustained;
 
 export interface Sweep {
   kind: "sweep";
   keys: string[];
   points: { phase: string; values: string[] }[];
+}
+
+export interface Sustained {
+  kind: "sustained";
+  stretches: { from_bytes: number; rate_bytes_per_s: number }[];
+  part_bytes: number;
+  rates_bytes_per_s: number[];
 }
 
 export interface Limit {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { roundsOf, sweepLines, totalRate, triedRates, worstP99 } from "../src/study.ts";
+import { roundsOf, stretchesOf, sweepLines, totalRate, triedRates, worstP99 } from "../src/study.ts";
 import type { Phase, RunDocument } from "../src/types.ts";
 
 const one = (median: number) => ({ median, low: median, high: median, n: 1 });
@@ -61,4 +61,14 @@ test("the rounds of the steady window are told apart", () => {
   assert.deepEqual(found.others, [9, 7, null, null, null, null, null]);
   assert.deepEqual(found.steady.slice(0, 3), [null, null, 5]);
   assert.deepEqual(found.at.slice(-1), [7]);
+});
+
+test("each part of what was written has the rate of the stretch it lies in", () => {
+  const stretches = [{ from_bytes: 0, rate_bytes_per_s: 9 }, { from_bytes: 200, rate_bytes_per_s: 2 }];
+  const study = {
+    kind: "sustained" as const, stretches, part_bytes: 100, rates_bytes_per_s: [9, 8, 2, 2],
+  };
+  const found = stretchesOf(study);
+  assert.deepEqual(found.at, [50, 150, 250, 350]);
+  assert.deepEqual(found.mean, [9, 9, 2, 2]);
 });

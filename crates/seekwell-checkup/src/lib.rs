@@ -11,6 +11,7 @@ pub mod plan;
 pub mod slow;
 pub mod steady;
 pub mod summary;
+pub mod sustained;
 
 pub use driver::{ExecuteError, Execution, Executor, Load, Observer, Progress, Results, run};
 pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds};

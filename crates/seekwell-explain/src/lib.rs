@@ -17,6 +17,7 @@ mod words;
 pub use observed::Observed;
 pub use rule::Rule;
 pub use rules::log::incidents;
+pub use rules::sustained::fast_cause;
 
 pub(crate) use found::Found;
 pub(crate) use rule::Check;

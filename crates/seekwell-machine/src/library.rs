@@ -27,6 +27,7 @@ pub const MACHINES: &[(&str, &str)] = shipped!("":
     "pii350-c3m16",
     "pii350-default",
     "pii350-udma2",
+    "qlc-ssd",
     "sata-7200",
     "sata-ssd",
     "swapcache-after",

@@ -3,8 +3,11 @@
 
 mod limit;
 mod stage;
+mod sustained;
+mod watch;
 
 pub use limit::LimitError;
+pub(crate) use watch::Watch;
 
 use crate::{Finished, Host, Purpose, RunError, Watcher, is_modelled, pick};
 use seekwell_access::Consent;
@@ -51,13 +54,23 @@ pub enum Question {
     Sweep(Grid),
     /// The highest rate whose response time keeps a bound.
     Limit(PlainJob, Bound),
+    /// Where the rate of writes falls, and what each of these rests gives back.
+    Sustained {
+        /// How it writes. Its time does not count.
+        job: PlainJob,
+        /// The most that writing may take.
+        runtime: Option<Nanos>,
+        /// The rests, in order.
+        rests: Vec<Nanos>,
+    },
 }
 
 impl Question {
     /// Every workload that will be run.
     pub fn workloads(&self) -> Vec<&PlainJob> {
         match self {
-            Self::Once(options) | Self::Steady(options) | Self::Limit(options, _) => vec![options],
+            Self::Once(job) | Self::Steady(job) | Self::Limit(job, _) => vec![job],
+            Self::Sustained { job, .. } => vec![job],
             Self::Sweep(grid) => grid.points.iter().map(|point| &point.job).collect(),
         }
     }
@@ -95,6 +108,9 @@ pub fn bench<W: Watcher>(
         }
         Question::Sweep(grid) => sweep(&mut stage, options, grid)?,
         Question::Limit(workload, bound) => limit::search(&mut stage, options, workload, *bound)?,
+        Question::Sustained { job, runtime, rests } => {
+            sustained::write(&mut stage, options, job, (*runtime, rests))?
+        }
     };
     stage.session.conclude(interrupted, stage.wanted_bytes);
     Ok(stage.session.end())

@@ -47,6 +47,7 @@ pub fn checkup<W: Watcher>(
         offset_bytes: 0,
         size_bytes: options.size_bytes,
         default_bytes,
+        blank: false,
         destroy: options.destroy,
         writes: false,
     };

@@ -2,6 +2,7 @@
 //! device's own counters meet.
 
 use crate::RunError;
+use crate::bench::Watch;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use seekwell_access::{Opened, Way};
@@ -136,6 +137,8 @@ pub struct RealExecutor {
     /// A modelled machine stays as the last workload left it.
     lasting: bool,
     machine: Option<Machine<AnyPart>>,
+    /// What looks on at the next workload of one thread, and may end it.
+    watch: Option<Watch>,
 }
 
 impl RealExecutor {
@@ -149,7 +152,19 @@ impl RealExecutor {
         let clock = Clock::real();
         let (view, buffered, lasting, machine) = (Live::system(), None, false, None);
         let by_phase = BTreeMap::new();
-        Self { source, engine, tags, control, view, clock, by_phase, buffered, lasting, machine }
+        Self {
+            source,
+            engine,
+            tags,
+            control,
+            view,
+            clock,
+            by_phase,
+            buffered,
+            lasting,
+            machine,
+            watch: None,
+        }
     }
 
     /// From now on a modelled machine stays as each workload leaves it, as a real one does; without
@@ -161,6 +176,16 @@ impl RealExecutor {
     /// The next workload has a new machine.
     pub fn renew_machine(&mut self) {
         self.machine = None;
+    }
+
+    /// Has something look on at the next workload, which has one thread.
+    pub(crate) fn watch(&mut self, watch: Watch) {
+        self.watch = Some(watch);
+    }
+
+    /// What looked on at the last workload.
+    pub(crate) fn watched(&mut self) -> Option<Watch> {
+        self.watch.take()
     }
 
     /// Asks another model from now on.
@@ -215,6 +240,14 @@ impl RealExecutor {
             // The engine's own cost: not even a choice of targets is in its loop.
             return self.issued(workload, |_| Ok(Null::new()));
         }
+        if let (Some(watch), Some(file)) = (&mut self.watch, file) {
+            workload.check()?;
+            let mut target = open(engine, Some(file), workload, 0)?;
+            let mut source = watch.over(Generator::new(workload, 0));
+            let bounds = Bounds::of(workload);
+            let mut tags = Unlimited::default();
+            return run_source(&mut source, bounds, &mut target, &mut tags, &self.control);
+        }
         self.issued(workload, |thread| open(engine, file, workload, thread))
     }
 
@@ -261,8 +294,14 @@ impl RealExecutor {
         let threads = (0..workload.threads).map(|t| (Generator::new(workload, t), depth));
         let mut source = Together::new(threads);
         let bounds = Bounds { depth: source.depth(), ..Bounds::of(workload) };
-        let measured =
-            run_source(&mut source, bounds, &mut machine, &mut dispatcher, &self.control);
+        let control = &self.control;
+        let measured = match &mut self.watch {
+            None => run_source(&mut source, bounds, &mut machine, &mut dispatcher, control),
+            Some(watch) => {
+                let mut source = watch.over(source);
+                run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)
+            }
+        };
         self.machine = self.lasting.then_some(machine);
         measured
     }

@@ -144,6 +144,7 @@ pub(crate) fn ready<'a>(
         offset_bytes: a.offset_bytes.max(b.offset_bytes),
         size_bytes: document.size_bytes,
         default_bytes: FILE_BYTES,
+        blank: false,
         destroy: document.destroy.as_deref().map(|serial| Consent { serial, accepted }),
         writes: a.writes() || b.writes(),
     };

@@ -29,6 +29,8 @@ pub struct Wanted<'a> {
     pub size_bytes: Option<u64>,
     /// How much of a temporary file is used where nothing else was asked for.
     pub default_bytes: u64,
+    /// Whether a temporary file need hold nothing before the run, which writes before it reads.
+    pub blank: bool,
     /// The device that may be overwritten.
     pub destroy: Option<Consent<'a>>,
     /// Whether a workload writes.
@@ -153,6 +155,10 @@ fn lay_out(
     sweep(dir, |text| watcher.note(text));
     let default_bytes = wanted.default_bytes.saturating_add(wanted.offset_bytes);
     let wanted_bytes = wanted.end_bytes().unwrap_or(default_bytes);
+    if wanted.blank {
+        let wanted_bytes = wanted_bytes.max(SMALLEST);
+        return Ok(Scratch::reserve(dir, wanted_bytes, true)?);
+    }
     let mut progress = |done: u64, whole: u64| {
         watcher.part(&format!("laying out a temporary file of {} MiB", whole >> 20), done, whole);
     };

@@ -259,6 +259,10 @@ impl<'a, W: Watcher> Session<'a, W> {
 
 impl<W: Watcher> Observer for Session<'_, W> {
     fn started(&mut self, at: &Progress<'_>) {
+        let workload = &at.phase.workload;
+        if workload.runtime_ns == Nanos::ZERO {
+            return self.line.count(&at.phase.title, workload.requests);
+        }
         self.line.at(&Progress { remaining: at.remaining + self.ahead, ..*at });
     }
 

@@ -36,8 +36,8 @@ pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
 pub use store::{Filter, Listing, Runs, Store};
 pub use study::{
-    Limit, LimitOutcome, Point, Preconditioning, Slowdown, Steady, SteadyOutcome, Study, Sweep,
-    Trial,
+    FastCause, FastRegion, Limit, LimitOutcome, Point, Preconditioning, Recovery, Slowdown, Steady,
+    SteadyOutcome, Stretch, Study, Sustained, SustainedEnd, Sweep, Trial,
 };
 pub use work::{
     Fidelity, JobFile, JobWork, Mismatch, Replay, ReplayMode, SteadyState, SuiteStep, Work,

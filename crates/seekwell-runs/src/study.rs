@@ -15,6 +15,8 @@ pub enum Study {
     Steady(Steady),
     /// Whether several targets together reach the sum of what each reaches alone.
     Together(Box<Together>),
+    /// Where the rate of writes falls.
+    Sustained(Sustained),
 }
 
 /// A sweep: one phase for each combination of values.
@@ -110,6 +112,102 @@ pub enum SteadyOutcome {
     },
     /// Twenty-five rounds, and no five in a row were.
     NotReached,
+}
+
+/// Writes until their rate settles, and what a rest gives back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sustained {
+    /// The phase that wrote.
+    pub phase: String,
+    pub written_bytes: u64,
+    /// The most it would have written.
+    pub most_bytes: u64,
+    pub ended: SustainedEnd,
+    /// What was written at one rate each, in order.
+    pub stretches: Vec<Stretch>,
+    /// What was written before the rate first fell; `None` where it did not fall.
+    pub fast: Option<FastRegion>,
+    pub cause: FastCause,
+    /// What each rest gave back, in order.
+    pub recoveries: Vec<Recovery>,
+    /// The rate of each of these many bytes.
+    pub part_bytes: u64,
+    pub rates_bytes_per_s: Vec<f64>,
+}
+
+/// Why writing ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SustainedEnd {
+    /// The rate had settled.
+    Settled,
+    /// All that was to be written was.
+    Size,
+    /// Its time was over.
+    Runtime,
+    /// It was stopped, or a request failed.
+    Stopped,
+}
+
+/// A stretch of writes at one rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Bytes written before it; 0 for the first.
+    pub from_bytes: u64,
+    /// The least that may be, as far as the rates vary.
+    pub from_low_bytes: u64,
+    /// The most that may be.
+    pub from_high_bytes: u64,
+    pub rate_bytes_per_s: f64,
+    /// The 5th percentile of the rates of its parts.
+    pub low_bytes_per_s: f64,
+    /// The 95th.
+    pub high_bytes_per_s: f64,
+}
+
+/// What can be written before the rate falls.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FastRegion {
+    pub bytes: u64,
+    pub low_bytes: u64,
+    pub high_bytes: u64,
+    pub before_bytes_per_s: f64,
+    /// Of the last stretch.
+    pub after_bytes_per_s: f64,
+}
+
+/// What makes a region fast, as far as the facts of host and device tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FastCause {
+    /// A cloud's volume: requests saved up.
+    BurstCredits,
+    /// Flash written one bit a cell.
+    SlcCache,
+    /// Memory of a hard drive or of a RAID controller.
+    WriteBackCache,
+    #[default]
+    Unknown,
+}
+
+impl FastCause {
+    /// What it is called.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::BurstCredits => "burst credits",
+            Self::SlcCache => "an SLC cache",
+            Self::WriteBackCache => "a write-back cache",
+            Self::Unknown => "a fast region",
+        }
+    }
+}
+
+/// What a rest gave back of a fast region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovery {
+    pub idle_ns: u64,
+    /// Bytes that could be written at the first rate again.
+    pub bytes: u64,
 }
 
 /// What was written before measuring, so that the device is in the state of one in use.

@@ -21,6 +21,8 @@ pub enum SuiteError {
     NoTarget { suite: &'static str },
     #[error("the suite {suite} has no tunable {name:?}; it has {known}")]
     NoSuchTunable { suite: &'static str, name: String, known: String },
+    #[error("the suite {suite} takes no {option}")]
+    NoOption { suite: &'static str, option: &'static str },
     #[error("{name}={value} is not possible: {needed}")]
     BadValue { name: String, value: String, needed: String },
     #[error("the suite {suite} runs on {needed}, and {} is a {found}", path.display())]
@@ -66,7 +68,7 @@ pub enum SuiteError {
 }
 
 classify!(SuiteError {
-    Usage: NoSuchSuite, NoTarget, NoSuchTunable, BadValue, WrongTarget, NotModelled, TooSmall;
+    Usage: NoSuchSuite, NoTarget, NoSuchTunable, NoOption, BadValue, WrongTarget, NotModelled, TooSmall;
     Refused: Access, Full, NoInodes, ReadOnly, Thread;
     Invalid: Io, Blog, Play;
     Interrupted: Interrupted;

@@ -29,6 +29,7 @@ mod testing;
 pub mod threaded;
 pub mod web;
 mod work;
+pub mod written;
 
 pub use error::SuiteError;
 pub use frame::{Meter, Stage, Step, StepResult};
@@ -48,6 +49,7 @@ pub fn suites() -> Vec<&'static Suite> {
         &web::SUITE,
         &blog::SUITE,
         &storagemark::SUITE,
+        &written::SUSTAINED,
     ]
 }
 

@@ -61,6 +61,7 @@ impl Suite {
         let needed = match self.on {
             On::Directory => "a directory or a modelled machine",
             On::Anything => "a directory, file or block device or a modelled machine",
+            On::Destroyed => "a block device given by --destroy, a directory or a modelled machine",
         };
         SuiteError::WrongTarget { suite: self.name, path: path.to_path_buf(), needed, found }
     }
@@ -72,6 +73,9 @@ pub enum On {
     Directory,
     /// A block device or file, which it only reads, or a directory.
     Anything,
+    /// A block device that may be overwritten, or a directory. It has no steps: what is written
+    /// depends on what was measured.
+    Destroyed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

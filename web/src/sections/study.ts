@@ -2,9 +2,9 @@
 
 import { h, section, table } from "../dom.ts";
 import { type Axis, type Line, plot } from "../plot.ts";
-import { roundsOf, sweepLines, totalRate, triedRates, worstP99 } from "../study.ts";
-import type { Limit, Phase, Run, Spread, Steady, Sweep } from "../types.ts";
-import { iops, time } from "../units.ts";
+import { roundsOf, stretchesOf, sweepLines, totalRate, triedRates, worstP99 } from "../study.ts";
+import type { Limit, Phase, Run, Spread, Steady, Sustained, Sweep } from "../types.ts";
+import { binary, iops, rate as bytesPerSecond, time } from "../units.ts";
 
 const known = (line: Line) => line.values.some((value) => value !== null);
 
@@ -90,6 +90,25 @@ function steadyPlot(steady: Steady): HTMLElement {
   });
 }
 
+function sustainedPlot(study: Sustained): HTMLElement {
+  const { at, rate, mean } = stretchesOf(study);
+  const lines: Line[] = [
+    { label: "rate", values: rate },
+    { label: "rate of the stretch", values: mean },
+  ];
+  return plot({
+    title: "Write rate over bytes written",
+    summary: `Write rate in ${at.length} parts of what was written, in ${study.stretches.length} stretches.`,
+    x: { label: "written", format: binary },
+    y: { label: "bytes a second", format: bytesPerSecond },
+    at,
+    lines,
+    spread: "none",
+    height: 280,
+    legend: true,
+  });
+}
+
 function plots(run: Run): HTMLElement | null {
   const study = run.document.study;
   switch (study?.kind) {
@@ -99,6 +118,8 @@ function plots(run: Run): HTMLElement | null {
       return study.trials.length > 1 ? limitPlot(study) : null;
     case "steady":
       return study.rounds_per_s.length > 1 ? steadyPlot(study) : null;
+    case "sustained":
+      return study.rates_bytes_per_s.length > 1 ? sustainedPlot(study) : null;
     default:
       return null;
   }

@@ -34,6 +34,7 @@ mod scheduler;
 mod scsi;
 mod slow;
 mod steady;
+pub(crate) mod sustained;
 mod together;
 mod usb;
 mod vm;
@@ -78,6 +79,7 @@ pub(crate) const RULES: &[&[Rule]] = &[
     noise::RULES,
     steady::RULES,
     together::RULES,
+    sustained::RULES,
     slow::RULES,
     full::RULES,
     cpu::RULES,

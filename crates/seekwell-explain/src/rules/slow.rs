@@ -4,7 +4,7 @@ use crate::words::{evidence, ns, per_s, percent};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::Severity;
 use seekwell_io::workload::{Pace, Pattern};
-use seekwell_runs::Phase;
+use seekwell_runs::{Phase, Study};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: SLOWS,
@@ -27,6 +27,10 @@ const SLOWS: &str = "SW-SLOW-001";
 const HALF: f64 = 0.5;
 
 fn slows_down(input: &Observed<'_>) -> Option<Found> {
+    // That the rate falls is what was to be found.
+    if let Some(Study::Sustained(_)) = input.study {
+        return None;
+    }
     let rotates = input.disk().and_then(|d| input.rotates(d)) == Some(true);
     let inner_tracks = |phase: &Phase| {
         let drawn = phase.workload.drawn();

@@ -6,7 +6,7 @@
 //! one that has begun.
 
 use super::events::{Event, Events};
-use super::params::{SsdParams, UNIT_BYTES};
+use super::params::SsdParams;
 use crate::serial::Serial;
 use seekwell_io::units::Nanos;
 use std::collections::VecDeque;
@@ -41,6 +41,10 @@ pub struct PageRead {
 pub enum DieWork {
     /// Programs a piece of the log, by its number.
     Program(u64),
+    /// The same in flash of one bit a cell.
+    ProgramSlc(u64),
+    /// Moves a piece from there to dense flash.
+    Fold,
     /// Reads pages and programs them again: garbage collection.
     Move,
     /// Erases its block of a superblock.
@@ -90,6 +94,7 @@ pub struct Flash {
 #[derive(Debug, Clone, Copy)]
 struct Times {
     program: Nanos,
+    program_slc: Nanos,
     transfer: Nanos,
     sense: Nanos,
     erase: Nanos,
@@ -110,7 +115,6 @@ impl Flash {
             passed: 0,
         };
         let nanos = |ns: u32| Nanos(u64::from(ns));
-        let bytes = u64::from(params.program_units()) * u64::from(UNIT_BYTES);
         let slowest = params.sense_ns.iter().copied().max().unwrap_or(0);
         Self {
             dies: (0..params.dies()).map(die).collect(),
@@ -120,7 +124,8 @@ impl Flash {
             channel_bytes_per_s: params.channel_bytes_per_s,
             times: Times {
                 program: nanos(params.program_ns),
-                transfer: transfer(bytes, params.channel_bytes_per_s),
+                program_slc: nanos(params.slc.map_or(params.program_ns, |slc| slc.program_ns)),
+                transfer: transfer(params.piece_bytes(), params.channel_bytes_per_s),
                 sense: nanos(slowest),
                 erase: nanos(params.erase_ns),
                 suspend: nanos(params.suspend_ns),
@@ -279,11 +284,12 @@ impl Flash {
         let channel = die as usize % self.channels.len();
         let channel = &mut self.channels[channel];
         let (from, end) = match job {
-            DieWork::Program(_) => {
+            DieWork::Program(_) | DieWork::ProgramSlc(_) => {
                 let loaded = channel.reserve(now, times.transfer) + times.transfer;
-                (loaded, loaded + times.program)
+                let dense = matches!(job, DieWork::Program(_));
+                (loaded, loaded + if dense { times.program } else { times.program_slc })
             }
-            DieWork::Move => {
+            DieWork::Move | DieWork::Fold => {
                 let both = times.transfer + times.transfer;
                 let loaded = channel.reserve(now, both) + both + times.sense;
                 (loaded, loaded + times.program)

@@ -7,7 +7,7 @@
 //!   and what was never written is answered without looking;
 //! - a *write* is done once all of it is in the buffer. From there it goes to the end of a log that
 //!   runs over all dies in turn, so the buffer empties as fast as dies program; when it is full,
-//!   writes wait. Garbage collection moves pages by the same dies (see `ftl`);
+//!   writes wait. Part of the flash may be programmed faster, one bit a cell (see `slc`). Garbage collection moves pages by the same dies (see `ftl`);
 //! - a *flush*, and a write with FUA, waits until what was written before is programmed. The piece
 //!   of log that is not full yet is programmed as it is;
 //! - a *discard* frees pages, so that garbage collection has less to move.
@@ -24,6 +24,7 @@ mod events;
 mod flash;
 mod ftl;
 mod params;
+mod slc;
 mod steady;
 mod streams;
 mod tallies;
@@ -32,7 +33,7 @@ mod tests;
 mod write;
 
 pub use ftl::LogCounts;
-pub use params::{Fill, FirmwareParams, SsdParams};
+pub use params::{Fill, FirmwareParams, SlcParams, SsdParams};
 
 use crate::limits::OutOfRange;
 use crate::part::{Command, Done, Part};
@@ -45,6 +46,7 @@ use ftl::{Ftl, Mapping};
 use params::UNIT_BYTES;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use slc::Slc;
 use std::collections::VecDeque;
 use streams::Streams;
 
@@ -78,6 +80,8 @@ enum Step {
 pub struct SsdCounts {
     /// What was written to the log, in units of 4 KiB.
     pub log: LogCounts,
+    /// Units moved from flash of one bit a cell to dense flash.
+    pub folded: u64,
     /// How long the processor was at work.
     pub processor_busy: Nanos,
     /// How long the channels were busy, all added up.
@@ -91,6 +95,7 @@ pub struct Ssd {
     ftl: Ftl,
     flash: Flash,
     buffer: Buffer,
+    slc: Slc,
     ahead: ReadAhead,
     events: Events,
     processor: Serial,
@@ -122,6 +127,7 @@ impl Ssd {
             ftl: Ftl::new(&params),
             flash: Flash::new(&params),
             buffer: Buffer::new(buffer_units, params.program_units()),
+            slc: Slc::new(&params),
             ahead: ReadAhead::new(ahead_pages, streams::STREAMS as u64),
             events: Events::default(),
             processor: Serial::default(),
@@ -142,6 +148,7 @@ impl Ssd {
     pub fn counts(&self) -> SsdCounts {
         SsdCounts {
             log: self.ftl.counts(),
+            folded: self.slc.folded() * u64::from(self.params.program_units()),
             processor_busy: self.processor.busy(),
             channels_busy: self.flash.channels_busy(),
         }
@@ -302,6 +309,7 @@ impl Ssd {
             Event::Sensed(die) => self.sensed(die, number, now),
             Event::Sent(die) => self.flash.sent(die, number, now, &mut self.events),
             Event::Worked(die) => self.worked(die, number, now),
+            Event::Idle => self.begin_folding(now),
             Event::Done(index) => {
                 let Active { command, ready, .. } = self.actives[index as usize];
                 let is_read = command.op == Op::Read;
@@ -309,6 +317,9 @@ impl Ssd {
                 let ready = if is_read { (ready + latency).min(now) } else { now };
                 done.push(Done { tag: command.tag, ready, at: now });
                 self.free.push(index);
+                if self.free.len() == self.actives.len() {
+                    self.rest(now);
+                }
             }
         }
     }
@@ -332,6 +343,7 @@ impl Part for Ssd {
         };
         let active = Active { command, continues, left: 0, ready: Nanos::MAX, end: now };
         let index = self.keep(active);
+        self.slc.wake();
         let firmware = self.params.firmware;
         self.ftl.expect(offset / UNIT);
         let cost = match op {

@@ -37,6 +37,20 @@ pub struct FirmwareParams {
     pub discard_ns: u32,
 }
 
+/// Flash programmed one bit a cell, which takes writes until it is full and is emptied while the host
+/// gives nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlcParams {
+    /// Bytes of data that fit, beside `flash_bytes`.
+    pub bytes: u64,
+    /// Time to program as much of it as one program of the dense mode holds, in nanoseconds.
+    pub program_ns: u32,
+    /// Time without a command after which its data begins to be moved to the dense flash, in
+    /// nanoseconds.
+    pub idle_ns: u64,
+}
+
 /// An SSD.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,6 +101,9 @@ pub struct SsdParams {
     pub map_percent: u32,
     /// What it holds when time begins.
     pub fill: Fill,
+    /// Its cache of flash with one bit a cell; none without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcParams>,
     /// Seeds where old versions of scattered pages lie; no part of a description.
     #[serde(skip)]
     pub seed: u64,
@@ -106,6 +123,11 @@ impl SsdParams {
     /// Mapping units a die programs at once.
     pub const fn program_units(&self) -> u32 {
         self.program_pages * (self.page_bytes / UNIT_BYTES)
+    }
+
+    /// Bytes a die programs at once.
+    pub const fn piece_bytes(&self) -> u64 {
+        self.program_units() as u64 * UNIT_BYTES as u64
     }
 
     /// Mapping units of a superblock: one block in every plane of every die, erased together.
@@ -155,7 +177,12 @@ impl SsdParams {
         within("firmware.discard_ns", firmware.discard_ns, 0..=SECOND)?;
         within("read_latency_ns", self.read_latency_ns, 0..=SECOND)?;
         within("write_latency_ns", self.write_latency_ns, 0..=SECOND)?;
-        let least = 2 * u64::from(self.program_units()) * u64::from(UNIT_BYTES);
+        if let Some(slc) = self.slc {
+            within("slc.bytes", slc.bytes, self.piece_bytes()..=1 << 44)?;
+            within("slc.program_ns", slc.program_ns, 1..=self.program_ns.into())?;
+            within("slc.idle_ns", slc.idle_ns, 1..=3600 * SECOND)?;
+        }
+        let least = 2 * self.piece_bytes();
         within("buffer_bytes", self.buffer_bytes, least..=1 << 34)?;
         within("read_ahead_bytes", self.read_ahead_bytes, 0..=1 << 26)?;
         within("map_percent", self.map_percent, 0..=1000)

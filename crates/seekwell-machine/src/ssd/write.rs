@@ -93,7 +93,8 @@ impl Ssd {
 
     /// Gives a piece of log to the next die, and what garbage collection does meanwhile.
     fn program(&mut self, piece: u64, now: Nanos) {
-        self.work(DieWork::Program(piece), now);
+        let slc = self.slc.take();
+        self.work(if slc { DieWork::ProgramSlc(piece) } else { DieWork::Program(piece) }, now);
         let units = self.params.program_units();
         self.moves += self.ftl.take_moves(units);
         while self.moves >= u64::from(units) {
@@ -107,6 +108,27 @@ impl Ssd {
         }
     }
 
+    /// No command is left: begins to wait for the time to fold.
+    pub(super) fn rest(&mut self, now: Nanos) {
+        if let Some(at) = self.slc.rest(now) {
+            self.events.arrange(at, Event::Idle);
+        }
+    }
+
+    /// The time to fold has come, unless a command came before it.
+    pub(super) fn begin_folding(&mut self, now: Nanos) {
+        match self.slc.look(now) {
+            Some(at) => drop(self.events.arrange(at, Event::Idle)),
+            None => (0..self.params.dies()).for_each(|die| self.fold(die, now)),
+        }
+    }
+
+    fn fold(&mut self, die: u32, now: Nanos) {
+        if self.slc.fold() {
+            self.flash.work(die, DieWork::Fold, now, &mut self.events);
+        }
+    }
+
     fn work(&mut self, job: DieWork, now: Nanos) {
         self.flash.work(self.die, job, now, &mut self.events);
         self.die = (self.die + 1) % self.params.dies();
@@ -114,7 +136,14 @@ impl Ssd {
 
     pub(super) fn worked(&mut self, die: u32, event: u64, now: Nanos) {
         let job = self.flash.worked(die, event, now, &mut self.events);
-        let Some(DieWork::Program(piece)) = job else { return };
+        let piece = match job {
+            Some(DieWork::Program(piece) | DieWork::ProgramSlc(piece)) => piece,
+            Some(DieWork::Fold) => {
+                self.slc.folded_one();
+                return self.fold(die, now);
+            }
+            _ => return,
+        };
         self.buffer.programmed(piece);
         while let Some(index) = self.buffer.released() {
             self.events.arrange(now, Event::Done(index));

@@ -1,9 +1,10 @@
 //! Questions that take several runs, in words, as a table and as a plot: sweeps, the limit under a
-//! bound, steady state. Terminal, Markdown and page are handed the same words and cells.
+//! bound, steady state, sustained writes. Terminal, Markdown and page are handed the same words and cells.
 
 mod limit;
 pub(crate) mod plot;
 mod steady;
+mod sustained;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Limit(limit) => limit::text(limit),
         Study::Steady(steady) => steady::text(steady),
         Study::Together(together) => together::text(together),
+        Study::Sustained(sustained) => sustained::text(sustained),
     })
 }
 

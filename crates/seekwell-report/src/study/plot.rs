@@ -1,7 +1,7 @@
 //! A small plot of text: a mark for each value, axes with a few names.
 
 use crate::text::columns;
-use crate::units::{iops, time};
+use crate::units::{bytes_per_s, iops, time};
 
 const ROWS: usize = 8;
 /// Values further apart than this factor are drawn on a log scale.
@@ -28,6 +28,7 @@ pub struct Panel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     PerSecond,
+    BytesPerSecond,
     Time,
 }
 
@@ -36,6 +37,7 @@ impl Unit {
         match self {
             _ if value == 0.0 => "0".to_owned(),
             Self::PerSecond => iops(value),
+            Self::BytesPerSecond => bytes_per_s(value),
             Self::Time => time(value),
         }
     }

@@ -76,7 +76,7 @@ pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
             let confirms = limit.trials.iter().any(|t| t.confirms && t.phase == phase);
             confirms || limit.closed_phase == phase
         }
-        Some(Study::Steady(_)) | None => true,
+        Some(Study::Steady(_) | Study::Sustained(_)) | None => true,
     };
     let told = rows.iter().filter(|row| row.cpu != NONE && counts(&row.phase));
     let mut costs: Vec<(String, Vec<&str>)> = Vec::new();

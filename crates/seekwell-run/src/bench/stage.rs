@@ -6,13 +6,15 @@ use crate::{
     Host, Purpose, Ready, RealExecutor, RunError, Session, Wanted, Watcher, look, prepare,
 };
 use seekwell_checkup::{ExecuteError, Executor, Plan};
-use seekwell_io::measurement::Stopped;
+use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_job::PlainJob;
 use seekwell_runs::Preconditioning;
 
 const GIB: u64 = 1 << 30;
+/// A file that the smaller write caches fit in.
+const SUSTAINED_FILE: u64 = 8 * GIB;
 /// Preconditioning writes so much at once, as the SNIA test specification does.
 const LARGE: u32 = 128 << 10;
 /// Requests outstanding while preconditioning: enough for any drive, and nothing is measured.
@@ -53,11 +55,13 @@ impl<'a, W: Watcher> Stage<'a, W> {
             workload.workload(u64::from(workload.block_bytes), true, options.seed).check()?;
         }
         let mut session = Session::begin(host, watcher, purpose, inspection.clone())?;
+        let sustained = matches!(question, Question::Sustained { .. });
         let wanted = Wanted {
             inspection: &inspection,
             offset_bytes: workloads.iter().map(|w| w.offset_bytes).max().unwrap_or(0),
             size_bytes: options.size_bytes,
-            default_bytes: GIB,
+            default_bytes: if sustained { SUSTAINED_FILE } else { GIB },
+            blank: sustained,
             destroy: options.destroy,
             writes: options.precondition || workloads.iter().any(|w| w.writes()),
             set: options.set,
@@ -69,7 +73,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
         let (region_bytes, direct) = (ready.inputs.region_bytes, ready.inputs.direct);
         let tags = workloads.first().and_then(|w| w.tags());
         let mut executor = session.executor(ready, tags);
-        if options.precondition || matches!(question, Question::Steady(_)) {
+        if options.precondition || sustained || matches!(question, Question::Steady(_)) {
             executor.keep_machine();
         }
         Ok(Self { session, executor, region_bytes, wanted_bytes: wanted.end_bytes(), direct })
@@ -138,9 +142,21 @@ impl<'a, W: Watcher> Stage<'a, W> {
         workload.requests = (TIMES * like.region_bytes).div_ceil(u64::from(bytes));
         let how = if pattern == Pattern::Sequential { "from start to end" } else { "at random" };
         let what = format!("writing {} MiB twice {how}", like.region_bytes >> 20);
-        self.session.line.count(&what, workload.requests);
-        let measured = self.executor.execute(&workload);
-        let m = match measured {
+        let measured = self.drive(&what, &workload)?;
+        Ok(measured.map(|m| (m.bytes(), m.elapsed)))
+    }
+
+    /// Runs a workload that is no phase; gives nothing where it was interrupted.
+    ///
+    /// # Errors
+    /// When a request fails, or none completes for long.
+    pub fn drive(
+        &mut self,
+        what: &str,
+        workload: &Workload,
+    ) -> Result<Option<Measurement>, RunError> {
+        self.session.line.count(what, workload.requests);
+        let m = match self.executor.execute(workload) {
             Err(ExecuteError::Interrupted) => return Ok(None),
             measured => measured?.measurement,
         };
@@ -151,7 +167,7 @@ impl<'a, W: Watcher> Stage<'a, W> {
                 let waited = m.elapsed;
                 Err(ExecuteError::Stalled { waited, outstanding: m.abandoned }.into())
             }
-            _ => Ok(Some((m.bytes(), m.elapsed))),
+            _ => Ok(Some(m)),
         }
     }
 }

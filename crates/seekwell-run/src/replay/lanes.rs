@@ -189,6 +189,7 @@ fn lane(
         offset_bytes: 0,
         size_bytes: options.size_bytes.or((inspection.kind == TargetKind::Null).then_some(end)),
         default_bytes: end.max(SMALLEST),
+        blank: false,
         destroy: destroy
             .as_deref()
             .map(|serial| Consent { serial, accepted: &options.accept_data }),

@@ -129,6 +129,7 @@ fn ready(
         offset_bytes: options.offset_bytes,
         size_bytes: trial.size_bytes,
         default_bytes: FILE_BYTES,
+        blank: false,
         destroy: trial.destroy,
         writes: options.writes(),
     };

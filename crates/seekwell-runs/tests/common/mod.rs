@@ -11,10 +11,11 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::together::{Comparison, Efficiency, Part, Rate, Target, Together};
 use seekwell_runs::{
-    Detail, DeviceCount, Engine, Fidelity, JobFile, JobWork, Latency, Limit, LimitOutcome, Medium,
-    Mismatch, OpSummary, Phase, Point, Preconditioning, Repeat, RepeatDetail, Replay, ReplayMode,
-    RunDocument, RunKind, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Study,
-    SuiteStep, Sweep, Tool, Trial,
+    Detail, DeviceCount, Engine, FastCause, FastRegion, Fidelity, JobFile, JobWork, Latency, Limit,
+    LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Recovery, Repeat,
+    RepeatDetail, Replay, ReplayMode, RunDocument, RunKind, Slowdown, Spread, Status, Steady,
+    SteadyOutcome, SteadyState, Stretch, Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool,
+    Trial,
 };
 use std::collections::BTreeMap;
 
@@ -307,7 +308,37 @@ pub fn mismatch() -> Mismatch {
 }
 
 /// One of each kind of question to several runs.
-pub fn studies() -> [Study; 4] {
+fn sustained() -> Sustained {
+    let (from_bytes, from_low_bytes, from_high_bytes) = (9, 8, 10);
+    let (rate_bytes_per_s, low_bytes_per_s, high_bytes_per_s) = (2.0, 1.0, 3.0);
+    Sustained {
+        phase: "write-1048576-d8".into(),
+        written_bytes: 30,
+        most_bytes: 60,
+        ended: SustainedEnd::Settled,
+        stretches: vec![Stretch {
+            from_bytes,
+            from_low_bytes,
+            from_high_bytes,
+            rate_bytes_per_s,
+            low_bytes_per_s,
+            high_bytes_per_s,
+        }],
+        fast: Some(FastRegion {
+            bytes: 9,
+            low_bytes: 8,
+            high_bytes: 10,
+            before_bytes_per_s: 20.0,
+            after_bytes_per_s: 2.0,
+        }),
+        cause: FastCause::SlcCache,
+        recoveries: vec![Recovery { idle_ns: 1, bytes: 4 }],
+        part_bytes: 3,
+        rates_bytes_per_s: vec![20.0, 2.0],
+    }
+}
+
+pub fn studies() -> [Study; 5] {
     let point = Point { phase: "phase-0".into(), values: vec!["1".into()] };
     let trial = Trial {
         phase: "phase-0".into(),
@@ -327,6 +358,7 @@ pub fn studies() -> [Study; 4] {
             trials: vec![trial],
             outcome: Some(LimitOutcome::Found { requests_per_s: 100.0 }),
         }),
+        Study::Sustained(sustained()),
         Study::Steady(Steady {
             phase: "phase-0".into(),
             rounds_per_s: vec![1_000.0; 5],

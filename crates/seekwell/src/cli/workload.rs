@@ -28,9 +28,9 @@ pub struct Workload {
     /// Threads, each with its own depth
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub numjobs: u32,
-    /// How long to measure in one run
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::duration)]
-    pub runtime: Nanos,
+    /// How long to measure in one run [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub runtime: Option<Nanos>,
     /// How long to run before measuring
     #[arg(
         long = "ramp_time", value_name = "TIME", default_value = "0",
@@ -113,7 +113,7 @@ impl Workload {
             distribution: self.random_distribution,
             fsync: self.fsync,
             offset_bytes: self.offset,
-            runtime_ns: self.runtime,
+            runtime_ns: self.runtime.unwrap_or(PlainJob::default().runtime_ns),
             ramp_ns: self.ramp_time,
         }
     }

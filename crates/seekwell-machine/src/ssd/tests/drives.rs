@@ -43,6 +43,7 @@ pub fn c300_256(fill: Fill) -> SsdParams {
         read_ahead_bytes: 128 << 10,
         map_percent: 15,
         fill,
+        slc: None,
         seed: 1,
     }
 }
@@ -97,6 +98,7 @@ pub fn sata_1tb(fill: Fill) -> SsdParams {
         read_ahead_bytes: 512 << 10,
         map_percent: 5,
         fill,
+        slc: None,
         seed: 1,
     }
 }
@@ -138,6 +140,7 @@ pub fn nvme_1tb(fill: Fill) -> SsdParams {
         read_ahead_bytes: 1 << 20,
         map_percent: 0,
         fill,
+        slc: None,
         seed: 1,
     }
 }
@@ -174,6 +177,7 @@ pub fn small(fill: Fill) -> SsdParams {
         read_ahead_bytes: 64 << 10,
         map_percent: 10,
         fill,
+        slc: None,
         seed: 7,
     }
 }

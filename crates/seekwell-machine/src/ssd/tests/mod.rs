@@ -2,3 +2,4 @@ mod corners;
 mod drives;
 mod laws;
 mod log;
+mod slc;

@@ -12,11 +12,14 @@ use crate::progress::Line;
 use crate::session::{RunOptions, begin_command, begin_command_with};
 use seekwell_experiment::Grid;
 use seekwell_io::target::Engine;
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::Rw;
+use seekwell_job::PlainJob;
 use seekwell_run::bench::{BenchOptions, Question, bench};
 use seekwell_run::is_modelled;
 use seekwell_run::suite::{SuiteOptions, announce, suite};
 use seekwell_runs::{LimitOutcome, RunKind, Study};
-use seekwell_suites::{Level, SuiteError, find};
+use seekwell_suites::{Level, On, Settings, SuiteError, find};
 use std::path::Path;
 
 pub fn run(args: &Bench, context: &Context) -> Ended {
@@ -28,20 +31,24 @@ pub fn run(args: &Bench, context: &Context) -> Ended {
         Some(name) => return run_suite(name, args, context),
         None => format::check(&args.results, None, context)?,
     }
-    let question = question(args)?;
+    ask(&question(args)?, &args.set, args, context)
+}
+
+/// Puts a question to the target, and shows what came of it.
+fn ask(question: &Question, set: &[(String, String)], args: &Bench, context: &Context) -> Ended {
     format::check_plots(&args.results, &question.workloads())?;
     let options = BenchOptions {
         target: args.on.as_deref().unwrap_or(Path::new(".")),
         size_bytes: args.workload.size,
         destroy: args.destroy.consent(),
-        set: &args.set,
+        set,
         precondition: args.beyond.precondition,
         repeats: args.repeats,
         seed: args.seed,
     };
     let line = Line::live(args.beyond.progress, context, is_modelled(options.target));
     let (line, purpose) = begin_command_with(line, context, kept(args, args.workload.engine))?;
-    let (document, detail, ending) = bench(context.host(), line, purpose, &options, &question)?;
+    let (document, detail, ending) = bench(context.host(), line, purpose, &options, question)?;
     let unsettled = matches!(
         &document.study,
         Some(Study::Limit(limit)) if limit.outcome == Some(LimitOutcome::Unsettled)
@@ -67,6 +74,21 @@ fn question(args: &Bench) -> Result<Question, CommandError> {
     })
 }
 
+/// Writes until the rate has settled, as the suite's tunables say.
+fn sustained(settings: &Settings, args: &Bench) -> Question {
+    let job = PlainJob {
+        rw: Rw::Write,
+        block_bytes: settings.number("bs") as u32,
+        iodepth: settings.number("iodepth") as u32,
+        engine: args.workload.engine,
+        ..PlainJob::default()
+    };
+    let runtime = args.workload.runtime;
+    let rests = ["idle1", "idle2"].map(|rest| Nanos::from_millis(1000 * settings.number(rest)));
+    let rests = rests.into_iter().filter(|rest| *rest > Nanos::ZERO).collect();
+    Question::Sustained { job, runtime, rests }
+}
+
 fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     let found = find(name)?;
     let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: found.name })?;
@@ -77,7 +99,22 @@ fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     let of_machine = |(key, _): &(String, String)| is_modelled(on) && key.contains('.');
     let (set, tunables): (Vec<_>, Vec<_>) = args.set.iter().cloned().partition(of_machine);
     let settings = found.settings(level, &tunables)?;
-    format::check(&args.results, Some(found.name), context)?;
+    let asks = found.on == On::Destroyed;
+    let given = [
+        ("--size", !asks && args.workload.size.is_some()),
+        ("--runtime", !asks && args.workload.runtime.is_some()),
+        ("--engine", !asks && args.workload.engine != Engine::Auto),
+        ("--destroy", !asks && args.destroy.consent().is_some()),
+        ("--repeats", asks && args.repeats > 1),
+        ("--show", asks && args.show),
+    ];
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+        return Err(SuiteError::NoOption { suite: found.name, option }.into());
+    }
+    format::check(&args.results, if asks { None } else { Some(found.name) }, context)?;
+    if asks {
+        return ask(&sustained(&settings, args), &set, args, context);
+    }
     let (repeats, seed) = (args.repeats, args.seed);
     let options = SuiteOptions { suite: found, settings, set: &set, target: on, repeats, seed };
     if args.show {

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The program, with its kept runs in `home`.
@@ -138,25 +139,35 @@ impl Drop for Loop {
 }
 
 /// A control group of the block controller that bounds what its programs do to a device.
-pub struct Throttle(PathBuf);
+pub struct Throttle {
+    group: PathBuf,
+    dev: String,
+}
 
 impl Throttle {
-    /// `what` is so much a second at most: `read_bps`, `write_iops`.
-    pub fn on(device: &str, what: &str, per_s: u64) -> Option<Self> {
+    /// By a rule such as `write_iops`, so many a second.
+    pub fn on(device: &str, rule: &str, per_s: u64) -> Option<Self> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
         let name = device.strip_prefix("/dev/")?;
         let dev = std::fs::read_to_string(format!("/sys/class/block/{name}/dev")).ok()?;
-        let group = format!("/sys/fs/cgroup/blkio/seekwell-test-{}-{name}", std::process::id());
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("seekwell-test-{}-{number}", std::process::id());
+        let group = Path::new("/sys/fs/cgroup/blkio").join(name);
         std::fs::create_dir(&group).ok()?;
-        let made = Self(group.into());
-        let limit = format!("{} {per_s}", dev.trim());
-        std::fs::write(made.0.join(format!("blkio.throttle.{what}_device")), limit).ok()?;
+        let made = Self { group, dev: dev.trim().to_owned() };
+        made.set(rule, per_s).ok()?;
         Some(made)
+    }
+
+    pub fn set(&self, rule: &str, per_s: u64) -> std::io::Result<()> {
+        let file = self.group.join(format!("blkio.throttle.{rule}_device"));
+        std::fs::write(file, format!("{} {per_s}", self.dev))
     }
 
     /// The program under it, with these arguments.
     pub fn run(&self, home: &Path, args: &[&str]) -> Ran {
         let command = seekwell(home);
-        let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
+        let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.group.display());
         let mut shell = Command::new("sh");
         shell.args(["-c", &script, "sh"]).arg(command.get_program()).args(args);
         let envs = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
@@ -166,7 +177,7 @@ impl Throttle {
 
 impl Drop for Throttle {
     fn drop(&mut self) {
-        std::fs::remove_dir(&self.0).ok();
+        std::fs::remove_dir(&self.group).ok();
     }
 }
 
