@@ -4,6 +4,7 @@ use super::error::CaptureError;
 use super::format::{EventFormat, Field};
 use super::process::Processes;
 use super::tracefs::Tracefs;
+use crate::pair::Order;
 use crate::source::Device;
 
 /// How the events are to be read.
@@ -34,7 +35,7 @@ pub struct Recorded {
 /// What is to be recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// The disks.
+    /// The disks; none means every one, named as requests come to it.
     pub disks: Vec<Recorded>,
     /// Whose requests; judged when they are queued.
     pub processes: Processes,
@@ -42,6 +43,8 @@ pub struct Plan {
     pub buffer_bytes_per_cpu: u64,
     /// How the events are to be read.
     pub via: Via,
+    /// In which order records are given.
+    pub order: Order,
 }
 
 /// What an event says.
@@ -159,7 +162,8 @@ impl Events {
                 path: format!("events/{path}/format").into(),
                 wrong,
             })?;
-            let filter = (kind != Tracepoint::Task).then(|| filter(plan));
+            let filtered = kind != Tracepoint::Task && !plan.disks.is_empty();
+            let filter = filtered.then(|| filter(plan));
             let slots = Slots::of(&format);
             events.push(Event { path: path.to_owned(), kind, filter, format, slots });
         }

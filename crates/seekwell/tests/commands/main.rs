@@ -34,6 +34,7 @@ mod serve;
 mod snapshots;
 mod suites;
 mod suites_on;
+mod top;
 mod trace;
 mod trace_merge;
 mod tune;
