@@ -38,7 +38,7 @@ const COLUMNS: [Column; 11] = [
         Some(Seen::Bios) => "bio".to_owned(),
         None => "-".to_owned(),
     }),
-    column("req/s", 6, 0, |disk| iops(disk.requests_per_s)),
+    column("req/s", 6, 0, |disk| or_none(disk.requests_per_s, iops)),
     column("read", 6, 3, |disk| moved(disk, Op::Read)),
     column("write", 6, 4, |disk| moved(disk, Op::Write)),
     column("p50", 7, 7, |disk| quantile(disk, |latency| latency.latency_ns_p50)),
@@ -49,9 +49,13 @@ const COLUMNS: [Column; 11] = [
         let queue = disk.latency(Span::QueueToIssue);
         short(queue.map(|queue| queue.latency_ns_mean.round() as u64))
     }),
-    column("depth", 6, 1, |disk| three_digits(disk.depth_mean)),
+    column("depth", 6, 1, |disk| or_none(disk.depth_mean, three_digits)),
     column("most", 6, 9, |disk| disk.depth_max.to_string()),
 ];
+
+fn or_none(value: f64, text: fn(f64) -> String) -> String {
+    if value > 0.0 { text(value) } else { "0".to_owned() }
+}
 
 fn moved(disk: &Disk, op: Op) -> String {
     disk.flow(op).map_or_else(|| "-".to_owned(), |flow| rate(flow.bytes_per_s).replace(',', ""))
