@@ -85,7 +85,8 @@ fn ours(bench: &Bench, disk: &Loop) -> Command {
 
 fn theirs(disk: &Loop) -> Command {
     let mut command = Command::new("biolatency");
-    command.args(["-d", disk.name(), &LOOK_S.to_string(), "1"]);
+    let name = disk.node.file_name().unwrap_or_default();
+    command.arg("-d").arg(name).args([&LOOK_S.to_string(), "1"]);
     command
 }
 
@@ -128,6 +129,9 @@ fn both(bench: &Bench, disk: &Loop) -> Result<f64, Failure> {
     sleep(BEGIN);
     load(disk)?;
     let (ours, theirs) = (of_lines(&end(ours)?)?, of_text(&end(theirs)?));
+    if theirs.iter().sum::<u64>() == 0 {
+        return Err("biolatency saw no request".into());
+    }
     let all = ours.iter().sum::<u64>().max(theirs.iter().sum()).max(1);
     let same: u64 = ours.iter().zip(&theirs).map(|(a, b)| a.min(b)).sum();
     Ok(100.0 * same as f64 / all as f64)

@@ -8,7 +8,8 @@ mod devices;
 mod document;
 mod slow;
 
-pub use devices::{disks, holds};
+pub(crate) use devices::in_flight;
+pub use devices::{disks, hanging, holds};
 pub use document::Document;
 pub use slow::{Slow, Slowest, response};
 pub(crate) use slow::{span, wall};

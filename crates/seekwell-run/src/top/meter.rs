@@ -2,7 +2,7 @@
 //! kernel but for a [`View`].
 
 use super::document::{Bins, Disk, Flow, Process, Seen};
-use crate::record::{response, span};
+use crate::record::{in_flight, response, span};
 use seekwell_io::histogram::Histogram;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -48,6 +48,8 @@ struct Sums {
     doubted: Nanos,
     /// Requests from before this did.
     forgotten: Nanos,
+    /// Since when the disk has had requests that were queued before anybody looked.
+    held: Option<Nanos>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -123,6 +125,7 @@ impl Meter {
             }
             sums.forget(&mut waiting, &folder, view);
             let mut disk = sums.tell(&device.name, self.begun, until, waiting);
+            sums.hold(&mut disk, until, &folder, view);
             let tasks = std::mem::take(&mut sums.tasks);
             disk.processes = self.processes(tasks, tables, view);
             if disk.requests + disk.outstanding > 0 || view.exists(&folder) {
@@ -214,12 +217,26 @@ impl Sums {
     /// Leaves out requests whose end was lost: what the kernel no longer has under way.
     fn forget(&mut self, waiting: &mut Vec<u64>, folder: &Path, view: &dyn View) {
         if waiting.iter().any(|at| *at < self.doubted.0) {
-            let text = view.text(&folder.join("inflight")).unwrap_or_default();
-            if text.split_whitespace().all(|number| number == "0") {
+            if in_flight(view, folder) == 0 {
                 self.forgotten = self.doubted;
             }
         }
         waiting.retain(|at| *at >= self.forgotten.0);
+    }
+
+    /// Tells of requests that hang and were queued before anybody looked. What is seen once may have
+    /// come since the interval ended.
+    fn hold(&mut self, disk: &mut Disk, until: Nanos, folder: &Path, view: &dyn View) {
+        let idle = disk.requests + disk.outstanding == 0;
+        let held = if idle { in_flight(view, folder) } else { 0 };
+        if held == 0 {
+            self.held = None;
+        } else if let Some(since) = self.held {
+            (disk.outstanding, disk.oldest_ns) = (held, Some(until.since(since).0));
+            (disk.depth_mean, disk.depth_max, disk.busy_share) = (held as f64, held, 1.0);
+        } else {
+            self.held = Some(until);
+        }
     }
 
     fn tell(&mut self, name: &str, begun: Nanos, until: Nanos, waiting: Vec<u64>) -> Disk {
@@ -260,14 +277,14 @@ impl Sums {
         }
     }
 
-    /// Begins anew, with the memory it has.
+    /// Clears what is of one interval, and keeps its memory.
     fn reset(&mut self) {
-        let Self { seen, doubted, forgotten, .. } = *self;
+        let Self { seen, doubted, forgotten, held, .. } = *self;
         let (mut arrivals, mut ends) =
             (std::mem::take(&mut self.arrivals), std::mem::take(&mut self.ends));
         arrivals.clear();
         ends.clear();
-        *self = Self { seen, doubted, forgotten, arrivals, ends, ..Self::default() };
+        *self = Self { seen, doubted, forgotten, held, arrivals, ends, ..Self::default() };
     }
 }
 

@@ -35,17 +35,15 @@ pub(super) struct Decoder {
     /// The kernel's numbers of the disks, in the order of the plan.
     devices: Vec<u64>,
     /// Whether others join them as their requests come.
-    every: bool,
+    others: bool,
     names: Names,
 }
 
 impl Decoder {
     pub fn new(events: Events, encoding: Encoding, plan: &Plan) -> Self {
         let number = |major: u32, minor: u32| u64::from(major << 20 | minor);
-        let devices: Vec<u64> =
-            plan.disks.iter().map(|disk| number(disk.major, disk.minor)).collect();
-        let every = devices.is_empty();
-        Self { events, encoding, devices, every, names: Names::default() }
+        let devices = plan.disks.iter().map(|disk| number(disk.major, disk.minor)).collect();
+        Self { events, encoding, devices, others: plan.others, names: Names::default() }
     }
 
     /// Reads a chunk; its events go to `out` in the order of their CPU.
@@ -56,14 +54,14 @@ impl Decoder {
         out: &mut impl Extend<Event>,
         decoded: &mut Decoded,
     ) -> Result<(), CaptureError> {
-        let Self { events, encoding, devices, every, names } = self;
+        let Self { events, encoding, devices, others, names } = self;
         let mut each = |at: u64, bytes: &[u8]| {
             let Some(event) = events.of(bytes) else { return };
             if event.kind == Tracepoint::Task {
                 decoded.births.extend(birth(event, at, bytes));
                 return;
             }
-            if *every && let Some(dev) = event.slots.device.and_then(|field| field.number(bytes)) {
+            if *others && let Some(dev) = event.slots.device.and_then(|field| field.number(bytes)) {
                 meet(dev, devices, tables);
             }
             let devices: &[u64] = devices;

@@ -35,8 +35,10 @@ pub struct Recorded {
 /// What is to be recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// The disks; none means every one, named as requests come to it.
+    /// The disks.
     pub disks: Vec<Recorded>,
+    /// Every other disk too, from its first request on.
+    pub others: bool,
     /// Whose requests; judged when they are queued.
     pub processes: Processes,
     /// Size of the kernel's buffer for each CPU.
@@ -162,7 +164,7 @@ impl Events {
                 path: format!("events/{path}/format").into(),
                 wrong,
             })?;
-            let filtered = kind != Tracepoint::Task && !plan.disks.is_empty();
+            let filtered = kind != Tracepoint::Task && !plan.others;
             let filter = filtered.then(|| filter(plan));
             let slots = Slots::of(&format);
             events.push(Event { path: path.to_owned(), kind, filter, format, slots });

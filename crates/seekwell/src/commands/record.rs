@@ -13,7 +13,7 @@ use seekwell_report::clean;
 use seekwell_run::record::{
     self, Document, Onlooker, RecordError, Recorded, Slow, Standing, Wanted,
 };
-use seekwell_trace::capture::{self, Order, Plan, Processes, Recording};
+use seekwell_trace::capture::{self, Plan, Processes, Recording};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::Format;
 use seekwell_trace::store;
@@ -28,7 +28,7 @@ pub fn run(args: &Record, context: &Context) -> Ended {
     check_output(&args.output, args.replace, context)?;
     let disks = record::disks(&context.view, &target, args.stack)?;
     let on_itself = record::holds(&context.view, &disks, &args.output);
-    let plan = plan(disks, &args.traced, Order::Arrival);
+    let plan = plan(disks, &args.traced);
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     let recording = Recording::start(plan).map_err(TraceError::from)?;
     if on_itself {
@@ -57,7 +57,7 @@ pub fn run(args: &Record, context: &Context) -> Ended {
 }
 
 /// What a recording takes.
-pub fn plan(disks: Vec<capture::Recorded>, traced: &Traced, order: Order) -> Plan {
+pub fn plan(disks: Vec<capture::Recorded>, traced: &Traced) -> Plan {
     Plan {
         disks,
         processes: Processes { pids: traced.pid.clone(), names: traced.process.clone() },
@@ -67,7 +67,7 @@ pub fn plan(disks: Vec<capture::Recorded>, traced: &Traced, order: Order) -> Pla
             Via::Tracefs => capture::Via::Tracefs,
             Via::Perf => capture::Via::Perf,
         },
-        order,
+        ..Plan::default()
     }
 }
 

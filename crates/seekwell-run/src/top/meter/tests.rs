@@ -145,6 +145,22 @@ fn after_lost_events_a_request_is_outstanding_only_while_the_kernel_has_any_unde
     assert_eq!(outstanding(4 * SECOND, 9, &busy, &[5, 2 * SECOND + 1]), (0, 1));
 }
 
+/// Whoever looks because a disk hangs comes after its requests were queued.
+#[test]
+fn requests_that_hung_before_anybody_looked_are_those_the_kernel_counts() {
+    let tables = tables(&["sda"]);
+    let hung = system(&["sda"]).file("/sys/class/block/sda/inflight", "       1        2\n");
+    let mut meter = Meter::new(Nanos(0), 5);
+    let mut end = |until, view: &Fake| {
+        let (_, disks) = meter.end(Nanos(until), std::iter::empty(), 0, &tables, view);
+        (disks[0].outstanding, disks[0].oldest_ns, disks[0].depth_mean)
+    };
+    assert_eq!(end(SECOND, &hung), (0, None, 0.0), "it may have come since");
+    assert_eq!(end(2 * SECOND, &hung), (3, Some(SECOND), 3.0));
+    assert_eq!(end(9 * SECOND, &hung), (3, Some(8 * SECOND), 3.0));
+    assert_eq!(end(10 * SECOND, &system(&["sda"])), (0, None, 0.0));
+}
+
 #[test]
 fn threads_count_as_their_process_and_the_first_by_bytes_and_by_waiting_are_kept() {
     let view = system(&["sda"])

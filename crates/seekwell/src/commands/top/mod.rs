@@ -14,9 +14,9 @@ use crate::exit::{CommandError, Exit};
 use crate::signals;
 use screen::{Key, Screen};
 use seekwell_inspect::Target;
-use seekwell_run::record::{RecordError, Slow, disks};
+use seekwell_run::record::{RecordError, Slow, disks, hanging};
 use seekwell_run::top::{Interval, Top, Wanted};
-use seekwell_trace::capture::{Order, Recorded, Recording};
+use seekwell_trace::capture::{Order, Plan, Recorded, Recording};
 use seekwell_trace::error::TraceError;
 use serde::Serialize;
 use std::sync::Arc;
@@ -27,7 +27,9 @@ const PROCESSES: usize = 5;
 
 /// Looks until the time is over or somebody ends it.
 pub fn run(args: &Args, context: &Context) -> Ended {
-    let plan = plan(named(args, context)?, &args.traced, Order::Completion);
+    let others = args.devices.is_empty();
+    let disks = if others { hanging(&context.view) } else { named(args, context)? };
+    let plan = Plan { others, order: Order::Completion, ..plan(disks, &args.traced) };
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     let recording = Recording::start(plan).map_err(TraceError::from)?;
     let wanted = Wanted {
