@@ -50,5 +50,5 @@ pub use rows::{Row, rows};
 pub use study::{StudyText, preconditioning, study};
 pub use suite::{StepRow, steps};
 pub use terminal::{Style, facts, findings, inspect, prose, table, terminal};
-pub use text::{clean, wrap};
+pub use text::{clean, columns, wrap};
 pub use trace::{trace_stats, trace_stats_markdown};

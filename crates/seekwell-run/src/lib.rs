@@ -21,6 +21,7 @@ pub mod replay;
 mod session;
 pub mod suite;
 mod target;
+pub mod top;
 pub mod tuning;
 mod watcher;
 

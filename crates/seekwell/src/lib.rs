@@ -40,6 +40,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Tune(args) => commands::tune::run(&args.command, &context),
         Command::TuneGuard(args) => commands::tune::guard(args),
         Command::Record(args) => commands::record::run(args, &context),
+        Command::Top(args) => commands::top::run(args, &context),
         Command::Replay(args) => commands::replay::run(args, &context),
         Command::Trace(args) => commands::trace::run(&args.command, &context),
         Command::Machine(args) => commands::machine::run(args, &context),
@@ -66,10 +67,10 @@ pub fn run(cli: Cli) -> Exit {
 
 /// Whether a command does or may do requests to a disk, or records them.
 const fn measures(command: &Command) -> bool {
-    use Command::{Bench, Checkup, Experiment, Record, Replay, Trace, Tune};
+    use Command::{Bench, Checkup, Experiment, Record, Replay, Top, Trace, Tune};
     matches!(
         command,
-        Bench(_) | Checkup(_) | Experiment(_) | Record(_) | Replay(_) | Trace(_) | Tune(_)
+        Bench(_) | Checkup(_) | Experiment(_) | Record(_) | Replay(_) | Top(_) | Trace(_) | Tune(_)
     )
 }
 

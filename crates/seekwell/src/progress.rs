@@ -123,9 +123,14 @@ impl Line {
 
     /// Says something beside it.
     pub fn note(&self, text: &str) {
+        self.beside(|| note(text));
+    }
+
+    /// Lets something else be written to standard error.
+    pub fn beside(&self, write: impl FnOnce()) {
         match &self.live {
-            Some(live) => live.suspend(|| note(text)),
-            None => self.bar.suspend(|| note(text)),
+            Some(live) => live.suspend(write),
+            None => self.bar.suspend(write),
         }
     }
 

@@ -2,6 +2,7 @@
 //! people use for it. One file per section; each makes its own data and removes it.
 
 mod import;
+mod live;
 mod memory;
 mod peers;
 mod record;
@@ -41,6 +42,8 @@ enum Section {
     Store,
     /// Recording a fast disk.
     Record,
+    /// The live view beside biolatency.
+    Live,
     /// Statistics of a trace.
     Stats,
     /// Statistics and import beside DuckDB, polars and libCacheSim.
@@ -57,6 +60,7 @@ impl Section {
             Self::Import => import::import(bench, page),
             Self::Store => import::store(bench, page),
             Self::Record => record::record(bench, page),
+            Self::Live => live::live(bench, page),
             Self::Stats => stats::stats(bench, page),
             Self::Peers => peers::peers(bench, page),
             Self::Memory => memory::memory(bench, page),

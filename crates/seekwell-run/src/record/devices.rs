@@ -31,6 +31,24 @@ pub fn disks(view: &dyn View, target: &Target, stack: bool) -> Result<Vec<Record
     if disks.is_empty() { Err(nothing()) } else { Ok(disks) }
 }
 
+/// Disks that have requests under way now, which no recording that begins now will see queued.
+pub fn hanging(view: &dyn View) -> Vec<Recorded> {
+    let names = view.list(Path::new("/sys/block")).unwrap_or_default();
+    let one = |name: String| {
+        let folder = Path::new("/sys/class/block").join(&name);
+        let DevId { major, minor } = view.text(&folder.join("dev")).ok()?.parse().ok()?;
+        let device = source::Device { name, ..source::Device::default() };
+        (in_flight(view, &folder) > 0).then_some(Recorded { major, minor, part: None, device })
+    };
+    names.into_iter().filter_map(one).collect()
+}
+
+/// Requests that the driver of a disk has, as the kernel counts them.
+pub(crate) fn in_flight(view: &dyn View, folder: &Path) -> u64 {
+    let text = view.text(&folder.join("inflight")).unwrap_or_default();
+    text.split_whitespace().filter_map(|number| number.parse::<u64>().ok()).sum()
+}
+
 /// Whether a file to be written lies on one of the disks.
 pub fn holds(view: &dyn View, disks: &[Recorded], output: &Path) -> bool {
     let Ok(folder) = Target::resolve(view, folder_of(output)) else { return false };

@@ -6,18 +6,24 @@
 mod child;
 mod devices;
 mod document;
+mod slow;
 
-pub use devices::{disks, holds};
+pub(crate) use devices::in_flight;
+pub use devices::{disks, hanging, holds};
 pub use document::Document;
+pub use slow::{Slow, Slowest, response};
+pub(crate) use slow::{span, wall};
 
 use child::Running;
 use document::Totals;
 use seekwell_io::engine::Control;
+use seekwell_io::units::Nanos;
 use seekwell_sys::classify;
 use seekwell_trace::capture::{Recording, Watch};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::{self, Format};
-use seekwell_trace::source::{BATCH, Sink, TraceSource, Written};
+use seekwell_trace::record::Record;
+use seekwell_trace::source::{BATCH, Sink, Tables, TraceSource, Written};
 use seekwell_trace::store;
 use std::ffi::OsString;
 use std::io;
@@ -43,6 +49,10 @@ const SHARE_OF_MEMORY: u64 = 16;
 pub enum RecordError {
     #[error("{} is on no block device, so no request of it can be recorded", path.display())]
     NothingToRecord { path: PathBuf },
+    #[error(
+        "{first} and {second} are parts of one disk, whose requests are counted once: name the disk"
+    )]
+    OneDisk { first: String, second: String },
     #[error("cannot run {program}: {source}")]
     NotStarted { program: String, source: io::Error },
     #[error("cannot watch over the recording: {0}")]
@@ -52,7 +62,7 @@ pub enum RecordError {
 }
 
 classify!(RecordError {
-    Usage: NothingToRecord;
+    Usage: NothingToRecord, OneDisk;
     Refused: NotStarted, Watch;
     | Self::Trace(error) => error.class(),
 });
@@ -72,6 +82,8 @@ pub struct Wanted<'a> {
     pub quiet: bool,
     /// How long it is recorded at most.
     pub time: Option<Duration>,
+    /// The onlooker is told of each request that takes at least so long.
+    pub min_latency: Option<Nanos>,
 }
 
 /// How a recording stands.
@@ -95,6 +107,8 @@ pub trait Onlooker: Sync {
     fn note(&self, text: &str);
     /// How it stands, twice a second.
     fn stands(&self, standing: &Standing);
+    /// A request that took long.
+    fn slow(&self, slow: &Slow);
     /// It is over.
     fn over(&self);
 }
@@ -138,7 +152,12 @@ pub fn record(
     let (written, status) = thread::scope(|scope| {
         let thread = thread::Builder::new().name("watch".into());
         let keeper = thread.spawn_scoped(scope, move || keeper.run())?;
-        let written = write(&mut recording, sink, command.as_deref(), &mut totals);
+        let slowest = wanted.min_latency.map(|least| Slowest::of(&recording, least));
+        let look = |records: &[_], tables: &_| {
+            let slow = slowest.iter().flat_map(|slowest| slowest.among(records, tables));
+            slow.for_each(|slow| onlooker.slow(&slow));
+        };
+        let written = write(&mut recording, sink, command.as_deref(), &mut totals, look);
         // The command goes on, so this is said before it is waited for.
         if let Err(error) = &written
             && !keeper.is_finished()
@@ -172,6 +191,7 @@ fn write(
     mut sink: Box<dyn Sink + Send>,
     command: Option<&str>,
     totals: &mut Totals,
+    look: impl Fn(&[Record], &Tables),
 ) -> Result<Written, TraceError> {
     let begun = Instant::now();
     let mut records = Vec::with_capacity(BATCH);
@@ -182,6 +202,7 @@ fn write(
             break;
         }
         totals.add(&records);
+        look(&records, recording.tables());
         sink.write(&records, recording.tables())?;
     }
     totals.took = begun.elapsed();

@@ -6,10 +6,11 @@ use super::perf;
 use super::plan::{Event as Described, Events, Plan, Tracepoint};
 use super::transport::{Chunk, Encoding};
 use crate::pair::{Event, EventKind, rwbs};
-use crate::source::Tables;
+use crate::source::{Device, Tables};
 use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
 use seekwell_io::units::Nanos;
 use std::collections::HashMap;
+use std::fs;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Birth {
@@ -33,6 +34,8 @@ pub(super) struct Decoder {
     encoding: Encoding,
     /// The kernel's numbers of the disks, in the order of the plan.
     devices: Vec<u64>,
+    /// Whether others join them as their requests come.
+    others: bool,
     names: Names,
 }
 
@@ -40,7 +43,7 @@ impl Decoder {
     pub fn new(events: Events, encoding: Encoding, plan: &Plan) -> Self {
         let number = |major: u32, minor: u32| u64::from(major << 20 | minor);
         let devices = plan.disks.iter().map(|disk| number(disk.major, disk.minor)).collect();
-        Self { events, encoding, devices, names: Names::default() }
+        Self { events, encoding, devices, others: plan.others, names: Names::default() }
     }
 
     /// Reads a chunk; its events go to `out` in the order of their CPU.
@@ -51,12 +54,15 @@ impl Decoder {
         out: &mut impl Extend<Event>,
         decoded: &mut Decoded,
     ) -> Result<(), CaptureError> {
-        let Self { events, encoding, devices, names } = self;
+        let Self { events, encoding, devices, others, names } = self;
         let mut each = |at: u64, bytes: &[u8]| {
             let Some(event) = events.of(bytes) else { return };
             if event.kind == Tracepoint::Task {
                 decoded.births.extend(birth(event, at, bytes));
                 return;
+            }
+            if *others && let Some(dev) = event.slots.device.and_then(|field| field.number(bytes)) {
+                meet(dev, devices, tables);
             }
             let devices: &[u64] = devices;
             match block(event, devices, names, tables, at, chunk.cpu, bytes) {
@@ -84,6 +90,19 @@ impl Decoder {
         }
         Ok(())
     }
+}
+
+/// Notes a disk that has not been seen before.
+fn meet(dev: u64, devices: &mut Vec<u64>, tables: &mut Tables) {
+    if devices.contains(&dev) {
+        return;
+    }
+    let numbers = format!("{}:{}", dev >> 20, dev & 0xf_ffff);
+    let link = fs::read_link(format!("/sys/dev/block/{numbers}")).ok();
+    let name = link.as_ref().and_then(|link| link.file_name()?.to_str());
+    let name = name.unwrap_or(&numbers).to_owned();
+    devices.push(dev);
+    tables.devices.push(Device { name, ..Device::default() });
 }
 
 enum Read {

@@ -15,6 +15,7 @@ use crate::record::{Record, Stamp};
 use crate::source::{About, Capture, Clock, Tables, TraceSource};
 use rustix::time::{ClockId, clock_gettime};
 use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -78,7 +79,10 @@ pub struct Recording {
     paired: Vec<Record>,
     /// Records that are not kept and never ended: no losses of this trace.
     forgotten: u64,
+    begun: Nanos,
     stopped_at: u64,
+    /// Everything up to here was seen.
+    known: Nanos,
     cpu_ns_at_start: u64,
     over: bool,
     about: About,
@@ -115,10 +119,12 @@ impl Recording {
             cpus: Vec::new(),
             births: Vec::new(),
             unreadable: 0,
-            pair: Pair::new(),
+            pair: Pair::in_order(plan.order),
             paired: Vec::new(),
             forgotten: 0,
+            begun: Nanos(monotonic()),
             stopped_at: u64::MAX,
+            known: Nanos::ZERO,
             cpu_ns_at_start,
             over: false,
             about,
@@ -131,6 +137,11 @@ impl Recording {
         Watch { shared: Arc::clone(&self.pump.shared), counts: Arc::clone(&self.counts) }
     }
 
+    /// When it began, on the clock of its records.
+    pub fn begun(&self) -> Nanos {
+        self.begun
+    }
+
     /// How the events are read: never [`Via::Auto`].
     pub fn via(&self) -> Via {
         self.via
@@ -139,6 +150,36 @@ impl Recording {
     /// Bios refused without waiting, which came again: none of them is a record.
     pub fn refused(&self) -> u64 {
         self.pair.refused()
+    }
+
+    /// Waits for what the kernel tells next, at most a tenth of a second while nothing happens.
+    /// Gives the time up to which all is known; `None` at the end.
+    ///
+    /// # Errors
+    /// As for [`TraceSource::read`].
+    pub fn advance(&mut self, out: &mut Vec<Record>) -> Result<Option<Nanos>, TraceError> {
+        if self.over {
+            return Ok(None);
+        }
+        // The thread says that it ends, or why it cannot go on; only a panic ends it otherwise.
+        let message = self.pump.messages.recv().unwrap_or_else(|_| {
+            Message::Failed(CaptureError::Thread(std::io::ErrorKind::BrokenPipe.into()))
+        });
+        self.take(message)?;
+        self.keep(out);
+        if self.over {
+            self.conclude();
+        }
+        Ok(Some(self.known))
+    }
+
+    /// Requests that are wanted, have begun and not ended, the oldest first.
+    pub fn outstanding(&self) -> impl Iterator<Item = Record> {
+        let wanted =
+            |record: &Record| record.was_asked_for() && (self.everyone || record.process != NOBODY);
+        self.pair.outstanding().copied().filter(wanted).filter_map(|mut record| {
+            within(self.disks.get(record.device as usize), &mut record).then_some(record)
+        })
     }
 
     fn take(&mut self, message: Message) -> Result<(), CaptureError> {
@@ -154,11 +195,15 @@ impl Recording {
                 self.births.append(&mut decoded.births);
                 self.unreadable += decoded.lost;
             }
-            Message::Until(time) => self.merge(time),
+            Message::Until(time) => {
+                self.merge(time);
+                self.known = Nanos(time);
+            }
             Message::Ended(at) => {
                 self.stopped_at = at;
                 self.merge(u64::MAX);
                 self.pair.finish(&mut self.paired);
+                self.known = Nanos(at);
                 self.over = true;
             }
             Message::Failed(error) => return Err(error),
@@ -218,7 +263,7 @@ impl Recording {
             // Bios go with the requests that carry them.
             let came = if record.reached_device() { record.arrival() } else { record.issued };
             let early = came.get().is_none_or(|at| at.0 <= self.stopped_at);
-            let disk = &self.disks[record.device as usize];
+            let disk = self.disks.get(record.device as usize);
             if known && early && within(disk, &mut record) {
                 out.push(record);
             } else if record.completed == Stamp::NONE && record.was_asked_for() {
@@ -244,15 +289,7 @@ impl TraceSource for Recording {
     fn read(&mut self, out: &mut Vec<Record>) -> Result<(), TraceError> {
         let before = out.len();
         while !self.over && out.len() == before {
-            // The thread says that it ends, or why it cannot go on; only a panic ends it otherwise.
-            let message = self.pump.messages.recv().unwrap_or_else(|_| {
-                Message::Failed(CaptureError::Thread(std::io::ErrorKind::BrokenPipe.into()))
-            });
-            self.take(message)?;
-            self.keep(out);
-            if self.over {
-                self.conclude();
-            }
+            self.advance(out)?;
         }
         Ok(())
     }
@@ -268,8 +305,8 @@ impl TraceSource for Recording {
 
 /// Whether a record belongs to the part of the disk that is recorded; counts its place from there.
 /// A flush is for the whole disk, whichever part it was asked for on.
-fn within(disk: &Recorded, record: &mut Record) -> bool {
-    let Some((begin, length)) = disk.part else { return true };
+fn within(disk: Option<&Recorded>, record: &mut Record) -> bool {
+    let Some((begin, length)) = disk.and_then(|disk| disk.part) else { return true };
     if record.op == Op::Flush {
         return true;
     }

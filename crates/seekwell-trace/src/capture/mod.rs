@@ -25,6 +25,7 @@ mod tests;
 mod tracefs;
 mod transport;
 
+pub use crate::pair::Order;
 pub use error::{CaptureError, LayoutError};
 pub use format::{EventFormat, Field};
 pub use live::{Recording, Watch};

@@ -4,6 +4,7 @@ use super::error::CaptureError;
 use super::format::{EventFormat, Field};
 use super::process::Processes;
 use super::tracefs::Tracefs;
+use crate::pair::Order;
 use crate::source::Device;
 
 /// How the events are to be read.
@@ -36,12 +37,16 @@ pub struct Recorded {
 pub struct Plan {
     /// The disks.
     pub disks: Vec<Recorded>,
+    /// Every other disk too, from its first request on.
+    pub others: bool,
     /// Whose requests; judged when they are queued.
     pub processes: Processes,
     /// Size of the kernel's buffer for each CPU.
     pub buffer_bytes_per_cpu: u64,
     /// How the events are to be read.
     pub via: Via,
+    /// In which order records are given.
+    pub order: Order,
 }
 
 /// What an event says.
@@ -159,7 +164,8 @@ impl Events {
                 path: format!("events/{path}/format").into(),
                 wrong,
             })?;
-            let filter = (kind != Tracepoint::Task).then(|| filter(plan));
+            let filtered = kind != Tracepoint::Task && !plan.others;
+            let filter = filtered.then(|| filter(plan));
             let slots = Slots::of(&format);
             events.push(Event { path: path.to_owned(), kind, filter, format, slots });
         }

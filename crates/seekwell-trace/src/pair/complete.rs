@@ -103,11 +103,11 @@ impl Pair {
             return;
         }
         if slot.flushed_apart {
-            slot.state = State::Held;
             let offset = slot.record.offset;
             self.device(device).hold(offset, owner);
+            self.close(owner, State::Held);
         } else {
-            slot.state = State::Done;
+            self.close(owner, State::Done);
         }
     }
 
@@ -156,7 +156,7 @@ impl Pair {
         if let Some(slot) = self.slot(owner) {
             slot.record.completed = Stamp::at(event.at);
             slot.record.error = event.error;
-            slot.state = State::Done;
         }
+        self.close(owner, State::Done);
     }
 }

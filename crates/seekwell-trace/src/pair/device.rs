@@ -38,13 +38,13 @@ pub(super) struct Flight {
 
 impl DeviceState {
     /// Lets go of what the window no longer holds.
-    pub fn sweep(&mut self, base: u64) {
+    pub fn sweep(&mut self, live: impl Fn(u64) -> bool) {
         for list in [&mut self.waiting, &mut self.ending, &mut self.passed_through] {
-            list.retain(|&owner| owner >= base);
+            list.retain(|&owner| live(owner));
         }
-        self.held.retain(|&(_, owner)| owner >= base);
+        self.held.retain(|&(_, owner)| live(owner));
         self.flying.retain(|flight| {
-            flight.own.into_iter().chain(flight.serves.last().copied()).any(|owner| owner >= base)
+            flight.own.into_iter().chain(flight.serves.last().copied()).any(&live)
         });
         self.merged_discards.clear();
     }

@@ -73,9 +73,7 @@ impl Pair {
                 // An earlier flush's requests have had their turn.
                 let late: Vec<u64> = self.device(event.device).ending.drain(..).collect();
                 for owner in late {
-                    if let Some(slot) = self.slot(owner) {
-                        slot.state = State::Done;
-                    }
+                    self.close(owner, State::Done);
                 }
                 for owner in flight.serves {
                     if let Some(slot) = self.slot(owner) {

@@ -57,8 +57,7 @@ impl Pair {
 
     pub(super) fn split(&mut self, event: &Event) {
         self.seen.split = true;
-        let base = self.base;
-        let longer = |p: &Piece| !p.issued && p.len > event.len && p.owner >= base;
+        let longer = |p: &Piece| !p.issued && p.len > event.len && self.is_live(p.owner);
         if event.len > 0
             && let Some(at) = self.table.find(event.device, event.offset, longer)
         {
@@ -88,9 +87,11 @@ impl Pair {
         let (mut offset, mut left) = (event.offset, event.len);
         let (mut lead, mut last) = (None, NONE);
         loop {
-            let base = self.base;
             let fits = |p: &Piece| {
-                !p.issued && p.op == event.op && p.owner >= base && (p.len == 0) == (left == 0)
+                !p.issued
+                    && p.op == event.op
+                    && (p.len == 0) == (left == 0)
+                    && self.is_live(p.owner)
             };
             let Some(at) = self.table.find(device, offset, fits) else { break };
             if self.table.piece(at).len > left {

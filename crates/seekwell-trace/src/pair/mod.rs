@@ -9,7 +9,8 @@
 //! it is always missing at the edges of a trace, so whatever waits has a limit.
 //!
 //! Records leave in the order of their arrival, which means that a finished one waits for those
-//! that came before it: the window below.
+//! that came before it: the window below. Whoever watches instead of records ([`Order::Completion`])
+//! gets each as it ends, however long an earlier one takes.
 
 mod complete;
 mod device;
@@ -25,7 +26,7 @@ use crate::source::{Capture, Losses};
 use device::DeviceState;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use table::Table;
 
 /// What happened to a request.
@@ -86,6 +87,16 @@ impl Event {
     }
 }
 
+/// In which order records leave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As requests arrived; one that hangs holds up what came after it.
+    #[default]
+    Arrival,
+    /// As requests end; those that never do only by [`Pair::outstanding`] and [`Pair::finish`].
+    Completion,
+}
+
 /// How much may wait for its end.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -101,6 +112,9 @@ impl Default for Limits {
         Self { requests: 1 << 20, age: Nanos::from_millis(60_000) }
     }
 }
+
+/// Slots of the window behind its first unfinished request, where records leave as they end.
+const WINDOW_OF_ENDED: usize = 1 << 14;
 
 /// Most requests that wait in a trace that shows no completion at all.
 const REQUESTS_WITHOUT_ENDS: usize = 1 << 14;
@@ -142,7 +156,12 @@ struct Seen {
 #[derive(Debug)]
 pub struct Pair {
     limits: Limits,
+    order: Order,
     window: VecDeque<Slot>,
+    /// Unfinished requests that the window has passed, where records leave as they end.
+    passed: BTreeMap<u64, Slot>,
+    /// Requests that are ready to leave out of turn.
+    ended: Vec<u64>,
     /// Number of the first request in the window.
     base: u64,
     table: Table,
@@ -175,7 +194,10 @@ impl Pair {
     pub fn with_limits(limits: Limits) -> Self {
         Self {
             limits,
+            order: Order::Arrival,
             window: VecDeque::new(),
+            passed: BTreeMap::new(),
+            ended: Vec::new(),
             base: 0,
             table: Table::new(),
             devices: Vec::new(),
@@ -188,6 +210,17 @@ impl Pair {
             refused: 0,
             now: Nanos::ZERO,
         }
+    }
+
+    /// As [`Pair::new`], with records leaving in this order.
+    pub fn in_order(order: Order) -> Self {
+        Self { order, ..Self::new() }
+    }
+
+    /// Requests that have begun and not ended, the oldest first.
+    pub fn outstanding(&self) -> impl Iterator<Item = &Record> {
+        let open = |slot: &&Slot| slot.state == State::Open;
+        self.passed.values().chain(&self.window).filter(open).map(|slot| &slot.record)
     }
 
     /// Says that requests for `part` are requests for `disk`. Without it a partition's requests
@@ -215,16 +248,33 @@ impl Pair {
             EventKind::Requeue => self.requeue(event),
             EventKind::Complete => self.complete(event),
         }
+        self.take_ended(out);
         self.drain(out);
+    }
+
+    /// Hands out what has ended, where that is not a matter of turns.
+    fn take_ended(&mut self, out: &mut Vec<Record>) {
+        while let Some(owner) = self.ended.pop() {
+            if let Some(slot) = self.slot(owner)
+                && slot.state == State::Done
+            {
+                out.push(slot.record);
+                slot.state = State::Void;
+            }
+            self.passed.remove(&owner);
+        }
     }
 
     /// Hands out everything that is left, finished or not.
     pub fn finish(&mut self, out: &mut Vec<Record>) {
+        while let Some((_, slot)) = self.passed.pop_first() {
+            self.let_go(slot, out);
+        }
         while !self.window.is_empty() {
             self.give_up(out);
         }
         if cfg!(debug_assertions) {
-            self.table.sweep(self.base);
+            self.sweep();
             assert_eq!(self.table.len(), 0, "no piece outlives the request it belongs to");
         }
         self.table = Table::new();
@@ -272,7 +322,15 @@ impl Pair {
     }
 
     fn slot(&mut self, owner: u64) -> Option<&mut Slot> {
-        self.window.get_mut(usize::try_from(owner.checked_sub(self.base)?).ok()?)
+        match owner.checked_sub(self.base) {
+            Some(index) => self.window.get_mut(usize::try_from(index).ok()?),
+            None => self.passed.get_mut(&owner),
+        }
+    }
+
+    /// Whether a request still waits for its end or for its turn.
+    fn is_live(&self, owner: u64) -> bool {
+        owner >= self.base || self.passed.contains_key(&owner)
     }
 
     fn open(&mut self, record: Record, parts: u32) -> u64 {
@@ -284,13 +342,22 @@ impl Pair {
 
     /// Makes sure that a request leaves nothing behind.
     fn void(&mut self, owner: u64) {
-        if let Some(slot) = self.slot(owner) {
-            slot.state = State::Void;
+        self.close(owner, State::Void);
+    }
+
+    fn close(&mut self, owner: u64, state: State) {
+        let out_of_turn = self.order == Order::Completion;
+        let Some(slot) = self.slot(owner) else { return };
+        slot.state = state;
+        if out_of_turn && state != State::Held {
+            self.ended.push(owner);
         }
     }
 
     fn drain(&mut self, out: &mut Vec<Record>) {
-        let limit = if self.seen.complete {
+        let limit = if self.order == Order::Completion {
+            WINDOW_OF_ENDED
+        } else if self.seen.complete {
             self.limits.requests
         } else {
             self.limits.requests.min(REQUESTS_WITHOUT_ENDS)
@@ -305,18 +372,38 @@ impl Pair {
                 }
                 State::Void => true,
                 State::Held => since(self.now, slot.record.completed) > FLUSH_END_WAIT,
+                State::Open if self.order == Order::Completion => false,
                 State::Open => since(self.now, slot.record.arrival()) > self.limits.age,
             };
             if !over && self.window.len() <= limit {
                 return;
             }
+            if slot.state == State::Open && self.order == Order::Completion {
+                self.pass(out);
+                continue;
+            }
             self.give_up(out);
         }
+    }
+
+    /// Takes the window past its first request, which goes on.
+    fn pass(&mut self, out: &mut Vec<Record>) {
+        if self.passed.len() >= self.limits.requests
+            && let Some((_, oldest)) = self.passed.pop_first()
+        {
+            self.let_go(oldest, out);
+        }
+        self.passed.extend(self.window.pop_front().map(|slot| (self.base, slot)));
+        self.base += 1;
     }
 
     fn give_up(&mut self, out: &mut Vec<Record>) {
         let Some(slot) = self.window.pop_front() else { return };
         self.base += 1;
+        self.let_go(slot, out);
+    }
+
+    fn let_go(&mut self, slot: Slot, out: &mut Vec<Record>) {
         if slot.state == State::Open {
             self.unfinished += u64::from(slot.record.was_asked_for());
             self.given_up_since_sweep += 1;
@@ -326,10 +413,16 @@ impl Pair {
         }
         if self.given_up_since_sweep > 1024.max(self.table.len() / 2) {
             self.given_up_since_sweep = 0;
-            self.table.sweep(self.base);
-            let base = self.base;
-            self.devices.iter_mut().for_each(|device| device.sweep(base));
+            self.sweep();
         }
+    }
+
+    /// Lets go of what belongs to requests that are no more.
+    fn sweep(&mut self) {
+        let (base, passed) = (self.base, &self.passed);
+        let live = |owner: u64| owner >= base || passed.contains_key(&owner);
+        self.table.sweep(live);
+        self.devices.iter_mut().for_each(|device| device.sweep(live));
     }
 }
 

@@ -166,14 +166,14 @@ impl Table {
         self.free.push(at);
     }
 
-    /// Drops every findable piece, with the request it leads, that belongs to nothing after `base`.
-    pub fn sweep(&mut self, base: u64) {
+    /// Drops every findable piece, with the request it leads, that belongs to nothing live.
+    pub fn sweep(&mut self, live: impl Fn(u64) -> bool) {
         for bucket in 0..self.buckets.len() {
             let mut at = std::mem::replace(&mut self.buckets[bucket], NONE);
             let mut kept = NONE;
             while at != NONE {
                 let chain = self.pieces[at as usize].chain;
-                if self.leads_live(at, base) {
+                if self.leads_live(at, &live) {
                     // The order is kept: the first found stays the first.
                     self.pieces[at as usize].chain = NONE;
                     if kept == NONE {
@@ -194,10 +194,10 @@ impl Table {
         }
     }
 
-    fn leads_live(&self, mut at: u32, base: u64) -> bool {
+    fn leads_live(&self, mut at: u32, live: impl Fn(u64) -> bool) -> bool {
         while at != NONE {
             let piece = &self.pieces[at as usize];
-            if piece.owner >= base {
+            if live(piece.owner) {
                 return true;
             }
             at = piece.next;

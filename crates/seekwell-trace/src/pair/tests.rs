@@ -529,3 +529,67 @@ proptest! {
         prop_assert!(pair.seen.split || kept == queued);
     }
 }
+
+fn as_they_end(text: &str) -> (Vec<String>, Pair) {
+    let (mut pair, mut out) = (Pair::in_order(Order::Completion), Vec::new());
+    events(text).iter().for_each(|event| pair.push(event, &mut out));
+    (shown(&out), pair)
+}
+
+/// One request that hung kept a million that came after it from being seen.
+#[test]
+fn whoever_watches_gets_requests_as_they_end_and_those_that_hang_as_outstanding() {
+    let text = "1 Q 0 R 0 + 8\n2 D 0 R 0 + 8\n3 Q 0 W 80 + 8\n4 D 0 W 80 + 8\n5 C 0 W 80 + 8";
+    let (records, pair) = as_they_end(text);
+    assert_eq!(records, ["write 80+8 3/4/5"]);
+    let hung: Vec<Record> = pair.outstanding().copied().collect();
+    assert_eq!(shown(&hung), ["read 0+8 1/2/-"]);
+    // The same in a flush, which ends by a completion of its own.
+    let flush = "1 Q 0 FWS 0 + 0\n2 D 0 FF 0 + 0\n3 C 0 FF 18446744073709551615 + 0\n\
+                 4 C 0 WS 0 + 0";
+    assert_eq!(as_they_end(flush).0, ["flush 0+0 1/2/4"]);
+}
+
+#[test]
+fn a_request_that_hangs_is_still_known_after_millions_of_others() {
+    let mut text = "1 Q 0 R 0 + 8\n2 D 0 R 0 + 8\n3 Q 0 R 16 + 8".to_owned();
+    let others = 3 * WINDOW_OF_ENDED as u64;
+    for i in 0..others {
+        let at = 10 + 120_000 * i;
+        let place = 80 + 8 * i;
+        text +=
+            &format!("\n{at} Q 0 W {place} + 8\n{at} D 0 W {place} + 8\n{at} C 0 W {place} + 8");
+    }
+    let (records, mut pair) = as_they_end(&text);
+    assert_eq!(records.len() as u64, others);
+    assert_eq!(pair.outstanding().count(), 2);
+    assert!(pair.window.len() <= WINDOW_OF_ENDED && pair.passed.len() == 2);
+    // One of them is issued and ends after all.
+    let mut out = Vec::new();
+    let end = "9 D 0 R 16 + 8\n10 C 0 R 16 + 8\n11 C 0 R 0 + 8";
+    events(end).iter().for_each(|event| pair.push(event, &mut out));
+    assert_eq!(shown(&out), ["read 16+8 3/9/10", "read 0+8 1/2/11"]);
+    assert_eq!((pair.outstanding().count(), pair.passed.len()), (0, 0));
+    assert_eq!(pair.losses(), Losses::default());
+}
+
+proptest! {
+    /// Order is all that differs.
+    #[test]
+    fn the_same_records_leave_in_both_orders(
+        picks in proptest::collection::vec((0_usize..6, 0_u64..6, 1_u64..4), 0..200),
+    ) {
+        let kinds = ["Q", "D", "C", "Q", "D", "C"];
+        let line = |(i, (kind, place, len)): (usize, &(usize, u64, u64))| {
+            format!("{i} {} 0 R {} + {}", kinds[*kind], place * 8, len * 8)
+        };
+        let text: Vec<String> = picks.iter().enumerate().map(line).collect();
+        let all = |order| {
+            let (records, pair) = paired(Pair::in_order(order), &text.join("\n"));
+            let mut shown = shown(&records);
+            shown.sort();
+            (shown, pair.losses())
+        };
+        prop_assert_eq!(all(Order::Arrival), all(Order::Completion));
+    }
+}

@@ -4,6 +4,7 @@
 
 use super::policy::Policy;
 use crate::source::About;
+use seekwell_io::histogram::Histogram;
 use seekwell_io::request::Op;
 use serde::{Deserialize, Serialize};
 
@@ -221,6 +222,26 @@ pub struct Latency {
     pub latency_ns_p99_99: Option<u64>,
     /// The longest.
     pub latency_ns_max: u64,
+}
+
+impl Latency {
+    /// What a histogram tells; nothing where it is empty.
+    pub fn of(span: Span, op: Option<Op>, histogram: &Histogram) -> Option<Self> {
+        let quantile = |q| histogram.quantile(q).map(|ns| ns.0);
+        Some(Self {
+            span,
+            op,
+            requests: histogram.count(),
+            latency_ns_mean: histogram.mean_ns()?,
+            latency_ns_min: histogram.min()?.0,
+            latency_ns_p50: quantile(0.5),
+            latency_ns_p90: quantile(0.9),
+            latency_ns_p99: quantile(0.99),
+            latency_ns_p99_9: quantile(0.999),
+            latency_ns_p99_99: quantile(0.9999),
+            latency_ns_max: histogram.max()?.0,
+        })
+    }
 }
 
 /// The order of addresses of reads and writes, as they arrive.

@@ -38,10 +38,10 @@ impl Latencies {
         for (span, kinds) in Span::ALL.into_iter().zip(&self.kinds) {
             let mut all = Histogram::default();
             kinds.iter().for_each(|kind| all.merge(kind));
-            told.extend(one(span, None, &all));
+            told.extend(Latency::of(span, None, &all));
             for (op, kind) in Op::ALL.into_iter().zip(kinds).filter(|(_, k)| k.count() > 0) {
                 if kind.count() < all.count() {
-                    told.extend(one(span, Some(op), kind));
+                    told.extend(Latency::of(span, Some(op), kind));
                 }
                 drawn.push(Bins { span, op, bins: kind.sparse() });
             }
@@ -54,21 +54,4 @@ impl Latencies {
 #[inline]
 pub(super) fn between(from: Stamp, to: Stamp) -> Option<u64> {
     to.get()?.0.checked_sub(from.get()?.0)
-}
-
-fn one(span: Span, op: Option<Op>, histogram: &Histogram) -> Option<Latency> {
-    let quantile = |q| histogram.quantile(q).map(|ns| ns.0);
-    Some(Latency {
-        span,
-        op,
-        requests: histogram.count(),
-        latency_ns_mean: histogram.mean_ns()?,
-        latency_ns_min: histogram.min()?.0,
-        latency_ns_p50: quantile(0.5),
-        latency_ns_p90: quantile(0.9),
-        latency_ns_p99: quantile(0.99),
-        latency_ns_p99_9: quantile(0.999),
-        latency_ns_p99_99: quantile(0.9999),
-        latency_ns_max: histogram.max()?.0,
-    })
 }

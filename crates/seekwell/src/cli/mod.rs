@@ -10,6 +10,7 @@ pub mod record;
 pub mod replay;
 pub mod reproduce;
 pub mod serve;
+pub mod top;
 pub mod trace;
 pub mod tune;
 pub mod values;
@@ -140,6 +141,14 @@ pub enum Command {
     /// with lost events is marked incomplete.
     #[command(after_help = record::EXAMPLES)]
     Record(record::Record),
+    /// Show what disks are doing now: rates, latency, queues and processes, once a second
+    ///
+    /// Reads the same tracepoints as `record`, and shows for each disk how much is read and written,
+    /// response times, the time spent in the queue, how many requests are outstanding, and the
+    /// processes that move or wait for most. A request that hangs is shown while it hangs. Needs
+    /// root.
+    #[command(after_help = top::EXAMPLES)]
+    Top(top::Top),
     /// Replay a trace on another disk, and report how faithful the replay was
     ///
     /// Requests are issued at their recorded times against one absolute clock, at a fixed queue

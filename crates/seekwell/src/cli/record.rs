@@ -12,6 +12,7 @@ Examples:
   seekwell record /dev/sda -o boot.parquet --for 60s
   seekwell record /srv -o build.parquet -- make -j8     while a command runs
   seekwell record /dev/sda -o db.parquet --process mariadbd
+  seekwell record /dev/sda -o slow.parquet --min-latency 10ms   and show slow requests at once
   seekwell trace stats build.parquet                    what was that?
 
 Without --for and COMMAND it records until Ctrl-C.
@@ -38,6 +39,17 @@ pub struct Record {
     /// Record the whole stack: the device and every device above and below it
     #[arg(long)]
     pub stack: bool,
+    /// Which requests, and how events are read.
+    #[command(flatten)]
+    pub traced: Traced,
+    /// A command to run while recording; the recording ends with it
+    #[arg(last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+/// Which requests are traced, and how.
+#[derive(Debug, Args)]
+pub struct Traced {
     /// Only requests of this process and its threads; may be repeated
     ///
     /// Judged when a request is queued. What the page cache writes later is queued by the kernel's
@@ -53,9 +65,13 @@ pub struct Record {
     /// How events are read
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub via: Via,
-    /// A command to run while recording; the recording ends with it
-    #[arg(last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
-    pub command: Vec<OsString>,
+    /// Print each request that takes at least this long, one per line
+    ///
+    /// When it completed, process, device, operation, first byte and size, the time in the queue and
+    /// at the device, and both. `record` prints them on standard error; `top` on standard output,
+    /// in place of the table.
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub min_latency: Option<Nanos>,
 }
 
 /// How events are read.

@@ -19,6 +19,7 @@ pub mod reproduce;
 pub mod runs;
 pub mod serve;
 mod snapshot;
+pub mod top;
 pub mod trace;
 mod trend;
 pub mod tune;

@@ -2,17 +2,22 @@
 
 use super::check_output;
 use crate::Ended;
-use crate::cli::record::{Record, Via};
+use crate::cli::record::{Record, Traced, Via};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::signals;
 use seekwell_inspect::Target;
-use seekwell_run::record::{self, Document, Onlooker, RecordError, Recorded, Standing, Wanted};
+use seekwell_io::units::Nanos;
+use seekwell_report::clean;
+use seekwell_run::record::{
+    self, Document, Onlooker, RecordError, Recorded, Slow, Standing, Wanted,
+};
 use seekwell_trace::capture::{self, Plan, Processes, Recording};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::formats::Format;
 use seekwell_trace::store;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -23,16 +28,7 @@ pub fn run(args: &Record, context: &Context) -> Ended {
     check_output(&args.output, args.replace, context)?;
     let disks = record::disks(&context.view, &target, args.stack)?;
     let on_itself = record::holds(&context.view, &disks, &args.output);
-    let plan = Plan {
-        disks,
-        processes: Processes { pids: args.pid.clone(), names: args.process.clone() },
-        buffer_bytes_per_cpu: args.buffer.unwrap_or_else(record::default_buffer),
-        via: match args.via {
-            Via::Auto => capture::Via::Auto,
-            Via::Tracefs => capture::Via::Tracefs,
-            Via::Perf => capture::Via::Perf,
-        },
-    };
+    let plan = plan(disks, &args.traced);
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     let recording = Recording::start(plan).map_err(TraceError::from)?;
     if on_itself {
@@ -48,6 +44,7 @@ pub fn run(args: &Record, context: &Context) -> Ended {
         command: &args.command,
         quiet: context.json,
         time: args.duration.map(Duration::from),
+        min_latency: args.traced.min_latency,
     };
     let shown = Shown { context, line: context.progress.then(|| Line::plain(true)) };
     let recorded = record::record(recording, &wanted, &context.control, &shown);
@@ -57,6 +54,39 @@ pub fn run(args: &Record, context: &Context) -> Ended {
     })?;
     tell(context, args, &recorded.document)?;
     Ok(exit(args, context, &recorded))
+}
+
+/// What a recording takes.
+pub fn plan(disks: Vec<capture::Recorded>, traced: &Traced) -> Plan {
+    Plan {
+        disks,
+        processes: Processes { pids: traced.pid.clone(), names: traced.process.clone() },
+        buffer_bytes_per_cpu: traced.buffer.unwrap_or_else(record::default_buffer),
+        via: match traced.via {
+            Via::Auto => capture::Via::Auto,
+            Via::Tracefs => capture::Via::Tracefs,
+            Via::Perf => capture::Via::Perf,
+        },
+        ..Plan::default()
+    }
+}
+
+/// A slow request in a line.
+pub fn line(slow: &Slow) -> String {
+    let Slow { time, process, pid, device, op, offset_bytes, length_bytes, .. } = slow;
+    let process = if process.is_empty() { "?" } else { process };
+    let part = |name: &str, ns: Option<u64>| {
+        ns.map_or_else(String::new, |ns| format!("{name} {}, ", Nanos(ns)))
+    };
+    let failed = if slow.errno == 0 { String::new() } else { format!(", errno {}", slow.errno) };
+    format!(
+        "{time} {}({pid}) {device} {} {offset_bytes}+{length_bytes}: {}{}total {}{failed}",
+        clean(process),
+        op.name(),
+        part("queue", slow.queue_ns),
+        part("device", slow.device_ns),
+        Nanos(slow.total_ns),
+    )
 }
 
 /// The line on the terminal.
@@ -80,6 +110,15 @@ impl Onlooker for Shown<'_> {
             text += &format!(" · {} s left", left.as_secs_f64().ceil());
         }
         line.say(&text);
+    }
+
+    fn slow(&self, slow: &Slow) {
+        // Nobody is left to be told when standard error is closed.
+        let print = || _ = writeln!(std::io::stderr(), "{}", line(slow));
+        match &self.line {
+            Some(shown) => shown.beside(print),
+            None => print(),
+        }
     }
 
     fn over(&self) {

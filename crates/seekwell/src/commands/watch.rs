@@ -131,7 +131,7 @@ fn now() -> String {
 }
 
 /// Whether nobody reads standard output any more; nothing would tell before the next event.
-fn reader_left() -> bool {
+pub(super) fn reader_left() -> bool {
     let out = io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,11 +1,9 @@
 //! Sweeps, the limit under a bound, steady state, and the view of a run while it goes on.
 
-mod terminal;
-
+use crate::common::terminal::Terminal;
 use crate::common::{self, Place, run, seekwell, signal, wait_for};
 use serde_json::Value;
 use std::time::Duration;
-use terminal::Terminal;
 
 const LONG: Duration = Duration::from_secs(30);
 

@@ -23,7 +23,7 @@ const PAGES: [&str; 10] = [
 
 /// Parts of examples that measure or change a real disk, wait, or take minutes: their options are
 /// read, and other tests run such commands, on devices of their own.
-const NOT_RUN: [&str; 16] = [
+const NOT_RUN: [&str; 17] = [
     "reproduce",
     "blogbench.fio",
     "/dev/",
@@ -36,6 +36,7 @@ const NOT_RUN: [&str; 16] = [
     "fleet report",
     "--watch",
     "record ",
+    "seekwell top",
     "tune ",
     "experiment ",
     "nightly.fio",

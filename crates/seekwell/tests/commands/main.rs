@@ -36,6 +36,7 @@ mod suites;
 mod suites_on;
 mod sustained;
 mod together;
+mod top;
 mod trace;
 mod trace_merge;
 mod tune;

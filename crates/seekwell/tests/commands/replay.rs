@@ -1,6 +1,7 @@
 //! `seekwell replay` as a user runs it: on temporary files, on loop devices of its own, on the null
 //! target. What reached a device is read from the kernel's own counters and the backing file.
 
+use crate::common::zram::Zram;
 use crate::common::{self, Loop, Place, Ran, done, run, seekwell, signal, skip, wait_for};
 use serde_json::Value;
 use std::fmt::Write;
@@ -339,40 +340,6 @@ fn speed_and_dependent_mode_shorten_a_replay() {
     lasts(590, 1000, &["--speed", "2"]);
     // Each took 80 us of its 600, and the null target takes none.
     lasts(1030, 1800, &["--mode", "dependent"]);
-}
-
-/// A zram device of 64 MiB.
-struct Zram(String);
-
-impl Zram {
-    fn new() -> Option<Self> {
-        let Ok(number) = fs::read_to_string("/sys/class/zram-control/hot_add") else {
-            skip("no zram device can be made here");
-            return None;
-        };
-        let zram = Self(format!("zram{}", number.trim()));
-        fs::write(zram.attribute("disksize"), (64 * MIB).to_string()).unwrap();
-        Some(zram)
-    }
-
-    fn attribute(&self, name: &str) -> String {
-        format!("/sys/block/{}/{name}", self.0)
-    }
-}
-
-impl Drop for Zram {
-    fn drop(&mut self) {
-        // udev may hold it open for a moment.
-        let number = self.0.trim_start_matches("zram");
-        for _ in 0..100 {
-            if fs::write(self.attribute("reset"), "1").is_ok()
-                && fs::write("/sys/class/zram-control/hot_remove", number).is_ok()
-            {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
 }
 
 /// Requests to zram went through kernel threads of the ring: at 10,000/s a replay said that 99 of

@@ -8,6 +8,8 @@ pub mod fleet;
 mod place;
 pub mod postgres;
 pub mod server;
+pub mod terminal;
+pub mod zram;
 
 pub use place::Place;
 

@@ -1,14 +1,17 @@
 //! A terminal to run the program in, and what is on its screen afterwards.
 
+use rustix::termios::{LocalModes, tcgetattr};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// A program whose standard error is a terminal.
+/// A program whose standard error, or all it reads and writes, is a terminal.
 pub struct Terminal {
+    /// The other end.
+    master: File,
     pub child: Child,
     seen: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -32,20 +35,53 @@ impl Terminal {
     /// Starts a program with its standard error on a terminal of this size.
     pub fn start(command: &mut Command, columns: u16, rows: u16) -> Self {
         let (master, slave) = pair(columns, rows);
-        command.env("TERM", "xterm").stdout(Stdio::piped()).stderr(Stdio::from(slave));
+        command.stdout(Stdio::piped()).stderr(Stdio::from(slave));
+        Self::begin(command, master, columns)
+    }
+
+    /// Starts a program that reads from, and writes to, nothing else.
+    pub fn of_all(command: &mut Command, columns: u16, rows: u16) -> Self {
+        let (master, slave) = pair(columns, rows);
+        let copy = || Stdio::from(slave.try_clone().expect("a descriptor"));
+        command.stdin(copy()).stdout(copy()).stderr(copy());
+        Self::begin(command, master, columns)
+    }
+
+    fn begin(command: &mut Command, master: OwnedFd, columns: u16) -> Self {
+        command.env("TERM", "xterm");
         let child = command.spawn().expect("the program starts");
         // The command keeps the terminal open as long as it is there.
-        command.stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let (mine, mut master) = (Arc::clone(&seen), File::from(master));
+        let master = File::from(master);
+        let (mine, mut reads) = (Arc::clone(&seen), master.try_clone().expect("a descriptor"));
         let reader = std::thread::spawn(move || {
             let mut some = [0; 4096];
             // When the last writer is gone, reading fails.
-            while let Ok(n @ 1..) = master.read(&mut some) {
+            while let Ok(n @ 1..) = reads.read(&mut some) {
                 mine.lock().expect("no panic").extend_from_slice(&some[..n]);
             }
         });
-        Self { child, seen, reader, columns: columns.into() }
+        Self { master, child, seen, reader, columns: columns.into() }
+    }
+
+    /// Types something.
+    pub fn press(&self, keys: &str) {
+        (&self.master).write_all(keys.as_bytes()).expect("a terminal");
+    }
+
+    /// What the terminal does with keys.
+    pub fn modes(&self) -> LocalModes {
+        tcgetattr(&self.master).expect("a terminal").local_modes
+    }
+
+    /// Waits for the end; gives the exit status, all that was written and the modes afterwards.
+    pub fn end_with_modes(mut self) -> (i32, String, LocalModes) {
+        let status = self.child.wait().expect("it ends").code().unwrap_or(-1);
+        let modes = self.modes();
+        self.reader.join().expect("no panic");
+        let seen = self.seen.lock().expect("no panic");
+        (status, String::from_utf8_lossy(&seen).into_owned(), modes)
     }
 
     /// What was written so far.

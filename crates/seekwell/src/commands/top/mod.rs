@@ -1,0 +1,154 @@
+//! `seekwell top`: what disks do now.
+
+mod screen;
+mod table;
+
+pub use screen::leave;
+
+use super::record::{line, plan};
+use super::watch::reader_left;
+use crate::Ended;
+use crate::cli::top::Top as Args;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use crate::signals;
+use screen::{Key, Screen};
+use seekwell_inspect::Target;
+use seekwell_run::record::{RecordError, Slow, disks, hanging};
+use seekwell_run::top::{Interval, Top, Wanted};
+use seekwell_trace::capture::{Order, Plan, Recorded, Recording};
+use seekwell_trace::error::TraceError;
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Processes that are told of, for each disk by bytes and by time waited.
+const PROCESSES: usize = 5;
+
+/// Looks until the time is over or somebody ends it.
+pub fn run(args: &Args, context: &Context) -> Ended {
+    let others = args.devices.is_empty();
+    let disks = if others { hanging(&context.view) } else { named(args, context)? };
+    let plan = Plan { others, order: Order::Completion, ..plan(disks, &args.traced) };
+    signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
+    let recording = Recording::start(plan).map_err(TraceError::from)?;
+    let wanted = Wanted {
+        interval: args.interval,
+        time: args.duration,
+        min_latency: args.traced.min_latency,
+        processes: PROCESSES,
+    };
+    let mut top = Top::new(recording, &wanted, &context.view);
+    let mut shown = Shown::new(args, context)?;
+    while let Some(turn) = top.turn()? {
+        if context.control.stop.load(Relaxed) {
+            return Ok(if args.duration.is_some() { Exit::Interrupted } else { Exit::Done });
+        }
+        turn.slow.iter().try_for_each(|slow| shown.slow(slow))?;
+        if let Some(interval) = turn.interval {
+            shown.interval(interval)?;
+        }
+        if shown.is_over()? {
+            break;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The disks that were named.
+fn named(args: &Args, context: &Context) -> Result<Vec<Recorded>, CommandError> {
+    let mut found: Vec<Recorded> = Vec::new();
+    for path in &args.devices {
+        let target = Target::resolve(&context.view, path)?;
+        for disk in disks(&context.view, &target, false)? {
+            let same = |other: &&Recorded| (other.major, other.minor) == (disk.major, disk.minor);
+            match found.iter().find(same) {
+                Some(other) if *other == disk => {}
+                Some(other) => {
+                    let (first, second) = (other.device.name.clone(), disk.device.name);
+                    return Err(RecordError::OneDisk { first, second }.into());
+                }
+                None => found.push(disk),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Where it is shown.
+struct Shown<'a> {
+    context: &'a Context,
+    /// Requests are shown one by one.
+    one_by_one: bool,
+    screen: Option<Screen>,
+    /// What the screen shows.
+    last: Option<Interval>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(args: &Args, context: &'a Context) -> Result<Self, CommandError> {
+        let one_by_one = args.traced.min_latency.is_some();
+        let drawn = !(one_by_one || args.plain || context.json) && Screen::is_possible();
+        let screen =
+            if drawn { Some(Screen::enter().map_err(CommandError::Output)?) } else { None };
+        let mut shown = Self { context, one_by_one, screen, last: None };
+        shown.draw()?;
+        Ok(shown)
+    }
+
+    fn slow(&self, slow: &Slow) -> Result<(), CommandError> {
+        if self.context.json {
+            return self.json(slow);
+        }
+        self.context.print(&format!("{}\n", line(slow)))
+    }
+
+    fn interval(&mut self, interval: Interval) -> Result<(), CommandError> {
+        if self.one_by_one {
+            let lost = interval.lost_events;
+            if lost > 0 {
+                self.context.note(&format!("{lost} events were lost: requests may be missing"));
+            }
+            return Ok(());
+        }
+        if self.context.json {
+            return self.json(&interval);
+        }
+        if self.screen.is_some() {
+            self.last = Some(interval);
+            return self.draw();
+        }
+        let lines = table::lines(&interval, self.context.width, None);
+        self.context.print(&format!("{}\n\n", lines.join("\n")))
+    }
+
+    fn json(&self, document: &impl Serialize) -> Result<(), CommandError> {
+        let line = serde_json::to_string(document).map_err(CommandError::Json)?;
+        self.context.print(&(line + "\n"))
+    }
+
+    fn draw(&mut self) -> Result<(), CommandError> {
+        let Some(screen) = &mut self.screen else { return Ok(()) };
+        let (width, height) = screen.size();
+        let lines = match &self.last {
+            Some(interval) => table::lines(interval, width, Some(height)),
+            None => vec!["seekwell top: waiting for the first interval; q quits".to_owned()],
+        };
+        screen.draw(&lines, self.context.style.color).map_err(CommandError::Output)
+    }
+
+    /// Looks after keys, the size of the terminal and the reader of the output.
+    fn is_over(&mut self) -> Result<bool, CommandError> {
+        let Some(screen) = &mut self.screen else { return Ok(reader_left()) };
+        match screen.key() {
+            Some(Key::Quit) => return Ok(true),
+            Some(Key::Suspend) => {
+                screen.suspend().map_err(CommandError::Output)?;
+                self.draw()?;
+            }
+            None if screen.was_resized() => self.draw()?,
+            None => {}
+        }
+        Ok(false)
+    }
+}
