@@ -54,7 +54,7 @@ fn files(view: &dyn View, dir: &str, ending: &str) -> Vec<PathBuf> {
 /// The attribute a rule would name, without what stands for a number in it.
 fn rule_name(attribute: &Attribute) -> Option<String> {
     match (attribute.setting.udev)(&attribute.key) {
-        Udev::Disk(name) | Udev::Pci(name) => Some(name),
+        Udev::Disk(name) | Udev::Pci(name) | Udev::Line(name) => Some(name),
         Udev::Not(_) => match attribute.key.as_str() {
             "write_cache" => Some("queue/write_cache".to_owned()),
             key @ ("cache_type" | "provisioning_mode") => Some(key.to_owned()),
@@ -66,6 +66,13 @@ fn rule_name(attribute: &Attribute) -> Option<String> {
 fn udev(view: &dyn View, disk: &Disk, attribute: &Attribute) -> Vec<Other> {
     let Some(name) = rule_name(attribute) else { return Vec::new() };
     let last = name.rsplit('/').next().unwrap_or(&name);
+    let line_of_disk = matches!((attribute.setting.udev)(&attribute.key), Udev::Line(_));
+    // systemd ships models of some drives, and a rule that writes what its database has of a disk.
+    let known = view.text(Path::new(&format!("/run/udev/data/b{}", disk.identity.dev)));
+    let shipped = known.is_ok_and(|db| db.contains("E:IOCOST_SOLUTIONS="));
+    let runs = |line: &str| {
+        line_of_disk && (line.contains(&name) || shipped && line.contains("iocost apply"))
+    };
     let mut seen: Vec<String> = Vec::new();
     let mut found = Vec::new();
     for path in RULES.iter().flat_map(|dir| files(view, dir, ".rules")) {
@@ -76,7 +83,7 @@ fn udev(view: &dyn View, disk: &Disk, attribute: &Attribute) -> Vec<Other> {
         }
         seen.push(file);
         for line in lines(view, &path) {
-            if assigns(&line, &name, last) && may_match(view, disk, &line) {
+            if (assigns(&line, &name, last) || runs(&line)) && may_match(view, disk, &line) {
                 found.push(other("udev", &path, &line));
             }
         }

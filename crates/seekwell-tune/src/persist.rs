@@ -157,6 +157,17 @@ pub fn rule(
         match (attribute.setting.udev)(&change.key) {
             Udev::Disk(name) => on_disk.push(format!("ATTR{{{name}}}=\"{}\"", change.value)),
             Udev::Pci(name) => on_pci.push(format!("ATTR{{{name}}}=\"{}\"", change.value)),
+            // As systemd's own rule for io.cost does: udev's sandbox may write there.
+            Udev::Line(name) => {
+                let file =
+                    attribute.path.parent().unwrap_or(Path::new(&name)).display().to_string();
+                let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+                if !file.chars().all(plain) {
+                    return Err(PersistError::Quoting { what: "the path", value: file });
+                }
+                let said = format!("echo $major:$minor {} >{file}", change.value);
+                on_disk.push(format!("RUN+=\"/bin/sh -c '{said}'\""));
+            }
             Udev::Not(why) => {
                 return Err(PersistError::NotForRules { key: change.key.clone(), why });
             }

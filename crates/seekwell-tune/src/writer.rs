@@ -45,7 +45,7 @@ pub trait Writer: Send + Sync {
 pub struct Sysfs {
     dirs: Vec<(PathBuf, OwnedFd)>,
     files: HashMap<PathBuf, OwnedFd>,
-    /// Devices whose settings are commands, by folder.
+    /// Devices and files of settings that are no files of their own, by folder.
     devices: HashMap<PathBuf, Arc<dyn Knobs>>,
 }
 
@@ -78,9 +78,16 @@ impl Sysfs {
         }
     }
 
-    /// The device of a setting that is a command, with the setting's name.
+    /// The device or file of a setting that is no file of its own, with the setting's name.
     fn device<'p>(&self, path: &'p Path) -> Option<io::Result<(Arc<dyn Knobs>, &'p str)>> {
         let (folder, knob) = commands::split(path)?;
+        // A line names its disk by number, which another disk gets once this one is gone.
+        let same = |(dir, _): &(PathBuf, OwnedFd)| {
+            self.read(&dir.join("dev")).is_ok_and(|dev| dev == knob)
+        };
+        if commands::lines::holds(folder) && !self.dirs.iter().all(same) {
+            return Some(Err(io::ErrorKind::NotFound.into()));
+        }
         let device = match self.devices.get(folder) {
             Some(device) => Ok(Arc::clone(device)),
             None => commands::open(folder),

@@ -284,8 +284,8 @@ impl Workload {
                 "one or more sizes and weights, all above 0",
             );
         }
-        if self.max_bytes() > 64 << 20 {
-            return bad("sizes", self.max_bytes().to_string(), "at most 64 MiB a request");
+        if self.max_bytes() > 128 << 20 {
+            return bad("sizes", self.max_bytes().to_string(), "at most 128 MiB a request");
         }
         if self.read_percent > 100 {
             return bad("read_percent", self.read_percent.to_string(), "0 to 100");

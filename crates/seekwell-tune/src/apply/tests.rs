@@ -151,6 +151,24 @@ fn the_word_in_brackets_is_the_value() {
     assert_eq!(current(""), "");
 }
 
+#[test]
+fn a_line_asked_for_in_part_is_set_when_every_asked_part_of_it_is() {
+    let attributes = Arc::new(Attributes::new().with(
+        "/c/io.cost.qos/8:0",
+        "enable=0 ctrl=auto",
+        Behaviour::Completes("ctrl=user rpct=95.00 min=1.00".to_owned()),
+    ));
+    let applier = applier(&attributes);
+    let path = Path::new("/c/io.cost.qos/8:0");
+    let got = applier.set(path, true, "enable=1 rlat=75000").unwrap();
+    assert_eq!(got, "enable=1 rlat=75000 ctrl=user rpct=95.00 min=1.00");
+    attributes.behave(path, Behaviour::Ignores);
+    let error = applier.set(path, true, "enable=1 rlat=5").unwrap_err();
+    assert!(matches!(error, WriteError::Changed { .. }), "{error}");
+    assert!(!Values::same("enable=0 ctrl=auto", "enable=0 ctrl=user rlat=5"));
+    assert!(!Values::same("enable=1 ctrl=user rlat=5", "enable=0 ctrl=auto"));
+}
+
 /// Attributes of a queue that is stuck: whoever reads one waits forever.
 #[derive(Default)]
 struct Silent {

@@ -55,6 +55,41 @@ fn a_rule_names_the_disk_by_its_serial_and_sets_in_the_order_of_resets() {
 }
 
 #[test]
+fn a_line_of_io_cost_is_written_for_the_number_the_disk_then_has() {
+    let mounted = |at: &str| {
+        let line = format!("30 1 0:27 / {at} rw - cgroup2 cgroup2 rw\n");
+        with_serial()
+            .file("/proc/self/mountinfo", line)
+            .file(format!("{}/io.cost.qos", at.replace("\\040", " ")), "")
+    };
+    let view = mounted("/sys/fs/cgroup");
+    let changes = [change(&view, "io.cost.qos", "enable=1 min=75.00")];
+    let made = rule(&view, &disk(&view), &changes, &[], Path::new("/r")).unwrap();
+    let run = "RUN+=\"/bin/sh -c 'echo $major:$minor enable=1 min=75.00 \
+               >/sys/fs/cgroup/io.cost.qos'\"\n";
+    assert!(made.text.ends_with(run), "{}", made.text);
+    let odd = mounted("/my\\040groups");
+    let changes = [change(&odd, "io.cost.qos", "enable=1")];
+    let error = rule(&odd, &disk(&odd), &changes, &[], Path::new("/r")).unwrap_err();
+    assert!(matches!(error, PersistError::Quoting { .. }), "{error}");
+}
+
+#[test]
+fn who_else_writes_lines_of_io_cost_is_reported() {
+    let db = "E:ID_SERIAL=X\nE:IOCOST_SOLUTIONS=naive\n";
+    let view = ahci()
+        .file("/proc/self/mountinfo", "30 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+        .file("/sys/fs/cgroup/io.cost.qos", "")
+        .file("/usr/lib/udev/rules.d/90-iocost.rules", "RUN+=\"iocost apply $devnode\"\n");
+    let all = |view: &Fake| {
+        let attribute = find(view, &disk(view), "io.cost.qos", None).unwrap();
+        others(view, &disk(view), &attribute).len()
+    };
+    assert_eq!(all(&view), 0, "its database has nothing of this disk");
+    assert_eq!(all(&view.file("/run/udev/data/b8:0", db)), 1);
+}
+
+#[test]
 fn what_must_not_be_in_a_rule_is_refused() {
     let view = with_serial();
     let made = |key: &str, value: &str| {

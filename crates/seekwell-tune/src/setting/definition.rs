@@ -70,6 +70,8 @@ pub enum Udev {
     Disk(String),
     /// An attribute of the disk's PCI function.
     Pci(String),
+    /// The disk's line of a file with this name, by a command.
+    Line(String),
     /// Not at all, for this reason.
     Not(&'static str),
 }

@@ -12,7 +12,7 @@ pub enum SettingError {
     #[error("there is no setting {key}{}", did_you_mean(near.as_ref()))]
     Unknown { key: String, near: Option<String> },
     #[error("{disk} has no {key}: {why}")]
-    Absent { key: String, disk: String, why: &'static str },
+    Absent { key: String, disk: String, why: String },
     #[error("{key}={value}: {problem}")]
     Value {
         key: String,

@@ -9,6 +9,7 @@ mod device;
 mod drive;
 mod error;
 pub mod hdparm;
+mod iocost;
 mod iosched;
 mod irq;
 mod nearest;
@@ -21,6 +22,7 @@ mod vm;
 
 pub use definition::{Attribute, Risk, Scope, Setting, Stage, Udev};
 pub use error::SettingError;
+pub use iocost::{COEFFICIENTS, cost_model, cost_qos};
 pub use request::{Request, RequestError, Switch, parse};
 pub use values::{ValueProblem, Values};
 
@@ -47,6 +49,7 @@ pub fn registry() -> impl Iterator<Item = &'static Setting> {
         nvme::SETTINGS,
         power::SETTINGS,
         irq::SETTINGS,
+        iocost::SETTINGS,
         vm::SETTINGS,
     ];
     families.into_iter().flatten()
@@ -93,8 +96,8 @@ pub fn find(
     let known = registry().find(family);
     match known {
         Some(setting) if !setting.key.ends_with('*') || !has_family(&present, setting) => {
-            let (key, disk) = (key.to_owned(), disk.identity.name.clone());
-            Err(SettingError::Absent { key, disk, why: why_absent(setting.key) })
+            let (key, name) = (key.to_owned(), disk.identity.name.clone());
+            Err(SettingError::Absent { key, disk: name, why: why_absent(view, disk, setting.key) })
         }
         _ => {
             let keys = present.iter().map(|a| a.key.as_str()).chain(registry().map(|s| s.key));
@@ -107,8 +110,8 @@ fn has_family(present: &[Attribute], setting: &Setting) -> bool {
     present.iter().any(|a| std::ptr::eq(a.setting, setting))
 }
 
-fn why_absent(key: &str) -> &'static str {
-    match key {
+fn why_absent(view: &dyn View, disk: &Disk, key: &str) -> String {
+    let why = match key {
         "queue_depth" | "timeout" => "only SCSI and ATA disks have it",
         "link_power" => "its port's driver offers no link power management",
         "cache_type" | "provisioning_mode" => "it is no SCSI or ATA disk",
@@ -121,8 +124,10 @@ fn why_absent(key: &str) -> &'static str {
         "iosched.*" => "the scheduler in use has no parameters",
         "irq_affinity.*" => "its controller shows no interrupts of its own",
         "wbt_lat_usec" => "the kernel is built without writeback throttling, or it is off for it",
+        "io.cost.model" | "io.cost.qos" => return iocost::why_absent(view, disk),
         _ => "its driver or this kernel does not offer it",
-    }
+    };
+    why.to_owned()
 }
 
 #[cfg(test)]

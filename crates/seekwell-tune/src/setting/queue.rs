@@ -92,6 +92,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "wbt_lat_usec",
         what: "read latency above which background writing is held back, in µs; 0 is off",
+        stage: Stage::Last,
         freezes: true,
         residue: Some(
             "a value written by hand counts as such from then on: bfq no longer switches it off",

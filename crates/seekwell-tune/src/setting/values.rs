@@ -1,5 +1,6 @@
 //! What an attribute takes.
 
+use super::iocost;
 use super::nearest::{did_you_mean, nearest};
 use std::fmt;
 
@@ -20,6 +21,13 @@ pub enum Values {
     Cpus {
         highest: u32,
     },
+    /// With two decimals, as the kernel prints it.
+    Percent {
+        least: u32,
+        most: u32,
+    },
+    /// `name=value` words, of which any may be left out, with what each takes.
+    Line(Vec<(&'static str, Values)>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +43,17 @@ pub enum ValueProblem {
     Step { would: i64, range: String },
     #[error("not a list of CPUs such as 0-{highest} or 0,{highest}")]
     NotCpus { highest: u32 },
+    #[error("not a percentage with at most two decimals ({range})")]
+    NotAPercentage { range: String },
+    #[error("not made of name=value words; the names are {}", names.join(", "))]
+    NotALine { names: Vec<String> },
+    #[error("given twice")]
+    Twice,
+    #[error("the kernel chooses it under ctrl=auto: leave one of them out")]
+    NotUnderAuto,
+    /// Of one word of a line.
+    #[error("{name}: {problem}")]
+    In { name: String, problem: Box<ValueProblem> },
 }
 
 impl Values {
@@ -86,13 +105,37 @@ impl Values {
                 let listed = cpus(given).filter(|l| l.iter().all(|c| c <= highest));
                 listed.map(|_| given.to_owned()).ok_or(problem)
             }
+            Self::Percent { least, most } => {
+                let hundredths = hundredths(given)
+                    .ok_or_else(|| ValueProblem::NotAPercentage { range: range() })?;
+                if !(u64::from(*least) * 100..=u64::from(*most) * 100).contains(&hundredths) {
+                    return Err(ValueProblem::OutOfRange { range: range() });
+                }
+                Ok(format!("{}.{:02}", hundredths / 100, hundredths % 100))
+            }
+            Self::Line(fields) => iocost::check(fields, given),
         }
     }
 
-    /// Whether `a` and `b` say the same: a list of CPUs can be written in several ways.
-    pub fn same(a: &str, b: &str) -> bool {
-        a == b || matches!((cpus(a), cpus(b)), (Some(a), Some(b)) if a == b)
+    /// Whether an attribute that reads `is` has the value `wanted`: a list of CPUs can be written in
+    /// several ways, and a line may be asked for in part.
+    pub fn same(is: &str, wanted: &str) -> bool {
+        is == wanted
+            || matches!((cpus(is), cpus(wanted)), (Some(is), Some(wanted)) if is == wanted)
+            || matches!((iocost::pairs(is), iocost::pairs(wanted)), (Some(is), Some(wanted))
+                if !wanted.is_empty() && wanted.iter().all(|pair| is.contains(pair)))
     }
+}
+
+/// Digits with at most two more behind a point, as hundredths.
+fn hundredths(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 2 {
+        return None;
+    }
+    let part: u64 = format!("{part:0<2}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(100)?.checked_add(part)
 }
 
 /// The CPUs of a list, in order; `None` for anything else.
@@ -128,6 +171,11 @@ impl fmt::Display for Values {
                 also.map_or(Ok(()), |also| write!(f, ", or {also} for off"))
             }
             Self::Cpus { highest } => write!(f, "a list of CPUs, 0 to {highest}"),
+            Self::Percent { least, most } => write!(f, "{least} to {most} %"),
+            Self::Line(fields) => {
+                let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+                write!(f, "any of {}, each as name=value", names.join(", "))
+            }
         }
     }
 }

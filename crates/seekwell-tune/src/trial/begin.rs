@@ -210,7 +210,9 @@ impl Tuner<'_> {
         if let Ok(false) = Sysfs::new().writable(&path) {
             return Err(SettingError::ReadOnly { key, path });
         }
-        let access = rustix::fs::access(&path, rustix::fs::Access::WRITE_OK);
+        // Of a setting that is no file of its own, the node or file above it.
+        let file = path.ancestors().find(|p| p.exists()).unwrap_or(&path);
+        let access = rustix::fs::access(file, rustix::fs::Access::WRITE_OK);
         if access == Err(rustix::io::Errno::ACCESS) {
             return Err(SettingError::Denied { key, present: present.to_owned() });
         }

@@ -23,6 +23,8 @@ pub enum Behaviour {
     Blocks,
     /// Says it took the value and keeps its own.
     Ignores,
+    /// Takes part of a line and shows it whole.
+    Completes(String),
     ReadOnly,
 }
 
@@ -154,6 +156,7 @@ impl Writer for Attributes {
             }
             Behaviour::Refuses(kind) => return Err((*kind).into()),
             Behaviour::Ignores => {}
+            Behaviour::Completes(rest) => attribute.value = format!("{text} {rest}"),
             Behaviour::ReadOnly => return Err(io::ErrorKind::PermissionDenied.into()),
             Behaviour::Blocks => {
                 let frozen = lock(&self.frozen);

@@ -14,6 +14,8 @@ Examples:
   seekwell tune try /dev/sda scheduler=none nr_requests=256
   seekwell tune try /dev/sda --for 10m -- -a1024  hdparm's switches, where the kernel supports them
   seekwell tune try /dev/sda scheduler=none --measure randread,iodepth=32
+  seekwell tune plan /srv --iocost                what its disk can do, for shares by io.weight
+  seekwell tune try /dev/sda 'io.cost.model=rbps=...' 'io.cost.qos=enable=1 min=75 max=100'
   seekwell tune auto /dev/sda --workload randread,iodepth=32 --goal p99
   seekwell tune keep /dev/sda                     until the next boot
   seekwell tune keep /dev/sda --persist           and after every boot, by a udev rule
@@ -34,6 +36,15 @@ Measure this workload before and under the setting: one run each, so no verdict.
 A direction and order of requests with options, all as fio names them, separated by commas:
 randread,bs=4k,iodepth=32. The time of --for starts over when the measurement is done.";
 
+const IOCOST: &str = "\
+Measure the numbers of the kernel's io.cost model instead, and propose its settings.
+
+With them, control groups share a disk by their io.weight. The six numbers are sustained rates, as
+the kernel's iocost_coef_gen.py defines them: bytes/s of sequential reads and writes of 128 MiB, and
+requests/s of 4 KiB, sequential and random, at depth 64; 120 s each, without a scheduler. A directory
+gives a temporary file (16 GiB, or --size) and all six; so does a device named with --destroy SERIAL;
+of any other device only the three of reads are measured.";
+
 /// `seekwell tune`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -47,11 +58,7 @@ pub struct Tune {
 #[derive(Debug, Subcommand)]
 pub enum TuneCommand {
     /// Show a disk's settings, which ones may be worth trying, and what else sets them
-    Plan {
-        /// A block device, or a path on one
-        #[arg(value_hint = ValueHint::AnyPath)]
-        target: PathBuf,
-    },
+    Plan(Plan),
     /// Apply settings, verify them, and roll back automatically unless `keep` follows in time
     ///
     /// Each old value is checked to be restorable, written to a journal, and the new one read back.
@@ -107,6 +114,25 @@ pub struct Rules {
         default_value = seekwell_tune::persist::RULES_DIR
     )]
     pub dir: PathBuf,
+}
+
+/// `seekwell tune plan`.
+#[derive(Debug, Args)]
+#[command(
+    mut_group("Length", |length| length.requires("iocost")),
+    mut_group("Destroy", |destroy| destroy.requires("iocost")),
+    mut_arg("runtime", |a| a.help("How long each of the six runs takes [default: 120s]"))
+)]
+pub struct Plan {
+    /// A block device, or a path on one; with --iocost also a directory or a modelled machine
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub target: PathBuf,
+    /// Measure the numbers of the kernel's io.cost model instead, and propose its settings
+    #[arg(long, long_help = IOCOST)]
+    pub iocost: bool,
+    /// How it is measured.
+    #[command(flatten)]
+    pub length: Length,
 }
 
 /// `seekwell tune try`.

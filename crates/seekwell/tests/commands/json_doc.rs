@@ -183,6 +183,7 @@ fn every_key_of_a_trial_is_described() {
     let device = disk.device.as_str();
     let documents = [
         tune(&["plan", device]),
+        tune(&["plan", device, "--iocost", "--runtime", "600ms"]),
         tune(&["try", device, "nomerges=2", "--for", "60s"]),
         tune(&["status"]),
         tune(&["keep", device]),
@@ -190,7 +191,7 @@ fn every_key_of_a_trial_is_described() {
         tune(&["undo", device]),
     ];
     let schemas: BTreeSet<_> = documents.iter().map(|d| d["schema"].as_str().unwrap()).collect();
-    assert_eq!(schemas.len(), 5, "{schemas:?}");
+    assert_eq!(schemas.len(), 6, "{schemas:?}");
     missing("seekwell/tune-…/1", &keys_of(&documents));
 }
 

@@ -3,6 +3,7 @@
 
 mod auto;
 mod cut_off;
+mod iocost;
 mod measure;
 mod persist;
 mod rig;

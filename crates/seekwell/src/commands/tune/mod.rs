@@ -4,14 +4,16 @@ mod auto_text;
 mod text;
 
 use crate::Ended;
-use crate::cli::tune::{Auto, Length, RiskClass, Try, TuneCommand, TuneGuard};
+use crate::cli::tune::{Auto, Length, Plan, RiskClass, Try, TuneCommand, TuneGuard};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::session::{heed_signals, tool};
 use seekwell_experiment::{Design, ExperimentStore};
 use seekwell_job::PlainJob;
-use seekwell_run::tuning::{self, AutoOptions, AutoOutcome, MeasuredTrial, TrialEnd};
+use seekwell_run::tuning::{
+    self, AutoOptions, AutoOutcome, IOCOST_RUNTIME, IocostOptions, MeasuredTrial, TrialEnd,
+};
 use seekwell_sys::View;
 use seekwell_tune::apply::Limits;
 use seekwell_tune::persist::rules_in;
@@ -23,13 +25,16 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use text::{begun_text, kept_text, measured_text, plan_text, status_text, undone_text};
+use text::{
+    begun_text, iocost_text, kept_text, measured_text, plan_text, status_text, undone_text,
+};
 
 pub fn run(command: &TuneCommand, context: &Context) -> Ended {
     // What only a command reads is shown beside the kernel's files.
     let view = Commanded::new(&context.view);
     match command {
-        TuneCommand::Plan { target } => {
+        TuneCommand::Plan(args) if args.iocost => iocost(args, context),
+        TuneCommand::Plan(Plan { target, .. }) => {
             let disk = Disk::of(&view, target)?;
             let plan = plan(&view, &disk)?;
             show(context, &plan, || plan_text(&plan, target), Exit::Done)
@@ -110,6 +115,20 @@ fn show(
         context.print(&seekwell_report::prose(&text(), context.width))?;
     }
     Ok(exit)
+}
+
+fn iocost(args: &Plan, context: &Context) -> Ended {
+    let options = IocostOptions {
+        target: &args.target,
+        runtime: args.length.runtime.unwrap_or(IOCOST_RUNTIME),
+        size_bytes: args.length.size,
+        destroy: args.length.destroy.consent(),
+    };
+    heed_signals(context)?;
+    let line = Line::new(context.progress, Arc::clone(&context.control));
+    let document = tuning::iocost(context.host(), &line, &options)?;
+    let exit = if document.not_restored.is_empty() { Exit::Done } else { Exit::Incomplete };
+    show(context, &document, || iocost_text(&document), exit)
 }
 
 fn begin(args: &Try, context: &Context, view: &dyn View) -> Ended {

@@ -2,7 +2,7 @@
 
 use seekwell_experiment::text::command;
 use seekwell_io::units::{Nanos, three_digits};
-use seekwell_run::tuning::Measured;
+use seekwell_run::tuning::{IocostDocument, Measured};
 use seekwell_stats::signed;
 use seekwell_tune::Plan;
 use seekwell_tune::apply::Difference;
@@ -191,6 +191,49 @@ pub fn plan_text(plan: &Plan, target: &Path) -> String {
             s.key,
             s.takes,
             s.what
+        );
+    }
+    out
+}
+
+/// The numbers of the io.cost model.
+pub fn iocost_text(document: &IocostDocument) -> String {
+    let disk = document.disk.as_ref();
+    let name = disk.map_or(&document.target, |disk| &disk.name);
+    let seconds = document.runtime_ns.as_secs_f64();
+    let mut out = format!("{name}: sustained rates, {seconds:.0} s each\n");
+    for run in &document.runs {
+        let unit = if run.name.ends_with("bps") { "bytes/s" } else { "requests/s" };
+        let _ = writeln!(out, "  {:<9}  {:>12} {unit}", run.name, run.value);
+    }
+    if document.runs.len() < 6 {
+        out.push_str(
+            "Writes were not measured, and the kernel takes its defaults for them: give --destroy \
+             SERIAL, or a directory on the disk.\n",
+        );
+    }
+    if !document.meanwhile.is_empty() {
+        let set = document.meanwhile.iter().map(|s| format!("{}={}", s.key, s.is));
+        let _ = writeln!(out, "Set meanwhile: {}", set.collect::<Vec<_>>().join(", "));
+    }
+    for left in &document.not_restored {
+        let _ = writeln!(out, "Not put back: {} to {}, {}", left.key, left.wanted, left.why);
+    }
+    let number = disk.map_or(String::new(), |disk| format!("{} ", disk.dev));
+    let _ = writeln!(out, "\nio.cost.model\n  {number}{}", document.model);
+    let _ = writeln!(out, "io.cost.qos\n  {number}{}", document.qos);
+    out.push_str(
+        "The model's rates hold while 99 % of reads and writes are as fast as in the random runs \
+         here, at depth 64; else the kernel goes down to 75 % of them. A lower min keeps latencies \
+         shorter and costs throughput. Groups share by io.weight.\n",
+    );
+    if let Some(words) = &document.try_command {
+        let (tune, settings) = words.split_at(words.len().saturating_sub(2));
+        let _ = writeln!(
+            out,
+            "To try both:\n  {} \\\n    {}",
+            command(tune),
+            settings.join(" \\\n    ")
         );
     }
     out
