@@ -235,14 +235,26 @@ impl RealExecutor {
             let model = Arc::clone(model);
             return self.modelled(&model, workload);
         }
+        let mut watch = self.watch.take();
+        let measured = self.opened(workload, watch.as_mut());
+        self.watch = watch;
+        measured
+    }
+
+    /// Measures on what is open, or on nothing.
+    fn opened(
+        &self,
+        workload: &Workload,
+        watch: Option<&mut Watch>,
+    ) -> Result<Measurement, EngineError> {
         let (engine, file) = (self.engine, self.file(workload));
         if file.is_none() {
             // The engine's own cost: not even a choice of targets is in its loop.
             return self.issued(workload, |_| Ok(Null::new()));
         }
-        if let (Some(watch), Some(file)) = (&mut self.watch, file) {
+        if let Some(watch) = watch {
             workload.check()?;
-            let mut target = open(engine, Some(file), workload, 0)?;
+            let mut target = open(engine, file, workload, 0)?;
             let mut source = watch.over(Generator::new(workload, 0));
             let bounds = Bounds::of(workload);
             let mut tags = Unlimited::default();

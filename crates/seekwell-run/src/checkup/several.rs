@@ -14,8 +14,8 @@ use seekwell_checkup::{
     ExecuteError, Execution, Executor, Level, Load, PhaseSpec, Plan, PlanInputs, PlanMedium,
 };
 use seekwell_inspect::{Inspection, Overlap, TargetKind, overlap};
-use seekwell_io::engine::EngineError;
 use seekwell_io::clock::Clock;
+use seekwell_io::engine::EngineError;
 use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::Workload;
 use seekwell_runs::together::Target;
@@ -189,6 +189,7 @@ fn open<W: Watcher>(
         offset_bytes: 0,
         size_bytes: options.size_bytes,
         default_bytes: options.level.wanted_region_bytes(),
+        blank: false,
         destroy: None,
         writes: false,
         set: &[],

@@ -123,6 +123,7 @@ pub fn iocost(
         offset_bytes: 0,
         size_bytes: options.size_bytes,
         default_bytes: FILE_BYTES,
+        blank: false,
         destroy: options.destroy,
         writes,
     };
