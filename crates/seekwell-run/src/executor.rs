@@ -3,10 +3,11 @@
 
 use crate::RunError;
 use crate::bench::Watch;
+use crate::wear::Counting;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use seekwell_access::{Opened, Way};
-use seekwell_checkup::{ExecuteError, Execution, Executor};
+use seekwell_checkup::{ExecuteError, Execution, Executor, Wear, WentBack};
 use seekwell_io::clock::Clock;
 use seekwell_io::dispatch::{SharedTags, TagPolicy, Unlimited, dispatcher};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_source, run_threads};
@@ -15,7 +16,7 @@ use seekwell_io::request::Op;
 use seekwell_io::target::{Engine, Null, Real, Stamped, Target, TargetError, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
-use seekwell_machine::{AnyPart, Machine, Model};
+use seekwell_machine::{AnyPart, Machine, Model, Part, Written};
 use seekwell_runs::DeviceCount;
 use seekwell_sys::{CpuTime, DevId, DiskCounters, Live, View};
 use std::collections::BTreeMap;
@@ -127,6 +128,9 @@ pub struct RealExecutor {
     machine: Option<Machine<AnyPart>>,
     /// What looks on at the next workload of one thread, and may end it.
     watch: Option<Watch>,
+    counting: Counting,
+    /// What the modelled drive wrote in the last workload.
+    worn: Option<Result<Wear, WentBack>>,
 }
 
 impl RealExecutor {
@@ -152,6 +156,8 @@ impl RealExecutor {
             lasting,
             machine,
             watch: None,
+            counting: Counting::default(),
+            worn: None,
         }
     }
 
@@ -164,6 +170,21 @@ impl RealExecutor {
     /// The next workload has a new machine.
     pub fn renew_machine(&mut self) {
         self.machine = None;
+    }
+
+    /// Asks a drive what it has written, around each workload that writes.
+    pub(crate) fn count(&mut self, counting: Counting) {
+        self.counting = counting;
+    }
+
+    /// What the drive, or that of the model, has written so far.
+    pub(crate) fn wear(&mut self) -> Option<Wear> {
+        let Source::Modelled(model) = &self.source else { return self.counting.read() };
+        let written = match &self.machine {
+            Some(machine) => machine.part().usage().written?,
+            None => model.build(0).part().usage().written?,
+        };
+        Some(modelled_wear(written))
     }
 
     /// Has something look on at the next workload, which has one thread.
@@ -254,6 +275,7 @@ impl RealExecutor {
     fn modelled(&mut self, model: &Model, workload: &Workload) -> Result<Measurement, EngineError> {
         workload.check()?;
         let mut machine = self.machine.take().unwrap_or_else(|| model.build(workload.seed));
+        let before = machine.part().usage().written;
         let mut dispatcher = dispatcher(self.tags.or_else(|| model.tags()));
         let depth = workload.pace.depth();
         let threads = (0..workload.threads).map(|t| (Generator::new(workload, t), depth));
@@ -267,6 +289,8 @@ impl RealExecutor {
                 run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)
             }
         };
+        let worn = before.zip(machine.part().usage().written);
+        self.worn = worn.map(|(b, a)| modelled_wear(a).since(modelled_wear(b)));
         self.machine = self.lasting.then_some(machine);
         measured
     }
@@ -280,6 +304,8 @@ impl Executor for RealExecutor {
         if !workload.direct {
             self.open_buffered()?;
         }
+        let counted = workload.destroys().then(|| self.counting.read()).flatten();
+        self.worn = None;
         let before = self.source.counters(&self.view);
         let real = !matches!(self.source, Source::Modelled(_));
         let cpu = CpuTime::read(&self.view).filter(|_| real);
@@ -299,7 +325,9 @@ impl Executor for RealExecutor {
         let after = self.source.counters(&self.view);
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
         let others = cpu.zip(CpuTime::read(&self.view)).map(|(b, a)| a.others_since(b));
-        Ok(Execution { measurement, device, others })
+        let counted = counted.and_then(|before| Some(self.counting.read()?.since(before)));
+        let wear = self.worn.take().or(counted).filter(|_| workload.destroys());
+        Ok(Execution { measurement, device, others, wear })
     }
 
     fn begin(&mut self, phase: &str) {
@@ -318,6 +346,12 @@ impl Executor for RealExecutor {
             std::thread::sleep(pause.into());
         }
     }
+}
+
+/// A model counts in the units that its drives map.
+fn modelled_wear(written: Written) -> Wear {
+    let media_bytes = Some(written.media_bytes);
+    Wear { host_bytes: written.host_bytes, media_bytes, unit_bytes: 4096 }
 }
 
 /// What the device counted beside what was asked for; nothing to say of a run that asked for

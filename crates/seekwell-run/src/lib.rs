@@ -23,6 +23,7 @@ pub mod suite;
 mod target;
 pub mod tuning;
 mod watcher;
+mod wear;
 
 pub use error::RunError;
 pub use executor::{RealExecutor, Source, pick, share};

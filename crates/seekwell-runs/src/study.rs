@@ -14,6 +14,8 @@ pub enum Study {
     Steady(Steady),
     /// Where the rate of writes falls.
     Sustained(Sustained),
+    /// What the drive writes to its medium.
+    Amplification(Amplification),
 }
 
 /// A sweep: one phase for each combination of values.
@@ -205,6 +207,24 @@ pub struct Recovery {
     pub idle_ns: u64,
     /// Bytes that could be written at the first rate again.
     pub bytes: u64,
+}
+
+/// What a drive wrote to its medium for what it was given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Amplification {
+    /// Even writes, then skewed ones.
+    pub workloads: Vec<AmplificationOf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AmplificationOf {
+    pub steady: Steady,
+    /// Of each round; `None` where the drive did not tell enough.
+    pub rounds: Vec<Option<f64>>,
+    /// In the steady rounds, or in all where the rate did not settle.
+    pub host_written_bytes: u64,
+    pub media_written_bytes: u64,
+    pub write_amplification: Option<f64>,
 }
 
 /// What was written before measuring, so that the device is in the state of one in use.

@@ -48,6 +48,7 @@ pub fn suites() -> Vec<&'static Suite> {
         &blog::SUITE,
         &storagemark::SUITE,
         &written::SUSTAINED,
+        &written::AMPLIFICATION,
     ]
 }
 

@@ -26,7 +26,9 @@ impl<F: FnMut(&Request) -> Served> Executor for Virtual<F> {
         let ran = engine::run(workload, 0, &mut target, &mut Unlimited::default(), &control);
         self.clock += target.now();
         match ran {
-            Ok(measurement) => Ok(Execution { measurement, device: None, others: None }),
+            Ok(measurement) => {
+                Ok(Execution { measurement, device: None, others: None, wear: None })
+            }
             Err(EngineError::Workload(e)) => Err(e.into()),
             Err(e) => panic!("a virtual target cannot fail as a whole: {e}"),
         }

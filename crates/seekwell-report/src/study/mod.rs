@@ -9,6 +9,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod text;
+mod wa;
 
 pub use text::StudyText;
 
@@ -22,6 +23,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Limit(limit) => limit::text(limit),
         Study::Steady(steady) => steady::text(steady),
         Study::Sustained(sustained) => sustained::text(sustained),
+        Study::Amplification(amplification) => wa::text(amplification),
     })
 }
 

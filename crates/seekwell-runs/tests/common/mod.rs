@@ -10,11 +10,11 @@ use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::{
-    Detail, DeviceCount, Engine, FastCause, FastRegion, Fidelity, JobFile, JobWork, Latency, Limit,
-    LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Recovery, Repeat,
-    RepeatDetail, Replay, ReplayMode, RunDocument, RunKind, Slowdown, Spread, Status, Steady,
-    SteadyOutcome, SteadyState, Stretch, Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool,
-    Trial,
+    Amplification, AmplificationOf, Detail, DeviceCount, Engine, FastCause, FastRegion, Fidelity,
+    JobFile, JobWork, Latency, Limit, LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point,
+    Preconditioning, Recovery, Repeat, RepeatDetail, Replay, ReplayMode, RunDocument, RunKind,
+    Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Stretch, Study, SuiteStep,
+    Sustained, SustainedEnd, Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
 
@@ -337,7 +337,7 @@ fn sustained() -> Sustained {
     }
 }
 
-pub fn studies() -> [Study; 4] {
+pub fn studies() -> [Study; 5] {
     let point = Point { phase: "phase-0".into(), values: vec!["1".into()] };
     let trial = Trial {
         phase: "phase-0".into(),
@@ -358,6 +358,15 @@ pub fn studies() -> [Study; 4] {
             outcome: Some(LimitOutcome::Found { requests_per_s: 100.0 }),
         }),
         Study::Sustained(sustained()),
+        Study::Amplification(Amplification {
+            workloads: vec![AmplificationOf {
+                steady: Steady { phase: "wa-even".into(), rounds_per_s: vec![1.0], outcome: None },
+                rounds: vec![Some(2.0)],
+                host_written_bytes: 1,
+                media_written_bytes: 2,
+                write_amplification: Some(2.0),
+            }],
+        }),
         Study::Steady(Steady {
             phase: "phase-0".into(),
             rounds_per_s: vec![1_000.0; 5],

@@ -1,7 +1,7 @@
 //! What is found on modelled machines and real devices alike, and what is not found on healthy
 //! ones.
 
-use crate::common::{self, Mounted, Throttle, done, run, seekwell, skip};
+use crate::common::{self, Mounted, Throttle, done, run, skip};
 use serde_json::Value;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
