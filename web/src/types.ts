@@ -140,7 +140,7 @@ export interface RunDocument {
 }
 
 /** What was asked of several runs. */
-export type Study = Sweep | Limit | Steady | Together | Sustained;
+export type Study = Sweep | Limit | Steady | Together | Sustained | { kind: "beside" | "amplification" };
 
 export interface Sweep {
   kind: "sweep";

@@ -60,6 +60,57 @@ pub struct Execution {
     pub device: Option<DeviceCount>,
     /// The share of all processors that other programs had meanwhile, 0 to 1; `None` of a model.
     pub others: Option<f64>,
+    /// What the drive counted as written, where it tells.
+    pub wear: Option<Result<Wear, WentBack>>,
+}
+
+/// Counters of a drive that cannot be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the drive's counters of what was written went backwards during the run")]
+pub struct WentBack;
+
+/// What a drive counted as written during a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wear {
+    /// By the host.
+    pub host_bytes: u64,
+    /// To the medium, copies that the drive made included; `None` where it does not tell.
+    pub media_bytes: Option<u64>,
+    /// What its counters advance by.
+    pub unit_bytes: u64,
+}
+
+impl Wear {
+    /// Fewer units give no ratio worth the name.
+    const UNITS: u64 = 100;
+
+    /// What the counters gained since `before`.
+    ///
+    /// # Errors
+    /// [`WentBack`] where one went backwards, as after an update of the firmware.
+    pub fn since(self, before: Self) -> Result<Self, WentBack> {
+        let gained = |after: u64, before: u64| after.checked_sub(before).ok_or(WentBack);
+        let media = self.media_bytes.zip(before.media_bytes);
+        Ok(Self {
+            host_bytes: gained(self.host_bytes, before.host_bytes)?,
+            media_bytes: media.map(|(after, before)| gained(after, before)).transpose()?,
+            ..self
+        })
+    }
+
+    /// Bytes to the medium for each of the host's, where both are known well enough.
+    pub fn amplification(&self) -> Option<f64> {
+        let enough = self.host_bytes >= Self::UNITS * self.unit_bytes.max(1);
+        Some(self.media_bytes.filter(|_| enough)? as f64 / self.host_bytes as f64)
+    }
+
+    /// As values of a repeat.
+    fn values(&self) -> impl Iterator<Item = (String, f64)> {
+        let media = self.media_bytes.map(|bytes| ("media_written_bytes", bytes as f64));
+        let told = [("host_written_bytes", self.host_bytes as f64)].into_iter().chain(media);
+        let ratio = self.amplification().map(|ratio| (Repeat::AMPLIFICATION, ratio));
+        told.chain(ratio).map(|(name, value)| (name.to_owned(), value))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -355,6 +406,11 @@ impl<'a> Driver<'a> {
         let mut repeat = summarize(m, execution.device, workload.seed);
         if let Some(others) = execution.others.filter(|share| *share >= OTHERS_TOLD) {
             repeat.values.insert(Repeat::OTHERS.into(), 100.0 * others);
+        }
+        match execution.wear {
+            Some(Ok(wear)) => repeat.values.extend(wear.values()),
+            Some(Err(wrong)) => repeat.notes.push(wrong.to_string()),
+            None => {}
         }
         self.push(index, repeat);
         match (failure.map(|f| f.kind), stopped) {

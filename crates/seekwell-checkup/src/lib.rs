@@ -13,6 +13,8 @@ pub mod steady;
 pub mod summary;
 pub mod sustained;
 
-pub use driver::{ExecuteError, Execution, Executor, Load, Observer, Progress, Results, run};
+pub use driver::{
+    ExecuteError, Execution, Executor, Load, Observer, Progress, Results, Wear, WentBack, run,
+};
 pub use plan::{Group, Level, PhaseSpec, Plan, PlanInputs, PlanMedium, Rise, Rounds};
 pub use summary::{SHORTEST_RATE, detail, is_only_short, latency, metrics, summarize, too_short};

@@ -46,5 +46,5 @@ pub use machine::Machine;
 pub use model::{
     AnyPart, ChainLink, Described, HostParams, ImportError, Imported, Misfit, Model, import,
 };
-pub use part::{Command, Done, Part};
+pub use part::{Command, Done, Part, Usage, Written};
 pub use wire::{Attached, Way, Wire};

@@ -102,6 +102,6 @@ impl<P: Part> Target for Machine<P> {
     }
 
     fn cpu(&self) -> (Nanos, Nanos) {
-        (Nanos::ZERO, self.part.processor())
+        (Nanos::ZERO, self.part.usage().processor)
     }
 }

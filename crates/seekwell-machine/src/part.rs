@@ -2,6 +2,7 @@
 
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
+use std::ops::Add;
 
 /// A command as a part sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,46 @@ pub struct Done {
     pub at: Nanos,
 }
 
+/// What parts have used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Processor time of the host.
+    pub processor: Nanos,
+    /// What drives that tell it have written; `None` where none does.
+    pub written: Option<Written>,
+}
+
+impl Usage {
+    /// Processor time alone.
+    pub const fn of_processor(processor: Nanos) -> Self {
+        Self { processor, written: None }
+    }
+}
+
+impl Add for Usage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let written = match (self.written, other.written) {
+            (Some(a), Some(b)) => Some(Written {
+                host_bytes: a.host_bytes + b.host_bytes,
+                media_bytes: a.media_bytes + b.media_bytes,
+            }),
+            (a, b) => a.or(b),
+        };
+        Self { processor: self.processor + other.processor, written }
+    }
+}
+
+/// What was written to a drive, and by it to its flash.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// By the host.
+    pub host_bytes: u64,
+    /// To the flash: that, and what the drive moves and adds.
+    pub media_bytes: u64,
+}
+
 /// A part of a machine: takes commands, lets time pass, says what is done.
 ///
 /// Whoever holds a part calls it with times that never go back. After `submit`, and after
@@ -67,9 +108,9 @@ pub trait Part: Send {
     /// holds commands back for others to join them need not; most hold nothing back.
     fn host_waits(&mut self, _until: Nanos, _now: Nanos) {}
 
-    /// Processor time of the host that this part and those it holds have taken so far.
-    fn processor(&self) -> Nanos {
-        Nanos::ZERO
+    /// What this part and those it holds have used so far.
+    fn usage(&self) -> Usage {
+        Usage::default()
     }
 }
 
@@ -98,7 +139,7 @@ impl<P: Part + ?Sized> Part for Box<P> {
         (**self).host_waits(until, now);
     }
 
-    fn processor(&self) -> Nanos {
-        (**self).processor()
+    fn usage(&self) -> Usage {
+        (**self).usage()
     }
 }

@@ -1,6 +1,6 @@
 //! A part at the end of a wire that one thing at a time can use: a link, a bus.
 
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use crate::serial::{ByTag, Serial};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -238,7 +238,7 @@ impl<W: Wire, P: Part> Part for Attached<W, P> {
         }
     }
 
-    fn processor(&self) -> Nanos {
-        self.part.processor()
+    fn usage(&self) -> Usage {
+        self.part.usage()
     }
 }

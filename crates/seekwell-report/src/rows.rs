@@ -7,7 +7,7 @@ use seekwell_io::measurement::Issuer;
 use seekwell_io::request::Op;
 use seekwell_io::units::three_digits;
 use seekwell_io::workload::{Pace, Workload};
-use seekwell_runs::{Phase, ReplayMode, RunDocument, Work};
+use seekwell_runs::{Phase, Repeat, ReplayMode, RunDocument, Work};
 use serde::Serialize;
 
 /// What stands where nothing was measured.
@@ -38,6 +38,7 @@ pub struct Row {
     pub calls: String,
     /// Bytes the device counted over bytes asked for.
     pub device_share: String,
+    pub amplification: String,
     /// Why it was not run, or which repeats were left out.
     pub remark: Option<String>,
 }
@@ -150,6 +151,7 @@ fn row(phase: &Phase, op: Option<Op>, remark: Option<String>) -> Row {
         cpu: of("cpu_ns_per_request", grouped),
         calls: of("requests_per_syscall", three_digits),
         device_share: of("device_share", percent),
+        amplification: of(Repeat::AMPLIFICATION, |ratio| format!("{ratio:.2}")),
         remark,
     }
 }

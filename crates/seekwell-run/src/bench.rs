@@ -4,6 +4,7 @@
 mod limit;
 mod stage;
 mod sustained;
+mod wa;
 mod watch;
 
 pub use limit::LimitError;
@@ -52,6 +53,8 @@ pub enum Question {
     Steady(PlainJob),
     /// How that depends on its options.
     Sweep(Grid),
+    /// What others do to a workload beside them.
+    Beside(PlainJob, Vec<PlainJob>),
     /// The highest rate whose response time keeps a bound.
     Limit(PlainJob, Bound),
     /// Where the rate of writes falls, and what each of these rests gives back.
@@ -63,6 +66,13 @@ pub enum Question {
         /// The rests, in order.
         rests: Vec<Nanos>,
     },
+    /// What a drive writes to its medium for what it is given, in its steady state.
+    Amplification {
+        /// Writes spread evenly.
+        even: PlainJob,
+        /// Most of them to few blocks.
+        skewed: PlainJob,
+    },
 }
 
 impl Question {
@@ -71,6 +81,7 @@ impl Question {
         match self {
             Self::Once(job) | Self::Steady(job) | Self::Limit(job, _) => vec![job],
             Self::Sustained { job, .. } => vec![job],
+            Self::Amplification { even, skewed } => vec![even, skewed],
             Self::Sweep(grid) => grid.points.iter().map(|point| &point.job).collect(),
         }
     }
@@ -110,6 +121,9 @@ pub fn bench<W: Watcher>(
         Question::Limit(workload, bound) => limit::search(&mut stage, options, workload, *bound)?,
         Question::Sustained { job, runtime, rests } => {
             sustained::write(&mut stage, options, job, (*runtime, rests))?
+        }
+        Question::Amplification { even, skewed } => {
+            wa::rounds(&mut stage, options, [("even", even), ("skewed", skewed)])?
         }
     };
     stage.session.conclude(interrupted, stage.wanted_bytes);

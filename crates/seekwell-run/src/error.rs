@@ -85,6 +85,13 @@ pub enum RunError {
     WouldWrite { path: PathBuf, what: &'static str },
     #[error(transparent)]
     Jobs(Box<JobRunError>),
+    /// A drive that does not count what it writes to its medium, or may not be asked.
+    #[error(
+        "the drive under {} does not tell what it writes to its flash: needed is a modelled SSD, or \
+         an NVMe drive with OCP's log page C0h and the right to ask it (root); see: seekwell inspect",
+        path.display()
+    )]
+    WearNotTold { path: PathBuf },
     /// `--destroy` was given for something that is not a raw device.
     #[error("--destroy is for block devices; {} is a {what}", path.display())]
     NothingToDestroy { path: PathBuf, what: &'static str },
@@ -92,7 +99,7 @@ pub enum RunError {
 
 classify!(RunError {
     Usage: Describe, NoMachine, NoParameters, LargerThanMachine, NothingToDestroy, Arm, Sweep;
-    Refused: Refusal, RingRefused, WouldWrite;
+    Refused: Refusal, RingRefused, WouldWrite, WearNotTold;
     Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),
     | Self::Access(error) => error.class(),

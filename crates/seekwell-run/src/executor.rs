@@ -3,10 +3,11 @@
 
 use crate::RunError;
 use crate::bench::Watch;
+use crate::wear::Counting;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use seekwell_access::{Opened, Way};
-use seekwell_checkup::{ExecuteError, Execution, Executor, Load, PhaseSpec};
+use seekwell_checkup::{ExecuteError, Execution, Executor, Load, PhaseSpec, Wear, WentBack};
 use seekwell_io::clock::Clock;
 use seekwell_io::dispatch::{SharedTags, TagPolicy, Unlimited, dispatcher};
 use seekwell_io::engine::{Bounds, Control, EngineError, run_beside, run_source, run_threads};
@@ -15,7 +16,7 @@ use seekwell_io::request::{Flags, Op};
 use seekwell_io::target::{Engine, Null, Real, Stamped, Target, TargetError, Uring};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Generator, Pattern, Together, Workload};
-use seekwell_machine::{AnyPart, Machine, Model};
+use seekwell_machine::{AnyPart, Machine, Model, Part, Written};
 use seekwell_runs::DeviceCount;
 use seekwell_sys::{CpuTime, DevId, DiskCounters, Live, View};
 use std::collections::BTreeMap;
@@ -139,6 +140,9 @@ pub struct RealExecutor {
     machine: Option<Machine<AnyPart>>,
     /// What looks on at the next workload of one thread, and may end it.
     watch: Option<Watch>,
+    counting: Counting,
+    /// What the modelled drive wrote in the last workload.
+    worn: Option<Result<Wear, WentBack>>,
 }
 
 impl RealExecutor {
@@ -164,6 +168,8 @@ impl RealExecutor {
             lasting,
             machine,
             watch: None,
+            counting: Counting::default(),
+            worn: None,
         }
     }
 
@@ -176,6 +182,21 @@ impl RealExecutor {
     /// The next workload has a new machine.
     pub fn renew_machine(&mut self) {
         self.machine = None;
+    }
+
+    /// Asks a drive what it has written, around each workload that writes.
+    pub(crate) fn count(&mut self, counting: Counting) {
+        self.counting = counting;
+    }
+
+    /// What the drive, or that of the model, has written so far.
+    pub(crate) fn wear(&mut self) -> Option<Wear> {
+        let Source::Modelled(model) = &self.source else { return self.counting.read() };
+        let written = match &self.machine {
+            Some(machine) => machine.part().usage().written?,
+            None => model.build(0).part().usage().written?,
+        };
+        Some(modelled_wear(written))
     }
 
     /// Has something look on at the next workload, which has one thread.
@@ -294,13 +315,14 @@ impl RealExecutor {
         }
         let after = self.source.counters(&self.view);
         let device = before.zip(after).and_then(|(b, a)| share(&a.since(&b), &measurement));
-        Ok(Execution { measurement, device, others })
+        Ok(Execution { measurement, device, others, wear: None })
     }
 
     /// All threads of a workload on one machine, on its own clock.
     fn modelled(&mut self, model: &Model, workload: &Workload) -> Result<Measurement, EngineError> {
         workload.check()?;
         let mut machine = self.machine.take().unwrap_or_else(|| model.build(workload.seed));
+        let before = machine.part().usage().written;
         let mut dispatcher = dispatcher(self.tags.or_else(|| model.tags()));
         let depth = workload.pace.depth();
         let threads = (0..workload.threads).map(|t| (Generator::new(workload, t), depth));
@@ -314,6 +336,8 @@ impl RealExecutor {
                 run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)
             }
         };
+        let worn = before.zip(machine.part().usage().written);
+        self.worn = worn.map(|(b, a)| modelled_wear(a).since(modelled_wear(b)));
         self.machine = self.lasting.then_some(machine);
         measured
     }
@@ -322,12 +346,17 @@ impl RealExecutor {
 impl Executor for RealExecutor {
     fn execute(&mut self, workload: &Workload) -> Result<Execution, ExecuteError> {
         self.ready(workload)?;
+        let counted = workload.destroys().then(|| self.counting.read()).flatten();
+        self.worn = None;
         let before = self.source.counters(&self.view);
         let real = !matches!(self.source, Source::Modelled(_));
         let cpu = CpuTime::read(&self.view).filter(|_| real);
         let measured = self.measure(workload);
         let others = cpu.zip(CpuTime::read(&self.view)).map(|(b, a)| a.others_since(b));
-        self.executed(measured, before, others)
+        let executed = self.executed(measured, before, others)?;
+        let counted = counted.and_then(|before| Some(self.counting.read()?.since(before)));
+        let wear = self.worn.take().or(counted).filter(|_| workload.destroys());
+        Ok(Execution { wear, ..executed })
     }
 
     /// On one model, which has one clock, one after the other.
@@ -387,6 +416,12 @@ pub(crate) fn beside(loads: &[(&RealExecutor, &Workload)]) -> Vec<Result<Executi
     let others = cpu.zip(CpuTime::read(&first.view)).map(|(b, a)| a.others_since(b));
     let each = loads.iter().zip(measured).zip(before);
     each.map(|(((on, _), measured), before)| on.executed(measured, before, others)).collect()
+}
+
+/// A model counts in the units that its drives map.
+fn modelled_wear(written: Written) -> Wear {
+    let media_bytes = Some(written.media_bytes);
+    Wear { host_bytes: written.host_bytes, media_bytes, unit_bytes: 4096 }
 }
 
 /// What the device counted beside what was asked for; nothing to say of a run that asked for

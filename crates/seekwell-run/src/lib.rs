@@ -24,6 +24,7 @@ mod target;
 pub mod top;
 pub mod tuning;
 mod watcher;
+mod wear;
 
 pub use error::RunError;
 pub use executor::{RealExecutor, Source, pick, share};

@@ -5,6 +5,7 @@ use crate::described;
 use crate::executor::{RealExecutor, Source, engine_cost_ns, pick};
 use crate::judge::live_log;
 use crate::medium::Ready;
+use crate::wear::Counting;
 use crate::{Host, RunError, Watcher};
 use jiff::Timestamp;
 use seekwell_checkup::{
@@ -130,7 +131,10 @@ impl<'a, W: Watcher> Session<'a, W> {
             self.document.inspection.device = described::device(model);
         }
         self.document.medium = Some(ready.medium);
-        RealExecutor::new(ready.source, self.engine, tags, Arc::clone(self.host.control))
+        let control = Arc::clone(self.host.control);
+        let mut executor = RealExecutor::new(ready.source, self.engine, tags, control);
+        executor.count(Counting::under(&self.document.inspection));
+        executor
     }
 
     /// Runs a plan, its phases after those of earlier plans, saving after every unit. Gives whether

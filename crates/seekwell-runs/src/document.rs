@@ -335,6 +335,8 @@ pub struct Repeat {
 impl Repeat {
     /// The value that says how much of all processors other programs had, in percent.
     pub const OTHERS: &str = "other_programs_percent";
+    /// The value that says how many bytes went to the medium for each that the host wrote.
+    pub const AMPLIFICATION: &str = "write_amplification";
     /// From so much on it is to blame for what differs between repeats, in percent.
     pub const OTHERS_MATTER: f64 = 25.0;
 

@@ -36,8 +36,9 @@ pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
 pub use store::{Filter, Listing, Runs, Store};
 pub use study::{
-    FastCause, FastRegion, Limit, LimitOutcome, Point, Preconditioning, Recovery, Slowdown, Steady,
-    SteadyOutcome, Stretch, Study, Sustained, SustainedEnd, Sweep, Trial,
+    Amplification, AmplificationOf, FastCause, FastRegion, Limit, LimitOutcome, Point,
+    Preconditioning, Recovery, Slowdown, Steady, SteadyOutcome, Stretch, Study, Sustained,
+    SustainedEnd, Sweep, Trial,
 };
 pub use work::{
     Fidelity, JobFile, JobWork, Mismatch, Replay, ReplayMode, SteadyState, SuiteStep, Work,

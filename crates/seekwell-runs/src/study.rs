@@ -1,6 +1,6 @@
 //! What a bench asked beyond the numbers of its workloads, and what it found.
 
-use crate::together::Together;
+use crate::together::{Efficiency, Together};
 use serde::{Deserialize, Serialize};
 
 /// A question put to several runs.
@@ -13,10 +13,38 @@ pub enum Study {
     Limit(Limit),
     /// Whether the device settles.
     Steady(Steady),
+    /// What others do to a workload beside them.
+    Beside(Beside),
     /// Whether several targets together reach the sum of what each reaches alone.
     Together(Box<Together>),
     /// Where the rate of writes falls.
     Sustained(Sustained),
+    /// What the drive writes to its medium.
+    Amplification(Amplification),
+}
+
+/// One workload alone and beside others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// The phase that measured it alone.
+    pub alone: String,
+    /// The phase that measured it beside the others.
+    pub beside: String,
+    /// The phases of the others.
+    pub others: Vec<String>,
+    /// What the others do to it.
+    pub effects: Vec<Effect>,
+}
+
+/// What becomes of one metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The metric's name: `read.latency_ns_p99`.
+    pub metric: String,
+    /// Beside over alone, in each round.
+    pub rounds: Vec<f64>,
+    /// The estimate from these rounds; `None` of fewer than two.
+    pub ratio: Option<Efficiency>,
 }
 
 /// A sweep: one phase for each combination of values.
@@ -208,6 +236,24 @@ pub struct Recovery {
     pub idle_ns: u64,
     /// Bytes that could be written at the first rate again.
     pub bytes: u64,
+}
+
+/// What a drive wrote to its medium for what it was given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Amplification {
+    /// Even writes, then skewed ones.
+    pub workloads: Vec<AmplificationOf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AmplificationOf {
+    pub steady: Steady,
+    /// Of each round; `None` where the drive did not tell enough.
+    pub rounds: Vec<Option<f64>>,
+    /// In the steady rounds, or in all where the rate did not settle.
+    pub host_written_bytes: u64,
+    pub media_written_bytes: u64,
+    pub write_amplification: Option<f64>,
 }
 
 /// What was written before measuring, so that the device is in the state of one in use.

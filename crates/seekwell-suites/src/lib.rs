@@ -50,6 +50,7 @@ pub fn suites() -> Vec<&'static Suite> {
         &blog::SUITE,
         &storagemark::SUITE,
         &written::SUSTAINED,
+        &written::AMPLIFICATION,
     ]
 }
 

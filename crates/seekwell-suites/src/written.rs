@@ -28,3 +28,24 @@ pub static SUSTAINED: Suite = Suite {
     direct: |_| true,
     steps: |_| Vec::new(),
 };
+
+pub static AMPLIFICATION: Suite = Suite {
+    name: "wa",
+    title: "write amplification: what the drive writes for what it is given",
+    does: "Writes at random, first evenly and then 80 % of it to 20 % of the blocks, each in rounds of \
+           --runtime until the rate is steady, and tells what the drive wrote to its flash in each. \
+           The drive must tell that: an NVMe drive with OCP's page C0h, or a modelled SSD. A device \
+           is overwritten (--destroy); on a directory the file system writes beside it.",
+    takes: ["5 to 25 rounds of each", "5 to 25 rounds of each"],
+    writes: "what it can, all the time",
+    source: "its own documentation; rounds as in SNIA's PTS 2.0.2",
+    on: On::Destroyed,
+    tunables: tunables! {
+        "bs" Bytes(512, 16 << 20), "4k" | "4k": "size of one write";
+        "iodepth" Count(1, 4096), "32" | "32": "writes outstanding";
+    },
+    check: any,
+    needs: |_| Needs { bytes: 1 << 30, files: 1 },
+    direct: |_| true,
+    steps: |_| Vec::new(),
+};

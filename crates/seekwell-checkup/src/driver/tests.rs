@@ -14,6 +14,7 @@ struct Disk {
     executed: Vec<Workload>,
     /// What happens at the n-th execution, from 0, in place of the model.
     faults: BTreeMap<usize, Fault>,
+    wear: Option<Result<Wear, WentBack>>,
 }
 
 #[derive(Clone)]
@@ -29,7 +30,8 @@ enum Fault {
 
 impl Disk {
     fn new(servers: u32, service: Nanos) -> Self {
-        Self { clock: Nanos(5), servers, service, executed: vec![], faults: BTreeMap::new() }
+        let (executed, faults, wear) = (vec![], BTreeMap::new(), None);
+        Self { clock: Nanos(5), servers, service, executed, faults, wear }
     }
 
     fn with(mut self, at: usize, fault: Fault) -> Self {
@@ -77,7 +79,7 @@ impl Executor for Disk {
             Some(Fault::RaisesStop(stop)) => stop.store(true, Ordering::Relaxed),
             None => {}
         }
-        Ok(Execution { measurement, device: None, others: None })
+        Ok(Execution { measurement, device: None, others: None, wear: self.wear })
     }
 
     fn now(&self) -> Nanos {
@@ -444,4 +446,23 @@ fn a_target_that_fails_at_once_leaves_nothing_to_run_the_other_beside() {
     assert_eq!(why, Some("nothing is left to run beside it"));
     let why = phase(&results, "b+").skipped.as_deref().expect("not run");
     assert!(why.starts_with("read of 4096 bytes"), "{why}");
+}
+
+#[test]
+fn what_a_drive_counted_is_among_the_values_and_counters_that_went_back_are_a_note() {
+    let mut disk = Disk::new(1, Nanos::from_millis(1));
+    let wear = Wear { host_bytes: 1 << 30, media_bytes: Some(3 << 30), unit_bytes: 512_000 };
+    disk.wear = Some(Ok(wear));
+    let workload = Workload::closed(Pattern::Random, 0, 4096, 1, 1 << 30);
+    let spec = PhaseSpec::new("writes", "writes", Group::Custom, workload, 1);
+    let plan = Plan::of(vec![spec], Nanos::ZERO);
+    let stop = AtomicBool::new(false);
+    let phase = |disk: &mut Disk| run(&plan, disk, &mut (), &stop).phases.remove(0);
+    let told = phase(&mut disk);
+    assert_eq!(told.median("write_amplification"), Some(3.0));
+    assert_eq!(told.median("host_written_bytes"), Some(1_073_741_824.0));
+    disk.wear = Some(Err(WentBack));
+    let silent = phase(&mut disk);
+    assert_eq!(silent.median("host_written_bytes"), None);
+    assert!(silent.repeats[0].notes[0].contains("went backwards"), "{silent:?}");
 }

@@ -141,7 +141,7 @@ impl Rig for Virtual {
             self.stop_in = None;
             self.stop.store(true, Ordering::Relaxed);
             m.stopped = Stopped::Interrupted;
-            return Ok(Execution { measurement: m, device: None, others: None });
+            return Ok(Execution { measurement: m, device: None, others: None, wear: None });
         }
         if self.fails_at == Some(index) {
             m.failed = 1;
@@ -151,7 +151,7 @@ impl Rig for Virtual {
         }
         self.made += 1;
         self.clock += workload.runtime_ns.0;
-        Ok(Execution { measurement: m, device: None, others: self.others })
+        Ok(Execution { measurement: m, device: None, others: self.others, wear: None })
     }
 
     fn condition(&mut self) -> Condition {

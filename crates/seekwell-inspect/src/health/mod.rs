@@ -18,7 +18,7 @@ mod tests;
 
 pub use drives::Drives;
 pub use measure::{Measure, Unit};
-pub use model::{Attribute, Health, LbaFormat, LoggedError, Outcome, SelfTest, Warning};
+pub use model::{Attribute, Health, LbaFormat, LoggedError, Outcome, SelfTest, Warning, Written};
 
 use crate::inspection::Device;
 use crate::model::{DeviceKind, Fact};

@@ -38,6 +38,24 @@ const fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
+/// What was written in the life of a drive, as it counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// By the host.
+    pub host_bytes: u64,
+    /// To the medium; `None` where the drive does not tell.
+    pub media_bytes: Option<u64>,
+}
+
+impl Health {
+    /// What was written so far; `None` where the drive does not count what the host writes.
+    pub fn written(&self) -> Option<Written> {
+        let bytes = |measure| u64::try_from(self.get(measure)?.value).ok();
+        let media_bytes = bytes(Measure::MediaWritten);
+        Some(Written { host_bytes: bytes(Measure::Written)?, media_bytes })
+    }
+}
+
 /// Something a drive warns of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -5,11 +5,12 @@ use super::member::{Access, Member};
 use super::params::{ArrayError, ArrayParams, ReadChoice};
 use super::plan::{Plan, Round};
 use super::stripes::{Extent, StripeLocks};
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use crate::serial::Serial;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use std::collections::VecDeque;
+use std::ops::Add;
 
 /// Members that look like one drive.
 ///
@@ -247,7 +248,7 @@ impl<P: Part> Part for Array<P> {
         }
     }
 
-    fn processor(&self) -> Nanos {
-        self.members().map(Part::processor).fold(Nanos::ZERO, |sum, one| sum + one)
+    fn usage(&self) -> Usage {
+        self.members().map(Part::usage).fold(Usage::default(), Add::add)
     }
 }

@@ -180,7 +180,7 @@ fn the_host_pays_for_the_ports_of_all_members() {
     let mut array = Array::new(ArrayParams::bare(Level::Raid1, UNIT), members).unwrap();
     array.submit(command(0, Op::Write, 0, 4096), Nanos::ZERO);
     drain(&mut array);
-    assert_eq!(array.processor(), Nanos(3 * (1_000 + 1_500 + 1_000)));
+    assert_eq!(array.usage().processor, Nanos(3 * (1_000 + 1_500 + 1_000)));
 }
 
 #[test]

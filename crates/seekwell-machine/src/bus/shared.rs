@@ -5,7 +5,7 @@
 //! write's data crosses at once. Whoever wants the bus meanwhile waits, in order of asking.
 
 use crate::hdd::After;
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use crate::serial::{ByTag, Leaving, Serial};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -132,7 +132,7 @@ impl<P: Part> Part for OnShared<P> {
         self.leaving.take(now, done);
     }
 
-    fn processor(&self) -> Nanos {
-        self.part.processor()
+    fn usage(&self) -> Usage {
+        self.part.usage()
     }
 }

@@ -7,7 +7,7 @@
 //! `ata_std_qc_defer`.
 
 use crate::limits::{OutOfRange, within};
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use crate::serial::{ByTag, Serial};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -215,7 +215,7 @@ impl<P: Part> Part for Ahci<P> {
         }
     }
 
-    fn processor(&self) -> Nanos {
-        self.host.busy() + self.drive.processor()
+    fn usage(&self) -> Usage {
+        Usage::of_processor(self.host.busy()) + self.drive.usage()
     }
 }

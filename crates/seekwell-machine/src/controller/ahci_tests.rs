@@ -75,7 +75,7 @@ fn one_interrupt_serves_all_that_ends_while_its_handler_runs() {
     }
     let ends: Vec<u64> = drain(&mut port).iter().map(|done| done.at.0).collect();
     assert_eq!(ends, [5_600, 6_100, 6_600, 7_100]);
-    assert_eq!(port.processor(), Nanos(5_000 + 4 * 500));
+    assert_eq!(port.usage().processor, Nanos(5_000 + 4 * 500));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use crate::driver::{QueueParams, QueuedAccess, Station};
 use crate::limits::{OutOfRange, within};
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use crate::serial::{Leaving, Serial};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -250,7 +250,7 @@ impl<P: Part> Part for CacheDevice<P> {
         self.leaving.take(now, done);
     }
 
-    fn processor(&self) -> Nanos {
-        self.drive.part().processor() + self.copy.part().processor()
+    fn usage(&self) -> Usage {
+        self.drive.part().usage() + self.copy.part().usage()
     }
 }

@@ -6,11 +6,12 @@
 
 use super::ide_mode::{IdeMode, PortWidth};
 use crate::limits::{OutOfRange, within};
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::Add;
 
 const SECTOR_BYTES: u32 = 512;
 
@@ -281,7 +282,8 @@ impl<P: Part> Part for Ide<P> {
         }
     }
 
-    fn processor(&self) -> Nanos {
-        self.devices.iter().map(Part::processor).fold(self.processor, |sum, one| sum + one)
+    fn usage(&self) -> Usage {
+        let own = Usage::of_processor(self.processor);
+        self.devices.iter().map(Part::usage).fold(own, Add::add)
     }
 }

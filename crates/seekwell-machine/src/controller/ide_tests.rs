@@ -63,7 +63,7 @@ fn pio_holds_the_processor_and_dma_leaves_it_alone() {
         let mut channel = channel(IdeParams { mode, ..IdeParams::PLAIN }, 5_000_000);
         channel.submit(command(0, Op::Read, 0, 1 << 17), Nanos::ZERO);
         drain(&mut channel);
-        channel.processor().0
+        channel.usage().processor.0
     });
     // 65,536 words of 300 + 120 ns, 256 interrupts; against one interrupt. Both: giving the
     // command.

@@ -7,7 +7,7 @@
 use super::queue::{Policy, QueueParams, QueuedAccess};
 use super::station::Station;
 use crate::limits::{OutOfRange, within};
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -133,8 +133,8 @@ impl<P: Part> Part for Elevator<P> {
         }
     }
 
-    fn processor(&self) -> Nanos {
-        self.station.part().processor()
+    fn usage(&self) -> Usage {
+        self.station.part().usage()
     }
 }
 

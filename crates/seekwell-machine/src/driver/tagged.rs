@@ -3,7 +3,7 @@
 //! Where a machine is one device, the engine's dispatcher is that driver. Where it is two, as an
 //! SSD in front of a disk, each has its own.
 
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use crate::serial::ByTag;
 use seekwell_io::dispatch::{Dispatcher, TagPolicy};
 use seekwell_io::request::{Op, Request};
@@ -65,8 +65,8 @@ impl<P: Part> Part for Tagged<P> {
         self.part.host_waits(until, now);
     }
 
-    fn processor(&self) -> Nanos {
-        self.part.processor()
+    fn usage(&self) -> Usage {
+        self.part.usage()
     }
 }
 

@@ -36,7 +36,7 @@ pub use ftl::LogCounts;
 pub use params::{Fill, FirmwareParams, SlcParams, SsdParams};
 
 use crate::limits::OutOfRange;
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage, Written};
 use crate::serial::Serial;
 use ahead::{Ahead, ReadAhead};
 use buffer::Buffer;
@@ -358,6 +358,15 @@ impl Part for Ssd {
         };
         let start = self.processor.reserve(now, Nanos(cost));
         self.steps.push_back((start + Nanos(cost), Step::Whole(index)));
+    }
+
+    fn usage(&self) -> Usage {
+        let SsdCounts { log, folded, .. } = self.counts();
+        let written = Written {
+            host_bytes: log.host * UNIT,
+            media_bytes: (log.host + log.overhead + log.moved + folded) * UNIT,
+        };
+        Usage { written: Some(written), ..Usage::default() }
     }
 
     fn next(&self) -> Nanos {

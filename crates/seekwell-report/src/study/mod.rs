@@ -10,6 +10,7 @@ mod sweep;
 mod tests;
 mod text;
 mod together;
+mod wa;
 
 pub use text::StudyText;
 
@@ -24,6 +25,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Steady(steady) => steady::text(steady),
         Study::Together(together) => together::text(together),
         Study::Sustained(sustained) => sustained::text(sustained),
+        Study::Amplification(amplification) => wa::text(amplification),
     })
 }
 

@@ -76,7 +76,7 @@ pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
             let confirms = limit.trials.iter().any(|t| t.confirms && t.phase == phase);
             confirms || limit.closed_phase == phase
         }
-        Some(Study::Steady(_) | Study::Sustained(_)) | None => true,
+        _ => true,
     };
     let told = rows.iter().filter(|row| row.cpu != NONE && counts(&row.phase));
     let mut costs: Vec<(String, Vec<&str>)> = Vec::new();
@@ -85,6 +85,7 @@ pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
             (&row.cpu, "ns of CPU for a request"),
             (&row.calls, "requests for a system call"),
             (&row.device_share, "reached the device"),
+            (&row.amplification, "bytes to flash for each written"),
         ];
         let known = parts.iter().filter(|(value, _)| *value != NONE);
         let text: Vec<String> = known.map(|(value, what)| format!("{value} {what}")).collect();

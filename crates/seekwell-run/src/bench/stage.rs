@@ -2,10 +2,12 @@
 //! state.
 
 use super::{BenchOptions, Question};
+use crate::wear::Counting;
 use crate::{
     Host, Purpose, Ready, RealExecutor, RunError, Session, Wanted, Watcher, look, prepare,
 };
-use seekwell_checkup::{ExecuteError, Executor, Plan};
+use seekwell_checkup::{ExecuteError, Executor, Plan, Wear};
+use seekwell_inspect::TargetKind;
 use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
@@ -54,6 +56,17 @@ impl<'a, W: Watcher> Stage<'a, W> {
         for workload in &workloads {
             workload.workload(u64::from(workload.block_bytes), true, options.seed).check()?;
         }
+        let wears = matches!(question, Question::Amplification { .. });
+        let model = inspection.kind == TargetKind::Machine;
+        let told = |wear: Option<Wear>| {
+            let told = wear.is_some_and(|wear| wear.media_bytes.is_some());
+            let path = options.target.to_path_buf();
+            if wears && !told { Err(RunError::WearNotTold { path }) } else { Ok(()) }
+        };
+        // Of a real drive before anything is written, and so before a file is laid out.
+        if wears && !model {
+            told(Counting::under(&inspection).read())?;
+        }
         let mut session = Session::begin(host, watcher, purpose, inspection.clone())?;
         let sustained = matches!(question, Question::Sustained { .. });
         let wanted = Wanted {
@@ -73,7 +86,10 @@ impl<'a, W: Watcher> Stage<'a, W> {
         let (region_bytes, direct) = (ready.inputs.region_bytes, ready.inputs.direct);
         let tags = workloads.first().and_then(|w| w.tags());
         let mut executor = session.executor(ready, tags);
-        if options.precondition || sustained || matches!(question, Question::Steady(_)) {
+        if model {
+            told(executor.wear())?;
+        }
+        if options.precondition || sustained || wears || matches!(question, Question::Steady(_)) {
             executor.keep_machine();
         }
         Ok(Self { session, executor, region_bytes, wanted_bytes: wanted.end_bytes(), direct })

@@ -11,11 +11,11 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::together::{Comparison, Efficiency, Part, Rate, Target, Together};
 use seekwell_runs::{
-    Detail, DeviceCount, Engine, FastCause, FastRegion, Fidelity, JobFile, JobWork, Latency, Limit,
-    LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point, Preconditioning, Recovery, Repeat,
-    RepeatDetail, Replay, ReplayMode, RunDocument, RunKind, Slowdown, Spread, Status, Steady,
-    SteadyOutcome, SteadyState, Stretch, Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool,
-    Trial,
+    Amplification, AmplificationOf, Detail, DeviceCount, Engine, FastCause, FastRegion, Fidelity,
+    JobFile, JobWork, Latency, Limit, LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point,
+    Preconditioning, Recovery, Repeat, RepeatDetail, Replay, ReplayMode, RunDocument, RunKind,
+    Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Stretch, Study, SuiteStep,
+    Sustained, SustainedEnd, Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
 
@@ -359,6 +359,15 @@ pub fn studies() -> [Study; 5] {
             outcome: Some(LimitOutcome::Found { requests_per_s: 100.0 }),
         }),
         Study::Sustained(sustained()),
+        Study::Amplification(Amplification {
+            workloads: vec![AmplificationOf {
+                steady: Steady { phase: "wa-even".into(), rounds_per_s: vec![1.0], outcome: None },
+                rounds: vec![Some(2.0)],
+                host_written_bytes: 1,
+                media_written_bytes: 2,
+                write_amplification: Some(2.0),
+            }],
+        }),
         Study::Steady(Steady {
             phase: "phase-0".into(),
             rounds_per_s: vec![1_000.0; 5],

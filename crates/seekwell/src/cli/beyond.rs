@@ -43,7 +43,7 @@ pub struct Beyond {
     /// Write twice the size of the region before measuring, from start to end, then at random
     ///
     /// A new or erased flash drive is faster than a used one. Needs a target that may be written.
-    #[arg(long, conflicts_with = "suite")]
+    #[arg(long)]
     pub precondition: bool,
     /// Show live progress; `always` prints one line per second where standard error is not a
     /// terminal

@@ -6,6 +6,7 @@
 mod common;
 
 mod alerts;
+mod amplification;
 mod beyond;
 mod compare;
 mod dashboard;

@@ -14,7 +14,7 @@ mod tests;
 pub use params::{CacheParams, WritePolicy};
 
 use crate::limits::OutOfRange;
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use crate::serial::Serial;
 use lines::Lines;
 use seekwell_io::request::Op;
@@ -310,7 +310,7 @@ impl<P: Part> Part for Cached<P> {
         }
     }
 
-    fn processor(&self) -> Nanos {
-        self.below.processor()
+    fn usage(&self) -> Usage {
+        self.below.usage()
     }
 }

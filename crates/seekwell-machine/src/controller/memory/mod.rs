@@ -13,7 +13,7 @@ mod tests;
 
 use crate::driver::{QueueParams, QueuedAccess, Station};
 use crate::limits::{OutOfRange, within};
-use crate::part::{Command, Done, Part};
+use crate::part::{Command, Done, Part, Usage};
 use crate::serial::{Leaving, Serial};
 use lines::{Lines, Room};
 use seekwell_io::request::Op;
@@ -300,7 +300,7 @@ impl<P: Part> Part for MemoryCache<P> {
         self.leaving.take(now, done);
     }
 
-    fn processor(&self) -> Nanos {
-        self.drive.part().processor()
+    fn usage(&self) -> Usage {
+        self.drive.part().usage()
     }
 }

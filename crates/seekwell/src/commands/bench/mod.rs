@@ -13,13 +13,13 @@ use crate::session::{RunOptions, begin_command, begin_command_with};
 use seekwell_experiment::Grid;
 use seekwell_io::target::Engine;
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::Rw;
+use seekwell_io::workload::{Pattern, Rw};
 use seekwell_job::PlainJob;
 use seekwell_run::bench::{BenchOptions, Question, bench};
 use seekwell_run::is_modelled;
 use seekwell_run::suite::{SuiteOptions, announce, suite};
 use seekwell_runs::{LimitOutcome, RunKind, Study};
-use seekwell_suites::{Level, On, Settings, SuiteError, find};
+use seekwell_suites::{Level, On, Settings, SuiteError, find, written};
 use std::path::Path;
 
 pub fn run(args: &Bench, context: &Context) -> Ended {
@@ -89,6 +89,18 @@ fn sustained(settings: &Settings, args: &Bench) -> Question {
     Question::Sustained { job, runtime, rests }
 }
 
+/// Random writes, even and skewed.
+fn amplification(settings: &Settings, args: &Bench) -> Question {
+    let even = PlainJob {
+        rw: Rw::RandWrite,
+        block_bytes: settings.number("bs") as u32,
+        iodepth: settings.number("iodepth") as u32,
+        ..args.workload.job()
+    };
+    let skewed = PlainJob { distribution: Pattern::Pareto { power: 0.2 }, ..even.clone() };
+    Question::Amplification { even, skewed }
+}
+
 fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     let found = find(name)?;
     let on = args.on.as_deref().ok_or(SuiteError::NoTarget { suite: found.name })?;
@@ -99,12 +111,14 @@ fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     let of_machine = |(key, _): &(String, String)| is_modelled(on) && key.contains('.');
     let (set, tunables): (Vec<_>, Vec<_>) = args.set.iter().cloned().partition(of_machine);
     let settings = found.settings(level, &tunables)?;
+    let wears = found.name == written::AMPLIFICATION.name;
     let asks = found.on == On::Destroyed;
     let given = [
         ("--size", !asks && args.workload.size.is_some()),
         ("--runtime", !asks && args.workload.runtime.is_some()),
         ("--engine", !asks && args.workload.engine != Engine::Auto),
         ("--destroy", !asks && args.destroy.consent().is_some()),
+        ("--precondition", !wears && args.beyond.precondition),
         ("--repeats", asks && args.repeats > 1),
         ("--show", asks && args.show),
     ];
@@ -113,7 +127,9 @@ fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     }
     format::check(&args.results, if asks { None } else { Some(found.name) }, context)?;
     if asks {
-        return ask(&sustained(&settings, args), &set, args, context);
+        let question =
+            if wears { amplification(&settings, args) } else { sustained(&settings, args) };
+        return ask(&question, &set, args, context);
     }
     let (repeats, seed) = (args.repeats, args.seed);
     let options = SuiteOptions { suite: found, settings, set: &set, target: on, repeats, seed };

@@ -1,0 +1,106 @@
+//! What a drive counts as written, asked of it before and after each run that writes.
+//!
+//! The pages are asked for between runs and touch no medium. A drive that sleeps, or that this user
+//! may not ask, is asked once and then left alone.
+
+use seekwell_checkup::Wear;
+use seekwell_inspect::health::{Drives, health};
+use seekwell_inspect::{Device, DeviceKind, Inspection};
+use seekwell_sys::{Live, View};
+
+/// What the coarsest counter in bytes that is common advances by: NVMe's data units.
+const UNIT_BYTES: u64 = 512_000;
+
+/// The drive under a target, as long as it tells.
+#[derive(Debug, Default)]
+pub struct Counting {
+    drive: Option<Device>,
+}
+
+impl Counting {
+    /// The one drive under a target; none where there are several, or none.
+    pub fn under(inspection: &Inspection) -> Self {
+        let drive = match inspection.disks()[..] {
+            [disk] if disk.kind == DeviceKind::Disk && !disk.dev.is_empty() => Some(disk.clone()),
+            _ => None,
+        };
+        Self { drive }
+    }
+
+    /// What the drive has counted so far.
+    pub fn read(&mut self) -> Option<Wear> {
+        let found = wear(&Drives::new(Live::system()), self.drive.as_ref()?);
+        if found.is_none() {
+            self.drive = None;
+        }
+        found
+    }
+}
+
+/// What a drive has counted so far, through a view.
+pub fn wear(view: &dyn View, drive: &Device) -> Option<Wear> {
+    let written = health(view, drive)?.written()?;
+    let (host_bytes, media_bytes) = (written.host_bytes, written.media_bytes);
+    Some(Wear { host_bytes, media_bytes, unit_bytes: UNIT_BYTES })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekwell_checkup::WentBack;
+    use seekwell_inspect::facts::NvmeFacts;
+    use seekwell_sys::fake::Fake;
+
+    fn drive() -> Device {
+        let mut drive = Device::new("nvme0n1", "259:0", DeviceKind::Disk);
+        drive.detail.nvme =
+            Some(NvmeFacts { controller: "nvme0".to_owned(), ..NvmeFacts::default() });
+        drive
+    }
+
+    /// An NVMe drive that has taken so many data units, and put so many bytes on its flash where it
+    /// has OCP's page.
+    fn after(units: u64, media_bytes: Option<u64>) -> Fake {
+        let page = |fields: &[(usize, Vec<u8>)]| {
+            let mut page = vec![0_u8; 4096];
+            for (at, bytes) in fields {
+                page[*at..at + bytes.len()].copy_from_slice(bytes);
+            }
+            page
+        };
+        // Log pages beyond the health log are listed, and the list has C0h.
+        let listed = u8::from(media_bytes.is_some()) << 5;
+        let fake = Fake::new()
+            .bytes("/dev/nvme0/page/identify-01-0", page(&[(261, vec![listed])]))
+            .bytes("/dev/nvme0/page/log-00-1024", page(&[(4 * 0xc0, vec![1])]))
+            .bytes("/dev/nvme0/page/log-02-512", page(&[(48, units.to_le_bytes().to_vec())]));
+        let Some(media_bytes) = media_bytes else { return fake };
+        let guid = 0xafd5_14c9_7c6f_4f9c_a4f2_bfea_2810_afc5_u128.to_le_bytes();
+        let fields = [(0, media_bytes.to_le_bytes().to_vec()), (496, guid.to_vec())];
+        fake.bytes("/dev/nvme0/page/log-c0-512", page(&fields))
+    }
+
+    fn between(before: &Fake, after: &Fake) -> Result<Wear, WentBack> {
+        let [before, after] = [before, after].map(|view| wear(view, &drive()).expect("it counts"));
+        after.since(before)
+    }
+
+    #[test]
+    fn what_pages_moved_by_between_two_readings_is_what_was_written() {
+        let found = between(&after(1_000, Some(900_000_000)), &after(3_000, Some(3_972_000_000)));
+        let wear = found.expect("both grew");
+        assert_eq!((wear.host_bytes, wear.media_bytes), (1_024_000_000, Some(3_072_000_000)));
+        assert_eq!(wear.amplification(), Some(3.0));
+        let untold = between(&after(1_000, None), &after(3_000, None)).expect("it grew");
+        assert_eq!((untold.host_bytes, untold.amplification()), (1_024_000_000, None));
+    }
+
+    #[test]
+    fn few_units_give_no_ratio_and_counters_that_go_back_give_nothing() {
+        let few = between(&after(10, Some(0)), &after(109, Some(99 << 20))).expect("both grew");
+        assert_eq!((few.host_bytes, few.amplification()), (99 * 512_000, None));
+        assert_eq!(between(&after(10, Some(0)), &after(9, Some(1))), Err(WentBack));
+        assert_eq!(between(&after(10, Some(5)), &after(11, Some(4))), Err(WentBack));
+        assert_eq!(wear(&Fake::new(), &drive()), None, "nobody may ask");
+    }
+}
