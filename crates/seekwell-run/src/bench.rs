@@ -1,6 +1,7 @@
 //! One workload, or what takes several runs of it: a sweep, the limit under a bound, rounds until a
 //! steady state.
 
+mod beside;
 mod limit;
 mod stage;
 mod sustained;
@@ -82,6 +83,7 @@ impl Question {
             Self::Once(job) | Self::Steady(job) | Self::Limit(job, _) => vec![job],
             Self::Sustained { job, .. } => vec![job],
             Self::Amplification { even, skewed } => vec![even, skewed],
+            Self::Beside(job, others) => std::iter::once(job).chain(others).collect(),
             Self::Sweep(grid) => grid.points.iter().map(|point| &point.job).collect(),
         }
     }
@@ -108,6 +110,9 @@ pub fn bench<W: Watcher>(
             pick(Engine::IoUring, |text| watcher.note(text))?;
         }
     }
+    if matches!(question, Question::Beside(..)) && is_modelled(options.target) {
+        return Err(RunError::NotBeside);
+    }
     let mut stage = Stage::begin(host, watcher, purpose, options, question)?;
     let interrupted = match question {
         Question::Once(workload) => once(&mut stage, options, workload, Rounds::All)?,
@@ -118,6 +123,7 @@ pub fn bench<W: Watcher>(
             interrupted
         }
         Question::Sweep(grid) => sweep(&mut stage, options, grid)?,
+        Question::Beside(job, others) => beside::measure(&mut stage, options, job, others)?,
         Question::Limit(workload, bound) => limit::search(&mut stage, options, workload, *bound)?,
         Question::Sustained { job, runtime, rests } => {
             sustained::write(&mut stage, options, job, (*runtime, rests))?

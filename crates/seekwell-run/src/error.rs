@@ -83,6 +83,11 @@ pub enum RunError {
          measured", path.display()
     )]
     WouldWrite { path: PathBuf, what: &'static str },
+    #[error(
+        "a modelled machine plays one workload at a time here; needed: a real target, or a job file \
+         with a job for each workload (bench FILE.fio --on machine.toml)"
+    )]
+    NotBeside,
     #[error(transparent)]
     Jobs(Box<JobRunError>),
     /// A drive that does not count what it writes to its medium, or may not be asked.
@@ -98,7 +103,8 @@ pub enum RunError {
 }
 
 classify!(RunError {
-    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, NothingToDestroy, Arm, Sweep;
+    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, NothingToDestroy, NotBeside, Arm,
+        Sweep;
     Refused: Refusal, RingRefused, WouldWrite, WearNotTold;
     Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),

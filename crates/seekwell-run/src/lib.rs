@@ -16,6 +16,7 @@ mod fitting;
 pub mod jobs;
 mod judge;
 mod medium;
+mod ratio;
 pub mod record;
 pub mod replay;
 mod session;

@@ -36,8 +36,8 @@ pub use place::default_dir;
 pub use reason::{Invalid, Skipped};
 pub use store::{Filter, Listing, Runs, Store};
 pub use study::{
-    Amplification, AmplificationOf, FastCause, FastRegion, Limit, LimitOutcome, Point,
-    Preconditioning, Recovery, Slowdown, Steady, SteadyOutcome, Stretch, Study, Sustained,
+    Amplification, AmplificationOf, Beside, Effect, FastCause, FastRegion, Limit, LimitOutcome,
+    Point, Preconditioning, Recovery, Slowdown, Steady, SteadyOutcome, Stretch, Study, Sustained,
     SustainedEnd, Sweep, Trial,
 };
 pub use work::{

@@ -1,6 +1,7 @@
 //! Questions that take several runs, in words, as a table and as a plot: sweeps, the limit under a
 //! bound, steady state, sustained writes. Terminal, Markdown and page are handed the same words and cells.
 
+mod beside;
 mod limit;
 pub(crate) mod plot;
 mod steady;
@@ -23,6 +24,7 @@ pub fn study(document: &RunDocument) -> Option<StudyText> {
         Study::Sweep(sweep) => sweep::text(document, sweep),
         Study::Limit(limit) => limit::text(limit),
         Study::Steady(steady) => steady::text(steady),
+        Study::Beside(beside) => beside::text(document, beside),
         Study::Together(together) => together::text(together),
         Study::Sustained(sustained) => sustained::text(sustained),
         Study::Amplification(amplification) => wa::text(amplification),

@@ -11,11 +11,11 @@ use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
 use seekwell_runs::together::{Comparison, Efficiency, Part, Rate, Target, Together};
 use seekwell_runs::{
-    Amplification, AmplificationOf, Detail, DeviceCount, Engine, FastCause, FastRegion, Fidelity,
-    JobFile, JobWork, Latency, Limit, LimitOutcome, Medium, Mismatch, OpSummary, Phase, Point,
-    Preconditioning, Recovery, Repeat, RepeatDetail, Replay, ReplayMode, RunDocument, RunKind,
-    Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Stretch, Study, SuiteStep,
-    Sustained, SustainedEnd, Sweep, Tool, Trial,
+    Amplification, AmplificationOf, Beside, Detail, DeviceCount, Effect, Engine, FastCause,
+    FastRegion, Fidelity, JobFile, JobWork, Latency, Limit, LimitOutcome, Medium, Mismatch,
+    OpSummary, Phase, Point, Preconditioning, Recovery, Repeat, RepeatDetail, Replay, ReplayMode,
+    RunDocument, RunKind, Slowdown, Spread, Status, Steady, SteadyOutcome, SteadyState, Stretch,
+    Study, SuiteStep, Sustained, SustainedEnd, Sweep, Tool, Trial,
 };
 use std::collections::BTreeMap;
 
@@ -338,7 +338,7 @@ fn sustained() -> Sustained {
     }
 }
 
-pub fn studies() -> [Study; 5] {
+pub fn studies() -> [Study; 7] {
     let point = Point { phase: "phase-0".into(), values: vec!["1".into()] };
     let trial = Trial {
         phase: "phase-0".into(),
@@ -350,6 +350,16 @@ pub fn studies() -> [Study; 5] {
     };
     [
         Study::Sweep(Sweep { keys: vec!["iodepth".into()], points: vec![point] }),
+        Study::Beside(Beside {
+            alone: "phase-0/alone".into(),
+            beside: "phase-0/beside".into(),
+            others: vec!["other-1/phase-1".into()],
+            effects: vec![Effect {
+                metric: "read.latency_ns_p99".into(),
+                rounds: vec![2.0, 2.1],
+                ratio: Some(Efficiency { ratio: 2.05, low: 1.9, high: 2.2 }),
+            }],
+        }),
         Study::Limit(Limit {
             metric: "p99".into(),
             bound_ns: 2_000_000,

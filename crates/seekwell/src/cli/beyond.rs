@@ -22,6 +22,12 @@ pub struct Beyond {
         conflicts_with_all = ["suite", "limit", "steady"]
     )]
     pub sweep: Vec<String>,
+    /// Measure the workload alone and beside another, in turn: randtrim,bs=64k,rate_iops=100
+    ///
+    /// May be given several times; then all of them run beside it. A direction and options as in
+    /// an arm of an experiment. 6 rounds, unless --repeats says more.
+    #[arg(long, value_name = "JOB", conflicts_with_all = ["suite", "limit", "steady", "sweep"])]
+    pub beside: Vec<String>,
     /// Find the highest rate whose response time keeps a bound: p99=2ms, also mean, p50, p90,
     /// p99.9, p99.99
     ///

@@ -1,7 +1,7 @@
 //! Sweeps, the limit under a bound, steady state, and the view of a run while it goes on.
 
 use crate::common::terminal::Terminal;
-use crate::common::{self, Place, run, seekwell, signal, wait_for};
+use crate::common::{self, Loop, Place, Throttle, run, seekwell, signal, skip, wait_for};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -381,4 +381,33 @@ fn never_shows_nothing_on_a_terminal() {
     let terminal = Terminal::start(&mut command, 80, 24);
     let (status, _, screen) = terminal.end();
     assert_eq!((status, screen), (0, Vec::new()));
+}
+
+#[test]
+fn what_others_do_to_a_workload_is_told_from_rounds_with_and_without_them() {
+    let Some(disk) = Loop::new(64 << 20) else { return };
+    let Some(group) = Throttle::on(&disk.device, "read_iops", 2000) else {
+        return skip("there is no block controller of cgroup v1");
+    };
+    let home = tempfile::tempdir().unwrap();
+    let all = ["bench", "--on", &disk.device, "--runtime=700ms", "--repeats=3", "--no-keep"];
+    let bench = |words: &[&str]| group.run(home.path(), &[&all[..], words].concat());
+    // Two that read without a pause share what the group may.
+    let shared = bench(&["--beside=randread", "--json"]).ends(0).json();
+    let study = &shared["study"];
+    assert_eq!(study["others"].as_array().unwrap().len(), 1);
+    let rate = &study["effects"][0];
+    assert_eq!(rate["metric"], "read.requests_per_s");
+    let ratio = rate["ratio"]["ratio"].as_f64().unwrap();
+    assert!((0.3..0.7).contains(&ratio), "{rate}");
+    // Discards are not throttled, and are counted as what they are.
+    let serial = disk.backing.to_str().unwrap();
+    let words = ["--beside=randtrim,bs=64k,rate_iops=50", "--destroy", serial];
+    let said = bench(&words).ends(0);
+    assert!(said.out.contains("Beside random discard 64 KiB, depth 1 it has"), "{}", said.out);
+    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{}", said.out);
+    let refused = run(home.path(), &["bench", "--on", "sata-ssd.toml", "--beside=randwrite"]);
+    assert!(refused.ends(2).err.contains("plays one workload at a time"));
+    let unknown = run(home.path(), &["bench", "--on", "null", "--beside=randrea"]).ends(2);
+    assert!(unknown.err.contains("rw=randrea"), "{}", unknown.err);
 }

@@ -1,10 +1,10 @@
 //! What the phases of several targets say together.
 
 use super::{WORKLOADS, phase_name};
+use crate::ratio::efficiency;
 use seekwell_inspect::shared;
-use seekwell_runs::together::{Comparison, Efficiency, Part, Rate, Target, Together};
+use seekwell_runs::together::{Comparison, Part, Rate, Target, Together};
 use seekwell_runs::{Phase, PhaseId, Repeat, RunDocument, Spread};
-use seekwell_stats::estimate;
 use std::collections::BTreeMap;
 
 /// The answer; `busy` is the share of all processors that was busy in each round of a workload.
@@ -117,18 +117,6 @@ fn median(rates: &[Rate]) -> Rate {
         Spread::of(&values).map_or(0.0, |spread| spread.median)
     };
     Rate { requests_per_s: of(|r| r.requests_per_s), bytes_per_s: of(|r| r.bytes_per_s) }
-}
-
-/// On the log scale: exact by signed ranks from six rounds on, Student's below.
-fn efficiency(ratios: &[f64]) -> Option<Efficiency> {
-    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let estimate = estimate(&logs)?;
-    let interval = estimate.interval95.or(estimate.t95)?;
-    Some(Efficiency {
-        ratio: estimate.centre.exp(),
-        low: interval.low.exp(),
-        high: interval.high.exp(),
-    })
 }
 
 #[cfg(test)]

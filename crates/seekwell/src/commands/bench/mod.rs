@@ -43,7 +43,11 @@ fn ask(question: &Question, set: &[(String, String)], args: &Bench, context: &Co
         destroy: args.destroy.consent(),
         set,
         precondition: args.beyond.precondition,
-        repeats: args.repeats,
+        repeats: match question {
+            // The fewest of which an interval of 95 % can be told without assuming a distribution.
+            Question::Beside(..) if args.repeats == 1 => 6,
+            _ => args.repeats,
+        },
         seed: args.seed,
     };
     let line = Line::live(args.beyond.progress, context, is_modelled(options.target));
@@ -66,6 +70,10 @@ fn kept(args: &Bench, engine: Engine) -> RunOptions<'_> {
 
 fn question(args: &Bench) -> Result<Question, CommandError> {
     let options = args.workload.job();
+    if !args.beyond.beside.is_empty() {
+        let others = args.beyond.beside.iter().map(|word| PlainJob::parse(word));
+        return Ok(Question::Beside(options, others.collect::<Result<_, _>>()?));
+    }
     Ok(match (args.beyond.sweep.as_slice(), args.beyond.limit) {
         ([], Some(bound)) => Question::Limit(options, bound),
         ([], None) if args.beyond.steady => Question::Steady(options),
