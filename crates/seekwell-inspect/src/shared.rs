@@ -195,7 +195,8 @@ fn part(device: &Device, hop: &Hop) -> Option<Shared> {
         "pci-bridge" => bridge(device, function, &hop.name)?,
         "controller" => {
             let link = function.and_then(|f| f.link.as_ref());
-            let about = format!("controller {}, {}", hop.name, hop.detail);
+            let class = function.map_or_else(|| hop.detail.clone(), PciFunction::words);
+            let about = format!("controller {} ({class})", hop.name);
             match link {
                 Some(link) => {
                     let about = format!("PCI Express link of {about}, {}", link.value);
@@ -253,7 +254,7 @@ fn port(device: &Device, hop: &Hop) -> Part {
         };
     }
     let Some(usb) = &device.detail.usb else {
-        return (SharedKind::Port, format!("{} {}, {}", hop.kind, hop.name, hop.detail), None);
+        return (SharedKind::Port, format!("{} {} ({})", hop.kind, hop.name, hop.detail), None);
     };
     let name = hop.name.trim_start_matches("usb ");
     let hub = usb.hubs.iter().find(|(hub, _)| hub == name).map(|(_, mbps)| *mbps);
@@ -262,7 +263,7 @@ fn port(device: &Device, hop: &Hop) -> Part {
     let is_root = name.starts_with("usb");
     let mbps = hub.or(own).filter(|mbps| !is_root || *mbps < 5_000);
     let rate = mbps.map(|mbps| Fact::new(usb_bytes_per_s(mbps), hop.from.clone()));
-    (SharedKind::Usb, format!("USB {} {}, {}", hop.kind, name, hop.detail), rate)
+    (SharedKind::Usb, format!("USB {} {name} ({})", hop.kind, hop.detail), rate)
 }
 
 /// What a parallel cable carries, by the transfer mode of this disk.

@@ -99,10 +99,12 @@ impl Comparison {
         by_it.map(|p| p.together.bytes_per_s).sum()
     }
 
-    /// The shared part that was as busy as it gets, where one was: the one that carries least.
+    /// The shared part that was as busy as it gets, where one was: the one that carries least. One
+    /// that carried more than it can was read as a link is while it saves power.
     pub fn full<'s>(&self, shared: &'s [Shared]) -> Option<&'s Shared> {
         let full = |s: &&Shared| {
-            s.bytes_per_s.is_some_and(|most| self.through(s) >= s.kind.reachable() * most)
+            s.bytes_per_s
+                .is_some_and(|most| (s.kind.reachable()..1.1).contains(&(self.through(s) / most)))
         };
         let most = |s: &&Shared| s.bytes_per_s.unwrap_or(f64::INFINITY);
         shared.iter().filter(full).min_by(|a, b| most(a).total_cmp(&most(b)))

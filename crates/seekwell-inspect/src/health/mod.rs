@@ -57,8 +57,12 @@ pub(crate) fn read(r: &mut Reader<'_>, device: &Device) -> Option<Health> {
     }
 }
 
-/// Whether a disk is stopped or suspended, so that a read would wake it; `view` asks drives.
+/// Whether a disk is stopped or suspended, so that a read would wake it; `view` asks drives. Cards
+/// and NVMe drives are suspended between any two requests, and wake in no time.
 pub fn is_asleep(view: &dyn View, device: &Device) -> bool {
+    if device.detail.scsi.is_none() {
+        return false;
+    }
     let mut r = Reader::new(view);
     let dir = Path::new("/sys/block").join(device.name.replace('/', "!"));
     if suspended(&r, &dir).is_some() {
@@ -79,7 +83,7 @@ fn suspended(r: &Reader<'_>, dir: &Path) -> Option<String> {
 
 fn speaks_scsi(device: &Device) -> bool {
     let speaks = device.transport.as_ref().map_or("", |t| t.value.as_str());
-    device.detail.scsi.is_some() && ["sas", "fc", "scsi"].contains(&speaks)
+    ["sas", "fc", "scsi"].contains(&speaks)
 }
 
 const WHAT: &str = "health";

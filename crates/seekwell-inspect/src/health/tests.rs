@@ -309,12 +309,18 @@ fn a_disk_that_sleeps_is_asked_nothing_that_would_wake_it() {
     let (sent, missing) = asked(drive("sda", &pages), &ata());
     assert_eq!(sent, ["ata-power"]);
     assert_eq!(missing, ["the disk is in standby, and asking would wake it"]);
+    assert!(is_asleep(&drive("sda", &pages), &ata()));
+    assert!(!is_asleep(&drive("sda", &full_ata()), &ata()));
     let stopped = page(18, &[(0, &[0x70, 0, 2]), (12, &[4, 2])]);
-    let (sent, _) = asked(drive("sda", &[("scsi-sense", stopped)]), &scsi());
+    let stopped = || drive("sda", &[("scsi-sense", stopped.clone())]);
+    let (sent, _) = asked(stopped(), &scsi());
     assert_eq!(sent, ["scsi-sense"]);
-    let suspended =
-        drive("sda", &full_ata()).file("/sys/block/sda/device/power/runtime_status", "suspended");
-    let (sent, missing) = asked(suspended, &ata());
+    assert!(is_asleep(&stopped(), &scsi()));
+    let suspended = || {
+        drive("sda", &full_ata()).file("/sys/block/sda/device/power/runtime_status", "suspended")
+    };
+    assert!(is_asleep(&suspended(), &ata()));
+    let (sent, missing) = asked(suspended(), &ata());
     assert_eq!(sent, Vec::<String>::new(), "opening it would resume it");
     assert_eq!(missing, ["the disk sleeps, and asking would wake it"]);
 }

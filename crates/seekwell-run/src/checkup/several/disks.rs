@@ -53,3 +53,29 @@ pub fn disks(view: &dyn View) -> Result<Disks, RunError> {
     }
     Ok(Disks { nodes, left_out })
 }
+
+#[cfg(test)]
+#[allow(clippy::print_stderr)]
+mod tests {
+    use super::*;
+    use seekwell_sys::Snapshot;
+    use std::path::Path;
+
+    #[test]
+    fn every_disk_is_taken_and_nothing_that_is_built_on_disks() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
+        for (machine, nodes) in [
+            ("stack-md-dm-loop", &["/dev/sda", "/dev/sdb"][..]),
+            ("nvme-2ctrl", &["/dev/nvme0n1", "/dev/nvme1n1"]),
+            ("piix-2disks-cd", &["/dev/sda", "/dev/sdb"]),
+            ("sdcard", &["/dev/mmcblk0"]),
+        ] {
+            let Ok(view) = Snapshot::open(&corpus.join(machine)) else {
+                return eprintln!("skipped: there are no saved machines at {}", corpus.display());
+            };
+            let found = disks(&view).unwrap();
+            assert_eq!(found.nodes, nodes.iter().map(PathBuf::from).collect::<Vec<_>>());
+            assert_eq!(found.left_out, [""; 0], "{machine}");
+        }
+    }
+}
