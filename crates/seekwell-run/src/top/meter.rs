@@ -216,16 +216,15 @@ impl Sums {
 
     /// Leaves out requests whose end was lost: what the kernel no longer has under way.
     fn forget(&mut self, waiting: &mut Vec<u64>, folder: &Path, view: &dyn View) {
-        if waiting.iter().any(|at| *at < self.doubted.0) {
-            if in_flight(view, folder) == 0 {
-                self.forgotten = self.doubted;
-            }
+        let doubted = waiting.iter().any(|at| *at < self.doubted.0);
+        if doubted && in_flight(view, folder) == 0 {
+            self.forgotten = self.doubted;
         }
         waiting.retain(|at| *at >= self.forgotten.0);
     }
 
-    /// Tells of requests that hang and were queued before anybody looked. What is seen once may have
-    /// come since the interval ended.
+    /// Tells of requests that hang and were queued before anybody looked. What is seen once may
+    /// have come since the interval ended.
     fn hold(&mut self, disk: &mut Disk, until: Nanos, folder: &Path, view: &dyn View) {
         let idle = disk.requests + disk.outstanding == 0;
         let held = if idle { in_flight(view, folder) } else { 0 };

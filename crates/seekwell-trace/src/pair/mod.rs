@@ -9,8 +9,8 @@
 //! it is always missing at the edges of a trace, so whatever waits has a limit.
 //!
 //! Records leave in the order of their arrival, which means that a finished one waits for those
-//! that came before it: the window below. Whoever watches instead of records ([`Order::Completion`])
-//! gets each as it ends, however long an earlier one takes.
+//! that came before it: the window below. Whoever watches and does not record
+//! ([`Order::Completion`]) gets each as it ends, however long an earlier one takes.
 
 mod complete;
 mod device;

@@ -67,9 +67,9 @@ pub struct Traced {
     pub via: Via,
     /// Print each request that takes at least this long, one per line
     ///
-    /// When it completed, process, device, operation, first byte and size, the time in the queue and
-    /// at the device, and both. `record` prints them on standard error; `top` on standard output,
-    /// in place of the table.
+    /// When it completed, process, device, operation, first byte and size, the time in the queue
+    /// and at the device, and both. `record` prints them on standard error; `top` on standard
+    /// output, in place of the table.
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub min_latency: Option<Nanos>,
 }

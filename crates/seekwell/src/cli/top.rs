@@ -25,7 +25,7 @@ over.";
 /// `seekwell top`.
 #[derive(Debug, Args)]
 pub struct Top {
-    /// Block devices, partitions, or directories or files on them [default: every disk with traffic]
+    /// Block devices, partitions, or directories or files on them [default: all with traffic]
     #[arg(value_name = "DEVICE", value_hint = ValueHint::AnyPath)]
     pub devices: Vec<PathBuf>,
     /// Length of an interval

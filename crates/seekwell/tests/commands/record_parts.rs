@@ -151,6 +151,25 @@ fn a_partitions_trace_holds_its_own_requests_counted_from_its_start() {
     }
 }
 
+#[test]
+fn top_takes_a_partition_of_a_disk_and_not_two() {
+    let Some(disk) = Parted::new() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let top = |devices: &[&str]| {
+        let mut program = seekwell(home.path());
+        done(program.args(["top", "--json", "--for", "1ms"]).args(devices).output().unwrap())
+    };
+    let [one, two] = [disk.part(1), disk.part(2)];
+    let refused = top(&[&one, &two]).ends(2);
+    assert!(refused.err.contains("are parts of one disk"), "{}", refused.err);
+    let ran = top(&[&two, &two]);
+    if ran.status == 3 {
+        return skip(&format!("no recording here: {}", ran.err));
+    }
+    let name = two.trim_start_matches("/dev/");
+    assert_eq!(ran.ends(0).json()["devices"][0]["device"], name);
+}
+
 /// A loop device that is detached whatever comes.
 struct Attached(String);
 
