@@ -97,6 +97,7 @@ impl Knobs for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::writer::{Sysfs, Writer};
 
     const MODEL: &str = "/sys/fs/cgroup/io.cost.model";
     const QOS: &str = "/sys/fs/cgroup/io.cost.qos";
@@ -142,5 +143,25 @@ mod tests {
         assert_eq!(lines.read("8:7984").unwrap(), "ctrl=user rbps=499");
         lines.write("8:16", "rbps=7").unwrap();
         assert!(std::fs::read_to_string(&path).unwrap().starts_with("8:16 rbps=7\n"));
+    }
+
+    #[test]
+    fn a_number_that_another_disk_has_by_now_is_not_written_for() {
+        // The disk was pulled out during its trial, and the next one plugged in got its number.
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("dev"), "8:0\n").unwrap();
+        std::fs::write(at("io.cost.qos"), "").unwrap();
+        let mut writer = Sysfs::new();
+        writer.hold_dir(dir.path()).unwrap();
+        writer.hold(&at("io.cost.qos/8:0"));
+        writer.write(&at("io.cost.qos/8:0"), "enable=1").unwrap();
+        assert_eq!(writer.read(&at("io.cost.qos/8:0")).unwrap(), "enable=1");
+        std::fs::write(at("dev"), "8:16\n").unwrap();
+        let error = writer.write(&at("io.cost.qos/8:0"), "enable=0").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        std::fs::remove_file(at("dev")).unwrap();
+        assert!(writer.write(&at("io.cost.qos/8:0"), "enable=0").is_err());
+        assert_eq!(std::fs::read_to_string(at("io.cost.qos")).unwrap(), "8:0 enable=1\n");
     }
 }

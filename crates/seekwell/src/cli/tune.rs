@@ -41,9 +41,10 @@ Measure the numbers of the kernel's io.cost model instead, and propose its setti
 
 With them, control groups share a disk by their io.weight. The six numbers are sustained rates, as
 the kernel's iocost_coef_gen.py defines them: bytes/s of sequential reads and writes of 128 MiB, and
-requests/s of 4 KiB, sequential and random, at depth 64; 120 s each, without a scheduler. A directory
-gives a temporary file (16 GiB, or --size) and all six; so does a device named with --destroy SERIAL;
-of any other device only the three of reads are measured.";
+requests/s of 4 KiB, sequential and random, at depth 64; 120 s each, without a scheduler. Latency
+targets are the 95th percentile at half of the random rates. A directory gives a temporary file
+(16 GiB, or --size) and all numbers; so does a device named with --destroy SERIAL; of any other
+device only reads are measured.";
 
 /// `seekwell tune`.
 #[derive(Debug, Args)]
@@ -119,9 +120,11 @@ pub struct Rules {
 /// `seekwell tune plan`.
 #[derive(Debug, Args)]
 #[command(
-    mut_group("Length", |length| length.requires("iocost")),
     mut_group("Destroy", |destroy| destroy.requires("iocost")),
-    mut_arg("runtime", |a| a.help("How long each of the six runs takes [default: 120s]"))
+    mut_arg("size", |size| size.requires("iocost")),
+    mut_arg("runtime", |runtime| {
+        runtime.requires("iocost").help("How long each run takes [default: 120s]")
+    })
 )]
 pub struct Plan {
     /// A block device, or a path on one; with --iocost also a directory or a modelled machine

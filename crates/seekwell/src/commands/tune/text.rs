@@ -203,10 +203,14 @@ pub fn iocost_text(document: &IocostDocument) -> String {
     let seconds = document.runtime_ns.as_secs_f64();
     let mut out = format!("{name}: sustained rates, {seconds:.0} s each\n");
     for run in &document.runs {
-        let unit = if run.name.ends_with("bps") { "bytes/s" } else { "requests/s" };
+        let unit = match run.name {
+            "rlat" | "wlat" => "µs: the 95th percentile at half of that rate",
+            "rbps" | "wbps" => "bytes/s",
+            _ => "requests/s",
+        };
         let _ = writeln!(out, "  {:<9}  {:>12} {unit}", run.name, run.value);
     }
-    if document.runs.len() < 6 {
+    if !document.runs.iter().any(|run| run.name == "wbps") {
         out.push_str(
             "Writes were not measured, and the kernel takes its defaults for them: give --destroy \
              SERIAL, or a directory on the disk.\n",
@@ -223,9 +227,9 @@ pub fn iocost_text(document: &IocostDocument) -> String {
     let _ = writeln!(out, "\nio.cost.model\n  {number}{}", document.model);
     let _ = writeln!(out, "io.cost.qos\n  {number}{}", document.qos);
     out.push_str(
-        "The model's rates hold while 99 % of reads and writes are as fast as in the random runs \
-         here, at depth 64; else the kernel goes down to 75 % of them. A lower min keeps latencies \
-         shorter and costs throughput. Groups share by io.weight.\n",
+        "Groups share the disk by io.weight. While more than 5 % of reads or writes take longer than \
+         rlat or wlat, the kernel scales the model's rates down, to min at least: a higher latency \
+         or a higher min keeps throughput, a lower one keeps latency.\n",
     );
     if let Some(words) = &document.try_command {
         let (tune, settings) = words.split_at(words.len().saturating_sub(2));
