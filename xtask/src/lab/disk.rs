@@ -313,6 +313,13 @@ mod tests {
     }
 
     #[test]
+    fn two_drives_share_a_throttle_by_the_options_of_both() {
+        let text = "on = \"ahci\"\ndrive_options = \"throttling.group=bus\"";
+        let args = line(Board::Q35, &[text, text]);
+        assert_eq!(args.matches(".img,throttling.group=bus").count(), 2, "{args}");
+    }
+
+    #[test]
     fn a_failing_disk_reads_through_blkdebug() {
         let text = "on = \"ahci\"\nfault = { fails = \"reads\", sector = 2048 }";
         let args = line(Board::Q35, &[text]);

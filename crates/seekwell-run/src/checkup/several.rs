@@ -50,7 +50,10 @@ pub enum SeveralError {
     TooMany { given: usize },
     #[error("{option} is for one target, and {given} are named; several are only read")]
     ForOne { option: &'static str, given: usize },
-    #[error("there is no disk here to be read{}", if *asleep > 0 { ": all of them sleep" } else { "" })]
+    #[error(
+        "there is no disk here to be read{}",
+        if *asleep > 0 { ": all of them sleep" } else { "" }
+    )]
     NoDisk { asleep: usize },
 }
 
