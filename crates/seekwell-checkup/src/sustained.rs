@@ -1,6 +1,6 @@
-//! How the rate of writes goes over what is written: where it changes, and what each stretch between
-//! two changes is. A cache of fast flash, a controller's memory and burst credits all end after a
-//! volume of data and not after a time, so everything here is over bytes.
+//! How the rate of writes goes over what is written: where it changes, and what each stretch
+//! between two changes is. A cache of fast flash, a controller's memory and burst credits all end
+//! after a volume of data and not after a time, so everything here is over bytes.
 
 use seekwell_io::units::Nanos;
 use seekwell_runs::{FastRegion, Stretch};
@@ -11,7 +11,8 @@ const POINTS: usize = 4096;
 /// How many parts a curve is cut into to look for changes: a stretch of a fortieth of what was
 /// written still has three.
 const PARTS: usize = 128;
-/// The slower rate over the faster one from which on a change counts, and a fall ends a fast region.
+/// The slower rate over the faster one from which on a change counts, and a fall ends a fast
+/// region.
 const FALL: f64 = 0.7;
 /// Neighbouring parts are not independent, so the usual 0.001 would be found by chance.
 const CERTAIN: f64 = 1e-6;

@@ -92,8 +92,9 @@ pub enum RunError {
     Jobs(Box<JobRunError>),
     /// A drive that does not count what it writes to its medium, or may not be asked.
     #[error(
-        "the drive under {} does not tell what it writes to its flash: needed is a modelled SSD, or \
-         an NVMe drive with OCP's log page C0h and the right to ask it (root); see: seekwell inspect",
+        "the drive under {} does not tell what it writes to its flash: needed is a modelled SSD, \
+         or an NVMe drive with OCP's log page C0h and the right to ask it (root); see: \
+         seekwell inspect",
         path.display()
     )]
     WearNotTold { path: PathBuf },

@@ -68,7 +68,8 @@ pub enum SuiteError {
 }
 
 classify!(SuiteError {
-    Usage: NoSuchSuite, NoTarget, NoSuchTunable, NoOption, BadValue, WrongTarget, NotModelled, TooSmall;
+    Usage: NoSuchSuite, NoTarget, NoSuchTunable, NoOption, BadValue, WrongTarget, NotModelled,
+        TooSmall;
     Refused: Access, Full, NoInodes, ReadOnly, Thread;
     Invalid: Io, Blog, Play;
     Interrupted: Interrupted;

@@ -9,10 +9,10 @@ pub static SUSTAINED: Suite = Suite {
     name: "sustained",
     title: "where the write rate falls, and what a rest gives back",
     does: "Writes from start to end until the rate has settled, at most --size (all of a device or \
-           modelled machine, 8 GiB on a directory), for at most --runtime. Then it rests and writes \
-           again, twice. Tells the size of the fast region, the rates before and after, and how \
-           much of it each rest gave back. A device is overwritten (--destroy); on a directory a \
-           fall can be the file system's.",
+           modelled machine, 8 GiB on a directory), for at most --runtime. Then it rests and \
+           writes again, twice. Tells the size of the fast region, the rates before and after, and \
+           how much of it each rest gave back. A device is overwritten (--destroy); on a directory \
+           a fall can be the file system's.",
     takes: ["as long as it takes to write it", "as long as it takes to write it"],
     writes: "40 to 100 % of --size, then at most the fast region twice more",
     source: "its own documentation",
@@ -32,10 +32,11 @@ pub static SUSTAINED: Suite = Suite {
 pub static AMPLIFICATION: Suite = Suite {
     name: "wa",
     title: "write amplification: what the drive writes for what it is given",
-    does: "Writes at random, first evenly and then 80 % of it to 20 % of the blocks, each in rounds of \
-           --runtime until the rate is steady, and tells what the drive wrote to its flash in each. \
-           The drive must tell that: an NVMe drive with OCP's page C0h, or a modelled SSD. A device \
-           is overwritten (--destroy); on a directory the file system writes beside it.",
+    does: "Writes at random, first evenly and then 80 % of it to 20 % of the blocks, each in \
+           rounds of --runtime until the rate is steady, and tells what the drive wrote to its \
+           flash in each. The drive must tell that: an NVMe drive with OCP's page C0h, or a \
+           modelled SSD. A device is overwritten (--destroy); on a directory the file system \
+           writes beside it.",
     takes: ["5 to 25 rounds of each", "5 to 25 rounds of each"],
     writes: "what it can, all the time",
     source: "its own documentation; rounds as in SNIA's PTS 2.0.2",

@@ -9,12 +9,12 @@ pub(super) const RULES: &[Rule] = &[Rule {
     id: FALLS,
     about: "the write rate falls after a volume of data",
     means: "bench --suite sustained wrote until the rate fell, and it stayed low.",
-    known: "Change points of the rate over the bytes written, a drop of at least 30 %, statistically \
-            near certain. The model or the hypervisor tells a cloud's volume (burst credits); \
-            otherwise an SSD is taken to have an SLC cache, a hard drive or RAID controller a \
-            write-back cache. What a virtual disk of another host does is not named.",
-    why: "what is written at once up to that volume is fast, and everything larger runs at the rate \
-          after it; benchmarks that write less show only the first",
+    known: "Change points of the rate over the bytes written, a drop of at least 30 %, \
+            statistically near certain. The model or the hypervisor tells a cloud's volume (burst \
+            credits); otherwise an SSD is taken to have an SLC cache, a hard drive or RAID \
+            controller a write-back cache. What a virtual disk of another host does is not named.",
+    why: "what is written at once up to that volume is fast, and everything larger runs at the \
+          rate after it; benchmarks that write less show only the first",
     fix: "plan for the rate after the fall where more is written at once; leave rests between \
           bursts, keep space free and trimmed (fstrim), and for a cloud's volume buy the rate",
     tune: None,

@@ -7,7 +7,8 @@
 //!   and what was never written is answered without looking;
 //! - a *write* is done once all of it is in the buffer. From there it goes to the end of a log that
 //!   runs over all dies in turn, so the buffer empties as fast as dies program; when it is full,
-//!   writes wait. Part of the flash may be programmed faster, one bit a cell (see `slc`). Garbage collection moves pages by the same dies (see `ftl`);
+//!   writes wait. Part of the flash may be programmed faster, one bit a cell (see `slc`). Garbage
+//!   collection moves pages by the same dies (see `ftl`);
 //! - a *flush*, and a write with FUA, waits until what was written before is programmed. The piece
 //!   of log that is not full yet is programmed as it is;
 //! - a *discard* frees pages, so that garbage collection has less to move.

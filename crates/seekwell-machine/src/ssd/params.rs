@@ -37,8 +37,8 @@ pub struct FirmwareParams {
     pub discard_ns: u32,
 }
 
-/// Flash programmed one bit a cell, which takes writes until it is full and is emptied while the host
-/// gives nothing.
+/// Flash programmed one bit a cell, which takes writes until it is full and is emptied while no
+/// command comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlcParams {

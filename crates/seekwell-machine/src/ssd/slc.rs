@@ -1,10 +1,10 @@
 //! Flash that is programmed one bit a cell: a cache of writes.
 //!
-//! A piece of log goes to it while it has room, which is fast; once it is full, pieces are programmed
-//! as dense as the rest of the flash. When the host has given nothing for a while, the dies fold it:
-//! they read its pieces and program them again in the dense mode, until the next command comes. The
-//! log (see `ftl`) counts addresses and knows nothing of this; what is written over or discarded
-//! meanwhile is folded all the same.
+//! A piece of log goes to it while it has room, which is fast; once it is full, pieces go to the
+//! dense flash. When no command has come for a while, the dies fold it: they read its pieces and
+//! program them again in the dense flash, until the next command comes. The log (see `ftl`) counts
+//! addresses and knows nothing of this; what is overwritten or discarded meanwhile is folded all
+//! the same.
 
 use super::params::SsdParams;
 use seekwell_io::units::Nanos;

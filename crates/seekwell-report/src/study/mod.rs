@@ -1,5 +1,6 @@
 //! Questions that take several runs, in words, as a table and as a plot: sweeps, the limit under a
-//! bound, steady state, sustained writes. Terminal, Markdown and page are handed the same words and cells.
+//! bound, steady state, sustained writes, write amplification. Terminal, Markdown and page are
+//! handed the same words and cells.
 
 mod beside;
 mod limit;

@@ -35,7 +35,8 @@ fn sentence(of: &AmplificationOf) -> String {
     let phase = &of.steady.phase;
     match of.write_amplification {
         Some(ratio) => format!(
-            "{phase}: {ratio:.3} bytes written to flash for each of the host's ({} for {}), {when}.",
+            "{phase}: {ratio:.3} bytes written to flash for each of the host's ({} for {}), \
+             {when}.",
             binary(of.media_written_bytes),
             binary(of.host_written_bytes)
         ),

@@ -451,8 +451,9 @@ pub struct Bench {
     ///
     /// A suite works in its own directory on the target, which is always removed, and leaves at
     /// least 10 % of the file system and 1 GiB free. Those that only read take a block device or a
-    /// file too. A modelled machine plays what the steps ask of a disk. `sustained` writes a device
-    /// (--destroy), a directory or a modelled machine, with --size, --runtime and --engine.
+    /// file too. A modelled machine plays what the steps ask of a disk. `sustained` and `wa`
+    /// write a device (--destroy), a directory or a modelled machine, and take --size, --runtime
+    /// and --engine.
     #[arg(
         long, value_name = "NAME",
         conflicts_with_all = [

@@ -132,6 +132,8 @@ fn what_the_suite_does_not_take_and_what_it_may_not_write_is_refused() {
         (&["--suite=sustained", "--on=qlc-ssd.toml", "--show"], 2, "takes no --show"),
         (&["--suite=fs", "--on=.", "--size=1g"], 2, "the suite fs takes no --size"),
         (&["--suite=hdparm", "--on=.", "--runtime=1s"], 2, "takes no --runtime"),
+        (&["--suite=sustained", "--on=null"], 2, "a target without data"),
+        (&["--suite=sustained", "--on=qlc-ssd.toml", "--size=4k"], 2, "region"),
         (&["--suite=sustained", "--on", image], 3, "is a file of yours"),
         (&["--suite=sustained", "--on=qlc-ssd.toml", "--set=idle3=1"], 2, "no tunable \"idle3\""),
     ] {

@@ -135,6 +135,9 @@ fn run_suite(name: &str, args: &Bench, context: &Context) -> Ended {
     }
     format::check(&args.results, if asks { None } else { Some(found.name) }, context)?;
     if asks {
+        if on == Path::new("null") {
+            return Err(found.wrong(on, "target without data").into());
+        }
         let question =
             if wears { amplification(&settings, args) } else { sustained(&settings, args) };
         return ask(&question, &set, args, context);

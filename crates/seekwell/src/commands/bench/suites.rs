@@ -56,7 +56,8 @@ fn document(suite: &Suite) -> Value {
 fn short(suite: &Suite, width: usize) -> String {
     let [quick, full] = suite.takes;
     let mut lines = wrap(&format!("{}: {}", suite.name, suite.title), width, "", "  ");
-    let about = format!("{full} (--quick: {quick}), writes {}", suite.writes);
+    let shorter = if quick == full { String::new() } else { format!(" (--quick: {quick})") };
+    let about = format!("{full}{shorter}, writes {}", suite.writes);
     lines.extend(wrap(&about, width, "  ", "  "));
     lines.join("\n") + "\n"
 }
