@@ -179,7 +179,8 @@ mod tests {
     #[test]
     fn both_histograms_have_the_same_buckets() {
         let text = "     usecs               : count    distribution\n         \
-                    0 -> 1          : 5        |*   |\n        16 -> 31         : 127      |****|\n";
+                    0 -> 1          : 5        |*   |\n        \
+                    16 -> 31         : 127      |****|\n";
         let theirs = of_text(text);
         assert_eq!((theirs[0], theirs[4], theirs.iter().sum::<u64>()), (5, 127, 132));
         let bin = Histogram::bin_of(20_000);

@@ -192,7 +192,7 @@ impl Sums {
                 self.latencies[kind as usize].record(took);
             }
         };
-        // A bio that was merged or split has no time at the device; the request has that carried it.
+        // A bio that was merged or split has no time at the device; its carrier has.
         if record.reached_device() {
             self.at_device += 1;
             time(Span::IssueToComplete, record.issued, record.completed);
