@@ -6,8 +6,8 @@
 //! and random. Meanwhile the disk has no scheduler, merges only simple cases and is not controlled,
 //! as there. Two more runs give latency targets: the 95th percentile of random requests that arrive
 //! at half the rate just measured. The range of 75 to 100 % of the model's rates, left when latency
-//! is missed, is that of resctl-bench's solution `naive`; its targets are those of a saturated disk,
-//! which a queue as deep as the measurement's never misses.
+//! is missed, is that of resctl-bench's solution `naive`; its targets are those of a saturated
+//! disk, which a queue as deep as the measurement's never misses.
 
 use crate::experiment::Setter;
 use crate::{Host, RealExecutor, RunError, Wanted, Watcher, is_modelled, look, pick, prepare};

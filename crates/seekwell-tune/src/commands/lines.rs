@@ -3,8 +3,8 @@
 //! the lines of others are never written.
 //!
 //! A disk that was never configured has no line, and is as if it said that the kernel chooses; from
-//! its first write on it has one until it is gone. Under `ctrl=auto` the kernel shows numbers of its
-//! own that change by themselves and become the user's when written, so they are left out.
+//! its first write on it has one until it is gone. Under `ctrl=auto` the kernel shows numbers of
+//! its own that change by themselves and become the user's when written, so they are left out.
 //!
 //! Sources: Documentation/admin-guide/cgroup-v2.rst; `ioc_qos_write`, `ioc_qos_prfill` and their
 //! twins for the model in block/blk-iocost.c.

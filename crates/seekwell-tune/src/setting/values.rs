@@ -117,8 +117,8 @@ impl Values {
         }
     }
 
-    /// Whether an attribute that reads `is` has the value `wanted`: a list of CPUs can be written in
-    /// several ways, and a line may be asked for in part.
+    /// Whether an attribute that reads `is` has the value `wanted`: a list of CPUs can be written
+    /// in several ways, and a line may be asked for in part.
     pub fn same(is: &str, wanted: &str) -> bool {
         is == wanted
             || matches!((cpus(is), cpus(wanted)), (Some(is), Some(wanted)) if is == wanted)

@@ -39,12 +39,13 @@ randread,bs=4k,iodepth=32. The time of --for starts over when the measurement is
 const IOCOST: &str = "\
 Measure the numbers of the kernel's io.cost model instead, and propose its settings.
 
-With them, control groups share a disk by their io.weight. The six numbers are sustained rates, as
-the kernel's iocost_coef_gen.py defines them: bytes/s of sequential reads and writes of 128 MiB, and
-requests/s of 4 KiB, sequential and random, at depth 64; 120 s each, without a scheduler. Latency
-targets are the 95th percentile at half of the random rates. A directory gives a temporary file
-(16 GiB, or --size) and all numbers; so does a device named with --destroy SERIAL; of any other
-device only reads are measured.";
+With them, control groups share a disk by their io.weight. The six numbers are sustained rates, as \
+the kernel's iocost_coef_gen.py defines them: bytes/s of sequential reads and writes of 128 MiB, \
+and requests/s of 4 KiB, sequential and random, at depth 64; 120 s each, without a scheduler. \
+Latency targets are the 95th percentile at half of the random rates.
+
+A directory gives a temporary file (16 GiB, or --size) and all numbers; so does a device named \
+with --destroy SERIAL; of any other device only reads are measured.";
 
 /// `seekwell tune`.
 #[derive(Debug, Args)]

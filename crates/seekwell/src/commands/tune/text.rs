@@ -227,9 +227,9 @@ pub fn iocost_text(document: &IocostDocument) -> String {
     let _ = writeln!(out, "\nio.cost.model\n  {number}{}", document.model);
     let _ = writeln!(out, "io.cost.qos\n  {number}{}", document.qos);
     out.push_str(
-        "Groups share the disk by io.weight. While more than 5 % of reads or writes take longer than \
-         rlat or wlat, the kernel scales the model's rates down, to min at least: a higher latency \
-         or a higher min keeps throughput, a lower one keeps latency.\n",
+        "Groups share the disk by io.weight. While more than 5 % of reads or writes take longer \
+         than rlat or wlat, the kernel scales the model's rates down, to min at least: a higher \
+         latency or a higher min keeps throughput, a lower one keeps latency.\n",
     );
     if let Some(words) = &document.try_command {
         let (tune, settings) = words.split_at(words.len().saturating_sub(2));
