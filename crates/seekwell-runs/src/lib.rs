@@ -13,6 +13,7 @@ mod error;
 mod id;
 mod index;
 mod latency;
+mod medium;
 mod phase;
 mod place;
 pub mod read;
@@ -24,13 +25,14 @@ mod work;
 
 pub use bundle::{Writer, is_being_written};
 pub use document::{
-    Detail, DeviceCount, Engine, Medium, OpSummary, Phase, Repeat, RepeatDetail, RunDocument,
-    RunKind, Spread, Status, Tool,
+    Detail, DeviceCount, Engine, OpSummary, Phase, Repeat, RepeatDetail, RunDocument, RunKind,
+    Spread, Status, Tool,
 };
 pub use entry::{Measured, RunEntry, RunState};
 pub use error::StoreError;
 pub use id::{fresh_id, ids_meant, is_id};
 pub use latency::Latency;
+pub use medium::Medium;
 pub use phase::PhaseId;
 pub use place::default_dir;
 pub use reason::{Invalid, Skipped};

@@ -1,6 +1,6 @@
 //! What a bench asked beyond the numbers of its workloads, and what it found.
 
-use crate::together::{Efficiency, Together};
+use crate::together::{Ratio, Together};
 use serde::{Deserialize, Serialize};
 
 /// A question put to several runs.
@@ -44,7 +44,7 @@ pub struct Effect {
     /// Beside over alone, in each round.
     pub rounds: Vec<f64>,
     /// The estimate from these rounds; `None` of fewer than two.
-    pub ratio: Option<Efficiency>,
+    pub ratio: Option<Ratio>,
 }
 
 /// A sweep: one phase for each combination of values.

@@ -1,6 +1,6 @@
 //! Several targets, each alone and then all together.
 
-use crate::document::Medium;
+use crate::medium::Medium;
 use seekwell_inspect::{Inspection, Shared};
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub struct Comparison {
     /// Together over the sum of the parts, in each round that counts.
     pub rounds: Vec<f64>,
     /// The estimate from these rounds; `None` of fewer than two.
-    pub efficiency: Option<Efficiency>,
+    pub efficiency: Option<Ratio>,
     /// How much of all processors was busy while they ran together, the median of the rounds.
     pub busy_percent: Option<f64>,
 }
@@ -71,13 +71,13 @@ pub struct Part {
 
 /// Together over the sum of the parts, with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Efficiency {
+pub struct Ratio {
     pub ratio: f64,
     pub low: f64,
     pub high: f64,
 }
 
-impl Efficiency {
+impl Ratio {
     /// Less than this of the sum is a loss that matters.
     pub const MATTERS: f64 = 0.95;
 

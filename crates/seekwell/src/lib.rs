@@ -8,6 +8,7 @@ mod context;
 mod exit;
 mod live;
 mod progress;
+mod screen;
 mod session;
 mod signals;
 

@@ -32,7 +32,7 @@ pub fn watch(control: Arc<Control>) -> io::Result<()> {
             }
             control.abandon.store(true, Relaxed);
             std::thread::sleep(GRACE);
-            crate::commands::top::leave();
+            crate::screen::leave();
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
     })?;

@@ -20,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     tune: None,
     check: Check::Run(falls),
 }];
-const FALLS: &str = "SW-SUSTAINED-001";
+const FALLS: &str = "SW-CLIFF-001";
 
 fn falls(input: &Observed<'_>) -> Option<Found> {
     let Some(Study::Sustained(study)) = input.study else { return None };

@@ -4,7 +4,7 @@ use crate::words::{bytes_per_s, evidence, percent};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Severity, Shared, SharedKind};
 use seekwell_runs::Study;
-use seekwell_runs::together::{Comparison, Efficiency, Together};
+use seekwell_runs::together::{Comparison, Ratio, Together};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: LESS,
@@ -61,7 +61,7 @@ fn cause<'a>(together: &'a Together, of: &Comparison) -> Cause<'a> {
 
 fn less(input: &Observed<'_>) -> Option<Found> {
     let Some(Study::Together(together)) = input.study else { return None };
-    let loss = |of: &'_ Comparison| of.efficiency.filter(Efficiency::is_less);
+    let loss = |of: &'_ Comparison| of.efficiency.filter(Ratio::is_less);
     let lost = together.workloads.iter().filter_map(|of| Some((of, loss(of)?)));
     let mut lost: Vec<_> = lost.collect();
     // The worst first: it heads the finding, and what explains it is named.
@@ -78,7 +78,7 @@ fn less(input: &Observed<'_>) -> Option<Found> {
         Cause::Nothing => ("nothing they share explains it".to_owned(), Severity::Warning),
     };
     let title = format!("together {} of the sum of the parts: {why}", percent(efficiency.ratio));
-    let measured = |(of, e): &(&Comparison, Efficiency)| {
+    let measured = |(of, e): &(&Comparison, Ratio)| {
         let (together, alone) = (of.together.bytes_per_s, of.alone.bytes_per_s);
         let seen = format!(
             "{}: {} together, {} the sum of the parts: {} ({} … {}, {} rounds)",
@@ -169,7 +169,7 @@ mod tests {
             alone: rate(1520e6),
             together: rate(together),
             rounds: vec![ratio; 6],
-            efficiency: Some(Efficiency { ratio, low: ratio - 0.02, high: ratio + 0.02 }),
+            efficiency: Some(Ratio { ratio, low: ratio - 0.02, high: ratio + 0.02 }),
             busy_percent: Some(busy),
         };
         let study = Together { targets: Vec::new(), workloads: vec![comparison], shared };

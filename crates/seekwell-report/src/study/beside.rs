@@ -2,7 +2,7 @@
 
 use super::text::StudyText;
 use crate::units::{iops, percent, time};
-use seekwell_runs::together::Efficiency;
+use seekwell_runs::together::Ratio;
 use seekwell_runs::{Beside, Effect, RunDocument};
 
 pub(super) fn text(document: &RunDocument, study: &Beside) -> StudyText {
@@ -44,7 +44,7 @@ pub(super) fn text(document: &RunDocument, study: &Beside) -> StudyText {
     }
 }
 
-fn times(of: Efficiency) -> String {
+fn times(of: Ratio) -> String {
     format!("{:.2} ({:.2} … {:.2})", of.ratio, of.low, of.high)
 }
 

@@ -2,7 +2,7 @@
 
 use super::BenchOptions;
 use super::stage::Stage;
-use crate::ratio::efficiency;
+use crate::ratio::typical;
 use crate::{RunError, Watcher};
 use seekwell_checkup::{Group, PhaseSpec, Plan, metrics};
 use seekwell_io::units::{Nanos, time_about};
@@ -60,7 +60,7 @@ fn effects(op: &str, alone: &Phase, beside: &Phase) -> Vec<Effect> {
         };
         let ratio = |round| Some(value(beside, round)? / value(alone, round)?);
         let rounds: Vec<f64> = (0..alone.repeats.len()).filter_map(ratio).collect();
-        let ratio = efficiency(&rounds);
+        let ratio = typical(&rounds);
         Effect { metric: metric.to_owned(), rounds, ratio }
     };
     let all = ["requests_per_s", "latency_ns_p50", "latency_ns_p99"];

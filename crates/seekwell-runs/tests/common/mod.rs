@@ -9,7 +9,7 @@ use seekwell_io::measurement::{Failure, FailureKind, Series, Stopped};
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Pattern, Workload};
-use seekwell_runs::together::{Comparison, Efficiency, Part, Rate, Target, Together};
+use seekwell_runs::together::{Comparison, Part, Rate, Ratio, Target, Together};
 use seekwell_runs::{
     Amplification, AmplificationOf, Beside, Detail, DeviceCount, Effect, Engine, FastCause,
     FastRegion, Fidelity, JobFile, JobWork, Latency, Limit, LimitOutcome, Medium, Mismatch,
@@ -357,7 +357,7 @@ pub fn studies() -> [Study; 7] {
             effects: vec![Effect {
                 metric: "read.latency_ns_p99".into(),
                 rounds: vec![2.0, 2.1],
-                ratio: Some(Efficiency { ratio: 2.05, low: 1.9, high: 2.2 }),
+                ratio: Some(Ratio { ratio: 2.05, low: 1.9, high: 2.2 }),
             }],
         }),
         Study::Limit(Limit {
@@ -412,7 +412,7 @@ fn together() -> Together {
             alone: rate,
             together: rate,
             rounds: vec![0.61; 6],
-            efficiency: Some(Efficiency { ratio: 0.61, low: 0.6, high: 0.62 }),
+            efficiency: Some(Ratio { ratio: 0.61, low: 0.6, high: 0.62 }),
             busy_percent: Some(20.0),
         }],
         shared: vec![Shared {

@@ -1,6 +1,5 @@
 //! What an attribute takes.
 
-use super::iocost;
 use super::nearest::{did_you_mean, nearest};
 use std::fmt;
 
@@ -113,7 +112,7 @@ impl Values {
                 }
                 Ok(format!("{}.{:02}", hundredths / 100, hundredths % 100))
             }
-            Self::Line(fields) => iocost::check(fields, given),
+            Self::Line(fields) => check_line(fields, given),
         }
     }
 
@@ -122,9 +121,51 @@ impl Values {
     pub fn same(is: &str, wanted: &str) -> bool {
         is == wanted
             || matches!((cpus(is), cpus(wanted)), (Some(is), Some(wanted)) if is == wanted)
-            || matches!((iocost::pairs(is), iocost::pairs(wanted)), (Some(is), Some(wanted))
+            || matches!((pairs(is), pairs(wanted)), (Some(is), Some(wanted))
                 if !wanted.is_empty() && wanted.iter().all(|pair| is.contains(pair)))
     }
+}
+
+/// The `name=value` words of a line; `None` for any other text.
+pub(super) fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ',');
+    words.filter(|w| !w.is_empty()).map(|w| w.split_once('=')).collect()
+}
+
+/// A line as it is to be written: each name once, in their order.
+fn check_line(fields: &[(&'static str, Values)], given: &str) -> Result<String, ValueProblem> {
+    let names = || fields.iter().map(|(name, _)| *name);
+    let not_a_line = || ValueProblem::NotALine { names: names().map(str::to_owned).collect() };
+    let given = pairs(given).filter(|p| !p.is_empty()).ok_or_else(not_a_line)?;
+    let within = |name: &str, problem| ValueProblem::In { name: name.to_owned(), problem };
+    if let Some((name, _)) = given.iter().find(|(name, _)| !names().any(|n| n == *name)) {
+        let words = names().map(str::to_owned).collect();
+        let near = nearest(name, names());
+        return Err(within(name, Box::new(ValueProblem::NotAWord { words, near })));
+    }
+    let mut words = Vec::new();
+    for (name, takes) in fields {
+        let mut values = given.iter().filter(|(n, _)| n == name);
+        let Some((_, value)) = values.next() else { continue };
+        if values.next().is_some() {
+            return Err(within(name, Box::new(ValueProblem::Twice)));
+        }
+        let value = takes.check(value).map_err(|problem| within(name, Box::new(problem)))?;
+        words.push((*name, value));
+    }
+    let value = |name: &str| words.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_str());
+    let own = words.iter().find(|(name, _)| !["enable", "ctrl", "model"].contains(name));
+    if let (Some("auto"), Some((name, _))) = (value("ctrl"), own) {
+        return Err(within(name, Box::new(ValueProblem::NotUnderAuto)));
+    }
+    let percent = |name| value(name).and_then(|v| v.parse::<f64>().ok());
+    if let (Some(min), Some(max)) = (percent("min"), percent("max"))
+        && min > max
+    {
+        let range = format!("at most max, which is {max:.2}");
+        return Err(within("min", Box::new(ValueProblem::OutOfRange { range })));
+    }
+    Ok(words.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "))
 }
 
 /// Digits with at most two more behind a point, as hundredths.

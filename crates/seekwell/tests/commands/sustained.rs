@@ -75,7 +75,7 @@ fn a_device_that_is_slowed_down_after_a_volume_is_found_to_be_with_both_rates() 
     let shown = run(home.path(), &["runs", "show", "last"]).ends(0);
     assert!(shown.out.contains("The fast region"), "{}", shown.out);
     assert!(shown.out.contains("write rate over bytes written"), "{}", shown.out);
-    assert!(shown.out.contains("SW-SUSTAINED-001"), "{}", shown.out);
+    assert!(shown.out.contains("SW-CLIFF-001"), "{}", shown.out);
     assert!(!shown.out.contains("SW-SLOW-001"), "{}", shown.out);
 }
 
@@ -102,7 +102,7 @@ fn the_slc_cache_of_a_modelled_drive_is_found_and_rests_give_it_back() {
     assert!((0.05..0.5).contains(&back(0)), "{study}");
     assert!(back(1) > 0.95, "{study}");
     let findings = document["findings"].as_array().unwrap();
-    let found = findings.iter().find(|f| f["id"] == "SW-SUSTAINED-001").expect("a finding");
+    let found = findings.iter().find(|f| f["id"] == "SW-CLIFF-001").expect("a finding");
     assert!(found["title"].as_str().unwrap().contains("an SLC cache"), "{found}");
     let page = run(home.path(), &["report", "last", "--markdown"]).ends(0);
     assert!(page.out.contains("The fast region (it looks like an SLC cache)"), "{}", page.out);
@@ -115,7 +115,7 @@ fn a_drive_without_a_cliff_is_said_to_have_none_in_what_was_written() {
     let ran = run(home.path(), &args).ends(0);
     let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("No cliff within 2 GiB"), "{}", ran.out);
-    assert!(!ran.out.contains("SW-SUSTAINED-001"), "{}", ran.out);
+    assert!(!ran.out.contains("SW-CLIFF-001"), "{}", ran.out);
     // Time bounds it, too: 2.7 GB/s for a fifth of a second.
     let short = run(home.path(), &[&args[..], &["--runtime=600ms", "--json"]].concat()).ends(0);
     assert_eq!(short.json()["study"]["ended"], "runtime");

@@ -1,7 +1,7 @@
 //! What the phases of several targets say together.
 
 use super::{WORKLOADS, phase_name};
-use crate::ratio::efficiency;
+use crate::ratio::typical;
 use seekwell_inspect::shared;
 use seekwell_runs::together::{Comparison, Part, Rate, Target, Together};
 use seekwell_runs::{Phase, PhaseId, Repeat, RunDocument, Spread};
@@ -89,7 +89,7 @@ fn compare(document: &RunDocument, targets: &[Target], id: PhaseId, busy: &[f64]
         parts: counted.iter().map(part).collect(),
         alone: median(&alone),
         together: median(&together),
-        efficiency: efficiency(&ratios),
+        efficiency: typical(&ratios),
         rounds: ratios,
         busy_percent: Spread::of(busy).map(|spread| 100.0 * spread.median),
     }
@@ -174,12 +174,12 @@ mod tests {
 
     #[test]
     fn the_ratio_is_the_typical_round_with_an_interval_around_it() {
-        let found = efficiency(&[0.60, 0.61, 0.62, 0.59, 0.61, 0.60]).unwrap();
+        let found = typical(&[0.60, 0.61, 0.62, 0.59, 0.61, 0.60]).unwrap();
         assert!((found.ratio - 0.605).abs() < 0.006, "{found:?}");
         assert!(found.low >= 0.59 && found.high <= 0.62, "{found:?}");
         assert!(found.is_less() && !found.is_all());
-        let few = efficiency(&[1.0, 1.01, 0.99]).unwrap();
+        let few = typical(&[1.0, 1.01, 0.99]).unwrap();
         assert!(few.low < 0.99 && few.high > 1.01 && few.is_all(), "{few:?}");
-        assert_eq!(efficiency(&[0.5]), None);
+        assert_eq!(typical(&[0.5]), None);
     }
 }

@@ -1,9 +1,6 @@
 //! `seekwell top`: what disks do now.
 
-mod screen;
 mod table;
-
-pub use screen::leave;
 
 use super::record::{line, plan};
 use super::watch::reader_left;
@@ -11,8 +8,8 @@ use crate::Ended;
 use crate::cli::top::Top as Args;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
+use crate::screen::{Key, Screen};
 use crate::signals;
-use screen::{Key, Screen};
 use seekwell_inspect::Target;
 use seekwell_run::record::{RecordError, Slow, disks, hanging};
 use seekwell_run::top::{Interval, Top, Wanted};

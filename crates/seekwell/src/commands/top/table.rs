@@ -1,13 +1,12 @@
 //! An interval as lines of text, for any width and height.
 
+use crate::screen::HEAD;
 use seekwell_io::request::Op;
 use seekwell_io::units::{Nanos, iops, rate, three_digits, whole_percent};
 use seekwell_report::{clean, columns};
 use seekwell_run::top::{Disk, Interval, Process, Seen};
 use seekwell_trace::stats::document::Span;
 
-/// What a line that heads a table begins with, on a terminal.
-pub const HEAD: &str = "\x1b";
 /// Processes of a block that is printed.
 const PROCESSES: usize = 5;
 /// A request that has been outstanding for this long is worth a word.

@@ -9,6 +9,8 @@ use rustix::termios::{
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, Once, PoisonError};
 
+/// What a line that heads a table begins with, on a terminal.
+pub const HEAD: &str = "\x1b";
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 /// Where the terminal does not say how large it is.
@@ -65,7 +67,7 @@ impl Screen {
     /// Draws lines that fit; the ones that head a table stand out.
     pub fn draw(&mut self, lines: &[String], color: bool) -> io::Result<()> {
         self.drawn = self.size();
-        let line = |line: &String| match line.strip_prefix(super::table::HEAD) {
+        let line = |line: &String| match line.strip_prefix(HEAD) {
             Some(head) if color => format!("\x1b[1m{head}\x1b[0m\x1b[K"),
             Some(head) => format!("{head}\x1b[K"),
             None => format!("{line}\x1b[K"),
