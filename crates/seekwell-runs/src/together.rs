@@ -45,6 +45,10 @@ pub struct Comparison {
     pub rounds: Vec<f64>,
     /// The estimate from these rounds; `None` of fewer than two.
     pub efficiency: Option<Ratio>,
+    /// How much of what was asked for together reached the disks, by their own counters, from 0 to
+    /// 1; `None` where they count nothing.
+    #[serde(default)]
+    pub reached: Option<f64>,
     /// How much of all processors was busy while they ran together, the median of the rounds.
     pub busy_percent: Option<f64>,
 }
@@ -96,7 +100,7 @@ impl Comparison {
     /// What went through a shared part when all ran together, in bytes a second.
     pub fn through(&self, shared: &Shared) -> f64 {
         let by_it = self.parts.iter().filter(|p| shared.targets.contains(&p.target));
-        by_it.map(|p| p.together.bytes_per_s).sum()
+        by_it.map(|p| p.together.bytes_per_s).sum::<f64>() * self.reached.unwrap_or(1.0)
     }
 
     /// The shared part that was as busy as it gets, where one was: the one that carries least. One

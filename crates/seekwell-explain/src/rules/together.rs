@@ -1,5 +1,6 @@
 //! Disks that together do less than each alone, and what they share.
 
+use crate::look::HONEST_SHARE;
 use crate::words::{bytes_per_s, evidence, percent};
 use crate::{Check, Found, Observed, Rule};
 use seekwell_inspect::{Severity, Shared, SharedKind};
@@ -30,6 +31,8 @@ const BUSY: f64 = 90.0;
 
 /// What a loss comes from.
 enum Cause<'a> {
+    /// A cache answered, and not the disks.
+    Cache,
     /// All of them stand on this device.
     Below(&'a Shared),
     /// A part carries as much as it can.
@@ -49,6 +52,9 @@ fn cause<'a>(together: &'a Together, of: &Comparison) -> Cause<'a> {
     let shared = || together.shared.iter().filter(among);
     let is_device = |s: &&Shared| s.kind == SharedKind::Device;
     let busy = of.busy_percent.filter(|busy| *busy >= BUSY);
+    if of.reached.is_some_and(|reached| reached < HONEST_SHARE) {
+        return busy.map_or(Cause::Cache, Cause::Busy);
+    }
     match (shared().find(is_device), of.full(&together.shared), busy) {
         (Some(device), ..) => Cause::Below(device),
         (None, Some(full), _) => Cause::Full(full),
@@ -69,6 +75,7 @@ fn less(input: &Observed<'_>) -> Option<Found> {
     let (worst, efficiency) = *lost.first()?;
     let cause = cause(together, worst);
     let (why, severity) = match &cause {
+        Cause::Cache => ("a cache answered, and not the disks".to_owned(), Severity::Warning),
         Cause::Below(s) => (format!("they stand on the same {}", s.about), Severity::Info),
         Cause::Full(s) => (format!("the {} is full", s.about), Severity::Warning),
         Cause::Busy(busy) => {
@@ -110,10 +117,17 @@ fn less(input: &Observed<'_>) -> Option<Found> {
     let mut found = Found::new(severity, title)
         .evidence(lost.iter().map(measured))
         .evidence(together.shared.iter().map(through));
+    if let Some(reached) = worst.reached {
+        let seen = format!("{} of the bytes asked for reached the disks", percent(reached));
+        found = found.evidence([evidence(seen, "/sys/dev/block/*/stat")]);
+    }
     if let Some(busy) = worst.busy_percent {
         found = found.seen(format!("processors busy: {busy:.0} %"), "/proc/stat");
     }
     Some(match cause {
+        Cause::Cache => found.remedy(
+            "losetup --direct-io=on for loop devices; name disks and not files that memory holds",
+        ),
         Cause::Below(_) => found.remedy("nothing: it is one device, whatever stands on it"),
         Cause::Busy(_) => found.remedy(
             "use larger requests or a machine with more processors; see what else runs (top)",
@@ -170,6 +184,7 @@ mod tests {
             together: rate(together),
             rounds: vec![ratio; 6],
             efficiency: Some(Ratio { ratio, low: ratio - 0.02, high: ratio + 0.02 }),
+            reached: Some(1.0),
             busy_percent: Some(busy),
         };
         let study = Together { targets: Vec::new(), workloads: vec![comparison], shared };
@@ -203,6 +218,19 @@ mod tests {
             let f = case(760e6, shared, busy).finding(LESS);
             assert!(f.title.contains(why), "{why}: {}", f.title);
             assert_eq!(f.severity, severity);
+        }
+    }
+
+    #[test]
+    fn what_a_cache_answered_is_not_laid_to_the_device_below() {
+        for (busy, why) in [(20.0, "a cache answered"), (96.0, "the processors were busy")] {
+            let mut case = case(760e6, vec![shared(SharedKind::Device, None)], busy);
+            if let Some(Study::Together(together)) = &mut case.study {
+                together.workloads[0].reached = Some(0.02);
+            }
+            let f = case.finding(LESS);
+            assert!(f.title.contains(why), "{}", f.title);
+            assert!(f.evidence.iter().any(|e| e.seen.contains("2 % of the bytes")), "{f:?}");
         }
     }
 

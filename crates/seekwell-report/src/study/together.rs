@@ -8,6 +8,7 @@ use seekwell_runs::together::{Comparison, Rate, Together};
 
 pub(super) fn text(together: &Together) -> StudyText {
     let mut sentences: Vec<String> = together.workloads.iter().map(answer).collect();
+    sentences.extend(together.workloads.iter().filter_map(cached));
     sentences.extend(together.shared.iter().map(|s| shared(together, s)));
     if together.shared.is_empty() {
         sentences.push("Nothing is known that they share but the processors.".to_owned());
@@ -63,6 +64,16 @@ fn answer(of: &Comparison) -> String {
         percent(e.low),
         percent(e.high),
     )
+}
+
+/// Where the numbers are a cache's.
+fn cached(of: &Comparison) -> Option<String> {
+    let reached = of.reached.filter(|reached| *reached < 0.9)?;
+    let title = clean(&of.title);
+    Some(format!(
+        "{} of the bytes of “{title}” reached the disks; a cache served the rest.",
+        percent(reached)
+    ))
 }
 
 fn shared(together: &Together, part: &Shared) -> String {

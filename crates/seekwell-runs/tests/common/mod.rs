@@ -413,6 +413,7 @@ fn together() -> Together {
             together: rate,
             rounds: vec![0.61; 6],
             efficiency: Some(Ratio { ratio: 0.61, low: 0.6, high: 0.62 }),
+            reached: Some(1.0),
             busy_percent: Some(20.0),
         }],
         shared: vec![Shared {

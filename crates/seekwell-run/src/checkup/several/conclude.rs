@@ -82,6 +82,11 @@ fn compare(document: &RunDocument, targets: &[Target], id: PhaseId, busy: &[f64]
             together: of(|(_, together)| together),
         }
     };
+    let share = |runs: &&Runs<'_>, round: &usize| {
+        Some(runs.together.repeats.get(*round)?.device.as_ref()?.share)
+    };
+    let reached = counted.iter().flat_map(|runs| rounds.iter().filter_map(|r| share(runs, r)));
+    let reached: Vec<f64> = reached.collect();
     let title = runs.first().and_then(|r| r.alone.title.split_once(": "));
     Comparison {
         workload: id.to_string(),
@@ -91,6 +96,7 @@ fn compare(document: &RunDocument, targets: &[Target], id: PhaseId, busy: &[f64]
         together: median(&together),
         efficiency: typical(&ratios),
         rounds: ratios,
+        reached: Spread::of(&reached).map(|spread| spread.median),
         busy_percent: Spread::of(busy).map(|spread| 100.0 * spread.median),
     }
 }
