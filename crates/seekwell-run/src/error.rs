@@ -84,7 +84,7 @@ pub enum RunError {
     )]
     WouldWrite { path: PathBuf, what: &'static str },
     #[error(
-        "a modelled machine plays one workload at a time here; needed: a real target, or a job file \
+        "a modelled machine plays one workload at a time; needed: a real target, or a job file \
          with a job for each workload (bench FILE.fio --on machine.toml)"
     )]
     NotBeside,

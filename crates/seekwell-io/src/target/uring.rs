@@ -151,7 +151,7 @@ impl<P: Payload> Uring<P> {
     }
 }
 
-/// Builds a ring, one that polls where that is asked for, with the cheapest completion delivery the kernel has: deferred task work (6.1),
+/// Builds a ring with the cheapest completion delivery the kernel has: deferred task work (6.1),
 /// then cooperative (5.19), then plain.
 fn build(depth: u32, polled: bool) -> Result<IoUring, TargetError> {
     let entries = depth.next_power_of_two().max(2);

@@ -48,8 +48,8 @@ pub(super) const GROUPS: &[Group] = &[
          fill_device=fill_fs filesize file_append offset=fileoffset offset_increment offset_align \
          number_ios random_generator random_distribution allrandrepeat nrfiles=nr_files \
          file_service_type openfiles fallocate fsync fdatasync direct atomic buffered uncached \
-         overwrite loops numjobs startdelay runtime=timeout ramp_time ramp_size mem=iomem zonemode zonesize \
-         zonerange zoneskip rwmixread rwmixwrite nice prio prioclass priohint comm thinkcycles \
+         overwrite loops numjobs startdelay runtime=timeout ramp_time ramp_size mem=iomem \
+         zonemode zonesize zonerange zoneskip rwmixread rwmixwrite nice prio prioclass priohint comm thinkcycles \
          thinktime thinktime_spin thinktime_blocks thinktime_blocks_type thinktime_iotime \
          rate_process rate_cycle=ratecycle rate_ignore_thinktime invalidate sync create_serialize \
          create_fsync create_on_open create_only allow_file_create pre_read cpumask cpus_allowed \
