@@ -263,7 +263,7 @@ impl Plan {
         self.time_of(&self.phases.iter().map(repeats).collect::<Vec<_>>())
     }
 
-    /// How long so many runs of each phase take. Phases that are run at the same time take the time
+    /// How long `runs` runs of each phase take. Phases that are run at the same time take the time
     /// of the longest.
     pub fn time_of(&self, runs: &[u32]) -> Nanos {
         let (mut index, mut all) = (0, 0);

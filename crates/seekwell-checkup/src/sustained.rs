@@ -18,7 +18,7 @@ const FALL: f64 = 0.7;
 const CERTAIN: f64 = 1e-6;
 /// Parts on both sides of a change among which it is looked for.
 const AROUND: usize = 2;
-/// A rate has settled once so many times as much was written at it as before it.
+/// A rate has settled once this many times as much was written at it as before it.
 const SETTLED: u64 = 2;
 /// And this share of the whole, per cent: caches of a third of a drive exist.
 const LEAST_PERCENT: u64 = 40;
@@ -33,12 +33,12 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// An empty one, in units of so many bytes at first.
+    /// An empty curve. The unit doubles as the curve grows.
     pub fn new(unit_bytes: u64) -> Self {
         Self { unit_bytes: unit_bytes.max(1), bytes: 0, ends: Vec::new() }
     }
 
-    /// So many bytes more were written, `at` after the start.
+    /// `bytes` more were written, `at` after the start.
     pub fn note(&mut self, bytes: u64, at: Nanos) {
         self.bytes += bytes;
         while self.bytes / self.unit_bytes > self.ends.len() as u64 {
@@ -54,7 +54,7 @@ impl Curve {
         self.bytes
     }
 
-    /// The rates of at most so many even parts, and the bytes of each.
+    /// The rates of up to `most` equal parts, and the bytes in each.
     pub fn parts(&self, most: usize) -> (u64, Vec<f64>) {
         let each = self.ends.len().div_ceil(most).max(1);
         let count = self.ends.len() / each;
@@ -139,14 +139,14 @@ impl Curve {
         earlier(self.bytes as f64, took, fast, slow) as u64
     }
 
-    /// Whether the last so many bytes were written no faster than `rate`.
+    /// Whether the last `bytes` were written no faster than `rate`.
     pub fn is_slow(&self, bytes: u64, rate: f64) -> bool {
         let (end, units) = (self.ends.len(), bytes.div_ceil(self.unit_bytes).max(4) as usize);
         end > units && self.rate(end - units, end) <= rate
     }
 
-    /// Whether nothing new is to be expected of writing on, of `whole` bytes at most: the rate
-    /// changed, and much more was written since then than before.
+    /// Whether writing on, up to `whole` bytes, will show nothing new: the rate changed, and much
+    /// more was written since then than before.
     pub fn is_settled(&self, whole: u64) -> bool {
         if self.bytes < whole / 100 * LEAST_PERCENT {
             return false;
@@ -156,8 +156,8 @@ impl Curve {
     }
 }
 
-/// Of `bytes` that took so many seconds, how many were written at one rate where the others were at
-/// another.
+/// Of `bytes` that took `took` seconds, how many were written at rate `one` if the rest were
+/// written at rate `other`.
 fn earlier(bytes: f64, took: f64, one: f64, other: f64) -> f64 {
     let (one, other) = (1.0 / one, 1.0 / other);
     if one == other {

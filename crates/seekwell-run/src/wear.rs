@@ -58,8 +58,8 @@ mod tests {
         drive
     }
 
-    /// An NVMe drive that has taken so many data units, and put so many bytes on its flash where it
-    /// has OCP's page.
+    /// An NVMe drive after `units` data units from the host; with OCP's page, which says how many
+    /// bytes went to its flash, where `media_bytes` is there.
     fn after(units: u64, media_bytes: Option<u64>) -> Fake {
         let page = |fields: &[(usize, Vec<u8>)]| {
             let mut page = vec![0_u8; 4096];

@@ -13,7 +13,7 @@ pub static SUSTAINED: Suite = Suite {
            writes again, twice. Tells the size of the fast region, the rates before and after, and \
            how much of it each rest gave back. A device is overwritten (--destroy); on a directory \
            a fall can be the file system's.",
-    takes: ["as long as it takes to write it", "as long as it takes to write it"],
+    takes: ["minutes to hours", "minutes to hours"],
     writes: "40 to 100 % of --size, then at most the fast region twice more",
     source: "its own documentation",
     on: On::Destroyed,

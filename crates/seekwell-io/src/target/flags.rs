@@ -28,7 +28,7 @@ impl AtomicUnits {
         (direct && least > 0 && most >= least).then_some(Self { least, most })
     }
 
-    /// Whether a write of so many bytes, at a multiple of them, is done whole.
+    /// Whether a write of `bytes`, at a multiple of its length, is done whole.
     pub const fn takes(self, bytes: u32) -> bool {
         bytes.is_power_of_two() && self.least <= bytes && bytes <= self.most
     }

@@ -49,13 +49,13 @@ pub(super) const GROUPS: &[Group] = &[
          number_ios random_generator random_distribution allrandrepeat nrfiles=nr_files \
          file_service_type openfiles fallocate fsync fdatasync direct atomic buffered uncached \
          overwrite loops numjobs startdelay runtime=timeout ramp_time ramp_size mem=iomem \
-         zonemode zonesize zonerange zoneskip rwmixread rwmixwrite nice prio prioclass priohint comm thinkcycles \
-         thinktime thinktime_spin thinktime_blocks thinktime_blocks_type thinktime_iotime \
-         rate_process rate_cycle=ratecycle rate_ignore_thinktime invalidate sync create_serialize \
-         create_fsync create_on_open create_only allow_file_create pre_read cpumask cpus_allowed \
-         cpus_allowed_policy end_fsync end_syncfs fsync_on_close unlink unlink_each_loop \
-         exit_what per_job_logs write_bw_log bwavgtime write_lat_log write_iops_log iopsavgtime \
-         log_avg_msec log_hist_msec log_hist_coarseness write_hist_log \
+         zonemode zonesize zonerange zoneskip rwmixread rwmixwrite nice prio prioclass priohint \
+         comm thinkcycles thinktime thinktime_spin thinktime_blocks thinktime_blocks_type \
+         thinktime_iotime rate_process rate_cycle=ratecycle rate_ignore_thinktime invalidate sync \
+         create_serialize create_fsync create_on_open create_only allow_file_create pre_read \
+         cpumask cpus_allowed cpus_allowed_policy end_fsync end_syncfs fsync_on_close unlink \
+         unlink_each_loop exit_what per_job_logs write_bw_log bwavgtime write_lat_log \
+         write_iops_log iopsavgtime log_avg_msec log_hist_msec log_hist_coarseness write_hist_log \
          log_max_value=log_window_value log_offset log_issue_time log_unix_epoch stats \
          scramble_buffers buffer_pattern buffer_compress_percentage buffer_compress_chunk \
          clat_percentiles lat_percentiles slat_percentiles percentile_list significant_figures \

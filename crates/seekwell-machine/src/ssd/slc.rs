@@ -9,7 +9,7 @@
 use super::params::SsdParams;
 use seekwell_io::units::Nanos;
 
-/// The cache. One of no size is none.
+/// The cache. Without capacity it takes nothing.
 #[derive(Debug)]
 pub struct Slc {
     /// Pieces that fit, that it holds, and, of those, that are being folded.
@@ -29,7 +29,7 @@ pub struct Slc {
 }
 
 impl Slc {
-    /// An empty one.
+    /// An empty cache.
     pub fn new(params: &SsdParams) -> Self {
         let capacity = params.slc.map_or(0, |slc| slc.bytes / params.piece_bytes());
         Self {

@@ -5,7 +5,7 @@ use seekwell_io::request::{Completion, Request};
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{Next, Source};
 
-/// How often it is asked whether enough is known: so many times in all.
+/// How often in a run it is checked whether enough is known.
 const LOOKS: u64 = 128;
 
 /// When enough is known.
@@ -13,11 +13,11 @@ const LOOKS: u64 = 128;
 pub enum Enough {
     /// The rate has settled.
     Settled,
-    /// The last so many bytes were written no faster than this, in bytes a second.
+    /// The last `bytes` were written no faster than `per_s`.
     Slow {
         /// The bytes.
         bytes: u64,
-        /// The rate.
+        /// Bytes a second.
         per_s: f64,
     },
 }
@@ -25,7 +25,7 @@ pub enum Enough {
 /// What looks on at one run.
 #[derive(Debug)]
 pub struct Watch {
-    /// Let the target alone for so long before the first request, on the target's clock.
+    /// How long the target rests before the first request, on the target's clock.
     rest: Nanos,
     enough: Enough,
     /// The most that is written.

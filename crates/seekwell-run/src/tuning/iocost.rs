@@ -80,7 +80,7 @@ pub struct IocostDocument {
     pub schema: &'static str,
     /// What was measured.
     pub target: String,
-    /// The disk; of a modelled machine there is none.
+    /// The disk; `None` for a modelled machine.
     pub disk: Option<Identity>,
     /// Time of each run.
     pub runtime_ns: Nanos,

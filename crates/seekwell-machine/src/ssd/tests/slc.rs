@@ -40,7 +40,7 @@ fn rest(drive: &mut Ssd, until: Nanos) {
     }
 }
 
-/// Megabytes a second of so many chunks.
+/// Megabytes a second.
 fn rate(chunks: u64, took: Nanos) -> f64 {
     (chunks * u64::from(CHUNK)) as f64 / took.as_secs_f64() / 1e6
 }

@@ -132,7 +132,7 @@ mod tests {
     use seekwell_io::workload::{Pattern, Workload};
     use seekwell_runs::{Latency, OpSummary};
 
-    /// A phase whose rounds read so many bytes a second; 0 is a round that is not valid.
+    /// A phase whose rounds read at these rates, in bytes a second; 0 is an invalid round.
     fn phase(name: &str, rounds: &[f64]) -> Phase {
         let repeat = |bytes_per_s: &f64| {
             let mut repeat = Repeat::new(1, Stopped::Finished);

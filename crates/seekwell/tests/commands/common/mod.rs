@@ -147,7 +147,7 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// By a rule such as `write_iops`, so many a second.
+    /// `rule` is one of the kernel's, such as `write_iops`; `per_s` is its limit.
     pub fn on(device: &str, rule: &str, per_s: u64) -> Option<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let name = device.strip_prefix("/dev/")?;
