@@ -38,7 +38,7 @@ pub fn checkup<W: Watcher>(
     target: &Path,
     options: &CheckupOptions<'_>,
 ) -> Result<(Finished, Result<(), RunError>), RunError> {
-    let inspection = look(host.view, target)?;
+    let inspection = look(&host.drives(), target)?;
     let mut session = Session::begin(host, watcher, purpose, inspection.clone())?;
     let default_bytes = options.level.wanted_region_bytes();
     let wanted = Wanted {

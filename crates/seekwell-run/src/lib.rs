@@ -34,4 +34,4 @@ pub use judge::{Judged, judge, live_log};
 pub use medium::{Ready, SMALLEST, Wanted, machine, prepare, sweep};
 pub use session::{Ending, Finished, Purpose, Session};
 pub use target::{is_modelled, look, model};
-pub use watcher::{Host, Watcher};
+pub use watcher::{ANSWER, Host, Watcher};

@@ -1,10 +1,12 @@
 //! Who looks on while something is measured, and what a measurement needs of its process.
 
 use seekwell_checkup::Progress;
+use seekwell_inspect::health::Drives;
 use seekwell_io::engine::Control;
 use seekwell_runs::StoreError;
 use seekwell_sys::{Live, Patient};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a measurement needs of the process it runs in.
 #[derive(Clone, Copy)]
@@ -13,6 +15,17 @@ pub struct Host<'a> {
     pub view: &'a Patient<Live>,
     /// Set by signals, obeyed by the engine.
     pub control: &'a Arc<Control>,
+}
+
+/// The kernel answers from memory; what takes longer than this waits for hardware that hangs.
+pub const ANSWER: Duration = Duration::from_secs(2);
+
+impl Host<'_> {
+    /// The running system, and its drives asked for their health. Asking wakes no sleeping disk and
+    /// touches no medium.
+    pub fn drives(&self) -> Patient<Drives<Live>> {
+        Patient::new(Drives::new(Live::system()), ANSWER)
+    }
 }
 
 /// Is told how a measurement goes. What it does with it is its own affair; a command line draws it.

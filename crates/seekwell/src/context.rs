@@ -4,23 +4,19 @@ use crate::cli::{Global, PushTo, When};
 use crate::exit::CommandError;
 use crate::signals::file_size_hint;
 use seekwell_fleet::{Database, FleetError, Place, Survey};
-use seekwell_inspect::health::Drives;
 use seekwell_io::engine::Control;
 use seekwell_report::Style;
-use seekwell_run::Host;
+use seekwell_run::{ANSWER, Host};
 use seekwell_runs::{Store, StoreError, default_dir};
 use seekwell_sys::{Live, Patient};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Output is wrapped at this width where the terminal does not say, and never wider than this.
 const WIDTH: usize = 80;
 const WIDEST: usize = 120;
-/// The kernel answers from memory; what takes longer than this waits for hardware that hangs.
-const ANSWER: Duration = Duration::from_secs(2);
 
 pub struct Context {
     /// Print documents and nothing else.
@@ -58,11 +54,6 @@ impl Context {
             control: Arc::default(),
             runs_dir: global.runs_dir.clone(),
         }
-    }
-
-    /// The running system, and its drives asked for their health.
-    pub fn drives(&self) -> Patient<Drives<Live>> {
-        Patient::new(Drives::new(Live::system()), ANSWER)
     }
 
     /// What a measurement needs of this process.

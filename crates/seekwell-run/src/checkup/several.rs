@@ -152,7 +152,8 @@ fn check(
     if let Some(target) = targets.iter().find(|target| !is_real(target)) {
         return Err(SeveralError::NotReal { target: target.clone() }.into());
     }
-    let found: Result<Vec<Inspection>, _> = targets.iter().map(|t| look(host.view, t)).collect();
+    let drives = host.drives();
+    let found: Result<Vec<Inspection>, _> = targets.iter().map(|t| look(&drives, t)).collect();
     let found = found?;
     for (second, b) in targets.iter().zip(&found).skip(1) {
         let before = targets.iter().zip(&found).take_while(|(_, a)| !std::ptr::eq(*a, b));

@@ -27,7 +27,7 @@ pub fn run(args: &Checkup, context: &Context) -> Ended {
     let page = begin_asked(args.output.as_deref(), args.replace, context)?;
     let mut targets = args.targets.clone();
     if args.all {
-        let found = disks(&context.drives())?;
+        let found = disks(&context.host().drives())?;
         found.left_out.iter().for_each(|why| context.note(why));
         targets = found.nodes;
     }

@@ -154,7 +154,7 @@ fn look(
         return Ok((found, log));
     }
     let targets = super::snapshot::targets(&args.targets, context)?;
-    let drives = context.drives();
+    let drives = context.host().drives();
     let mut found: Vec<Inspection> =
         targets.iter().map(|target| inspect(&drives, target)).collect();
     if args.probe {

@@ -74,7 +74,7 @@ fn live(args: &Inspect, context: &Context) -> Result<(Bundle, Vec<Inspection>), 
     };
     let tool = format!("seekwell {}", env!("CARGO_PKG_VERSION"));
     let about = About { tool, date: jiff::Timestamp::now().to_string(), log };
-    Ok(saved::capture(&context.drives(), &targets, &about))
+    Ok(saved::capture(&context.host().drives(), &targets, &about))
 }
 
 /// The targets of the running system with these paths; every disk where there are none.
