@@ -100,7 +100,7 @@ function sustainedPlot(study: Sustained): HTMLElement {
     title: "Write rate over bytes written",
     summary: `Write rate in ${at.length} parts of what was written, in ${study.stretches.length} stretches.`,
     x: { label: "written", format: binary },
-    y: { label: "bytes a second", format: bytesPerSecond },
+    y: { label: "MB/s", format: bytesPerSecond },
     at,
     lines,
     spread: "none",
