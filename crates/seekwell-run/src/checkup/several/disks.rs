@@ -19,7 +19,7 @@ pub struct Disks {
 /// devices, one path of each, and none that sleeps. `view` asks drives whether they do.
 ///
 /// # Errors
-/// [`SeveralError::NoDisk`](super::SeveralError::NoDisk).
+/// [`SeveralError::NoDisk`].
 pub fn disks(view: &dyn View) -> Result<Disks, RunError> {
     let (mut nodes, mut left_out, mut known) = (Vec::new(), Vec::new(), Vec::new());
     let mut asleep = 0;
