@@ -118,7 +118,7 @@ fn less(input: &Observed<'_>) -> Option<Found> {
         .evidence(lost.iter().map(measured))
         .evidence(together.shared.iter().map(through));
     if let Some(reached) = worst.reached {
-        let seen = format!("{} of the bytes asked for reached the disks", percent(reached));
+        let seen = format!("{} of the bytes asked for reached the device below", percent(reached));
         found = found.evidence([evidence(seen, "/sys/dev/block/*/stat")]);
     }
     if let Some(busy) = worst.busy_percent {

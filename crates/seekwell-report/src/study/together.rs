@@ -71,7 +71,7 @@ fn cached(of: &Comparison) -> Option<String> {
     let reached = of.reached.filter(|reached| *reached < 0.9)?;
     let title = clean(&of.title);
     Some(format!(
-        "{} of the bytes of “{title}” reached the disks; a cache served the rest.",
+        "{} of the bytes of “{title}” reached the device below; a cache served the rest.",
         percent(reached)
     ))
 }

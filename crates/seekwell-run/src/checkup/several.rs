@@ -13,14 +13,14 @@ use crate::{
 use seekwell_checkup::{
     ExecuteError, Execution, Executor, Level, Load, PhaseSpec, Plan, PlanInputs, PlanMedium,
 };
-use seekwell_inspect::{Inspection, Overlap, TargetKind, overlap};
+use seekwell_inspect::{Inspection, Overlap, Shared, SharedKind, TargetKind, overlap};
 use seekwell_io::clock::Clock;
 use seekwell_io::engine::EngineError;
 use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::Workload;
 use seekwell_runs::together::Target;
 use seekwell_runs::{Medium, PhaseId, Study};
-use seekwell_sys::{CpuTime, Live, classify, path_text};
+use seekwell_sys::{CpuTime, DevId, DiskCounters, Live, classify, path_text};
 use std::path::{Path, PathBuf};
 
 /// The most targets of one checkup.
@@ -116,10 +116,13 @@ pub fn several<W: Watcher>(
     let about = time_about(plan.duration());
     session.line.note(&format!("{} targets, alone and together: about {about}", targets.len()));
     let on = found.into_iter().map(|found| found.opened.ok().map(|(on, _)| on)).collect();
-    let busy = vec![Vec::new(); WORKLOADS.len()];
-    let mut executor = Several { on, at: 0, busy, clock: Clock::real(), view: Live::system() };
+    let shared = conclude::shared_by(&session.document, &targets);
+    let below = shared.iter().filter_map(|part| Below::of(part, &targets)).collect();
+    let outside = vec![Outside::NOTHING; WORKLOADS.len()];
+    let (clock, view) = (Clock::real(), Live::system());
+    let mut executor = Several { on, at: 0, below, outside, clock, view };
     let interrupted = session.run(&plan, &mut executor);
-    let study = conclude::together(&session.document, targets, &executor.busy);
+    let study = conclude::together(&session.document, targets, shared, &executor.outside);
     session.document.study = Some(Study::Together(Box::new(study)));
     session.conclude(interrupted, None);
     Ok((session.end(), left_out.map_or(Ok(()), Err)))
@@ -268,13 +271,62 @@ fn phase_name(target: &str, workload: PhaseId, is_together: bool) -> String {
     format!("{target}/{workload}/{}", if is_together { "together" } else { "alone" })
 }
 
+/// What is seen from outside while all run, in each round.
+#[derive(Debug, Clone)]
+struct Outside {
+    /// The share of all processors that was busy.
+    busy: Vec<f64>,
+    /// How much of what was asked for a device below several targets counted, from 0 to 1.
+    reached: Vec<f64>,
+}
+
+impl Outside {
+    const NOTHING: Self = Self { busy: Vec::new(), reached: Vec::new() };
+}
+
+/// A device that several targets stand on, and their numbers.
+struct Below {
+    dev: DevId,
+    targets: Vec<usize>,
+}
+
+impl Below {
+    fn of(part: &Shared, targets: &[Target]) -> Option<Self> {
+        let dev = part.from.rsplit('/').next().filter(|_| part.kind == SharedKind::Device)?;
+        let number = |name: &String| targets.iter().position(|target| target.name == *name);
+        let targets = part.targets.iter().filter_map(number).collect();
+        Some(Self { dev: dev.parse().ok()?, targets })
+    }
+
+    fn counters(&self, view: &Live) -> Option<DiskCounters> {
+        DiskCounters::read(view, self.dev).ok()
+    }
+
+    /// How much of what its targets asked for it counted.
+    fn reached(
+        &self,
+        before: Option<DiskCounters>,
+        view: &Live,
+        loads: &[Load<'_>],
+        executed: &[Result<Execution, ExecuteError>],
+    ) -> Option<f64> {
+        let counted = self.counters(view)?.since(&before?).read_bytes;
+        let mine =
+            loads.iter().zip(executed).filter(|(l, _)| self.targets.contains(&l.phase.target));
+        let asked = mine.filter_map(|(_, done)| Some(done.as_ref().ok()?.measurement.bytes()));
+        let asked: u64 = asked.sum();
+        (asked > 0).then(|| (counted as f64 / asked as f64).min(1.0))
+    }
+}
+
 /// Executes workloads on several targets, by the number of each.
 struct Several {
     on: Vec<Option<RealExecutor>>,
     /// The target of the phase that is executed.
     at: usize,
-    /// By the number of the workload: the share of all processors that was busy in each round.
-    busy: Vec<Vec<f64>>,
+    below: Vec<Below>,
+    /// By the number of the workload.
+    outside: Vec<Outside>,
     clock: Clock,
     view: Live,
 }
@@ -296,11 +348,19 @@ impl Executor for Several {
         }
         let on = |load: &'_ Load<'_>| self.on.get(load.phase.target)?.as_ref();
         let all: Vec<_> = loads.iter().filter_map(|l| Some((on(l)?, &l.workload))).collect();
+        let counted: Vec<_> = self.below.iter().map(|below| below.counters(&self.view)).collect();
         let before = CpuTime::read(&self.view);
         let executed = beside(&all);
         let busy = before.zip(CpuTime::read(&self.view)).map(|(b, a)| a.busy_since(b));
+        let reached = self.below.iter().zip(counted);
+        let reached =
+            reached.filter_map(|(below, b)| below.reached(b, &self.view, loads, &executed));
+        let reached = reached.min_by(f64::total_cmp);
         let number = loads.first().and_then(|load| load.phase.beside).unwrap_or(0) as usize;
-        self.busy.get_mut(number).into_iter().for_each(|rounds| rounds.extend(busy));
+        if let Some(outside) = self.outside.get_mut(number) {
+            outside.busy.extend(busy);
+            outside.reached.extend(reached);
+        }
         executed
     }
 

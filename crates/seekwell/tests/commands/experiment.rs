@@ -173,7 +173,8 @@ fn interrupted_and_resumed() -> i32 {
     let resume = format!("seekwell experiment resume {}", before["id"].as_str().unwrap());
     assert!(said.contains(&resume), "{said}");
     let ran = experiment(home.path(), &["resume", "--json"]);
-    assert!([0, 1].contains(&ran.status), "{}{}", ran.err, ran.out);
+    // Other programs may make the difference drift: that is not valid, and says so.
+    assert!([0, 1, 4].contains(&ran.status), "{}{}", ran.err, ran.out);
     let after = ran.json();
     assert_eq!((runs(&after), after["sessions"].as_array().unwrap().len()), (16, 2));
     let whole = runs(&before) / 2 * 2;

@@ -56,6 +56,7 @@ fn two_loop_devices_on_one_throttled_device_share_it_and_lose_half() {
         let ratio = number(&workload["efficiency"]["ratio"]);
         assert!((0.4..0.7).contains(&ratio), "{workload}");
         assert!(number(&workload["efficiency"]["high"]) < 0.95, "{workload}");
+        assert!(number(&workload["reached"]) > 0.9, "the device below read it all: {workload}");
         for part in workload["parts"].as_array().unwrap() {
             let (alone, all) = (&part["alone"], &workload["together"]);
             let [alone, all] = [alone, all].map(|rate| number(&rate["bytes_per_s"]));

@@ -1,24 +1,32 @@
 //! What the phases of several targets say together.
 
-use super::{WORKLOADS, phase_name};
+use super::{Outside, WORKLOADS, phase_name};
 use crate::ratio::typical;
-use seekwell_inspect::shared;
+use seekwell_inspect::{Shared, shared};
 use seekwell_runs::together::{Comparison, Part, Rate, Target, Together};
 use seekwell_runs::{Phase, PhaseId, Repeat, RunDocument, Spread};
 use std::collections::BTreeMap;
 
-/// The answer; `busy` is the share of all processors that was busy in each round of a workload.
-pub fn together(document: &RunDocument, targets: Vec<Target>, busy: &[Vec<f64>]) -> Together {
+/// What targets share.
+pub fn shared_by(document: &RunDocument, targets: &[Target]) -> Vec<Shared> {
     let inspection = |t: &'_ Target| t.inspection.clone();
     let inspections: Vec<_> = targets
         .iter()
         .map(|t| (t.name.as_str(), inspection(t).unwrap_or_else(|| document.inspection.clone())))
         .collect();
     let named: Vec<_> = inspections.iter().map(|(name, found)| (*name, found)).collect();
-    let shared = shared(&named);
+    shared(&named)
+}
+
+/// The answer, with what was seen from outside of each workload.
+pub fn together(
+    document: &RunDocument,
+    targets: Vec<Target>,
+    shared: Vec<Shared>,
+    outside: &[Outside],
+) -> Together {
     let compare = |(number, id): (usize, PhaseId)| {
-        let busy = busy.get(number).map_or(&[][..], Vec::as_slice);
-        compare(document, &targets, id, busy)
+        compare(document, &targets, id, outside.get(number).unwrap_or(&Outside::NOTHING))
     };
     let workloads = WORKLOADS.into_iter().enumerate().map(compare).collect();
     Together { targets, workloads, shared }
@@ -45,7 +53,12 @@ fn rate(repeat: &Repeat) -> Option<Rate> {
     (rate.bytes_per_s > 0.0).then_some(rate)
 }
 
-fn compare(document: &RunDocument, targets: &[Target], id: PhaseId, busy: &[f64]) -> Comparison {
+fn compare(
+    document: &RunDocument,
+    targets: &[Target],
+    id: PhaseId,
+    outside: &Outside,
+) -> Comparison {
     let runs = |target: &'_ Target| {
         let phase = |is_together| document.phase(&phase_name(&target.name, id, is_together));
         Some((phase(false)?, phase(true)?))
@@ -82,11 +95,6 @@ fn compare(document: &RunDocument, targets: &[Target], id: PhaseId, busy: &[f64]
             together: of(|(_, together)| together),
         }
     };
-    let share = |runs: &&Runs<'_>, round: &usize| {
-        Some(runs.together.repeats.get(*round)?.device.as_ref()?.share)
-    };
-    let reached = counted.iter().flat_map(|runs| rounds.iter().filter_map(|r| share(runs, r)));
-    let reached: Vec<f64> = reached.collect();
     let title = runs.first().and_then(|r| r.alone.title.split_once(": "));
     Comparison {
         workload: id.to_string(),
@@ -96,8 +104,8 @@ fn compare(document: &RunDocument, targets: &[Target], id: PhaseId, busy: &[f64]
         together: median(&together),
         efficiency: typical(&ratios),
         rounds: ratios,
-        reached: Spread::of(&reached).map(|spread| spread.median),
-        busy_percent: Spread::of(busy).map(|spread| 100.0 * spread.median),
+        reached: Spread::of(&outside.reached).map(|spread| spread.median),
+        busy_percent: Spread::of(&outside.busy).map(|spread| 100.0 * spread.median),
     }
 }
 
