@@ -7,7 +7,7 @@ mod inspected;
 
 use seekwell_inspect::health::Measure;
 use seekwell_io::measurement::{Failure, FailureKind, Issuer};
-use seekwell_io::request::Op;
+use seekwell_io::request::{Flags, Op};
 use seekwell_io::workload::{Discards, Pace, Pattern};
 use seekwell_runs::{Medium, RunDocument, Work};
 use serde_json::Value;
@@ -60,6 +60,7 @@ fn written() -> BTreeSet<String> {
     let drawn = other.phases[0].workload.drawn_mut().unwrap();
     drawn.pattern = Pattern::Zipf { theta: 1.0 };
     drawn.discards = Discards::All;
+    drawn.flags = Flags { uncached: true, ..Flags::NONE };
     other.phases[0].repeats[0].issuer = Some(Issuer::Calls);
     let drawn = other.phases[0].workload.drawn_mut().unwrap();
     drawn.pace = Pace::Open { requests_per_s: 1.0, poisson: true, depth: 1 };

@@ -16,6 +16,7 @@ fn large(suite: &Suite) -> &'static [(&'static str, &'static str)] {
     match suite.name {
         "fs" => &[("char_size", "8k")],
         "sqlite" => &[("journals", "wal"), ("threads", "1"), ("seconds", "1"), ("scale", "10")],
+        "commit" => &[("record", "1m")],
         _ => &[],
     }
 }
