@@ -62,7 +62,7 @@ impl Curve {
         (self.unit_bytes * each as u64, rates)
     }
 
-    /// When so many units were complete.
+    /// When the first `units` were complete.
     fn at(&self, units: usize) -> Nanos {
         units.checked_sub(1).map_or(Nanos::ZERO, |last| self.ends[last])
     }

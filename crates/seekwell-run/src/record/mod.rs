@@ -82,7 +82,7 @@ pub struct Wanted<'a> {
     pub quiet: bool,
     /// How long it is recorded at most.
     pub time: Option<Duration>,
-    /// The onlooker is told of each request that takes at least so long.
+    /// The onlooker is told of each request that takes at least this long.
     pub min_latency: Option<Nanos>,
 }
 

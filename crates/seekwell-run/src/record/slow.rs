@@ -53,7 +53,7 @@ pub(crate) fn span(from: Stamp, to: Stamp) -> Option<Nanos> {
 }
 
 impl Slowest {
-    /// Requests of a recording that take at least so long.
+    /// Requests of a recording that take at least this long.
     pub fn of(recording: &Recording, least: Nanos) -> Self {
         Self { least, unix_ns_at_zero: recording.about().unix_ns_at_zero.unwrap_or(0) }
     }

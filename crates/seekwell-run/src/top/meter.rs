@@ -21,7 +21,7 @@ const REMEMBERED: usize = 1 << 14;
 #[derive(Debug)]
 pub struct Meter {
     begun: Nanos,
-    /// Processes that are told of, by bytes and by time waited.
+    /// Processes shown for each disk, by bytes and by time waited.
     most: usize,
     disks: Vec<Sums>,
     /// Events lost so far.

@@ -20,7 +20,7 @@ pub struct Wanted {
     pub interval: Nanos,
     /// How long to look; `None` without an end.
     pub time: Option<Nanos>,
-    /// Also the requests that took at least so long.
+    /// Also the requests that took at least this long.
     pub min_latency: Option<Nanos>,
     /// Processes of each disk that are told of, by bytes and by time waited.
     pub processes: usize,

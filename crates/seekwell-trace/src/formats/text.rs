@@ -64,7 +64,7 @@ impl<'a> Fields<'a> {
         Self { rest: if is_blanks { trim_start(line) } else { line }, separator }
     }
 
-    /// Whether the next field is empty, or there is none.
+    /// Whether the next field is empty or missing.
     #[inline]
     pub fn is_blank(&self) -> bool {
         let next = trim_start(self.rest).first();

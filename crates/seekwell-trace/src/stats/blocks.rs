@@ -196,7 +196,7 @@ impl Touched {
         };
         let accesses = self.busy.iter().map(|(times, n)| u128::from(*times) * u128::from(*n));
         let all: u128 = accesses.sum();
-        // The share of accesses to the busiest blocks, one of so many.
+        // The share of accesses that go to the busiest blocks.
         let top = |parts: u64| {
             let (mut left, mut got) = (self.blocks.div_ceil(parts), 0);
             for (times, n) in self.busy.iter().rev() {

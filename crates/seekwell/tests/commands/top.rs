@@ -190,7 +190,7 @@ fn a_device_without_a_request_queue_says_that_bios_are_seen() {
     assert_eq!((&last["seen"], &last["requests_at_device"]), (&"bios".into(), &Value::Null));
 }
 
-/// Every request of a trace that took at least so long, as a line says it.
+/// Every request of a trace that took at least this long, as a line says it.
 fn slow_in(trace: &Path, least_ns: u64) -> Vec<(String, u64, u64, u64)> {
     let mut source = formats::open_file(trace, &formats::Reading::default()).unwrap();
     let (mut records, mut before) = (Vec::new(), usize::MAX);

@@ -19,7 +19,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Processes that are told of, for each disk by bytes and by time waited.
+/// Processes shown for each disk, by bytes and by time waited.
 const PROCESSES: usize = 5;
 
 /// Looks until the time is over or somebody ends it.
