@@ -363,7 +363,7 @@ fn a_source_that_waits_for_completions_is_asked_again_after_each() {
     assert_eq!(m.unwrap().elapsed, at(7));
 }
 
-/// Reads of one millisecond each, for `time`.
+/// Reads of one millisecond each, for `ms` milliseconds.
 fn for_ms(ms: u64) -> Workload {
     Workload { runtime_ns: Nanos::from_millis(ms), requests: 0, ..reads(1, 0) }
 }
