@@ -77,7 +77,7 @@ impl Shard {
         self.index < self.count && self.count <= MOST_SHARDS
     }
 
-    /// One of so many parts of these devices.
+    /// Part `index` of these devices, split into `count` parts.
     #[must_use]
     pub const fn part(self, index: u64, count: u64) -> Self {
         Self { index: self.index + self.count * index, count: self.count * count }

@@ -172,7 +172,7 @@ impl Stored {
         Ok(())
     }
 
-    /// At most so many of the open group's requests; how many there were.
+    /// Reads up to `most` requests of the open group; returns how many it read.
     fn fill(&mut self, columns: &mut Columns, most: usize) -> Result<usize, TraceError> {
         let group = self.group.as_mut().expect("one was opened");
         let count = group.left.min(most);

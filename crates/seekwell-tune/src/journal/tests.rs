@@ -131,7 +131,7 @@ fn a_journal_without_its_first_line_is_never_taken_for_nothing() {
 fn a_journal_that_cannot_be_understood_is_an_error_that_names_it() {
     let dir = tempfile::tempdir().unwrap();
     let files = TrialFiles::new(dir.path(), "8:0");
-    assert!(files.state().unwrap().is_none(), "there is none");
+    assert!(files.state().unwrap().is_none(), "no journal was written yet");
     std::fs::write(files.journal(), "garbage\n").unwrap();
     let said = files.state().unwrap_err().to_string();
     let path = files.journal();
