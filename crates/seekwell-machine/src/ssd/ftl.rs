@@ -1,42 +1,50 @@
-//! Where written pages lie, as far as it decides what garbage collection costs.
+//! Where written units lie, as far as it decides what garbage collection costs.
 //!
-//! A full page table of a 256 GB drive takes 256 MB and a cache miss per write. What time and write
-//! amplification need is less: how many valid pages each superblock has. So the log is real (an
-//! open superblock, a greedy choice of the one with the fewest valid pages, its pages moved), but a
-//! page is remembered by two bits only:
+//! The log is real: an open superblock takes what the host writes; victims are chosen among the
+//! closed ones, and what they still hold is moved to a superblock of the collector's own. Units are
+//! not placed within a superblock. Each only knows the *set* it was written in, all units that
+//! went to one superblock then. Moving a superblock moves its sets as a whole, so that it costs one
+//! step however much it holds, and a unit is found by following its set from superblock to
+//! superblock. Where a victim does not fit what is left of the collector's superblock it is split:
+//! which of its units went to which of the two is then drawn by how many of each are left.
 //!
-//! - *Ordered* pages, written in sequence, lie with their neighbours: each MiB of addresses knows
-//!   the two superblocks that hold them. Writing a file over in sequence therefore empties
-//!   superblocks whole, as it does in a drive.
-//! - *Scattered* pages are all alike: which superblock loses one when it is written over is drawn
-//!   with a chance proportional to the superblock's scattered pages. For writes spread evenly over
-//!   what is scattered, each valid page is as likely as any other to be the next to go, and this is
-//!   the exact process (L. Xiang, B. Kurkoski, "An Improved Analytical Expression for Write
-//!   Amplification in NAND Flash", 2012; P. Desnoyers, "Analytic Modeling of SSD Write
-//!   Performance", 2012). Hot and cold pages among the scattered are not told apart.
+//! Hot and cold units, sequential runs and discards thus cost what they cost in a drive. Only the
+//! order within a superblock, which nothing but such a split depends on, is left out.
 //!
-//! Memory: 2 bits a page touched and 8 bytes a MiB: 16 + 2 MB for 256 GB when all is touched.
+//! Of a drive with large superblocks one unit in every few stands for its neighbours (see
+//! [`grain`]), as one address in many stands for a cache's (C. Waldspurger et al., "Efficient MRC
+//! Construction with SHARDS", FAST '15). What reads must know of a unit, whether it was written and
+//! how, is kept of each.
+//!
+//! Memory: 2 bits a unit and 2 bytes a sample: 61 and 31 MB for 1 TB when all of it is touched.
 
-use super::params::{Fill, SsdParams};
-use super::steady::steady_blocks;
-use super::tallies::Tallies;
-use rand_core::SeedableRng;
+use super::params::{Collection, Fill, SsdParams};
+use super::scramble;
+use super::steady::Filled;
+use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::VecDeque;
 
-/// Units of a region: 64 bytes of two-bit states, one cache line.
-const REGION: u64 = 256;
+/// Superblocks kept free, so that moving units always has somewhere to move them.
+const RESERVE: u32 = 2;
+/// Samples of a superblock, at least: how many are valid differs by chance by a hundredth or two,
+/// as it does in a drive with superblocks of that many units.
+const SAMPLES: u32 = 2048;
+
+/// The place of a set in the table of sets.
+type SetId = u16;
+/// The set of a sample that was not touched since time began.
+const FIRST: SetId = 0;
+/// No set.
+const NONE: SetId = SetId::MAX;
+
 /// Units of a word of states.
 const WORD: u64 = 32;
-/// Superblocks kept free, so that moving pages always has somewhere to move them.
-const RESERVE: usize = 2;
 /// The low bit of every state in a word.
 const LOW: u64 = 0x5555_5555_5555_5555;
-
-/// State of a unit that was never written, or was discarded.
+/// States of units.
 const UNMAPPED: u64 = 0;
-/// State of a unit written out of sequence.
 const SCATTERED: u64 = 1;
-/// State of a unit in the first superblock of its region; the next is for the second.
 const ORDERED: u64 = 2;
 
 /// Where a unit lies.
@@ -62,26 +70,42 @@ pub struct LogCounts {
     pub erased: u64,
 }
 
+/// The valid samples that were written, or moved, to one superblock.
+#[derive(Debug, Clone, Copy)]
+struct Set {
+    held: u32,
+    /// Those of them that were moved to the first of `to`; the rest went to the second.
+    to_first: u32,
+    /// Where they were moved; [`NONE`] while they are in their superblock.
+    to: [SetId; 2],
+}
+
 /// The log and what is valid in it.
 #[derive(Debug)]
 pub struct Ftl {
     block_units: u32,
-    units: u64,
+    superblocks: u32,
+    collection: Collection,
     /// Two bits a unit, each XOR `flip`, so that the pages of zeros the system gives are the states
     /// at the beginning.
     states: Vec<u64>,
     flip: u64,
-    /// The superblocks of each region's ordered units.
-    homes: Vec<[u32; 2]>,
-    valid: Vec<u32>,
-    scattered: Tallies,
-    /// Those neither free nor open.
-    closed: Vec<bool>,
-    free: Vec<u32>,
-    open: u32,
-    filled: u32,
-    gc_open: Option<u32>,
-    gc_filled: u32,
+    /// Units that one of them stands for, a power of two.
+    grain: u64,
+    /// The set of each sample.
+    samples: Vec<SetId>,
+    /// Where samples are that were not touched since time began.
+    filled: Filled,
+    sets: Vec<Set>,
+    /// Places in `sets` that are not in use.
+    unused: Vec<SetId>,
+    /// Sets in the superblocks that are full, in the order in which they were filled.
+    closed: VecDeque<SetId>,
+    free: u32,
+    open: SetId,
+    open_used: u32,
+    gc_open: Option<SetId>,
+    gc_used: u32,
     rng: Xoshiro256PlusPlus,
     counts: LogCounts,
     pacing: Pacing,
@@ -97,48 +121,48 @@ struct Pacing {
 }
 
 impl Ftl {
+    /// The most superblocks of a drive: each has a set, and as many sets may be moved already.
+    pub const SUPERBLOCKS: u64 = NONE as u64 / 2;
+
     /// The drive when time begins, for parameters that were checked.
     pub fn new(params: &SsdParams) -> Self {
         let block_units = params.superblock_units();
-        let (units, blocks) = (params.units(), params.superblocks() as usize);
-        let regions = units.div_ceil(REGION) as usize;
-        let mut homes = vec![[u32::MAX; 2]; regions];
-        let (flip, valid, scattered) = match params.fill {
-            Fill::Empty => (0, vec![0; blocks], vec![0; blocks]),
-            Fill::Sequential => {
-                let valid = lay_out(units, block_units, blocks, &mut homes);
-                (LOW << 1, valid, vec![0; blocks])
-            }
-            Fill::Random => {
-                let mut valid = steady_blocks(units, block_units, blocks - RESERVE - 1);
-                valid.resize(blocks, 0);
-                (LOW, valid.clone(), valid)
-            }
+        let superblocks = params.superblocks() as u32;
+        let grain = grain(block_units);
+        let samples = params.units() / u64::from(grain);
+        let filled = Filled::new(params.fill, samples, block_units / grain, superblocks - RESERVE);
+        let state = match params.fill {
+            Fill::Empty => UNMAPPED,
+            Fill::Sequential => ORDERED,
+            Fill::Random => SCATTERED,
         };
-        let mut closed: Vec<bool> = valid.iter().map(|count| *count > 0).collect();
-        // A steady drive's emptied superblocks are free; all others hold something.
-        let mut free: Vec<u32> = (0..blocks as u32).filter(|b| !closed[*b as usize]).collect();
-        free.reverse();
-        let open = free.pop().expect("the check left room for free superblocks");
-        closed[open as usize] = false;
-        Self {
+        let set = |held| Set { held, to_first: 0, to: [NONE; 2] };
+        let mut sets = vec![set(0)];
+        sets.extend(filled.held().map(set));
+        let closed: VecDeque<SetId> = (1..sets.len() as SetId).collect();
+        let mut ftl = Self {
             block_units,
-            units,
-            states: vec![0; regions * (REGION / WORD) as usize],
-            flip,
-            homes,
-            valid,
-            scattered: Tallies::new(scattered, block_units),
+            superblocks,
+            collection: params.collection,
+            states: vec![0; params.units().div_ceil(WORD) as usize],
+            flip: LOW * state,
+            grain: grain.into(),
+            samples: vec![FIRST; samples as usize],
+            filled,
+            unused: Vec::new(),
+            free: superblocks - closed.len() as u32,
             closed,
-            free,
-            open,
-            filled: 0,
+            sets,
+            open: NONE,
+            open_used: 0,
             gc_open: None,
-            gc_filled: 0,
+            gc_used: 0,
             rng: Xoshiro256PlusPlus::seed_from_u64(params.seed),
             counts: LogCounts::default(),
             pacing: Pacing::default(),
-        }
+        };
+        ftl.open = ftl.take_free();
+        ftl
     }
 
     /// What the log did so far.
@@ -149,15 +173,14 @@ impl Ftl {
     /// Has the processor fetch what is known of a unit, which is soon asked for: of a large drive
     /// it lies in no cache, and waiting for it would be most of the time of a write.
     pub fn expect(&self, unit: u64) {
-        let word = self.states.get((unit / WORD) as usize);
         #[cfg(target_arch = "x86_64")]
-        if let Some(word) = word {
+        if let Some(word) = self.states.get((unit / WORD) as usize) {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             // SAFETY: a hint about an address reads and writes nothing; this one is of a word.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast()) };
         }
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = word;
+        let _ = unit;
     }
 
     /// Where a unit lies.
@@ -173,26 +196,20 @@ impl Ftl {
     /// Writes units, in sequence with their neighbours or not.
     pub fn write(&mut self, first: u64, count: u64, in_sequence: bool) {
         self.counts.host += count;
+        self.set_states(first, first + count, if in_sequence { ORDERED } else { SCATTERED });
         let (mut at, end) = (first, first + count);
         while at < end {
-            if self.filled == self.block_units {
+            if self.open_used == self.block_units {
                 self.open_next();
             }
-            let room = u64::from(self.block_units - self.filled);
-            let to = end.min((at / REGION + 1) * REGION).min(at + room);
-            let (region, open, n) = ((at / REGION) as usize, self.open, (to - at) as u32);
-            self.forget(at, to);
-            let state = if in_sequence {
-                ORDERED + self.home(region, open) as u64
-            } else {
-                self.scattered.add(open, n);
-                SCATTERED
-            };
-            self.set(at, to, state);
-            self.valid[open as usize] += n;
-            debug_assert!(self.valid[open as usize] <= self.block_units, "more than a superblock");
-            self.filled += n;
-            at = to;
+            let n = (end - at).min(u64::from(self.block_units - self.open_used));
+            for group in self.samples_of(at, at + n) {
+                self.forget(group);
+                self.samples[group] = self.open;
+                self.sets[usize::from(self.open)].held += 1;
+            }
+            self.open_used += n as u32;
+            at += n;
         }
     }
 
@@ -200,22 +217,21 @@ impl Ftl {
     pub fn append_overhead(&mut self, mut count: u32) {
         self.counts.overhead += u64::from(count);
         while count > 0 {
-            if self.filled == self.block_units {
+            if self.open_used == self.block_units {
                 self.open_next();
             }
-            let n = count.min(self.block_units - self.filled);
-            self.filled += n;
+            let n = count.min(self.block_units - self.open_used);
+            self.open_used += n;
             count -= n;
         }
     }
 
     /// Forgets whole units.
     pub fn discard(&mut self, first: u64, count: u64) {
-        let (mut at, end) = (first, first + count);
-        while at < end {
-            let to = end.min((at / REGION + 1) * REGION);
-            self.forget(at, to);
-            at = to;
+        self.set_states(first, first + count, UNMAPPED);
+        for group in self.samples_of(first, first + count) {
+            self.forget(group);
+            self.samples[group] = NONE;
         }
     }
 
@@ -234,255 +250,222 @@ impl Ftl {
         std::mem::take(&mut self.pacing.erases)
     }
 
-    /// The slot of `open` among a region's superblocks, in place of the one that holds less.
-    fn home(&mut self, region: usize, open: u32) -> usize {
-        if let Some(slot) = self.homes[region].iter().position(|home| *home == open) {
-            return slot;
-        }
-        let held = [0, 1].map(|slot| self.region_count(region, ORDERED + slot));
-        let slot = usize::from(held[1] < held[0]);
-        if held[slot] > 0 {
-            self.scatter(region, slot);
-        }
-        self.homes[region][slot] = open;
-        slot
-    }
-
-    /// The units of a region in one of its superblocks count as scattered from now on.
-    fn scatter(&mut self, region: usize, slot: usize) {
-        let home = self.homes[region][slot];
-        let held = self.region_count(region, ORDERED + slot as u64);
-        self.scattered.add(home, held);
-        for word in self.region_words(region) {
-            let state = self.states[word] ^ self.flip;
-            let here = matching(state, ORDERED + slot as u64);
-            self.states[word] = ((state & !(here * 3)) | (here * SCATTERED)) ^ self.flip;
+    fn set_states(&mut self, from: u64, to: u64, state: u64) {
+        for word in from / WORD..to.div_ceil(WORD) {
+            let begin = from.max(word * WORD) - word * WORD;
+            let end = to.min((word + 1) * WORD) - word * WORD;
+            let mask =
+                if begin < end { (LOW >> (2 * (WORD - (end - begin)))) << (2 * begin) } else { 0 };
+            let word = &mut self.states[word as usize];
+            *word = (*word & !(mask * 3)) | ((mask * state) ^ (self.flip & (mask * 3)));
         }
     }
 
-    fn region_words(&self, region: usize) -> std::ops::Range<usize> {
-        let words = (REGION / WORD) as usize;
-        region * words..(region + 1) * words
+    /// The groups of units whose sample is in a range.
+    fn samples_of(&self, from: u64, to: u64) -> impl Iterator<Item = usize> + use<> {
+        let (grain, groups) = (self.grain, self.samples.len() as u64);
+        (from / grain..to.div_ceil(grain).min(groups)).filter_map(move |group| {
+            let sample = group * grain + (scramble(group) & (grain - 1));
+            (from..to).contains(&sample).then_some(group as usize)
+        })
     }
 
-    fn region_count(&self, region: usize, state: u64) -> u32 {
-        // The last region may have states beyond the end; none of them counts.
-        let inside = self.units - (region as u64 * REGION).min(self.units);
-        let mut left = inside;
-        let mut count = 0;
-        for word in self.region_words(region) {
-            let mask = mask(0, left.min(WORD));
-            count += (matching(self.states[word] ^ self.flip, state) & mask).count_ones();
-            left -= left.min(WORD);
+    /// The set a sample was written in.
+    fn set_of(&self, sample: usize) -> SetId {
+        match self.samples[sample] {
+            FIRST => self.filled.superblock(sample as u64).map_or(NONE, |at| at as SetId + 1),
+            set => set,
         }
-        count
     }
 
-    /// Unmaps units within one region: the superblocks that hold them hold them no longer.
-    fn forget(&mut self, from: u64, to: u64) {
-        let (mut scattered, mut ordered) = (0, [0; 2]);
-        for (word, mask) in words(from, to) {
-            let state = self.states[word] ^ self.flip;
-            scattered += (matching(state, SCATTERED) & mask).count_ones();
-            for slot in [0, 1] {
-                ordered[slot] += (matching(state, ORDERED + slot as u64) & mask).count_ones();
+    /// The superblock that holds a sample holds it no longer.
+    fn forget(&mut self, sample: usize) {
+        let mut set = self.set_of(sample);
+        while set != NONE {
+            let to = self.follow(set);
+            if to == NONE {
+                let held = &mut self.sets[usize::from(set)].held;
+                *held = held.checked_sub(1).expect("the superblock holds the sample");
             }
-            self.states[word] = (state & !(mask * 3)) ^ self.flip;
-        }
-        for slot in [0, 1] {
-            if ordered[slot] > 0 {
-                let home = self.homes[(from / REGION) as usize][slot];
-                self.valid[home as usize] -= ordered[slot];
-            }
-        }
-        for _ in 0..scattered {
-            let block = self.scattered.draw(&mut self.rng);
-            self.valid[block as usize] -= 1;
+            set = to;
         }
     }
 
-    /// Sets the states of units that are unmapped.
-    fn set(&mut self, from: u64, to: u64, state: u64) {
-        for (word, mask) in words(from, to) {
-            self.states[word] ^= mask * state;
+    /// Takes one sample out of a set that was moved; returns the set it was moved to, or [`NONE`] of
+    /// a set that was not.
+    fn follow(&mut self, set: SetId) -> SetId {
+        let it = &mut self.sets[usize::from(set)];
+        if it.to[0] == NONE {
+            return NONE;
         }
+        let mut rank = || ((self.rng.next_u64() >> 32) * u64::from(it.held)) >> 32;
+        let first = it.to_first == it.held || (it.to_first > 0 && rank() < it.to_first.into());
+        it.held -= 1;
+        it.to_first -= u32::from(first);
+        if it.held == 0 {
+            self.unused.push(set);
+        }
+        it.to[usize::from(!first)]
     }
 
     /// The open superblock is full: opens another and collects until the reserve is there again.
     fn open_next(&mut self) {
-        self.closed[self.open as usize] = true;
+        self.closed.push_back(self.open);
         self.open = self.take_free();
-        self.filled = 0;
+        self.open_used = 0;
         let before = self.counts.moved;
-        while self.free.len() < RESERVE {
+        while self.free < RESERVE {
             self.collect();
         }
         let pacing = &mut self.pacing;
         pacing.owed += self.counts.moved - before;
         pacing.share = pacing.owed;
         pacing.credit = 0;
-        self.assert_superblocks();
+        // Each superblock is free, closed or open.
+        let open = 1 + u32::from(self.gc_open.is_some());
+        let known = self.closed.len() as u32 + self.free + open;
+        assert_eq!(known, self.superblocks, "superblocks were lost");
     }
 
-    /// A free superblock, which holds nothing.
-    fn take_free(&mut self) -> u32 {
-        let block = self.free.pop().expect("the reserve is kept free");
-        assert_eq!(self.valid[block as usize], 0, "superblock {block} is free and holds pages");
-        assert!(!self.closed[block as usize], "superblock {block} is free and closed");
-        block
+    /// A set in a free superblock.
+    fn take_free(&mut self) -> SetId {
+        self.free = self.free.checked_sub(1).expect("the reserve is kept free");
+        let set = Set { held: 0, to_first: 0, to: [NONE; 2] };
+        if self.unused.is_empty() && self.sets.len() < usize::from(NONE) {
+            self.sets.push(set);
+            return (self.sets.len() - 1) as SetId;
+        }
+        if self.unused.is_empty() {
+            self.forget_ways();
+        }
+        let id = self.unused.pop().expect("half of all sets are in a superblock");
+        self.sets[usize::from(id)] = set;
+        id
     }
 
-    /// Each superblock is free, closed or open.
-    fn assert_superblocks(&self) {
-        let closed = self.closed.iter().filter(|closed| **closed).count();
-        let open = 1 + usize::from(self.gc_open.is_some());
-        assert_eq!(closed + self.free.len() + open, self.valid.len(), "superblocks were lost");
+    /// Puts each sample into the set of the superblock that holds it, which leaves all that were
+    /// moved empty.
+    fn forget_ways(&mut self) {
+        for sample in 0..self.samples.len() {
+            let (mut set, mut to) = (NONE, self.set_of(sample));
+            while to != NONE {
+                set = to;
+                to = self.follow(set);
+            }
+            self.samples[sample] = set;
+        }
     }
 
-    /// Moves what is valid out of the superblock with the fewest valid units, and erases it.
+    /// Moves what is valid out of a superblock, and erases it.
     fn collect(&mut self) {
-        let closed = self.closed.iter().zip(&self.valid).enumerate();
-        let (victim, _) = closed
-            .filter_map(|(block, (closed, valid))| closed.then_some((block as u32, *valid)))
-            .min_by_key(|(_, valid)| *valid)
-            .expect("all but a few superblocks are closed");
-        let held = self.valid[victim as usize];
-        self.counts.moved += u64::from(held);
+        let victim = self.victim();
+        let held = self.sets[usize::from(victim)].held;
+        self.counts.moved += u64::from(held) * self.grain;
         self.counts.erased += 1;
         self.pacing.erases += 1;
-        if held > self.scattered.get(victim) {
-            self.move_ordered(victim);
-        }
-        let mut left = self.scattered.get(victim);
-        while left > 0 {
-            let (to, room) = self.gc_room();
-            let n = left.min(room);
-            self.scattered.subtract(victim, n);
-            self.scattered.add(to, n);
-            self.shift(victim, to, n);
-            left -= n;
-        }
-        let (valid, scattered) = (self.valid[victim as usize], self.scattered.get(victim));
-        assert_eq!((valid, scattered), (0, 0), "superblock {victim} is erased with valid pages");
-        self.closed[victim as usize] = false;
-        self.free.insert(0, victim);
+        self.sets[usize::from(victim)] = if held == 0 {
+            self.unused.push(victim);
+            Set { held, to_first: 0, to: [NONE; 2] }
+        } else {
+            let (first, room) = self.gc_room();
+            let to_first = self.move_to(first, held.min(room));
+            // By chance a superblock may hold a few samples more than one has room for.
+            let second = if to_first < held { self.gc_room().0 } else { NONE };
+            self.move_to(second, held - to_first);
+            Set { held, to_first, to: [first, second] }
+        };
+        self.free += 1;
     }
 
-    /// Moves the ordered units of a superblock, region by region; those of a region that would have
-    /// to be parted count as scattered.
-    fn move_ordered(&mut self, victim: u32) {
-        for region in 0..self.homes.len() {
-            for slot in [0, 1] {
-                if self.homes[region][slot] != victim {
-                    continue;
-                }
-                let held = self.region_count(region, ORDERED + slot as u64);
-                self.homes[region][slot] = u32::MAX;
-                if held == 0 {
-                    continue;
-                }
-                let (to, room) = self.gc_room();
-                if held <= room {
-                    self.homes[region][slot] = to;
-                    self.shift(victim, to, held);
-                } else {
-                    self.homes[region][slot] = victim;
-                    self.scatter(region, slot);
-                }
+    /// Moves samples to garbage collection's own superblock; returns their count.
+    fn move_to(&mut self, set: SetId, samples: u32) -> u32 {
+        if samples > 0 {
+            self.sets[usize::from(set)].held += samples;
+            self.gc_used += samples;
+        }
+        samples
+    }
+
+    /// Takes the next superblock to collect from those that are full.
+    fn victim(&mut self) -> SetId {
+        let index = match self.collection {
+            Collection::Fifo => 0,
+            Collection::Greedy => {
+                let held = |set: &SetId| self.sets[usize::from(*set)].held;
+                let least = self.closed.iter().enumerate().min_by_key(|(_, set)| held(set));
+                least.map_or(0, |(index, _)| index)
             }
-        }
+        };
+        self.closed.remove(index).expect("all but a few superblocks are closed")
     }
 
-    /// Counts units as moved into garbage collection's own superblock.
-    fn shift(&mut self, from: u32, to: u32, units: u32) {
-        assert!(units <= self.valid[from as usize], "superblock {from} lacks what is moved");
-        assert!(units <= self.block_units - self.gc_filled, "superblock {to} has no room");
-        self.valid[from as usize] -= units;
-        self.valid[to as usize] += units;
-        self.gc_filled += units;
-    }
-
-    /// Garbage collection's own superblock, another one where it is full, and its room.
-    fn gc_room(&mut self) -> (u32, u32) {
+    /// Garbage collection's own superblock, another one where it is full, and its room in samples.
+    fn gc_room(&mut self) -> (SetId, u32) {
+        let block_samples = self.block_units / self.grain as u32;
         if let Some(open) = self.gc_open {
-            let room = self.block_units - self.gc_filled;
+            let room = block_samples.saturating_sub(self.gc_used);
             if room > 0 {
                 return (open, room);
             }
-            self.closed[open as usize] = true;
+            self.closed.push_back(open);
         }
         let open = self.take_free();
         self.gc_open = Some(open);
-        self.gc_filled = 0;
-        (open, self.block_units)
+        self.gc_used = 0;
+        (open, block_samples)
     }
 }
 
-/// The words that hold the states of units within a region, each with the low bits of those states.
-fn words(from: u64, to: u64) -> impl Iterator<Item = (usize, u64)> {
-    (from / WORD..to.div_ceil(WORD)).map(move |word| {
-        let begin = from.max(word * WORD) - word * WORD;
-        let end = to.min((word + 1) * WORD) - word * WORD;
-        (word as usize, mask(begin, end))
-    })
-}
-
-/// The low bits of the states of units `from..to` of a word.
-const fn mask(from: u64, to: u64) -> u64 {
-    if from >= to { 0 } else { (LOW >> (2 * (WORD - (to - from)))) << (2 * from) }
-}
-
-/// The low bits of those states in a word that are `state`.
-const fn matching(word: u64, state: u64) -> u64 {
-    let differs = word ^ (LOW * state);
-    !(differs | (differs >> 1)) & LOW
-}
-
-/// Puts all regions into superblocks one after the other; returns the valid units of each.
-fn lay_out(units: u64, block_units: u32, blocks: usize, homes: &mut [[u32; 2]]) -> Vec<u32> {
-    let mut valid = vec![0_u32; blocks];
-    let mut block = 0;
-    for (region, home) in homes.iter_mut().enumerate() {
-        let held = (units - region as u64 * REGION).min(REGION) as u32;
-        if valid[block] + held > block_units {
-            block += 1;
-        }
-        valid[block] += held;
-        home[0] = block as u32;
-    }
-    valid
+/// Units of a superblock that one of them stands for: a power of two that leaves at least
+/// [`SAMPLES`] of each superblock, and 1 for smaller ones.
+const fn grain(block_units: u32) -> u32 {
+    let most = block_units / SAMPLES;
+    if most == 0 { 1 } else { 1 << most.ilog2() }
 }
 
 #[cfg(test)]
 impl Ftl {
-    /// Asserts what holds between any two calls, page by page.
+    /// Asserts what holds between any two calls: the sets in superblocks hold what is mapped.
     pub fn assert_consistent(&self) {
-        let mut ordered = vec![0_u32; self.valid.len()];
-        let mut scattered = 0_u64;
-        for region in 0..self.homes.len() {
-            scattered += u64::from(self.region_count(region, SCATTERED));
-            for slot in [0, 1] {
-                let held = self.region_count(region, ORDERED + slot as u64);
-                if held > 0 {
-                    ordered[self.homes[region][slot] as usize] += held;
+        let in_flash = self.closed.iter().copied().chain([self.open]).chain(self.gc_open);
+        let held: u64 = in_flash.map(|set| u64::from(self.sets[usize::from(set)].held)).sum();
+        let samples = 0..self.samples.len();
+        let mapped = samples.clone().filter(|sample| self.set_of(*sample) != NONE).count();
+        assert_eq!(held, mapped as u64);
+        for group in samples {
+            let unit = group as u64 * self.grain + (scramble(group as u64) & (self.grain - 1));
+            assert_eq!(self.set_of(group) != NONE, self.place(unit) != Mapping::Unmapped);
+        }
+        // What was moved is where it was moved to: all ways together lead to what is held there.
+        let mut came = vec![0_u32; self.sets.len()];
+        for sample in 0..self.samples.len() {
+            let set = self.set_of(sample);
+            if set != NONE {
+                came[usize::from(set)] += 1;
+            }
+        }
+        for (id, set) in self.sets.iter().enumerate() {
+            if !self.unused.contains(&(id as SetId)) && set.to[0] != NONE {
+                came[usize::from(set.to[0])] += set.to_first;
+                if set.held > set.to_first {
+                    came[usize::from(set.to[1])] += set.held - set.to_first;
                 }
             }
         }
-        assert_eq!(scattered, self.scattered.total());
-        for (block, count) in ordered.iter().enumerate() {
-            let all = count + self.scattered.get(block as u32);
-            assert_eq!(self.valid[block], all, "superblock {block}");
-            assert!(all <= self.block_units);
-        }
-        self.assert_superblocks();
-        for block in &self.free {
-            assert_eq!(self.valid[*block as usize], 0, "a free superblock holds something");
+        for (id, set) in self.sets.iter().enumerate() {
+            if !self.unused.contains(&(id as SetId)) {
+                assert_eq!(set.held, came[id], "set {id}");
+            }
         }
     }
 
-    /// Counts a page of every closed superblock twice.
+    /// Puts every sample into the set of its superblock, as happens when sets run out.
+    pub fn forget_all_ways(&mut self) {
+        self.forget_ways();
+    }
+
+    /// Loses a sample of every closed superblock.
     pub fn miscount(&mut self) {
-        let closed = self.valid.iter_mut().zip(&self.closed).filter(|(_, closed)| **closed);
-        closed.for_each(|(valid, _)| *valid += 1);
+        self.closed.iter().for_each(|set| self.sets[usize::from(*set)].held -= 1);
     }
 }

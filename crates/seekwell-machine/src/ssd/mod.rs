@@ -28,13 +28,12 @@ mod params;
 mod slc;
 mod steady;
 mod streams;
-mod tallies;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use ftl::LogCounts;
-pub use params::{Fill, FirmwareParams, SlcParams, SsdParams};
+pub use params::{Collection, Fill, FirmwareParams, SlcParams, SsdParams};
 
 use crate::limits::OutOfRange;
 use crate::part::{Command, Done, Part, Usage, Written};

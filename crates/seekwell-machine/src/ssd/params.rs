@@ -1,5 +1,6 @@
 //! What an SSD is built of.
 
+use super::ftl::Ftl;
 use crate::limits::{OutOfRange, within};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,17 @@ pub enum Fill {
     Sequential,
     /// Written over at random until garbage collection is in its steady state.
     Random,
+}
+
+/// Which superblock garbage collection empties next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Collection {
+    /// The one with the fewest valid units.
+    #[default]
+    Greedy,
+    /// The one that was filled first.
+    Fifo,
 }
 
 /// What the controller's processor spends. It does one thing at a time, and so is what bounds a
@@ -99,12 +111,15 @@ pub struct SsdParams {
     pub read_ahead_bytes: u32,
     /// Pages of the mapping's own log programmed for every hundred pages written out of sequence.
     pub map_percent: u32,
+    /// Which superblock is emptied next.
+    #[serde(default)]
+    pub collection: Collection,
     /// What it holds when time begins.
     pub fill: Fill,
     /// Its cache of flash with one bit a cell; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcParams>,
-    /// Seeds where old versions of scattered pages lie; no part of a description.
+    /// Seeds which units of a superblock are moved together; no part of a description.
     #[serde(skip)]
     pub seed: u64,
 }
@@ -159,7 +174,7 @@ impl SsdParams {
         let block_bytes = u64::from(self.superblock_units()) * u64::from(UNIT_BYTES);
         // The spare, the superblocks being filled and those kept free.
         within("flash_bytes", self.flash_bytes, (data + 6) * block_bytes..=1 << 48)?;
-        within("superblocks", self.superblocks(), 1..=1 << 20)?;
+        within("superblocks", self.superblocks(), 1..=Ftl::SUPERBLOCKS)?;
         within("number of sense_ns", self.sense_ns.len() as u64, 1..=16)?;
         for sense in &self.sense_ns {
             within("sense_ns", *sense, 1..=SECOND)?;

@@ -1,7 +1,7 @@
 //! Drives as their data sheets and reviews describe them. What is not published is said to be
 //! fitted, and on what, or assumed.
 
-use crate::ssd::{Fill, FirmwareParams, SsdParams};
+use crate::ssd::{Collection, Fill, FirmwareParams, SsdParams};
 
 /// Crucial RealSSD C300, 256 GB, SATA 6 Gb/s, 2010.
 ///
@@ -42,6 +42,7 @@ pub fn c300_256(fill: Fill) -> SsdParams {
         buffer_protected: false,
         read_ahead_bytes: 128 << 10,
         map_percent: 15,
+        collection: Collection::Greedy,
         fill,
         slc: None,
         seed: 1,
@@ -97,6 +98,7 @@ pub fn sata_1tb(fill: Fill) -> SsdParams {
         buffer_protected: false,
         read_ahead_bytes: 512 << 10,
         map_percent: 5,
+        collection: Collection::Greedy,
         fill,
         slc: None,
         seed: 1,
@@ -139,6 +141,7 @@ pub fn nvme_1tb(fill: Fill) -> SsdParams {
         buffer_protected: false,
         read_ahead_bytes: 1 << 20,
         map_percent: 0,
+        collection: Collection::Greedy,
         fill,
         slc: None,
         seed: 1,
@@ -176,6 +179,7 @@ pub fn small(fill: Fill) -> SsdParams {
         buffer_protected: false,
         read_ahead_bytes: 64 << 10,
         map_percent: 10,
+        collection: Collection::Greedy,
         fill,
         slc: None,
         seed: 7,

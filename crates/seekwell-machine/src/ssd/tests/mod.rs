@@ -1,3 +1,4 @@
+mod amplification;
 mod corners;
 mod drives;
 mod laws;
