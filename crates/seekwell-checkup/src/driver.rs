@@ -76,6 +76,10 @@ pub struct Wear {
     pub host_bytes: u64,
     /// To the medium, copies that the drive made included; `None` where it does not tell.
     pub media_bytes: Option<u64>,
+    /// Moved by garbage collection, of `media_bytes`; only a model tells.
+    pub collected_bytes: Option<u64>,
+    /// Superblocks that garbage collection erased; only a model tells.
+    pub erased_superblocks: Option<u64>,
     /// What its counters advance by.
     pub unit_bytes: u64,
 }
@@ -90,10 +94,14 @@ impl Wear {
     /// [`WentBack`] where one went backwards, as after an update of the firmware.
     pub fn since(self, before: Self) -> Result<Self, WentBack> {
         let gained = |after: u64, before: u64| after.checked_sub(before).ok_or(WentBack);
-        let media = self.media_bytes.zip(before.media_bytes);
+        let told = |after: Option<u64>, before: Option<u64>| {
+            after.zip(before).map(|(after, before)| gained(after, before)).transpose()
+        };
         Ok(Self {
             host_bytes: gained(self.host_bytes, before.host_bytes)?,
-            media_bytes: media.map(|(after, before)| gained(after, before)).transpose()?,
+            media_bytes: told(self.media_bytes, before.media_bytes)?,
+            collected_bytes: told(self.collected_bytes, before.collected_bytes)?,
+            erased_superblocks: told(self.erased_superblocks, before.erased_superblocks)?,
             ..self
         })
     }
@@ -106,8 +114,13 @@ impl Wear {
 
     /// As values of a repeat.
     fn values(&self) -> impl Iterator<Item = (String, f64)> {
-        let media = self.media_bytes.map(|bytes| ("media_written_bytes", bytes as f64));
-        let told = [("host_written_bytes", self.host_bytes as f64)].into_iter().chain(media);
+        let counted = [
+            ("host_written_bytes", Some(self.host_bytes)),
+            ("media_written_bytes", self.media_bytes),
+            (Repeat::COLLECTED, self.collected_bytes),
+            (Repeat::ERASED, self.erased_superblocks),
+        ];
+        let told = counted.into_iter().filter_map(|(name, value)| Some((name, value? as f64)));
         let ratio = self.amplification().map(|ratio| (Repeat::AMPLIFICATION, ratio));
         told.chain(ratio).map(|(name, value)| (name.to_owned(), value))
     }

@@ -64,6 +64,8 @@ impl Add for Usage {
             (Some(a), Some(b)) => Some(Written {
                 host_bytes: a.host_bytes + b.host_bytes,
                 media_bytes: a.media_bytes + b.media_bytes,
+                collected_bytes: a.collected_bytes + b.collected_bytes,
+                erased_superblocks: a.erased_superblocks + b.erased_superblocks,
             }),
             (a, b) => a.or(b),
         };
@@ -78,6 +80,10 @@ pub struct Written {
     pub host_bytes: u64,
     /// To the flash: that, and what the drive moves and adds.
     pub media_bytes: u64,
+    /// Moved by garbage collection, of `media_bytes`.
+    pub collected_bytes: u64,
+    /// Superblocks that it erased.
+    pub erased_superblocks: u64,
 }
 
 /// A part of a machine: takes commands, lets time pass, says what is done.

@@ -2,7 +2,7 @@
 //! out where the column has one.
 
 use crate::text::clean;
-use crate::units::{grouped, iops, percent, rate, time};
+use crate::units::{binary, grouped, iops, percent, rate, time};
 use seekwell_io::measurement::Issuer;
 use seekwell_io::request::Op;
 use seekwell_io::units::three_digits;
@@ -39,6 +39,10 @@ pub struct Row {
     /// Bytes the device counted over bytes asked for.
     pub device_share: String,
     pub amplification: String,
+    /// Moved by a modelled drive's garbage collection.
+    pub collected: String,
+    /// Superblocks that it erased.
+    pub erased: String,
     /// Why it was not run, or which repeats were left out.
     pub remark: Option<String>,
 }
@@ -125,6 +129,9 @@ fn row(phase: &Phase, op: Option<Op>, remark: Option<String>) -> Row {
     let of = |metric: &str, write: fn(f64) -> String| {
         phase.median(metric).map_or_else(|| NONE.to_owned(), write)
     };
+    let some = |metric: &str, write: fn(f64) -> String| {
+        phase.median(metric).filter(|v| *v > 0.0).map_or_else(|| NONE.to_owned(), write)
+    };
     let latency = |quantile: &str| {
         let clock = if waits(phase, op) { "response" } else { "latency" };
         let wanted = format!("{name}.{clock}_ns_{quantile}");
@@ -152,6 +159,8 @@ fn row(phase: &Phase, op: Option<Op>, remark: Option<String>) -> Row {
         calls: of("requests_per_syscall", three_digits),
         device_share: of("device_share", percent),
         amplification: of(Repeat::AMPLIFICATION, |ratio| format!("{ratio:.2}")),
+        collected: some(Repeat::COLLECTED, |bytes| binary(bytes as u64)),
+        erased: some(Repeat::ERASED, grouped),
         remark,
     }
 }

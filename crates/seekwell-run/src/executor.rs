@@ -420,8 +420,13 @@ pub(crate) fn beside(loads: &[(&RealExecutor, &Workload)]) -> Vec<Result<Executi
 
 /// A model counts in the units that its drives map.
 fn modelled_wear(written: Written) -> Wear {
-    let media_bytes = Some(written.media_bytes);
-    Wear { host_bytes: written.host_bytes, media_bytes, unit_bytes: 4096 }
+    Wear {
+        host_bytes: written.host_bytes,
+        media_bytes: Some(written.media_bytes),
+        collected_bytes: Some(written.collected_bytes),
+        erased_superblocks: Some(written.erased_superblocks),
+        unit_bytes: 4096,
+    }
 }
 
 /// What the device counted beside what was asked for; nothing to say of a run that asked for

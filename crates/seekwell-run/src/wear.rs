@@ -41,7 +41,7 @@ impl Counting {
 pub fn wear(view: &dyn View, drive: &Device) -> Option<Wear> {
     let written = health(view, drive)?.written()?;
     let (host_bytes, media_bytes) = (written.host_bytes, written.media_bytes);
-    Some(Wear { host_bytes, media_bytes, unit_bytes: UNIT_BYTES })
+    Some(Wear { host_bytes, media_bytes, unit_bytes: UNIT_BYTES, ..Wear::default() })
 }
 
 #[cfg(test)]

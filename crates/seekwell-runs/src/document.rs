@@ -286,6 +286,10 @@ impl Repeat {
     pub const OTHERS: &str = "other_programs_percent";
     /// The value that says how many bytes went to the medium for each that the host wrote.
     pub const AMPLIFICATION: &str = "write_amplification";
+    /// The values of a modelled drive's garbage collection: bytes moved, and superblocks erased.
+    pub const COLLECTED: &str = "collected_bytes";
+    /// See [`Self::COLLECTED`].
+    pub const ERASED: &str = "erased_superblocks";
     /// From so much on it is to blame for what differs between repeats, in percent.
     pub const OTHERS_MATTER: f64 = 25.0;
 

@@ -451,7 +451,12 @@ fn a_target_that_fails_at_once_leaves_nothing_to_run_the_other_beside() {
 #[test]
 fn what_a_drive_counted_is_among_the_values_and_counters_that_went_back_are_a_note() {
     let mut disk = Disk::new(1, Nanos::from_millis(1));
-    let wear = Wear { host_bytes: 1 << 30, media_bytes: Some(3 << 30), unit_bytes: 512_000 };
+    let wear = Wear {
+        host_bytes: 1 << 30,
+        media_bytes: Some(3 << 30),
+        unit_bytes: 512_000,
+        ..Wear::default()
+    };
     disk.wear = Some(Ok(wear));
     let workload = Workload::closed(Pattern::Random, 0, 4096, 1, 1 << 30);
     let spec = PhaseSpec::new("writes", "writes", Group::Custom, workload, 1);

@@ -365,6 +365,8 @@ impl Part for Ssd {
         let written = Written {
             host_bytes: log.host * UNIT,
             media_bytes: (log.host + log.overhead + log.moved + folded) * UNIT,
+            collected_bytes: log.moved * UNIT,
+            erased_superblocks: log.erased,
         };
         Usage { written: Some(written), ..Usage::default() }
     }

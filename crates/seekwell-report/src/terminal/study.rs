@@ -86,6 +86,8 @@ pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
             (&row.calls, "requests for a system call"),
             (&row.device_share, "reached the device"),
             (&row.amplification, "bytes to flash for each written"),
+            (&row.collected, "moved by garbage collection"),
+            (&row.erased, "superblocks erased"),
         ];
         let known = parts.iter().filter(|(value, _)| *value != NONE);
         let text: Vec<String> = known.map(|(value, what)| format!("{value} {what}")).collect();
