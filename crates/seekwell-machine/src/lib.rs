@@ -34,6 +34,7 @@ pub mod ssd;
 pub mod ssd_cache;
 pub mod sweep;
 pub mod synthetic;
+pub mod throttle;
 pub mod validate;
 mod wire;
 

@@ -51,6 +51,13 @@ impl Line {
             Self::Shared(line) => use_it(&mut line.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
+
+    fn busy(&self) -> Nanos {
+        match self {
+            Self::Own(line) => line.busy(),
+            Self::Shared(line) => line.lock().unwrap_or_else(PoisonError::into_inner).busy(),
+        }
+    }
 }
 
 /// A part and the wire it is attached by.
@@ -64,6 +71,8 @@ pub struct Attached<W, P> {
     wire: W,
     part: P,
     line: Line,
+    /// What goes to the host, where it does not share the line with what comes from there.
+    inward: Option<Line>,
     /// Of each command outstanding: what it does, and its length.
     outstanding: ByTag<(Kind, u32)>,
     /// Commands without data on their way to the part, by time of arrival.
@@ -108,6 +117,11 @@ impl<W: Wire, P: Part> Attached<W, P> {
         Self::on(Line::Own(Serial::default()), wire, part)
     }
 
+    /// A part on a wire of its own that carries both directions at once.
+    pub fn duplex(wire: W, part: P) -> Self {
+        Self { inward: Some(Line::Own(Serial::default())), ..Self::new(wire, part) }
+    }
+
     /// Parts on one wire. Whoever holds them calls all of them in order of time.
     pub fn all(wire: W, parts: Vec<P>) -> Vec<Self>
     where
@@ -123,6 +137,7 @@ impl<W: Wire, P: Part> Attached<W, P> {
             wire,
             part,
             line,
+            inward: None,
             outstanding: ByTag::default(),
             commands: VecDeque::new(),
             writes: VecDeque::new(),
@@ -143,10 +158,8 @@ impl<W: Wire, P: Part> Attached<W, P> {
 
     /// How long the wire was taken, reservations included.
     pub fn busy(&self) -> Nanos {
-        match &self.line {
-            Line::Own(line) => line.busy(),
-            Line::Shared(line) => line.lock().unwrap_or_else(PoisonError::into_inner).busy(),
-        }
+        let inward = self.inward.as_ref().map_or(Nanos::ZERO, Line::busy);
+        self.line.busy() + inward
     }
 
     /// When something happens next, by what is on the way and by the part.
@@ -159,18 +172,19 @@ impl<W: Wire, P: Part> Attached<W, P> {
     /// Puts what the part has done on the wire.
     fn bring(&mut self) {
         let status = self.wire.status();
+        let line = self.inward.as_mut().unwrap_or(&mut self.line);
         for done in self.finished.drain(..) {
             match self.outstanding.get(done.tag) {
                 (Kind::Read, len) => {
                     let whole = self.wire.data(len, Way::In) + status;
                     let unit = self.wire.data(len.min(self.wire.unit()), Way::In);
                     let latest = (done.at + unit + status).since(whole);
-                    let start = self.line.with(|line| line.reserve(done.ready.max(latest), whole));
+                    let start = line.with(|line| line.reserve(done.ready.max(latest), whole));
                     let (ready, at) = (start + unit, start + whole);
                     self.reads.push_back(Done { tag: done.tag, ready, at });
                 }
                 (Kind::Other, _) => {
-                    let at = self.line.with(|line| line.slip_in(done.at, status));
+                    let at = line.with(|line| line.slip_in(done.at, status));
                     self.statuses.push_back(Done { tag: done.tag, ready: at, at });
                 }
             }

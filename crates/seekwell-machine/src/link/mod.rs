@@ -1,5 +1,6 @@
 //! What drives hang on: a link each, or a bus for several.
 
+mod pcie;
 mod sata;
 mod scsi;
 
@@ -8,5 +9,6 @@ mod sata_tests;
 #[cfg(test)]
 mod scsi_tests;
 
+pub use pcie::{OnPcie, PcieParams, PcieWire};
 pub use sata::{LinkSleep, SataLink, SataParams, SataSpeed, SataWire};
 pub use scsi::{OnScsi, ScsiParams, ScsiWire};

@@ -9,24 +9,28 @@ use crate::driver::{Elevator, ElevatorParams, Tagged};
 use crate::flow::{Flow, FlowParams};
 use crate::hdd::{self, Hdd, ParamsError};
 use crate::limits::OutOfRange;
-use crate::link::{OnScsi, SataLink, SataParams, ScsiParams};
+use crate::link::{OnPcie, OnScsi, PcieParams, SataLink, SataParams, ScsiParams};
+use crate::part::Part;
 use crate::ssd::{Ssd, SsdParams};
 use crate::ssd_cache::{ReadCache, ReadCacheParams, Swapcache, SwapcacheParams};
+use crate::throttle::{Throttle, ThrottleParams};
 use seekwell_sys::nearest;
 use serde::de::DeserializeOwned;
 
 /// Tables of a description.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 13] = [
     "fit",
     "host",
     "front",
     "scheduler",
+    "throttle",
     "bus",
     "controller",
     "memory",
     "array",
     "scsi",
     "link",
+    "pcie",
     "drive",
 ];
 const MOST_DRIVES: i64 = 255;
@@ -121,6 +125,10 @@ pub fn part(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
         let params: PciParams = layer.params(&[])?;
         part = Box::new(OnPci::pci(&params, part).map_err(|e| layer.out(&e))?);
     }
+    if let Some(layer) = Layer::of(root, "throttle") {
+        let params: ThrottleParams = layer.params(&[])?;
+        part = Box::new(Throttle::new(params, part).map_err(|e| layer.out(&e))?);
+    }
     if let Some(layer) = Layer::of(root, "scheduler") {
         let params: ElevatorParams = layer.params(&[])?;
         part = Box::new(Elevator::new(params, part).map_err(|e| layer.out(&e))?);
@@ -169,18 +177,27 @@ fn below_bus(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
     }
 }
 
-/// Drives on what they hang on: all on one SCSI bus, each on a link of its own, or nothing.
+/// Drives on what they hang on: all on one SCSI bus, each on a link of its own, SATA or PCI Express,
+/// or nothing.
 fn wired(root: &Node, drives: Vec<AnyPart>) -> Result<Vec<AnyPart>, DescribeError> {
-    let boxed = |part| -> AnyPart { Box::new(part) };
     if let Some(layer) = Layer::of(root, "scsi") {
         let params: ScsiParams = layer.params(&[])?;
         let drives = OnScsi::scsi(params, drives).map_err(|e| layer.out(&e))?;
-        return Ok(drives.into_iter().map(|drive| -> AnyPart { Box::new(drive) }).collect());
+        return Ok(drives.into_iter().map(boxed).collect());
+    }
+    if let Some(layer) = Layer::of(root, "pcie") {
+        let params: PcieParams = layer.params(&[])?;
+        let linked = |drive| OnPcie::pcie(params, drive).map(boxed).map_err(|e| layer.out(&e));
+        return drives.into_iter().map(linked).collect();
     }
     let Some(layer) = Layer::of(root, "link") else { return Ok(drives) };
     let params: SataParams = layer.params(&[])?;
     let linked = |drive| SataLink::sata(params, drive).map(boxed).map_err(|e| layer.out(&e));
     drives.into_iter().map(linked).collect()
+}
+
+fn boxed(part: impl Part + 'static) -> AnyPart {
+    Box::new(part)
 }
 
 /// What hangs there, at a port of the controller.

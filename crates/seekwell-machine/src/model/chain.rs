@@ -14,10 +14,11 @@ pub struct ChainLink {
 }
 
 /// Keys worth a word in each layer, and how the value is said, with the value for `{}`.
-const WORTH: [(&str, &[(&str, &str)]); 10] = [
+const WORTH: [(&str, &[(&str, &str)]); 12] = [
     ("host", &[("tags", "tags {}"), ("openings", "{} openings")]),
     ("front", &[("kind", "{} in front")]),
     ("scheduler", &[("order", "I/O scheduler: {}"), ("requests", "{} requests")]),
+    ("throttle", &[("latency_ns", "limits, and {} ns there and back")]),
     ("bus", &[("kind", "{}"), ("load", "other masters: {}")]),
     (
         "controller",
@@ -35,6 +36,7 @@ const WORTH: [(&str, &[(&str, &str)]); 10] = [
     ("array", &[("level", "{}"), ("stripe_unit_bytes", "stripe unit {}")]),
     ("scsi", &[("bytes_per_s", "{} bytes a second")]),
     ("link", &[("speed", "SATA {}")]),
+    ("pcie", &[("generation", "PCI Express {}.0"), ("lanes", "{} lanes")]),
     ("drive", &[("count", "{} ×"), ("kind", "{}"), ("capacity_bytes", "{}"), ("rpm", "{} rpm")]),
 ];
 
