@@ -5,7 +5,7 @@
 //! does it all, because a hand-over between threads costs as much as a fast disk's read.
 
 use crate::connection::Connection;
-use crate::disk::{Disk, bytes_of};
+use crate::disk::{Answer, Disk, bytes_of};
 use crate::fault::Fault;
 use crate::place::{Listener, Place};
 use crate::protocol::{Export, MIN_BLOCK, ProtocolError};
@@ -166,19 +166,7 @@ impl Server {
             self.switch(now, tell)?;
             if self.off_until.is_none() {
                 self.disk.advance(now, &mut answers);
-                for answer in answers.drain(..) {
-                    let Some(client) = self.connections.get_mut(&answer.client) else { continue };
-                    client.answer(&answer);
-                    let sent = client.send().map(|()| clock.now() - begin);
-                    let bytes = bytes_of(&answer.request.command);
-                    let of = (op_of(&answer.request.command), bytes.end - bytes.start);
-                    // Who is gone was not answered.
-                    let Ok(sent) = sent else { continue };
-                    let times = [answer.arrived, answer.due, sent];
-                    if self.served.tally.add(of, answer.result.is_err(), times) {
-                        tell(Event::CannotKeepUp);
-                    }
-                }
+                self.answer(&mut answers, || clock.now() - begin, tell);
             }
             let ready = self.wait(now)?;
             for (client, flags) in ready {
@@ -189,6 +177,34 @@ impl Server {
         self.disk.switch_off().map_err(|_| ServeError::Medium)?;
         self.served.lasted = clock.now() - begin;
         Ok(self.served)
+    }
+
+    /// Tells clients what is due, each all of it at once.
+    fn answer(
+        &mut self,
+        answers: &mut Vec<Answer>,
+        now: impl Fn() -> Nanos,
+        tell: &mut dyn FnMut(Event),
+    ) {
+        for answer in &*answers {
+            if let Some(client) = self.connections.get_mut(&answer.client) {
+                client.answer(answer);
+            }
+        }
+        self.connections.retain(|_, client| client.send().is_ok());
+        let sent = now();
+        for answer in answers.drain(..) {
+            // Who is gone was not answered.
+            if !self.connections.contains_key(&answer.client) {
+                continue;
+            }
+            let (bytes, op) = (bytes_of(&answer.request.command), op_of(&answer.request.command));
+            let times = [answer.arrived, answer.due, sent];
+            let of = (op, bytes.end - bytes.start);
+            if self.served.tally.add(of, answer.result.is_err(), times) {
+                tell(Event::CannotKeepUp);
+            }
+        }
     }
 
     /// Cuts the power or switches it on, when it is time.
