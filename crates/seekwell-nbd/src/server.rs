@@ -28,8 +28,9 @@ use std::sync::atomic::Ordering::Relaxed;
 const MOST_CONNECTIONS: usize = 16;
 /// How often the stop flag is looked at while nothing happens.
 const TURN: Nanos = Nanos::from_millis(200);
-/// Before an answer is due, the clock is watched for this long instead of sleeping: a sleep ends
-/// tens of microseconds late, which is half of a fast disk's read.
+/// For this long before an answer is due, and after a client was heard or answered, the server
+/// watches the clock and the clients without sleeping: a sleep ends tens of microseconds late,
+/// which is half of a fast disk's read.
 const WATCH: Nanos = Nanos::from_micros(100);
 /// Bytes read from a client at once.
 const ROOM: usize = 256 << 10;
@@ -117,6 +118,8 @@ pub struct Server {
     connections: BTreeMap<u64, Connection>,
     /// When the power comes on, while it is off.
     off_until: Option<Nanos>,
+    /// When a client was last heard or answered.
+    active: Nanos,
     served: Served,
 }
 
@@ -138,9 +141,17 @@ impl Server {
         let (listener, place) = Listener::open(place)
             .map_err(|source| ServeError::Listen { place: place.clone(), source })?;
         let disk = Disk::new(model, store, options.faults, options.lies, options.seed);
-        let (down, connections, off_until) = (options.down, BTreeMap::new(), None);
-        let served = Served::default();
-        Ok(Self { listener, place, export, disk, down, connections, off_until, served })
+        Ok(Self {
+            listener,
+            place,
+            export,
+            disk,
+            down: options.down,
+            connections: BTreeMap::new(),
+            off_until: None,
+            active: Nanos::ZERO,
+            served: Served::default(),
+        })
     }
 
     /// Where it listens.
@@ -193,6 +204,9 @@ impl Server {
         }
         self.connections.retain(|_, client| client.send().is_ok());
         let sent = now();
+        if !answers.is_empty() {
+            self.active = sent;
+        }
         for answer in answers.drain(..) {
             // Who is gone was not answered.
             if !self.connections.contains_key(&answer.client) {
@@ -231,8 +245,10 @@ impl Server {
     /// one that is new.
     fn wait(&self, now: Nanos) -> Result<Vec<(u64, PollFlags)>, ServeError> {
         let next = self.off_until.unwrap_or_else(|| self.disk.next());
-        let left = next.since(now).min(TURN);
-        let sleep = if left > WATCH { left - WATCH } else { Nanos::ZERO };
+        let sleep = match now.since(self.active) < WATCH {
+            true => Nanos::ZERO,
+            false => next.since(now).min(TURN).since(WATCH),
+        };
         let timeout = Timespec {
             tv_sec: (sleep.0 / 1_000_000_000).cast_signed(),
             tv_nsec: (sleep.0 % 1_000_000_000).cast_signed(),
@@ -291,7 +307,8 @@ impl Server {
                     Ok(Some(request)) => {
                         // Between two requests the machine does what is to be done until then; its
                         // answers wait for the next turn.
-                        self.disk.submit(*id, request, clock.now() - begin);
+                        self.active = clock.now() - begin;
+                        self.disk.submit(*id, request, self.active);
                     }
                     Ok(None) => break,
                     Err(error) => {
