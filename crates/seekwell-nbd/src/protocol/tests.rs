@@ -215,7 +215,8 @@ proptest! {
                     Ok(Step::Request(request)) => {
                         let bytes = crate::disk::bytes_of(&request.command);
                         prop_assert!(bytes.end <= SIZE);
-                        prop_assert!(bytes.start.is_multiple_of(512) && bytes.end.is_multiple_of(512));
+                        prop_assert!(bytes.start.is_multiple_of(512));
+                        prop_assert!(bytes.end.is_multiple_of(512));
                     }
                     Ok(Step::Wait) => break,
                     Ok(Step::Leave) | Err(_) => break 'all,
