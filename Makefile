@@ -108,7 +108,7 @@ compiler:
 TOOLS := fio:fio chromium:chromium mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs \
 	mkfs.vfat:dosfstools pvcreate:lvm2 losetup:mount script:bsdutils \
 	qemu-system-x86_64:qemu-system-x86 cpio:cpio promtool:prometheus \
-	initdb:postgresql openssl:openssl
+	initdb:postgresql openssl:openssl nbdinfo:libnbd-bin qemu-io:qemu-utils
 
 test-tools:
 	@missing=""; PATH="$$PATH:/usr/sbin:/sbin:$$(echo /usr/lib/postgresql/*/bin | tr " " :)"; \

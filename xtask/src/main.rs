@@ -6,6 +6,7 @@ mod bench_engine;
 mod bench_fleet;
 mod bench_inspect;
 mod bench_machine;
+mod bench_nbd;
 mod bench_safety;
 mod bench_suites;
 mod bench_trace;
@@ -15,6 +16,7 @@ mod lab;
 mod process;
 mod published;
 mod report;
+mod serve;
 mod storagemark;
 mod test;
 mod trace_stats;
@@ -44,6 +46,9 @@ enum Task {
     BenchInspect(bench_inspect::Args),
     /// Measure how fast modelled machines run and write a dated table to docs/bench.
     BenchMachine(bench_machine::Args),
+    /// Measure modelled machines that are served over NBD beside the same machines in their own
+    /// time, and write a dated table to docs/bench.
+    BenchNbd(bench_nbd::Args),
     /// Measure import, storage, recording and replay of traces and write a dated table to
     /// docs/bench.
     BenchTrace(bench_trace::Args),
@@ -71,6 +76,7 @@ fn main() -> ExitCode {
         Task::BenchFleet(args) => bench_fleet::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
         Task::BenchMachine(args) => bench_machine::run(&args),
+        Task::BenchNbd(args) => bench_nbd::run(&args),
         Task::BenchTrace(args) => bench_trace::run(&args),
         Task::BenchSafety(args) => bench_safety::run(&args),
         Task::BenchSuites(args) => bench_suites::run(&args),

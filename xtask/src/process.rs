@@ -36,6 +36,14 @@ pub fn first_line(command: &mut Command) -> String {
     String::from_utf8_lossy(&output).lines().next().unwrap_or("not known").to_owned()
 }
 
+/// Killed when its parent dies, even of SIGKILL; not hit by the terminal's Ctrl-C, which the parent
+/// handles.
+pub fn follow_parent() -> std::io::Result<()> {
+    use rustix::process::{Signal, set_parent_process_death_signal, setpgid};
+    setpgid(None, None)?;
+    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

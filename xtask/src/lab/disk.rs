@@ -1,7 +1,8 @@
 //! The disks of a scenario: the image behind each, and how it is plugged in, as QEMU's arguments.
 
+use crate::serve;
 use serde::Deserialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A board QEMU knows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -39,6 +40,12 @@ pub struct Disk {
     /// Every request takes this long, however many are under way, and the disk holds zeroes and
     /// forgets what is written: the one disk here whose speed means something.
     pub latency_us: Option<u64>,
+    /// A modelled machine that ships: the disk is served by the program in real time and has its
+    /// size; `size_mib` is that of its content.
+    pub machine: Option<String>,
+    /// More options of `seekwell machine serve`: `["--fault", "power-cut=500writes"]`.
+    #[serde(default)]
+    pub serve: Vec<String>,
     /// Not plugged in at boot: a step does it.
     #[serde(default)]
     pub unplugged: bool,
@@ -133,6 +140,11 @@ pub fn names(disks: &[Disk]) -> Vec<String> {
     disks.iter().enumerate().map(named).collect()
 }
 
+/// Where a modelled disk of this name is served.
+pub fn socket(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!("{name}.nbd"))
+}
+
 /// QEMU's arguments for all disks, whose images (and blkdebug files) are in `dir` by name.
 pub fn arguments(board: Board, disks: &[Disk], dir: &Path) -> Vec<String> {
     let mut out = Plugging { board, args: Vec::new(), made: Vec::new(), used: Vec::new() };
@@ -174,9 +186,12 @@ impl Plugging {
             return;
         }
         let image = dir.join(format!("{name}.img")).display().to_string();
-        let file = match disk.fault {
-            Some(_) => format!("blkdebug:{}:{image}", dir.join(format!("{name}.cfg")).display()),
-            None => image,
+        let file = match (&disk.machine, disk.fault) {
+            (Some(_), _) => serve::uri(&socket(dir, name)),
+            (_, Some(_)) => {
+                format!("blkdebug:{}:{image}", dir.join(format!("{name}.cfg")).display())
+            }
+            (None, None) => image,
         };
         let more = disk.drive_options.as_ref().map_or(String::new(), |o| format!(",{o}"));
         let text = format!("id={name},if=none,format=raw,file={file}{more}");
@@ -317,6 +332,12 @@ mod tests {
         let text = "on = \"ahci\"\ndrive_options = \"throttling.group=bus\"";
         let args = line(Board::Q35, &[text, text]);
         assert_eq!(args.matches(".img,throttling.group=bus").count(), 2, "{args}");
+    }
+
+    #[test]
+    fn a_modelled_disk_is_read_over_its_socket() {
+        let args = line(Board::Pc, &["on = \"ide\"\nmachine = \"pii350-default\""]);
+        assert!(args.contains("file=nbd+unix:///?socket=/lab/disk0.nbd"), "{args}");
     }
 
     #[test]

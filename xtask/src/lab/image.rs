@@ -2,6 +2,7 @@
 
 use super::disk::{Content, Disk};
 use super::parts::{Without, has};
+use crate::serve;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -13,7 +14,10 @@ const SECTOR: u64 = 512;
 pub fn make(disk: &Disk, path: &Path) -> Result<(), Without> {
     let size = disk.size_mib * MIB;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.set_len(size)?;
+    file.set_len(match &disk.machine {
+        Some(machine) => serve::model(machine)?.capacity(),
+        None => size,
+    })?;
     match disk.content {
         Content::Blank => Ok(()),
         Content::Ext4 => ext4(path, 0, size),

@@ -5,7 +5,8 @@ use super::disk::{self, Board, Disk};
 use super::image;
 use super::parts::{Parts, Without};
 use super::scenario::Scenario;
-use crate::Failure;
+use crate::serve::Served;
+use crate::{Failure, process};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -41,12 +42,16 @@ pub struct Machine {
 
 /// The disks of a scenario, which stay when a machine goes; removed with the value.
 pub struct Images {
+    /// The modelled machines among them, which end before their files go.
+    _served: Vec<Served>,
     dir: TempDir,
 }
 
 impl Images {
-    pub fn make(scenario: &Scenario) -> Result<Self, Without> {
+    /// Makes the images, and serves those of modelled machines; what servers say is added to `log`.
+    pub fn make(scenario: &Scenario, parts: &Parts, log: &Path) -> Result<Self, Without> {
         let dir = tempfile::Builder::new().prefix("seekwell-lab-").tempdir()?;
+        let mut served = Vec::new();
         for (disk, name) in scenario.disks.iter().zip(disk::names(&scenario.disks)) {
             let image = dir.path().join(format!("{name}.img"));
             image::make(disk, &image)?;
@@ -55,8 +60,15 @@ impl Images {
                 let sector = if fault.journal { journal()? } else { fault.sector };
                 fs::write(dir.path().join(format!("{name}.cfg")), fault.config(sector))?;
             }
+            if let Some(machine) = &disk.machine {
+                let mut more = vec!["--data".to_owned(), image.display().to_string()];
+                more.extend(disk.serve.iter().cloned());
+                let log = File::options().append(true).create(true).open(log)?;
+                let socket = disk::socket(dir.path(), &name);
+                served.push(Served::start(&parts.program, machine, &socket, &more, &log)?);
+            }
         }
-        Ok(Self { dir })
+        Ok(Self { _served: served, dir })
     }
 }
 
@@ -104,7 +116,7 @@ impl Machine {
         qemu.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said.try_clone()?);
         // SAFETY: between fork and exec nothing but two system calls is made: no lock is taken and
         // no memory allocated.
-        unsafe { qemu.pre_exec(follow_parent) };
+        unsafe { qemu.pre_exec(process::follow_parent) };
         let child = qemu.spawn()?;
         let mut child = Reaped(Some(child));
         let monitor = Line::accept(&monitor, &mut child, until)?;
@@ -222,14 +234,6 @@ impl Drop for Reaped {
             let _ = child.wait();
         }
     }
-}
-
-/// Killed when its parent dies, even of SIGKILL; not hit by the terminal's Ctrl-C, which the parent
-/// handles.
-fn follow_parent() -> std::io::Result<()> {
-    use rustix::process::{Signal, set_parent_process_death_signal, setpgid};
-    setpgid(None, None)?;
-    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
 /// A socket in the place of the one an earlier machine had.

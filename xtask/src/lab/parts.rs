@@ -13,6 +13,8 @@ use std::process::{Command, Stdio};
 /// Everything boots share.
 #[derive(Debug)]
 pub struct Parts {
+    /// The program, which serves modelled machines on this side, too.
+    pub program: PathBuf,
     pub kernel: PathBuf,
     modules: Modules,
     /// The initramfs up to the modules.
@@ -81,6 +83,7 @@ impl Parts {
             kernel: only(&kernel.join("boot"), "vmlinuz-")?,
             modules: Modules::below(&kernel.join("lib/modules"))?,
             base: base(&busybox.join("bin/busybox"), &program)?,
+            program,
             tools,
         })
     }

@@ -117,7 +117,7 @@ impl<'a> Lab<'a> {
             fs::create_dir_all(folder)?;
         }
         fs::write(&log, "")?;
-        let images = Images::make(scenario)?;
+        let images = Images::make(scenario, parts, &log)?;
         let until = Until { deadline: Instant::now(), stop: Arc::clone(stop) };
         let mut lab = Self { scenario, parts, images, machine: None, until };
         lab.boot(SAME)?;

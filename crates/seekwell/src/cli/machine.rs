@@ -3,6 +3,8 @@
 use super::trace::Reading;
 use super::{Force, values};
 use clap::{Args, Subcommand, ValueHint};
+use seekwell_io::units::Nanos;
+use seekwell_nbd::{Fault, Place};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -17,6 +19,8 @@ Examples:
   seekwell machine import atlas10k.parv -o atlas.toml
   seekwell machine validate atlas.toml --trace atlas10k.trace
   seekwell machine validate synthraid5.parv          a whole system under its own workload
+  seekwell machine serve pii350-default.toml --nbd 127.0.0.1:10809
+                                                     its disk for a virtual machine, in real time
   seekwell machine fit last -o mine.toml             a model of the disk of the last checkup, then
   seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide";
 
@@ -55,6 +59,53 @@ pub enum MachineCommand {
     /// What is then modelled with it is shown with a range as wide as that. A thorough checkup has
     /// the most depths; three are the least.
     Fit(Fit),
+    /// Serve a machine as a block device by the NBD protocol, in real time
+    ///
+    /// QEMU, nbd-client and other clients read and write it like any disk, and every request is
+    /// answered when the model says. Where this host cannot keep up, it says so. Ctrl-C ends it and
+    /// prints what was served and how late it was.
+    ///
+    /// What was written and not flushed is volatile: a power cut (--fault) closes all connections
+    /// and keeps a random part of it, sector by sector.
+    Serve(Serve),
+}
+
+/// `seekwell machine serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The machine and its parameters.
+    #[command(flatten)]
+    pub machine: Described,
+    /// Where to listen for clients of the NBD protocol: HOST:PORT (port 0: any free one) or
+    /// unix:PATH
+    #[arg(long, value_name = "ADDRESS")]
+    pub nbd: Place,
+    /// Keep the data in this sparse file instead of memory; it is made, or was made by an earlier
+    /// server of a machine of the same size
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub data: Option<PathBuf>,
+    /// Memory for the data; writes that do not fit fail with ENOSPC
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1g",
+        value_parser = values::size,
+        conflicts_with = "data"
+    )]
+    pub memory: u64,
+    /// Inject a fault: error=OFFSET+LENGTH, slow=OFFSET+LENGTH:TIME, hang=AT:TIME, power-cut=TIME
+    /// or power-cut=COUNTwrites; times count from the start. Can be given several times
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<Fault>,
+    /// How long the power stays off after a cut
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = values::duration)]
+    pub down: Nanos,
+    /// Complete flushes and FUA writes without making anything durable
+    #[arg(long)]
+    pub lie_about_flush: bool,
+    /// Seed of the machine and of what a power cut takes
+    #[arg(long, default_value_t = 1)]
+    pub seed: u32,
 }
 
 /// `seekwell machine fit`.

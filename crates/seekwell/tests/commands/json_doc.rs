@@ -32,7 +32,7 @@ fn missing(heading: &str, written: &Keys) {
 }
 
 /// Each is described, and nothing is that none of these documents has.
-fn same(heading: &str, documents: &[Value]) {
+pub fn same(heading: &str, documents: &[Value]) {
     let written = keys_of(documents);
     missing(heading, &written);
     let stale: Vec<_> = described(heading).difference(&written).cloned().collect();

@@ -4,6 +4,7 @@ mod check;
 mod fit;
 mod import;
 mod list;
+mod serve;
 mod show;
 mod system;
 mod validate;
@@ -19,6 +20,7 @@ pub fn run(args: &Machine, context: &Context) -> Ended {
         MachineCommand::Check(args) => check::run(args, context),
         MachineCommand::Import(args) => import::run(args, context),
         MachineCommand::Validate(args) => validate::run(args, context),
+        MachineCommand::Serve(args) => serve::run(args, context),
         MachineCommand::Fit(args) => fit::run(args, context),
     }
 }
