@@ -34,6 +34,8 @@ pub const MACHINES: &[(&str, &str)] = shipped!("":
     "swapcache-before",
     "swapcache-ssd-after",
     "swapcache-ssd-before",
+    "volume-gp2",
+    "volume-gp3",
     "x8dtl-ahci-bios",
     "x8dtl-ahci-intel",
     "x8dtl-ide",
@@ -74,6 +76,7 @@ pub const PARTS: &[(&str, &str)] = shipped!("parts/":
     "swapcache",
     "ultra160",
     "ultra320",
+    "volume",
     "x8dtl",
 );
 
