@@ -4,6 +4,7 @@ mod check;
 mod fit;
 mod import;
 mod list;
+mod plan;
 mod show;
 mod system;
 mod validate;
@@ -20,5 +21,6 @@ pub fn run(args: &Machine, context: &Context) -> Ended {
         MachineCommand::Import(args) => import::run(args, context),
         MachineCommand::Validate(args) => validate::run(args, context),
         MachineCommand::Fit(args) => fit::run(args, context),
+        MachineCommand::Plan(args) => plan::run(args, context),
     }
 }
