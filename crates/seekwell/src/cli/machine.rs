@@ -18,10 +18,9 @@ Examples:
   seekwell machine import atlas10k.parv -o atlas.toml
   seekwell machine validate atlas.toml --trace atlas10k.trace
   seekwell machine validate synthraid5.parv          a whole system under its own workload
-  seekwell machine fit last -o mine.toml --measure .   measure what is least certain, and fit again
   seekwell machine fit last -o mine.toml             a model of the disk of the last checkup, then
   seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide
-  seekwell machine plan mine.toml sata-ssd.toml nvme-ssd.toml --workload db-heavy --limit p99=5ms
+  seekwell machine plan sata-ssd.toml nvme-ssd.toml --workload web-light --limit p99=5ms
                                                      which of them bears the load, and how much";
 
 /// `seekwell machine`.
