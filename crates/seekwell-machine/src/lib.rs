@@ -28,6 +28,7 @@ mod lists;
 mod machine;
 mod model;
 mod part;
+pub mod plan;
 mod serial;
 pub mod simple;
 pub mod ssd;

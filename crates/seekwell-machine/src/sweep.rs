@@ -20,13 +20,17 @@ struct Played<'a> {
 impl Source for Played<'_> {
     fn next(&mut self, _: Nanos) -> Next {
         let Some(request) = self.requests.next() else { return Next::Done };
-        let mut request = *request;
-        if request.offset + u64::from(request.len) > self.capacity {
-            let room = self.capacity.saturating_sub(u64::from(request.len)) / 4096;
-            request.offset = request.offset / 4096 % room.max(1) * 4096;
-        }
-        Next::Request(request)
+        Next::Request(within(*request, self.capacity))
     }
+}
+
+/// The request, at another place where it lies beyond the end of a small machine.
+pub(crate) fn within(mut request: Request, capacity: u64) -> Request {
+    if request.offset + u64::from(request.len) > capacity {
+        let room = capacity.saturating_sub(u64::from(request.len)) / 4096;
+        request.offset = request.offset / 4096 % room.max(1) * 4096;
+    }
+    request
 }
 
 /// Plays the same requests to each of some machines, given with their seeds, keeping `depth`
@@ -42,26 +46,40 @@ pub fn sweep(
     depth: u32,
     threads: usize,
 ) -> Vec<Result<Measurement, EngineError>> {
+    on_threads(machines.len(), threads, |index| {
+        let (model, seed) = machines[index];
+        play(model, seed, requests, depth)
+    })
+}
+
+/// Does work number 0 to before `count` on up to `threads` threads; gives the results in that
+/// order.
+pub(crate) fn on_threads<T: Send>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(machines.len()));
-    let work = || {
+    let done = Mutex::new(Vec::with_capacity(count));
+    let all = || {
         loop {
             let index = next.fetch_add(1, Relaxed);
-            let Some((model, seed)) = machines.get(index) else { return };
-            let measured = play(model, *seed, requests, depth);
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.push((index, measured));
+            if index >= count {
+                return;
+            }
+            let result = work(index);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads.min(machines.len()) {
-            scope.spawn(work);
+        for _ in 1..threads.min(count) {
+            scope.spawn(all);
         }
-        work();
+        all();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, measured)| measured).collect()
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn play(
@@ -70,8 +88,21 @@ fn play(
     requests: &[Request],
     depth: u32,
 ) -> Result<Measurement, EngineError> {
-    let mut machine = model.build(seed);
     let mut source = Played { requests: requests.iter(), capacity: model.capacity() };
+    run(model, seed, &mut source, depth)
+}
+
+/// Runs a source to its end on a new machine of a model.
+///
+/// # Errors
+/// As [`run_source`].
+pub(crate) fn run(
+    model: &Model,
+    seed: u64,
+    source: &mut impl Source,
+    depth: u32,
+) -> Result<Measurement, EngineError> {
+    let mut machine = model.build(seed);
     let mut dispatcher: Box<dyn Dispatcher> = match model.tags() {
         None => Box::new(Unlimited::default()),
         Some((policy, tags)) => policy.over(tags),
@@ -79,7 +110,7 @@ fn play(
     let bounds = Bounds { depth, ramp: Nanos::ZERO, runtime: Nanos::ZERO, spin: Nanos::ZERO };
     // On a virtual clock nothing stalls for longer than this.
     let control = Control::new(Nanos(u64::MAX));
-    run_source(&mut source, bounds, &mut machine, &mut dispatcher, &control)
+    run_source(source, bounds, &mut machine, &mut dispatcher, &control)
 }
 
 #[cfg(test)]

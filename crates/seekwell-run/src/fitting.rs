@@ -1,18 +1,31 @@
 //! A model of the disk that a kept run measured.
 
 use seekwell_inspect::{Device, Fact, Inspection};
-use seekwell_machine::fit::{self, Facts, FitError, Fitted, Observed};
+use seekwell_machine::fit::{self, Facts, FitError, Fitted, Next, Observed, Times};
 use seekwell_machine::link::SataSpeed;
 use seekwell_runs::{Medium, OpSummary, Phase, RunDocument};
 use std::ops::RangeInclusive;
 
-/// Fits a model to what a run measured at these depths.
+/// Fits a model to what runs of one disk measured at these depths; the facts are those of the first.
 ///
 /// # Errors
-/// [`FitError`] when the run tells too little.
-pub fn fit(document: &RunDocument, depths: &RangeInclusive<u32>) -> Result<Fitted, FitError> {
-    let observed: Vec<Observed> = document.phases.iter().filter_map(observed).collect();
-    fit::fit(&facts(document, &observed), &observed, depths)
+/// [`FitError`] when the runs tell too little.
+pub fn fit(runs: &[RunDocument], depths: &RangeInclusive<u32>) -> Result<Fitted, FitError> {
+    let (facts, observed) = told(runs);
+    fit::fit(&facts, &observed, depths)
+}
+
+/// The job that a fit to these runs knows least about; see [`fit::next`].
+pub fn fit_next(runs: &[RunDocument], threads: usize) -> Option<Next> {
+    let (facts, observed) = told(runs);
+    fit::next(&facts, &observed, threads)
+}
+
+fn told(runs: &[RunDocument]) -> (Facts, Vec<Observed>) {
+    let observed: Vec<Observed> =
+        runs.iter().flat_map(|run| &run.phases).filter_map(observed).collect();
+    let facts = runs.first().map_or_else(Facts::default, |first| facts(first, &observed));
+    (facts, observed)
 }
 
 /// What a phase gave, where it drew requests and none of its numbers is missing.
@@ -24,15 +37,23 @@ fn observed(phase: &Phase) -> Option<Observed> {
         .collect();
     let requests_per_s: f64 = rates.iter().map(|s| s.median).sum();
     let width: f64 = rates.iter().map(|s| s.high - s.low).sum();
-    let reads: Vec<&OpSummary> = phase
-        .repeats
-        .iter()
-        .filter(|r| r.invalid.is_none())
-        .filter_map(|r| r.ops.get("read"))
-        .collect();
-    let median = |name: &str| phase.median(&format!("read.latency_ns_{name}"));
-    let shortest = reads.iter().map(|op| op.latency.ns_min as f64).reduce(f64::min);
-    let points = [
+    (requests_per_s > 0.0).then(|| Observed {
+        phase: phase.name.clone(),
+        workload,
+        requests_per_s,
+        spread_percent: 50.0 * width / requests_per_s,
+        reads: times(phase, "read"),
+        writes: times(phase, "write"),
+    })
+}
+
+/// Times of single reads or writes.
+fn times(phase: &Phase, name: &str) -> Times {
+    let valid = phase.repeats.iter().filter(|r| r.invalid.is_none());
+    let ops: Vec<&OpSummary> = valid.filter_map(|r| r.ops.get(name)).collect();
+    let median = |of: &str| phase.median(&format!("{name}.latency_ns_{of}"));
+    let shortest = ops.iter().map(|op| op.latency.ns_min as f64).reduce(f64::min);
+    let shares = [
         (0.0, shortest),
         (0.5, median("p50")),
         (0.9, median("p90")),
@@ -40,20 +61,13 @@ fn observed(phase: &Phase) -> Option<Observed> {
         (0.999, median("p99_9")),
         (1.0, median("max")),
     ];
-    let mut read_times: Vec<(f64, f64)> = Vec::new();
-    for (share, ns) in points {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for (share, ns) in shares {
         let Some(ns) = ns else { continue };
-        let before = read_times.last().map_or(0.0, |(_, ns)| *ns);
-        read_times.push((share, ns.max(before)));
+        let before = points.last().map_or(0.0, |(_, ns)| *ns);
+        points.push((share, ns.max(before)));
     }
-    (requests_per_s > 0.0).then(|| Observed {
-        phase: phase.name.clone(),
-        workload,
-        requests_per_s,
-        spread_percent: 50.0 * width / requests_per_s,
-        read_times,
-        read_ns_mean: median("mean"),
-    })
+    Times { points, mean_ns: median("mean") }
 }
 
 /// What inspection and the measurement itself tell of the disk.

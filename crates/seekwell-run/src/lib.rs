@@ -29,7 +29,7 @@ mod wear;
 
 pub use error::RunError;
 pub use executor::{RealExecutor, Source, pick, share};
-pub use fitting::fit;
+pub use fitting::{fit, fit_next};
 pub use judge::{Judged, judge, live_log};
 pub use medium::{Ready, SMALLEST, Wanted, machine, prepare, sweep};
 pub use session::{Ending, Finished, Purpose, Session};

@@ -91,6 +91,11 @@ pub enum CommandError {
         path.display()
     )]
     NoTrace { path: PathBuf },
+    /// A trace that cannot be played at its times.
+    #[error("{} does not tell when requests came", path.display())]
+    NoArrivals { path: PathBuf },
+    #[error("{machine}: {error}")]
+    NotPlanned { machine: String, error: seekwell_machine::plan::PlanError },
     #[error("cannot run {program}: {source}")]
     NotStarted { program: String, source: io::Error },
     #[error("cannot watch for signals: {0}")]
@@ -123,6 +128,7 @@ impl CommandError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Failed(error) => error.class().into(),
+            Self::NotPlanned { error, .. } => error.class().into(),
             Self::Read { source, .. } => Class::of_file(source).into(),
             // A reader that has seen enough is no error.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
@@ -134,6 +140,7 @@ impl CommandError {
             | Self::NoSuchRule { .. }
             | Self::NoServiceTimes { .. }
             | Self::NoTrace { .. }
+            | Self::NoArrivals { .. }
             | Self::NoSuchResult { .. }
             | Self::OneRun { .. }
             | Self::NoTraceFormat { .. } => Exit::Usage,

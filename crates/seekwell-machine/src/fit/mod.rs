@@ -1,27 +1,30 @@
 //! A description fitted to a disk that was measured.
 //!
 //! Several kinds of drive are fitted to the same phases: a hard drive where times are those of an
-//! arm, and the two laws of a flow-equivalent drive. Which is taken is decided by cross-validation:
+//! arm, and the laws of a flow-equivalent drive, by themselves or
+//! through the points. Which is taken is decided by cross-validation:
 //! by how far each is from the points it was fitted to and from points it had not seen.
 
 mod flow;
 mod hdd;
 mod law;
+mod next;
 mod observed;
 mod play;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use observed::{Facts, Observed, Role};
+pub use next::{Next, next};
+pub use observed::{Facts, Observed, Role, Times};
 
 use crate::Model;
 use crate::describe::{DescribeError, Provenance};
-use crate::flow::Law;
 use crate::library::Shelf;
 use crate::link::SataSpeed;
 use flow::FlowFit;
 use hdd::HddFit;
+use law::Shape;
 use play::{Length, play};
 use seekwell_sys::classify;
 use std::ops::RangeInclusive;
@@ -177,8 +180,8 @@ pub fn fit(
         return Err(FitError::NoCurve { found });
     }
     let mut tried = Vec::new();
-    for law in [Law::Balanced, Law::Bottleneck] {
-        let candidate = FlowFit::new(facts, law, &used);
+    for shape in Shape::ALL {
+        let candidate = FlowFit::new(facts, shape, &used);
         let unseen = candidate.unseen_errors();
         tried.push(judge(facts, &candidate, &unseen, &used, &hidden)?);
     }
@@ -234,7 +237,7 @@ fn judge(
     let model = candidate.model()?;
     let row = |observed: &Observed, fitted: bool| {
         let played = play(&model, &observed.workload, candidate.length(observed));
-        let p99 = observed.read_times.iter().find(|(share, _)| *share == 0.99);
+        let p99 = observed.reads.points.iter().find(|(share, _)| *share == 0.99);
         let tail = p99.zip(played.read_ns_p99);
         Row {
             phase: observed.phase.clone(),

@@ -7,7 +7,7 @@ use seekwell_io::workload::{Pace, Pattern, Workload};
 const CURVE_BYTES: u32 = 4096;
 
 /// What is known of the disk without measuring.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// What the machine is to be called.
     pub title: String,
@@ -36,11 +36,29 @@ pub struct Observed {
     pub requests_per_s: f64,
     /// Half of what lies between the lowest and the highest repeat, in percent of the median.
     pub spread_percent: f64,
-    /// Points of the distribution of the reads' times, ascending: the share of reads that take at
-    /// most this many nanoseconds. Empty where nothing is known of it.
-    pub read_times: Vec<(f64, f64)>,
-    /// The reads' mean time in nanoseconds.
-    pub read_ns_mean: Option<f64>,
+    /// Times of single reads.
+    pub reads: Times,
+    /// Times of single writes.
+    pub writes: Times,
+}
+
+/// Times of single requests, as far as they are known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Times {
+    /// Points of their distribution, ascending: the share of requests that take at most this many
+    /// nanoseconds. Empty where nothing is known of it.
+    pub points: Vec<(f64, f64)>,
+    /// Their mean in nanoseconds.
+    pub mean_ns: Option<f64>,
+}
+
+impl Times {
+    /// The distribution by factors of the mean.
+    pub fn factors(&self) -> Option<Vec<(f64, f64)>> {
+        let mean = self.mean_ns.filter(|mean| *mean > 0.0 && self.points.len() > 1)?;
+        let rounded = |value: f64| (value * 1e4).round() / 1e4;
+        Some(self.points.iter().map(|(share, ns)| (*share, rounded(ns / mean))).collect())
+    }
 }
 
 /// What a phase tells of a drive.
@@ -54,6 +72,10 @@ pub enum Role {
     SequentialRead,
     /// Large writes in sequence.
     SequentialWrite,
+    /// Other reads of more than the curve's, large at random places or small in sequence.
+    OtherRead,
+    /// The same of writes.
+    OtherWrite,
     /// Random reads beside random writes.
     Mix,
     /// One write made durable after the other.
@@ -83,6 +105,8 @@ impl Observed {
             (Pattern::Sequential, 100, 0) if large => Some(Role::SequentialRead),
             (Pattern::Sequential, 0, 0) if large => Some(Role::SequentialWrite),
             (Pattern::Sequential, 0, 1) if small && self.depth() == 1 => Some(Role::Commit),
+            (_, 100, 0) if size.bytes > CURVE_BYTES => Some(Role::OtherRead),
+            (_, 0, 0) if size.bytes > CURVE_BYTES => Some(Role::OtherWrite),
             _ => None,
         }
     }

@@ -22,8 +22,8 @@ fn observed(phase: String, workload: Workload, requests_per_s: f64) -> Observed 
         workload,
         requests_per_s,
         spread_percent: 0.0,
-        read_times: Vec::new(),
-        read_ns_mean: None,
+        reads: Times::default(),
+        writes: Times::default(),
     }
 }
 
@@ -154,4 +154,23 @@ fn a_run_whose_repeats_are_far_apart_is_refused_and_the_phase_named() {
     let error = fit(&facts("uneven", 1 << 40), &phases, &(1..=8)).expect_err("says nothing");
     let said = error.to_string();
     assert!(said.contains("± 150 % (at most 100 %); the repeats of d4 are ± 150 %"), "{said}");
+}
+
+#[test]
+fn the_job_that_hangs_on_one_phase_alone_is_measured_next_and_then_another() {
+    let capacity = 1 << 30;
+    let rate = |n: u32| 1e9 / (80_000.0 / f64::from(n) + 2_000.0);
+    let mut phases = CURVE.map(|n| observed(format!("d{n}"), reads(capacity, n), rate(n))).to_vec();
+    let large = Workload::closed(Pattern::Sequential, 100, 1 << 20, 4, capacity);
+    phases.push(observed("seq".to_owned(), large, 1_500.0));
+    let facts = facts("a law", capacity);
+    let first = next(&facts, &phases, 2).expect("there is one");
+    assert!(first.workload.max_bytes() > 4096 && !first.workload.destroys(), "{first:?}");
+    assert!(first.range_percent > 50.0, "{first:?}");
+    assert_eq!(next(&facts, &phases, 1), Some(first.clone()), "whatever the threads");
+    phases.push(observed("next".to_owned(), first.workload.clone(), 11_000.0));
+    let second = next(&facts, &phases, 2).expect("there is another");
+    assert_ne!(second.workload, first.workload);
+    assert!(second.range_percent < first.range_percent, "{second:?} after {first:?}");
+    assert_eq!(next(&facts, &phases[..3], 1), None, "no phase of three can be left out");
 }

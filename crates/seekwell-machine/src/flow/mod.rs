@@ -15,10 +15,11 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-pub use params::{FlowParams, Law, OpParams};
+pub use params::{Distribution, Factors, FlowParams, Law, OpParams};
 
 use crate::limits::OutOfRange;
 use crate::part::{Command, Done, Part};
+use params::between;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use seekwell_io::request::Op;
@@ -26,21 +27,18 @@ use seekwell_io::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bytes whose time is part of a request's own.
-const FIRST_BYTES: u32 = 4096;
-
 /// Kinds of work, each with a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
     Read,
     Write,
-    ReadBytes,
-    WriteBytes,
+    /// What of a request's bytes is beyond the first 4096; in nanoseconds.
+    Bytes,
     /// A flush, or what makes a write durable; in nanoseconds.
     Flush,
 }
 
-const KINDS: [Work; 5] = [Work::Read, Work::Write, Work::ReadBytes, Work::WriteBytes, Work::Flush];
+const KINDS: [Work; 4] = [Work::Read, Work::Write, Work::Bytes, Work::Flush];
 
 #[derive(Debug, Default)]
 struct Clock {
@@ -66,10 +64,8 @@ impl Clock {
 #[derive(Debug)]
 pub struct Flow {
     params: FlowParams,
-    /// Mean of the points of the variation, by which every draw is divided.
-    mean: f64,
     rng: Xoshiro256PlusPlus,
-    clocks: [Clock; 5],
+    clocks: [Clock; 4],
     /// How far the clocks have run.
     now: u64,
     /// Commands outstanding, and those of them that read and that write.
@@ -88,12 +84,16 @@ impl Flow {
     ///
     /// # Errors
     /// As [`FlowParams::check`].
-    pub fn new(params: FlowParams, seed: u64) -> Result<Self, OutOfRange> {
+    pub fn new(mut params: FlowParams, seed: u64) -> Result<Self, OutOfRange> {
         params.check()?;
-        let mean = mean(&params.variation);
+        for op in [&mut params.read, &mut params.write] {
+            for (_, points) in &mut op.variation {
+                let mean = mean(points);
+                points.iter_mut().for_each(|(_, factor)| *factor /= mean);
+            }
+        }
         Ok(Self {
             params,
-            mean,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             clocks: Default::default(),
             now: 0,
@@ -118,15 +118,10 @@ impl Flow {
     fn set_speeds(&mut self) {
         let n = self.outstanding.max(1);
         let mixed = if self.reads > 0 && self.writes > 0 { self.params.mixed } else { 1.0 };
-        let byte = |ns: f64| 1.0 / (ns * f64::from(n)).max(1e-9);
         let FlowParams { read, write, .. } = &self.params;
-        let speeds = [
-            mixed / read.time_ns(n),
-            mixed / write.time_ns(n),
-            byte(read.byte_ns),
-            byte(write.byte_ns),
-            1.0,
-        ];
+        // The bytes of all that is outstanding go one after the other.
+        let bytes = 1.0 / f64::from(n);
+        let speeds = [mixed / read.time_ns(n), mixed / write.time_ns(n), bytes, 1.0];
         for (clock, speed) in self.clocks.iter_mut().zip(speeds) {
             clock.speed = speed;
         }
@@ -138,29 +133,29 @@ impl Flow {
         clock.waiting.push(Reverse(((clock.run + amount).to_bits(), self.begun, command)));
     }
 
-    /// A request's own share of work: 1 in the mean.
-    fn draw(&mut self) -> f64 {
-        let points = &self.params.variation;
-        if points.is_empty() {
+    /// A request's own share of work, by what is outstanding: 1 in the mean.
+    fn draw(&mut self, op: Op) -> f64 {
+        let of = if op == Op::Read { &self.params.read } else { &self.params.write };
+        let Some(((_, low), (_, high), part)) = between(&of.variation, self.outstanding) else {
             return 1.0;
-        }
-        let share = (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        };
+        let mut share = || (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let points = if share() < part { high } else { low };
+        let share = share();
         let above = points.partition_point(|(at, _)| *at <= share).clamp(1, points.len() - 1);
         let ((from, low), (to, high)) = (points[above - 1], points[above]);
         let part = if to > from { (share - from) / (to - from) } else { 1.0 };
-        (low + (high - low) * part) / self.mean
+        low + (high - low) * part
     }
 
     /// A command has done one kind of work. What comes next, or `None` when it is done.
     fn after(&self, kind: Work, command: &Command) -> Option<(Work, f64)> {
-        let bytes = f64::from(command.len.saturating_sub(FIRST_BYTES));
         let durable = command.durable && command.op == Op::Write;
+        let of = if command.op == Op::Read { &self.params.read } else { &self.params.write };
+        let bytes_ns = if command.op == Op::Discard { 0.0 } else { of.bytes_ns(command.len) };
         match kind {
-            Work::Read if bytes > 0.0 => Some((Work::ReadBytes, bytes)),
-            Work::Write if bytes > 0.0 && command.op == Op::Write => {
-                Some((Work::WriteBytes, bytes))
-            }
-            Work::Write | Work::WriteBytes if durable => {
+            Work::Read | Work::Write if bytes_ns > 0.0 => Some((Work::Bytes, bytes_ns)),
+            Work::Write | Work::Bytes if durable => {
                 Some((Work::Flush, self.params.flush_ns as f64))
             }
             _ => None,
@@ -204,6 +199,9 @@ impl Part for Flow {
 
     fn submit(&mut self, command: Command, now: Nanos) {
         self.run_to(now.0);
+        self.outstanding += 1;
+        *self.counter(command.op) += u32::from(command.op != Op::Flush);
+        self.set_speeds();
         let index = match self.free.pop() {
             Some(index) => {
                 self.commands[index as usize] = command;
@@ -214,15 +212,12 @@ impl Part for Flow {
                 (self.commands.len() - 1) as u32
             }
         };
-        self.outstanding += 1;
-        *self.counter(command.op) += u32::from(command.op != Op::Flush);
-        self.set_speeds();
         match command.op {
             Op::Flush => self.begin(index, Work::Flush, self.params.flush_ns as f64),
             op => {
-                let amount = self.draw();
+                let share = self.draw(op);
                 let kind = if op == Op::Read { Work::Read } else { Work::Write };
-                self.begin(index, kind, amount);
+                self.begin(index, kind, share);
             }
         }
     }

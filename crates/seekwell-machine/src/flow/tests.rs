@@ -2,7 +2,8 @@ use super::*;
 use proptest::prelude::*;
 
 fn op(law: Law, alone_ns: f64, each_ns: f64) -> OpParams {
-    OpParams { law, alone_ns, each_ns, byte_ns: 0.5 }
+    let (depths, sizes, variation) = (Vec::new(), Vec::new(), Vec::new());
+    OpParams { law, alone_ns, each_ns, byte_ns: 0.5, depths, sizes, variation }
 }
 
 fn params() -> FlowParams {
@@ -13,7 +14,6 @@ fn params() -> FlowParams {
         write: op(Law::Bottleneck, 20_000.0, 4_000.0),
         mixed: 1.0,
         flush_ns: 500_000,
-        variation: Vec::new(),
     }
 }
 
@@ -55,10 +55,12 @@ proptest! {
         seed: u64,
     ) {
         let law = if bottleneck { Law::Bottleneck } else { Law::Balanced };
-        let read = op(law, f64::from(alone), f64::from(each));
-        let variation = vec![(0.0, 0.5), (0.9, 1.0), (1.0, long)];
-        let params = FlowParams { read, variation, ..params() };
+        let mut read = op(law, f64::from(alone), f64::from(each));
+        read.depths = vec![(4, 0.9), (64, 1.2)];
+        let distribution = vec![(0.0, 0.5), (0.9, 1.0), (1.0, long)];
+        read.variation = vec![(1, distribution.clone()), (300, distribution)];
         let expected = f64::from(depth) / read.time_ns(depth);
+        let params = FlowParams { read, ..params() };
         let mut drive = Flow::new(params, seed).unwrap();
         let count = 20_000;
         let took = closed(&mut drive, depth, count, |_| Op::Read, 4096);
@@ -133,8 +135,25 @@ fn a_drive_that_cannot_be_is_refused() {
     assert_eq!(refused(|p| p.mixed = 0.0), "mixed (thousandths)");
     assert_eq!(refused(|p| p.read.alone_ns = f64::NAN), "read.alone_ns");
     assert_eq!(refused(|p| p.write.each_ns = -1.0), "write.each_ns");
-    let ascends = "variation ascends from share 0";
-    assert_eq!(refused(|p| p.variation = vec![(0.5, 1.0), (1.0, 2.0)]), ascends);
-    assert_eq!(refused(|p| p.variation = vec![(0.0, 2.0), (1.0, 1.0)]), ascends);
-    assert_eq!(refused(|p| p.variation = vec![(0.0, 2.0)]), "variation ends at share 1");
+    let uneven = "read.variation ascends, each from share 0 to share 1";
+    assert_eq!(refused(|p| p.read.variation = vec![(1, vec![(0.5, 1.0), (1.0, 2.0)])]), uneven);
+    assert_eq!(refused(|p| p.read.variation = vec![(1, vec![(0.0, 2.0), (1.0, 1.0)])]), uneven);
+    assert_eq!(refused(|p| p.read.variation = vec![(1, vec![(0.0, 2.0)])]), uneven);
+    let depths = "write.depths ascend from 1, factors from 0.001 to 1000";
+    assert_eq!(refused(|p| p.write.depths = vec![(0, 1.0)]), depths);
+    assert_eq!(refused(|p| p.write.depths = vec![(8, 1.0), (4, 1.0)]), depths);
+    assert_eq!(refused(|p| p.write.depths = vec![(8, f64::NAN)]), depths);
+}
+
+#[test]
+fn bytes_of_each_size_take_their_own_time() {
+    let mut read = params().read;
+    read.sizes = vec![(1 << 17, 0.5), (1 << 20, 1.0)];
+    let alone = |len: u32| {
+        let params = FlowParams { read: read.clone(), ..params() };
+        closed(&mut Flow::new(params, 1).unwrap(), 1, 1, |_| Op::Read, len)
+    };
+    assert_eq!(alone(1 << 17), 82_000 + ((1 << 17) - 4096) / 4);
+    assert_eq!(alone(1 << 14), 82_000 + ((1 << 14) - 4096) / 4);
+    assert_eq!(alone(1 << 20), 82_000 + ((1 << 20) - 4096) / 2);
 }

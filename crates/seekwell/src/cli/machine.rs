@@ -1,9 +1,10 @@
 //! `seekwell machine`.
 
 use super::trace::Reading;
-use super::{Force, values};
+use super::{Destroy, Force, Keep, values};
 use clap::{Args, Subcommand, ValueHint};
 use seekwell_io::units::Nanos;
+use seekwell_machine::plan::{Figure, Limit};
 use seekwell_nbd::{Fault, Place};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -22,7 +23,9 @@ Examples:
   seekwell machine serve pii350-default.toml --nbd 127.0.0.1:10809
                                                      its disk for a virtual machine, in real time
   seekwell machine fit last -o mine.toml             a model of the disk of the last checkup, then
-  seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide";
+  seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide
+  seekwell machine plan sata-ssd.toml nvme-ssd.toml --workload web-light --limit p99=5ms
+                                                     which of them bears the load, and how much";
 
 /// `seekwell machine`.
 #[derive(Debug, Args)]
@@ -68,6 +71,13 @@ pub enum MachineCommand {
     /// What was written and not flushed is volatile: a power cut (--fault) closes all connections
     /// and keeps a random part of it, sector by sector.
     Serve(Serve),
+    /// Find how much of a load each of some machines bears within limits
+    ///
+    /// Scales the load (a trace and a rate by a factor, a closed loop by its depth) until a limit
+    /// is no longer kept or requests come faster than they are served. Prints for each machine
+    /// whether it bears the load as given, what it gives there, and the highest load it bears.
+    /// Machines are modelled at the same time on all processors.
+    Plan(Plan),
 }
 
 /// `seekwell machine serve`.
@@ -108,18 +118,109 @@ pub struct Serve {
     pub seed: u32,
 }
 
+/// `seekwell machine plan`.
+#[derive(Debug, Args)]
+pub struct Plan {
+    /// .toml files, or the names of built-in machines
+    #[arg(required = true, value_name = "MACHINE", value_hint = ValueHint::FilePath)]
+    pub machines: Vec<PathBuf>,
+    /// A trace (a file, or the name of a built-in one), or a job in one word:
+    /// randrw,rwmixread=70,iodepth=64,rate_iops=5000
+    ///
+    /// A trace is played at its recorded times, all its devices on one machine. A job with
+    /// `rate_iops` is scaled by its rate and keeps at most `iodepth` requests outstanding, one
+    /// without by `iodepth`.
+    #[arg(long, value_name = "TRACE|JOB")]
+    pub workload: String,
+    /// What has to be kept: p99=5ms, also mean, p50, p90, p99.9, p99.99; iops=5000 is the least
+    /// rate. May be given several times
+    #[arg(long, value_name = "FIGURE=BOUND", required = true, value_parser = limit)]
+    pub limit: Vec<(String, Limit)>,
+    /// Change a parameter of every machine
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
+    pub set: Vec<(String, String)>,
+    /// Try each machine with each of several values: host.openings=16,32,64
+    ///
+    /// May be given several times; then all combinations are tried.
+    #[arg(long, value_name = "KEY=VALUES", value_parser = values::pair)]
+    pub sweep: Vec<(String, String)>,
+    /// What a machine costs, in any unit: sata-ssd.toml=90. The table then has the price of 1,000
+    /// requests a second within the limits
+    #[arg(long, value_name = "MACHINE=PRICE", value_parser = price)]
+    pub price: Vec<(String, f64)>,
+    /// Requests of a job that are modelled at each load
+    #[arg(
+        long, value_name = "N", default_value_t = 20_000,
+        value_parser = clap::value_parser!(u64).range(100..=100_000_000)
+    )]
+    pub requests: u64,
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How a trace is read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// `p99=5ms`, or `iops=5000`.
+fn limit(text: &str) -> Result<(String, Limit), String> {
+    const NAMES: [(&str, Figure); 6] = [
+        ("mean", Figure::Mean),
+        ("p50", Figure::Quantile(0.5)),
+        ("p90", Figure::Quantile(0.9)),
+        ("p99", Figure::Quantile(0.99)),
+        ("p99.9", Figure::Quantile(0.999)),
+        ("p99.99", Figure::Quantile(0.9999)),
+    ];
+    let wrong = || format!("{text:?} is no limit; one looks like p99=5ms or iops=5000");
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let (figure, bound) = if name == "iops" {
+        (Figure::PerSecond, value.parse().map_err(|_| wrong())?)
+    } else {
+        let named = NAMES.iter().find(|(known, _)| *known == name).ok_or_else(wrong)?;
+        (named.1, values::duration(value).map_err(|error| error.to_string())?.0 as f64)
+    };
+    let positive = bound > 0.0 && f64::is_finite(bound);
+    positive.then(|| (name.to_owned(), Limit { figure, bound })).ok_or_else(wrong)
+}
+
+/// `sata-ssd.toml=90`.
+fn price(text: &str) -> Result<(String, f64), String> {
+    let found = text.rsplit_once('=').and_then(|(name, price)| {
+        let price: f64 = price.parse().ok()?;
+        (!name.is_empty() && price >= 0.0 && price.is_finite()).then(|| (name.to_owned(), price))
+    });
+    found.ok_or_else(|| format!("{text:?} is no price; one looks like sata-ssd.toml=90"))
+}
+
 /// `seekwell machine fit`.
 #[derive(Debug, Args)]
 pub struct Fit {
-    /// A saved run of this disk: run ID, unique prefix, bundle directory, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    /// Saved runs of one disk, a checkup first: run ID, unique prefix, bundle directory, or `last`
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
     /// The description to write
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// Fit to these depths only, and report how well the others are predicted
     #[arg(long, value_name = "FROM..TO", default_value = "1..65536", value_parser = depths)]
     pub on_depths: RangeInclusive<u32>,
+    /// Measure what the fit knows least about, fit again, and so on; without a target, print the
+    /// command that would
+    ///
+    /// TARGET is the disk of the runs. Reads only, unless the runs have writes; then TARGET must be
+    /// a directory, or a device that --destroy names. Ends when no job's range is wider than 15 %.
+    #[arg(long, value_name = "TARGET", num_args = 0..=1, value_hint = ValueHint::AnyPath)]
+    pub measure: Option<Option<PathBuf>>,
+    /// With --measure: the most measurements, of 6 s each
+    #[arg(long, value_name = "N", default_value_t = 6, requires = "measure")]
+    pub at_most: u32,
+    /// What may be overwritten.
+    #[command(flatten)]
+    pub destroy: Destroy,
+    /// How the measurements are kept.
+    #[command(flatten)]
+    pub keep: Keep,
     /// What is done with a file that exists.
     #[command(flatten)]
     pub replace: Force,

@@ -132,3 +132,34 @@ fn a_run_with_too_few_depths_is_refused_and_nothing_is_written() {
     let (ran, _) = fit(home.path(), &["--on-depths", "8..1"]);
     assert_eq!(ran.status, 2, "{}", ran.err);
 }
+
+#[test]
+fn what_a_fit_knows_least_about_is_named_or_measured_and_added_to_the_runs() {
+    let home = tempfile::tempdir().expect("a folder");
+    let bench = |more: &[&str]| {
+        let asked = ["bench", "--on", "nvme-ssd.toml", "--size=1g", "--runtime=600ms", "--json"];
+        let document = run(home.path(), &[&asked[..], more].concat()).ends(0).json();
+        document["id"].as_str().expect("an ID").to_owned()
+    };
+    let curve = bench(&["--rw=randread", "--sweep", "depth=1..8"]);
+    let large = bench(&["--rw=read", "--bs=1m", "--iodepth=4"]);
+    let file = home.path().join("mine.toml").display().to_string();
+    let fit = |more: &[&str]| {
+        let asked = ["machine", "fit", &curve, &large, "-o", &file, "--force", "--measure"];
+        run(home.path(), &[&asked[..], more].concat()).ends(0)
+    };
+    // What a byte takes is known from the one phase of large reads alone.
+    let named = fit(&["--json"]).json();
+    let job = named["next"]["job"].as_array().expect("a job");
+    assert!(job.contains(&"bs=128k".into()) && job.contains(&"rw=randread".into()), "{job:?}");
+    assert!(named["next"]["range_percent"].as_f64().is_some_and(|range| range > 15.0));
+    let said = fit(&[]).out;
+    assert!(
+        said.contains("seekwell bench --on TARGET --size=1g --rw=randread --bs=128k"),
+        "{said}"
+    );
+    let measured = fit(&["nvme-ssd.toml", "--at-most", "1", "--json"]).json();
+    assert_eq!(measured["runs"].as_array().map(Vec::len), Some(3), "{measured}");
+    let rows = measured["rows"].as_array().expect("rows");
+    assert!(rows.iter().any(|row| row["phase"] == "randread-131072-d8"), "{measured}");
+}

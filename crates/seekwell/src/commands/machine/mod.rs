@@ -4,6 +4,7 @@ mod check;
 mod fit;
 mod import;
 mod list;
+mod plan;
 mod serve;
 mod show;
 mod system;
@@ -22,5 +23,6 @@ pub fn run(args: &Machine, context: &Context) -> Ended {
         MachineCommand::Validate(args) => validate::run(args, context),
         MachineCommand::Serve(args) => serve::run(args, context),
         MachineCommand::Fit(args) => fit::run(args, context),
+        MachineCommand::Plan(args) => plan::run(args, context),
     }
 }

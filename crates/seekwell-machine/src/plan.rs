@@ -1,0 +1,312 @@
+//! How much of a load each of some machines bears within limits.
+//!
+//! A load is scaled in steps: a rate or a trace by a factor, a closed loop by its depth. The
+//! highest step at which a machine keeps every limit is found by galloping away from the load as
+//! given and halving what is left. A machine that keeps all limits at a load is taken to keep them
+//! at every lower one. Nothing is measured in real time, so equal arguments give equal results.
+
+use crate::Model;
+use crate::sweep::{on_threads, run, within};
+use seekwell_io::engine::EngineError;
+use seekwell_io::histogram::Histogram;
+use seekwell_io::measurement::FailureKind;
+use seekwell_io::request::Request;
+use seekwell_io::units::Nanos;
+use seekwell_io::workload::{Generator, Next, Pace, Source, Together, Workload};
+use seekwell_sys::classify;
+use std::ops::RangeInclusive;
+
+/// Steps from one factor to its double: 2.2 % each.
+const STEPS_PER_DOUBLE: i32 = 32;
+/// Factors of a rate or a trace that are tried reach from one over this power of two to this power.
+const DOUBLES: i32 = 10;
+/// Depths of a closed loop that are tried, in each thread.
+const DEPTHS: RangeInclusive<i32> = 1..=4096;
+/// The most requests of a trace outstanding.
+const TRACE_DEPTH: u32 = 1024;
+/// A machine that completes less than this share of the requests that arrive has a growing queue.
+const KEEPS_UP: f64 = 0.95;
+
+/// What is asked of the machines.
+#[derive(Debug, Clone, Copy)]
+pub enum Load<'a> {
+    /// Drawn requests: `requests` of them, over the region of the workload or as much of it as a
+    /// machine has. A closed loop is scaled by its depth, an open one by its rate.
+    Job {
+        /// The workload.
+        workload: &'a Workload,
+        /// Requests of all threads.
+        requests: u64,
+    },
+    /// Requests of a trace, ascending by the time at which they are wanted; scaled by the speed at
+    /// which time passes. Those without a time come with the one before.
+    Trace(&'a [Request]),
+}
+
+/// A figure that a limit is about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Figure {
+    /// Mean response time.
+    Mean,
+    /// A quantile of response times, from 0 to below 1.
+    Quantile(f64),
+    /// Requests completed a second.
+    PerSecond,
+}
+
+/// A bound that a machine has to keep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// Of what.
+    pub figure: Figure,
+    /// The longest time in nanoseconds, or the lowest rate a second.
+    pub bound: f64,
+}
+
+/// What a machine gave under a load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The load over the load as given: of rates, of speeds, or of depths.
+    pub factor: f64,
+    /// Requests each thread keeps outstanding, of a closed loop.
+    pub depth: Option<u32>,
+    /// Requests completed a second.
+    pub per_s: f64,
+    /// The figure of each limit, in the limits' order.
+    pub figures: Vec<f64>,
+    /// Whether every limit was kept, and the machine kept up.
+    pub holds: bool,
+}
+
+/// What a machine bears.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    /// Under the load as given.
+    pub given: Trial,
+    /// Under the highest load at which it keeps all limits; `None` where it keeps them at none that
+    /// was tried.
+    pub most: Option<Trial>,
+    /// Under the next higher load, at which it does not; `None` where it bears the highest tried.
+    pub breaks: Option<Trial>,
+}
+
+/// Why nothing could be planned.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum PlanError {
+    #[error("{requests} requests are too few for p{percent}: it takes {needed}")]
+    TooFew { requests: u64, percent: f64, needed: u64 },
+    #[error("a request failed: {0}")]
+    Failed(FailureKind),
+    #[error("the load has no requests")]
+    Empty,
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+classify!(PlanError {
+    Invalid: TooFew, Failed, Empty;
+    | Self::Engine(error) => error.class(),
+});
+
+/// Finds how much of the load each machine bears, on up to `threads` threads; in the machines'
+/// order, and independent of the number of threads.
+///
+/// # Errors
+/// For each machine, [`PlanError`].
+pub fn plan(
+    machines: &[&Model],
+    load: Load<'_>,
+    limits: &[Limit],
+    seed: u64,
+    threads: usize,
+) -> Vec<Result<Planned, PlanError>> {
+    on_threads(machines.len(), threads, |index| search(machines[index], load, limits, seed))
+}
+
+fn search(
+    model: &Model,
+    load: Load<'_>,
+    limits: &[Limit],
+    seed: u64,
+) -> Result<Planned, PlanError> {
+    let (steps, start) = load.steps();
+    let mut tried: Vec<(i32, Trial)> = Vec::new();
+    let mut holds = |step: i32| {
+        let trial = attempt(model, load, step, limits, seed)?;
+        let holds = trial.holds;
+        tried.push((step, trial));
+        Ok::<_, PlanError>(holds)
+    };
+    let (held, broken) = border(&steps, start, &mut holds)?;
+    let find = |wanted: Option<i32>| {
+        let at = tried.iter().position(|(step, _)| Some(*step) == wanted)?;
+        Some(tried[at].1.clone())
+    };
+    let given = find(Some(start)).ok_or(PlanError::Empty)?;
+    Ok(Planned { given, most: find(held), breaks: find(broken) })
+}
+
+/// The last step that holds and the first that does not; both are among those asked for.
+fn border<E>(
+    steps: &RangeInclusive<i32>,
+    start: i32,
+    holds: &mut impl FnMut(i32) -> Result<bool, E>,
+) -> Result<(Option<i32>, Option<i32>), E> {
+    let up = holds(start)?;
+    let (mut held, mut broken) = if up { (Some(start), None) } else { (None, Some(start)) };
+    let (end, way) = if up { (*steps.end(), 1) } else { (*steps.start(), -1) };
+    let (mut at, mut stride) = (start, 1);
+    while at != end && (held.is_none() || broken.is_none()) {
+        at = if way > 0 { (at + stride).min(end) } else { (at - stride).max(end) };
+        stride *= 2;
+        let slot = if holds(at)? { &mut held } else { &mut broken };
+        *slot = Some(at);
+    }
+    while let (Some(low), Some(high)) = (held, broken)
+        && high - low > 1
+    {
+        let middle = low + (high - low) / 2;
+        let slot = if holds(middle)? { &mut held } else { &mut broken };
+        *slot = Some(middle);
+    }
+    Ok((held, broken))
+}
+
+impl Load<'_> {
+    /// The steps that are tried, and the one of the load as given.
+    fn steps(&self) -> (RangeInclusive<i32>, i32) {
+        match self {
+            Self::Job { workload, .. } => match workload.pace {
+                Pace::Closed { depth } => (DEPTHS, depth.clamp(1, 4096) as i32),
+                Pace::Open { .. } => Self::FACTORS,
+            },
+            Self::Trace(_) => Self::FACTORS,
+        }
+    }
+
+    const FACTORS: (RangeInclusive<i32>, i32) =
+        (-DOUBLES * STEPS_PER_DOUBLE..=DOUBLES * STEPS_PER_DOUBLE, 0);
+}
+
+fn attempt(
+    model: &Model,
+    load: Load<'_>,
+    step: i32,
+    limits: &[Limit],
+    seed: u64,
+) -> Result<Trial, PlanError> {
+    let power = (f64::from(step) / f64::from(STEPS_PER_DOUBLE)).exp2();
+    let capacity = model.capacity();
+    let (measured, factor, depth, offered_per_s) = match load {
+        Load::Job { workload, requests } => {
+            let mut workload = workload.clone();
+            let threads = workload.threads.max(1);
+            workload.requests = (requests / u64::from(threads)).max(1);
+            (workload.runtime_ns, workload.ramp_ns, workload.seed) =
+                (Nanos::ZERO, Nanos::ZERO, seed);
+            workload.region_bytes =
+                workload.region_bytes.min(capacity.saturating_sub(workload.offset_bytes));
+            let (factor, closed, offered) = match &mut workload.pace {
+                Pace::Closed { depth } => {
+                    let factor = f64::from(step) / f64::from(*depth);
+                    *depth = step.unsigned_abs();
+                    (factor, Some(*depth), None)
+                }
+                Pace::Open { requests_per_s, .. } => {
+                    *requests_per_s *= power;
+                    (power, None, Some(*requests_per_s * f64::from(threads)))
+                }
+            };
+            workload.check().map_err(EngineError::from)?;
+            let depth = workload.pace.depth();
+            let all = (0..workload.threads).map(|t| (Generator::new(&workload, t), depth));
+            let mut source = Together::new(all);
+            let depth = source.depth();
+            (run(model, seed, &mut source, depth)?, factor, closed, offered)
+        }
+        Load::Trace(requests) => {
+            let mut source = Timed { requests, at: 0, speed: power, capacity };
+            let span = Nanos(source.due(requests.len().saturating_sub(1)));
+            let offered = (span.0 > 0).then(|| requests.len() as f64 / span.as_secs_f64());
+            (run(model, seed, &mut source, TRACE_DEPTH)?, power, None, offered)
+        }
+    };
+    if let Some(failure) = measured.first_failure {
+        return Err(PlanError::Failed(failure.kind));
+    }
+    let requests = measured.requests();
+    if requests == 0 || measured.elapsed == Nanos::ZERO {
+        return Err(PlanError::Empty);
+    }
+    let mut times = Histogram::default();
+    for op in &measured.ops {
+        // A closed loop wants nothing at a time of its own.
+        times.merge(if op.response.count() > 0 { &op.response } else { &op.service });
+    }
+    let per_s = requests as f64 / measured.elapsed.as_secs_f64();
+    let figures = limits.iter().map(|limit| limit.figure.of(&times, per_s));
+    let figures = figures.collect::<Result<Vec<_>, _>>()?;
+    // Random arrivals vary by chance alone.
+    let slack = (1.0 - KEEPS_UP).max(3.0 / (requests as f64).sqrt());
+    let keeps_up = offered_per_s.is_none_or(|offered| per_s >= offered * (1.0 - slack));
+    let kept = limits.iter().zip(&figures).all(|(limit, figure)| limit.kept(*figure));
+    Ok(Trial { factor, depth, per_s, figures, holds: keeps_up && kept })
+}
+
+impl Figure {
+    fn of(self, times: &Histogram, per_s: f64) -> Result<f64, PlanError> {
+        let too_few = |q: f64| PlanError::TooFew {
+            requests: times.count(),
+            percent: 100.0 * q,
+            needed: (10.0 / (1.0 - q) - 1e-6).ceil() as u64,
+        };
+        match self {
+            Self::PerSecond => Ok(per_s),
+            Self::Mean => times.mean_ns().ok_or(PlanError::Empty),
+            Self::Quantile(q) => times.quantile(q).map(|ns| ns.0 as f64).ok_or_else(|| too_few(q)),
+        }
+    }
+}
+
+impl Limit {
+    fn kept(&self, figure: f64) -> bool {
+        match self.figure {
+            Figure::PerSecond => figure >= self.bound,
+            Figure::Mean | Figure::Quantile(_) => figure <= self.bound,
+        }
+    }
+}
+
+/// Requests of a trace at their times, whether or not the machine keeps up.
+struct Timed<'a> {
+    requests: &'a [Request],
+    at: usize,
+    speed: f64,
+    capacity: u64,
+}
+
+impl Timed<'_> {
+    /// When a request is wanted, in nanoseconds since the first.
+    fn due(&self, index: usize) -> u64 {
+        let time = |index: usize| self.requests.get(index).and_then(|r| r.wanted);
+        let first = time(0).unwrap_or(Nanos::ZERO);
+        let since = time(index).map_or(0, |wanted| wanted.since(first).0);
+        (since as f64 / self.speed) as u64
+    }
+}
+
+impl Source for Timed<'_> {
+    fn next(&mut self, now: Nanos) -> Next {
+        let Some(request) = self.requests.get(self.at) else { return Next::Done };
+        let wanted = Nanos(self.due(self.at));
+        if wanted > now {
+            return Next::NotBefore(wanted);
+        }
+        self.at += 1;
+        Next::Request(Request { wanted: Some(wanted), ..within(*request, self.capacity) })
+    }
+}
+
+#[cfg(test)]
+mod tests;
