@@ -1,6 +1,10 @@
 //! One published figure and how its modelled counterpart comes about.
 
-use seekwell_suites::load::Load;
+use seekwell_io::request::Op;
+use seekwell_suites::load::{Load, Outcome};
+
+/// A modelled figure within this share of the published one is met.
+pub const NEAR: f64 = 0.15;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
@@ -10,7 +14,7 @@ pub enum Better {
 
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The document: `R0` to `R4`.
+    /// The document: `R0` to `R5`.
     pub document: &'static str,
     /// What was measured: the same in all configurations of the document.
     pub what: String,
@@ -84,20 +88,35 @@ pub enum How {
     NotModelled { why: &'static str },
 }
 
-/// How a figure is read off what a load counts each second.
+/// How a figure is read off what a load gave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reading {
-    /// Divided by this.
+    /// What it counts each second, divided by this.
     Per(f64),
-    /// The seconds that this many take.
+    /// The seconds that this many of what it counts take.
     SecondsOf(f64),
+    /// Response time of requests of a kind, in microseconds: the quantile.
+    Micros(Op, f64),
 }
 
 impl Reading {
-    pub fn of(self, per_s: f64) -> f64 {
+    /// `None` where too few requests were counted for the quantile.
+    pub fn of(self, outcome: &Outcome) -> Option<f64> {
+        Some(match self {
+            Self::Per(unit) => outcome.per_s / unit,
+            Self::SecondsOf(things) => things / outcome.per_s,
+            Self::Micros(op, q) => {
+                outcome.measurement.op(op).response.quantile(q)?.as_secs_f64() * 1e6
+            }
+        })
+    }
+
+    /// How far a modelled figure may be from the published one and is near: of rare events twice as
+    /// far as of others.
+    pub const fn near(self) -> f64 {
         match self {
-            Self::Per(unit) => per_s / unit,
-            Self::SecondsOf(things) => things / per_s,
+            Self::Micros(_, q) if q > 0.5 => 2.0 * NEAR,
+            _ => NEAR,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every row run, and what it amounts to.
 
 use crate::recorded::recorded;
-use crate::row::{How, Row};
+use crate::row::{How, NEAR, Row};
 use crate::rows::why_missed;
 use seekwell_io::engine::Control;
 use seekwell_machine::describe::{DescribeError, Provenance};
@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// A modelled figure within this share of the published one is met.
-pub const NEAR: f64 = 0.15;
 /// A modelled figure within this share of a fitted sibling's repeats it.
 const REPEATS: f64 = 0.005;
 /// Published figures further apart than this are an effect, which a model has to show.
@@ -83,12 +81,13 @@ impl Reproduced {
         self.modelled.map(|modelled| modelled / self.row.published - 1.0)
     }
 
-    /// Whether the figure is within [`NEAR`], or rounds to a published share of the processor,
-    /// which has no decimals; `None` where there is no figure.
+    /// Whether the figure is as near as [`crate::Reading::near`] says, or rounds to a published share
+    /// of the processor, which has no decimals; `None` where there is no figure.
     pub fn is_near(&self) -> Option<bool> {
         let modelled = self.modelled?;
         let is_printed_so = self.row.unit == "%CP" && modelled.round() == self.row.published;
-        Some(is_printed_so || self.error()?.abs() <= NEAR)
+        let near = if let How::Load { reads, .. } = &self.row.how { reads.near() } else { NEAR };
+        Some(is_printed_so || self.error()?.abs() <= near)
     }
 
     /// Why there is no figure, or why it is not near.
@@ -133,22 +132,23 @@ pub fn reproduce(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Reproduced>, ReproduceError> {
     let models = models(&rows)?;
+    let played = played(&rows);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let figures = Mutex::new(BTreeMap::new());
     let failed = Mutex::new(None);
     let work = || {
-        while let Some(index) = Some(next.fetch_add(1, Relaxed)).filter(|i| *i < rows.len()) {
+        while let Some(group) = played.get(next.fetch_add(1, Relaxed)) {
             if stop.load(Relaxed) {
                 return;
             }
-            match figure(&rows[index], &models) {
-                Ok(figure) => lock(&figures).insert(index, figure),
+            match figures_of(group, &rows, &models) {
+                Ok(of) => lock(&figures).extend(group.iter().copied().zip(of)),
                 Err(error) => {
                     lock(&failed).get_or_insert(error);
                     return;
                 }
-            };
-            progress(done.fetch_add(1, Relaxed) + 1, rows.len());
+            }
+            progress(done.fetch_add(group.len(), Relaxed) + group.len(), rows.len());
         }
     };
     std::thread::scope(|scope| (0..threads.max(1)).for_each(|_| drop(scope.spawn(work))));
@@ -160,7 +160,7 @@ pub fn reproduce(
     }
     let mut figures = lock(&figures);
     let reproduced = rows.into_iter().enumerate().map(|(index, row)| Reproduced {
-        fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row.id())),
+        fitted: models.get(row.machine).map_or_else(Vec::new, |m| fitted(m, &row)),
         modelled: figures.remove(&index).flatten(),
         basis: Basis::NotModelled,
         row,
@@ -177,6 +177,24 @@ pub fn reproduce(
         reproduced[index].basis = basis(&reproduced[index], &reproduced);
     }
     Ok(reproduced)
+}
+
+/// Rows by number, those together that are read off one playing.
+fn played(rows: &[Row]) -> Vec<Vec<usize>> {
+    let same = |a: &Row, b: &Row| match (&a.how, &b.how) {
+        (How::Load { load: of_a, .. }, How::Load { load: of_b, .. }) => {
+            a.machine == b.machine && of_a == of_b
+        }
+        _ => false,
+    };
+    let mut played: Vec<Vec<usize>> = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        match played.iter_mut().find(|group| same(&rows[group[0]], row)) {
+            Some(group) => group.push(index),
+            None => played.push(vec![index]),
+        }
+    }
+    played
 }
 
 fn basis(this: &Reproduced, rows: &[Reproduced]) -> Basis {
@@ -249,30 +267,38 @@ fn models(rows: &[Row]) -> Result<BTreeMap<&'static str, Model>, ReproduceError>
     Ok(models)
 }
 
-/// Parameters that were fitted on a row.
-fn fitted(model: &Model, id: &str) -> Vec<String> {
+/// Parameters that were fitted on a row, or on all rows of its configuration.
+fn fitted(model: &Model, row: &Row) -> Vec<String> {
+    let names = [row.id(), format!("{} {}", row.document, row.configuration)];
     let on = model.parameters().iter().filter(|p| {
-        p.origin.source == Provenance::Fitted && p.origin.on.iter().any(|row| row == id)
+        p.origin.source == Provenance::Fitted && p.origin.on.iter().any(|on| names.contains(on))
     });
     on.map(|parameter| parameter.key.clone()).collect()
 }
 
-fn figure(
-    row: &Row,
+/// The figures of rows that are read off one playing.
+fn figures_of(
+    group: &[usize],
+    rows: &[Row],
     models: &BTreeMap<&'static str, Model>,
-) -> Result<Option<f64>, ReproduceError> {
+) -> Result<Vec<Option<f64>>, ReproduceError> {
+    let row = &rows[group[0]];
     let missing = |name: String| ReproduceError::Missing { row: row.id(), name };
     let model = || models.get(row.machine).ok_or_else(|| missing(row.machine.to_owned()));
     let shipped = |name: &str| Shipped::named(name).ok_or_else(|| missing(format!("trace {name}")));
     let failed = |source: PlayError| ReproduceError::Play { row: row.id(), source };
     Ok(match &row.how {
-        How::NotModelled { .. } | How::Processor { .. } => None,
-        How::Load { load, reads, .. } => {
-            let played = load.play(model()?, SEED, &Control::default()).map_err(failed)?;
-            Some(reads.of(played.per_s))
+        How::NotModelled { .. } | How::Processor { .. } => vec![None],
+        How::Load { load, .. } => {
+            let outcome = load.play(model()?, SEED, &Control::default()).map_err(failed)?;
+            let read = |index: &usize| match &rows[*index].how {
+                How::Load { reads, .. } => reads.of(&outcome),
+                _ => None,
+            };
+            group.iter().map(read).collect()
         }
         How::Recorded { trace, property } => {
-            Some(recorded(shipped(trace)?, *property).map_err(|e| failed(e.into()))?)
+            vec![Some(recorded(shipped(trace)?, *property).map_err(|e| failed(e.into()))?)]
         }
     })
 }

@@ -75,6 +75,52 @@ enum Step {
     Whole(u32),
 }
 
+/// The die whose turn it is. What the host writes, what garbage collection moves and what is to be
+/// erased lie in superblocks of their own, and each goes over all dies.
+#[derive(Debug, Clone, Copy, Default)]
+struct NextDie {
+    host: Turn,
+    moves: Turn,
+    erases: Turn,
+}
+
+/// Erases that are still to be done, each by one die. They are spread over the pieces of log that
+/// fill the next superblock, so that writes never wait for all dies.
+#[derive(Debug, Clone, Copy, Default)]
+struct Erases {
+    owed: u32,
+    /// Owed when the last ones were added, which is how many are done in a superblock's time.
+    share: u32,
+    credit: u64,
+}
+
+impl Erases {
+    /// Adds erases, and takes those to be done with one more of a superblock's `pieces`.
+    fn due(&mut self, more: u32, pieces: u32) -> u32 {
+        self.owed += more;
+        if more > 0 {
+            self.share = self.owed;
+        }
+        self.credit += u64::from(self.share);
+        let due = (self.credit / u64::from(pieces)).min(u64::from(self.owed)) as u32;
+        self.credit %= u64::from(pieces);
+        self.owed -= due;
+        due
+    }
+}
+
+/// One number after the other, from 0 again after the last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn(u32);
+
+impl Turn {
+    const fn turn(&mut self, of: u32) -> u32 {
+        let this = self.0;
+        self.0 = (this + 1) % of;
+        this
+    }
+}
+
 /// What a drive did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SsdCounts {
@@ -103,13 +149,18 @@ pub struct Ssd {
     steps: VecDeque<(Nanos, Step)>,
     /// Writes that wait for room in the buffer, in order.
     waiting: VecDeque<u32>,
+    /// Writes begun that are not in the buffer yet.
+    writes_begun: u32,
+    /// Commands behind as many of those as there are slots for, in order.
+    behind: VecDeque<u32>,
     actives: Vec<Active>,
     free: Vec<u32>,
     reading: Streams,
     writing: Streams,
-    /// The die that programs next, and units to be moved that do not fill a die's program yet.
-    die: u32,
+    next_die: NextDie,
+    /// Units to be moved that do not fill a die's program yet.
     moves: u64,
+    erases: Erases,
     /// Hundredths of a page that the mapping's log is behind.
     map_debt: u32,
 }
@@ -133,12 +184,15 @@ impl Ssd {
             processor: Serial::default(),
             steps: VecDeque::new(),
             waiting: VecDeque::new(),
+            writes_begun: 0,
+            behind: VecDeque::new(),
             actives: Vec::new(),
             free: Vec::new(),
             reading: Streams::new(),
             writing: Streams::new(),
-            die: 0,
+            next_die: NextDie::default(),
             moves: 0,
+            erases: Erases::default(),
             map_debt: 0,
             params,
         })
@@ -161,6 +215,39 @@ impl Ssd {
         }
         self.actives.push(active);
         (self.actives.len() - 1) as u32
+    }
+
+    /// Whether a command has to wait for writes that were given before it.
+    fn is_held_up(&self) -> bool {
+        !self.behind.is_empty() || self.params.write_slots.is_some_and(|n| self.writes_begun >= n)
+    }
+
+    /// Begins the commands that no write holds up any longer.
+    fn begin_held_up(&mut self, now: Nanos) {
+        while self.params.write_slots.is_some_and(|n| self.writes_begun < n)
+            && let Some(index) = self.behind.pop_front()
+        {
+            self.begin(index, now);
+        }
+    }
+
+    /// Gives a command to the processor.
+    fn begin(&mut self, index: u32, now: Nanos) {
+        let firmware = self.params.firmware;
+        let Command { op, offset, len, .. } = self.actives[index as usize].command;
+        let cost = match op {
+            Op::Read => return self.begin_read(index, now),
+            Op::Write => {
+                let units = units_of(offset, offset + u64::from(len));
+                self.actives[index as usize].left = units as u32;
+                self.writes_begun += 1;
+                u64::from(firmware.write_ns) + units * u64::from(firmware.write_unit_ns)
+            }
+            Op::Flush => u64::from(firmware.flush_ns),
+            Op::Discard => u64::from(firmware.discard_ns),
+        };
+        let start = self.processor.reserve(now, Nanos(cost));
+        self.steps.push_back((start + Nanos(cost), Step::Whole(index)));
     }
 
     /// Gives a read to the processor, page by page.
@@ -344,20 +431,12 @@ impl Part for Ssd {
         let active = Active { command, continues, left: 0, ready: Nanos::MAX, end: now };
         let index = self.keep(active);
         self.slc.wake();
-        let firmware = self.params.firmware;
         self.ftl.expect(offset / UNIT);
-        let cost = match op {
-            Op::Read => return self.begin_read(index, now),
-            Op::Write => {
-                let units = units_of(offset, offset + u64::from(len));
-                self.actives[index as usize].left = units as u32;
-                u64::from(firmware.write_ns) + units * u64::from(firmware.write_unit_ns)
-            }
-            Op::Flush => u64::from(firmware.flush_ns),
-            Op::Discard => u64::from(firmware.discard_ns),
-        };
-        let start = self.processor.reserve(now, Nanos(cost));
-        self.steps.push_back((start + Nanos(cost), Step::Whole(index)));
+        if self.is_held_up() {
+            self.behind.push_back(index);
+        } else {
+            self.begin(index, now);
+        }
     }
 
     fn usage(&self) -> Usage {

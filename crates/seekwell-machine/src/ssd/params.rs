@@ -105,6 +105,10 @@ pub struct SsdParams {
     pub write_latency_ns: u32,
     /// Bytes of written data the drive may hold that are not in flash yet.
     pub buffer_bytes: u64,
+    /// Writes that wait for room in the buffer before commands behind them, reads too, have to wait
+    /// for them; no number of them holds up reads where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_slots: Option<u32>,
     /// Capacitors keep the buffer when power fails: a flush has nothing to wait for.
     pub buffer_protected: bool,
     /// Bytes read ahead of a sequential reader; 0 for none.
@@ -167,7 +171,7 @@ impl SsdParams {
         within("dies_per_channel", self.dies_per_channel, 1..=64)?;
         within("page_bytes", self.page_bytes, 4096..=65_536)?;
         within("page_bytes modulo 4096", self.page_bytes % UNIT_BYTES, 0..=0)?;
-        within("program_pages", self.program_pages, 1..=16)?;
+        within("program_pages", self.program_pages, 1..=64)?;
         within("pages_per_block", self.pages_per_block, 1..=8192)?;
         within("superblock_units", self.superblock_units(), 256..=1 << 26)?;
         let data = self.units().div_ceil(u64::from(self.superblock_units() / 256 * 256));
@@ -199,6 +203,7 @@ impl SsdParams {
         }
         let least = 2 * self.piece_bytes();
         within("buffer_bytes", self.buffer_bytes, least..=1 << 34)?;
+        within("write_slots", self.write_slots.unwrap_or(u32::MAX), 1..=u32::MAX.into())?;
         within("read_ahead_bytes", self.read_ahead_bytes, 0..=1 << 26)?;
         within("map_percent", self.map_percent, 0..=1000)
     }

@@ -27,6 +27,8 @@ impl Ssd {
                 return;
             }
             self.waiting.pop_front();
+            self.writes_begun -= 1;
+            self.begin_held_up(now);
             if durable {
                 self.make_durable(index, now);
             } else {
@@ -94,17 +96,22 @@ impl Ssd {
     /// Gives a piece of log to the next die, and what garbage collection does meanwhile.
     fn program(&mut self, piece: u64, now: Nanos) {
         let slc = self.slc.take();
-        self.work(if slc { DieWork::ProgramSlc(piece) } else { DieWork::Program(piece) }, now);
+        let job = if slc { DieWork::ProgramSlc(piece) } else { DieWork::Program(piece) };
+        let die = self.next_die.host.turn(self.params.dies());
+        self.flash.work(die, job, now, &mut self.events);
         let units = self.params.program_units();
         self.moves += self.ftl.take_moves(units);
         while self.moves >= u64::from(units) {
             self.moves -= u64::from(units);
-            self.work(DieWork::Move, now);
+            let die = self.next_die.moves.turn(self.params.dies());
+            self.flash.work(die, DieWork::Move, now, &mut self.events);
         }
-        for _ in 0..self.ftl.take_erases() {
-            for die in 0..self.params.dies() {
-                self.flash.work(die, DieWork::Erase, now, &mut self.events);
-            }
+        let dies = self.params.dies();
+        for _ in
+            0..self.erases.due(self.ftl.take_erases() * dies, dies * self.params.pages_per_block)
+        {
+            let die = self.next_die.erases.turn(dies);
+            self.flash.work(die, DieWork::Erase, now, &mut self.events);
         }
     }
 
@@ -127,11 +134,6 @@ impl Ssd {
         if self.slc.fold() {
             self.flash.work(die, DieWork::Fold, now, &mut self.events);
         }
-    }
-
-    fn work(&mut self, job: DieWork, now: Nanos) {
-        self.flash.work(self.die, job, now, &mut self.events);
-        self.die = (self.die + 1) % self.params.dies();
     }
 
     pub(super) fn worked(&mut self, die: u32, event: u64, now: Nanos) {

@@ -5,20 +5,25 @@ mod r1;
 mod r2;
 mod r3;
 mod r4;
+mod r5;
 
 use crate::row::Row;
 
-pub const DOCUMENTS: [(&str, &str); 5] = [
+pub const DOCUMENTS: [(&str, &str); 6] = [
     ("R0", "piix against AHCI under bonnie++ (2009)"),
     ("R1", "three SATA modes of one server under the Phoronix tests"),
     ("R2", "DragonFly's AHCI driver before and after it used its tags (2011)"),
     ("R3", "RAID controllers on faster buses under recorded web and database load (2004)"),
     ("R4", "hdparm on an IDE disk (2000)"),
+    ("R5", "read and write latency of data-centre SSDs beside random writes (2025)"),
 ];
+
+/// Documents of many rows that take long to run: only when they are asked for.
+pub const ON_REQUEST: [&str; 1] = ["R5"];
 
 /// All rows, in the order of the documents.
 pub fn rows() -> Vec<Row> {
-    [r0::rows(), r1::rows(), r2::rows(), r3::rows(), r4::rows()].concat()
+    [r0::rows(), r1::rows(), r2::rows(), r3::rows(), r4::rows(), r5::rows()].concat()
 }
 
 /// Why a modelled figure is not near, for rows where it is known to be so.
@@ -27,7 +32,7 @@ pub fn why_missed(id: &str) -> Option<&'static str> {
 }
 
 /// The beginning of ids, and a sentence for all of them.
-const MISSED: [(&str, &str); 11] = [
+const MISSED: [(&str, &str); 15] = [
     (
         "R0 random seeks",
         "with five reads queued the modelled drive gains a third, and the document's nothing: its \
@@ -82,5 +87,25 @@ const MISSED: [(&str, &str); 11] = [
         "R3",
         "the document's traces were never published; those re-recorded are of another site, with \
          longer queues and more reads (docs/storagemark.md)",
+    ),
+    (
+        "R5 Micron 7450",
+        "these drives seem to collect garbage in bursts that hold up writes, and some reads, for \
+         milliseconds at rates below saturation; here moves are spread evenly over writes",
+    ),
+    (
+        "R5 Kioxia CM7-R",
+        "some writes take milliseconds at rates below saturation, as if garbage collection came in \
+         bursts; here moves are spread evenly over writes",
+    ),
+    (
+        "R5 Solidigm D7-P5520",
+        "a median read takes as long beside 20,000 writes a second as beside 60,000; here it grows \
+         with the share of time in which dies program",
+    ),
+    (
+        "R5",
+        "one delay stands for all suspensions of programs and erases; a drive's depends on how far \
+         they are",
     ),
 ];

@@ -18,10 +18,11 @@ pub use crate::error::PlayError;
 pub(crate) use play::{Medium, Playing};
 
 /// What gives a figure on a modelled machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Load {
     Drawn(Drawn),
     Played(Played),
+    Probed(Probed),
     /// The host's own work, without the disk: one thing takes `host.work_ns.NAME`.
     Host {
         work: &'static str,
@@ -35,7 +36,7 @@ pub enum Load {
 }
 
 /// A workload and what is read off it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drawn {
     pub shape: Shape,
     /// Part of the disk that is used, from its start; 0 for all of it.
@@ -120,7 +121,7 @@ impl Drawn {
 }
 
 /// A trace and what is read off its playing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Played {
     /// Its name in `traces/`.
     pub trace: &'static str,
@@ -138,6 +139,25 @@ impl Played {
     pub const fn whole(trace: &'static str, pace: Pace, counts: Counts) -> Self {
         Self { trace, requests: u64::MAX, pace, thinks: None, counts }
     }
+}
+
+/// How long requests of a probe take beside a background: all are random and of 4 KiB, and come at
+/// random times (Poisson), whether or not earlier ones are done. Each thread of the background,
+/// the probe's reads and the probe's writes have a submission queue of their own, and the drive
+/// takes from these in turn while it has room for commands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Probed {
+    /// Requests of the probe a second, half reads and half writes. Only they are counted.
+    pub probe_per_s: f64,
+    /// Requests of the background a second, and how many of a hundred are reads.
+    pub background_per_s: f64,
+    pub background_read_percent: u8,
+    /// Threads of the background, and the most that each has outstanding.
+    pub threads: u32,
+    pub depth: u32,
+    /// How long it runs before requests count, and while they do, on the machine's clock.
+    pub ramp: Nanos,
+    pub runs: Nanos,
 }
 
 /// What decides when a request of a trace is issued.
@@ -233,6 +253,11 @@ impl Load {
                 let measured = play::drawn(model, &drawn, seed, control)?;
                 (measured, drawn.counts, drawn.cached)
             }
+            Self::Probed(probed) => {
+                let runs = Nanos::from_secs_f64(probed.runs.as_secs_f64() * share);
+                let probed = Probed { runs, ..*probed };
+                (play::probed(model, &probed, seed, control)?, Counts::Requests(1.0), 0.0)
+            }
             Self::Played(played) => {
                 let speed = played.thinks.and_then(|(work, ns)| Some(ns / work_ns(work)?));
                 let mut machine = model.build(seed);
@@ -269,6 +294,11 @@ impl Load {
                 };
                 format!("played as the recorded trace {trace}, {how}")
             }
+            Self::Probed(probed) => format!(
+                "a probe of {} random requests of 4 KiB a second, half of them reads, beside {} a \
+                 second, {} % of them reads",
+                probed.probe_per_s, probed.background_per_s, probed.background_read_percent
+            ),
             Self::Drawn(drawn) => {
                 let (read_percent, bytes, depth, streams) = drawn.shape.requests(model);
                 let what = match read_percent {

@@ -1,15 +1,15 @@
 //! Workloads and traces on a modelled machine; traces on a real target too.
 
-use super::{Drawn, Pace, Shape};
+use super::{Drawn, Pace, Probed, Shape};
 use crate::error::PlayError;
 use seekwell_io::dispatch::{Dispatcher, dispatcher};
 use seekwell_io::engine::{Bounds, Control, run_source};
-use seekwell_io::measurement::{Failure, FailureKind, Measurement};
+use seekwell_io::measurement::{Failure, FailureKind, Measurement, OpMeasurement};
 use seekwell_io::request::{Completion, Request};
 use seekwell_io::target::Target;
 use seekwell_io::units::Nanos;
-use seekwell_io::workload::{Generator, Next, Pattern, Source, Together, Workload};
-use seekwell_machine::Model;
+use seekwell_io::workload::{self, Generator, Next, Pattern, Source, Together, Workload};
+use seekwell_machine::{Model, Part};
 use seekwell_trace::error::TraceError;
 use seekwell_trace::record::Record;
 use seekwell_trace::replay::{
@@ -61,6 +61,82 @@ pub fn drawn(
     let mut machine = model.build(seed);
     let mut dispatcher = dispatcher(model.tags());
     Ok(run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)?)
+}
+
+/// Runs a probe beside its background; what is counted is the probe.
+pub fn probed(
+    model: &Model,
+    probed: &Probed,
+    seed: u64,
+    control: &Control,
+) -> Result<Measurement, PlayError> {
+    /// The most requests of the probe that wait: more than any that a drive keeps up with.
+    const WAITING: u32 = 1024;
+    let Probed { probe_per_s, background_per_s, background_read_percent, .. } = *probed;
+    let queue = |thread: u32, read_percent: u8, requests_per_s: f64, depth: u32| {
+        let workload = Workload {
+            pace: workload::Pace::Open { requests_per_s, poisson: true, depth },
+            threads: PROBES + probed.threads,
+            seed,
+            ramp_ns: probed.ramp,
+            runtime_ns: probed.runs,
+            ..Workload::closed(Pattern::Random, read_percent, 4096, depth, model.capacity())
+        };
+        (Generator::new(&workload, thread), depth)
+    };
+    let each = f64::from(probed.threads);
+    let mut members =
+        vec![queue(0, 100, probe_per_s / 2.0, WAITING), queue(1, 0, probe_per_s / 2.0, WAITING)];
+    members.extend((0..probed.threads).map(|thread| {
+        queue(PROBES + thread, background_read_percent, background_per_s / each, probed.depth)
+    }));
+    let mut machine = model.build(seed);
+    let all = Together::new(members);
+    let bounds = Bounds {
+        depth: all.depth().min(machine.part().depth()),
+        ramp: probed.ramp,
+        runtime: probed.runs,
+        spin: Nanos::ZERO,
+    };
+    let mut source = Probing { all, from: probed.ramp, ops: Default::default() };
+    let mut dispatcher = dispatcher(model.tags());
+    let mut measured = run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)?;
+    measured.ops = source.ops;
+    Ok(measured)
+}
+
+/// Members of [`Probing`] that are the probe: its reads and its writes.
+const PROBES: u32 = 2;
+
+/// A probe and its background, and what became of the probe's requests.
+struct Probing {
+    all: Together<Generator>,
+    /// Requests wanted before this do not count.
+    from: Nanos,
+    ops: [OpMeasurement; 4],
+}
+
+impl Source for Probing {
+    fn next(&mut self, now: Nanos) -> Next {
+        self.all.next(now)
+    }
+
+    fn submitted(&mut self, request: &Request, at: Nanos) {
+        self.all.submitted(request, at);
+    }
+
+    fn completed(&mut self, request: &Request, submitted: Nanos, completion: &Completion) {
+        if request.id < PROBES
+            && let Some(wanted) = request.wanted.filter(|wanted| *wanted >= self.from)
+        {
+            let op = &mut self.ops[request.op as usize];
+            op.requests += 1;
+            op.bytes += u64::from(request.len);
+            op.service.record(completion.at.since(submitted));
+            op.response.record(completion.at.since(wanted));
+        }
+        self.all.completed(request, submitted, completion);
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use crate::exit::{CommandError, Exit};
 use crate::progress::Line;
 use crate::signals;
 use seekwell_report::reproduced;
-use seekwell_reproduce::{ReproduceError, reproduce, rows};
+use seekwell_reproduce::{ON_REQUEST, ReproduceError, reproduce, rows};
 use std::sync::Arc;
 
 pub fn run(args: &Reproduce, context: &Context) -> Ended {
@@ -16,7 +16,8 @@ pub fn run(args: &Reproduce, context: &Context) -> Ended {
     signals::watch(Arc::clone(&context.control)).map_err(CommandError::Signals)?;
     let mut rows = rows();
     rows.retain(|row| {
-        args.documents.is_empty() || args.documents.iter().any(|d| d == row.document)
+        let asked = args.documents.iter().any(|document| document == row.document);
+        asked || (args.documents.is_empty() && !ON_REQUEST.contains(&row.document))
     });
     let line = Line::plain(context.progress);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -111,6 +111,28 @@ fn a_read_suspends_a_program_where_the_drive_can() {
 }
 
 #[test]
+fn reads_wait_behind_writes_for_which_there_are_no_slots() {
+    let read_beside = |write_slots| {
+        let params = SsdParams { write_slots, ..small(Fill::Sequential) };
+        let room = (params.buffer_bytes / 4096) as u32;
+        let mut drive = drive(params);
+        // The buffer takes the first; the others wait for programs.
+        for tag in 1..room + 100 {
+            drive.submit(command(tag, Op::Write, u64::from(tag) * 4096, 4096), Nanos::ZERO);
+        }
+        drive.submit(command(0, Op::Read, 1 << 25, 4096), Nanos::ZERO);
+        let done = drain(&mut drive);
+        let at = |tag| done.iter().find(|done| done.tag == tag).expect("all are done").at;
+        (at(0), at(room + 99))
+    };
+    let (read, last_write) = read_beside(None);
+    assert!(read < last_write, "no number of writes holds it up");
+    assert_eq!(read_beside(Some(1000)), (read, last_write), "there are slots for all of them");
+    let (held_up, last_write) = read_beside(Some(1));
+    assert!(held_up > last_write, "{held_up:?} {last_write:?}: it began after the last write");
+}
+
+#[test]
 fn a_check_names_the_field_and_its_range() {
     let refused = Ssd::new(SsdParams { channels: 0, ..small(Fill::Empty) }).map(|_| ());
     let expected = OutOfRange { field: "channels", value: 0, least: 1, most: 64 };
