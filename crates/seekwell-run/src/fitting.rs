@@ -6,7 +6,8 @@ use seekwell_machine::link::SataSpeed;
 use seekwell_runs::{Medium, OpSummary, Phase, RunDocument};
 use std::ops::RangeInclusive;
 
-/// Fits a model to what runs of one disk measured at these depths; the facts are those of the first.
+/// Fits a model to what runs of one disk measured at these depths; the facts are those of the
+/// first.
 ///
 /// # Errors
 /// [`FitError`] when the runs tell too little.

@@ -39,9 +39,12 @@ pub fn factor_at(factors: &[(u32, f64)], place: u32) -> f64 {
     low.1 + (high.1 - low.1) * part
 }
 
+/// Two entries, and a share of the way from the first to the second.
+pub type Between<'a, T> = (&'a (u32, T), &'a (u32, T), f64);
+
 /// The entries on both sides of a place, and how far from the first to the second it lies on a
 /// logarithmic scale, from 0 to 1; the same entry twice beyond the ends.
-pub fn between<T>(entries: &[(u32, T)], place: u32) -> Option<(&(u32, T), &(u32, T), f64)> {
+pub fn between<T>(entries: &[(u32, T)], place: u32) -> Option<Between<'_, T>> {
     let above = entries.partition_point(|(at, _)| *at < place);
     let high = entries.get(above).or(entries.last())?;
     let low = if above == 0 { high } else { &entries[above - 1] };
