@@ -23,6 +23,15 @@ pub struct Measured {
     pub think_ns: u64,
 }
 
+/// A request and what the part took for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Played {
+    /// As measured.
+    pub request: Measured,
+    /// How long the part took, in nanoseconds.
+    pub modelled_ns: u64,
+}
+
 /// Service times, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Times(Vec<u64>);
@@ -34,8 +43,8 @@ pub struct Validation {
     pub measured: Times,
     /// As modelled.
     pub modelled: Times,
-    /// Modelled time of each request, in their order.
-    pub modelled_ns: Vec<u64>,
+    /// Each request and its modelled time, in their order.
+    pub played: Vec<Played>,
     /// Requests that lie beyond the part's end and were left out.
     pub beyond: u64,
 }
@@ -44,7 +53,7 @@ pub struct Validation {
 pub fn validate<P: Part>(part: &mut P, requests: impl IntoIterator<Item = Measured>) -> Validation {
     let mut issue = Nanos::ZERO;
     let mut done: Vec<Done> = Vec::new();
-    let (mut measured, mut modelled_ns, mut beyond) = (Vec::new(), Vec::new(), 0);
+    let (mut played, mut beyond) = (Vec::new(), 0);
     for request in requests {
         let Measured { op, offset, len, .. } = request;
         if offset.saturating_add(u64::from(len)) > part.capacity() {
@@ -56,12 +65,12 @@ pub fn validate<P: Part>(part: &mut P, requests: impl IntoIterator<Item = Measur
             part.advance(part.next().max(issue), &mut done);
         }
         let end = done.drain(..).map(|done| done.at).max().unwrap_or(issue);
-        measured.push(request.service_ns);
-        modelled_ns.push(end.since(issue).0);
+        played.push(Played { request, modelled_ns: end.since(issue).0 });
         issue = end + Nanos(request.think_ns);
     }
-    let modelled = Times::new(modelled_ns.clone());
-    Validation { measured: Times::new(measured), modelled, modelled_ns, beyond }
+    let measured = Times::new(played.iter().map(|one| one.request.service_ns).collect());
+    let modelled = Times::new(played.iter().map(|one| one.modelled_ns).collect());
+    Validation { measured, modelled, played, beyond }
 }
 
 impl Times {
@@ -117,9 +126,8 @@ mod tests {
     use super::*;
 
     fn validation(measured: &[u64], modelled: &[u64]) -> Validation {
-        let modelled_ns = modelled.to_vec();
-        let (measured, modelled) = (Times::new(measured.to_vec()), Times::new(modelled_ns.clone()));
-        Validation { measured, modelled, modelled_ns, beyond: 0 }
+        let (measured, modelled) = (Times::new(measured.to_vec()), Times::new(modelled.to_vec()));
+        Validation { measured, modelled, played: Vec::new(), beyond: 0 }
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn six_measured_drives_are_met_about_as_well_as_by_disksim() {
 #[test]
 fn the_same_drive_and_seed_give_the_same_times() {
     let Some(folder) = folder() else { return };
-    let times = |seed| played(&folder, "barracuda", seed).modelled_ns;
+    let times = |seed| played(&folder, "barracuda", seed).played;
     assert_eq!(times(5), times(5));
     assert_ne!(times(5), times(6));
 }

@@ -14,6 +14,14 @@ const HESITANT_SECTORS: u32 = 10;
 /// The type of a controller with a queue and a cache of its own.
 pub(super) const SMART: f64 = 3.0;
 
+/// Parameters that change no time of a drive, and why.
+const WITHOUT_EFFECT: [(&str, &str); 4] = [
+    ("Avg sectors per cylinder", "an estimate for queue policies that do not know the geometry"),
+    ("Calc sector by sector", "how DiskSim computes a transfer, not how long it takes"),
+    ("Hold bus entire read xfer", "nobody else uses the path that is held"),
+    ("Write hit stop prefetch", "DiskSim reads it and uses it nowhere"),
+];
+
 /// A drive and what of its description the model has no use for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drive {
@@ -43,6 +51,7 @@ pub fn drive(
     let scale = keys.find("Time scale for overheads").map_or(Ok(1.0), super::keys::number)?;
     let params = Params {
         sector_bytes: SECTOR,
+        physical_bytes: None,
         rpm: part.rpm,
         surfaces: part.surfaces,
         layout: part.layout,
@@ -55,8 +64,7 @@ pub fn drive(
         interface: Some(interface(&keys, document, name)?),
         queue: queue(&keys)?,
     };
-    let known = ["Avg sectors per cylinder", "Calc sector by sector", "Hold bus entire read xfer"];
-    for key in known {
+    for (key, _) in WITHOUT_EFFECT {
         keys.find(key);
     }
     keys.left(&mut left);
@@ -67,7 +75,8 @@ pub fn drive(
 
 fn cache(keys: &Keys<'_>) -> Result<Cache, DisksimError> {
     let ahead = keys.need("Buffer continuous read")?;
-    let max_ahead = keys.count("Maximum read-ahead (blks)")?;
+    let (min_ahead, most_ahead) =
+        (keys.count("Minimum read-ahead (blks)")?, keys.count("Maximum read-ahead (blks)")?);
     let read_ahead = match super::keys::whole(ahead)? {
         0 => ReadAhead::None,
         1 => ReadAhead::Track,
@@ -76,6 +85,11 @@ fn cache(keys: &Keys<'_>) -> Result<Cache, DisksimError> {
         4 => ReadAhead::NextTrack,
         _ => return Err(super::keys::wrong(ahead, "0 to 4")),
     };
+    // With scheme 4 the track alone says how far; elsewhere the most is never below the least.
+    let max_ahead = match read_ahead {
+        ReadAhead::NextTrack => 0,
+        _ => most_ahead.max(min_ahead),
+    };
     let all = keys.count("Number of buffer segments")?;
     let separate = keys.flag("Use separate write segment")?;
     Ok(Cache {
@@ -83,7 +97,7 @@ fn cache(keys: &Keys<'_>) -> Result<Cache, DisksimError> {
         segment_sectors: keys.count("Segment size (in blks)")?,
         enabled: keys.flag("Enable caching in buffer")?,
         read_ahead,
-        min_ahead: keys.count("Minimum read-ahead (blks)")?,
+        min_ahead,
         max_ahead,
         // A maximum counts from the end of the request, whatever the segment holds of it.
         ahead_over_requested: keys.flag("Read-ahead over requested")? || max_ahead > 0,
@@ -91,6 +105,8 @@ fn cache(keys: &Keys<'_>) -> Result<Cache, DisksimError> {
         keep_passing: keys.flag("Read any free blocks")?,
         join_at_edge: keys.flag("Allow almost read hits")?,
         hits_on_written: keys.flag("Allow read hits on write data")?,
+        part_at_once: keys.flag("Immed transfer partial hit")?,
+        room_at_begin: keys.flag("Read directly to buffer")?,
         hits_while_busy: keys.flag("Allow sneaky full read hits")?,
         stop_within_sector: keys.flag("Stop prefetch in sector")?,
         zero_latency_read: keys.flag("Immediate buffer read")?,

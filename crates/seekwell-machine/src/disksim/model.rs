@@ -27,7 +27,8 @@ pub(super) fn read(
     let keys = Keys::new(block);
     let surfaces = keys.count("Number of data surfaces")?;
     keys.find("Number of cylinders");
-    let offered = keys.find("Block count").map(whole).transpose()?;
+    // The drive offers what its zones hold, as in DiskSim, which replaces this number by their sum.
+    keys.find("Block count").map(whole).transpose()?;
     let mechanics = Keys::new(keys.block("Mechanical Model")?);
     let settle = mechanics.number_or_zero("Add. write settling delay")?;
     if let Some(access) = mechanics.find("Access time type")
@@ -38,7 +39,7 @@ pub(super) fn read(
     let model = Model {
         rpm: mechanics.number("Rotation speed (in rpms)")?,
         surfaces,
-        layout: Layout { sectors: offered, ..layout(keys.need("Layout Model")?, left)? },
+        layout: layout(keys.need("Layout Model")?, left)?,
         seek: seek(&mechanics, open)?,
         head_switch: mechanics.span("Head switch time", 1.0)?,
         write_settle_ns: (settle * 1e6).round() as i64,

@@ -99,6 +99,133 @@ fn a_disk_becomes_a_drive_and_what_is_not_modelled_is_said() {
     assert_eq!(crate::Part::capacity(&drive), (20_000 - 4) * 512);
 }
 
+/// Times in which a drive does requests of many kinds, up to three at once.
+fn times(made: Drive) -> Vec<u64> {
+    let mut drive = crate::hdd::Hdd::new(made.params, 3).expect("legal parameters");
+    let (mut now, mut done, mut times) = (Nanos::ZERO, Vec::new(), Vec::new());
+    let mut dice = 1u64;
+    let mut roll = |sides: u64| {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) % sides
+    };
+    let mut last = 0u64;
+    for round in 0..1500u64 {
+        for tag in 0..[1, 3, 1, 2][(round / 10 % 4) as usize] {
+            let len = [1, 4, 8, 30, 90][roll(5) as usize];
+            let near = last.min(19_000);
+            let sector = match roll(6) {
+                0 => roll(19_000),
+                1 => near.saturating_sub(roll(20)),
+                2 => near + roll(3),
+                3 => near.saturating_sub(len),
+                _ => near,
+            };
+            last = sector + len;
+            let op = if roll(10) < 6 { Op::Read } else { Op::Write };
+            let (offset, len) = (sector * 512, len as u32 * 512);
+            drive.submit(Command { tag, op, offset, len, durable: false }, now);
+        }
+        while drive.next() < Nanos::MAX {
+            now = drive.next().max(now);
+            drive.advance(now, &mut done);
+        }
+        times.extend(done.drain(..).map(|done| done.at.0));
+        now = now + Nanos(roll(4) * roll(3) * 3_700_000);
+    }
+    times
+}
+
+/// The drive of [`small()`] with keys set, which stand before those of the file.
+fn with(keys: &[(&str, &str)]) -> Drive {
+    let mut memory = small();
+    let disk = memory.0.get_mut("small.diskspecs").expect("is there");
+    let set: String = keys.iter().map(|(key, value)| format!("{key} = {value},\n")).collect();
+    *disk = disk.replace("SMALL {", &format!("SMALL {{ {set}"));
+    let document = memory.read("small.parv").expect("well-formed");
+    drive(&document, Some("disk1"), &mut |file| memory.open(file)).expect("legal")
+}
+
+/// Each parameter of a disk that is read, with a value that must change a time, and what must be
+/// set besides.
+#[rustfmt::skip]
+const FLIPPED: [(&str, &str, &[(&str, &str)]); 43] = [
+    ("Per-request overhead time", "0.5", &[]),
+    ("Time scale for overheads", "2", &[]),
+    ("Bulk sector transfer time", "0.3", &[]),
+    ("Allow almost read hits", "1", &[]),
+    ("Allow sneaky full read hits", "1", &[]),
+    ("Allow read hits on write data", "1", &[]),
+    ("Preseeking level", "2", &[]),
+    ("Max queue length", "3", &[("Scheduler", "disksim_ioqueue { Scheduling policy = 4 }")]),
+    ("Scheduler", "disksim_ioqueue { Scheduling policy = 4 }", &[("Max queue length", "3")]),
+    ("Number of buffer segments", "1", &[]),
+    ("Maximum number of write segments", "3", &[]),
+    ("Segment size (in blks)", "100", &[]),
+    ("Use separate write segment", "1", &[("Allow read hits on write data", "1")]),
+    ("High (read) water mark", "1", &[("Set watermark by reqsize", "1")]),
+    ("Set watermark by reqsize", "1", &[("High (read) water mark", "1")]),
+    ("Enable caching in buffer", "0", &[]),
+    ("Buffer continuous read", "0", &[]),
+    ("Buffer continuous read", "1", &[]),
+    ("Buffer continuous read", "2", &[]),
+    ("Buffer continuous read", "4", &[]),
+    ("Minimum read-ahead (blks)", "20", &[]),
+    ("Maximum read-ahead (blks)", "5", &[]),
+    ("Read-ahead over requested", "1", &[("Maximum read-ahead (blks)", "0")]),
+    ("Read-ahead on idle hit", "1", &[]),
+    ("Read any free blocks", "1", &[]),
+    ("Fast write level", "0", &[]),
+    ("Immediate buffer write", "1", &[]),
+    ("Combine seq writes", "1", &[]),
+    ("Stop prefetch in sector", "1", &[]),
+    ("Read directly to buffer", "1",
+        &[("Segment size (in blks)", "20"), ("Bulk sector transfer time", "0.23")]),
+    ("Immed transfer partial hit", "1",
+        &[("High (read) water mark", "1"), ("Set watermark by reqsize", "1")]),
+    ("Read hit over. after read", "0.9", &[]),
+    ("Read hit over. after write", "0.9", &[("Use separate write segment", "1")]),
+    ("Read miss over. after read", "0.9", &[]),
+    ("Read miss over. after write", "0.9", &[]),
+    ("Write hit over. after read", "0.9", &[]),
+    ("Write miss over. after write", "0.9", &[("Fast write level", "0")]),
+    ("Read completion overhead", "0.9", &[]),
+    ("Write completion overhead", "0.9", &[]),
+    ("Data preparation overhead", "0.9", &[]),
+    ("First reselect overhead", "0.9", &[]),
+    ("Write disconnect overhead", "9", &[("Fast write level", "0")]),
+    ("Minimum seek delay", "9", &[]),
+];
+
+#[test]
+fn every_parameter_that_is_read_changes_a_time() {
+    let unchanged = FLIPPED.iter().filter(|(key, value, besides)| {
+        let flipped = [&[(*key, *value)], *besides].concat();
+        times(with(besides)) == times(with(&flipped))
+    });
+    let unchanged: Vec<_> = unchanged.map(|(key, value, _)| (key, value)).collect();
+    assert!(unchanged.is_empty(), "{unchanged:?}");
+    // An interface slower than the medium hides in which order sectors are read.
+    let free = |keys| {
+        let mut made = with(keys);
+        made.params.interface = None;
+        times(made)
+    };
+    assert_ne!(free(&[]), free(&[("Immediate buffer read", "1")]));
+}
+
+/// Story: DiskSim takes no notice of the maximum when it reads to the end of a track, and of the
+/// block count never.
+#[test]
+fn the_track_alone_bounds_reading_ahead_by_scheme_4_and_the_zones_the_capacity() {
+    let scheme = ("Buffer continuous read", "4");
+    let set = |most| times(with(&[scheme, ("Maximum read-ahead (blks)", most)]));
+    assert_eq!(set("5"), set("60"));
+    assert_eq!(with(&[]).params.layout.sectors, None);
+    let all = ["Read directly to buffer", "Immed transfer partial hit", "Write hit stop prefetch"];
+    let made = with(&all.map(|key| (key, "1")));
+    assert!(!made.not_modelled.iter().any(|left| all.iter().any(|key| left.contains(key))));
+}
+
 fn error_of(files: &[(&'static str, &str)]) -> String {
     Memory::new(files).read("a").expect_err("ill-formed").to_string()
 }

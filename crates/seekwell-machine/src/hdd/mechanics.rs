@@ -166,6 +166,12 @@ impl Mechanics {
 }
 
 impl Stretch {
+    /// Nanoseconds in which one of the sectors passes.
+    pub const fn sector_ns(&self) -> u64 {
+        let late = if self.late == 0 { 1 } else { self.late };
+        (self.end - self.begin) / late as u64
+    }
+
     /// When the `nth` sector, from 0, has passed for the time that counts for handing on in order.
     pub const fn passed(&self, nth: u32) -> u64 {
         if self.late == 0 {

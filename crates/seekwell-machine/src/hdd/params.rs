@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Bytes of a sector.
     pub sector_bytes: u32,
+    /// Bytes of a sector on the medium, a multiple of [`Params::sector_bytes`]; equal to it where
+    /// not given. A write that covers one in part reads it first, and writes it a turn later.
+    #[serde(default)]
+    pub physical_bytes: Option<u32>,
     /// Revolutions per minute.
     pub rpm: f64,
     /// Recording surfaces, each with a head.
@@ -35,6 +39,10 @@ pub struct Params {
     pub interface: Option<Interface>,
     /// Queued commands and their order.
     pub queue: Queue,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// Zones, and what becomes of bad sectors.
@@ -160,6 +168,14 @@ pub struct Cache {
     pub keep_passing: bool,
     /// Whether a read that begins with the very sector being read ahead continues it.
     pub join_at_edge: bool,
+    /// Whether a read of which the cache holds the beginning crosses the interface at once, with
+    /// less there than [`Interface::read_watermark`] asks for.
+    #[serde(default = "yes")]
+    pub part_at_once: bool,
+    /// Whether a sector read from the medium needs its room in the segment when it begins to pass,
+    /// not when it has passed. It matters to reads longer than a segment.
+    #[serde(default = "yes")]
+    pub room_at_begin: bool,
     /// Whether what was written can be read from the cache.
     pub hits_on_written: bool,
     /// Whether a command that needs no arm is done while the arm moves for another.
@@ -300,9 +316,19 @@ fn range(field: &'static str, value: f64, least: f64, most: f64) -> Result<(), P
 }
 
 impl Params {
+    /// Addressable sectors of a sector on the medium.
+    pub(super) fn physical_sectors(&self) -> u64 {
+        u64::from(self.physical_bytes.map_or(1, |bytes| bytes / self.sector_bytes))
+    }
+
     /// Checks every field against its legal range.
     pub fn check(&self) -> Result<(), ParamsError> {
         range("sector_bytes", self.sector_bytes.into(), 256.0, 65_536.0)?;
+        if let Some(physical) = self.physical_bytes {
+            range("physical_bytes", physical.into(), self.sector_bytes.into(), 65_536.0)?;
+            let rest = physical % self.sector_bytes;
+            range("physical_bytes modulo sector_bytes", rest.into(), 0.0, 0.0)?;
+        }
         range("rpm", self.rpm, 100.0, 100_000.0)?;
         range("surfaces", self.surfaces.into(), 1.0, 256.0)?;
         let (second, tenth) = (1e9, 1e8);

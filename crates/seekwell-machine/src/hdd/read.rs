@@ -61,6 +61,15 @@ impl Crossing {
     }
 }
 
+impl Crossing {
+    /// When a segment of `size` sectors has room for the read's `nth` sector, as far as it is known
+    /// when those before it have passed.
+    fn room_at(&self, nth: u64, size: u64) -> u64 {
+        let (crossed, per_sector) = ((nth + 1).saturating_sub(size), self.per_sector);
+        if crossed == 0 { 0 } else { self.end.saturating_sub((self.total - crossed) * per_sector) }
+    }
+}
+
 impl Hdd {
     pub(super) fn read_ahead_until(&mut self, now: u64) {
         let Some(mut ahead) = self.ahead else { return };
@@ -191,9 +200,17 @@ impl Hdd {
     /// A read of which the segment holds the beginning, or is about to.
     fn read_rest(&mut self, next: &Waiting, segment: usize, now: u64, waited: bool) {
         let mut crossing = self.crossing(next.sectors());
-        let begin = self.hit_begins(next, now, waited);
-        crossing.begins(begin);
         let held = self.segments.get(segment).end;
+        let there = held.saturating_sub(next.start);
+        let at_once = self.params.cache.part_at_once || there >= crossing.watermark;
+        let begin = if at_once {
+            self.hit_begins(next, now, waited)
+        } else {
+            let (overhead, last_read) = (&self.params.overhead, self.last_read);
+            let command = overhead.read_miss.after(last_read);
+            next.arrived + command + overhead.read_disconnect.after(last_read)
+        };
+        crossing.begins(begin);
         let going = self.ahead.take_if(|ahead| ahead.segment == segment);
         let cursor = match going {
             Some(ahead) => ahead.cursor,
@@ -203,12 +220,49 @@ impl Hdd {
                 self.cursor(held, start)
             }
         };
-        crossing.watermark = 0;
+        if at_once {
+            crossing.watermark = 0;
+        }
         crossing.held(cursor.sector.saturating_sub(next.start), begin);
         let after = self.pass(&mut crossing, cursor, next);
         crossing.ready = begin;
         self.arrive(after, next, segment);
         self.finish_medium(next, &crossing, segment);
+    }
+
+    /// The next sectors of a read, no more than find room in the segment as they pass. A sector
+    /// that finds none is waited for until it comes round again.
+    fn next_sectors(
+        &self,
+        crossing: &Crossing,
+        cursor: &mut Cursor,
+        next: &Waiting,
+        access: Access,
+    ) -> Stretch {
+        let (size, left) = (self.segments.size(), next.end - cursor.sector);
+        if crossing.per_sector == 0 || crossing.total <= size || cursor.sector < next.start {
+            return self.mechanics.stretch(cursor, left, access);
+        }
+        loop {
+            // What makes room for the next `size` sectors has passed already.
+            let stretch = self.mechanics.stretch(cursor, left.min(size), access);
+            let slack = if self.params.cache.room_at_begin { 0 } else { stretch.sector_ns() };
+            let fits = |nth: u32| {
+                let begins = if nth == 0 { stretch.begin } else { stretch.passed(nth - 1) };
+                crossing.room_at(crossing.seen + u64::from(nth), size) <= begins + slack
+            };
+            match (0..stretch.count).take_while(|nth| fits(*nth)).count() as u64 {
+                0 => {
+                    cursor.position = stretch.position;
+                    let room = crossing.room_at(crossing.seen, size).saturating_sub(slack);
+                    cursor.at = stretch.settled.max(room);
+                }
+                count if count < u64::from(stretch.count) => {
+                    return self.mechanics.stretch(cursor, count, access);
+                }
+                _ => return stretch,
+            }
+        }
     }
 
     /// Goes on to the read's end from a cursor that may have begun its track before the read's
@@ -217,7 +271,7 @@ impl Hdd {
         let access = Access { write: false, zero_latency: false };
         let mut cursor = cursor;
         while cursor.sector < next.end {
-            let stretch = self.mechanics.stretch(&cursor, next.end - cursor.sector, access);
+            let stretch = self.next_sectors(crossing, &mut cursor, next, access);
             let first = next.start.saturating_sub(stretch.sector).min(u64::from(stretch.count));
             let first = first as u32;
             if first < stretch.count {
@@ -253,7 +307,7 @@ impl Hdd {
         let access = Access { write: false, zero_latency };
         let mut cursor = cursor;
         while cursor.sector < next.end {
-            let stretch = self.mechanics.stretch(&cursor, next.end - cursor.sector, access);
+            let stretch = self.next_sectors(crossing, &mut cursor, next, access);
             crossing.sectors(&stretch);
             if keeps && cursor.sector == next.start {
                 let passed = self.passed_before(&stretch);

@@ -22,6 +22,7 @@ pub(super) fn small() -> Params {
     };
     Params {
         sector_bytes: 512,
+        physical_bytes: None,
         rpm: 6000.0,
         surfaces: 2,
         layout: Layout {
@@ -44,6 +45,8 @@ pub(super) fn small() -> Params {
             ahead_on_hit: true,
             keep_passing: false,
             join_at_edge: true,
+            part_at_once: true,
+            room_at_begin: true,
             hits_on_written: true,
             hits_while_busy: true,
             stop_within_sector: false,
@@ -452,4 +455,69 @@ proptest! {
         let first = play(params.clone(), &draws, depth);
         prop_assert_eq!(first, play(params, &draws, depth));
     }
+}
+
+/// How long one command takes after another on a new drive, in nanoseconds.
+fn second(params: &Params, first: Command, second: Command) -> u64 {
+    let mut bench = Bench::new(params.clone());
+    bench.now = bench.run(first).at;
+    let begun = bench.now;
+    bench.run(second).at.since(begun).0
+}
+
+#[test]
+fn part_of_a_read_crosses_at_once_or_when_the_watermark_is_reached() {
+    let mut params = small();
+    params.cache.read_ahead = ReadAhead::None;
+    let (read_sector_ns, write_sector_ns) = (100_000, 100_000);
+    params.interface = Some(Interface { read_sector_ns, write_sector_ns, read_watermark: 1.0 });
+    let (first, rest) = (Bench::command(Op::Read, 0, 50), Bench::command(Op::Read, 40, 20));
+    let at_once = second(&params, first, rest);
+    params.cache.part_at_once = false;
+    let later = second(&params, first, rest);
+    // All 20 sectors cross after the last one was read, instead of that one alone.
+    assert_eq!(later - at_once, 19 * 100_000);
+}
+
+/// Tracks of 100 sectors of 0.1 ms, an interface that takes 0.15 ms for a sector and a segment of
+/// 32: the read has overtaken what crossed by a segment when its sector 92 begins to pass.
+#[test]
+fn a_read_longer_than_its_segment_loses_a_turn_when_the_segment_is_full() {
+    let mut params = small();
+    let (read_sector_ns, write_sector_ns) = (150_000, 150_000);
+    params.interface = Some(Interface { read_sector_ns, write_sector_ns, read_watermark: 0.0 });
+    let took = |params: &Params, sectors| {
+        Bench::new(params.clone()).run(Bench::command(Op::Read, 0, sectors)).at.0
+    };
+    let roomy = took(&params, 93);
+    params.cache.segment_sectors = 32;
+    assert_eq!(took(&params, 92), roomy - 150_000, "the interface sets the pace");
+    let turned = took(&params, 93) - roomy;
+    assert!((4 * MS..10 * MS).contains(&turned), "{turned}");
+    params.cache.room_at_begin = false;
+    assert_eq!(took(&params, 93), roomy, "room at the end of the sector is early enough");
+}
+
+/// Story: writes of 512 bytes to drives with sectors of 4 KiB took no longer than on old drives.
+#[test]
+fn a_write_of_part_of_a_physical_sector_reads_it_first() {
+    let mut params = small();
+    params.write_settle_ns = 0;
+    params.cache.read_ahead = ReadAhead::None;
+    let write =
+        |sector, sectors| Command { durable: true, ..Bench::command(Op::Write, sector, sectors) };
+    let took = |params: &Params, write| Bench::new(params.clone()).run(write).at.0;
+    let (part, whole) = (took(&params, write(8, 1)), took(&params, write(8, 8)));
+    let read_before = second(&params, Bench::command(Op::Read, 8, 8), write(8, 1));
+    params.physical_bytes = Some(4096);
+    assert_eq!(took(&params, write(8, 8)), whole);
+    // A turn, and the other seven sectors.
+    assert_eq!(took(&params, write(8, 1)) - part, 10 * MS + 700_000);
+    assert_eq!(
+        second(&params, Bench::command(Op::Read, 8, 8), write(8, 1)),
+        read_before + 700_000,
+        "what is in the cache is not read again"
+    );
+    params.physical_bytes = Some(1000);
+    assert!(params.check().is_err());
 }

@@ -2,6 +2,7 @@
 
 use super::Hdd;
 use super::buffer::{Extent, Room};
+use super::cache::Hit;
 use super::mechanics::{Access, Cursor, Mechanics};
 use super::order::Waiting;
 
@@ -78,7 +79,9 @@ impl Hdd {
         let data = self.receive(begin + preparation, next.sectors());
         let start = command.max(now).max(self.arm.free + turn);
         let cursor = self.cursor(next.start, start);
-        let after = self.to_medium(cursor, next.end, data, true);
+        let cursor = self.complete_edges(cursor, next.end);
+        let end = self.physical_end(next.end);
+        let after = self.to_medium(cursor, end, data, true);
         let given_up = if self.params.interface.is_some() { data.end + disconnect } else { 0 };
         let at = after.at.max(given_up) + reselect + done;
         self.arm.position = after.position;
@@ -101,9 +104,42 @@ impl Hdd {
         let start = begin.max(extent.eligible) + overhead;
         let cursor = self.cursor(extent.start, start);
         let data = Data { begin: extent.data_begin, end: extent.data_end };
-        let after = self.to_medium(cursor, extent.end, data, !extent.joins);
+        let cursor = self.complete_edges(cursor, extent.end);
+        let end = self.physical_end(extent.end);
+        let after = self.to_medium(cursor, end, data, !extent.joins);
         self.arm.position = after.position;
         self.arm.free = after.at;
+    }
+
+    /// The end of the physical sector in which a write that ends at `end` ends.
+    fn physical_end(&self, end: u64) -> u64 {
+        let all = self.mechanics.geometry.sectors();
+        end.next_multiple_of(self.params.physical_sectors()).min(all)
+    }
+
+    /// Reads the physical sectors of which a write from the cursor's sector to `end` covers only a
+    /// part, unless they are in the cache. Gives the cursor from which all of them are written.
+    fn complete_edges(&self, cursor: Cursor, end: u64) -> Cursor {
+        let per_physical = self.params.physical_sectors();
+        let first = cursor.sector - cursor.sector % per_physical;
+        let last = (end - 1) - (end - 1) % per_physical;
+        let access = Access { write: false, zero_latency: false };
+        let mut moved = cursor;
+        for (edge, in_part) in [
+            (first, first < cursor.sector || (first == last && end < self.physical_end(end))),
+            (last, first < last && end < self.physical_end(end)),
+        ] {
+            let edge_end = self.physical_end(edge + 1);
+            if !in_part || matches!(self.segments.look(edge, edge_end), Hit::Full(_)) {
+                continue;
+            }
+            moved.sector = edge;
+            while moved.sector < edge_end {
+                let stretch = self.mechanics.stretch(&moved, edge_end - moved.sector, access);
+                moved = Mechanics::after(&stretch);
+            }
+        }
+        Cursor { sector: first, ..moved }
     }
 
     /// Writes from the cursor's sector to `end`, no sector before the buffer has it. Gives where

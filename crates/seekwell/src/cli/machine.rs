@@ -290,6 +290,12 @@ pub struct Validate {
     /// Change a parameter first
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair, requires = "trace")]
     pub set: Vec<(String, String)>,
+    /// Write each request with its measured and its modelled time to FILE, as comma-separated text
+    #[arg(long, value_name = "FILE", requires = "trace", value_hint = ValueHint::FilePath)]
+    pub per_request: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
     /// Seed of all random choices; 1 or the parameter file's if not given
     #[arg(long)]
     pub seed: Option<u32>,

@@ -230,8 +230,18 @@ fn measured_drives_are_imported_and_as_accurate_as_promised() {
     is_described(&document);
     assert_eq!(document["requests"], 10_000);
     assert!(document["demerit_ms"].as_f64().expect("a number") < 0.268, "{document}");
-    let text = run(home.path(), &["machine", "validate", out, "--trace", trace]).out;
+    let csv = home.path().join("times.csv");
+    let csv = csv.to_str().expect("a path");
+    let args = ["machine", "validate", out, "--trace", trace, "--per-request", csv];
+    let text = run(home.path(), &args).ends(0).out;
     assert!(text.contains("demerit 0."), "{text}");
+    assert_eq!(run(home.path(), &args).status, 3, "what is there is not replaced");
+    let lines = fs::read_to_string(csv).expect("written");
+    assert_eq!(lines.lines().count(), 10_001);
+    let last = |line: &str| line.rsplit(',').next()?.parse::<u64>().ok();
+    let modelled = lines.lines().skip(1).filter_map(last);
+    let mean = modelled.sum::<u64>() as f64 / 1e4;
+    assert_eq!(document["modelled_times"]["service_ns_mean"], mean);
 }
 
 #[test]

@@ -156,8 +156,6 @@ fn device(
     let depth = keys.count("Max queue length")?.max(1);
     let (kind, bus) = if block.kind == "disksim_disk" {
         let mut made = drive(document, Some(name), open)?;
-        // DiskSim addresses all that the zones hold, whatever the block count says.
-        made.params.layout.sectors = None;
         made.not_modelled.retain(|key| !left.contains(key));
         left.append(&mut made.not_modelled);
         let bus = disk_bus(&made.params);

@@ -4,9 +4,10 @@
 use super::system::QUANTILES;
 use crate::Ended;
 use crate::cli::machine::Validate;
+use crate::commands::{begin_asked, write_output};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
-use seekwell_machine::validate::{Measured, Times, Validation, validate};
+use seekwell_machine::validate::{Measured, Played, Times, Validation, validate};
 use seekwell_report::units::time;
 use seekwell_run::model;
 use seekwell_stats::signed;
@@ -15,6 +16,7 @@ use seekwell_trace::formats::{self, Reading};
 use seekwell_trace::record::Record;
 use seekwell_trace::source::each_batch;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
             Err(CommandError::NoTrace { path: args.machine.clone() })
         };
     };
+    let output = begin_asked(args.per_request.as_deref(), args.replace, context)?;
     let model = model(&args.machine, &args.set)?;
     let requests = requests(trace, &args.reading.how())?;
     if requests.is_empty() {
@@ -33,6 +36,9 @@ pub fn run(args: &Validate, context: &Context) -> Ended {
     }
     let mut part = model.part(args.seed.unwrap_or(1).into());
     let done = validate(&mut part, requests);
+    if let Some(output) = output {
+        write_output(output, &per_request(&done.played))?;
+    }
     if context.json {
         context.print_json(&document(model.title(), &done))?;
         return Ok(Exit::Done);
@@ -62,6 +68,16 @@ fn requests(trace: &Path, how: &Reading) -> Result<Vec<Measured>, TraceError> {
         })
     });
     Ok(requests.collect())
+}
+
+/// A line for each request, after one that names the columns.
+fn per_request(played: &[Played]) -> String {
+    let mut text = "op,offset_bytes,bytes,measured_ns,modelled_ns\n".to_owned();
+    for Played { request, modelled_ns } in played {
+        let Measured { op, offset, len, service_ns, .. } = request;
+        let _ = writeln!(text, "{},{offset},{len},{service_ns},{modelled_ns}", op.name());
+    }
+    text
 }
 
 fn text(title: &str, done: &Validation, width: usize) -> String {
