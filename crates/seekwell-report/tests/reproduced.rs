@@ -94,8 +94,8 @@ fn page(rows: &[Reproduced]) {
 }
 
 /// The words above the table of today's drives.
-const DRIVES_HEAD: &str = "# Today's SSDs, published and modelled\n\nWritten by `seekwell reproduce \
-                           R5 --markdown`. The drives were fitted to all of these rates: the \
+const DRIVES_HEAD: &str = "# Today's SSDs, published and modelled\n\nWritten by `seekwell \
+                           reproduce R5 --markdown`. The drives were fitted to all of these rates: the \
                            errors are what remains, not errors of predictions. A median is near \
                            within 15 %, a rarer quantile within 30 %.\n\n";
 

@@ -81,8 +81,8 @@ impl Reproduced {
         self.modelled.map(|modelled| modelled / self.row.published - 1.0)
     }
 
-    /// Whether the figure is as near as [`crate::Reading::near`] says, or rounds to a published share
-    /// of the processor, which has no decimals; `None` where there is no figure.
+    /// Whether the figure is as near as [`crate::Reading::near`] says, or rounds to a published
+    /// share of the processor, which has no decimals; `None` where there is no figure.
     pub fn is_near(&self) -> Option<bool> {
         let modelled = self.modelled?;
         let is_printed_so = self.row.unit == "%CP" && modelled.round() == self.row.published;

@@ -16,7 +16,7 @@
 //! Construction with SHARDS", FAST '15). What reads must know of a unit, whether it was written and
 //! how, is kept of each.
 //!
-//! Memory: 2 bits a unit and 2 bytes a sample: 61 and 31 MB for 1 TB when all of it is touched.
+//! Memory: 2 bits a unit and 4 bytes a sample: 61 and 61 MB at most for 1 TB when all of it is touched.
 
 use super::params::{Collection, Fill, SsdParams};
 use super::scramble;
@@ -32,7 +32,7 @@ const RESERVE: u32 = 2;
 const SAMPLES: u32 = 2048;
 
 /// The place of a set in the table of sets.
-type SetId = u16;
+type SetId = u32;
 /// The set of a sample that was not touched since time began.
 const FIRST: SetId = 0;
 /// No set.
@@ -121,9 +121,6 @@ struct Pacing {
 }
 
 impl Ftl {
-    /// The most superblocks of a drive: each has a set, and as many sets may be moved already.
-    pub const SUPERBLOCKS: u64 = NONE as u64 / 2;
-
     /// The drive when time begins, for parameters that were checked.
     pub fn new(params: &SsdParams) -> Self {
         let block_units = params.superblock_units();
@@ -206,7 +203,7 @@ impl Ftl {
             for group in self.samples_of(at, at + n) {
                 self.forget(group);
                 self.samples[group] = self.open;
-                self.sets[usize::from(self.open)].held += 1;
+                self.sets[self.open as usize].held += 1;
             }
             self.open_used += n as u32;
             at += n;
@@ -284,17 +281,17 @@ impl Ftl {
         while set != NONE {
             let to = self.follow(set);
             if to == NONE {
-                let held = &mut self.sets[usize::from(set)].held;
+                let held = &mut self.sets[set as usize].held;
                 *held = held.checked_sub(1).expect("the superblock holds the sample");
             }
             set = to;
         }
     }
 
-    /// Takes one sample out of a set that was moved; returns the set it was moved to, or [`NONE`] of
-    /// a set that was not.
+    /// Takes one sample out of a set that was moved; returns the set it was moved to, or [`NONE`]
+    /// of a set that was not.
     fn follow(&mut self, set: SetId) -> SetId {
-        let it = &mut self.sets[usize::from(set)];
+        let it = &mut self.sets[set as usize];
         if it.to[0] == NONE {
             return NONE;
         }
@@ -331,39 +328,22 @@ impl Ftl {
     fn take_free(&mut self) -> SetId {
         self.free = self.free.checked_sub(1).expect("the reserve is kept free");
         let set = Set { held: 0, to_first: 0, to: [NONE; 2] };
-        if self.unused.is_empty() && self.sets.len() < usize::from(NONE) {
-            self.sets.push(set);
-            return (self.sets.len() - 1) as SetId;
+        if let Some(id) = self.unused.pop() {
+            self.sets[id as usize] = set;
+            return id;
         }
-        if self.unused.is_empty() {
-            self.forget_ways();
-        }
-        let id = self.unused.pop().expect("half of all sets are in a superblock");
-        self.sets[usize::from(id)] = set;
-        id
-    }
-
-    /// Puts each sample into the set of the superblock that holds it, which leaves all that were
-    /// moved empty.
-    fn forget_ways(&mut self) {
-        for sample in 0..self.samples.len() {
-            let (mut set, mut to) = (NONE, self.set_of(sample));
-            while to != NONE {
-                set = to;
-                to = self.follow(set);
-            }
-            self.samples[sample] = set;
-        }
+        self.sets.push(set);
+        (self.sets.len() - 1) as SetId
     }
 
     /// Moves what is valid out of a superblock, and erases it.
     fn collect(&mut self) {
         let victim = self.victim();
-        let held = self.sets[usize::from(victim)].held;
+        let held = self.sets[victim as usize].held;
         self.counts.moved += u64::from(held) * self.grain;
         self.counts.erased += 1;
         self.pacing.erases += 1;
-        self.sets[usize::from(victim)] = if held == 0 {
+        self.sets[victim as usize] = if held == 0 {
             self.unused.push(victim);
             Set { held, to_first: 0, to: [NONE; 2] }
         } else {
@@ -380,7 +360,7 @@ impl Ftl {
     /// Moves samples to garbage collection's own superblock; returns their count.
     fn move_to(&mut self, set: SetId, samples: u32) -> u32 {
         if samples > 0 {
-            self.sets[usize::from(set)].held += samples;
+            self.sets[set as usize].held += samples;
             self.gc_used += samples;
         }
         samples
@@ -391,7 +371,7 @@ impl Ftl {
         let index = match self.collection {
             Collection::Fifo => 0,
             Collection::Greedy => {
-                let held = |set: &SetId| self.sets[usize::from(*set)].held;
+                let held = |set: &SetId| self.sets[*set as usize].held;
                 let least = self.closed.iter().enumerate().min_by_key(|(_, set)| held(set));
                 least.map_or(0, |(index, _)| index)
             }
@@ -428,7 +408,7 @@ impl Ftl {
     /// Asserts what holds between any two calls: the sets in superblocks hold what is mapped.
     pub fn assert_consistent(&self) {
         let in_flash = self.closed.iter().copied().chain([self.open]).chain(self.gc_open);
-        let held: u64 = in_flash.map(|set| u64::from(self.sets[usize::from(set)].held)).sum();
+        let held: u64 = in_flash.map(|set| u64::from(self.sets[set as usize].held)).sum();
         let samples = 0..self.samples.len();
         let mapped = samples.clone().filter(|sample| self.set_of(*sample) != NONE).count();
         assert_eq!(held, mapped as u64);
@@ -441,14 +421,14 @@ impl Ftl {
         for sample in 0..self.samples.len() {
             let set = self.set_of(sample);
             if set != NONE {
-                came[usize::from(set)] += 1;
+                came[set as usize] += 1;
             }
         }
         for (id, set) in self.sets.iter().enumerate() {
             if !self.unused.contains(&(id as SetId)) && set.to[0] != NONE {
-                came[usize::from(set.to[0])] += set.to_first;
+                came[set.to[0] as usize] += set.to_first;
                 if set.held > set.to_first {
-                    came[usize::from(set.to[1])] += set.held - set.to_first;
+                    came[set.to[1] as usize] += set.held - set.to_first;
                 }
             }
         }
@@ -459,13 +439,8 @@ impl Ftl {
         }
     }
 
-    /// Puts every sample into the set of its superblock, as happens when sets run out.
-    pub fn forget_all_ways(&mut self) {
-        self.forget_ways();
-    }
-
     /// Loses a sample of every closed superblock.
     pub fn miscount(&mut self) {
-        self.closed.iter().for_each(|set| self.sets[usize::from(*set)].held -= 1);
+        self.closed.iter().for_each(|set| self.sets[*set as usize].held -= 1);
     }
 }

@@ -1,6 +1,5 @@
 //! What an SSD is built of.
 
-use super::ftl::Ftl;
 use crate::limits::{OutOfRange, within};
 use serde::{Deserialize, Serialize};
 
@@ -178,7 +177,7 @@ impl SsdParams {
         let block_bytes = u64::from(self.superblock_units()) * u64::from(UNIT_BYTES);
         // The spare, the superblocks being filled and those kept free.
         within("flash_bytes", self.flash_bytes, (data + 6) * block_bytes..=1 << 48)?;
-        within("superblocks", self.superblocks(), 1..=Ftl::SUPERBLOCKS)?;
+        within("superblocks", self.superblocks(), 1..=1 << 20)?;
         within("number of sense_ns", self.sense_ns.len() as u64, 1..=16)?;
         for sense in &self.sense_ns {
             within("sense_ns", *sense, 1..=SECOND)?;

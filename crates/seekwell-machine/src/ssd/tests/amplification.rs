@@ -150,8 +150,8 @@ fn measured(params: &SsdParams, skew: Skew) -> (f64, f64) {
 }
 
 /// Collection in the order of filling. What is appended stays for the time T that the log takes to
-/// come round, in writes of the host; of a class with a share r of the writes and f of the N units a
-/// part e^(−rT/fN) is then still valid and appended again. So of each class r/(1 − e^(−rT/fN)) is
+/// come round, in writes of the host; of a class with a share r of the writes and f of the N units
+/// a part e^(−rT/fN) is then still valid and appended again. So of each class r/(1 − e^(−rT/fN)) is
 /// appended for a write, and all classes together fill the log in T (P. Desnoyers, "Analytic
 /// Modeling of SSD Write Performance", SYSTOR 2012; for one class also X.-Y. Hu et al., "Write
 /// amplification analysis in flash-based solid state drives", SYSTOR 2009).

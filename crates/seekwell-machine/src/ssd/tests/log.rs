@@ -82,20 +82,6 @@ fn a_unit_that_was_lost_is_noticed() {
     ftl.discard(0, params.units());
 }
 
-/// There are places for twice as many sets as superblocks; when they run out, each unit learns
-/// where it is now.
-#[test]
-fn where_units_are_does_not_depend_on_how_they_came_there() {
-    let params = large(Fill::Random, 0.2);
-    let mut ftl = Ftl::new(&params);
-    let before = moved_per_write(&mut ftl, 1_000_000, params.units());
-    ftl.forget_all_ways();
-    ftl.assert_consistent();
-    let after = moved_per_write(&mut ftl, 1_000_000, params.units());
-    assert!((after / before - 1.0).abs() < 0.03, "{before:.3} and {after:.3}");
-    ftl.assert_consistent();
-}
-
 #[derive(Debug, Clone, Copy)]
 enum Change {
     Write(u64, u64, bool),
