@@ -109,6 +109,7 @@ const VOLATILE: &[&str] = &[
     "date",
     "captured_at",
     "began_at",
+    "boot_id",
     "bundle",
     "tool",
     "runs_dir",
