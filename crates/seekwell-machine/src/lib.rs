@@ -21,6 +21,7 @@ mod file_line;
 pub mod fit;
 pub mod flow;
 pub mod hdd;
+pub mod joined;
 pub mod library;
 mod limits;
 pub mod link;

@@ -12,6 +12,7 @@ fn shipped() -> Vec<(&'static str, Params)> {
         let description = Description::read(name, &text, &Shelf::default()).ok()?;
         let mut node = description.root().get("drive")?.clone();
         node.take("kind");
+        node.take("actuators");
         Some((name, read::<Params>(&node, "drive").ok()?))
     };
     PARTS.iter().filter_map(|(name, _)| drive(name)).collect()
@@ -55,7 +56,9 @@ fn stream_rate(params: &Params, op: Op, kib: u32, depth: u32) -> f64 {
 #[test]
 fn every_drive_reads_a_stream_at_the_rate_of_its_medium_at_any_depth() {
     let drives = shipped();
-    assert!(drives.len() >= 5, "{drives:?}");
+    for name in ["exos-2x18", "exos-x18", "st2000dm006"] {
+        assert!(drives.iter().any(|drive| drive.0 == name), "{name}");
+    }
     for (name, params) in drives {
         for depth in [1, 2, 4, 8, 16, 32].into_iter().filter(|d| *d <= params.queue.depth) {
             for kib in [64, 128, 1024] {

@@ -8,6 +8,7 @@ use crate::describe::{DescribeError, Description, Node, Problem, Value, read};
 use crate::driver::{Elevator, ElevatorParams, Tagged};
 use crate::flow::{Flow, FlowParams};
 use crate::hdd::{self, Hdd, ParamsError};
+use crate::joined::Joined;
 use crate::limits::OutOfRange;
 use crate::link::{OnPcie, OnScsi, PcieParams, SataLink, SataParams, ScsiParams};
 use crate::part::Part;
@@ -34,6 +35,7 @@ const LAYERS: [&str; 13] = [
     "drive",
 ];
 const MOST_DRIVES: i64 = 255;
+const MOST_ACTUATORS: i64 = 8;
 
 /// A table of a description and its key.
 #[derive(Clone, Copy)]
@@ -70,6 +72,18 @@ impl<'a> Layer<'a> {
             node.take(key);
         }
         read(&node, self.key)
+    }
+
+    /// The whole number under `key`, from 1 to `most`; 1 where it is not given.
+    fn number(&self, key: &str, most: i64) -> Result<u64, DescribeError> {
+        match self.node.get(key).map(|node| &node.value) {
+            None => Ok(1),
+            Some(Value::Integer(number)) if (1..=most).contains(number) => Ok(*number as u64),
+            Some(_) => {
+                let why = format!("not a whole number from 1 to {most}");
+                Err(self.wrong(key, Problem::Illegal { why }))
+            }
+        }
     }
 
     /// The word under `kind`, one of `among`.
@@ -145,14 +159,7 @@ fn below_bus(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
         let problem = Problem::Missing { key: "drive".to_owned() };
         return Err(DescribeError::new(root.place.clone(), "", problem));
     };
-    let count = match layer.node.get("count").map(|node| &node.value) {
-        None => 1,
-        Some(Value::Integer(count @ 1..=MOST_DRIVES)) => *count as u64,
-        Some(_) => {
-            let why = format!("not a whole number from 1 to {MOST_DRIVES}");
-            return Err(layer.wrong("count", Problem::Illegal { why }));
-        }
-    };
+    let count = layer.number("count", MOST_DRIVES)?;
     let drives = (0..count)
         .map(|index| drive(&layer, seed.wrapping_mul(1021).wrapping_add(index)))
         .collect::<Result<Vec<_>, _>>()?;
@@ -223,16 +230,7 @@ fn port(root: &Node, part: AnyPart) -> Result<AnyPart, DescribeError> {
 fn drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
     let but = ["kind", "count"];
     Ok(match layer.kind(&["hdd", "ssd", "flow"])? {
-        "hdd" => {
-            let params: hdd::Params = layer.params(&but)?;
-            let made = Hdd::new(params, seed).map_err(|error| match error {
-                ParamsError::Range { field, .. } => {
-                    layer.wrong(field, Problem::Illegal { why: error.to_string() })
-                }
-                other => layer.illegal(&other),
-            });
-            Box::new(made?)
-        }
+        "hdd" => hard_drive(layer, seed)?,
         "ssd" => {
             let params: SsdParams = layer.params(&but)?;
             let params = SsdParams { seed, ..params };
@@ -243,6 +241,24 @@ fn drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
             Box::new(Flow::new(params, seed).map_err(|e| layer.out(&e))?)
         }
     })
+}
+
+/// A hard drive. What is described is what each of its actuators has.
+fn hard_drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
+    let actuators = layer.number("actuators", MOST_ACTUATORS)?;
+    let params: hdd::Params = layer.params(&["kind", "count", "actuators"])?;
+    let arm = |index: u64| {
+        Hdd::new(params.clone(), seed.wrapping_add(index << 48)).map_err(|error| match error {
+            ParamsError::Range { field, .. } => {
+                layer.wrong(field, Problem::Illegal { why: error.to_string() })
+            }
+            other => layer.illegal(&other),
+        })
+    };
+    if actuators == 1 {
+        return Ok(Box::new(arm(0)?));
+    }
+    Ok(Box::new(Joined::new((0..actuators).map(arm).collect::<Result<Vec<_>, _>>()?)))
 }
 
 /// An SSD cache before everything below it. Each of the two devices has the driver's tags to

@@ -37,7 +37,16 @@ const WORTH: [(&str, &[(&str, &str)]); 12] = [
     ("scsi", &[("bytes_per_s", "{} bytes a second")]),
     ("link", &[("speed", "SATA {}")]),
     ("pcie", &[("generation", "PCI Express {}.0"), ("lanes", "{} lanes")]),
-    ("drive", &[("count", "{} ×"), ("kind", "{}"), ("capacity_bytes", "{}"), ("rpm", "{} rpm")]),
+    (
+        "drive",
+        &[
+            ("count", "{} ×"),
+            ("kind", "{}"),
+            ("capacity_bytes", "{}"),
+            ("rpm", "{} rpm"),
+            ("actuators", "{} actuators"),
+        ],
+    ),
 ];
 
 impl Model {
