@@ -12,6 +12,8 @@ macro_rules! shipped {
 
 /// Names and texts of the machines, in alphabetical order.
 pub const MACHINES: &[(&str, &str)] = shipped!("":
+    "870-evo-1tb",
+    "990-pro-2tb",
     "acceleraid600-pci64-66",
     "acceleraid600-pcix64-100",
     "c300-after",
@@ -28,6 +30,7 @@ pub const MACHINES: &[(&str, &str)] = shipped!("":
     "micron-7450-max-800",
     "micron-7450-pro-960",
     "nvme-ssd",
+    "p3-plus-1tb",
     "p4sbe-ich8-ahci",
     "p4sbe-ich8-piix",
     "pe8110-960",
@@ -52,6 +55,8 @@ pub const MACHINES: &[(&str, &str)] = shipped!("":
 
 /// Names and texts of the parts machines are made of, in alphabetical order.
 pub const PARTS: &[(&str, &str)] = shipped!("parts/":
+    "870-evo-1tb",
+    "990-pro-2tb",
     "acceleraid-600",
     "ahci",
     "atlas-15k",
@@ -73,6 +78,7 @@ pub const PARTS: &[(&str, &str)] = shipped!("parts/":
     "micron-7450-max-800",
     "micron-7450-pro-960",
     "none",
+    "p3-plus-1tb",
     "p4sbe-ich8",
     "pci-32-33",
     "pci-32-33-load",

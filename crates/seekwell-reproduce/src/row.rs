@@ -14,7 +14,7 @@ pub enum Better {
 
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The document: `R0` to `R5`.
+    /// The document: `R0` to `R6`.
     pub document: &'static str,
     /// What was measured: the same in all configurations of the document.
     pub what: String,

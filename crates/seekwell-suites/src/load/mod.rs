@@ -71,6 +71,12 @@ pub enum Shape {
         bytes: u32,
         depth: u32,
     },
+    /// From start to end without the page cache, again and again.
+    Sequential {
+        read_percent: u8,
+        bytes: u32,
+        depth: u32,
+    },
 }
 
 /// Requests of a test on a fast disk; more tell nothing new.
@@ -88,7 +94,8 @@ impl Shape {
             Self::Reads { streams } => (100, host.request_bytes, host.read_ahead, streams),
             Self::Writes => (0, host.request_bytes, WRITE_BACK, 1),
             Self::Rewrite => (50, WRITE_BACK_BYTES, 1, 1),
-            Self::Random { read_percent, bytes, depth } => (read_percent, bytes, depth, 1),
+            Self::Random { read_percent, bytes, depth }
+            | Self::Sequential { read_percent, bytes, depth } => (read_percent, bytes, depth, 1),
         }
     }
 }

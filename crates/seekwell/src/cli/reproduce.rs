@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// `seekwell reproduce`.
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// Only these documents: R0 to R5 [default: R0 to R4; R5 takes a minute]
-    #[arg(value_name = "DOCUMENT", value_parser = ["R0", "R1", "R2", "R3", "R4", "R5"])]
+    /// Only these documents: R0 to R6 [default: R0 to R4; R5 and R6 take a minute]
+    #[arg(value_name = "DOCUMENT", value_parser = ["R0", "R1", "R2", "R3", "R4", "R5", "R6"])]
     pub documents: Vec<String>,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
