@@ -184,8 +184,8 @@ fn below_bus(root: &Node, seed: u64) -> Result<AnyPart, DescribeError> {
     }
 }
 
-/// Drives on what they hang on: all on one SCSI bus, each on a link of its own, SATA or PCI Express,
-/// or nothing.
+/// Drives on what they hang on: all on one SCSI bus, each on a link of its own, SATA or PCI
+/// Express, or nothing.
 fn wired(root: &Node, drives: Vec<AnyPart>) -> Result<Vec<AnyPart>, DescribeError> {
     if let Some(layer) = Layer::of(root, "scsi") {
         let params: ScsiParams = layer.params(&[])?;
