@@ -5,8 +5,8 @@
 //! that are saved while less is asked for and let it be faster until they are spent. Commands pass
 //! in order of arrival, each as soon as there are credits for it and the peak rate allows it (two
 //! token buckets: J. Turner, "New Directions in Communications (or Which Way to the Information
-//! Age?)", IEEE Communications Magazine 24(10), 1986). A drive that heats up is the same thing: what
-//! it may do before it slows down are its credits.
+//! Age?)", IEEE Communications Magazine 24(10), 1986). A drive that heats up is the same thing:
+//! what it may do before it slows down are its credits.
 
 use crate::limits::{OutOfRange, within};
 use crate::part::{Command, Done, Part, Usage};

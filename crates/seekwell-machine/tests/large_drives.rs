@@ -15,7 +15,8 @@ fn model(name: &str) -> Model {
     Model::read(name, text, &[], &Shelf::default()).expect("it can be built")
 }
 
-/// Requests a second in the second half of `count` requests of `len` bytes with `depth` outstanding.
+/// Requests a second in the second half of `count` requests of `len` bytes, with `depth`
+/// outstanding.
 fn rate(name: &str, depth: u32, count: u32, len: u32, next: &mut dyn FnMut() -> (Op, u64)) -> f64 {
     let mut part = model(name).part(3);
     let mut now = Nanos::ZERO;
@@ -64,7 +65,6 @@ fn sequential(name: &str, op: Op, parts: &[f64]) -> f64 {
 
 fn near(what: &str, modelled: f64, published: f64, percent: f64) {
     let off = (modelled / published - 1.0) * 100.0;
-    println!("{what}: {modelled:.1}, published {published} ({off:+.1} %)");
     assert!(off.abs() < percent, "{what}: {modelled}, published {published}: {off} %");
 }
 

@@ -130,7 +130,7 @@ fn times(made: Drive) -> Vec<u64> {
             drive.advance(now, &mut done);
         }
         times.extend(done.drain(..).map(|done| done.at.0));
-        now = now + Nanos(roll(4) * roll(3) * 3_700_000);
+        now += Nanos(roll(4) * roll(3) * 3_700_000);
     }
     times
 }
@@ -145,10 +145,13 @@ fn with(keys: &[(&str, &str)]) -> Drive {
     drive(&document, Some("disk1"), &mut |file| memory.open(file)).expect("legal")
 }
 
+/// A parameter, its other value, and what is set besides.
+type Flip = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// Each parameter of a disk that is read, with a value that must change a time, and what must be
 /// set besides.
 #[rustfmt::skip]
-const FLIPPED: [(&str, &str, &[(&str, &str)]); 43] = [
+const FLIPPED: [Flip; 43] = [
     ("Per-request overhead time", "0.5", &[]),
     ("Time scale for overheads", "2", &[]),
     ("Bulk sector transfer time", "0.3", &[]),

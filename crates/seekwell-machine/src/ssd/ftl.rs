@@ -16,7 +16,7 @@
 //! Construction with SHARDS", FAST '15). What reads must know of a unit, whether it was written and
 //! how, is kept of each.
 //!
-//! Memory: 2 bits a unit and 4 bytes a sample: 61 and 61 MB at most for 1 TB when all of it is touched.
+//! Memory: 2 bits a unit and 4 bytes a sample: at most 61 and 61 MB for 1 TB.
 
 use super::params::{Collection, Fill, SsdParams};
 use super::scramble;
