@@ -61,8 +61,9 @@ pub fn next(facts: &Facts, observed: &[Observed], threads: usize) -> Option<Next
         .into_iter()
         .enumerate()
         .map(|(job, workload)| Next { workload, range_percent: range(job) });
+    // A job that hangs on nothing that could be left out has no range.
     ranges
-        .filter(|n| n.range_percent.is_finite())
+        .filter(|n| n.range_percent.is_finite() && n.range_percent > 0.0)
         .reduce(|a, b| if b.range_percent > a.range_percent { b } else { a })
 }
 
