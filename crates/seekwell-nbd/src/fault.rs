@@ -151,7 +151,7 @@ impl Faults {
         times.min()
     }
 
-    /// Whether the power goes now, with so many writes; each moment is of use once.
+    /// Whether the power goes now, after this many writes. Each cut happens once.
     pub fn cuts(&mut self, now: Nanos, writes: u64) -> bool {
         let before = self.all.len();
         self.all.retain(|fault| match fault {

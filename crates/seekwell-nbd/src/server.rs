@@ -67,7 +67,7 @@ classify!(ServeError {
 pub struct Options {
     /// The export's name.
     pub name: String,
-    /// A file for the data; memory if there is none.
+    /// The file that holds the data; without one it is in memory.
     pub data: Option<PathBuf>,
     /// Memory for the data, in bytes; writes beyond it fail with ENOSPC.
     pub memory_bytes: u64,
