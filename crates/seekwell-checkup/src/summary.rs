@@ -164,10 +164,11 @@ fn numbers(r: &Repeat) -> Vec<(String, f64)> {
     }
     let cpu = (r.cpu_user_ns + r.cpu_system_ns).0 as f64;
     let requests: u64 = r.ops.values().map(|o| o.requests).sum();
-    if r.elapsed_ns > Nanos::ZERO {
+    // A modelled host without costs of its own spends none.
+    if cpu > 0.0 && r.elapsed_ns > Nanos::ZERO {
         out.push(("cpu_percent".into(), 100.0 * cpu / r.elapsed_ns.0 as f64));
     }
-    if requests > 0 {
+    if cpu > 0.0 && requests > 0 {
         out.push(("cpu_ns_per_request".into(), cpu / requests as f64));
     }
     if r.syscalls > 0 {

@@ -78,9 +78,8 @@ pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
         }
         _ => true,
     };
-    let told = rows.iter().filter(|row| row.cpu != NONE && counts(&row.phase));
     let mut costs: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in told {
+    for row in rows.iter().filter(|row| counts(&row.phase)) {
         let parts = [
             (&row.cpu, "ns of CPU for a request"),
             (&row.calls, "requests for a system call"),
@@ -92,6 +91,9 @@ pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
         let known = parts.iter().filter(|(value, _)| *value != NONE);
         let text: Vec<String> = known.map(|(value, what)| format!("{value} {what}")).collect();
         let text = text.join(", ");
+        if text.is_empty() {
+            continue;
+        }
         match costs.iter_mut().find(|(known, _)| *known == text) {
             Some((_, phases)) if phases.contains(&row.phase.as_str()) => {}
             Some((_, phases)) => phases.push(&row.phase),
