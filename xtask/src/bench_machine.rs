@@ -1,5 +1,8 @@
-//! `cargo xtask bench-machine`: how fast modelled machines run, drive by drive on one core, and
-//! whether a sweep of one trace over many machines scales with cores and stays the same.
+//! `cargo xtask bench-machine`: how fast modelled machines run, drive by drive on one core, whether
+//! a sweep of one trace over many machines scales with cores and stays the same, and how close
+//! drives come to measured times.
+
+mod demerits;
 
 use crate::Failure;
 use crate::bench::{Dice, cpu_s};
@@ -31,6 +34,9 @@ pub struct Args {
     /// Machines of the sweep.
     #[arg(long, default_value_t = 50)]
     machines: usize,
+    /// Folder of DiskSim's validation set: parameter files and traces of its drives.
+    #[arg(long, value_name = "FOLDER")]
+    disksim: Option<PathBuf>,
 }
 
 const DEPTH: u32 = 32;
@@ -78,7 +84,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     if cfg!(debug_assertions) {
         return Err("measure what is shipped: cargo run --release -p xtask -- bench-machine".into());
     }
-    let mut page = Page::new("")?;
+    let mut page = Page::new("DiskSim")?;
     for case in &CASES {
         let rates = (1..=u64::from(args.rounds)).map(|seed| drive(case, seed, args.requests));
         let rates = rates.collect::<Result<_, _>>()?;
@@ -86,6 +92,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         page.rows.push(Row::new(case.what, Unit::Named("requests/s of CPU"), rates, wanted));
     }
     page.rows.extend(swept(args)?);
+    match &args.disksim {
+        Some(folder) => page.rows.extend(demerits::rows(folder)?),
+        None => page.missing("demerits of drives", "no --disksim FOLDER"),
+    }
     page.finish(args.out.as_deref(), "machine", "Modelled machines", &how())
 }
 
@@ -94,8 +104,12 @@ fn how() -> String {
         "Made by `cargo run --release -p xtask -- bench-machine`: {}. Each drive by itself, with \
          {DEPTH} requests of 4 KiB outstanding, on one thread; rates are per second of that \
          thread's CPU time, so that other load on the machine counts little, but for the caches it \
-         shares. The sweep plays one trace to many whole machines by `seekwell_machine::sweep`.",
+         shares. The sweep plays one trace to many whole machines by `seekwell_machine::sweep`. \
+         Demerits (Ruemmler and Wilkes, 1994) are of 10,000 measured requests a drive, every value \
+         from the drive's own DiskSim file. Leave-one-out: what such a file does not say, {}, is \
+         fitted to the other five drives.",
         asked().join(" "),
+        demerits::UNTOLD.map(|(name, _)| name).join(" or "),
     )
 }
 

@@ -46,4 +46,4 @@ pub use rig::{Applied, NotRestored, PrepareError, Region, Rig};
 pub use seekwell_stats::Claim;
 pub use steady::{SHORTEST_JUDGED, course};
 pub use store::{ExperimentStore, Folder, Keeper};
-pub use sweep::{Grid, GridPoint, SweepError};
+pub use sweep::{Grid, GridPoint, SweepError, combinations};

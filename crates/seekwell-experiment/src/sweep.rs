@@ -24,6 +24,16 @@ pub enum SweepError {
     /// A model issues requests by itself.
     #[error("engine cannot be swept on a modelled machine, which no engine of this one drives")]
     NoEngine,
+    #[error(
+        "{key} is a parameter of a modelled machine, and this target is none: `seekwell machine \
+         list` names those that ship"
+    )]
+    NotModelled { key: String },
+    #[error(
+        "{key} makes a new machine of each point, and --precondition writes to none of them: leave \
+         it out, or give an SSD a filled medium by --set drive.fill=random"
+    )]
+    NotPreconditioned { key: String },
     #[error("two points of this sweep are the same, {phase}: give each value once")]
     Same { phase: String },
     #[error("{key} is swept twice: give all its values at once")]
@@ -36,7 +46,7 @@ pub enum SweepError {
 }
 
 classify!(SweepError {
-    Usage: Job, Unreadable, Range, NoEngine, Same, Twice, TooMany;
+    Usage: Job, Unreadable, Range, NoEngine, NotModelled, NotPreconditioned, Same, Twice, TooMany;
 });
 
 /// One option and its values.
@@ -138,31 +148,55 @@ fn axes(words: &[String]) -> Result<(Vec<Axis>, u64), SweepError> {
     Ok((axes, points))
 }
 
-/// The job of every point.
-fn jobs(base: &PlainJob, axes: &[Axis]) -> Result<Vec<(Vec<String>, PlainJob)>, PlainError> {
-    let one = |values: Vec<String>| {
-        let mut job = base.clone();
-        for (axis, value) in axes.iter().zip(&values) {
-            // Numbers of tags are under the policy that was asked for.
-            let plain = axis.key == "tags" && value.starts_with(|c: char| c.is_ascii_digit());
-            match base.tags.filter(|_| plain) {
-                Some(_) => {
-                    let policy = base.tag_policy.name();
-                    job.set(&axis.key, &format!("{policy}:{value}"))?;
-                }
-                None => job.set(&axis.key, value)?,
-            }
-        }
-        Ok((values, job))
+/// Every combination of what is swept, as keys and values; one without any for no words.
+///
+/// # Errors
+/// [`SweepError`] for a word that makes no sense, and for too many combinations.
+pub fn combinations(words: &[String]) -> Result<Vec<Vec<(String, String)>>, SweepError> {
+    let (axes, points) = axes(words)?;
+    if points > MOST_POINTS {
+        return Err(SweepError::TooMany { points, time: None });
+    }
+    let keyed = |values: Vec<String>| {
+        axes.iter().zip(values).map(|(axis, value)| (axis.key.clone(), value)).collect()
     };
-    product(axes).into_iter().map(one).collect()
+    Ok(product(&axes).into_iter().map(keyed).collect())
+}
+
+/// Whether a key is a parameter of a machine: those have dots, options of jobs have none.
+fn is_of_machine(key: &str) -> bool {
+    key.contains('.')
+}
+
+/// The job of a point, and what its machine is to have different.
+fn job(
+    base: &PlainJob,
+    point: &[(String, String)],
+) -> Result<(PlainJob, Vec<(String, String)>), PlainError> {
+    let (set, options): (Vec<_>, Vec<_>) =
+        point.iter().cloned().partition(|(key, _)| is_of_machine(key));
+    let mut job = base.clone();
+    for (key, value) in options {
+        // Numbers of tags are under the policy that was asked for.
+        let plain = key == "tags" && value.starts_with(|c: char| c.is_ascii_digit());
+        match base.tags.filter(|_| plain) {
+            Some(_) => {
+                let policy = base.tag_policy.name();
+                job.set(&key, &format!("{policy}:{value}"))?;
+            }
+            None => job.set(&key, &value)?,
+        }
+    }
+    Ok((job, set))
 }
 
 /// What names and titles do not already say of a point.
-fn rest(axes: &[Axis], values: &[String], job: &PlainJob) -> Vec<(String, String)> {
+fn rest<'p>(
+    point: &'p [(String, String)],
+    job: &PlainJob,
+) -> impl Iterator<Item = &'p (String, String)> {
     let said = ["rw", "bs", "iodepth", if job.tags.is_some() { "tags" } else { "" }];
-    let all = axes.iter().map(|axis| axis.key.clone()).zip(values.iter().cloned());
-    all.filter(|(key, _)| !said.contains(&key.as_str())).collect()
+    point.iter().filter(move |(key, _)| !said.contains(&key.as_str()))
 }
 
 /// All points of a sweep.
@@ -179,6 +213,8 @@ pub struct GridPoint {
     /// A value for each key.
     pub values: Vec<String>,
     pub job: PlainJob,
+    /// What its machine has different.
+    pub set: Vec<(String, String)>,
     /// The name of its phase.
     pub phase: String,
     pub title: String,
@@ -193,28 +229,33 @@ impl Grid {
     pub fn parse(words: &[String], base: &PlainJob, repeats: u32) -> Result<Self, SweepError> {
         let each = base.run_time().0.saturating_mul(u64::from(repeats));
         let time = |points: u64| Some(Nanos(each.saturating_mul(points)));
-        let (axes, count) = axes(words).map_err(|e| match e {
+        let all = combinations(words).map_err(|e| match e {
             SweepError::TooMany { points, .. } => {
                 SweepError::TooMany { points, time: time(points) }
             }
             error => error,
         })?;
-        if count > MOST_POINTS {
-            return Err(SweepError::TooMany { points: count, time: time(count) });
-        }
-        let mut points: Vec<GridPoint> = Vec::with_capacity(count as usize);
-        for (values, job) in jobs(base, &axes)? {
+        let keys = all.iter().take(1).flatten().map(|(key, _)| key.clone()).collect();
+        let mut points: Vec<GridPoint> = Vec::with_capacity(all.len());
+        for point in all {
+            let (job, set) = job(base, &point)?;
             let (mut phase, mut title) = (job.name(), job.title());
-            for (key, value) in rest(&axes, &values, &job) {
+            for (key, value) in rest(&point, &job) {
                 phase += &format!("-{key}-{value}");
                 title += &format!(", {key} {value}");
             }
             if points.iter().any(|known| known.phase == phase) {
                 return Err(SweepError::Same { phase });
             }
-            points.push(GridPoint { values, job, phase, title });
+            let values = point.into_iter().map(|(_, value)| value).collect();
+            points.push(GridPoint { values, job, set, phase, title });
         }
-        Ok(Self { keys: axes.into_iter().map(|axis| axis.key).collect(), points })
+        Ok(Self { keys, points })
+    }
+
+    /// The first key that is a parameter of a machine.
+    pub fn machine_key(&self) -> Option<&str> {
+        self.keys.iter().map(String::as_str).find(|key| is_of_machine(key))
     }
 
     /// Whether points differ in how requests are issued.

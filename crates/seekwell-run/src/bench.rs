@@ -11,7 +11,7 @@ mod watch;
 pub use limit::LimitError;
 pub(crate) use watch::Watch;
 
-use crate::{Finished, Host, Purpose, RunError, Watcher, is_modelled, pick};
+use crate::{Finished, Host, Purpose, RunError, Watcher, is_modelled, model, pick};
 use seekwell_access::Consent;
 use seekwell_checkup::limit::Bound;
 use seekwell_checkup::steady::{LEAST_ROUNDS, ROUNDS, conclude};
@@ -21,6 +21,7 @@ use seekwell_io::target::Engine;
 use seekwell_io::units::{Nanos, time_about};
 use seekwell_io::workload::Workload;
 use seekwell_job::PlainJob;
+use seekwell_machine::Model;
 use seekwell_runs::{Point, Study, Sweep};
 use stage::Stage;
 use std::path::Path;
@@ -100,15 +101,16 @@ pub fn bench<W: Watcher>(
     options: &BenchOptions<'_>,
     question: &Question,
 ) -> Result<Finished, RunError> {
-    if let Question::Sweep(grid) = question
-        && grid.sweeps_engine()
-    {
-        if is_modelled(options.target) {
+    let mut models = Vec::new();
+    if let Question::Sweep(grid) = question {
+        if grid.sweeps_engine() && is_modelled(options.target) {
             return Err(SweepError::NoEngine.into());
         }
-        if grid.points.iter().any(|point| point.job.engine == Engine::IoUring) {
+        let rings = |point: &GridPoint| point.job.engine == Engine::IoUring;
+        if grid.sweeps_engine() && grid.points.iter().any(rings) {
             pick(Engine::IoUring, |text| watcher.note(text))?;
         }
+        models = swept_models(options, grid)?;
     }
     if matches!(question, Question::Beside(..)) && is_modelled(options.target) {
         return Err(RunError::NotBeside);
@@ -122,7 +124,7 @@ pub fn bench<W: Watcher>(
             stage.session.document.study = rounds.map(Study::Steady);
             interrupted
         }
-        Question::Sweep(grid) => sweep(&mut stage, options, grid)?,
+        Question::Sweep(grid) => sweep(&mut stage, options, grid, models)?,
         Question::Beside(job, others) => beside::measure(&mut stage, options, job, others)?,
         Question::Limit(workload, bound) => limit::search(&mut stage, options, workload, *bound)?,
         Question::Sustained { job, runtime, rests } => {
@@ -157,19 +159,43 @@ fn once<W: Watcher>(
     stage.run(&plan, options.precondition, Some(said))
 }
 
-/// Measures each point of a sweep; gives whether it was interrupted.
+/// The machine of each point of a sweep; none where points do not differ in it.
+fn swept_models(options: &BenchOptions<'_>, grid: &Grid) -> Result<Vec<Model>, RunError> {
+    let Some(key) = grid.machine_key() else { return Ok(Vec::new()) };
+    let key = || key.to_owned();
+    if !is_modelled(options.target) {
+        return Err(SweepError::NotModelled { key: key() }.into());
+    }
+    if options.precondition {
+        return Err(SweepError::NotPreconditioned { key: key() }.into());
+    }
+    let of =
+        |point: &GridPoint| model(options.target, &[options.set, point.set.as_slice()].concat());
+    grid.points.iter().map(of).collect()
+}
+
+/// Measures each point of a sweep, on its own one of `models` where there are any; gives whether it
+/// was interrupted.
 fn sweep<W: Watcher>(
     stage: &mut Stage<'_, W>,
     options: &BenchOptions<'_>,
     grid: &Grid,
+    models: Vec<Model>,
 ) -> Result<bool, RunError> {
     let own = stage.session.engine();
     let mut phases = Vec::with_capacity(grid.points.len());
     let mut study = Sweep { keys: grid.keys.clone(), points: Vec::new() };
-    for GridPoint { values, job: workload, phase, title } in &grid.points {
+    let mut models = models.into_iter();
+    for GridPoint { values, job: workload, phase, title, .. } in &grid.points {
         let engine = if workload.engine == Engine::Auto { own } else { workload.engine };
         stage.executor.issue_phase_by(phase, engine, workload.tags());
-        let drawn = stage.workload(workload, options.seed)?;
+        let mut drawn = stage.workload(workload, options.seed)?;
+        if let Some(model) = models.next() {
+            let room = model.capacity().saturating_sub(drawn.offset_bytes);
+            drawn.region_bytes = drawn.region_bytes.min(room);
+            drawn.check()?;
+            stage.executor.ask_in_phase(phase, model);
+        }
         phases.push(PhaseSpec::new(phase, title, Group::Custom, drawn, options.repeats));
         study.points.push(Point { phase: phase.clone(), values: values.clone() });
     }
@@ -194,6 +220,7 @@ fn expected<W: Watcher>(stage: &mut Stage<'_, W>, plan: &Plan) -> Result<String,
     }
     let mut whole = Nanos::ZERO;
     for spec in &plan.phases {
+        stage.executor.begin(spec);
         let each = on_model(&spec.workload, |piece| stage.executor.execute(piece))?;
         whole += Nanos(each.0 * u64::from(spec.repeats));
     }

@@ -133,6 +133,8 @@ pub struct RealExecutor {
     clock: Clock,
     /// Phases that are issued by an engine and under tags of their own.
     by_phase: BTreeMap<String, (Engine, Option<(TagPolicy, u32)>)>,
+    /// Phases that are asked of a model of their own.
+    models: BTreeMap<String, Arc<Model>>,
     /// The same data through the page cache, once that was asked for.
     buffered: Option<OwnedFd>,
     /// A modelled machine stays as the last workload left it.
@@ -155,7 +157,7 @@ impl RealExecutor {
     ) -> Self {
         let clock = Clock::real();
         let (view, buffered, lasting, machine) = (Live::system(), None, false, None);
-        let by_phase = BTreeMap::new();
+        let (by_phase, models) = (BTreeMap::new(), BTreeMap::new());
         Self {
             source,
             engine,
@@ -164,6 +166,7 @@ impl RealExecutor {
             view,
             clock,
             by_phase,
+            models,
             buffered,
             lasting,
             machine,
@@ -222,6 +225,11 @@ impl RealExecutor {
     /// Issues a phase by another engine, under other tags, whenever it is its turn.
     pub fn issue_phase_by(&mut self, phase: &str, engine: Engine, tags: Option<(TagPolicy, u32)>) {
         self.by_phase.insert(phase.to_owned(), (engine, tags));
+    }
+
+    /// Asks a model of its own whenever it is the turn of a phase.
+    pub fn ask_in_phase(&mut self, phase: &str, model: Model) {
+        self.models.insert(phase.to_owned(), Arc::new(model));
     }
 
     /// Makes ready for a workload.
@@ -373,6 +381,10 @@ impl Executor for RealExecutor {
     fn begin(&mut self, phase: &PhaseSpec) {
         if let Some((engine, tags)) = self.by_phase.get(&phase.name) {
             self.issue_by(*engine, *tags);
+        }
+        if let Some(model) = self.models.get(&phase.name) {
+            self.source = Source::Modelled(Arc::clone(model));
+            self.machine = None;
         }
     }
 

@@ -4,7 +4,7 @@ use super::error::DisksimError;
 use super::keys::Keys;
 use super::model;
 use super::tree::{Block, Document, Value};
-use crate::hdd::{After, Cache, Interface, Overhead, Params, Queue, ReadAhead, WriteBuffer};
+use crate::hdd::{After, Cache, Interface, Overhead, Params, Pause, Queue, ReadAhead, WriteBuffer};
 use seekwell_io::units::Nanos;
 
 /// Bytes of a block in DiskSim.
@@ -15,11 +15,9 @@ const HESITANT_SECTORS: u32 = 10;
 pub(super) const SMART: f64 = 3.0;
 
 /// Parameters that change no time of a drive, and why.
-const WITHOUT_EFFECT: [(&str, &str); 4] = [
+const WITHOUT_EFFECT: [(&str, &str); 2] = [
     ("Avg sectors per cylinder", "an estimate for queue policies that do not know the geometry"),
     ("Calc sector by sector", "how DiskSim computes a transfer, not how long it takes"),
-    ("Hold bus entire read xfer", "nobody else uses the path that is held"),
-    ("Write hit stop prefetch", "DiskSim reads it and uses it nowhere"),
 ];
 
 /// A drive and what of its description the model has no use for.
@@ -66,6 +64,10 @@ pub fn drive(
     };
     for (key, _) in WITHOUT_EFFECT {
         keys.find(key);
+    }
+    // It ends the least reading ahead; anything beyond ends with any write.
+    if params.cache.min_ahead == 0 {
+        keys.find("Write hit stop prefetch");
     }
     keys.left(&mut left);
     let source = params.check();
@@ -132,7 +134,22 @@ fn write_buffer(keys: &Keys<'_>) -> Result<WriteBuffer, DisksimError> {
 
 fn overheads(keys: &Keys<'_>, scale: f64) -> Result<Overhead, DisksimError> {
     let every = keys.span("Per-request overhead time", scale)?;
+    let gives_up = !keys.flag("Never disconnect")?;
     let span = |key: &str| keys.span(key, scale);
+    let given_up = |key: &str| {
+        let time = keys.span(key, scale)?;
+        Ok(if gives_up { time } else { Nanos::ZERO })
+    };
+    let pause = Pause {
+        command: span("Extradisc command overhead")?,
+        seek_delay: span("Extradisc seek delta")?,
+        disconnect: span("Extradisc disconnect overhead")?,
+        // The one time that is not scaled.
+        wait: keys.span("Extradisc inter-disconnect delay", 1.0)?,
+        second_disconnect: span("Extradisc 2nd disconnect overhead")?,
+        second_reselect: span("Other reselect overhead")?,
+    };
+    let pauses = keys.flag("Extra write disconnect")? && gives_up;
     let pair = |read: &str, write: &str| {
         Ok(After { read: span(read)? + every, write: span(write)? + every })
     };
@@ -144,13 +161,14 @@ fn overheads(keys: &Keys<'_>, scale: f64) -> Result<Overhead, DisksimError> {
         read_done: span("Read completion overhead")?,
         write_done: span("Write completion overhead")?,
         data_preparation: span("Data preparation overhead")?,
-        reselect: span("First reselect overhead")?,
+        reselect: given_up("First reselect overhead")?,
         read_disconnect: After {
-            read: span("Read disconnect afterread")?,
-            write: span("Read disconnect afterwrite")?,
+            read: given_up("Read disconnect afterread")?,
+            write: given_up("Read disconnect afterwrite")?,
         },
-        write_disconnect: span("Write disconnect overhead")?,
+        write_disconnect: given_up("Write disconnect overhead")?,
         turnaround: Nanos::ZERO,
+        pause: pauses.then_some(pause),
     })
 }
 
@@ -195,10 +213,17 @@ fn interface(keys: &Keys<'_>, document: &Document, name: &str) -> Result<Interfa
             (read, write) = (read.max(both), write.max(both));
         }
     }
-    let by_request = keys.flag("Set watermark by reqsize")?;
-    // A share of the segment instead of the request is left among what is not modelled.
-    let share = if by_request { keys.number_or_zero("High (read) water mark")? } else { 0.0 };
-    Ok(Interface { read_sector_ns: read.0, write_sector_ns: write.0, read_watermark: share })
+    let never = keys.flag("Never disconnect")?;
+    let high = keys.number_or_zero("High (read) water mark")?;
+    Ok(Interface {
+        // Who keeps the interface anyhow waits for no more than the first sector.
+        read_watermark: if never { 0.0 } else { high },
+        write_watermark: keys.number_or_zero("Low (write) water mark")?,
+        watermarks_of_segment: !keys.flag("Set watermark by reqsize")?,
+        holds_for_read: never || keys.flag("Hold bus entire read xfer")?,
+        holds_for_write: never || keys.flag("Hold bus entire write xfer")?,
+        ..Interface::new(read.0, write.0)
+    })
 }
 
 fn queue(keys: &Keys<'_>) -> Result<Queue, DisksimError> {

@@ -148,10 +148,13 @@ fn with(keys: &[(&str, &str)]) -> Drive {
 /// A parameter, its other value, and what is set besides.
 type Flip = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
+const THROUGH: (&str, &str) = ("Fast write level", "0");
+const PAUSE: (&str, &str) = ("Extra write disconnect", "1");
+
 /// Each parameter of a disk that is read, with a value that must change a time, and what must be
 /// set besides.
 #[rustfmt::skip]
-const FLIPPED: [Flip; 43] = [
+const FLIPPED: [Flip; 59] = [
     ("Per-request overhead time", "0.5", &[]),
     ("Time scale for overheads", "2", &[]),
     ("Bulk sector transfer time", "0.3", &[]),
@@ -166,7 +169,13 @@ const FLIPPED: [Flip; 43] = [
     ("Segment size (in blks)", "100", &[]),
     ("Use separate write segment", "1", &[("Allow read hits on write data", "1")]),
     ("High (read) water mark", "1", &[("Set watermark by reqsize", "1")]),
-    ("Set watermark by reqsize", "1", &[("High (read) water mark", "1")]),
+    ("High (read) water mark", "0.5", &[]),
+    ("Set watermark by reqsize", "1", &[("High (read) water mark", "0.5")]),
+    ("Low (write) water mark", "0.5", &[("Segment size (in blks)", "20"), THROUGH]),
+    ("Hold bus entire write xfer", "1",
+        &[("Segment size (in blks)", "20"), ("First reselect overhead", "9"), THROUGH]),
+    ("Never disconnect", "1", &[("High (read) water mark", "1")]),
+    ("Never disconnect", "1", &[("Read disconnect afterread", "0.9")]),
     ("Enable caching in buffer", "0", &[]),
     ("Buffer continuous read", "0", &[]),
     ("Buffer continuous read", "1", &[]),
@@ -190,12 +199,23 @@ const FLIPPED: [Flip; 43] = [
     ("Read miss over. after read", "0.9", &[]),
     ("Read miss over. after write", "0.9", &[]),
     ("Write hit over. after read", "0.9", &[]),
-    ("Write miss over. after write", "0.9", &[("Fast write level", "0")]),
+    ("Write hit over. after write", "0.9", &[]),
+    ("Write miss over. after read", "0.9", &[THROUGH]),
+    ("Write miss over. after write", "0.9", &[THROUGH]),
     ("Read completion overhead", "0.9", &[]),
     ("Write completion overhead", "0.9", &[]),
     ("Data preparation overhead", "0.9", &[]),
     ("First reselect overhead", "0.9", &[]),
-    ("Write disconnect overhead", "9", &[("Fast write level", "0")]),
+    ("Read disconnect afterread", "9", &[]),
+    ("Read disconnect afterwrite", "9", &[]),
+    ("Write disconnect overhead", "9", &[THROUGH]),
+    ("Extra write disconnect", "1", &[]),
+    ("Extradisc command overhead", "0.9", &[PAUSE]),
+    ("Extradisc seek delta", "9", &[PAUSE]),
+    ("Extradisc disconnect overhead", "0.9", &[PAUSE]),
+    ("Extradisc inter-disconnect delay", "0.9", &[PAUSE]),
+    ("Extradisc 2nd disconnect overhead", "9", &[PAUSE, THROUGH]),
+    ("Other reselect overhead", "0.9", &[PAUSE, THROUGH]),
     ("Minimum seek delay", "9", &[]),
 ];
 
@@ -207,13 +227,15 @@ fn every_parameter_that_is_read_changes_a_time() {
     });
     let unchanged: Vec<_> = unchanged.map(|(key, value, _)| (key, value)).collect();
     assert!(unchanged.is_empty(), "{unchanged:?}");
-    // An interface slower than the medium hides in which order sectors are read.
-    let free = |keys| {
+    // An interface slower than the medium hides in which order sectors are read, and never waits.
+    let quick = |keys| {
         let mut made = with(keys);
-        made.params.interface = None;
+        made.params.interface.as_mut().expect("has one").read_sector_ns = 20_000;
         times(made)
     };
-    assert_ne!(free(&[]), free(&[("Immediate buffer read", "1")]));
+    assert_ne!(quick(&[]), quick(&[("Immediate buffer read", "1")]));
+    let mark = ("High (read) water mark", "0.5");
+    assert_ne!(quick(&[mark]), quick(&[mark, ("Hold bus entire read xfer", "1")]));
 }
 
 /// Story: DiskSim takes no notice of the maximum when it reads to the end of a track, and of the

@@ -32,8 +32,8 @@ mod tests;
 
 pub use error::ParamsError;
 pub use params::{
-    After, Cache, Interface, Layout, MAX_CYLINDERS, Overhead, Params, Queue, ReadAhead, Sparing,
-    SurfaceOrder, WriteBuffer, Zone,
+    After, Cache, Interface, Layout, MAX_CYLINDERS, Overhead, Params, Pause, Queue, ReadAhead,
+    Sparing, SurfaceOrder, WriteBuffer, Zone,
 };
 pub use seek::SeekCurve;
 
@@ -76,6 +76,8 @@ pub struct Hdd {
     /// When the last command came or was done.
     busy_until: u64,
     last_read: bool,
+    /// The sector after the last write's.
+    last_written: u64,
     /// How far the platters have turned at time zero, in nanoseconds.
     turned: u64,
 }
@@ -126,6 +128,7 @@ impl Hdd {
             interface_free: 0,
             busy_until: turned,
             last_read: false,
+            last_written: u64::MAX,
             turned,
             mechanics,
             params,

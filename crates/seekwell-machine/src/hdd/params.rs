@@ -45,6 +45,10 @@ const fn yes() -> bool {
     true
 }
 
+const fn whole() -> f64 {
+    1.0
+}
+
 /// Zones, and what becomes of bad sectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -270,6 +274,34 @@ pub struct Overhead {
     /// Between two commands that need the arm, when the second has been waiting.
     #[serde(rename = "turnaround_ns")]
     pub turnaround: Nanos,
+    /// What replaces these in a write that follows another write and does not continue it, where
+    /// the drive gives the interface up between such a command and its data.
+    #[serde(default)]
+    pub pause: Option<Pause>,
+}
+
+/// A write whose drive gives the interface up once more, before its data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    /// The command.
+    #[serde(rename = "command_ns")]
+    pub command: Nanos,
+    /// From the command to the first movement of the arm.
+    #[serde(rename = "seek_delay_ns")]
+    pub seek_delay: Nanos,
+    /// To give the interface up after the command.
+    #[serde(rename = "disconnect_ns")]
+    pub disconnect: Nanos,
+    /// Until the drive asks for the interface again.
+    #[serde(rename = "wait_ns")]
+    pub wait: Nanos,
+    /// To give the interface up after the data.
+    #[serde(rename = "second_disconnect_ns")]
+    pub second_disconnect: Nanos,
+    /// To take the interface again for the status.
+    #[serde(rename = "second_reselect_ns")]
+    pub second_reselect: Nanos,
 }
 
 /// The interface.
@@ -280,8 +312,48 @@ pub struct Interface {
     pub read_sector_ns: u64,
     /// Nanoseconds for a sector from the host.
     pub write_sector_ns: u64,
-    /// Share of a read that is in the buffer before the transfer begins, 0 to 1.
+    /// Share of a read, or of the segment if that is less, that is in the buffer before the
+    /// transfer begins, 0 to 1.
     pub read_watermark: f64,
+    /// Share of a write, or of the segment if that is less, that may still be unwritten when the
+    /// transfer of one longer than the segment goes on, 0 to 1.
+    #[serde(default = "whole")]
+    pub write_watermark: f64,
+    /// Whether watermarks are shares of a segment whatever the length of a command.
+    #[serde(default)]
+    pub watermarks_of_segment: bool,
+    /// Whether the drive keeps the interface when a read has to wait for the medium.
+    #[serde(default = "yes")]
+    pub holds_for_read: bool,
+    /// Whether the drive keeps the interface when a write has to wait for room in the segment.
+    #[serde(default = "yes")]
+    pub holds_for_write: bool,
+}
+
+impl Interface {
+    /// An interface of that many nanoseconds a sector each way, kept during a transfer, which
+    /// begins with the first sector.
+    pub const fn new(read_sector_ns: u64, write_sector_ns: u64) -> Self {
+        Self {
+            read_sector_ns,
+            write_sector_ns,
+            read_watermark: 0.0,
+            write_watermark: 1.0,
+            watermarks_of_segment: false,
+            holds_for_read: true,
+            holds_for_write: true,
+        }
+    }
+
+    /// Sectors of a watermark for a command of `sectors` with a segment of `size`.
+    pub(super) fn mark(&self, share: f64, sectors: u64, size: u64) -> u64 {
+        let marked = if self.watermarks_of_segment {
+            (size as f64 * share).ceil() as u64
+        } else {
+            (sectors.min(size) as f64 * share) as u64
+        };
+        marked.clamp(1, sectors.max(1))
+    }
 }
 
 /// Queued commands.
@@ -349,6 +421,7 @@ impl Params {
             range("interface.read_sector_ns", interface.read_sector_ns as f64, 0.0, second)?;
             range("interface.write_sector_ns", interface.write_sector_ns as f64, 0.0, second)?;
             range("interface.read_watermark", interface.read_watermark, 0.0, 1.0)?;
+            range("interface.write_watermark", interface.write_watermark, 0.0, 1.0)?;
         }
         self.check_overheads()?;
         self.layout.check()?;
@@ -358,6 +431,7 @@ impl Params {
     fn check_overheads(&self) -> Result<(), ParamsError> {
         let o = &self.overhead;
         let w = &self.write;
+        let pause = o.pause.unwrap_or_default();
         let all = [
             ("overhead.read_hit.read", o.read_hit.read),
             ("overhead.read_hit.write", o.read_hit.write),
@@ -375,6 +449,12 @@ impl Params {
             ("overhead.read_disconnect.write", o.read_disconnect.write),
             ("overhead.write_disconnect", o.write_disconnect),
             ("overhead.turnaround", o.turnaround),
+            ("overhead.pause.command", pause.command),
+            ("overhead.pause.seek_delay", pause.seek_delay),
+            ("overhead.pause.disconnect", pause.disconnect),
+            ("overhead.pause.wait", pause.wait),
+            ("overhead.pause.second_disconnect", pause.second_disconnect),
+            ("overhead.pause.second_reselect", pause.second_reselect),
             ("write.idle_delay", w.idle_delay),
             ("write.destage_overhead", w.destage_overhead),
             ("write.flush_overhead", w.flush_overhead),

@@ -4,7 +4,7 @@ use super::Hdd;
 use super::cache::Hit;
 use super::mechanics::{Access, Cursor, Mechanics, Stretch};
 use super::order::Waiting;
-use super::params::ReadAhead;
+use super::params::{Interface, ReadAhead};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ahead {
@@ -30,11 +30,18 @@ struct Crossing {
     ready: u64,
     /// The earliest end that what was seen so far allows.
     end: u64,
+    /// The earliest beginning known so far.
+    begin: u64,
+    /// Whether the interface is given up whenever the buffer is empty.
+    in_bursts: bool,
+    /// What was seen after [`Crossing::held`], where data cross in bursts.
+    seen_in: Vec<Stretch>,
 }
 
 impl Crossing {
     /// The host cannot have it all before `begin` plus the time to cross.
     fn begins(&mut self, begin: u64) {
+        self.begin = self.begin.max(begin);
         self.end = self.end.max(begin + self.total * self.per_sector);
     }
 
@@ -58,6 +65,43 @@ impl Crossing {
             self.begins(stretch.passed(nth) + self.delay);
         }
         self.seen += count;
+        if self.in_bursts {
+            self.seen_in.push(*stretch);
+        }
+    }
+
+    /// How many sectors are in the buffer at a time not before those held from the first on are.
+    fn there(&self, at: u64) -> u64 {
+        let missing = |stretch: &Stretch| u64::from(stretch.count - stretch.by(at));
+        self.total - self.seen_in.iter().map(missing).sum::<u64>()
+    }
+
+    /// When the sector is in the buffer that `left` others come after.
+    fn passed(&self, mut left: u64) -> u64 {
+        for stretch in self.seen_in.iter().rev() {
+            match u64::from(stretch.count) {
+                count if left < count => return stretch.passed((count - left - 1) as u32),
+                count => left -= count,
+            }
+        }
+        0
+    }
+
+    /// When the last sector has crossed if the interface is given up whenever the buffer is empty,
+    /// and taken again with as much there as the watermark asks for, or all that is left.
+    fn end_in_bursts(&self) -> u64 {
+        let (mut at, mut crossed) = (self.begin, 0);
+        while crossed < self.total {
+            let mut there = self.there(at);
+            if there <= crossed {
+                let wanted = (crossed + self.watermark.max(1)).min(self.total);
+                at = at.max(self.passed(self.total - wanted)) + self.delay;
+                there = self.there(at).max(wanted);
+            }
+            at += (there - crossed) * self.per_sector;
+            crossed = there;
+        }
+        at
     }
 }
 
@@ -109,25 +153,30 @@ impl Hdd {
     }
 
     fn crossing(&self, total: u64) -> Crossing {
-        let interface = self.params.interface;
-        let per_sector = interface.map_or(0, |interface| interface.read_sector_ns);
-        let share = interface.map_or(0.0, |interface| interface.read_watermark);
-        let fill = total.min(self.segments.size());
+        let interface = self.params.interface.unwrap_or(Interface::new(0, 0));
         let overhead = &self.params.overhead;
+        let watermark = interface.mark(interface.read_watermark, total, self.segments.size());
+        let delay = overhead.reselect.0 + overhead.data_preparation.0;
         Crossing {
-            per_sector,
+            per_sector: interface.read_sector_ns,
             total,
-            watermark: ((fill as f64 * share) as u64).max(1),
-            delay: overhead.reselect.0 + overhead.data_preparation.0,
+            watermark,
+            delay,
             seen: 0,
             ready: 0,
             end: 0,
+            begin: 0,
+            in_bursts: !interface.holds_for_read && (watermark > 1 || delay > 0),
+            seen_in: Vec::new(),
         }
     }
 
     /// Ends a read whose data has crossed, one after another where there is an interface.
     fn end_read(&mut self, next: &Waiting, crossing: &Crossing) -> u64 {
         let mut end = crossing.end;
+        if !crossing.seen_in.is_empty() {
+            end = end.max(crossing.end_in_bursts());
+        }
         if crossing.per_sector > 0 {
             end = end.max(self.interface_free + crossing.total * crossing.per_sector);
             self.interface_free = end;

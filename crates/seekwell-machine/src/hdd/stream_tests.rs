@@ -68,3 +68,35 @@ fn every_drive_reads_a_stream_at_the_rate_of_its_medium_at_any_depth() {
         }
     }
 }
+
+/// Mean time of a durable write of so many bytes at one of many places, in nanoseconds.
+fn write_time(params: &Params, len: u32) -> f64 {
+    const WRITES: u64 = 500;
+    let mut drive = Hdd::new(params.clone(), 7).expect("legal parameters");
+    let blocks = drive.capacity() / 4096;
+    let (mut now, mut done, mut sum) = (Nanos::ZERO, Vec::new(), 0);
+    for nth in 0..WRITES {
+        let offset = nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) % blocks * 4096;
+        drive.submit(Command { tag: 0, op: Op::Write, offset, len, durable: true }, now);
+        while done.is_empty() {
+            drive.advance(drive.next(), &mut done);
+        }
+        let end = done.remove(0).at;
+        sum += end.since(now).0;
+        now = end + Nanos::from_millis(50);
+    }
+    sum as f64 / WRITES as f64
+}
+
+#[test]
+fn a_write_of_512_bytes_costs_a_drive_with_sectors_of_4_kib_a_turn_more() {
+    let large: Vec<_> =
+        shipped().into_iter().filter(|(_, params)| params.physical_bytes == Some(4096)).collect();
+    for name in ["exos-x18", "st2000dm006", "st250dm000"] {
+        assert!(large.iter().any(|drive| drive.0 == name), "{name}");
+    }
+    for (name, params) in large {
+        let turns = (write_time(&params, 512) - write_time(&params, 4096)) / (60e9 / params.rpm);
+        assert!((0.9..1.1).contains(&turns), "{name}: {turns}");
+    }
+}

@@ -221,8 +221,7 @@ fn a_write_that_continues_another_shares_its_room() {
 #[test]
 fn an_interface_slower_than_the_medium_sets_the_pace() {
     let mut params = small();
-    let interface =
-        Interface { read_sector_ns: 200_000, write_sector_ns: 150_000, read_watermark: 0.0 };
+    let interface = Interface::new(200_000, 150_000);
     params.interface = Some(interface);
     let mut slow = Bench::new(params);
     let mut fast = Bench::new(small());
@@ -450,7 +449,8 @@ proptest! {
         if wire {
             let read_watermark = 0.5;
             let (read_sector_ns, write_sector_ns) = (80_000, 120_000);
-            params.interface = Some(Interface { read_sector_ns, write_sector_ns, read_watermark });
+            let crossing = Interface::new(read_sector_ns, write_sector_ns);
+            params.interface = Some(Interface { read_watermark, ..crossing });
         }
         let first = play(params.clone(), &draws, depth);
         prop_assert_eq!(first, play(params, &draws, depth));
@@ -470,7 +470,8 @@ fn part_of_a_read_crosses_at_once_or_when_the_watermark_is_reached() {
     let mut params = small();
     params.cache.read_ahead = ReadAhead::None;
     let (read_sector_ns, write_sector_ns) = (100_000, 100_000);
-    params.interface = Some(Interface { read_sector_ns, write_sector_ns, read_watermark: 1.0 });
+    params.interface =
+        Some(Interface { read_watermark: 1.0, ..Interface::new(read_sector_ns, write_sector_ns) });
     let (first, rest) = (Bench::command(Op::Read, 0, 50), Bench::command(Op::Read, 40, 20));
     let at_once = second(&params, first, rest);
     params.cache.part_at_once = false;
@@ -485,7 +486,7 @@ fn part_of_a_read_crosses_at_once_or_when_the_watermark_is_reached() {
 fn a_read_longer_than_its_segment_loses_a_turn_when_the_segment_is_full() {
     let mut params = small();
     let (read_sector_ns, write_sector_ns) = (150_000, 150_000);
-    params.interface = Some(Interface { read_sector_ns, write_sector_ns, read_watermark: 0.0 });
+    params.interface = Some(Interface::new(read_sector_ns, write_sector_ns));
     let took = |params: &Params, sectors| {
         Bench::new(params.clone()).run(Bench::command(Op::Read, 0, sectors)).at.0
     };

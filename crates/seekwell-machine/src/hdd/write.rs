@@ -5,6 +5,7 @@ use super::buffer::{Extent, Room};
 use super::cache::Hit;
 use super::mechanics::{Access, Cursor, Mechanics};
 use super::order::Waiting;
+use super::params::{After, Pause};
 
 /// When the host's data is in the buffer.
 #[derive(Debug, Clone, Copy)]
@@ -33,17 +34,41 @@ impl Hdd {
         }
     }
 
+    /// The pause between a write and its data, where the drive makes one: before a write that finds
+    /// it at rest, comes after another and does not continue it.
+    fn pause(&self, next: &Waiting, waited: bool) -> Option<Pause> {
+        let apart = !self.last_read && ![u64::MAX, next.start].contains(&self.last_written);
+        self.params.overhead.pause.filter(|_| apart && !waited)
+    }
+
+    /// When the arm may begin to move for a write of which the command takes `command`, and when
+    /// the host's data may begin to cross.
+    fn accept(&self, next: &Waiting, command: After, now: u64, waited: bool) -> (u64, u64) {
+        let overhead = &self.params.overhead;
+        let preparation = overhead.data_preparation.0;
+        let known = next.arrived + command.after(self.last_read);
+        if waited {
+            let begin = now.max(known + overhead.write_disconnect.0) + overhead.reselect.0;
+            return (known, begin + preparation);
+        }
+        let Some(pause) = self.pause(next, waited) else { return (known, known + preparation) };
+        let known = next.arrived + pause.command.0;
+        let again = known + pause.disconnect.0 + pause.wait.0 + overhead.reselect.0;
+        (known + pause.seek_delay.0, again + preparation)
+    }
+
+    /// Notes that a write is done.
+    fn end_write(&mut self, next: &Waiting, at: u64) {
+        self.note_written(next.start, next.end);
+        self.last_read = false;
+        self.last_written = next.end;
+        self.finish(next.tag, at, at);
+    }
+
     /// A write that is done when its data is in the buffer.
     pub(super) fn write_to_buffer(&mut self, next: &Waiting, room: Room, now: u64, waited: bool) {
         let overhead = &self.params.overhead;
-        let command = next.arrived + overhead.write_hit.after(self.last_read);
-        let preparation = overhead.data_preparation.0;
-        let begin = if waited {
-            let known = command + overhead.write_disconnect.0;
-            now.max(known) + overhead.reselect.0 + preparation
-        } else {
-            command + preparation
-        };
+        let (command, begin) = self.accept(next, overhead.write_hit, now, waited);
         let done = overhead.write_done.0;
         if self.arm.free <= now && self.waiting.is_empty() {
             self.stop_reading_ahead(now);
@@ -58,38 +83,63 @@ impl Hdd {
             joins: false,
         };
         self.dirty.accept(room, extent);
-        self.note_written(next.start, next.end);
-        self.last_read = false;
-        self.finish(next.tag, data.end + done, data.end + done);
+        self.end_write(next, data.end + done);
     }
 
     /// A write that is done when it is on the medium.
     pub(super) fn write_through(&mut self, next: &Waiting, now: u64, waited: bool) {
         let overhead = &self.params.overhead;
-        let command = next.arrived + overhead.write_miss.after(self.last_read);
         let turn = if waited { 0 } else { overhead.turnaround.0 };
-        let begin = if waited {
-            now.max(command + overhead.write_disconnect.0) + overhead.reselect.0
-        } else {
-            command
+        let (command, begin) = self.accept(next, overhead.write_miss, now, waited);
+        let (disconnect, reselect) = match self.pause(next, waited) {
+            Some(pause) => (pause.second_disconnect.0, pause.second_reselect.0),
+            None => (overhead.write_disconnect.0, overhead.reselect.0),
         };
-        let (preparation, done) = (overhead.data_preparation.0, overhead.write_done.0);
-        let (reselect, disconnect) = (overhead.reselect.0, overhead.write_disconnect.0);
+        let done = overhead.write_done.0;
         self.stop_reading_ahead(now);
-        let data = self.receive(begin + preparation, next.sectors());
+        let data = self.receive(begin, next.sectors().min(self.room_for(next)));
         let start = command.max(now).max(self.arm.free + turn);
         let cursor = self.cursor(next.start, start);
         let cursor = self.complete_edges(cursor, next.end);
+        let (cursor, data) = self.receive_rest(next, cursor, data);
         let end = self.physical_end(next.end);
-        let after = self.to_medium(cursor, end, data, true);
+        let after = self.to_medium(cursor, end, data, cursor.sector <= next.start);
         let given_up = if self.params.interface.is_some() { data.end + disconnect } else { 0 };
         let at = after.at.max(given_up) + reselect + done;
         self.arm.position = after.position;
         self.arm.free = if self.params.queue.preseek { after.at } else { at };
         self.dirty.forget(next.start, next.end);
-        self.note_written(next.start, next.end);
-        self.last_read = false;
-        self.finish(next.tag, at, at);
+        self.end_write(next, at);
+    }
+
+    /// Sectors of a write that find room in the segment before any of them is on the medium.
+    fn room_for(&self, next: &Waiting) -> u64 {
+        let bounded = self.params.interface.is_some_and(|interface| interface.write_sector_ns > 0);
+        if bounded { u64::from(self.params.write.extent_sectors) } else { next.sectors() }
+    }
+
+    /// Takes the data of a write that is longer than the segment, as what came before goes to the
+    /// medium. Gives where that leaves the arm, and when the last of the data is there.
+    fn receive_rest(&mut self, next: &Waiting, from: Cursor, first: Data) -> (Cursor, Data) {
+        let (mut cursor, mut data) = (from, first);
+        let (size, total) = (self.room_for(next), next.sectors());
+        let Some(interface) = self.params.interface.filter(|_| size < total) else {
+            return (cursor, data);
+        };
+        let low = interface.mark(interface.write_watermark, total, size).min(size - 1);
+        let overhead = &self.params.overhead;
+        let again = if interface.holds_for_write { 0 } else { overhead.reselect.0 };
+        let again = again + overhead.data_preparation.0;
+        let mut sent = size;
+        while sent < total {
+            let upto = next.start + sent - low;
+            cursor = self.to_medium(cursor, upto, data, cursor.sector <= next.start);
+            let more = (size - low).min(total - sent);
+            let rest = self.receive(cursor.at + again, more);
+            data = Data { begin: data.end, end: rest.end };
+            sent += more;
+        }
+        (cursor, data)
     }
 
     /// Writes the range of the buffer that can be reached soonest, beginning at `begin`.

@@ -16,7 +16,8 @@ pub struct Beyond {
     /// May be given several times; then all combinations are measured, interleaved over the
     /// repeats. The first is the load that rate and p99 are drawn over. `depth` is short for
     /// iodepth. tags=1..32 and tags=split:1..32 bound what is outstanding, engine=io_uring,threads
-    /// says how it is issued.
+    /// says how it is issued. Parameters of a modelled machine (--on MACHINE) are swept like
+    /// options: drive.rpm=5400,7200,10000; each point has a new machine.
     #[arg(
         long, value_name = "KEY=VALUES",
         conflicts_with_all = ["suite", "limit", "steady"]

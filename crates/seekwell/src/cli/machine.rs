@@ -142,8 +142,8 @@ pub struct Plan {
     /// Try each machine with each of several values: host.openings=16,32,64
     ///
     /// May be given several times; then all combinations are tried.
-    #[arg(long, value_name = "KEY=VALUES", value_parser = values::pair)]
-    pub sweep: Vec<(String, String)>,
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub sweep: Vec<String>,
     /// What a machine costs, in any unit: sata-ssd.toml=90. The table then has the price of 1,000
     /// requests a second within the limits
     #[arg(long, value_name = "MACHINE=PRICE", value_parser = price)]

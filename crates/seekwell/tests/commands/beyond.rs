@@ -92,6 +92,32 @@ fn tags_and_engines_are_swept_and_each_phase_is_issued_by_its_own() {
 }
 
 #[test]
+fn a_machine_s_parameters_are_swept_beside_options_of_the_load() {
+    let home = home();
+    let swept = |words: &[&str]| {
+        let args = ["bench", "--on=sata-7200.toml", "--rw=randread", "--runtime=2s", "--json"];
+        run(home.path(), &[&args[..], words].concat())
+    };
+    let document = swept(&["--sweep=drive.rpm=5400,7200,15000", "--sweep=depth=1,4"]).json();
+    let study = &document["study"];
+    assert_eq!(study["keys"], serde_json::json!(["drive.rpm", "iodepth"]));
+    let rate = |phase: &Value| number(&phase["repeats"][0]["ops"]["read"]["requests_per_s"]);
+    let rates: Vec<f64> = list(&document["phases"]).iter().map(rate).collect();
+    assert_eq!(rates.len(), 6);
+    let rises = |rates: &[f64]| rates[0] < rates[1] && rates[1] < rates[2];
+    assert!(rises(&rates[..3]) && rises(&rates[3..]), "{rates:?}");
+    assert!(rates[3] > rates[0], "deeper: {rates:?}");
+    let key = swept(&["--sweep=drive.spin=1,2"]).ends(2);
+    assert!(key.err.contains("drive.spin"), "{}", key.err);
+    let value = swept(&["--sweep=drive.rpm=7200,fast"]).ends(2);
+    assert!(value.err.contains("fast"), "{}", value.err);
+    let full = swept(&["--sweep=drive.rpm=5400,7200", "--precondition"]).ends(2);
+    assert!(full.err.contains("--precondition"), "{}", full.err);
+    let real = run(home.path(), &["bench", "--on=null", "--sweep=drive.rpm=5400,7200"]).ends(2);
+    assert!(real.err.contains("modelled machine"), "{}", real.err);
+}
+
+#[test]
 fn a_sweep_that_makes_no_sense_is_refused_before_anything_is_written() {
     let home = home();
     let dir = tempfile::tempdir().unwrap();

@@ -171,8 +171,7 @@ fn device(
 
 /// How a disk uses its bus: it keeps it during the overhead of a command.
 fn disk_bus(params: &hdd::Params) -> BusUse {
-    let none = Interface { read_sector_ns: 0, write_sector_ns: 0, read_watermark: 0.0 };
-    let interface = params.interface.unwrap_or(none);
+    let interface = params.interface.unwrap_or(Interface::new(0, 0));
     let overhead = &params.overhead;
     BusUse {
         read_command: overhead.read_miss,

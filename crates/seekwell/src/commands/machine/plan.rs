@@ -4,6 +4,7 @@ use crate::Ended;
 use crate::cli::machine::Plan;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
+use seekwell_experiment::combinations;
 use seekwell_io::request::{Op, Request};
 use seekwell_io::units::Nanos;
 use seekwell_job::PlainJob;
@@ -40,7 +41,7 @@ pub fn run(args: &Plan, context: &Context) -> Ended {
     let mut candidates = Vec::new();
     for machine in &args.machines {
         let file = machine.display().to_string();
-        for swept in combinations(&args.sweep) {
+        for swept in combinations(&args.sweep)? {
             let set = [args.set.as_slice(), swept.as_slice()].concat();
             let model = model(machine, &set)?;
             let words = swept.iter().map(|(key, value)| format!(" {key}={value}"));
@@ -86,20 +87,6 @@ fn planned(
             plan(&machines, load, limits, args.seed, threads)
         }
     }
-}
-
-/// Every combination of the values of each key; one empty combination of no keys.
-fn combinations(sweep: &[(String, String)]) -> Vec<Vec<(String, String)>> {
-    sweep.iter().fold(vec![Vec::new()], |before, (key, values)| {
-        let with = |value: &str| {
-            let pair = (key.clone(), value.trim().to_owned());
-            before
-                .iter()
-                .map(move |set| [set.as_slice(), std::slice::from_ref(&pair)].concat())
-                .collect::<Vec<_>>()
-        };
-        values.split(',').flat_map(with).collect()
-    })
 }
 
 /// A file or a trace that ships, else a job.
