@@ -45,6 +45,7 @@ const WORTH: [(&str, &[(&str, &str)]); 12] = [
             ("capacity_bytes", "{}"),
             ("rpm", "{} rpm"),
             ("actuators", "{} actuators"),
+            ("shingled.cache_bytes", "shingled, {} of media cache"),
         ],
     ),
 ];
@@ -57,7 +58,10 @@ impl Model {
             let node = root.get(layer)?;
             let mut words: Vec<String> = keys
                 .iter()
-                .filter_map(|(key, said)| Some(said.replace("{}", &value(key, node.get(key)?)?)))
+                .filter_map(|(key, said)| {
+                    let found = key.split('.').try_fold(node, |node, key| node.get(key))?;
+                    Some(said.replace("{}", &value(key, found)?))
+                })
                 .collect();
             // The other parts' names say no more than their values.
             words.extend(node.note.clone().filter(|_| *layer == "drive"));
