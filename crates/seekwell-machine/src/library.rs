@@ -48,6 +48,7 @@ pub const MACHINES: &[(&str, &str)] = shipped!("":
     "swapcache-ssd-before",
     "volume-gp2",
     "volume-gp3",
+    "volume-io2",
     "wd-dc-960",
     "x8dtl-ahci-bios",
     "x8dtl-ahci-intel",

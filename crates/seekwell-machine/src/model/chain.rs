@@ -18,7 +18,7 @@ const WORTH: [(&str, &[(&str, &str)]); 12] = [
     ("host", &[("tags", "tags {}"), ("openings", "{} openings")]),
     ("front", &[("kind", "{} in front")]),
     ("scheduler", &[("order", "I/O scheduler: {}"), ("requests", "{} requests")]),
-    ("throttle", &[("latency_ns", "limits, and {} ns there and back")]),
+    ("throttle", &[("latency_ns", "limits, and {} ns there and back"), ("depth", "{} at once")]),
     ("bus", &[("kind", "{}"), ("load", "other masters: {}")]),
     (
         "controller",

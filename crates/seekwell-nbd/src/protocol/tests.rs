@@ -4,7 +4,13 @@ use proptest::prelude::*;
 const SIZE: u64 = 1 << 20;
 
 fn export() -> Export {
-    Export { name: "disk".to_owned(), size_bytes: SIZE, rotational: true, trims: false }
+    Export {
+        name: "disk".to_owned(),
+        size_bytes: SIZE,
+        min_block: 512,
+        rotational: true,
+        trims: false,
+    }
 }
 
 fn session() -> Session {
