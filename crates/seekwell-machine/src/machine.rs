@@ -14,8 +14,8 @@ const INVALID: i32 = 22;
 #[derive(Debug)]
 pub struct Machine<P> {
     part: P,
-    /// What requests are multiples of.
-    sector_bytes: u32,
+    /// Bits of an offset within a sector; where they are set in one end of a request, it is none.
+    in_sector: u64,
     now: Nanos,
     /// Length of what each slot has outstanding, which is what it transfers.
     lens: Vec<u32>,
@@ -30,17 +30,19 @@ impl<P: Part> Machine<P> {
         Self::with_sectors(part, 1)
     }
 
-    /// The machine at time zero, which refuses requests that are not of whole sectors.
+    /// The machine at time zero, which refuses requests that are not of whole sectors, if these are
+    /// a power of two.
     pub fn with_sectors(part: P, sector_bytes: u32) -> Self {
+        let in_sector =
+            if sector_bytes.is_power_of_two() { u64::from(sector_bytes) - 1 } else { 0 };
         let (lens, refused, done) = (Vec::new(), Vec::new(), Vec::new());
-        Self { part, sector_bytes, now: Nanos::ZERO, lens, refused, done }
+        Self { part, in_sector, now: Nanos::ZERO, lens, refused, done }
     }
 
     /// Why a request cannot be, as an error number.
     fn refusal(&self, request: &Request) -> Option<i32> {
         let end = request.offset.saturating_add(u64::from(request.len));
-        let sector = u64::from(self.sector_bytes);
-        if !request.offset.is_multiple_of(sector) || !end.is_multiple_of(sector) {
+        if (request.offset | end) & self.in_sector != 0 {
             return Some(INVALID);
         }
         (end > self.part.capacity()).then_some(NO_SPACE)

@@ -366,7 +366,6 @@ impl<P: Part> Shingled<P> {
         steps.extend(cached.into_iter().map(|(at, len)| (Op::Read, at, len)));
         steps.push_back((Op::Write, self.cache.params.cache_bytes, end - start));
         steps.push_back((Op::Write, home, end - start));
-        self.written.collected_bytes += 2 * (end - start);
         let before = self.cache.number + 1;
         self.cleaning = Some(Cleaning { start, end, before, steps });
         self.next_step(now);

@@ -176,8 +176,9 @@ impl SsdParams {
     pub fn check(&self) -> Result<(), OutOfRange> {
         const SECOND: u64 = 1_000_000_000;
         within("capacity_bytes", self.capacity_bytes, 1 << 20..=1 << 47)?;
-        within("sector_bytes", self.sector_bytes, 512..=4096)?;
-        within("4096 modulo sector_bytes", 4096 % self.sector_bytes, 0..=0)?;
+        if self.sector_bytes != 512 {
+            within("sector_bytes", self.sector_bytes, 4096..=4096)?;
+        }
         within("depth", self.depth, 1..=65_536)?;
         within("channels", self.channels, 1..=64)?;
         within("dies_per_channel", self.dies_per_channel, 1..=64)?;

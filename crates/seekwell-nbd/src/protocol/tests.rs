@@ -80,6 +80,17 @@ fn a_client_that_names_no_export_gets_size_flags_and_block_sizes() {
 }
 
 #[test]
+fn requests_shorter_than_the_announced_block_are_invalid() {
+    let export = Export { min_block: 4096, ..export() };
+    let session = Session::new(export, &mut Vec::new());
+    let read = |offset, len| Command::Read { offset, len };
+    for (offset, len, legal) in [(0, 4096, true), (512, 4096, false), (4096, 512, false)] {
+        let found = session.check(&read(offset, len), 0, offset, len);
+        assert_eq!(found.is_ok(), legal, "{len} bytes at {offset}");
+    }
+}
+
+#[test]
 fn the_oldest_way_to_name_an_export_works_with_and_without_zeroes() {
     for (flags, len) in [(1_u32, 134), (3, 10)] {
         let mut session = session();
