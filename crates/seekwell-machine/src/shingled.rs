@@ -3,14 +3,16 @@
 //! Tracks are grouped into *bands*, which can only be written from the beginning on. Writes
 //! therefore go to a *media cache*, a conventional region at the outer edge, in the order in which
 //! they come, and a map remembers where the newest data is. A *cleaner* empties the cache, oldest
-//! write first: it reads a whole band and what the cache holds of it, writes the result to a scratch
-//! band, so that a power cut loses nothing, and then in its place. It works when no command came
-//! for a while, and whenever a write finds the cache, or the map, full; such writes wait. A stream
-//! of writes that reaches the beginning of a band goes on in the band itself. When it stops within a
-//! band, the rest of the band is in the cache from then on; copying it there takes no time here.
+//! write first: it reads a whole band and what the cache holds of it, writes the result to a
+//! scratch band, so that a power cut loses nothing, and then in its place. It works when no command
+//! came for a while, and whenever a write finds the cache, or the map, full; such writes wait. A
+//! stream of writes that reaches the beginning of a band goes on in the band itself. When it stops
+//! within a band, the rest of the band is in the cache from then on; copying it there takes no time
+//! here.
 //!
-//! Structure, and what drives of this kind were found to do: A. Aghayev and P. Desnoyers, "Skylight:
-//! A Window on Shingled Disk Operation" (FAST '15). Writing to a scratch band is assumed.
+//! Structure, and what drives of this kind were found to do: A. Aghayev and P. Desnoyers,
+//! "Skylight: A Window on Shingled Disk Operation" (FAST '15). Writing to a scratch band is
+//! assumed.
 
 use crate::limits::{OutOfRange, within};
 use crate::part::{Command, Done, Part, Usage, Written};

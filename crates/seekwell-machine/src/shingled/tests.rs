@@ -109,8 +109,8 @@ proptest! {
         lawful(&mut disk(), 8, &arrivals);
     }
 
-    /// An oracle knows for each 4 KiB whether it was written since its band was last cleaned. Writes
-    /// begin at even units and end at odd ones: none continues another.
+    /// An oracle knows for each 4 KiB whether it was written since its band was last cleaned.
+    /// Writes begin at even units and end at odd ones: none continues another.
     #[test]
     fn every_byte_is_read_once_and_from_where_it_was_written(
         writes in prop::collection::vec((0_u64..256, 0_u32..20), 1..60),
