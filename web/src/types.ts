@@ -240,6 +240,8 @@ export interface Row {
   /** Requests for each system call. */
   calls: string;
   device_share: string;
+  /** Bytes that the drive wrote for each of the host's. */
+  amplification: string;
   remark: string | null;
 }
 

@@ -31,6 +31,7 @@ mod model;
 mod part;
 pub mod plan;
 mod serial;
+pub mod shingled;
 pub mod simple;
 pub mod ssd;
 pub mod ssd_cache;

@@ -1,29 +1,51 @@
 //! A part as a target: the engine's clock is the model's.
 
 use crate::part::{Command, Done, Part};
-use seekwell_io::request::{Completion, Op, Tagged};
+use seekwell_io::request::{Completion, Op, Request, Tagged};
 use seekwell_io::target::{Target, TargetError, Until};
 use seekwell_io::units::Nanos;
 
 /// What Linux answers to a write past the end: ENOSPC, the same number on every architecture.
 const NO_SPACE: i32 = 28;
+/// And to a request of which an end lies within a sector: EINVAL.
+const INVALID: i32 = 22;
 
 /// A modelled machine whose outermost part takes the requests.
 #[derive(Debug)]
 pub struct Machine<P> {
     part: P,
+    /// Bits of an offset within a sector; where they are set in one end of a request, it is none.
+    in_sector: u64,
     now: Nanos,
     /// Length of what each slot has outstanding, which is what it transfers.
     lens: Vec<u32>,
-    /// Requests answered at once because they cannot be: beyond the end.
-    refused: Vec<u32>,
+    /// Requests answered at once because they cannot be, and the error.
+    refused: Vec<(u32, i32)>,
     done: Vec<Done>,
 }
 
 impl<P: Part> Machine<P> {
-    /// The machine at time zero.
+    /// The machine at time zero, which takes requests of any bytes.
     pub fn new(part: P) -> Self {
-        Self { part, now: Nanos::ZERO, lens: Vec::new(), refused: Vec::new(), done: Vec::new() }
+        Self::with_sectors(part, 1)
+    }
+
+    /// The machine at time zero, which refuses requests that are not of whole sectors, if these are
+    /// a power of two.
+    pub fn with_sectors(part: P, sector_bytes: u32) -> Self {
+        let in_sector =
+            if sector_bytes.is_power_of_two() { u64::from(sector_bytes) - 1 } else { 0 };
+        let (lens, refused, done) = (Vec::new(), Vec::new(), Vec::new());
+        Self { part, in_sector, now: Nanos::ZERO, lens, refused, done }
+    }
+
+    /// Why a request cannot be, as an error number.
+    fn refusal(&self, request: &Request) -> Option<i32> {
+        let end = request.offset.saturating_add(u64::from(request.len));
+        if (request.offset | end) & self.in_sector != 0 {
+            return Some(INVALID);
+        }
+        (end > self.part.capacity()).then_some(NO_SPACE)
     }
 
     /// The outermost part.
@@ -46,9 +68,8 @@ impl<P: Part> Target for Machine<P> {
             }
             let data = matches!(request.op, Op::Read | Op::Write);
             self.lens[index] = if data { request.len } else { 0 };
-            let end = request.offset.saturating_add(u64::from(request.len));
-            if end > self.part.capacity() {
-                self.refused.push(*slot);
+            if let Some(error) = self.refusal(request) {
+                self.refused.push((*slot, error));
                 continue;
             }
             let command = Command {
@@ -65,8 +86,8 @@ impl<P: Part> Target for Machine<P> {
 
     fn reap(&mut self, until: Until, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let before = out.len();
-        for slot in self.refused.drain(..) {
-            out.push(Completion { slot, result: Err(NO_SPACE), at: self.now });
+        for (slot, error) in self.refused.drain(..) {
+            out.push(Completion { slot, result: Err(error), at: self.now });
         }
         // With nothing to wait for, the rest of a batch is still to come.
         if until.completions > 0 {

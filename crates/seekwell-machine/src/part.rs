@@ -73,12 +73,12 @@ impl Add for Usage {
     }
 }
 
-/// What was written to a drive, and by it to its flash.
+/// What was written to a drive, and by it to its flash or platters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// By the host.
     pub host_bytes: u64,
-    /// To the flash: that, and what the drive moves and adds.
+    /// To the medium: that, and what the drive moves and adds.
     pub media_bytes: u64,
     /// Moved by garbage collection, of `media_bytes`.
     pub collected_bytes: u64,

@@ -41,6 +41,12 @@ pub struct ThrottleParams {
     pub bytes: Option<RateParams>,
     /// Time of the way there and back, in nanoseconds.
     pub latency_ns: u64,
+    /// The most commands beyond the way there at once; as many as the part takes without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Time of the host's processor for each command, in nanoseconds: exits and emulation.
+    #[serde(default)]
+    pub processor_ns: u64,
 }
 
 impl ThrottleParams {
@@ -52,6 +58,8 @@ impl ThrottleParams {
         const MOST: u64 = 1 << 44;
         within("request_bytes", self.request_bytes, 512..=1 << 30)?;
         within("latency_ns", self.latency_ns, 0..=60_000_000_000)?;
+        within("depth", self.depth.unwrap_or(1), 1..=65_536)?;
+        within("processor_ns", self.processor_ns, 0..=1_000_000_000)?;
         if let Some(rate) = self.requests {
             within("requests.per_s", rate.per_s, 1..=MOST)?;
             within("requests.most_per_s", rate.most_per_s, rate.per_s..=MOST)?;
@@ -113,6 +121,9 @@ pub struct Throttle<P> {
     /// What is on its way back, by when it arrives.
     returning: VecDeque<Done>,
     finished: Vec<Done>,
+    /// Commands that the part has, and all that came.
+    inside: u32,
+    came: u64,
 }
 
 impl<P: Part> Throttle<P> {
@@ -128,9 +139,15 @@ impl<P: Part> Throttle<P> {
             waiting: VecDeque::new(),
             returning: VecDeque::new(),
             finished: Vec::new(),
+            inside: 0,
+            came: 0,
             params,
             part,
         })
+    }
+
+    fn has_place(&self) -> bool {
+        self.params.depth.is_none_or(|most| self.inside < most)
     }
 
     /// When a command passes.
@@ -157,10 +174,12 @@ impl<P: Part> Part for Throttle<P> {
     fn submit(&mut self, command: Command, now: Nanos) {
         let at = self.passes(&command, now);
         self.waiting.push_back((at, command));
+        self.came += 1;
     }
 
     fn next(&self) -> Nanos {
-        let passes = self.waiting.front().map_or(Nanos::MAX, |(at, _)| *at);
+        let first = self.waiting.front().filter(|_| self.has_place());
+        let passes = first.map_or(Nanos::MAX, |(at, _)| *at);
         let returns = self.returning.front().map_or(Nanos::MAX, |done| done.at);
         self.part.next().min(passes).min(returns)
     }
@@ -172,6 +191,7 @@ impl<P: Part> Part for Throttle<P> {
                 return;
             }
             self.part.advance(at, &mut self.finished);
+            self.inside -= self.finished.len() as u32;
             let latency = Nanos(self.params.latency_ns);
             let back = |end: Done| {
                 let arrives = end.at + latency;
@@ -183,8 +203,10 @@ impl<P: Part> Part for Throttle<P> {
             }
             while let Some((passes, command)) = self.waiting.front().copied()
                 && passes <= at
+                && self.has_place()
             {
                 self.waiting.pop_front();
+                self.inside += 1;
                 self.part.submit(command, at);
             }
         }
@@ -195,7 +217,7 @@ impl<P: Part> Part for Throttle<P> {
     }
 
     fn usage(&self) -> Usage {
-        self.part.usage()
+        self.part.usage() + Usage::of_processor(Nanos(self.came * self.params.processor_ns))
     }
 }
 
@@ -205,9 +227,17 @@ mod tests {
     use crate::fake::{FakeDrive, command, drain};
     use proptest::prelude::*;
 
+    const DISTANT: ThrottleParams = ThrottleParams {
+        requests: None,
+        request_bytes: 1 << 30,
+        bytes: None,
+        latency_ns: 400_000,
+        depth: None,
+        processor_ns: 0,
+    };
+
     fn volume(requests: Option<RateParams>, bytes: Option<RateParams>) -> Throttle<FakeDrive> {
-        let params =
-            ThrottleParams { requests, request_bytes: 256 << 10, bytes, latency_ns: 400_000 };
+        let params = ThrottleParams { requests, request_bytes: 256 << 10, bytes, ..DISTANT };
         Throttle::new(params, FakeDrive::new(4096, 100_000)).expect("legal")
     }
 
@@ -250,6 +280,33 @@ mod tests {
         assert_eq!(alone(volume(rate(1_000), None), 1 << 20), 4_000_000);
         assert_eq!(alone(volume(rate(1_000), rate(1 << 20)), 1 << 20), 1_000_000_000);
         assert_eq!(alone(volume(None, None), 1 << 20), 0, "only the way and the drive");
+    }
+
+    #[test]
+    fn a_hypervisor_lets_so_many_in_and_takes_its_time_of_the_processor() {
+        let params = ThrottleParams { depth: Some(4), processor_ns: 5_000, ..DISTANT };
+        let mut disk = Throttle::new(params, FakeDrive::new(64, 100_000)).expect("legal");
+        (0..10).for_each(|tag| disk.submit(command(tag, Op::Read, 0, 4096), Nanos::ZERO));
+        let ends: Vec<u64> = drain(&mut disk).iter().map(|end| end.at.0).collect();
+        let in_fours = [[500_000; 4], [600_000; 4]].concat();
+        assert_eq!((&ends[..8], &ends[8..]), (&in_fours[..], &[700_000; 2][..]));
+        assert_eq!(disk.usage().processor, Nanos(50_000));
+    }
+
+    /// Heat that builds up at 2,500 MB/s and goes at 500 is a credit for five seconds of writing.
+    #[test]
+    fn a_drive_that_heats_up_slows_down_and_cools_while_it_rests() {
+        let heat = RateParams { per_s: 500 << 20, most_per_s: 2_500 << 20, credits: 10_000 << 20 };
+        let params = ThrottleParams { bytes: Some(heat), latency_ns: 0, ..DISTANT };
+        let mut drive = Throttle::new(params, FakeDrive::new(4096, 0)).expect("legal");
+        let second = |drive: &mut Throttle<FakeDrive>, from: u64, mib: u32| {
+            let from = Nanos::from_millis(from * 1000);
+            (0..mib).for_each(|tag| drive.submit(command(tag, Op::Write, 0, 1 << 20), from));
+            drain(drive).last().expect("some").at.since(from).as_secs_f64()
+        };
+        assert!((second(&mut drive, 0, 12_500) - 5.0).abs() < 0.01, "as fast as it can");
+        assert!((second(&mut drive, 5, 1_000) - 2.0).abs() < 0.01, "hot");
+        assert!((second(&mut drive, 27, 12_500) - 5.0).abs() < 0.01, "cooled for 20 s");
     }
 
     proptest! {

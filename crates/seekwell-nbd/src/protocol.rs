@@ -81,15 +81,18 @@ pub enum Failure {
 pub struct Export {
     /// Its name; clients that name none get it as well.
     pub name: String,
-    /// Bytes, a multiple of [`MIN_BLOCK`].
+    /// Bytes, a multiple of `min_block`.
     pub size_bytes: u64,
+    /// Bytes of the shortest request: a sector, at least [`MIN_BLOCK`].
+    pub min_block: u32,
     /// Whether it has an arm to move.
     pub rotational: bool,
     /// Whether it understands TRIM.
     pub trims: bool,
 }
 
-/// What a request asks for. Ranges lie within the export and are multiples of [`MIN_BLOCK`].
+/// What a request asks for. Ranges lie within the export and are multiples of the
+/// export's shortest request.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Command {
     /// Data from a range.
@@ -362,7 +365,8 @@ impl Session {
         export.extend(self.transmission_flags().to_be_bytes());
         option_reply(option, REP_INFO, &export, out);
         let mut blocks = INFO_BLOCK_SIZE.to_be_bytes().to_vec();
-        blocks.extend([MIN_BLOCK, PREFERRED_BLOCK, MAX_BLOCK].iter().flat_map(|b| b.to_be_bytes()));
+        let sizes = [self.export.min_block, PREFERRED_BLOCK, MAX_BLOCK];
+        blocks.extend(sizes.iter().flat_map(|bytes| bytes.to_be_bytes()));
         option_reply(option, REP_INFO, &blocks, out);
         if wants_name {
             let name = [&INFO_NAME.to_be_bytes(), self.export.name.as_bytes()].concat();
@@ -442,7 +446,8 @@ impl Session {
             Command::Trim { .. } => u32::MAX,
             Command::Read { .. } | Command::Write { .. } => MAX_BLOCK,
         };
-        let aligned = offset.is_multiple_of(MIN_BLOCK.into()) && len.is_multiple_of(MIN_BLOCK);
+        let block = self.export.min_block;
+        let aligned = offset.is_multiple_of(block.into()) && len.is_multiple_of(block);
         if len == 0 || len > most || !aligned {
             return Err(Failure::Invalid);
         }

@@ -129,7 +129,8 @@ impl Server {
     /// # Errors
     /// [`ServeError`] when the place or the file for the data cannot be had.
     pub fn open(model: Model, place: &Place, options: Options) -> Result<Self, ServeError> {
-        let size_bytes = model.capacity() / u64::from(MIN_BLOCK) * u64::from(MIN_BLOCK);
+        let min_block = model.sector_bytes().max(MIN_BLOCK);
+        let size_bytes = model.capacity() / u64::from(min_block) * u64::from(min_block);
         let store = match &options.data {
             Some(path) => Store::in_file(path, size_bytes)?,
             None => Store::in_memory(options.memory_bytes),
@@ -137,7 +138,7 @@ impl Server {
         let kind = model.description().root().get("drive").and_then(|drive| drive.get("kind"));
         let is = |word: &str| kind.is_some_and(|k| matches!(&k.value, Value::Text(t) if t == word));
         let (rotational, trims) = (is("hdd"), is("ssd"));
-        let export = Export { name: options.name, size_bytes, rotational, trims };
+        let export = Export { name: options.name, size_bytes, min_block, rotational, trims };
         let (listener, place) = Listener::open(place)
             .map_err(|source| ServeError::Listen { place: place.clone(), source })?;
         let disk = Disk::new(model, store, options.faults, options.lies, options.seed);

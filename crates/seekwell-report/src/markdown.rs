@@ -3,7 +3,7 @@
 use crate::describe::{headings, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
-use crate::rows::{Row, rows};
+use crate::rows::{NONE, Row, rows};
 use crate::study::{preconditioning, study};
 use crate::suite::{StepRow, steps};
 use crate::terminal::worst_first;
@@ -62,8 +62,10 @@ fn write_rows(out: &mut String, rows: &[Row]) {
     out.push_str(
         "| phase | operation | MB/s | IOPS | p50 | p99 | p99.9 | spread | CPU ns/request | ",
     );
-    out.push_str("requests/call | reached the device |\n");
-    out.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    let amplified = rows.iter().any(|row| row.amplification != NONE);
+    let column = if amplified { [" write amplification |", "---:|"] } else { [""; 2] };
+    let _ = writeln!(out, "requests/call | reached the device |{}", column[0]);
+    let _ = writeln!(out, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|{}", column[1]);
     for r in rows {
         let title = match &r.remark {
             Some(why) => format!("{} ({why})", r.title),
@@ -81,8 +83,9 @@ fn write_rows(out: &mut String, rows: &[Row]) {
             &r.cpu,
             &r.calls,
             &r.device_share,
+            &r.amplification,
         ];
-        *out += &markdown_row(cells);
+        *out += &markdown_row(&cells[..cells.len() - usize::from(!amplified)]);
     }
     out.push_str(
         "\nMB/s: 10^6 bytes a second. Medians of the valid repeats; spread: highest less ",

@@ -3,7 +3,7 @@
 use crate::describe::{headings, not_a_disk, sentence};
 use crate::fidelity::fidelity;
 use crate::figures::figures;
-use crate::rows::rows;
+use crate::rows::{NONE, rows};
 use crate::study::{preconditioning, study};
 use crate::suite::steps;
 use crate::terminal::worst_first;
@@ -205,10 +205,12 @@ fn study_table(out: &mut String, document: &RunDocument) {
 }
 
 fn phase_table(out: &mut String, document: &RunDocument) {
+    let rows = rows(document);
+    let amplified = rows.iter().any(|row| row.amplification != NONE);
     let row = |r: crate::rows::Row| {
         let remark = r.remark.map(|why| format!(" ({why})")).unwrap_or_default();
         let title = format!("{}{remark}", r.title);
-        vec![
+        let mut cells = vec![
             title,
             r.op,
             r.rate,
@@ -220,13 +222,15 @@ fn phase_table(out: &mut String, document: &RunDocument) {
             r.cpu,
             r.calls,
             r.device_share,
-        ]
+        ];
+        cells.extend(amplified.then_some(r.amplification));
+        cells
     };
-    let rows: Vec<_> = rows(document).into_iter().map(row).collect();
+    let rows: Vec<_> = rows.into_iter().map(row).collect();
     if rows.is_empty() && !document.phases.is_empty() {
         return;
     }
-    let columns = [
+    let mut columns = vec![
         "phase",
         "operation",
         "MB/s",
@@ -239,6 +243,7 @@ fn phase_table(out: &mut String, document: &RunDocument) {
         "requests/call",
         "reached the device",
     ];
+    columns.extend(amplified.then_some("write amplification"));
     *out += "<h2>All phases</h2>\n";
     *out += &table("Medians of the valid repeats; MB/s of 10^6 bytes", &columns, 2, &rows);
 }

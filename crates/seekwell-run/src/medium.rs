@@ -197,7 +197,7 @@ fn modelled(path: &Path, wanted: &Wanted<'_>) -> Result<Ready, RunError> {
     let inputs = PlanInputs {
         medium: PlanMedium::Modelled,
         region_bytes,
-        logical_block_bytes: 512,
+        logical_block_bytes: model.sector_bytes(),
         direct: true,
         seed: 1,
     };

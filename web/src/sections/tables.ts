@@ -44,6 +44,8 @@ export function phases(run: Run, prefix: string): HTMLElement | null {
   if (run.rows.length === 0 && (run.steps ?? []).length > 0) return null;
   const titles = ["phase", "operation", "MB/s", "requests/s", "p50", "p99", "p99.9", "spread",
     "CPU ns/request", "requests/call", "reached the device"];
+  const amplified = run.rows.some((row) => row.amplification !== "—");
+  if (amplified) titles.push("write amplification");
   const columns = titles.map((title, i) => ({ title, number: i > 1 }));
   const measured = run.rows.filter((row) => row.iops !== "—");
   const rest = run.rows.filter((row) => row.iops === "—");
@@ -51,7 +53,7 @@ export function phases(run: Run, prefix: string): HTMLElement | null {
     const remark = row.remark ? h("small", { class: "remark" }, row.remark) : null;
     const name = h("span", {}, row.title, remark);
     return [name, row.op, row.rate, row.iops, row.p50, row.p99, row.p99_9, row.spread, row.cpu,
-      row.calls, row.device_share];
+      row.calls, row.device_share, ...(amplified ? [row.amplification] : [])];
   });
   return section(
     "All phases",

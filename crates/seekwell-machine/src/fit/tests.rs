@@ -93,6 +93,7 @@ fn fitted_to_depths_1_to_8_shipped_machines_are_predicted_at_16_to_64() {
         "micron-7450-pro-960",
         "pe8110-960",
         "volume-gp2",
+        "volume-io2",
         "wd-dc-960",
     ];
     for (name, text) in MACHINES.iter().filter(|(n, _)| !alike(n) && !twins.contains(n)) {

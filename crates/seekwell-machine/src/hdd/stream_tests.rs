@@ -13,6 +13,7 @@ fn shipped() -> Vec<(&'static str, Params)> {
         let mut node = description.root().get("drive")?.clone();
         node.take("kind");
         node.take("actuators");
+        node.take("shingled");
         Some((name, read::<Params>(&node, "drive").ok()?))
     };
     PARTS.iter().filter_map(|(name, _)| drive(name)).collect()
@@ -56,7 +57,7 @@ fn stream_rate(params: &Params, op: Op, kib: u32, depth: u32) -> f64 {
 #[test]
 fn every_drive_reads_a_stream_at_the_rate_of_its_medium_at_any_depth() {
     let drives = shipped();
-    for name in ["exos-2x18", "exos-x18", "st2000dm006"] {
+    for name in ["exos-2x18", "exos-x18", "st2000dm006", "st8000as0002"] {
         assert!(drives.iter().any(|drive| drive.0 == name), "{name}");
     }
     for (name, params) in drives {

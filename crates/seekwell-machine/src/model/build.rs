@@ -12,6 +12,7 @@ use crate::joined::Joined;
 use crate::limits::OutOfRange;
 use crate::link::{OnPcie, OnScsi, PcieParams, SataLink, SataParams, ScsiParams};
 use crate::part::Part;
+use crate::shingled::Shingled;
 use crate::ssd::{Ssd, SsdParams};
 use crate::ssd_cache::{ReadCache, ReadCacheParams, Swapcache, SwapcacheParams};
 use crate::throttle::{Throttle, ThrottleParams};
@@ -246,7 +247,7 @@ fn drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
 /// A hard drive. What is described is what each of its actuators has.
 fn hard_drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
     let actuators = layer.number("actuators", MOST_ACTUATORS)?;
-    let params: hdd::Params = layer.params(&["kind", "count", "actuators"])?;
+    let params: hdd::Params = layer.params(&["kind", "count", "actuators", "shingled"])?;
     let arm = |index: u64| {
         Hdd::new(params.clone(), seed.wrapping_add(index << 48)).map_err(|error| match error {
             ParamsError::Range { field, .. } => {
@@ -255,6 +256,11 @@ fn hard_drive(layer: &Layer<'_>, seed: u64) -> Result<AnyPart, DescribeError> {
             other => layer.illegal(&other),
         })
     };
+    if let Some(node) = layer.node.get("shingled") {
+        let layer = Layer { node, key: "drive.shingled" };
+        let whole = Joined::new((0..actuators).map(arm).collect::<Result<Vec<_>, _>>()?);
+        return Ok(Box::new(Shingled::new(layer.params(&[])?, whole).map_err(|e| layer.out(&e))?));
+    }
     if actuators == 1 {
         return Ok(Box::new(arm(0)?));
     }

@@ -18,7 +18,7 @@ const WORTH: [(&str, &[(&str, &str)]); 12] = [
     ("host", &[("tags", "tags {}"), ("openings", "{} openings")]),
     ("front", &[("kind", "{} in front")]),
     ("scheduler", &[("order", "I/O scheduler: {}"), ("requests", "{} requests")]),
-    ("throttle", &[("latency_ns", "limits, and {} ns there and back")]),
+    ("throttle", &[("latency_ns", "limits, and {} ns there and back"), ("depth", "{} at once")]),
     ("bus", &[("kind", "{}"), ("load", "other masters: {}")]),
     (
         "controller",
@@ -45,6 +45,7 @@ const WORTH: [(&str, &[(&str, &str)]); 12] = [
             ("capacity_bytes", "{}"),
             ("rpm", "{} rpm"),
             ("actuators", "{} actuators"),
+            ("shingled.cache_bytes", "shingled, {} of media cache"),
         ],
     ),
 ];
@@ -57,7 +58,10 @@ impl Model {
             let node = root.get(layer)?;
             let mut words: Vec<String> = keys
                 .iter()
-                .filter_map(|(key, said)| Some(said.replace("{}", &value(key, node.get(key)?)?)))
+                .filter_map(|(key, said)| {
+                    let found = key.split('.').try_fold(node, |node, key| node.get(key))?;
+                    Some(said.replace("{}", &value(key, found)?))
+                })
                 .collect();
             // The other parts' names say no more than their values.
             words.extend(node.note.clone().filter(|_| *layer == "drive"));

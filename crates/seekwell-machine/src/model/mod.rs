@@ -95,6 +95,18 @@ impl Model {
         self.capacity
     }
 
+    /// Bytes of a sector, 512 where nothing says otherwise: requests are of whole sectors.
+    pub fn sector_bytes(&self) -> u32 {
+        let root = self.description.root();
+        let fast = root.get("front").and_then(|front| front.get("fast"));
+        let drives = root.get("drive").into_iter().chain(fast);
+        let sectors = drives.filter_map(|drive| match drive.get("sector_bytes")?.value {
+            Value::Integer(bytes) => u32::try_from(bytes).ok(),
+            _ => None,
+        });
+        sectors.max().unwrap_or(512)
+    }
+
     /// The driver's tag policy and the tags it has, where the host has one for the whole machine:
     /// with a cache in front, each of the two devices has its own.
     pub fn tags(&self) -> Option<(TagPolicy, u32)> {
@@ -125,6 +137,10 @@ impl Model {
     /// # Panics
     /// Never, as [`Model::part`].
     pub fn build(&self, seed: u64) -> Machine<AnyPart> {
-        Machine::new(self.part(seed))
+        match self.sector_bytes() {
+            // What makes requests here makes none of less.
+            0..=512 => Machine::new(self.part(seed)),
+            sector => Machine::with_sectors(self.part(seed), sector),
+        }
     }
 }

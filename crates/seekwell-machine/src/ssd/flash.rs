@@ -19,6 +19,8 @@ const NONE: u32 = u32::MAX;
 pub enum Reader {
     /// A command, by its place in the table.
     Command(u32),
+    /// A segment of the mapping, for a page of a command.
+    Map(u32, u64),
     /// Reading ahead: a flash page, by its number.
     Ahead(u64),
     /// A write of a part of a page, which goes on by itself.

@@ -24,6 +24,7 @@ mod buffer;
 mod events;
 mod flash;
 mod ftl;
+mod map;
 mod params;
 mod slc;
 mod steady;
@@ -43,6 +44,7 @@ use buffer::Buffer;
 use events::{Event, Events};
 use flash::{Flash, PageRead, Reader};
 use ftl::{Ftl, Mapping};
+use map::MapCache;
 use params::UNIT_BYTES;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -143,6 +145,8 @@ pub struct Ssd {
     buffer: Buffer,
     slc: Slc,
     ahead: ReadAhead,
+    /// Where not all of the mapping is at hand.
+    map: Option<MapCache>,
     events: Events,
     processor: Serial,
     /// What the processor works on, by the time it will be done with it.
@@ -180,6 +184,7 @@ impl Ssd {
             buffer: Buffer::new(buffer_units, params.program_units()),
             slc: Slc::new(&params),
             ahead: ReadAhead::new(ahead_pages, streams::STREAMS as u64),
+            map: params.map_cache_bytes.map(MapCache::new),
             events: Events::default(),
             processor: Serial::default(),
             steps: VecDeque::new(),
@@ -268,6 +273,33 @@ impl Ssd {
             at += Nanos(units_of(from, end.min((page + 1) * page_bytes)) * unit_ns);
             self.steps.push_back((at, Step::Page(index, page)));
         }
+    }
+
+    /// The processor is to look up one page of a read, and has its part of the mapping read first
+    /// where that is not at hand.
+    fn look_up(&mut self, index: u32, page: u64, now: Nanos) {
+        let unit = page * u64::from(self.params.page_bytes) / UNIT;
+        if self.load_map(unit, unit + 1, Some(Reader::Map(index, page)), now) == 0 {
+            self.read_page(index, page, now);
+        }
+    }
+
+    /// Sees that the mapping of units `first..end` is at hand; it is to be changed if no read waits
+    /// for it. Returns how many segments are read.
+    fn load_map(&mut self, first: u64, end: u64, reader: Option<Reader>, now: Nanos) -> u32 {
+        let mut missed = 0;
+        if self.map.is_none() {
+            return missed;
+        }
+        for segment in MapCache::segments(first, end) {
+            let asked = self.map.as_mut().and_then(|map| map.ask(segment, reader.is_none()));
+            let Some(miss) = asked else { continue };
+            missed += 1;
+            self.pad(miss.writes_back.into(), now);
+            let reader = reader.unwrap_or(Reader::Merge);
+            self.sense(self.home(!segment), !segment, reader, UNIT_BYTES, now);
+        }
+        missed
     }
 
     /// The processor has looked up one page of a read.
@@ -363,6 +395,8 @@ impl Ssd {
         };
         match read.reader {
             Reader::Command(index) => self.page_there(index, end, end),
+            // The segment's few microseconds on the channel are not waited for.
+            Reader::Map(index, page) => self.read_page(index, page, now),
             Reader::Ahead(page) => {
                 self.ahead.here(page, end);
                 while let Some(index) = self.ahead.served(page) {
@@ -379,6 +413,8 @@ impl Ssd {
         match op {
             Op::Read => unreachable!("reads go page by page"),
             Op::Write => {
+                let end = offset + u64::from(len);
+                self.load_map(offset / UNIT, end.div_ceil(UNIT), None, now);
                 self.waiting.push_back(index);
                 self.admit(now);
             }
@@ -463,7 +499,7 @@ impl Part for Ssd {
                     let (at, step) = (*at, *step);
                     self.steps.pop_front();
                     match step {
-                        Step::Page(index, page) => self.read_page(index, page, at),
+                        Step::Page(index, page) => self.look_up(index, page, at),
                         Step::Whole(index) => self.done_with(index, at),
                     }
                 }

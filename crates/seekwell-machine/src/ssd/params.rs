@@ -62,12 +62,19 @@ pub struct SlcParams {
     pub idle_ns: u64,
 }
 
+const fn sector() -> u32 {
+    512
+}
+
 /// An SSD.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SsdParams {
     /// Bytes that can be addressed.
     pub capacity_bytes: u64,
+    /// Bytes of a sector, 512 or 4096: what requests have to be multiples of.
+    #[serde(default = "sector")]
+    pub sector_bytes: u32,
     /// Bytes of flash for data and spare, without the bytes for error correction.
     pub flash_bytes: u64,
     /// Commands taken at once.
@@ -114,6 +121,10 @@ pub struct SsdParams {
     pub read_ahead_bytes: u32,
     /// Pages of the mapping's own log programmed for every hundred pages written out of sequence.
     pub map_percent: u32,
+    /// Bytes of the mapping that the drive has at hand, in memory of its own or the host's; without
+    /// it, all. A read that needs another part senses that first; a change to it is written later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_cache_bytes: Option<u64>,
     /// Which superblock is emptied next.
     #[serde(default)]
     pub collection: Collection,
@@ -165,6 +176,9 @@ impl SsdParams {
     pub fn check(&self) -> Result<(), OutOfRange> {
         const SECOND: u64 = 1_000_000_000;
         within("capacity_bytes", self.capacity_bytes, 1 << 20..=1 << 47)?;
+        if self.sector_bytes != 512 {
+            within("sector_bytes", self.sector_bytes, 4096..=4096)?;
+        }
         within("depth", self.depth, 1..=65_536)?;
         within("channels", self.channels, 1..=64)?;
         within("dies_per_channel", self.dies_per_channel, 1..=64)?;
@@ -204,6 +218,7 @@ impl SsdParams {
         within("buffer_bytes", self.buffer_bytes, least..=1 << 34)?;
         within("write_slots", self.write_slots.unwrap_or(u32::MAX), 1..=u32::MAX.into())?;
         within("read_ahead_bytes", self.read_ahead_bytes, 0..=1 << 26)?;
+        within("map_cache_bytes", self.map_cache_bytes.unwrap_or(4096), 4096..=1 << 34)?;
         within("map_percent", self.map_percent, 0..=1000)
     }
 }

@@ -73,7 +73,7 @@ impl Ssd {
     }
 
     /// Appends units to the log that hold no data of the host.
-    fn pad(&mut self, count: u32, now: Nanos) {
+    pub(super) fn pad(&mut self, count: u32, now: Nanos) {
         self.ftl.append_overhead(count);
         for _ in 0..count {
             if let Some(piece) = self.buffer.gather() {

@@ -4,7 +4,13 @@ use proptest::prelude::*;
 const SIZE: u64 = 1 << 20;
 
 fn export() -> Export {
-    Export { name: "disk".to_owned(), size_bytes: SIZE, rotational: true, trims: false }
+    Export {
+        name: "disk".to_owned(),
+        size_bytes: SIZE,
+        min_block: 512,
+        rotational: true,
+        trims: false,
+    }
 }
 
 fn session() -> Session {
@@ -71,6 +77,17 @@ fn a_client_that_names_no_export_gets_size_flags_and_block_sizes() {
     let blocks = &out[32 + 20..];
     assert_eq!((u16_at(blocks, 0), u32_at(blocks, 2)), (INFO_BLOCK_SIZE, 512));
     assert_eq!((u32_at(blocks, 6), u32_at(blocks, 10)), (4096, 32 << 20));
+}
+
+#[test]
+fn requests_shorter_than_the_announced_block_are_invalid() {
+    let export = Export { min_block: 4096, ..export() };
+    let session = Session::new(export, &mut Vec::new());
+    let read = |offset, len| Command::Read { offset, len };
+    for (offset, len, legal) in [(0, 4096, true), (512, 4096, false), (4096, 512, false)] {
+        let found = session.check(&read(offset, len), 0, offset, len);
+        assert_eq!(found.is_ok(), legal, "{len} bytes at {offset}");
+    }
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(super) fn costs(page: &mut Page, document: &RunDocument, rows: &[Row]) {
             (&row.cpu, "ns of CPU for a request"),
             (&row.calls, "requests for a system call"),
             (&row.device_share, "reached the device"),
-            (&row.amplification, "bytes to flash for each written"),
+            (&row.amplification, "bytes to the medium for each written"),
             (&row.collected, "moved by garbage collection"),
             (&row.erased, "superblocks erased"),
         ];

@@ -69,7 +69,13 @@ fn any_run_that_writes_tells_what_a_modelled_drive_wrote_and_one_that_reads_does
     assert!((ratio / closed_form(0.8) - 1.0).abs() < 0.1, "{ratio}");
     assert_eq!(metrics("--rw=randread")["write_amplification"], Value::Null);
     let shown = run(home.path(), &["bench", "--rw=randwrite", "--runtime=1s", SMALL[0]]).ends(0);
-    assert!(shown.out.contains("bytes to flash for each written"), "{}", shown.out);
+    assert!(shown.out.contains("bytes to the medium for each written"), "{}", shown.out);
+    let column = |page: &str| page.contains("| reached the device | write amplification |");
+    let markdown = |rw| {
+        run(home.path(), &["bench", rw, "--runtime=1s", SMALL[0]]).ends(0);
+        run(home.path(), &["report", "last", "--markdown"]).ends(0).out
+    };
+    assert!(column(&markdown("--rw=randwrite")) && !column(&markdown("--rw=randread")));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::ssd::{Collection, Fill, FirmwareParams, SsdParams};
 pub fn c300_256(fill: Fill) -> SsdParams {
     SsdParams {
         capacity_bytes: 256_060_514_304,
+        sector_bytes: 512,
         flash_bytes: 256 << 30,
         depth: 32,
         channels: 8,
@@ -45,6 +46,7 @@ pub fn c300_256(fill: Fill) -> SsdParams {
         map_percent: 15,
         collection: Collection::Greedy,
         fill,
+        map_cache_bytes: None,
         slc: None,
         seed: 1,
     }
@@ -55,6 +57,7 @@ pub fn c300_128(fill: Fill) -> SsdParams {
     let whole = c300_256(fill);
     SsdParams {
         capacity_bytes: 128_035_676_160,
+        sector_bytes: 512,
         flash_bytes: 128 << 30,
         dies_per_channel: 4,
         firmware: FirmwareParams { read_ns: 8_740, read_unit_ns: 11_260, ..whole.firmware },
@@ -72,6 +75,7 @@ pub fn c300_128(fill: Fill) -> SsdParams {
 pub fn sata_1tb(fill: Fill) -> SsdParams {
     SsdParams {
         capacity_bytes: 1_000_204_886_016,
+        sector_bytes: 512,
         flash_bytes: 1 << 40,
         depth: 32,
         channels: 8,
@@ -102,6 +106,7 @@ pub fn sata_1tb(fill: Fill) -> SsdParams {
         map_percent: 5,
         collection: Collection::Greedy,
         fill,
+        map_cache_bytes: None,
         slc: None,
         seed: 1,
     }
@@ -116,6 +121,7 @@ pub fn sata_1tb(fill: Fill) -> SsdParams {
 pub fn nvme_1tb(fill: Fill) -> SsdParams {
     SsdParams {
         capacity_bytes: 1_024_209_543_168,
+        sector_bytes: 512,
         flash_bytes: 1100 << 30,
         depth: 1024,
         channels: 8,
@@ -146,6 +152,7 @@ pub fn nvme_1tb(fill: Fill) -> SsdParams {
         map_percent: 0,
         collection: Collection::Greedy,
         fill,
+        map_cache_bytes: None,
         slc: None,
         seed: 1,
     }
@@ -155,6 +162,7 @@ pub fn nvme_1tb(fill: Fill) -> SsdParams {
 pub fn small(fill: Fill) -> SsdParams {
     SsdParams {
         capacity_bytes: 64 << 20,
+        sector_bytes: 512,
         flash_bytes: 80 << 20,
         depth: 64,
         channels: 2,
@@ -185,6 +193,7 @@ pub fn small(fill: Fill) -> SsdParams {
         map_percent: 10,
         collection: Collection::Greedy,
         fill,
+        map_cache_bytes: None,
         slc: None,
         seed: 7,
     }

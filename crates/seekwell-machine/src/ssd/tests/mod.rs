@@ -3,4 +3,5 @@ mod corners;
 mod drives;
 mod laws;
 mod log;
+mod map;
 mod slc;
