@@ -6,6 +6,7 @@ export const SCHEMA = "seekwell/run/1";
 export const SHEETS = ["seekwell/compare/1", "seekwell/experiment/1"];
 export const TRACE = "seekwell/trace-stats/1";
 export const FLEET = "seekwell/fleet/1";
+export const PLAN = "seekwell/plan/1";
 
 /** The JSON text inside base64 of gzip. */
 export async function unpack(text: string): Promise<string> {
@@ -24,9 +25,9 @@ export function parse(json: string): Payload {
     if (SHEETS.includes(found)) return payload;
     throw new Error(`this page shows ${SHEETS.join(" and ")}, and what is in it is ${found}`);
   }
-  if ("trace" in payload || "fleet" in payload) {
-    const [found, known] =
-      [String(payload.document?.schema), "trace" in payload ? TRACE : FLEET];
+  if ("trace" in payload || "fleet" in payload || "plan" in payload) {
+    const known = "trace" in payload ? TRACE : "fleet" in payload ? FLEET : PLAN;
+    const found = String(payload.document?.schema);
     if (found === known) return payload;
     throw new Error(`this page shows ${known}, and what is in it is ${found}`);
   }

@@ -15,6 +15,7 @@ import { head } from "./sections/head.ts";
 import { list } from "./sections/list.ts";
 import { mix } from "./sections/mix.ts";
 import { series } from "./sections/series.ts";
+import { drawPlan } from "./sections/plan.ts";
 import { drawSheets } from "./sections/sheet.ts";
 import { nameOf, side } from "./sections/side.ts";
 import { study } from "./sections/study.ts";
@@ -94,6 +95,7 @@ function draw(payload: Payload, json: string): HTMLElement[] {
   const drawn = "list" in payload ? list(payload.list, payload.of)
     : "history" in payload ? drawHistory(payload.history)
     : "fleet" in payload ? drawFleet(payload.fleet, payload.document, json)
+    : "plan" in payload ? drawPlan(payload.plan, json)
     : "sheets" in payload ? drawSheets(payload.sheets, json)
     : drawRuns(payload.runs, json);
   const [to, text] = location.pathname === "/" ? ["/runs", "all runs →"] : ["/", "← overview"];
@@ -104,9 +106,8 @@ function draw(payload: Payload, json: string): HTMLElement[] {
 const isRunning = (json: string) => {
   const payload = parse(json);
   if ("list" in payload) return payload.of === undefined;
-  if ("trace" in payload || "history" in payload || "fleet" in payload) return false;
   if ("sheets" in payload) return payload.state === "running";
-  return payload.runs.some((run) => run.state === "running");
+  return "runs" in payload && payload.runs.some((run) => run.state === "running");
 };
 
 /** What a part that can be opened is called. */

@@ -14,7 +14,8 @@ import { logTicks } from "./ticks.ts";
 
 export interface Line {
   label: string;
-  values: (number | null)[];
+  /** The line has a gap at `null`, and none where it has no value of its own. */
+  values: (number | null | undefined)[];
   low?: (number | null)[];
   high?: (number | null)[];
   /** Whether each value is marked; without it as all of the plot. */

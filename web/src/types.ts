@@ -295,7 +295,23 @@ export type Payload =
   | { trace: Trace; document: TraceStats }
   | { fleet: Fleet; document: FleetDocument }
   | { list: Kept[]; of?: string }
-  | { history: History };
+  | { history: History }
+  | { plan: Plan; document: { schema: string } };
+
+/** Which machine bears a load, and where each breaks. */
+export interface Plan {
+  heading: string;
+  plots: PlanPlot[];
+  header: string[];
+  rows: string[][];
+}
+
+export interface PlanPlot {
+  figure: string;
+  bound: number;
+  by_depth: boolean;
+  curves: { name: string; points: [load: number, value: number][] }[];
+}
 
 /** A sheet answers one question, is B better than A: of kept runs or of an experiment. */
 export interface Sheet {

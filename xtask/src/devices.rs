@@ -6,7 +6,7 @@ use rustix::fs::{Advice, fadvise};
 use rustix::mount::{UnmountFlags, unmount};
 use std::any::Any;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -201,6 +201,63 @@ impl Drop for Zram {
             complain(&format!("zram{} could not be removed: it is still in use", self.number));
         }
     }
+}
+
+/// A bound on the requests a second that this process and its children send to a device.
+pub struct Throttle {
+    /// Files of a cgroup, each with what lifts the bound again.
+    set: Vec<(PathBuf, String)>,
+}
+
+impl Throttle {
+    /// Bounds reads and writes a second, by the cgroup that this process is in, of either version.
+    pub fn on(device: &Path, (reads, writes): (u32, u32)) -> Result<Self, Failure> {
+        let sysfs = Path::new("/sys/block").join(device.file_name().unwrap_or_default());
+        let number = fs::read_to_string(sysfs.join("dev"))?;
+        let number = number.trim();
+        let own = fs::read_to_string("/proc/self/cgroup")?;
+        let group = |kind: &str| own.lines().find_map(|line| line.split_once(kind));
+        let bounds = match group(":blkio:/") {
+            Some((_, path)) => [("read", reads), ("write", writes)].map(|(op, most)| {
+                let file = format!("/sys/fs/cgroup/blkio/{path}/blkio.throttle.{op}_iops_device");
+                (file, format!("{number} {most}"), format!("{number} 0"))
+            }),
+            None => {
+                let (_, path) = group("0::/").ok_or("this process is in no cgroup")?;
+                [("riops", reads), ("wiops", writes)].map(|(key, most)| {
+                    let file = format!("/sys/fs/cgroup/{path}/io.max");
+                    (file, format!("{number} {key}={most}"), format!("{number} {key}=max"))
+                })
+            }
+        };
+        let mut throttle = Self { set: Vec::new() };
+        for (file, bound, lift) in bounds {
+            fs::write(&file, bound).map_err(|e| format!("{device:?} is not throttled: {e}"))?;
+            throttle.set.push((file.into(), lift));
+        }
+        Ok(throttle)
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        for (file, lift) in &self.set {
+            if let Err(error) = fs::write(file, lift) {
+                complain(&format!("{} still has a bound: {error}", file.display()));
+            }
+        }
+    }
+}
+
+/// Zeroes the places where labels lie, so that the data of a disk of our own are taken for none.
+pub fn blank_ends(device: &Path) -> Result<(), Failure> {
+    const END: usize = 8 << 20;
+    let mut file = OpenOptions::new().write(true).open(device)?;
+    for from in [SeekFrom::Start(0), SeekFrom::End(-(END as i64))] {
+        file.seek(from)?;
+        file.write_all(&vec![0; END])?;
+    }
+    Ok(file.sync_all()?)
 }
 
 #[expect(clippy::print_stderr, reason = "something is left behind")]

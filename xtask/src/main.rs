@@ -3,6 +3,7 @@
 
 mod bench;
 mod bench_engine;
+mod bench_fit;
 mod bench_fleet;
 mod bench_inspect;
 mod bench_machine;
@@ -39,6 +40,9 @@ enum Task {
     Dist(dist::Args),
     /// Measure the engine beside fio and write a dated table to docs/bench.
     BenchEngine(bench_engine::Args),
+    /// Measure fitted machines beside their disks at jobs that they were not fitted to, and write a
+    /// dated table to docs/bench.
+    BenchFit(bench_fit::Args),
     /// Measure how fast many runs are sent to PostgreSQL and asked there, and write a dated table
     /// to docs/bench.
     BenchFleet(bench_fleet::Args),
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Dist(args) => dist::run(&args),
         Task::BenchEngine(args) => bench_engine::run(&args),
+        Task::BenchFit(args) => bench_fit::run(&args),
         Task::BenchFleet(args) => bench_fleet::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
         Task::BenchMachine(args) => bench_machine::run(&args),

@@ -86,7 +86,10 @@ const SEQUENTIAL_DEPTH: u32 = 4;
 /// than this factor.
 const RISE: f64 = 1.10;
 const KIB4: u32 = 4 << 10;
+const KIB128: u32 = 128 << 10;
 const MIB: u32 = 1 << 20;
+/// Depth of the random requests of 128 KiB.
+const LARGE_DEPTH: u32 = 8;
 /// What `hdparm -T` reads again and again.
 const CACHED_BYTES: u64 = 2 << 20;
 
@@ -124,6 +127,8 @@ pub enum Group {
     Curve,
     /// Random reads of one logical block.
     Block,
+    /// Random requests of 128 KiB.
+    Large,
     Write,
     /// Reads beside writes.
     Mix,
@@ -320,12 +325,17 @@ fn candidates(inputs: &PlanInputs) -> Vec<Candidate> {
         let title = format!("random read of one block ({block} bytes), depth {depth}");
         add(rank, Group::Block, PhaseId::BlockRead(depth), title, random(100, block, depth));
     }
+    let large = LARGE_DEPTH;
+    let title = format!("random read 128 KiB, depth {large}");
+    add(19, Group::Large, PhaseId::LargeRead, title, random(100, KIB128, large));
     let title = format!("sequential write 1 MiB, depth {d}");
     add(6, Group::Sequential, PhaseId::SequentialWrite, title, sequential(0, MIB, d));
     for (depth, rank) in [(1, 5), (32, 8)] {
         let title = format!("random write 4 KiB, depth {depth}");
         add(rank, Group::Write, PhaseId::RandomWrite(depth), title, random(0, KIB4, depth));
     }
+    let title = format!("random write 128 KiB, depth {large}");
+    add(20, Group::Large, PhaseId::LargeWrite, title, random(0, KIB128, large));
     let title = "70 % reads, 30 % writes, random 4 KiB, depth 32".into();
     add(7, Group::Mix, PhaseId::Mix, title, random(70, KIB4, 32));
     let mut commit = sequential(0, KIB4, 1);
@@ -460,9 +470,11 @@ mod tests {
                 "rand-read-4k-d256",
                 "rand-read-block-d1",
                 "rand-read-block-d32",
+                "rand-read-128k-d8",
                 "seq-write-1m",
                 "rand-write-4k-d1",
                 "rand-write-4k-d32",
+                "rand-write-128k-d8",
                 "mix-70-30-4k-d32",
                 "commit-4k",
             ]

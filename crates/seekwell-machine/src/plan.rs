@@ -12,9 +12,12 @@ use seekwell_io::histogram::Histogram;
 use seekwell_io::measurement::FailureKind;
 use seekwell_io::request::Request;
 use seekwell_io::units::Nanos;
+use seekwell_io::value::{ValueError, duration};
 use seekwell_io::workload::{Generator, Next, Pace, Source, Together, Workload};
 use seekwell_sys::classify;
+use serde::{Serialize, Serializer};
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 /// Steps from one factor to its double: 2.2 % each.
 const STEPS_PER_DOUBLE: i32 = 32;
@@ -54,8 +57,19 @@ pub enum Figure {
     PerSecond,
 }
 
+/// Figures that have names.
+const NAMES: [(&str, Figure); 7] = [
+    ("mean", Figure::Mean),
+    ("p50", Figure::Quantile(0.5)),
+    ("p90", Figure::Quantile(0.9)),
+    ("p99", Figure::Quantile(0.99)),
+    ("p99.9", Figure::Quantile(0.999)),
+    ("p99.99", Figure::Quantile(0.9999)),
+    ("iops", Figure::PerSecond),
+];
+
 /// A bound that a machine has to keep.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Limit {
     /// Of what.
     pub figure: Figure,
@@ -63,23 +77,62 @@ pub struct Limit {
     pub bound: f64,
 }
 
+/// Why a text is no limit.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum LimitError {
+    #[error("{0:?} is not a limit; one looks like p99=5ms or iops=5000")]
+    Unreadable(String),
+    #[error(transparent)]
+    Time(#[from] ValueError),
+}
+
+classify!(LimitError {
+    Usage: Unreadable, Time;
+});
+
+impl FromStr for Limit {
+    type Err = LimitError;
+
+    /// `p99=5ms`, or `iops=5000`.
+    fn from_str(text: &str) -> Result<Self, LimitError> {
+        let wrong = || LimitError::Unreadable(text.to_owned());
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let (_, figure) = *NAMES.iter().find(|(known, _)| *known == name).ok_or_else(wrong)?;
+        let bound = match figure {
+            Figure::PerSecond => value.parse().map_err(|_| wrong())?,
+            Figure::Mean | Figure::Quantile(_) => duration(value)?.0 as f64,
+        };
+        let positive = bound > 0.0 && f64::is_finite(bound);
+        positive.then_some(Self { figure, bound }).ok_or_else(wrong)
+    }
+}
+
 /// What a machine gave under a load.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trial {
     /// The load over the load as given: of rates, of speeds, or of depths.
     pub factor: f64,
     /// Requests each thread keeps outstanding, of a closed loop.
     pub depth: Option<u32>,
     /// Requests completed a second.
-    pub per_s: f64,
+    pub requests_per_s: f64,
     /// The figure of each limit, in the limits' order.
-    pub figures: Vec<f64>,
+    pub figures: Vec<Reached>,
     /// Whether every limit was kept, and the machine kept up.
     pub holds: bool,
 }
 
+/// A figure and its value: nanoseconds, or requests a second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "see above")]
+pub struct Reached {
+    pub figure: Figure,
+    pub value: f64,
+}
+
 /// What a machine bears.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Planned {
     /// Under the load as given.
     pub given: Trial,
@@ -88,6 +141,8 @@ pub struct Planned {
     pub most: Option<Trial>,
     /// Under the next higher load, at which it does not; `None` where it bears the highest tried.
     pub breaks: Option<Trial>,
+    /// Under every load that was tried, ascending.
+    pub trials: Vec<Trial>,
 }
 
 /// Why nothing could be planned.
@@ -144,7 +199,10 @@ fn search(
         Some(tried[at].1.clone())
     };
     let given = find(Some(start)).ok_or(PlanError::Empty)?;
-    Ok(Planned { given, most: find(held), breaks: find(broken) })
+    let (most, breaks) = (find(held), find(broken));
+    tried.sort_by_key(|(step, _)| *step);
+    let trials = tried.into_iter().map(|(_, trial)| trial).collect();
+    Ok(Planned { given, most, breaks, trials })
 }
 
 /// The last step that holds and the first that does not; both are among those asked for.
@@ -245,16 +303,23 @@ fn attempt(
         times.merge(if op.response.count() > 0 { &op.response } else { &op.service });
     }
     let per_s = requests as f64 / measured.elapsed.as_secs_f64();
-    let figures = limits.iter().map(|limit| limit.figure.of(&times, per_s));
-    let figures = figures.collect::<Result<Vec<_>, _>>()?;
+    let reached = |Limit { figure, .. }: &Limit| {
+        Ok(Reached { figure: *figure, value: figure.of(&times, per_s)? })
+    };
+    let figures = limits.iter().map(reached).collect::<Result<Vec<_>, PlanError>>()?;
     // Random arrivals vary by chance alone.
     let slack = (1.0 - KEEPS_UP).max(3.0 / (requests as f64).sqrt());
     let keeps_up = offered_per_s.is_none_or(|offered| per_s >= offered * (1.0 - slack));
-    let kept = limits.iter().zip(&figures).all(|(limit, figure)| limit.kept(*figure));
-    Ok(Trial { factor, depth, per_s, figures, holds: keeps_up && kept })
+    let kept = limits.iter().zip(&figures).all(|(limit, figure)| limit.kept(figure.value));
+    Ok(Trial { factor, depth, requests_per_s: per_s, figures, holds: keeps_up && kept })
 }
 
 impl Figure {
+    /// As limits and documents call it.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, figure)| *figure == self).map_or("quantile", |(name, _)| name)
+    }
+
     fn of(self, times: &Histogram, per_s: f64) -> Result<f64, PlanError> {
         let too_few = |q: f64| PlanError::TooFew {
             requests: times.count(),
@@ -266,6 +331,12 @@ impl Figure {
             Self::Mean => times.mean_ns().ok_or(PlanError::Empty),
             Self::Quantile(q) => times.quantile(q).map(|ns| ns.0 as f64).ok_or_else(|| too_few(q)),
         }
+    }
+}
+
+impl Serialize for Figure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -12,6 +12,7 @@ mod heed;
 mod job;
 mod kept;
 mod machine;
+mod plan;
 mod requests;
 mod simulate;
 mod stats;
@@ -31,6 +32,8 @@ mod _native {
     use crate::kept::{Comparison, compare, runs};
     #[pymodule_export]
     use crate::machine::Machine;
+    #[pymodule_export]
+    use crate::plan::plan_machine;
     #[pymodule_export]
     use crate::simulate::{Run, run_cells, simulate};
     #[pymodule_export]

@@ -18,7 +18,7 @@ pub struct Machine {
     pub path: PathBuf,
     /// Parameters that are different.
     pub set: Words,
-    model: Model,
+    pub model: Model,
     /// Of all parameters.
     pub digest: String,
 }

@@ -192,10 +192,13 @@ def dies_once(*arguments):
 
 base = seekwell.Cell(seekwell.Machine.load("sata-7200"), seekwell.Job(runtime="2s"))
 cells = seekwell.grid(base, seed=range(20), iodepth=[1, 4])
+asked = seekwell.Job(rw="randread", iodepth=4), {"mean": "1ms"}
 with seekwell.ray.executor() as cluster:
     swept = frame(seekwell.sweep(cells, cluster, chunk=5))
     seekwell._stats._gather = dies_once
     digest = seekwell.stats("db-light", cluster).digest
+    planned = seekwell.plan(["sata-ssd", "nvme-ssd"], *asked, cluster)
+assert planned == seekwell.plan(["sata-ssd", "nvme-ssd"], *asked)
 assert os.path.exists(mark)
 assert digest == seekwell.stats("db-light").digest
 assert swept.equals(frame(seekwell.sweep(cells)))

@@ -17,6 +17,7 @@ use crate::figures::{Figure, figures};
 use crate::fleet;
 use crate::history::{self, History};
 use crate::page::{self, Kept};
+use crate::plan::{self, PlanPage};
 use crate::rows::{Row, rows};
 use crate::sheet::{self, Sheet, shapes};
 use crate::study::{StudyText, preconditioning, study};
@@ -120,6 +121,10 @@ enum Payload<'a> {
     History {
         history: &'a History,
     },
+    Plan {
+        plan: &'a PlanPage,
+        document: &'a serde_json::Value,
+    },
 }
 
 /// The kept runs of one side of a comparison, oldest first: their latencies are drawn.
@@ -187,6 +192,15 @@ pub fn html_trace_stats(stats: &TraceStats, drawing: &Drawing) -> Result<String,
     let body = trace::body(&shown);
     let document = serde_json::to_value(stats).map_err(ReportError::Json)?;
     made(TEMPLATE, &title, &body, &Payload::Trace { trace: shown, document })
+}
+
+/// A page that shows which machines bear a load; the document is what it was made from.
+///
+/// # Errors
+/// [`ReportError`].
+pub fn html_plan(plan: &PlanPage, document: &serde_json::Value) -> Result<String, ReportError> {
+    let title = format!("{} · seekwell", plan.heading);
+    made(TEMPLATE, &title, &plan::body(plan), &Payload::Plan { plan, document })
 }
 
 /// A page that shows many hosts as [`html`] shows runs.

@@ -20,6 +20,7 @@ mod history;
 mod html;
 mod markdown;
 mod page;
+mod plan;
 pub mod reproduced;
 mod rows;
 mod sheet;
@@ -41,11 +42,12 @@ pub use figures::{Figure, Key, figures};
 pub use fleet::fleet;
 pub use history::{Choice, History, HistoryPoint};
 pub use html::{
-    ReportError, Served, SideRuns, html, html_comparison, html_experiment, html_fleet,
+    ReportError, Served, SideRuns, html, html_comparison, html_experiment, html_fleet, html_plan,
     html_trace_stats,
 };
 pub use markdown::markdown;
 pub use page::Kept;
+pub use plan::{Curve, PlanPage, PlanPlot};
 pub use rows::{Row, rows};
 pub use study::{StudyText, preconditioning, study};
 pub use suite::{StepRow, steps};

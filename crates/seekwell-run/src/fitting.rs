@@ -12,21 +12,26 @@ use std::ops::RangeInclusive;
 /// # Errors
 /// [`FitError`] when the runs tell too little.
 pub fn fit(runs: &[RunDocument], depths: &RangeInclusive<u32>) -> Result<Fitted, FitError> {
-    let (facts, observed) = told(runs);
+    let (facts, observed) = told(runs)?;
     fit::fit(&facts, &observed, depths)
 }
 
 /// The job that a fit to these runs knows least about; see [`fit::next`].
-pub fn fit_next(runs: &[RunDocument], threads: usize) -> Option<Next> {
-    let (facts, observed) = told(runs);
-    fit::next(&facts, &observed, threads)
+///
+/// # Errors
+/// [`FitError::Drifted`] when the runs are of different states of the disk.
+pub fn fit_next(runs: &[RunDocument], threads: usize) -> Result<Option<Next>, FitError> {
+    let (facts, observed) = told(runs)?;
+    Ok(fit::next(&facts, &observed, threads))
 }
 
-fn told(runs: &[RunDocument]) -> (Facts, Vec<Observed>) {
-    let observed: Vec<Observed> =
-        runs.iter().flat_map(|run| &run.phases).filter_map(observed).collect();
-    let facts = runs.first().map_or_else(Facts::default, |first| facts(first, &observed));
-    (facts, observed)
+fn told(runs: &[RunDocument]) -> Result<(Facts, Vec<Observed>), FitError> {
+    let mut all = Vec::new();
+    for run in runs {
+        fit::join(&mut all, &run.id, run.phases.iter().filter_map(observed).collect())?;
+    }
+    let facts = runs.first().map_or_else(Facts::default, |first| facts(first, &all));
+    Ok((facts, all))
 }
 
 /// What a phase gave, where it drew requests and none of its numbers is missing.

@@ -17,6 +17,10 @@ pub enum PhaseId {
     BlockRead(u32),
     /// Random writes of 4 KiB at this depth.
     RandomWrite(u32),
+    /// Random reads of 128 KiB at depth 8.
+    LargeRead,
+    /// Random writes of 128 KiB at depth 8.
+    LargeWrite,
     /// Random requests of 4 KiB, of which 70 % are reads, at depth 32.
     Mix,
     /// Writes of 4 KiB, each followed by a flush.
@@ -32,6 +36,8 @@ impl fmt::Display for PhaseId {
             Self::RandomRead(depth) => write!(f, "rand-read-4k-d{depth}"),
             Self::BlockRead(depth) => write!(f, "rand-read-block-d{depth}"),
             Self::RandomWrite(depth) => write!(f, "rand-write-4k-d{depth}"),
+            Self::LargeRead => f.write_str("rand-read-128k-d8"),
+            Self::LargeWrite => f.write_str("rand-write-128k-d8"),
             Self::Mix => f.write_str("mix-70-30-4k-d32"),
             Self::Commit => f.write_str("commit-4k"),
         }

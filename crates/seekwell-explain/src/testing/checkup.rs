@@ -323,6 +323,8 @@ fn numbers(b: &Behaviour, phase: &Phase) -> Vec<(&'static str, f64)> {
             all.push(("flush.response_ns_p50", b.commit_ns));
             all
         }
+        "rand-read-128k-d8" => reads(b.sequential / 131072.0, 8.0 * 131072e9 / b.sequential),
+        "rand-write-128k-d8" => writes(b.sequential / 262144.0),
         name if name.starts_with("rand-read") => {
             let rate = rate(depth);
             if rate == 0.0 {

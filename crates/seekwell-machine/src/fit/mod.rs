@@ -16,7 +16,7 @@ mod tests;
 mod text;
 
 pub use next::{Next, next};
-pub use observed::{Facts, Observed, Role, Times};
+pub use observed::{Facts, Observed, Role, Times, join};
 
 use crate::Model;
 use crate::describe::{DescribeError, Provenance};
@@ -36,6 +36,9 @@ pub const LEAST_DEPTHS: usize = 3;
 pub const MOST_ERROR_PERCENT: f64 = 15.0;
 /// A fit whose figures would be shown with a wider range answers nothing, in percent.
 pub const MOST_RANGE_PERCENT: f64 = 100.0;
+/// A disk of which the rates have changed by more from one run to another is another disk, in
+/// percent.
+pub const MOST_DRIFT_PERCENT: f64 = 25.0;
 /// A time in nanoseconds of one read from which on it may be an arm's.
 const ARM_NS: f64 = 1.5e6;
 /// How much more the errors of points that a fit has seen weigh than those of points it has not: a
@@ -108,7 +111,7 @@ pub enum FitError {
     #[error(
         "this run is too uneven for a model: its figures would be shown with ± {:.0} % (at most \
          {MOST_RANGE_PERCENT:.0} %); the repeats of {uneven} are ± {spread_percent:.0} % apart; \
-         measure again while nothing else uses the disk",
+         measure again while nothing else uses the disk or the processors",
         .fitted.error_percent
     )]
     Uncertain {
@@ -118,12 +121,25 @@ pub enum FitError {
         /// By how much: half of it, in percent.
         spread_percent: f64,
     },
+    #[error(
+        "the disk has changed: run {run} differs by {drift_percent:+.0} % from those before it in {} \
+         (at most ± {MOST_DRIFT_PERCENT:.0} % is allowed for); run a new checkup while nothing else \
+         uses the disk, and fit to that",
+        .phases.join(", ")
+    )]
+    Drifted {
+        run: String,
+        /// What both measured.
+        phases: Vec<String>,
+        /// The rate now over the rate then, less one, in percent.
+        drift_percent: f64,
+    },
     #[error(transparent)]
     Describe(#[from] DescribeError),
 }
 
 classify!(FitError {
-    Invalid: NoCurve, Poor, Uncertain, Describe;
+    Invalid: NoCurve, Poor, Uncertain, Drifted, Describe;
 });
 
 fn depths(found: &[u32]) -> String {

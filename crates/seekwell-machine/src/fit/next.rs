@@ -29,6 +29,9 @@ const SIZE_DEPTH: u32 = 8;
 pub struct Next {
     /// What to measure; its region and times are those of the phases.
     pub workload: Workload,
+    /// The job most like it of those that were measured: measured again beside it, it tells how the
+    /// disk has changed since; see [`join`](super::join).
+    pub anchor: Workload,
     /// By how much the fit may be wrong about it, in percent.
     pub range_percent: f64,
 }
@@ -57,14 +60,26 @@ pub fn next(facts: &Facts, observed: &[Observed], threads: usize) -> Option<Next
         let changes = without.iter().flatten().map(|rates| (rates[job] / whole[job]).ln().powi(2));
         100.0 * (changes.sum::<f64>().sqrt().exp() - 1.0)
     };
-    let ranges = jobs
-        .into_iter()
-        .enumerate()
-        .map(|(job, workload)| Next { workload, range_percent: range(job) });
+    let ranges = jobs.into_iter().enumerate().map(|(job, workload)| (workload, range(job)));
     // A job that hangs on nothing that could be left out has no range.
-    ranges
-        .filter(|n| n.range_percent.is_finite() && n.range_percent > 0.0)
-        .reduce(|a, b| if b.range_percent > a.range_percent { b } else { a })
+    let (workload, range_percent) = ranges
+        .filter(|(_, range)| range.is_finite() && *range > 0.0)
+        .reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let anchor = anchor(&workload, &used)?;
+    Some(Next { workload, anchor, range_percent })
+}
+
+/// The random job most like another: of the same mix if there is one, then of about the same size
+/// and depth.
+fn anchor(job: &Workload, used: &[&Observed]) -> Option<Workload> {
+    let far = |of: &Workload| {
+        let apart = |a: u32, b: u32| (f64::from(a) / f64::from(b)).ln().abs();
+        let depth = |w: &Workload| w.pace.depth() * w.threads;
+        let mix = f64::from(of.read_percent.abs_diff(job.read_percent)) / 10.0;
+        mix + apart(of.max_bytes(), job.max_bytes()) + apart(depth(of), depth(job))
+    };
+    let random = used.iter().map(|o| &o.workload).filter(|w| w.pattern == Pattern::Random);
+    random.min_by(|a, b| far(a).total_cmp(&far(b))).cloned()
 }
 
 /// What a drive fitted to these phases gives for each job; `None` where they are too few.
@@ -102,16 +117,7 @@ fn jobs(like: &Workload, used: &[&Observed]) -> Vec<Workload> {
         add(has(|role| role == Role::Mix), read_percent, &[small], &[MIX_DEPTH]);
     }
     let deepest = used.iter().map(|o| o.depth()).max().unwrap_or(1);
-    let measured = |job: &Workload| {
-        used.iter().any(|o| {
-            let same = |of: fn(&Workload) -> u64| of(&o.workload) == of(job);
-            o.workload.pattern == job.pattern
-                && same(|w| w.read_percent.into())
-                && same(|w| w.max_bytes().into())
-                && o.depth() == job.pace.depth()
-        })
-    };
     let deep = |job: &Workload| matches!(job.pace, Pace::Closed { depth } if depth > deepest);
-    jobs.retain(|job| !measured(job) && !deep(job));
+    jobs.retain(|job| !used.iter().any(|o| o.measured(job)) && !deep(job));
     jobs
 }

@@ -1,5 +1,6 @@
 //! What a machine is fitted to: facts of the disk, and phases with what they gave.
 
+use super::{FitError, MOST_DRIFT_PERCENT};
 use crate::link::SataSpeed;
 use seekwell_io::workload::{Pace, Pattern, Workload};
 
@@ -40,6 +41,40 @@ pub struct Observed {
     pub reads: Times,
     /// Times of single writes.
     pub writes: Times,
+}
+
+/// Adds what a later run of the same disk gave. Where it repeats a job, the disk then and the disk
+/// now are compared, and all that the run gave is scaled to the disk as it was: a fit to two states
+/// of a disk is a fit to neither. What was allowed for is added to the spread of the repeats.
+///
+/// # Errors
+/// [`FitError::Drifted`] where the disk is not the same any more.
+pub fn join(
+    observed: &mut Vec<Observed>,
+    run: &str,
+    mut later: Vec<Observed>,
+) -> Result<(), FitError> {
+    let ratio = |now: &Observed| {
+        let then = observed.iter().find(|then| then.measured(&now.workload))?;
+        Some((now.requests_per_s / then.requests_per_s, then.phase.clone()))
+    };
+    let known: Vec<(f64, String)> = later.iter().filter_map(ratio).collect();
+    let ratio = super::mean(known.iter().map(|(ratio, _)| ratio.ln())).exp();
+    let drift_percent = 100.0 * (ratio - 1.0);
+    if drift_percent.abs() > MOST_DRIFT_PERCENT {
+        let phases = known.into_iter().map(|(_, phase)| phase).collect();
+        return Err(FitError::Drifted { run: run.to_owned(), phases, drift_percent });
+    }
+    for one in &mut later {
+        one.requests_per_s /= ratio;
+        one.spread_percent += drift_percent.abs();
+        for times in [&mut one.reads, &mut one.writes] {
+            times.points.iter_mut().for_each(|(_, ns)| *ns *= ratio);
+            times.mean_ns = times.mean_ns.map(|ns| ns * ratio);
+        }
+    }
+    observed.append(&mut later);
+    Ok(())
 }
 
 /// Times of single requests, as far as they are known.
@@ -109,6 +144,18 @@ impl Observed {
             (_, 0, 0) if size.bytes > CURVE_BYTES => Some(Role::OtherWrite),
             _ => None,
         }
+    }
+
+    /// Whether a job is the one that was measured here.
+    pub fn measured(&self, job: &Workload) -> bool {
+        let w = &self.workload;
+        let depth = job.pace.depth() * job.threads;
+        w.pattern == job.pattern
+            && w.read_percent == job.read_percent
+            && w.max_bytes() == job.max_bytes()
+            && self.depth() == depth
+            && w.flush_every == job.flush_every
+            && (w.offset_bytes, w.region_bytes) == (job.offset_bytes, job.region_bytes)
     }
 
     /// Time of a request in a closed loop, in nanoseconds.

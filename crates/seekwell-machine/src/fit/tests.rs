@@ -191,3 +191,45 @@ fn the_job_that_hangs_on_one_phase_alone_is_measured_next_and_then_another() {
     assert!(second.range_percent < first.range_percent, "{second:?} after {first:?}");
     assert_eq!(next(&facts, &phases[..3], 1), None, "no phase of three can be left out");
 }
+
+#[test]
+fn what_a_slower_disk_gave_later_is_scaled_and_what_another_disk_gave_is_refused() {
+    let job = |depth: u32| reads(1 << 30, depth);
+    let then = || vec![observed("d1".into(), job(1), 1_000.0), observed("d8".into(), job(8), 5e3)];
+    let later = |slower: f64| {
+        let times = Times { points: vec![(0.0, 1e6), (1.0, 4e6)], mean_ns: Some(2e6) };
+        let repeated = observed("again".into(), job(8), 5e3 * slower);
+        vec![repeated, Observed { reads: times, ..observed("d4".into(), job(4), 3e3 * slower) }]
+    };
+    let mut all = then();
+    join(&mut all, "b", later(0.8)).expect("can be scaled");
+    let new = &all[3];
+    assert!((new.requests_per_s - 3e3).abs() < 1e-6, "{new:?}");
+    assert!((new.spread_percent - 20.0).abs() < 1e-6, "{new:?}");
+    assert_eq!(new.reads.mean_ns.map(f64::round), Some(1.6e6));
+    assert_eq!(all[2].requests_per_s.round(), 5e3);
+
+    let mut all = then();
+    let error = join(&mut all, "b", later(0.5)).expect_err("half as fast").to_string();
+    assert!(error.contains("run b") && error.contains("-50 %") && error.contains("d8"), "{error}");
+    assert_eq!(all, then());
+    // Runs with nothing in common cannot be compared.
+    join(&mut all, "c", vec![observed("d4".into(), job(4), 1.0)]).expect("nothing to compare");
+    assert_eq!(all[2].requests_per_s, 1.0);
+}
+
+#[test]
+fn a_disk_is_known_again_by_the_phase_most_like_the_job() {
+    let model =
+        Model::read("nvme-ssd", library::machine("nvme-ssd").unwrap(), &[], &Shelf::default());
+    let model = model.expect("a description");
+    let large = Workload::closed(Pattern::Random, 100, 1 << 20, 4, model.capacity());
+    let rate = play(&model, &large, Length::Requests(2_000)).requests_per_s;
+    let mut all = measured(&model, 2_000);
+    all.push(observed("large".into(), large.clone(), rate));
+    let facts = facts("nvme-ssd", model.capacity());
+    let found = next(&facts, &all, 2).expect("a job");
+    let apart = found.workload.max_bytes() > 4096;
+    assert_eq!(found.anchor == large, apart, "{found:?}");
+    assert!(all.iter().any(|o| o.measured(&found.anchor)) && found.anchor != found.workload);
+}

@@ -117,7 +117,9 @@ impl Flow {
     /// The clocks' speeds with what is outstanding now.
     fn set_speeds(&mut self) {
         let n = self.outstanding.max(1);
-        let mixed = if self.reads > 0 && self.writes > 0 { self.params.mixed } else { 1.0 };
+        // All of the factor where half reads and half writes, none of it where one kind is alone.
+        let pairs = 4.0 * f64::from(self.reads) * f64::from(self.writes);
+        let mixed = 1.0 + (self.params.mixed - 1.0) * (pairs / (f64::from(n) * f64::from(n)));
         let FlowParams { read, write, .. } = &self.params;
         // The bytes of all that is outstanding go one after the other.
         let bytes = 1.0 / f64::from(n);

@@ -161,7 +161,8 @@ pub struct FlowParams {
     pub read: OpParams,
     /// Writes.
     pub write: OpParams,
-    /// How much faster, as a factor, either goes while both are outstanding.
+    /// How much faster, as a factor, either goes while half of what is outstanding reads and half
+    /// writes; less where one kind prevails.
     pub mixed: f64,
     /// Time of a flush, in nanoseconds; of a write with FUA in addition.
     pub flush_ns: u64,

@@ -157,3 +157,19 @@ fn bytes_of_each_size_take_their_own_time() {
     assert_eq!(alone(1 << 14), 82_000 + ((1 << 14) - 4096) / 4);
     assert_eq!(alone(1 << 20), 82_000 + ((1 << 20) - 4096) / 2);
 }
+
+#[test]
+fn a_mix_is_faster_the_more_even_it_is_and_one_kind_alone_is_as_fast_as_ever() {
+    let same = op(Law::Balanced, 80_000.0, 2_000.0);
+    let time = |mixed: f64, reads_of_ten: u64| {
+        let params = FlowParams { read: same.clone(), write: same.clone(), mixed, ..params() };
+        let kind = |n: u64| if n % 10 < reads_of_ten { Op::Read } else { Op::Write };
+        closed(&mut Flow::new(params, 1).expect("legal"), 20, 20_000, kind, 4096) as f64
+    };
+    let gain = |reads_of_ten| time(1.0, reads_of_ten) / time(2.0, reads_of_ten);
+    let [alone, few, even] = [10, 9, 5].map(gain);
+    assert_eq!(alone, 1.0);
+    // 4 · 0.9 · 0.1 of what the factor adds to the speed.
+    assert!((few - 1.36).abs() < 0.05, "{few}");
+    assert!((even - 2.0).abs() < 0.05, "{even}");
+}

@@ -73,7 +73,7 @@ fn a_trace_is_sped_up_until_the_drive_breaks() {
     let trace: Vec<Request> = (0..5_000).map(request).collect();
     let load = Load::Trace(&trace);
     let found = planned(&drive(EACH_NS), load, &[limit(Figure::Quantile(0.99), 1e6)]);
-    assert!(found.given.holds && (found.given.figures[0] / 90_000.0 - 1.0).abs() < 0.02);
+    assert!(found.given.holds && (found.given.figures[0].value / 90_000.0 - 1.0).abs() < 0.02);
     // Every millisecond, and one of 10 us at the most: a hundred times as fast, less the queue.
     let factor = found.most.expect("bears some").factor;
     assert!((80.0..106.0).contains(&factor), "{factor}");
@@ -104,6 +104,9 @@ fn any_number_of_threads_plans_the_same() {
         found.into_iter().map(|p| p.expect("plans")).collect::<Vec<_>>()
     };
     let one = with(1);
-    assert!(one[0].most.as_ref().unwrap().per_s > 2.0 * one[3].most.as_ref().unwrap().per_s);
+    let most = |n: usize| one[n].most.as_ref().expect("bears some").requests_per_s;
+    assert!(most(0) > 2.0 * most(3));
+    let factors: Vec<f64> = one[0].trials.iter().map(|trial| trial.factor).collect();
+    assert!(factors.is_sorted() && one[0].trials.contains(&one[0].given), "{factors:?}");
     assert!(with(2) == one && with(4) == one);
 }

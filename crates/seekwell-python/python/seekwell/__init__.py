@@ -17,6 +17,7 @@ from ._native import (
     scan,
     simulate,
 )
+from ._plan import plan
 from ._stats import Partition, StatsError, partitions, stats
 from ._sweep import Cell, SweepError, grid, sweep
 
@@ -35,6 +36,7 @@ __all__ = [
     "compare",
     "grid",
     "partitions",
+    "plan",
     "runs",
     "scan",
     "simulate",

@@ -9,6 +9,7 @@ __all__ = [
     "runs",
     "Machine",
     "Run",
+    "plan_machine",
     "run_cells",
     "simulate",
     "Stats",
@@ -166,6 +167,11 @@ class Stop:
 
 def simulate(machine: Machine, job: Job, seed: int = 1, repeats: int = 1) -> Run:
     """Runs a job on a modelled machine."""
+
+def plan_machine(
+    machine: Machine, job: Job, limits: Sequence[str], requests: int, seed: int
+) -> str:
+    """What a machine bears of a load, as JSON: a row of `seekwell machine plan --json`."""
 
 def run_cells(
     first: int,

@@ -4,7 +4,7 @@ use super::trace::Reading;
 use super::{Destroy, Force, Keep, values};
 use clap::{Args, Subcommand, ValueHint};
 use seekwell_io::units::Nanos;
-use seekwell_machine::plan::{Figure, Limit};
+use seekwell_machine::plan::Limit;
 use seekwell_nbd::{Fault, Place};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -134,8 +134,8 @@ pub struct Plan {
     pub workload: String,
     /// What has to be kept: p99=5ms, also mean, p50, p90, p99.9, p99.99; iops=5000 is the least
     /// rate. May be given several times
-    #[arg(long, value_name = "FIGURE=BOUND", required = true, value_parser = limit)]
-    pub limit: Vec<(String, Limit)>,
+    #[arg(long, value_name = "FIGURE=BOUND", required = true)]
+    pub limit: Vec<Limit>,
     /// Change a parameter of every machine
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::pair)]
     pub set: Vec<(String, String)>,
@@ -160,28 +160,12 @@ pub struct Plan {
     /// How a trace is read.
     #[command(flatten)]
     pub reading: Reading,
-}
-
-/// `p99=5ms`, or `iops=5000`.
-fn limit(text: &str) -> Result<(String, Limit), String> {
-    const NAMES: [(&str, Figure); 6] = [
-        ("mean", Figure::Mean),
-        ("p50", Figure::Quantile(0.5)),
-        ("p90", Figure::Quantile(0.9)),
-        ("p99", Figure::Quantile(0.99)),
-        ("p99.9", Figure::Quantile(0.999)),
-        ("p99.99", Figure::Quantile(0.9999)),
-    ];
-    let wrong = || format!("{text:?} is no limit; one looks like p99=5ms or iops=5000");
-    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
-    let (figure, bound) = if name == "iops" {
-        (Figure::PerSecond, value.parse().map_err(|_| wrong())?)
-    } else {
-        let named = NAMES.iter().find(|(known, _)| *known == name).ok_or_else(wrong)?;
-        (named.1, values::duration(value).map_err(|error| error.to_string())?.0 as f64)
-    };
-    let positive = bound > 0.0 && f64::is_finite(bound);
-    positive.then(|| (name.to_owned(), Limit { figure, bound })).ok_or_else(wrong)
+    /// Write the plan as one page to this file
+    #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// What is done with a file that exists.
+    #[command(flatten)]
+    pub replace: Force,
 }
 
 /// `sata-ssd.toml=90`.
@@ -212,7 +196,7 @@ pub struct Fit {
     /// a directory, or a device that --destroy names. Ends when no job's range is wider than 15 %.
     #[arg(long, value_name = "TARGET", num_args = 0..=1, value_hint = ValueHint::AnyPath)]
     pub measure: Option<Option<PathBuf>>,
-    /// With --measure: the most measurements, of 6 s each
+    /// With --measure: the most measurements, of 12 s each
     #[arg(long, value_name = "N", default_value_t = 6, requires = "measure")]
     pub at_most: u32,
     /// What may be overwritten.

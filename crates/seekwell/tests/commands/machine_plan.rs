@@ -1,6 +1,7 @@
 //! `seekwell machine plan`: which machines bear a load, and how much of it.
 
 use crate::common::{described, keys, run};
+use crate::page::data;
 use serde_json::Value;
 use std::fs;
 
@@ -58,7 +59,21 @@ fn machines_are_planned_by_rate_depth_and_trace_and_every_key_is_described() {
 
     let closed = ["--workload", "randread,iodepth=2", "--limit", "mean=1050us", "--json"];
     let closed = [&closed[..], &["--sweep", "drive.read.each_ns=100000.0,50000.0"]].concat();
+    let page = home.path().join("plan.html");
+    let closed = [&closed[..], &["-o", page.to_str().expect("a path")]].concat();
     let document = plan(&[&file], &closed).json();
+    let shown = data(&page);
+    assert_eq!(shown["document"], document, "the page holds what was printed");
+    let drawn = &shown["plan"]["plots"][0];
+    let curve = drawn["curves"][0]["points"].as_array().expect("points");
+    assert_eq!((&drawn["figure"], &drawn["bound"]), (&"mean".into(), &1_050_000.0.into()));
+    assert_eq!(curve.len(), document["rows"][0]["trials"].as_array().map_or(0, Vec::len));
+    // Each request waits for all that came before it.
+    for (point, trial) in curve.iter().zip(document["rows"][0]["trials"].as_array().unwrap()) {
+        let (depth, ns) = (of(&point[0]), of(&point[1]));
+        assert!((ns / (1e5 * depth) - 1.0).abs() < 0.05, "{point}");
+        assert_eq!(trial["holds"] == true, ns <= 1_050_000.0, "{trial}");
+    }
     let depth = |n: usize| document["rows"][n]["most"]["depth"].as_u64();
     assert_eq!((depth(0), depth(1)), (Some(10), Some(21)), "{document}");
 

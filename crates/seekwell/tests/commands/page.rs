@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 
-fn data(page: &Path) -> Value {
+/// What a page holds.
+pub fn data(page: &Path) -> Value {
     let page = std::fs::read_to_string(page).unwrap();
     let (_, after) = page.split_once("<template id=\"data\">").expect("data");
     let (text, _) = after.split_once("</template>").expect("an end of the data");

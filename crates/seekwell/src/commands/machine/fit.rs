@@ -6,6 +6,7 @@ use crate::commands::{begin_output, write_output};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::session::{RunOptions, begin_command};
+use seekwell_experiment::{Grid, GridPoint};
 use seekwell_io::target::Engine;
 use seekwell_io::units::{Nanos, size_option};
 use seekwell_io::workload::{Rw, Workload};
@@ -34,7 +35,7 @@ pub fn run(args: &Fit, context: &Context) -> Ended {
     let mut ending = Exit::Done;
     let next = match &args.measure {
         None => None,
-        Some(None) => fit_next(&runs, threads()),
+        Some(None) => fit_next(&runs, threads())?,
         Some(Some(target)) => {
             ending = measure(args, target, &mut runs, context)?;
             None
@@ -68,12 +69,12 @@ fn measure(
     context: &Context,
 ) -> Result<Exit, CommandError> {
     for _ in 0..args.at_most {
-        let Some(next) = fit_next(runs, threads()) else { break };
+        let Some(next) = fit_next(runs, threads())? else { break };
         if next.range_percent <= MOST_ERROR_PERCENT {
             break;
         }
-        let job = job(&next.workload);
-        context.note(&format!("{}: ± {:.0} %; measuring it", job.title(), next.range_percent));
+        let title = job(&next.workload).title();
+        context.note(&format!("{title}: ± {:.0} %; measuring it", next.range_percent));
         let options = BenchOptions {
             target,
             size_bytes: Some(next.workload.region_bytes),
@@ -85,7 +86,7 @@ fn measure(
         };
         let how = RunOptions { kind: RunKind::Bench, keep: &args.keep, engine: Engine::Auto };
         let (line, purpose) = begin_command(context, how)?;
-        let asked = Question::Once(job);
+        let asked = Question::Sweep(beside_anchor(&next));
         let (document, _, ending) = bench(context.host(), line, purpose, &options, &asked)?;
         runs.push(document);
         if Exit::from(ending) != Exit::Done {
@@ -93,6 +94,16 @@ fn measure(
         }
     }
     Ok(Exit::Done)
+}
+
+/// The job in turns with the one that tells how the disk has changed.
+fn beside_anchor(next: &Next) -> Grid {
+    let point = |workload: &Workload| {
+        let job = job(workload);
+        let (phase, title) = (job.name(), job.title());
+        GridPoint { values: vec![title.clone()], job, phase, title }
+    };
+    Grid { keys: vec!["job".to_owned()], points: [&next.anchor, &next.workload].map(point).into() }
 }
 
 /// The workload as `bench` takes it.
