@@ -118,8 +118,8 @@ fn in_guest(args: &Args, seekwell: &Path, stop: &Arc<AtomicBool>) -> Result<Exit
 
 fn how_guest(args: &Args) -> String {
     format!(
-        "Made by `cargo xtask bench-nbd --guest` from the lab's scenarios `nbd-pii350`, `nbd-p4sbe` \
-         and `nbd-pm9a3` (docs/lab.md); rounds: {}. A guest with one processor, emulated in \
+        "Made by `cargo xtask bench-nbd --guest` from the lab's scenarios `nbd-pii350`, \
+         `nbd-p4sbe` and `nbd-pm9a3` (docs/lab.md); rounds: {}. A guest with one processor, emulated in \
          software, boots from a modelled disk that `seekwell machine serve` serves, and works on \
          a second one. Left, rates a second as the guest sees them. Beside them, jobs of random \
          and sequential requests by `seekwell bench --on` of the same machine with the same \
