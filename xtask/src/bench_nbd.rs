@@ -119,15 +119,16 @@ fn in_guest(args: &Args, seekwell: &Path, stop: &Arc<AtomicBool>) -> Result<Exit
 fn how_guest(args: &Args) -> String {
     format!(
         "Made by `cargo xtask bench-nbd --guest` from the lab's scenarios `nbd-pii350`, \
-         `nbd-p4sbe` and `nbd-pm9a3` (docs/lab.md); rounds: {}. A guest with one processor, emulated in \
-         software, boots from a modelled disk that `seekwell machine serve` serves, and works on \
-         a second one. Left, rates a second as the guest sees them. Beside them, jobs of random \
-         and sequential requests by `seekwell bench --on` of the same machine with the same \
-         options; file systems and SQLite by the requests that `seekwell record` saw in the guest, \
-         replayed on the machine, each after those it waited for and the guest's own time between \
-         them (`replay --mode dependent`). mkfs counts runs, files are counted, insertions are \
-         transactions. The boot lasts until the program, sqlite3 and mkfs.ext4 have been started \
-         from the disk. On the NVMe drive the emulated processor is the limit.",
+         `nbd-p4sbe` and `nbd-pm9a3` (docs/lab.md); rounds: {}. A guest with one processor, \
+         emulated in software, boots from a modelled disk that `seekwell machine serve` serves, \
+         and works on a second one. Left, rates a second as the guest sees them. Beside them, \
+         jobs of random and sequential requests by `seekwell bench --on` of the same machine \
+         with the same options; file systems and SQLite by the requests that `seekwell record` \
+         saw in the guest, replayed on the machine, each after those it waited for and the \
+         guest's own time between them (`replay --mode dependent`). mkfs counts runs, files are \
+         counted, insertions are transactions. The boot lasts until the program, sqlite3 and \
+         mkfs.ext4 have been started from the disk. On the NVMe drive the emulated processor is \
+         the limit.",
         args.rounds
     )
 }
