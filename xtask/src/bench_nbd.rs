@@ -1,12 +1,14 @@
 //! `cargo xtask bench-nbd`: modelled machines served over NBD, under fio, beside the same machines
-//! in their own time (`bench --on`).
+//! in their own time (`bench --on`); and as disks of a guest of the lab (`--guest`).
 
 use crate::report::{Page, Row, Unit, Wanted};
 use crate::serve::Served;
-use crate::{Failure, bench, process};
+use crate::{Failure, bench, lab, process};
 use seekwell_runs::read;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -15,6 +17,9 @@ pub struct Args {
     /// How often each is measured; the median counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
+    /// Measure in a guest of the lab instead, with files and SQLite on the modelled disks.
+    #[arg(long)]
+    guest: bool,
     /// Seconds each run measures.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=60))]
     seconds: u32,
@@ -36,12 +41,15 @@ const WORKLOADS: [(&str, [&str; 4]); 4] = [
 ];
 
 /// How far a machine that is served may be off.
-const MARGIN: f64 = 0.1;
+const WITHIN: Wanted = Wanted::RatioWithin(0.1);
 
 /// Measures, prints the table and writes it. Fails where a promise is not kept.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = bench::stop_flag()?;
     let seekwell = args.common.program()?;
+    if args.guest {
+        return in_guest(args, &seekwell, &stop);
+    }
     let mut page = Page::of(&seekwell, "bench --on")?;
     page.fact("fio", process::first_line(Command::new("fio").arg("--version")));
     let dir = tempfile::tempdir()?;
@@ -56,12 +64,73 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
                 || fio(&served.uri(), options, args.seconds),
                 || direct(&seekwell, machine, options, args.seconds),
             )?;
-            let wanted = if keeps_up { Wanted::RatioWithin(MARGIN) } else { Wanted::Nothing };
+            let wanted = if keeps_up { WITHIN } else { Wanted::Nothing };
             let what = format!("{machine}: {what}");
             page.rows.push(Row::beside(what, Unit::PerSecond, rates, wanted));
         }
     }
     page.finish(args.common.out.as_deref(), "nbd", "Modelled machines served over NBD", &how(args))
+}
+
+/// Scenarios of the lab that print rows, the machine of each, and whether the guest keeps up.
+const GUESTS: [(&str, &str, bool); 3] = [
+    ("nbd-pii350", "pii350-default", true),
+    ("nbd-p4sbe", "p4sbe-ich8-ahci", true),
+    ("nbd-pm9a3", "pm9a3-960", false),
+];
+
+/// Measures in guests, whose rows are `row WHAT HERE MODEL`, rates, and `time WHAT SECONDS`.
+fn in_guest(args: &Args, seekwell: &Path, stop: &Arc<AtomicBool>) -> Result<ExitCode, Failure> {
+    let mut page = Page::of(seekwell, "model")?;
+    page.fact("QEMU", process::first_line(Command::new("qemu-system-x86_64").arg("--version")));
+    for (scenario, machine, keeps_up) in GUESTS {
+        let mut rows: Vec<Row> = Vec::new();
+        for _ in 0..args.rounds {
+            for line in lab::printed(scenario, seekwell, stop)?.lines() {
+                let fields: Vec<&str> = line.split('\t').collect();
+                let row = match fields[..] {
+                    ["row", what, here, model] => {
+                        let rates = (vec![here.parse()?], vec![model.parse()?]);
+                        let wanted = if keeps_up { WITHIN } else { Wanted::Nothing };
+                        Row::beside(format!("{machine}: {what}"), Unit::PerSecond, rates, wanted)
+                    }
+                    ["time", what, seconds] => {
+                        let ns = vec![seconds.parse::<f64>()? * 1e9];
+                        Row::new(format!("{machine}: {what}"), Unit::Ns, ns, Wanted::Nothing)
+                    }
+                    _ => continue,
+                };
+                match rows.iter_mut().find(|r| r.what == row.what) {
+                    Some(earlier) => earlier.add(row),
+                    None => rows.push(row),
+                }
+            }
+        }
+        page.rows.extend(rows);
+    }
+    page.finish(
+        args.common.out.as_deref(),
+        "nbd-guest",
+        "Modelled disks of a guest",
+        &how_guest(args),
+    )
+}
+
+fn how_guest(args: &Args) -> String {
+    format!(
+        "Made by `cargo xtask bench-nbd --guest` from the lab's scenarios `nbd-pii350`, \
+         `nbd-p4sbe` and `nbd-pm9a3` (docs/lab.md); rounds: {}. A guest with one processor, \
+         emulated in software, boots from a modelled disk that `seekwell machine serve` serves, \
+         and works on a second one. Left, rates a second as the guest sees them. Beside them, \
+         jobs of random and sequential requests by `seekwell bench --on` of the same machine \
+         with the same options; file systems and SQLite by the requests that `seekwell record` \
+         saw in the guest, replayed on the machine, each after those it waited for and the \
+         guest's own time between them (`replay --mode dependent`). mkfs counts runs, files are \
+         counted, insertions are transactions. The boot lasts until the program, sqlite3 and \
+         mkfs.ext4 have been started from the disk. On the NVMe drive the emulated processor is \
+         the limit.",
+        args.rounds
+    )
 }
 
 fn how(args: &Args) -> String {

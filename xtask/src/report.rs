@@ -94,6 +94,14 @@ impl Row {
         Self { what: what.into(), unit, ours, theirs: Some(theirs), wanted }
     }
 
+    /// Adds the values of another round.
+    pub fn add(&mut self, round: Self) {
+        self.ours.extend(round.ours);
+        if let Some(theirs) = &mut self.theirs {
+            theirs.extend(round.theirs.unwrap_or_default());
+        }
+    }
+
     /// Ours over theirs, by round.
     fn ratios(&self) -> Option<Vec<f64>> {
         let theirs = self.theirs.as_ref()?;

@@ -88,6 +88,8 @@ pub enum On {
     Mptsas,
     /// A parallel SCSI card.
     Lsi,
+    /// Nothing: the guest's own NBD client reaches a modelled machine at 10.0.2.100, port 10809.
+    Nbd,
 }
 
 /// What is on a disk at boot.
@@ -99,6 +101,9 @@ pub enum Content {
     Ext4,
     /// A partition table with one partition from 1 MiB on, holding an ext4 file system.
     PartitionExt4,
+    /// An ext4 file system with all that the guest runs, to which the initramfs hands over. The
+    /// disk needs a serial number.
+    Root,
 }
 
 /// Requests that fail, by QEMU's blkdebug.
@@ -150,7 +155,7 @@ pub fn arguments(board: Board, disks: &[Disk], dir: &Path) -> Vec<String> {
     let mut out = Plugging { board, args: Vec::new(), made: Vec::new(), used: Vec::new() };
     for (disk, name) in disks.iter().zip(names(disks)) {
         out.drive(disk, &name, dir);
-        out.plug(disk, &name);
+        out.plug(disk, &name, dir);
     }
     out.args
 }
@@ -176,7 +181,7 @@ impl Plugging {
     }
 
     fn drive(&mut self, disk: &Disk, name: &str, dir: &Path) {
-        if disk.on == On::IdeCd {
+        if [On::IdeCd, On::Nbd].contains(&disk.on) {
             return;
         }
         if let Some(us) = disk.latency_us {
@@ -207,7 +212,7 @@ impl Plugging {
         port
     }
 
-    fn plug(&mut self, disk: &Disk, name: &str) {
+    fn plug(&mut self, disk: &Disk, name: &str, dir: &Path) {
         let port = self.port(disk);
         if disk.unplugged {
             return;
@@ -252,7 +257,17 @@ impl Plugging {
                 self.scsi(card, "sas0", port, &rest);
             }
             On::Lsi => self.scsi("lsi53c895a,id=lsi0", "lsi0", port, &rest),
+            On::Nbd => self.network(name, dir),
         }
+    }
+
+    /// A network card, on which one address is the server's socket and nothing else answers.
+    fn network(&mut self, name: &str, dir: &Path) {
+        let chardev = format!("socket,id={name},path={}", socket(dir, name).display());
+        let forward = format!("guestfwd=tcp:10.0.2.100:10809-chardev:{name}");
+        let netdev = format!("user,id=net-{name},restrict=on,{forward}");
+        self.args.extend(["-chardev".to_owned(), chardev, "-netdev".to_owned(), netdev]);
+        self.device(format!("virtio-net-pci,netdev=net-{name},romfile="));
     }
 
     fn scsi(&mut self, controller: &'static str, id: &str, port: u32, rest: &str) {
@@ -338,6 +353,13 @@ mod tests {
     fn a_modelled_disk_is_read_over_its_socket() {
         let args = line(Board::Pc, &["on = \"ide\"\nmachine = \"pii350-default\""]);
         assert!(args.contains("file=nbd+unix:///?socket=/lab/disk0.nbd"), "{args}");
+    }
+
+    #[test]
+    fn a_disk_for_the_guest_s_own_client_is_an_address_and_no_drive() {
+        let args = line(Board::Q35, &["on = \"nbd\"\nmachine = \"sata-7200\""]);
+        assert!(args.contains("-chardev socket,id=disk0,path=/lab/disk0.nbd -netdev "), "{args}");
+        assert!(!args.contains("-drive"), "{args}");
     }
 
     #[test]

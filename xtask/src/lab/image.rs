@@ -3,15 +3,22 @@
 use super::disk::{Content, Disk};
 use super::parts::{Without, has};
 use crate::serve;
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
 const SECTOR: u64 = 512;
 
-pub fn make(disk: &Disk, path: &Path) -> Result<(), Without> {
+/// Makes the image of a disk; `tree` gives the files of a root file system.
+pub fn make(
+    disk: &Disk,
+    path: &Path,
+    tree: impl FnOnce() -> Result<TempDir, Without>,
+) -> Result<(), Without> {
     let size = disk.size_mib * MIB;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.set_len(match &disk.machine {
@@ -20,13 +27,14 @@ pub fn make(disk: &Disk, path: &Path) -> Result<(), Without> {
     })?;
     match disk.content {
         Content::Blank => Ok(()),
-        Content::Ext4 => ext4(path, 0, size),
+        Content::Ext4 => ext4(path, 0, size, None),
+        Content::Root => ext4(path, 0, size, Some(tree()?.path())),
         Content::PartitionExt4 => {
             file.seek(SeekFrom::Start(446))?;
             file.write_all(&partition(MIB / SECTOR, (size - MIB) / SECTOR))?;
             file.seek(SeekFrom::Start(510))?;
             file.write_all(&[0x55, 0xaa])?;
-            ext4(path, MIB, size - MIB)
+            ext4(path, MIB, size - MIB, None)
         }
     }
 }
@@ -40,13 +48,15 @@ fn partition(start: u64, sectors: u64) -> [u8; 16] {
     entry
 }
 
-fn ext4(path: &Path, offset: u64, size: u64) -> Result<(), Without> {
+/// A file system, empty or with the files of a folder.
+fn ext4(path: &Path, offset: u64, size: u64, tree: Option<&Path>) -> Result<(), Without> {
     if !has("mkfs.ext4") {
         return Err(Without::Machine("missing: mkfs.ext4 (e2fsprogs)".to_owned()));
     }
     let output = Command::new("mkfs.ext4")
         .env("PATH", search())
-        .args(["-q", "-F", "-E", &format!("offset={offset},lazy_itable_init=0")])
+        .args(["-q", "-F", "-E", &format!("offset={offset},lazy_itable_init=0,root_owner=0:0")])
+        .args(tree.iter().flat_map(|tree| [OsStr::new("-d"), tree.as_os_str()]))
         .arg(path)
         .arg(format!("{}k", size / 1024))
         .output()?;
@@ -94,7 +104,7 @@ mod tests {
         let path = dir.path().join("disk");
         let disk: Disk =
             toml::from_str("on = \"ahci\"\nsize_mib = 16\ncontent = \"partition-ext4\"").unwrap();
-        match make(&disk, &path) {
+        match make(&disk, &path, || unreachable!()) {
             Err(Without::Machine(why)) => {
                 eprintln!("skipped: {why}");
                 return;

@@ -54,7 +54,7 @@ impl Images {
         let mut served = Vec::new();
         for (disk, name) in scenario.disks.iter().zip(disk::names(&scenario.disks)) {
             let image = dir.path().join(format!("{name}.img"));
-            image::make(disk, &image)?;
+            image::make(disk, &image, || parts.tree(scenario))?;
             if let Some(fault) = disk.fault {
                 let journal = || image::journal_sector(&image).map(Some);
                 let sector = if fault.journal { journal()? } else { fault.sector };

@@ -19,7 +19,7 @@ use play::{Played, ScenarioResult};
 use scenario::{Scenario, Tool};
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -67,6 +67,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
             let skip = |s: &Scenario| Played {
                 name: s.name.clone(),
                 took: Duration::ZERO,
+                said: String::new(),
                 outcome: ScenarioResult::Skipped(why.clone()),
             };
             return Ok(table(&chosen.iter().map(skip).collect::<Vec<_>>()));
@@ -79,6 +80,22 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let played = play_all(&chosen, &parts, &stop, args.jobs);
     let code = table(&played);
     Ok(if stop.load(Ordering::Relaxed) { ExitCode::from(130) } else { code })
+}
+
+/// Plays the scenario of this name with a program, and returns what its steps printed.
+pub fn printed(name: &str, seekwell: &Path, stop: &Arc<AtomicBool>) -> Result<String, Failure> {
+    let scenario = scenario::all()?.into_iter().find(|s| s.name == name);
+    let scenario = scenario.ok_or_else(|| format!("no scenario {name}"))?;
+    let played = match Parts::gather(Some(seekwell), &scenario.tools) {
+        Ok(parts) => play::scenario(&scenario, &parts, stop),
+        Err(Without::Machine(why)) => return Err(why.into()),
+        Err(Without::Broken(error)) => return Err(error),
+    };
+    match played.outcome {
+        ScenarioResult::Passed(_) => Ok(played.said),
+        ScenarioResult::Skipped(why) => Err(why.into()),
+        ScenarioResult::Failed(wrong) => Err(wrong.join("; ").into()),
+    }
 }
 
 fn choose(args: &Args, mut all: Vec<Scenario>) -> Result<Vec<Scenario>, Failure> {
@@ -139,7 +156,8 @@ fn play_all(chosen: &[Scenario], parts: &Parts, stop: &Arc<AtomicBool>, jobs: u3
             let Some((at, scenario)) = taken else { return };
             let played = if stop.load(Ordering::Relaxed) {
                 let outcome = ScenarioResult::Skipped("interrupted".to_owned());
-                Played { name: scenario.name.clone(), took: Duration::ZERO, outcome }
+                let name = scenario.name.clone();
+                Played { name, took: Duration::ZERO, said: String::new(), outcome }
             } else {
                 play::scenario(scenario, parts, stop)
             };

@@ -2,13 +2,16 @@
 //! (unpacked into a cache, never installed), and the program itself with its libraries.
 
 use super::cpio::Archive;
+use super::disk::Content;
 use super::modules::Modules;
 use super::scenario::{Scenario, Tool};
 use crate::{Failure, bench, root};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use tempfile::TempDir;
 
 /// Everything boots share.
 #[derive(Debug)]
@@ -17,8 +20,11 @@ pub struct Parts {
     pub program: PathBuf,
     pub kernel: PathBuf,
     modules: Modules,
-    /// The initramfs up to the modules.
-    base: Vec<u8>,
+    busybox: PathBuf,
+    /// What every initramfs begins with: a shell and what it does first.
+    shell: Vec<u8>,
+    /// The program and its libraries, as an archive.
+    programs: Vec<u8>,
     tools: BTreeMap<Tool, Result<Vec<u8>, String>>,
 }
 
@@ -47,11 +53,12 @@ impl Without {
 }
 
 /// Parts of the kernel's package no scenario can need.
-const UNNEEDED: [&str; 6] = [
+const UNNEEDED: [&str; 7] = [
     "./boot/System.map*",
     "./lib/modules/*/kernel/drivers/gpu",
     "./lib/modules/*/kernel/drivers/media",
-    "./lib/modules/*/kernel/drivers/net",
+    "./lib/modules/*/kernel/drivers/net/ethernet",
+    "./lib/modules/*/kernel/drivers/net/wireless",
     "./lib/modules/*/kernel/drivers/staging",
     "./lib/modules/*/kernel/sound",
 ];
@@ -71,9 +78,10 @@ impl Parts {
         if !has("qemu-system-x86_64") {
             install(&["qemu-system-x86"]).map_err(Without::Machine)?;
         }
-        let kernel = unpacked("kernel", kernel_package).map_err(Without::Machine)?;
+        let kernel = unpacked("linux", kernel_package).map_err(Without::Machine)?;
         let busybox = unpacked("busybox", || Ok(vec!["busybox-static".to_owned()]))
-            .map_err(Without::Machine)?;
+            .map_err(Without::Machine)?
+            .join("bin/busybox");
         let tools = tools.iter().map(|tool| (*tool, unpacked_tool(*tool))).collect();
         let program = match seekwell {
             Some(path) => path.to_path_buf(),
@@ -82,7 +90,9 @@ impl Parts {
         Ok(Self {
             kernel: only(&kernel.join("boot"), "vmlinuz-")?,
             modules: Modules::below(&kernel.join("lib/modules"))?,
-            base: base(&busybox.join("bin/busybox"), &program)?,
+            shell: shell(&busybox)?,
+            busybox,
+            programs: with_its_libraries(&program)?,
             program,
             tools,
         })
@@ -90,13 +100,16 @@ impl Parts {
 
     /// The initramfs of one scenario; an error when a tool of it cannot be had.
     pub fn initramfs(&self, scenario: &Scenario) -> Result<Vec<u8>, Without> {
-        let mut out = Vec::new();
-        for tool in &scenario.tools {
-            let archive = self.tools.get(tool).ok_or("a tool was not gathered")?;
-            out.extend(archive.as_ref().map_err(|e| Without::Machine(e.clone()))?);
-        }
-        out.extend(&self.base);
+        let mut out = self.shell.clone();
         let mut archive = Archive::default();
+        match scenario.disks.iter().find(|disk| disk.content == Content::Root) {
+            Some(root) => {
+                let serial = root.serial.as_ref().ok_or("a disk with the root needs a serial")?;
+                archive.file("lab/root", 0o644, serial.as_bytes());
+            }
+            None => self.programs(scenario)?.into_iter().for_each(|more| out.extend(more)),
+        }
+        archive.character_device("dev/console", 5, 1);
         let (mut order, mut later) = (String::new(), String::new());
         let first = self.modules.in_order(&scenario.modules)?;
         let all: Vec<String> = scenario.modules.iter().chain(&scenario.later).cloned().collect();
@@ -112,22 +125,40 @@ impl Parts {
         out.extend(archive.finish());
         Ok(out)
     }
+
+    /// The archives with the program and the tools of a scenario.
+    fn programs(&self, scenario: &Scenario) -> Result<Vec<&[u8]>, Without> {
+        let mut out = vec![&self.programs[..]];
+        for tool in &scenario.tools {
+            let archive = self.tools.get(tool).ok_or("a tool was not gathered")?;
+            out.push(archive.as_ref().map_err(|e| Without::Machine(e.clone()))?);
+        }
+        Ok(out)
+    }
+
+    /// Everything a scenario's guest runs, as files in a folder; the modules are in the initramfs.
+    pub fn tree(&self, scenario: &Scenario) -> Result<TempDir, Without> {
+        let tree = tempfile::tempdir()?;
+        for archive in self.programs(scenario)?.into_iter().chain([&self.shell[..]]) {
+            let mut cpio = Command::new(&self.busybox);
+            cpio.args(["cpio", "-i", "-d", "-u"]).current_dir(&tree);
+            let mut cpio = cpio.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+            cpio.stdin.take().ok_or("cpio has no input")?.write_all(archive)?;
+            if !cpio.wait()?.success() {
+                return Err("the guest's files cannot be unpacked".into());
+            }
+        }
+        Ok(tree)
+    }
 }
 
-/// The part of the initramfs that is the same in every scenario.
-fn base(busybox: &Path, program: &Path) -> Result<Vec<u8>, Failure> {
+/// A shell, and what it does as the first process.
+fn shell(busybox: &Path) -> Result<Vec<u8>, Failure> {
     let mut archive = Archive::default();
     for folder in ["dev", "proc", "sys", "tmp", "run", "mnt", "etc", "lab/modules"] {
         archive.folder(folder);
     }
-    archive.character_device("dev/console", 5, 1);
     archive.file("bin/busybox", 0o755, &fs::read(busybox)?);
-    archive.file("bin/seekwell", 0o755, &stripped(program)?);
-    archive.symlink("lib64", "lib");
-    for library in libraries(program)? {
-        let name = library.file_name().unwrap_or_default().to_string_lossy();
-        archive.file(&format!("lib/{name}"), 0o755, &fs::read(&library)?);
-    }
     let listed = Command::new(busybox).arg("--list").output()?;
     for applet in String::from_utf8(listed.stdout)?.lines().filter(|a| *a != "busybox") {
         archive.symlink(&format!("bin/{applet}"), "busybox");
@@ -135,6 +166,18 @@ fn base(busybox: &Path, program: &Path) -> Result<Vec<u8>, Failure> {
     let guest = root().join("lab/guest");
     archive.file("init", 0o755, &fs::read(guest.join("init"))?);
     archive.file("lab/functions", 0o644, &fs::read(guest.join("functions"))?);
+    Ok(archive.finish())
+}
+
+/// Our program, with what it is linked with.
+fn with_its_libraries(program: &Path) -> Result<Vec<u8>, Failure> {
+    let mut archive = Archive::default();
+    archive.file("bin/seekwell", 0o755, &stripped(program)?);
+    archive.symlink("lib64", "lib");
+    for library in libraries(program)? {
+        let name = library.file_name().unwrap_or_default().to_string_lossy();
+        archive.file(&format!("lib/{name}"), 0o755, &fs::read(&library)?);
+    }
     Ok(archive.finish())
 }
 
@@ -164,7 +207,7 @@ fn unpacked_tool(tool: Tool) -> Result<Vec<u8>, String> {
 /// A program with the libraries it needs.
 fn with_libraries(name: &str, dir: &Path) -> Result<Vec<u8>, Failure> {
     let mut archive = Archive::default();
-    let places = ["sbin", "usr/sbin"].map(|folder| dir.join(folder).join(name));
+    let places = ["sbin", "usr/sbin", "usr/bin"].map(|folder| dir.join(folder).join(name));
     let program = places.iter().find(|p| p.is_file()).ok_or_else(|| format!("no {name}"))?;
     archive.file(&format!("bin/{name}"), 0o755, &fs::read(program)?);
     for folder in ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"] {

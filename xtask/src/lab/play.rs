@@ -28,6 +28,8 @@ pub enum ScenarioResult {
 pub struct Played {
     pub name: String,
     pub took: Duration,
+    /// What the steps printed.
+    pub said: String,
     pub outcome: ScenarioResult,
 }
 
@@ -38,18 +40,20 @@ pub fn log(name: &str) -> PathBuf {
 
 pub fn scenario(scenario: &Scenario, parts: &Parts, stop: &Arc<AtomicBool>) -> Played {
     let begin = Instant::now();
-    let outcome = match all_steps(scenario, parts, stop) {
+    let mut said = String::new();
+    let outcome = match all_steps(scenario, parts, stop, &mut said) {
         Ok(outcome) => outcome,
         Err(Without::Machine(why)) => ScenarioResult::Skipped(why),
         Err(Without::Broken(error)) => ScenarioResult::Failed(vec![error.to_string()]),
     };
-    Played { name: scenario.name.clone(), took: begin.elapsed(), outcome }
+    Played { name: scenario.name.clone(), took: begin.elapsed(), said, outcome }
 }
 
 fn all_steps(
     scenario: &Scenario,
     parts: &Parts,
     stop: &Arc<AtomicBool>,
+    said: &mut String,
 ) -> Result<ScenarioResult, Without> {
     let mut lab = Lab::begin(scenario, parts, stop)?;
     let (mut wrong, mut with_findings) = (Vec::new(), true);
@@ -61,6 +65,7 @@ fn all_steps(
             };
             let ran = lab.play(step, round).map_err(|e| e.during(&which))?;
             let verdict = expect::judge(step, &ran);
+            said.push_str(&ran.out);
             with_findings &= !verdict.without_findings;
             let failed = !verdict.wrong.is_empty();
             wrong.extend(verdict.wrong.into_iter().map(|w| format!("{which}: {w}")));

@@ -88,10 +88,15 @@ pub const SAME: &str = "same";
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
     Dmsetup,
+    /// e2fsprogs: mkfs.ext4.
+    Mkfs,
+    #[serde(rename = "nbd-client")]
+    NbdClient,
     /// nvme-cli.
     Nvme,
     /// smartmontools.
     Smartctl,
+    Sqlite3,
 }
 
 impl Tool {
@@ -102,6 +107,26 @@ impl Tool {
             Self::Dmsetup => (
                 "dmsetup",
                 &["dmsetup", "libdevmapper1.02.1", "libudev1", "libselinux1", "libpcre2-8-0"],
+            ),
+            Self::Mkfs => {
+                ("mkfs.ext4", &["e2fsprogs", "libext2fs2", "libcom-err2", "libblkid1", "libuuid1"])
+            }
+            Self::NbdClient => (
+                "nbd-client",
+                &[
+                    "nbd-client",
+                    "libnl-3-200",
+                    "libnl-genl-3-200",
+                    "libgnutls30",
+                    "libp11-kit0",
+                    "libidn2-0",
+                    "libunistring2",
+                    "libtasn1-6",
+                    "libnettle8",
+                    "libhogweed6",
+                    "libgmp10",
+                    "libffi8",
+                ],
             ),
             // libnvme-mi speaks to controllers over D-Bus, hence the tail.
             Self::Nvme => (
@@ -124,6 +149,9 @@ impl Tool {
             ),
             Self::Smartctl => {
                 ("smartctl", &["smartmontools", "libstdc++6", "libselinux1", "libpcre2-8-0"])
+            }
+            Self::Sqlite3 => {
+                ("sqlite3", &["sqlite3", "libsqlite3-0", "libreadline8", "libtinfo6", "zlib1g"])
             }
         }
     }
