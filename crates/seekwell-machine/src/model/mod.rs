@@ -125,6 +125,8 @@ impl Model {
     /// # Panics
     /// Never, as [`Model::part`].
     pub fn build(&self, seed: u64) -> Machine<AnyPart> {
-        Machine::new(self.part(seed))
+        let part = self.part(seed);
+        let is_nvme = self.description.root().get("pcie").is_some();
+        if is_nvme { Machine::with_queues(part) } else { Machine::new(part) }
     }
 }

@@ -128,6 +128,7 @@ fn requests(path: &Path, how: &Reading) -> Result<Vec<Request>, TraceError> {
                 wanted: Some(record.arrival().get()?),
                 id: 0,
                 durable: record.flags.has(Flags::FUA) && record.op == Op::Write,
+                queue: 0,
             })
         }));
         true
