@@ -92,12 +92,8 @@ pub fn probed(
     }));
     let mut machine = model.build(seed);
     let all = Together::new(members);
-    let bounds = Bounds {
-        depth: all.depth(),
-        ramp: probed.ramp,
-        runtime: probed.runs,
-        spin: Nanos::ZERO,
-    };
+    let bounds =
+        Bounds { depth: all.depth(), ramp: probed.ramp, runtime: probed.runs, spin: Nanos::ZERO };
     let mut source = Probing { all, from: probed.ramp, ops: Default::default() };
     let mut dispatcher = dispatcher(model.tags());
     let mut measured = run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)?;
