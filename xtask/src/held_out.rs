@@ -67,8 +67,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     machines.retain(|name, _| args.machines.is_empty() || args.machines.iter().any(|m| m == name));
     let fitted: Vec<Result<Fitted, String>> = thread::scope(|scope| {
-        let fit = |(name, rates)| scope.spawn(move || held_out(name, rates, args.rounds));
-        let threads: Vec<_> = machines.iter().map(fit).collect();
+        let threads: Vec<_> = machines
+            .iter()
+            .map(|(name, rates)| scope.spawn(|| held_out(name, rates, args.rounds)))
+            .collect();
         threads.into_iter().map(|thread| thread.join().expect("no fit panics")).collect()
     });
     println!("| test | rate | published, µs | modelled, µs | error |\n|---|---|---:|---:|---:|");
