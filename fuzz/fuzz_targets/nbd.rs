@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let export =
-        Export { name: "disk".to_owned(), size_bytes: SIZE, rotational: false, trims: true };
+        Export { name: "disk".to_owned(), size_bytes: SIZE, rotational: false, trims: true, min_block: 512 };
     let mut out = Vec::new();
     let mut session = Session::new(export, &mut out);
     for byte in data {

@@ -167,6 +167,7 @@ fn swept(args: &Args) -> Result<Vec<Row>, Failure> {
             wanted: None,
             id: 0,
             durable: false,
+            queue: 0,
         })
         .collect();
     let cores = std::thread::available_parallelism()?.get();

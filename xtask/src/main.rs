@@ -13,6 +13,7 @@ mod bench_suites;
 mod bench_trace;
 mod devices;
 mod dist;
+mod held_out;
 mod lab;
 mod process;
 mod published;
@@ -50,6 +51,8 @@ enum Task {
     BenchInspect(bench_inspect::Args),
     /// Measure how fast modelled machines run and write a dated table to docs/bench.
     BenchMachine(bench_machine::Args),
+    /// Fit the drives of R5 to every second of their rates and print what they give at the others.
+    HeldOut(held_out::Args),
     /// Measure modelled machines that are served over NBD beside the same machines in their own
     /// time, and write a dated table to docs/bench.
     BenchNbd(bench_nbd::Args),
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Task::BenchFleet(args) => bench_fleet::run(&args),
         Task::BenchInspect(args) => bench_inspect::run(&args),
         Task::BenchMachine(args) => bench_machine::run(&args),
+        Task::HeldOut(args) => held_out::run(&args),
         Task::BenchNbd(args) => bench_nbd::run(&args),
         Task::BenchTrace(args) => bench_trace::run(&args),
         Task::BenchSafety(args) => bench_safety::run(&args),

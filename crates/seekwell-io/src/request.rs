@@ -54,6 +54,9 @@ pub struct Request {
     pub id: u32,
     /// A write that is durable when it is done (FUA); of no meaning elsewhere.
     pub durable: bool,
+    /// The submission queue of the thread that issues it, numbered from 0. Modelled machines with
+    /// NVMe drives serve these in turn; a real target has its own.
+    pub queue: u16,
 }
 
 /// What each read and write asks of the kernel beside moving data.

@@ -4,6 +4,7 @@ use crate::part::{Command, Done, Part};
 use seekwell_io::request::{Completion, Op, Request, Tagged};
 use seekwell_io::target::{Target, TargetError, Until};
 use seekwell_io::units::Nanos;
+use std::collections::VecDeque;
 
 /// What Linux answers to a write past the end: ENOSPC, the same number on every architecture.
 const NO_SPACE: i32 = 28;
@@ -22,21 +23,78 @@ pub struct Machine<P> {
     /// Requests answered at once because they cannot be, and the error.
     refused: Vec<(u32, i32)>,
     done: Vec<Done>,
+    queues: Queues,
+}
+
+/// The host's submission queues. What the part has no room for waits in them, and each is served
+/// in its turn (NVM Express Base Specification, round robin arbitration).
+#[derive(Debug)]
+struct Queues {
+    waiting: Vec<VecDeque<Command>>,
+    /// Commands in all of them.
+    commands: usize,
+    turn: usize,
+    /// Commands the part has room for.
+    room: u32,
+}
+
+impl Queues {
+    const fn before(room: u32) -> Self {
+        Self { waiting: Vec::new(), commands: 0, turn: 0, room }
+    }
+
+    /// The command itself where there is room for it now.
+    fn put(&mut self, queue: u16, command: Command) -> Option<Command> {
+        if self.room > 0 {
+            self.room -= 1;
+            return Some(command);
+        }
+        let queue = usize::from(queue);
+        if self.waiting.len() <= queue {
+            self.waiting.resize_with(queue + 1, VecDeque::new);
+        }
+        self.waiting[queue].push_back(command);
+        self.commands += 1;
+        None
+    }
+
+    /// The next command there is room for.
+    fn take(&mut self) -> Option<Command> {
+        if self.room == 0 || self.commands == 0 {
+            return None;
+        }
+        loop {
+            self.turn = (self.turn + 1) % self.waiting.len();
+            if let Some(command) = self.waiting[self.turn].pop_front() {
+                self.commands -= 1;
+                self.room -= 1;
+                return Some(command);
+            }
+        }
+    }
 }
 
 impl<P: Part> Machine<P> {
     /// The machine at time zero, which takes requests of any bytes.
     pub fn new(part: P) -> Self {
-        Self::with_sectors(part, 1)
+        let (lens, refused, done) = (Vec::new(), Vec::new(), Vec::new());
+        let queues = Queues::before(u32::MAX);
+        Self { part, in_sector: 0, now: Nanos::ZERO, lens, refused, done, queues }
     }
 
-    /// The machine at time zero, which refuses requests that are not of whole sectors, if these are
-    /// a power of two.
-    pub fn with_sectors(part: P, sector_bytes: u32) -> Self {
-        let in_sector =
-            if sector_bytes.is_power_of_two() { u64::from(sector_bytes) - 1 } else { 0 };
-        let (lens, refused, done) = (Vec::new(), Vec::new(), Vec::new());
-        Self { part, in_sector, now: Nanos::ZERO, lens, refused, done }
+    /// The machine, refusing requests that are not of whole sectors, if these are a power of two of
+    /// more than 512 bytes: the engine makes no shorter ones.
+    #[must_use]
+    pub fn with_sectors(self, sector_bytes: u32) -> Self {
+        let counts = sector_bytes > 512 && sector_bytes.is_power_of_two();
+        Self { in_sector: if counts { u64::from(sector_bytes) - 1 } else { 0 }, ..self }
+    }
+
+    /// The machine of a host that keeps a submission queue for each
+    /// [`queue`](seekwell_io::request::Request::queue), as NVMe drivers do.
+    #[must_use]
+    pub fn with_queues(self) -> Self {
+        Self { queues: Queues::before(self.part.depth()), ..self }
     }
 
     /// Why a request cannot be, as an error number.
@@ -79,7 +137,9 @@ impl<P: Part> Target for Machine<P> {
                 len: request.len,
                 durable: request.durable,
             };
-            self.part.submit(command, self.now);
+            if let Some(command) = self.queues.put(request.queue, command) {
+                self.part.submit(command, self.now);
+            }
         }
         Ok(())
     }
@@ -106,11 +166,15 @@ impl<P: Part> Target for Machine<P> {
             self.part.advance(self.now, &mut self.done);
             let (lens, now) = (&self.lens, self.now);
             debug_assert!(self.done.iter().all(|done| done.at <= now), "done in the future");
+            self.queues.room = self.queues.room.saturating_add(self.done.len() as u32);
             out.extend(self.done.drain(..).map(|done| Completion {
                 slot: done.tag,
                 result: Ok(lens[done.tag as usize]),
                 at: done.at,
             }));
+            while let Some(command) = self.queues.take() {
+                self.part.submit(command, self.now);
+            }
         }
         if ((out.len() - before) as u32) < until.completions {
             self.now = self.now.max(until.deadline);

@@ -127,6 +127,7 @@ mod tests {
             wanted: None,
             id: 0,
             durable: false,
+            queue: 0,
         };
         (0..count).map(request).collect()
     }

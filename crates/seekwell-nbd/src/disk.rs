@@ -109,7 +109,8 @@ impl Disk {
         }
         let (offset, len) = (bytes.start, (bytes.end - bytes.start) as u32);
         let at = now - self.power_on;
-        let wanted = request::Request { op, offset, len, wanted: None, id: slot, durable };
+        let wanted =
+            request::Request { op, offset, len, wanted: None, id: slot, durable, queue: 0 };
         self.dispatcher.queue(wanted, at);
         self.release(at);
     }

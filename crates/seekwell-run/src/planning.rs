@@ -96,6 +96,7 @@ pub fn arrivals(path: &Path, how: &Reading) -> Result<Vec<Request>, TraceError> 
                 wanted: Some(record.arrival().get()?),
                 id: 0,
                 durable: record.flags.has(Flags::FUA) && record.op == Op::Write,
+                queue: 0,
             })
         }));
         true

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 fn request(op: Op, offset: u64) -> Request {
     let len = if op == Op::Flush { 0 } else { 4096 };
-    Request { op, offset, len, wanted: None, id: 0, durable: false }
+    Request { op, offset, len, wanted: None, id: 0, durable: false, queue: 0 }
 }
 
 /// A rule and what it has let out.

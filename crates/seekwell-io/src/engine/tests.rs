@@ -340,6 +340,7 @@ impl Source for Chain {
                     wanted,
                     id,
                     durable: false,
+                    queue: 0,
                 })
             }
         }

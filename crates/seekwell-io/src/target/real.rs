@@ -82,7 +82,10 @@ fn reads_done(target: &mut impl Target, depth: u32) -> Result<usize, TargetError
     let read = |slot| {
         let offset = u64::from(slot) * u64::from(BLOCK);
         let (wanted, id, durable) = (None, 0, false);
-        Tagged { slot, request: Request { op: Op::Read, offset, len: BLOCK, wanted, id, durable } }
+        Tagged {
+            slot,
+            request: Request { op: Op::Read, offset, len: BLOCK, wanted, id, durable, queue: 0 },
+        }
     };
     let (mut free, mut done, mut out) = ((0..depth).collect::<Vec<_>>(), 0, Vec::new());
     let end = target.now() + TRIAL;

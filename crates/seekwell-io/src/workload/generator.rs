@@ -153,12 +153,21 @@ impl Source for Generator {
                 wanted,
                 id: 0,
                 durable: false,
+                queue: 0,
             });
         }
         if let Some((offset, len)) = self.discarded.pop_front() {
             self.wrote(now);
             let op = Op::Write;
-            return Next::Request(Request { op, offset, len, wanted: None, id: 0, durable: false });
+            return Next::Request(Request {
+                op,
+                offset,
+                len,
+                wanted: None,
+                id: 0,
+                durable: false,
+                queue: 0,
+            });
         }
         if self.left == 0 {
             // A discard that is outstanding is followed by a write.
@@ -185,7 +194,15 @@ impl Source for Generator {
             Op::Discard => self.discarding += 1,
             Op::Read | Op::Flush => {}
         }
-        Next::Request(Request { op, offset: self.offset(len), len, wanted, id: 0, durable: false })
+        Next::Request(Request {
+            op,
+            offset: self.offset(len),
+            len,
+            wanted,
+            id: 0,
+            durable: false,
+            queue: 0,
+        })
     }
 
     #[inline]

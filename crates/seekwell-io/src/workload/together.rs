@@ -16,7 +16,7 @@ struct Member<S> {
 }
 
 /// Takes turns among sources, each with a bound of its own on what it has outstanding. The sources'
-/// own `id`s are not kept: they name the member here.
+/// own `id`s are not kept: they name the member here. Each member has a submission queue of its own.
 #[derive(Debug)]
 pub struct Together<S> {
     members: Vec<Member<S>>,
@@ -54,6 +54,7 @@ impl<S: Source> Source for Together<S> {
                 Next::Request(mut request) => {
                     member.outstanding += 1;
                     request.id = index as u32;
+                    request.queue = index as u16;
                     self.turn = index + 1;
                     return Next::Request(request);
                 }

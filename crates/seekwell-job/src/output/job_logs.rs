@@ -159,7 +159,7 @@ mod tests {
         for (number, (at, latency, op)) in requests.iter().enumerate() {
             let offset = address.join(2, number as u64 * 4096);
             let (len, wanted, id, durable) = (4096, None, 0, false);
-            let request = Request { op: *op, offset, len, wanted, id, durable };
+            let request = Request { op: *op, offset, len, wanted, id, durable, queue: 0 };
             recorder.completed(&request, Nanos(*latency), Nanos(*at));
         }
         let mut out = Vec::new();
@@ -257,7 +257,7 @@ mod tests {
         let logs = logs("");
         let mut recorder = Recorder::new(&logs, Address::new(1), 2).unwrap();
         let (op, wanted) = (Op::Read, None);
-        let request = Request { op, offset: 0, len: 512, wanted, id: 0, durable: false };
+        let request = Request { op, offset: 0, len: 512, wanted, id: 0, durable: false, queue: 0 };
         (0..5).for_each(|at| recorder.completed(&request, Nanos(1), Nanos(at)));
         let Lines::Requests { samples, left_out } = recorder.finish().lines else { unreachable!() };
         assert_eq!((samples.concat().len(), left_out), (2, 3));
@@ -278,7 +278,7 @@ mod tests {
             let mut recorder = Recorder::new(&logs, Address::new(1), 0).unwrap();
             for (at, latency, op) in &requests {
                 let (len, wanted, id, durable) = (512, None, 0, false);
-                let request = Request { op: *op, offset: 0, len, wanted, id, durable };
+                let request = Request { op: *op, offset: 0, len, wanted, id, durable, queue: 0 };
                 recorder.completed(&request, Nanos(*latency), Nanos(*at));
             }
             let Lines::Windows(windows) = recorder.finish().lines else { unreachable!() };

@@ -44,7 +44,7 @@ impl<P: Part> Part for Tagged<P> {
     fn submit(&mut self, command: Command, now: Nanos) {
         let Command { tag: id, op, offset, len, durable } = command;
         self.ops.set(id, Some(op));
-        self.rule.queue(Request { op, offset, len, wanted: None, id, durable }, now);
+        self.rule.queue(Request { op, offset, len, wanted: None, id, durable, queue: 0 }, now);
         self.release(now);
     }
 

@@ -137,10 +137,8 @@ impl Model {
     /// # Panics
     /// Never, as [`Model::part`].
     pub fn build(&self, seed: u64) -> Machine<AnyPart> {
-        match self.sector_bytes() {
-            // What makes requests here makes none of less.
-            0..=512 => Machine::new(self.part(seed)),
-            sector => Machine::with_sectors(self.part(seed), sector),
-        }
+        let machine = Machine::new(self.part(seed)).with_sectors(self.sector_bytes());
+        let is_nvme = self.description.root().get("pcie").is_some();
+        if is_nvme { machine.with_queues() } else { machine }
     }
 }

@@ -69,6 +69,7 @@ fn a_trace_is_sped_up_until_the_drive_breaks() {
         wanted: Some(Nanos(n * 1_000_000)),
         id: 0,
         durable: false,
+        queue: 0,
     };
     let trace: Vec<Request> = (0..5_000).map(request).collect();
     let load = Load::Trace(&trace);

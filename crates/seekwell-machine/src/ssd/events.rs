@@ -10,6 +10,8 @@ pub enum Event {
     Sensed(u32),
     Sent(u32),
     Worked(u32),
+    /// Writes may go into the buffer again.
+    Open,
     /// The host has given nothing for a while.
     Idle,
     /// A command, by its place in the table, is done.

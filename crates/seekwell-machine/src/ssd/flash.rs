@@ -6,7 +6,7 @@
 //! one that has begun.
 
 use super::events::{Event, Events};
-use super::params::SsdParams;
+use super::params::{MovesAtOnce, SsdParams};
 use crate::serial::Serial;
 use seekwell_io::units::Nanos;
 use std::collections::VecDeque;
@@ -102,6 +102,8 @@ struct Times {
     erase: Nanos,
     suspend: Nanos,
     reads_ahead: u32,
+    /// What is moved crosses a channel page by page, whenever nothing else does.
+    moves_yield: bool,
 }
 
 impl Flash {
@@ -132,6 +134,7 @@ impl Flash {
                 erase: nanos(params.erase_ns),
                 suspend: nanos(params.suspend_ns),
                 reads_ahead: params.reads_ahead,
+                moves_yield: params.moves_at_once != MovesAtOnce::default(),
             },
         }
     }
@@ -293,7 +296,8 @@ impl Flash {
             }
             DieWork::Move | DieWork::Fold => {
                 let both = times.transfer + times.transfer;
-                let loaded = channel.reserve(now, both) + both + times.sense;
+                let begun = if times.moves_yield { now } else { channel.reserve(now, both) };
+                let loaded = begun + both + times.sense;
                 (loaded, loaded + times.program)
             }
             DieWork::Erase => (now, now + times.erase),

@@ -34,7 +34,7 @@ mod tests;
 mod write;
 
 pub use ftl::LogCounts;
-pub use params::{Collection, Fill, FirmwareParams, SlcParams, SsdParams};
+pub use params::{Collection, Fill, FirmwareParams, MovesAtOnce, SlcParams, SsdParams};
 
 use crate::limits::OutOfRange;
 use crate::part::{Command, Done, Part, Usage, Written};
@@ -51,6 +51,7 @@ use seekwell_io::units::Nanos;
 use slc::Slc;
 use std::collections::VecDeque;
 use streams::Streams;
+use write::Gate;
 
 const UNIT: u64 = UNIT_BYTES as u64;
 
@@ -153,6 +154,7 @@ pub struct Ssd {
     steps: VecDeque<(Nanos, Step)>,
     /// Writes that wait for room in the buffer, in order.
     waiting: VecDeque<u32>,
+    gate: Gate,
     /// Writes begun that are not in the buffer yet.
     writes_begun: u32,
     /// Commands behind as many of those as there are slots for, in order.
@@ -189,6 +191,7 @@ impl Ssd {
             processor: Serial::default(),
             steps: VecDeque::new(),
             waiting: VecDeque::new(),
+            gate: Gate::new(params.write_gap_ns),
             writes_begun: 0,
             behind: VecDeque::new(),
             actives: Vec::new(),
@@ -432,6 +435,7 @@ impl Ssd {
             Event::Sensed(die) => self.sensed(die, number, now),
             Event::Sent(die) => self.flash.sent(die, number, now, &mut self.events),
             Event::Worked(die) => self.worked(die, number, now),
+            Event::Open => self.open(now),
             Event::Idle => self.begin_folding(now),
             Event::Done(index) => {
                 let Active { command, ready, .. } = self.actives[index as usize];

@@ -29,6 +29,17 @@ pub enum Collection {
     Fifo,
 }
 
+/// How many programs of moved pages garbage collection gives each die at once. What the host writes
+/// queues behind them; with 0 the dies get one after the other, spread evenly over the host's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MovesAtOnce {
+    /// While every write finds room in the buffer.
+    pub relaxed: u32,
+    /// From when the buffer was full until no write waits any longer.
+    pub pressed: u32,
+}
+
 /// What the controller's processor spends. It does one thing at a time, and so is what bounds a
 /// drive's requests per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +122,11 @@ pub struct SsdParams {
     pub write_latency_ns: u32,
     /// Bytes of written data the drive may hold that are not in flash yet.
     pub buffer_bytes: u64,
+    /// Time between units of 4 KiB that the buffer takes, in nanoseconds, from when it was full until
+    /// no write waits any longer: firmware that keeps writes at an even pace below what the flash
+    /// could take.
+    #[serde(default)]
+    pub write_gap_ns: u32,
     /// Writes that wait for room in the buffer before commands behind them, reads too, have to wait
     /// for them; no number of them holds up reads where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,6 +144,9 @@ pub struct SsdParams {
     /// Which superblock is emptied next.
     #[serde(default)]
     pub collection: Collection,
+    /// How many pieces of moved pages garbage collection gives each die at once.
+    #[serde(default)]
+    pub moves_at_once: MovesAtOnce,
     /// What it holds when time begins.
     pub fill: Fill,
     /// Its cache of flash with one bit a cell; none without it.
@@ -214,8 +233,11 @@ impl SsdParams {
             within("slc.program_ns", slc.program_ns, 1..=self.program_ns.into())?;
             within("slc.idle_ns", slc.idle_ns, 1..=3600 * SECOND)?;
         }
+        within("moves_at_once.relaxed", self.moves_at_once.relaxed, 0..=4096)?;
+        within("moves_at_once.pressed", self.moves_at_once.pressed, 0..=4096)?;
         let least = 2 * self.piece_bytes();
         within("buffer_bytes", self.buffer_bytes, least..=1 << 34)?;
+        within("write_gap_ns", self.write_gap_ns, 0..=SECOND)?;
         within("write_slots", self.write_slots.unwrap_or(u32::MAX), 1..=u32::MAX.into())?;
         within("read_ahead_bytes", self.read_ahead_bytes, 0..=1 << 26)?;
         within("map_cache_bytes", self.map_cache_bytes.unwrap_or(4096), 4096..=1 << 34)?;

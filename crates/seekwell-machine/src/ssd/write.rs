@@ -1,6 +1,6 @@
 //! What becomes of written data: from the buffer to the log, and garbage collection along with it.
 
-use super::events::Event;
+use super::events::{Event, Events};
 use super::flash::{DieWork, Reader};
 use super::ftl::Mapping;
 use super::params::UNIT_BYTES;
@@ -11,10 +11,49 @@ use seekwell_io::units::Nanos;
 /// Writes of at least this many bytes are laid out in sequence wherever they begin.
 const RUN_BYTES: u32 = 64 << 10;
 
+/// Keeps writes apart from when the buffer was full until none waits any longer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gate {
+    gap: Nanos,
+    pressed: bool,
+    opens: Nanos,
+    awaited: bool,
+}
+
+impl Gate {
+    /// One that is open.
+    pub(super) fn new(gap_ns: u32) -> Self {
+        Self { gap: Nanos(gap_ns.into()), pressed: false, opens: Nanos::ZERO, awaited: false }
+    }
+
+    /// Units went through.
+    fn passed(&mut self, units: u32, now: Nanos) {
+        if self.pressed {
+            self.opens = self.opens.max(now) + Nanos(self.gap.0 * u64::from(units));
+        }
+    }
+
+    fn wait(&mut self, events: &mut Events) {
+        if !std::mem::replace(&mut self.awaited, true) {
+            events.arrange(self.opens, Event::Open);
+        }
+    }
+}
+
 impl Ssd {
+    /// The gate for writes opens.
+    pub(super) fn open(&mut self, now: Nanos) {
+        self.gate.awaited = false;
+        self.admit(now);
+    }
+
     /// Takes into the buffer what there is room for.
     pub(super) fn admit(&mut self, now: Nanos) {
         while let Some(index) = self.waiting.front().copied() {
+            if now < self.gate.opens {
+                self.gate.wait(&mut self.events);
+                return;
+            }
             let active = self.actives[index as usize];
             let Command { offset, len, durable, .. } = active.command;
             let end = offset + u64::from(len);
@@ -22,8 +61,10 @@ impl Ssd {
             let first = end.div_ceil(UNIT) - u64::from(active.left);
             self.merge(first, n, offset, end, now);
             self.log(first, n, active.continues || len >= RUN_BYTES, now);
+            self.gate.passed(n, now);
             self.actives[index as usize].left -= n;
             if n < active.left {
+                self.gate.pressed = true;
                 return;
             }
             self.waiting.pop_front();
@@ -36,6 +77,7 @@ impl Ssd {
                 self.events.arrange(now + latency, Event::Done(index));
             }
         }
+        self.gate.pressed = false;
     }
 
     /// Reads what a write leaves of the first or last unit it touches.
@@ -101,12 +143,17 @@ impl Ssd {
         self.flash.work(die, job, now, &mut self.events);
         let units = self.params.program_units();
         self.moves += self.ftl.take_moves(units);
-        while self.moves >= u64::from(units) {
-            self.moves -= u64::from(units);
-            let die = self.next_die.moves.turn(self.params.dies());
-            self.flash.work(die, DieWork::Move, now, &mut self.events);
-        }
         let dies = self.params.dies();
+        let at_once = self.params.moves_at_once;
+        let at_once = if self.gate.pressed { at_once.pressed } else { at_once.relaxed };
+        let least = u64::from((at_once * dies).max(1) * units);
+        if self.moves >= least {
+            for _ in 0..self.moves / u64::from(units) {
+                let die = self.next_die.moves.turn(dies);
+                self.flash.work(die, DieWork::Move, now, &mut self.events);
+            }
+            self.moves %= u64::from(units);
+        }
         for _ in
             0..self.erases.due(self.ftl.take_erases() * dies, dies * self.params.pages_per_block)
         {

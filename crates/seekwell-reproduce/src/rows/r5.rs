@@ -122,8 +122,8 @@ const DRIVES: [Drive; 7] = [
 
 const INPUTS: &str = "a probe of 10,000 random requests of 4 KiB a second, half of them reads, \
      Poisson arrivals, beside a background of which 99 of 100 are writes (7 threads, depth 64): \
-     the document's. Separate queues for the probe's reads and writes, and the drive's steady \
-     state in place of three overwrites: assumed here";
+     the document's. Separate submission queues for the probe's reads and writes, and the \
+     drive's steady state in place of three overwrites: assumed here";
 
 /// All of them; the rates of the background are the configurations.
 pub fn rows() -> Vec<Row> {

@@ -201,7 +201,8 @@ impl Multiplexer<'_> {
         let is_inside = end <= self.run.layout.places[place].end;
         debug_assert!(request.op == Op::Flush || is_inside, "{request:?} is beyond its file");
         let offset = if request.op == Op::Flush { 0 } else { self.bases[place] + offset };
-        Request { offset, id, durable: request.durable || durable, ..request }
+        let durable = request.durable || durable;
+        Request { offset, id, durable, queue: index as u16, ..request }
     }
 
     /// A clone begins nothing more; what its end ends, ends.

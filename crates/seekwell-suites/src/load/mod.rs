@@ -150,8 +150,7 @@ impl Played {
 
 /// How long requests of a probe take beside a background: all are random and of 4 KiB, and come at
 /// random times (Poisson), whether or not earlier ones are done. Each thread of the background,
-/// the probe's reads and the probe's writes have a submission queue of their own, and the drive
-/// takes from these in turn while it has room for commands.
+/// the probe's reads and the probe's writes have a submission queue of their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probed {
     /// Requests of the probe a second, half reads and half writes. Only they are counted.
@@ -185,7 +184,7 @@ pub enum Pace {
 pub struct Outcome {
     /// Time on the machine's clock, and the requests.
     pub measurement: Measurement,
-    /// What was counted, a second.
+    /// What was counted, a second; of a probe, all writes, those of the background too.
     pub per_s: f64,
 }
 
@@ -263,7 +262,8 @@ impl Load {
             Self::Probed(probed) => {
                 let runs = Nanos::from_secs_f64(probed.runs.as_secs_f64() * share);
                 let probed = Probed { runs, ..*probed };
-                (play::probed(model, &probed, seed, control)?, Counts::Requests(1.0), 0.0)
+                let (measurement, per_s) = play::probed(model, &probed, seed, control)?;
+                return Ok(Outcome { measurement, per_s });
             }
             Self::Played(played) => {
                 let speed = played.thinks.and_then(|(work, ns)| Some(ns / work_ns(work)?));

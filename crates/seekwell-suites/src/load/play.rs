@@ -5,11 +5,11 @@ use crate::error::PlayError;
 use seekwell_io::dispatch::{Dispatcher, dispatcher};
 use seekwell_io::engine::{Bounds, Control, run_source};
 use seekwell_io::measurement::{Failure, FailureKind, Measurement, OpMeasurement};
-use seekwell_io::request::{Completion, Request};
+use seekwell_io::request::{Completion, Op, Request};
 use seekwell_io::target::Target;
 use seekwell_io::units::Nanos;
 use seekwell_io::workload::{self, Generator, Next, Pattern, Source, Together, Workload};
-use seekwell_machine::{Model, Part};
+use seekwell_machine::Model;
 use seekwell_trace::error::TraceError;
 use seekwell_trace::record::Record;
 use seekwell_trace::replay::{
@@ -63,13 +63,13 @@ pub fn drawn(
     Ok(run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)?)
 }
 
-/// Runs a probe beside its background; what is counted is the probe.
+/// Runs a probe beside its background: what is counted of the probe, and all writes a second.
 pub fn probed(
     model: &Model,
     probed: &Probed,
     seed: u64,
     control: &Control,
-) -> Result<Measurement, PlayError> {
+) -> Result<(Measurement, f64), PlayError> {
     /// The most requests of the probe that wait: more than any that a drive keeps up with.
     const WAITING: u32 = 1024;
     let Probed { probe_per_s, background_per_s, background_read_percent, .. } = *probed;
@@ -92,17 +92,15 @@ pub fn probed(
     }));
     let mut machine = model.build(seed);
     let all = Together::new(members);
-    let bounds = Bounds {
-        depth: all.depth().min(machine.part().depth()),
-        ramp: probed.ramp,
-        runtime: probed.runs,
-        spin: Nanos::ZERO,
-    };
+    let bounds =
+        Bounds { depth: all.depth(), ramp: probed.ramp, runtime: probed.runs, spin: Nanos::ZERO };
     let mut source = Probing { all, from: probed.ramp, ops: Default::default() };
     let mut dispatcher = dispatcher(model.tags());
     let mut measured = run_source(&mut source, bounds, &mut machine, &mut dispatcher, control)?;
+    let writes = measured.op(Op::Write).requests as f64;
     measured.ops = source.ops;
-    Ok(measured)
+    let per_s = writes / measured.elapsed.as_secs_f64();
+    Ok((measured, per_s))
 }
 
 /// Members of [`Probing`] that are the probe: its reads and its writes.

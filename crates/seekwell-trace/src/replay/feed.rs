@@ -42,7 +42,7 @@ impl Planned {
     /// The request to be issued under this number.
     pub(super) const fn request(&self, id: u32, wanted: Option<Nanos>) -> Request {
         let Self { op, offset, len, durable, .. } = *self;
-        Request { op, offset, len, wanted, id, durable }
+        Request { op, offset, len, wanted, id, durable, queue: 0 }
     }
 }
 

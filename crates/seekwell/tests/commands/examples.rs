@@ -23,9 +23,10 @@ const PAGES: [&str; 10] = [
 
 /// Parts of examples that measure or change a real disk, wait, or take minutes: their options are
 /// read, and other tests run such commands, on devices of their own.
-const NOT_RUN: [&str; 17] = [
+const NOT_RUN: [&str; 18] = [
     "reproduce",
     "blogbench.fio",
+    "beside-writes.fio",
     "/dev/",
     "/srv",
     "/mnt",

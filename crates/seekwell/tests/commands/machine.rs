@@ -1,6 +1,12 @@
 //! `seekwell machine`, and modelled machines as targets.
 
-use crate::common::{described, keys, run};
+use crate::common::{described, done, keys, run, seekwell};
+use seekwell_io::engine::Control;
+use seekwell_io::request::Op;
+use seekwell_io::units::Nanos;
+use seekwell_machine::Model;
+use seekwell_machine::library::{MACHINES, Shelf};
+use seekwell_suites::load::{Load, Probed};
 use std::fs;
 use std::path::Path;
 
@@ -165,6 +171,43 @@ fn a_swapcache_in_front_of_a_disk_gains_from_the_tags_of_both() {
     let shown = run(home.path(), &["machine", "show", "swapcache-after.toml"]).out;
     assert!(shown.contains("swapcache in front"), "{shown}");
     reads("dragonfly-hdd-after.toml", &["--set", "front.kind=read-cache"]);
+}
+
+/// At saturation the probe waited behind all writes of the background, and reads took four times
+/// as long as in `reproduce`, which knew of separate queues.
+#[test]
+fn a_job_file_gives_the_latencies_beside_writes_that_reproduce_gives() {
+    let home = tempfile::tempdir().expect("a folder");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../machines/beside-writes.fio");
+    let name = "pm9a3-960";
+    let (_, text) = MACHINES.iter().find(|(known, _)| *known == name).expect("ships");
+    let model = Model::read(name, text, &[], &Shelf::default()).expect("ships");
+    for background_per_s in [40_000.0, 150_000.0] {
+        let writes = (background_per_s * 0.99 / 7.0).to_string();
+        let mut bench = seekwell(home.path());
+        bench.env("WRITES", writes.split('.').next().expect("digits"));
+        bench.args(["bench", file.to_str().expect("a path"), "--on", "pm9a3-960.toml"]);
+        let document = done(bench.args(["--no-keep", "--json"]).output().expect("runs")).json();
+        let probed = Probed {
+            probe_per_s: 10_000.0,
+            background_per_s,
+            background_read_percent: 1,
+            threads: 7,
+            depth: 64,
+            ramp: Nanos::from_millis(2_000),
+            runs: Nanos::from_millis(3_000),
+        };
+        let played = Load::Probed(probed).play(&model, 1, &Control::default()).expect("plays");
+        for (phase, op) in [(0, Op::Read), (1, Op::Write)] {
+            let key = format!("{}.response_ns_p50", op.name());
+            let ns = document["phases"][phase]["metrics"][&key]["median"].as_f64().expect("some");
+            let wanted = played.measurement.op(op).response.quantile(0.5).expect("enough").0 as f64;
+            assert!(
+                (ns / wanted - 1.0).abs() < 0.06,
+                "{key} at {background_per_s}: {ns}, {wanted}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -33,6 +33,7 @@ impl Source for ReadBack<'_> {
             wanted: None,
             id: piece.sequence,
             durable: false,
+            queue: 0,
         })
     }
 

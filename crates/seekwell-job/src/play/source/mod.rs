@@ -256,7 +256,7 @@ impl JobSource {
         syncs.since_fdatasync = 0;
         let wanted = syncs.first_unflushed.take();
         let offset = syncs.last_address;
-        Some(Request { op: Op::Flush, offset, len: 0, wanted, id, durable: false })
+        Some(Request { op: Op::Flush, offset, len: 0, wanted, id, durable: false, queue: 0 })
     }
 
     /// Reads back what is due, while nothing is written.
@@ -284,6 +284,7 @@ impl JobSource {
                     wanted: None,
                     id: piece.sequence,
                     durable: false,
+                    queue: 0,
                 }));
             }
         }
@@ -378,7 +379,7 @@ impl JobSource {
             Op::Read if self.checks_reads => id = ANY_SEQUENCE,
             Op::Read | Op::Flush | Op::Discard => {}
         }
-        Request { op, offset: address, len, wanted: due, id, durable: false }
+        Request { op, offset: address, len, wanted: due, id, durable: false, queue: 0 }
     }
 
     /// Hands a request out, or holds it back while something that it overlaps is outstanding.

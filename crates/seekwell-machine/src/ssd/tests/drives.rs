@@ -1,7 +1,7 @@
 //! Drives as their data sheets and reviews describe them. What is not published is said to be
 //! fitted, and on what, or assumed.
 
-use crate::ssd::{Collection, Fill, FirmwareParams, SsdParams};
+use crate::ssd::{Collection, Fill, FirmwareParams, MovesAtOnce, SsdParams};
 
 /// Crucial RealSSD C300, 256 GB, SATA 6 Gb/s, 2010.
 ///
@@ -42,6 +42,8 @@ pub fn c300_256(fill: Fill) -> SsdParams {
         buffer_bytes: 16 << 20,
         buffer_protected: false,
         write_slots: None,
+        write_gap_ns: 0,
+        moves_at_once: MovesAtOnce::default(),
         read_ahead_bytes: 128 << 10,
         map_percent: 15,
         collection: Collection::Greedy,
@@ -102,6 +104,8 @@ pub fn sata_1tb(fill: Fill) -> SsdParams {
         buffer_bytes: 32 << 20,
         buffer_protected: false,
         write_slots: None,
+        write_gap_ns: 0,
+        moves_at_once: MovesAtOnce::default(),
         read_ahead_bytes: 512 << 10,
         map_percent: 5,
         collection: Collection::Greedy,
@@ -148,6 +152,8 @@ pub fn nvme_1tb(fill: Fill) -> SsdParams {
         buffer_bytes: 64 << 20,
         buffer_protected: false,
         write_slots: None,
+        write_gap_ns: 0,
+        moves_at_once: MovesAtOnce::default(),
         read_ahead_bytes: 1 << 20,
         map_percent: 0,
         collection: Collection::Greedy,
@@ -189,6 +195,8 @@ pub fn small(fill: Fill) -> SsdParams {
         buffer_bytes: 256 << 10,
         buffer_protected: false,
         write_slots: None,
+        write_gap_ns: 0,
+        moves_at_once: MovesAtOnce::default(),
         read_ahead_bytes: 64 << 10,
         map_percent: 10,
         collection: Collection::Greedy,

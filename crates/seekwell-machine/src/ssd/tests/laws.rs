@@ -3,7 +3,7 @@
 use super::drives::small;
 use crate::fake::{command, drain};
 use crate::part::{Command, Done};
-use crate::ssd::{Fill, Ssd, SsdParams};
+use crate::ssd::{Fill, MovesAtOnce, Ssd, SsdParams};
 use crate::{OutOfRange, Part};
 use proptest::prelude::*;
 use seekwell_io::request::Op;
@@ -130,6 +130,46 @@ fn reads_wait_behind_writes_for_which_there_are_no_slots() {
     assert_eq!(read_beside(Some(1000)), (read, last_write), "there are slots for all of them");
     let (held_up, last_write) = read_beside(Some(1));
     assert!(held_up > last_write, "{held_up:?} {last_write:?}: it began after the last write");
+}
+
+#[test]
+fn writes_that_wait_come_in_at_the_pace_of_the_gate() {
+    let gap = Nanos::from_millis(1);
+    let params = SsdParams { write_gap_ns: gap.0 as u32, ..small(Fill::Sequential) };
+    let room = (params.buffer_bytes / 4096) as u32;
+    let mut drive = drive(params);
+    for tag in 0..room + 100 {
+        drive.submit(command(tag, Op::Write, u64::from(tag) * 4096, 4096), Nanos::ZERO);
+    }
+    let mut ends: Vec<Nanos> = drain(&mut drive).iter().map(|done| done.at).collect();
+    ends.sort_unstable();
+    let waited = &ends[room as usize..];
+    assert!(waited.windows(2).all(|pair| pair[1].since(pair[0]) == gap), "{waited:?}");
+    // None waits any longer: the gate is open, and the buffer has room for all of these.
+    let now = ends[ends.len() - 1] + Nanos::from_millis(1_000);
+    for tag in 0..room {
+        drive.submit(command(tag, Op::Write, u64::from(tag) * 4096, 4096), now);
+    }
+    let took = drain(&mut drive).iter().map(|done| done.at.since(now)).max();
+    assert!(took < Some(gap), "{took:?}");
+}
+
+#[test]
+fn moves_given_at_once_hold_up_the_writes_behind_them() {
+    let slowest = |relaxed| {
+        let moves_at_once = MovesAtOnce { relaxed, pressed: relaxed };
+        let mut drive = drive(SsdParams { moves_at_once, ..small(Fill::Random) });
+        let (blocks, mut now, mut slowest) = (drive.capacity() / 4096, Nanos::ZERO, Nanos::ZERO);
+        for n in 0..20_000_u64 {
+            let offset = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % blocks * 4096;
+            let took = alone(&mut drive, command(0, Op::Write, offset, 4096), now);
+            slowest = slowest.max(took);
+            now += took;
+        }
+        slowest
+    };
+    let (evenly, at_once) = (slowest(0), slowest(16));
+    assert!(at_once.0 > 2 * evenly.0, "{evenly} and {at_once}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn beside_anchor(next: &Next) -> Grid {
     let point = |workload: &Workload| {
         let job = job(workload);
         let (phase, title) = (job.name(), job.title());
-        GridPoint { values: vec![title.clone()], job, phase, title }
+        GridPoint { values: vec![title.clone()], job, set: Vec::new(), phase, title }
     };
     Grid { keys: vec!["job".to_owned()], points: [&next.anchor, &next.workload].map(point).into() }
 }
