@@ -29,8 +29,8 @@ fuzz_target!(|data: &[u8]| {
             let _ = text.parse::<Place>().map(|place| place.to_string());
         }
     }
-    let export =
-        Export { name: "disk".to_owned(), size_bytes: SIZE, rotational: false, trims: true, min_block: 512 };
+    let (name, min_block) = ("disk".to_owned(), 512);
+    let export = Export { name, size_bytes: SIZE, rotational: false, trims: true, min_block };
     let mut out = Vec::new();
     let mut session = Session::new(export, &mut out);
     for byte in data {
