@@ -1,4 +1,4 @@
-//! The page of a plan: which machine bears a load, and where each breaks.
+//! The page of a plan: which machine sustains a load, and where each breaks.
 
 use crate::page::table;
 use crate::text::escape_html as escape;

@@ -54,6 +54,8 @@ pub enum RunError {
     NoParameters { path: PathBuf },
     #[error("{asked} bytes are asked for, and the modelled disk holds {capacity}")]
     LargerThanMachine { asked: u64, capacity: u64 },
+    #[error("requests of {bytes} bytes are not whole sectors of {sector}; use --bs={sector}")]
+    PartOfSector { bytes: u32, sector: u32 },
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(transparent)]
@@ -104,8 +106,8 @@ pub enum RunError {
 }
 
 classify!(RunError {
-    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, NothingToDestroy, NotBeside, Arm,
-        Sweep;
+    Usage: Describe, NoMachine, NoParameters, LargerThanMachine, PartOfSector, NothingToDestroy,
+        NotBeside, Arm, Sweep;
     Refused: Refusal, RingRefused, WouldWrite, WearNotTold;
     Invalid: NotMeasured;
     | Self::Inspect(error) => error.class(),

@@ -1,4 +1,4 @@
-/** Which machine bears a load: the table, and the figure of each limit against the load. */
+/** Which machine sustains a load: the table, and the figure of each limit against the load. */
 
 import { h, table } from "../dom.ts";
 import { plot } from "../plot.ts";
@@ -35,7 +35,7 @@ export function drawPlan(plan: Plan, json: string): HTMLElement[] {
   return [
     h("h1", {}, plan.heading),
     h("p", { class: "hint" }, "Modelled. A mark is a load that was tried."),
-    table("What each machine bears within the limits", columns, plan.rows),
+    table("What each machine sustains within the limits", columns, plan.rows),
     ...plan.plots.map(drawn),
     h("p", {}, download(json)),
   ];

@@ -15,8 +15,8 @@ struct Member<S> {
     ended: bool,
 }
 
-/// Takes turns among sources, each with a bound of its own on what it has outstanding. The sources'
-/// own `id`s are not kept: they name the member here. Each member has a submission queue of its own.
+/// Takes turns among sources, each with a bound of its own on what it has outstanding, and a
+/// submission queue of its own. The sources' own `id`s are not kept: they name the member here.
 #[derive(Debug)]
 pub struct Together<S> {
     members: Vec<Member<S>>,

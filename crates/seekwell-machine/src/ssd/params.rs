@@ -122,9 +122,9 @@ pub struct SsdParams {
     pub write_latency_ns: u32,
     /// Bytes of written data the drive may hold that are not in flash yet.
     pub buffer_bytes: u64,
-    /// Time between units of 4 KiB that the buffer takes, in nanoseconds, from when it was full until
-    /// no write waits any longer: firmware that keeps writes at an even pace below what the flash
-    /// could take.
+    /// Time between units of 4 KiB that the buffer takes, in nanoseconds, from when it was full
+    /// until no write waits any longer: firmware that keeps writes at an even pace below what the
+    /// flash could take.
     #[serde(default)]
     pub write_gap_ns: u32,
     /// Writes that wait for room in the buffer before commands behind them, reads too, have to wait
@@ -137,8 +137,8 @@ pub struct SsdParams {
     pub read_ahead_bytes: u32,
     /// Pages of the mapping's own log programmed for every hundred pages written out of sequence.
     pub map_percent: u32,
-    /// Bytes of the mapping that the drive has at hand, in memory of its own or the host's; without
-    /// it, all. A read that needs another part senses that first; a change to it is written later.
+    /// Bytes of the mapping kept in memory, the drive's own or the host's; all of it if missing. A
+    /// read that needs another part senses that first; a changed part is written back later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_cache_bytes: Option<u64>,
     /// Which superblock is emptied next.

@@ -6,7 +6,7 @@ use crate::wear::Counting;
 use crate::{
     Host, Purpose, Ready, RealExecutor, RunError, Session, Wanted, Watcher, look, prepare,
 };
-use seekwell_checkup::{ExecuteError, Executor, Plan, Wear};
+use seekwell_checkup::{ExecuteError, Executor, Plan, PlanInputs, Wear};
 use seekwell_inspect::TargetKind;
 use seekwell_io::measurement::{Measurement, Stopped};
 use seekwell_io::units::Nanos;
@@ -36,6 +36,8 @@ pub struct Stage<'a, W> {
     pub wanted_bytes: Option<u64>,
     /// Whether the target can be driven past the page cache.
     direct: bool,
+    /// What requests past the page cache are multiples of.
+    sector_bytes: u32,
 }
 
 impl<'a, W: Watcher> Stage<'a, W> {
@@ -83,7 +85,8 @@ impl<'a, W: Watcher> Stage<'a, W> {
         for workload in &workloads {
             ready.source.check(workload.flags, workload.block_bytes)?;
         }
-        let (region_bytes, direct) = (ready.inputs.region_bytes, ready.inputs.direct);
+        let PlanInputs { region_bytes, direct, logical_block_bytes: sector_bytes, .. } =
+            ready.inputs;
         let tags = workloads.first().and_then(|w| w.tags());
         let mut executor = session.executor(ready, tags);
         if model {
@@ -92,7 +95,8 @@ impl<'a, W: Watcher> Stage<'a, W> {
         if options.precondition || sustained || wears || matches!(question, Question::Steady(_)) {
             executor.keep_machine();
         }
-        Ok(Self { session, executor, region_bytes, wanted_bytes: wanted.end_bytes(), direct })
+        let wanted_bytes = wanted.end_bytes();
+        Ok(Self { session, executor, region_bytes, wanted_bytes, direct, sector_bytes })
     }
 
     /// Runs a plan, on a preconditioned region where that is asked for, and says `note` before its
@@ -116,12 +120,17 @@ impl<'a, W: Watcher> Stage<'a, W> {
     /// The workload of some options on this target.
     ///
     /// # Errors
-    /// When the target has no room for it.
+    /// When the target has no room for it, or larger sectors than its requests.
     pub fn workload(&self, options: &PlainJob, seed: u64) -> Result<Workload, RunError> {
         let room = self.region_bytes.saturating_sub(options.offset_bytes);
         let workload = options.workload(room, self.direct, seed);
         workload.check()?;
-        Ok(workload)
+        let sector = self.sector_bytes;
+        let mut units = workload.sizes.iter().map(|size| size.bytes).chain([workload.alignment()]);
+        match units.find(|bytes| workload.direct && sector > 0 && !bytes.is_multiple_of(sector)) {
+            Some(bytes) => Err(RunError::PartOfSector { bytes, sector }),
+            None => Ok(workload),
+        }
     }
 
     /// Writes the region of a workload twice from start to end, then as much at random in its

@@ -25,7 +25,7 @@ Examples:
   seekwell machine fit last -o mine.toml             a model of the disk of the last checkup, then
   seekwell bench --on mine.toml --rw=randread --iodepth=32 --set controller.part=ide
   seekwell machine plan sata-ssd.toml nvme-ssd.toml --workload web-light --limit p99=5ms
-                                                     which of them bears the load, and how much";
+                                                     which of them sustains the load, and how much";
 
 /// `seekwell machine`.
 #[derive(Debug, Args)]
@@ -71,11 +71,12 @@ pub enum MachineCommand {
     /// What was written and not flushed is volatile: a power cut (--fault) closes all connections
     /// and keeps a random part of it, sector by sector.
     Serve(Serve),
-    /// Find how much of a load each of some machines bears within limits
+    /// Find the highest load each machine sustains within limits
     ///
     /// Scales the load (a trace and a rate by a factor, a closed loop by its depth) until a limit
     /// is no longer kept or requests come faster than they are served. Prints for each machine
-    /// whether it bears the load as given, what it gives there, and the highest load it bears.
+    /// whether it keeps the limits under the load as given, what it gives there, and the highest
+    /// load at which it does.
     /// Machines are modelled at the same time on all processors.
     Plan(Plan),
 }

@@ -85,9 +85,9 @@ fn load(trial: &Trial) -> String {
 
 fn table(args: &Plan, names: &[String], rows: &[PlanRow]) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let none = || "–".to_owned();
-    let mut header = vec!["machine", "bears it"];
+    let mut header = vec!["machine", "limits kept"];
     header.extend(args.limit.iter().map(|limit| limit.figure.name()));
-    header.extend(["bears at most", "requests/s there", "breaks at"]);
+    header.extend(["highest load", "requests/s there", "breaks at"]);
     let priced = rows.iter().any(|row| row.price.is_some());
     header.extend(priced.then_some("price of 1,000/s"));
     let fitted = rows.iter().any(|row| row.model_error_percent.is_some());
