@@ -330,7 +330,7 @@ fn candidates(inputs: &PlanInputs) -> Vec<Candidate> {
     add(19, Group::Large, PhaseId::LargeRead, title, random(100, KIB128, large));
     let title = format!("sequential write 1 MiB, depth {d}");
     add(6, Group::Sequential, PhaseId::SequentialWrite, title, sequential(0, MIB, d));
-    for (depth, rank) in [(1, 5), (32, 8)] {
+    for (depth, rank) in [(1, 5), (8, 21), (32, 8)] {
         let title = format!("random write 4 KiB, depth {depth}");
         add(rank, Group::Write, PhaseId::RandomWrite(depth), title, random(0, KIB4, depth));
     }
@@ -473,6 +473,7 @@ mod tests {
                 "rand-read-128k-d8",
                 "seq-write-1m",
                 "rand-write-4k-d1",
+                "rand-write-4k-d8",
                 "rand-write-4k-d32",
                 "rand-write-128k-d8",
                 "mix-70-30-4k-d32",

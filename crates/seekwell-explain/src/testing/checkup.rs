@@ -312,7 +312,7 @@ fn numbers(b: &Behaviour, phase: &Phase) -> Vec<(&'static str, f64)> {
         }
         "seq-write-1m" => writes(b.sequential / 2e6),
         "rand-write-4k-d1" => writes(1e9 / b.write_ns),
-        "rand-write-4k-d32" => writes(4e9 / b.write_ns),
+        "rand-write-4k-d8" | "rand-write-4k-d32" => writes(4e9 / b.write_ns),
         "mix-70-30-4k-d32" => {
             let mut all = reads(at32 * 0.5, 32e9 / at32 * 1.5);
             all.push(("write.requests_per_s", at32 * 0.2));

@@ -55,7 +55,7 @@ fn machines_are_planned_by_rate_depth_and_trace_and_every_key_is_described() {
     let price = of(&one["price_per_1000_per_s"]) * of(&one["most"]["requests_per_s"]) / 1000.0;
     assert!((price - 50.0).abs() < 1e-6 && nvme["price"].is_null(), "{one}");
     let text = plan(&[&file, "nvme-ssd.toml"], &asked).ends(0).out;
-    assert!(text.contains("limits kept") && text.contains("price"), "{text}");
+    assert!(text.contains("holds") && text.contains("price"), "{text}");
 
     let closed = ["--workload", "randread,iodepth=2", "--limit", "mean=1050us", "--json"];
     let closed = [&closed[..], &["--sweep", "drive.read.each_ns=100000.0,50000.0"]].concat();

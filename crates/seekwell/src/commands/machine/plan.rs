@@ -85,7 +85,7 @@ fn load(trial: &Trial) -> String {
 
 fn table(args: &Plan, names: &[String], rows: &[PlanRow]) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let none = || "–".to_owned();
-    let mut header = vec!["machine", "limits kept"];
+    let mut header = vec!["machine", "holds"];
     header.extend(args.limit.iter().map(|limit| limit.figure.name()));
     header.extend(["highest load", "requests/s there", "breaks at"]);
     let priced = rows.iter().any(|row| row.price.is_some());
