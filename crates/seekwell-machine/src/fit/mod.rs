@@ -123,8 +123,8 @@ pub enum FitError {
     },
     #[error(
         "the disk has changed: run {run} differs by {drift_percent:+.0} % from those before it in \
-         {} (at most ± {MOST_DRIFT_PERCENT:.0} % is corrected for); run a new checkup while nothing \
-         else uses the disk, and fit to that",
+         {} (at most ± {MOST_DRIFT_PERCENT:.0} % is corrected for); run a new checkup while \
+         nothing else uses the disk, and fit to that",
         .phases.join(", ")
     )]
     Drifted {

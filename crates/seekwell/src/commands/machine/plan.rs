@@ -98,9 +98,9 @@ fn table(args: &Plan, names: &[String], rows: &[PlanRow]) -> (Vec<&'static str>,
         let holds = if planned.given.holds { "yes" } else { "no" };
         let mut cells = vec![name.clone(), holds.to_owned()];
         cells.extend(planned.given.figures.iter().map(shown));
-        cells.push(most.map_or_else(|| "nothing tried".to_owned(), load));
+        cells.push(most.map_or_else(|| "none tried".to_owned(), load));
         cells.push(most.map_or_else(none, |trial| iops(trial.requests_per_s)));
-        cells.push(breaks.map_or_else(|| "nothing tried".to_owned(), load));
+        cells.push(breaks.map_or_else(|| "none tried".to_owned(), load));
         if priced {
             cells.push(row.price_per_1000_per_s.map_or_else(none, |p| format!("{p:.2}")));
         }
