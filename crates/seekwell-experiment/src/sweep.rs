@@ -22,16 +22,16 @@ pub enum SweepError {
     )]
     Range { key: String, range: String },
     /// A model issues requests by itself.
-    #[error("engine cannot be swept on a modelled machine, which no engine of this one drives")]
+    #[error("engine cannot be swept on a modelled machine: no engine issues its requests")]
     NoEngine,
     #[error(
-        "{key} is a parameter of a modelled machine, and this target is none: `seekwell machine \
-         list` names those that ship"
+        "{key} is a parameter of modelled machines, and this target is not one: `seekwell \
+         machine list` shows the built-in machines"
     )]
     NotModelled { key: String },
     #[error(
-        "{key} makes a new machine of each point, and --precondition writes to none of them: leave \
-         it out, or give an SSD a filled medium by --set drive.fill=random"
+        "a sweep of {key} builds a new machine for each point, which --precondition does not fill: \
+         leave it out, or start with a full SSD: --set drive.fill=random"
     )]
     NotPreconditioned { key: String },
     #[error("two points of this sweep are the same, {phase}: give each value once")]

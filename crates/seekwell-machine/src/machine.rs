@@ -15,7 +15,7 @@ const INVALID: i32 = 22;
 #[derive(Debug)]
 pub struct Machine<P> {
     part: P,
-    /// Bits of an offset within a sector; where they are set in one end of a request, it is none.
+    /// Offset bits within a sector; a request with any of them set at either end is misaligned.
     in_sector: u64,
     now: Nanos,
     /// Length of what each slot has outstanding, which is what it transfers.
@@ -82,8 +82,8 @@ impl<P: Part> Machine<P> {
         Self { part, in_sector: 0, now: Nanos::ZERO, lens, refused, done, queues }
     }
 
-    /// The machine, refusing requests that are not of whole sectors, if these are a power of two of
-    /// more than 512 bytes: the engine makes no shorter ones.
+    /// Makes the machine refuse misaligned requests. Only sectors above 512 bytes are checked, as
+    /// the engine issues nothing shorter, and only if they are a power of two.
     #[must_use]
     pub fn with_sectors(self, sector_bytes: u32) -> Self {
         let counts = sector_bytes > 512 && sector_bytes.is_power_of_two();

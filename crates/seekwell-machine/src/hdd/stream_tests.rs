@@ -70,7 +70,7 @@ fn every_drive_reads_a_stream_at_the_rate_of_its_medium_at_any_depth() {
     }
 }
 
-/// Mean time of a durable write of so many bytes at one of many places, in nanoseconds.
+/// Mean time of a random durable write of `len` bytes, in nanoseconds.
 fn write_time(params: &Params, len: u32) -> f64 {
     const WRITES: u64 = 500;
     let mut drive = Hdd::new(params.clone(), 7).expect("legal parameters");
