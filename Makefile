@@ -64,7 +64,7 @@ bench-python: python-tools
 
 $(PYTHON)/.installed: $(MODULE)/pyproject.toml
 	@python3 -m venv $(PYTHON) 2>/dev/null
-	@$(PYTHON)/bin/pip install --quiet duckdb matplotlib mypy polars pyarrow pytest
+	@$(PYTHON)/bin/pip install --quiet ansible-core duckdb fio-plot matplotlib mypy polars pyarrow pytest
 	@$(PYTHON)/bin/pip install --quiet 'ray>=2.50' || echo "note: Ray is not installed" >&2
 	@touch $@
 
@@ -104,25 +104,33 @@ compiler:
 	  fi; \
 	fi
 
-# Tests that miss one of these say that they were skipped.
+# Tests that miss one of these say that they were skipped. PROGRAM:PACKAGE, or FILE:PACKAGE.
 TOOLS := fio:fio chromium:chromium mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs \
-	mkfs.vfat:dosfstools pvcreate:lvm2 losetup:mount script:bsdutils \
-	qemu-system-x86_64:qemu-system-x86 cpio:cpio promtool:prometheus \
-	initdb:postgresql openssl:openssl nbdinfo:libnbd-bin qemu-io:qemu-utils
+	mkfs.vfat:dosfstools mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools mkfs.jfs:jfsutils \
+	mkfs.nilfs2:nilfs-tools mkntfs:ntfs-3g mkreiserfs:reiserfsprogs mkudffs:udftools \
+	cryptsetup:cryptsetup-bin sfdisk:fdisk pvcreate:lvm2 losetup:mount bindfs:bindfs \
+	script:bsdutils fincore:util-linux-extra ip:iproute2 sshd:openssh-server ssh:openssh-client \
+	blkparse:blktrace bon_csv2html:bonnie++ qemu-system-x86_64:qemu-system-x86 cpio:cpio \
+	promtool:prometheus initdb:postgresql openssl:openssl nbdinfo:libnbd-bin qemu-io:qemu-utils \
+	/usr/share/doc/fio/examples/fio-seq-read.fio:fio-examples
 
 test-tools:
 	@missing=""; PATH="$$PATH:/usr/sbin:/sbin:$$(echo /usr/lib/postgresql/*/bin | tr " " :)"; \
 	for pair in $(TOOLS); do \
-	  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
+	  test -e "$${pair%%:*}" || command -v "$${pair%%:*}" >/dev/null || \
+	    missing="$$missing $${pair##*:}"; \
 	done; \
 	python3 -c 'import six' 2>/dev/null || missing="$$missing python3-six"; \
 	if [ -z "$$missing" ]; then \
 	  :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "installing for the tests:$$missing" >&2; \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-	      apt-get install -y -qq --no-install-recommends $$missing >/dev/null; } || \
-	    echo "note: not installed:$$missing; tests that need them are skipped" >&2; \
+	  export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; \
+	  install() { apt-get install -y -qq --no-install-recommends "$$@" >/dev/null; }; \
+	  install $$missing 2>/dev/null || for package in $$missing; do \
+	    install $$package || \
+	      echo "note: not installed: $$package; tests that need it are skipped" >&2; \
+	  done; \
 	else \
 	  echo "note: missing:$$missing; tests that need them are skipped" >&2; \
 	fi

@@ -1,8 +1,13 @@
 //! `xtask test`: runs the test programs, some side by side because many tests wait, and sums up the
 //! results. `make test` builds them first.
+//!
+//! On the gate's machine (Debian, root, `CI=true`) whatever is skipped must stand in `skips.toml`.
 
 use crate::bench::{Artifact, built};
 use crate::{Failure, root};
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
+use rustix::mount::{mount, mount_change, unmount};
+use rustix::thread::UnshareFlags;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::path::Path;
@@ -15,14 +20,57 @@ use std::time::Instant;
 const TESTS_PER_PROCESSOR: usize = 2;
 
 pub fn run() -> Result<ExitCode, Failure> {
+    let expected: Expected = toml::from_str(&std::fs::read_to_string(root().join(EXPECTED))?)?;
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        own_mounts().map_err(|e| format!("no mount namespace for the tests: {e}"))?;
+    }
+    let ci = std::env::var("CI").is_ok_and(|it| it == "true");
+    let is_gate = is_root && ci && Path::new("/etc/debian_version").exists();
     let processors = std::thread::available_parallelism()?.get();
     let (alone, together) = programs(processors)?;
     let summary = Mutex::new(Summary::default());
     side_by_side(alone, 1, &summary);
     side_by_side(together, processors, &summary);
-    let summary = summary.into_inner().unwrap_or_else(|e| e.into_inner());
+    let mut summary = summary.into_inner().unwrap_or_else(|e| e.into_inner());
+    summary.judge(&expected, is_gate);
     summary.print();
     Ok(if summary.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Gives this process and its children mounts of their own, which go with them: tracefs, mounted
+/// here or not, and shared memory of which nobody else has taken a part.
+fn own_mounts() -> std::io::Result<()> {
+    // SAFETY: this process has one thread, and file descriptors stay shared with nobody.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS)? };
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let tracing = Path::new("/sys/kernel/tracing");
+    if tracing.exists() && !tracing.join("instances").exists() {
+        mount("nodev", tracing, "tracefs", MountFlags::empty(), None)?;
+    }
+    std::fs::create_dir_all("/dev/shm")?;
+    // What another mount there holds is not in the way of its own.
+    let _ = unmount("/dev/shm", UnmountFlags::DETACH);
+    mount("nodev", "/dev/shm", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, None)?;
+    Ok(())
+}
+
+/// Where it stands what the gate's machine cannot run.
+const EXPECTED: &str = "xtask/skips.toml";
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    skip: Vec<Skip>,
+}
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Skip {
+    /// What the test says after `skipped: `, or the beginning of it.
+    says: String,
+    /// Why it cannot be helped.
+    because: String,
 }
 
 /// Runs so many at a time.
@@ -51,9 +99,12 @@ type Programs = VecDeque<(String, Command)>;
 /// What runs alone because it measures, and what runs side by side, the longest first. Programs run
 /// as under cargo.
 fn programs(processors: usize) -> Result<(Programs, Programs), Failure> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let ours = ["/usr/sbin".into(), "/sbin".into(), root().join("target/python/bin")];
+    let path = std::env::join_paths(std::env::split_paths(&path).chain(ours))?;
     let command = |words: &[&str]| {
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]).current_dir(root());
+        command.args(&words[1..]).current_dir(root()).env("PATH", &path);
         (words.join(" "), command)
     };
     let mut alone = VecDeque::new();
@@ -72,8 +123,8 @@ fn programs(processors: usize) -> Result<(Programs, Programs), Failure> {
         }
         let folder = manifest_path.parent().unwrap_or(Path::new("."));
         let package = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut command = Command::new(program);
-        command.arg("--show-output").current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        let (_, mut command) = command(&[&program.to_string_lossy(), "--show-output"]);
+        command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
         let name = format!("{package} {}", target.name);
         match package.as_str() {
             "seekwell" => {
@@ -103,7 +154,9 @@ fn ran(mut command: Command) -> std::io::Result<(ExitStatus, String)> {
 struct Summary {
     passed: usize,
     failed: Vec<String>,
+    /// How often, by what was said.
     skipped: BTreeMap<String, usize>,
+    tried_again: usize,
 }
 
 impl Summary {
@@ -126,8 +179,11 @@ impl Summary {
                 self.passed += usize::from(line.ends_with(" ... ok"));
                 let failed = test.strip_suffix(" ... FAILED");
                 self.failed.extend(failed.map(|test| format!("{name}: {test}")));
-            } else if line.starts_with("skipped: ") {
-                *self.skipped.entry(line.to_owned()).or_default() += 1;
+            } else if let Some(why) = skip_in(line) {
+                *self.skipped.entry(why.to_owned()).or_default() += 1;
+            } else {
+                self.tried_again += usize::from(line.starts_with("tried again: "));
+                self.passed += passed_in(line);
             }
         }
         if let Some(how) = ended.filter(|_| self.failed.len() == before) {
@@ -135,14 +191,45 @@ impl Summary {
         }
     }
 
+    /// On the gate's machine a skip that nobody expects is a failure.
+    fn judge(&mut self, expected: &Expected, is_gate: bool) {
+        let skipped = std::mem::take(&mut self.skipped);
+        for (why, times) in skipped {
+            let known = expected.skip.iter().find(|skip| why.starts_with(&skip.says));
+            if known.is_none() && is_gate {
+                self.failed.push(format!("skipped, and not in {EXPECTED}: {why}"));
+            }
+            let reason = known.map(|skip| format!(" (expected: {})", skip.because));
+            self.skipped.insert(why + &reason.unwrap_or_default(), times);
+        }
+    }
+
     #[expect(clippy::print_stdout, reason = "the summary is the result")]
     fn print(&self) {
-        self.skipped.iter().for_each(|(why, times)| println!("{times} × {why}"));
+        self.skipped.iter().for_each(|(why, times)| println!("{times} × skipped: {why}"));
         self.failed.iter().for_each(|test| println!("failed: {test}"));
         let (passed, failed) = (self.passed, self.failed.len());
         let skipped: usize = self.skipped.values().sum();
+        println!("{} tried again", self.tried_again);
         println!("{passed} passed, {failed} failed, {skipped} skipped in whole or in part");
     }
+}
+
+/// Why a test was skipped, as our tests say it or as pytest does: `SKIPPED [1] FILE:LINE: why`.
+fn skip_in(line: &str) -> Option<&str> {
+    let ours = line.strip_prefix("skipped: ");
+    ours.or_else(|| {
+        let (_, why) = line.strip_prefix("SKIPPED [")?.split_once(": ")?;
+        Some(why.strip_prefix("skipped: ").unwrap_or(why))
+    })
+}
+
+/// How many tests passed, as pytest (`66 passed, 1 skipped in 9.01s`) and Node (`# pass 12`, on a
+/// terminal `ℹ pass 12`) sum up.
+fn passed_in(line: &str) -> usize {
+    let pytest = line.split_once(" passed").map(|(number, _)| number);
+    let node = line.strip_prefix("# pass ").or_else(|| line.strip_prefix("ℹ pass "));
+    pytest.or(node).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -158,7 +245,35 @@ mod tests {
         summary.count("seekwell-io seekwell_io", None, "test e ... ok\nskipped: no fio\n");
         assert_eq!(summary.passed, 3);
         assert_eq!(summary.failed, ["seekwell commands: d"]);
-        assert_eq!(summary.skipped, BTreeMap::from([("skipped: no fio".to_owned(), 2)]));
+        assert_eq!(summary.skipped, BTreeMap::from([("no fio".to_owned(), 2)]));
+    }
+
+    #[test]
+    fn what_pytest_and_node_sum_up_counts_too() {
+        let mut summary = Summary::default();
+        let said = "SKIPPED [1] tests/test_sweep.py:209: skipped: ray is not installed\n\
+                    66 passed, 1 skipped in 9.01s\n";
+        summary.count("python", None, said);
+        summary.count("page", None, "# tests 12\n# pass 12\n# fail 0\ntried again: a replay\n");
+        assert_eq!((summary.passed, summary.tried_again), (78, 1));
+        assert_eq!(summary.skipped.keys().collect::<Vec<_>>(), ["ray is not installed"]);
+    }
+
+    #[test]
+    fn the_gate_fails_for_a_skip_that_is_not_expected() {
+        let text = "skip = [{ says = 'no fio', because = 'it is slow' }]";
+        let expected: Expected = toml::from_str(text).unwrap();
+        let judged = |said, is_gate| {
+            let mut summary = Summary::default();
+            summary.count("tests", None, said);
+            summary.judge(&expected, is_gate);
+            (summary.failed, summary.skipped.into_keys().next().unwrap())
+        };
+        let known = "no fio here (expected: it is slow)".to_owned();
+        assert_eq!(judged("skipped: no fio here\n", true), (vec![], known));
+        assert_eq!(judged("skipped: no root\n", false), (vec![], "no root".to_owned()));
+        let (failed, _) = judged("skipped: no root\n", true);
+        assert_eq!(failed, ["skipped, and not in xtask/skips.toml: no root"]);
     }
 
     #[test]

@@ -7,7 +7,6 @@ use seekwell_runs::{Filter, RunKind, RunState, Runs, Status, Store, StoreError, 
 use seekwell_sys::{Class, Classified};
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 use tempfile::TempDir;
 
 fn store() -> (TempDir, Store) {
@@ -191,7 +190,6 @@ fn a_file_too_large_or_not_a_file_is_refused_without_reading_it() {
     let file = store.dir().join(&id).join("run.json");
     let sparse = fs::OpenOptions::new().write(true).open(&file).unwrap();
     sparse.set_len(1 << 40).unwrap();
-    let begin = Instant::now();
     let error = store.load(&id).unwrap_err();
     assert!(error.to_string().contains("larger than 65536 KiB"), "{error}");
     fs::remove_file(&file).unwrap();
@@ -199,7 +197,6 @@ fn a_file_too_large_or_not_a_file_is_refused_without_reading_it() {
     rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let error = store.load(&id).unwrap_err();
     assert!(error.to_string().contains("not a regular file"), "{error}");
-    assert!(begin.elapsed().as_secs() < 5);
 }
 
 #[test]

@@ -3,9 +3,6 @@
 use crate::common::terminal::Terminal;
 use crate::common::{self, Loop, Place, Throttle, run, seekwell, signal, skip, wait_for};
 use serde_json::Value;
-use std::time::Duration;
-
-const LONG: Duration = Duration::from_secs(30);
 
 fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -336,7 +333,7 @@ fn a_terminal_shows_how_it_goes_in_place_and_is_clean_afterwards() {
     let mut command = seekwell(home.path());
     command.args(["bench", "--on=null", "--iodepth=8", "--runtime=2500ms", "--no-keep"]);
     let terminal = Terminal::start(&mut command, 80, 24);
-    wait_for("a strip of latencies", LONG, || {
+    wait_for("a strip of latencies", || {
         terminal.screen().iter().any(|line| line.contains(" │") && line.contains('█'))
     });
     let screen = terminal.screen();
@@ -358,7 +355,7 @@ fn a_narrow_and_low_terminal_shows_less_and_wraps_nothing() {
     command.args(args).env_remove("NO_COLOR");
     let terminal = Terminal::start(&mut command, 30, 10);
     // The emulated terminal panics where a line is wider than it.
-    wait_for("a rate", LONG, || terminal.screen().iter().any(|line| line.contains("requests/s ·")));
+    wait_for("a rate", || terminal.screen().iter().any(|line| line.contains("requests/s ·")));
     let lines = terminal.screen();
     let drawn = lines.iter().skip_while(|line| !line.starts_with("random read")).count();
     assert_eq!(drawn, 3, "{lines:?}");
@@ -374,7 +371,7 @@ fn an_interrupted_run_leaves_a_clean_screen() {
     let mut command = seekwell(home.path());
     command.args(["bench", "--on=null", "--iodepth=8", "--runtime=60s", "--no-keep"]);
     let terminal = Terminal::start(&mut command, 80, 24);
-    wait_for("a rate", LONG, || terminal.screen().iter().any(|line| line.contains("requests/s ·")));
+    wait_for("a rate", || terminal.screen().iter().any(|line| line.contains("requests/s ·")));
     signal(&terminal.child, "INT");
     let (status, out, screen) = terminal.end();
     assert_eq!(status, 130);

@@ -263,7 +263,7 @@ fn a_question_that_takes_too_long_is_ended() {
     std::thread::scope(|scope| {
         let lock = "BEGIN; LOCK TABLE seekwell.runs; SELECT pg_sleep(13); ROLLBACK";
         let held = scope.spawn(|| postgres.sql("postgres", lock));
-        wait_for("a lock", Duration::from_secs(10), || {
+        wait_for("a lock", || {
             let locks =
                 "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted";
             postgres.sql("postgres", locks) != "0"

@@ -1,18 +1,12 @@
 //! `seekwell runs export`: tables that other programs read.
 
-use crate::common::{run, skip};
+use crate::common::{python_with, run};
 use std::path::Path;
 use std::process::Command;
 
 /// Runs the SQL of the documentation in a folder of tables; nothing where DuckDB is not there.
 fn query(dir: &Path, sql: &str) -> Option<String> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
-    let python = if own.exists() { own } else { "python3".into() };
-    let imports = Command::new(&python).args(["-c", "import duckdb"]).output().ok()?;
-    if !imports.status.success() {
-        skip("Python has no duckdb");
-        return None;
-    }
+    let python = python_with("duckdb")?;
     let program = "import duckdb, sys; print(duckdb.sql(sys.argv[1]).fetchall())";
     let done = Command::new(&python).args(["-c", program, sql]).current_dir(dir).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

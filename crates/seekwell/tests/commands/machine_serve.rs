@@ -5,7 +5,6 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 /// A server on a socket in a folder of its own.
 struct Served {
@@ -27,7 +26,7 @@ impl Served {
             .spawn()
             .unwrap();
         let served = Self { child, home };
-        wait_for("a socket", Duration::from_secs(60), || socket.exists());
+        wait_for("a socket", || socket.exists());
         served
     }
 
@@ -162,7 +161,7 @@ fn a_power_cut_hangs_up_and_the_disk_comes_back() {
     let write = ["-f", "raw", "-c", "write -f -P 7 0 4k", "-c", "write -P 8 1m 4k", &uri];
     let Some(done) = client("qemu-io", &write) else { return };
     assert!(!text(&done).is_empty());
-    wait_for("the power", Duration::from_secs(60), || served.said().contains("power on"));
+    wait_for("the power", || served.said().contains("power on"));
     let back = client("qemu-io", &["-f", "raw", "-c", "read -P 7 0 4k", &uri]).unwrap();
     assert!(!text(&back).contains("failed"), "{}", text(&back));
     let told = served.end();

@@ -7,8 +7,6 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-const LONG: Duration = Duration::from_secs(20);
-
 fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
@@ -106,7 +104,7 @@ fn one_kept_run_survives_kill_9_and_its_temporary_file_does_not() {
     let runs = home.path().join("runs");
     let saved =
         || runs.is_dir() && names(&runs).iter().any(|n| runs.join(n).join("run.json").exists());
-    wait_for("the first phase being saved", LONG, saved);
+    wait_for("the first phase being saved", saved);
     child.kill().unwrap();
     child.wait().unwrap();
     let listed = run(home.path(), &["runs", "list", "--json"]).json();
@@ -254,7 +252,7 @@ fn hung_writes_end_at_the_second_signal() {
     std::thread::sleep(Duration::from_millis(3500));
     drop(thaw);
     let mut status = None;
-    wait_for("the end", LONG, || {
+    wait_for("the end", || {
         status = child.try_wait().unwrap();
         status.is_some()
     });

@@ -7,7 +7,6 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 const MSR: &str = "128166372003061629,web,2,Read,4096,8192,413\n";
 const MODEL: &str = "p4sbe-ich8-ahci.toml";
@@ -212,7 +211,7 @@ fn what_a_killed_command_left_beside_its_output_is_removed_by_any_other_output()
     ] {
         let mut child = endless(&desk, words);
         let hidden = || names(desk.out.path());
-        wait_for("the output", Duration::from_secs(60), || {
+        wait_for("the output", || {
             let sizes = hidden().into_iter().filter_map(|n| fs::metadata(desk.at(&n)).ok());
             sizes.into_iter().any(|data| data.len() > 0 || words[1] == "stats")
         });
@@ -239,7 +238,7 @@ fn the_directory_of_a_killed_suite_is_removed_by_any_command_that_writes_there()
     let has_files = |name: &String| {
         fs::read_dir(place.path().join(name)).is_ok_and(|mut entries| entries.next().is_some())
     };
-    wait_for("the suite", Duration::from_secs(60), || names(place.path()).iter().any(has_files));
+    wait_for("the suite", || names(place.path()).iter().any(has_files));
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(names(place.path()).len(), 1);

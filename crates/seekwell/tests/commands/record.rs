@@ -1,6 +1,8 @@
 //! Recording, on loop devices made for it: what was issued is what is in the trace.
 
-use crate::common::{self, Loop, Ran, done, is_root, run, seekwell, signal, skip, tool, wait_for};
+use crate::common::{
+    self, LONG, Loop, Ran, done, is_root, run, seekwell, signal, skip, tool, wait_for,
+};
 use seekwell_io::request::Op;
 use seekwell_trace::formats;
 use seekwell_trace::record::Record;
@@ -10,9 +12,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
-
-const SECOND: Duration = Duration::from_secs(1);
+use std::time::Instant;
 
 /// A loop device and a folder for what is recorded of it; nothing where recording is impossible.
 struct Scene {
@@ -57,7 +57,7 @@ impl Scene {
         program.args(["record", &self.disk.device, "--json", "-o"]).arg(self.trace());
         let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // The output is begun once the events are switched on.
-        wait_for("the recording", 20 * SECOND, || store::part_of(&self.trace()).is_some());
+        wait_for("the recording", || store::part_of(&self.trace()).is_some());
         child
     }
 
@@ -336,11 +336,11 @@ fn what_a_killed_recording_leaves_is_removed_by_the_next_one() {
     assert!(instance.exists());
     // The kernel itself stops it and frees its buffers.
     let off = || fs::read_to_string(instance.join("tracing_on")).is_ok_and(|on| on.trim() == "0");
-    wait_for("the end of tracing", 5 * SECOND, off);
+    wait_for("the end of tracing", off);
     let begun = Instant::now();
     assert_eq!(scene.record(&[], &["true"]).status, 0);
     assert!(!instance.exists());
-    assert!(begun.elapsed() < 20 * SECOND);
+    assert!(begun.elapsed() < LONG);
 }
 
 #[test]

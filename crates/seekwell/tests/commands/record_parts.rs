@@ -11,9 +11,6 @@ use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-
-const SECOND: Duration = Duration::from_secs(1);
 
 /// Records a device while a command runs; nothing where recording is impossible.
 fn record(home: &Path, device: &str, switches: &[&str], command: &[&str]) -> Option<Ran> {
@@ -232,7 +229,7 @@ fn threads_that_come_and_go_belong_to_the_process_that_was_named() {
         program.arg(trace(home.path())).args(["--pid", &std::process::id().to_string()]);
         let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let begun = || store::part_of(&trace(home.path())).is_some();
-        wait_for("the recording", 20 * SECOND, begun);
+        wait_for("the recording", begun);
         // Each lives for one request, and is the child of one that lives as shortly.
         for i in 0..100u64 {
             let device = disk.device.clone();

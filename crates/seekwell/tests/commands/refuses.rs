@@ -144,7 +144,7 @@ fn a_device_that_a_killed_run_wrote_to_is_written_again() {
         .spawn()
         .unwrap();
     let written = || fs::read(&disk.backing).unwrap()[..MIB as usize].iter().any(|b| *b != 0);
-    common::wait_for("a write", std::time::Duration::from_secs(30), written);
+    common::wait_for("a write", written);
     child.kill().unwrap();
     child.wait().unwrap();
     write_to(home.path(), &disk.device, serial).ends(0);

@@ -24,7 +24,7 @@ fn an_experiment_is_listed_and_shown_while_it_is_made_and_when_it_is_over() {
         .spawn()
         .unwrap();
     let mut listed = serde_json::Value::Null;
-    wait_for("a line in the list", Duration::from_secs(20), || {
+    wait_for("a line in the list", || {
         listed = json("/api/runs")["list"][0].clone();
         !listed.is_null()
     });

@@ -8,7 +8,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -336,7 +335,7 @@ fn watching_ends_when_nobody_reads_it() {
     }
     drop(out);
     let mut ended = None;
-    wait_for("the end", Duration::from_secs(10), || {
+    wait_for("the end", || {
         ended = child.0.try_wait().unwrap();
         ended.is_some()
     });

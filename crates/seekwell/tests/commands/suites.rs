@@ -190,7 +190,7 @@ fn every_suite_that_finds_its_disk_full_in_the_middle_says_so_and_leaves_nothing
         command.arg("--runs-dir").arg(runs.path()).arg("bench").args(words_of(suite, &on, set));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let begun = || names(dir).iter().any(|name| name != "lost+found" && has_files(dir, name));
-        common::wait_for("the suite's directory", Duration::from_secs(60), begun);
+        common::wait_for("the suite's directory", begun);
         let filler = File::create(dir.join("filler")).unwrap();
         while child.try_wait().unwrap().is_none() {
             fill(&filler);

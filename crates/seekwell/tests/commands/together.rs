@@ -44,15 +44,7 @@ fn two_loop_devices_on_one_throttled_device_share_it_and_lose_half() {
     };
     let home = home();
     let args = ["checkup", &a.device, &b.device, "--quick", "--json"];
-    // Of three rounds one that other programs disturb leaves an interval that says nothing.
-    let tells = |document: &Value| {
-        let workloads = document["study"]["workloads"].as_array().unwrap();
-        workloads.iter().all(|w| number(&w["efficiency"]["high"]) < 0.95)
-    };
-    let document = (0..4)
-        .map(|_| group.run(home.path(), &args).ends(0).json())
-        .find(tells)
-        .expect("one of four checkups is not disturbed");
+    let document = group.run(home.path(), &args).ends(0).json();
     let study = &document["study"];
     assert_eq!(study["kind"], "together");
     let shared = &study["shared"][0];

@@ -270,7 +270,7 @@ fn every_way_out_gives_the_terminal_back() {
         command.args(["top", &scene.disk.device, "--interval", "200ms"]);
         let terminal = Terminal::of_all(&mut command, 80, 24);
         let modes = terminal.modes();
-        wait_for("the table", 20 * SECOND, || terminal.written().contains(scene.name()));
+        wait_for("the table", || terminal.written().contains(scene.name()));
         let during = terminal.written();
         assert!(during.starts_with("\x1b[?1049h\x1b[?25l"), "{during:?}");
         assert_ne!(terminal.modes(), modes, "keys need no Enter");

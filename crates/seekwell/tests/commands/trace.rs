@@ -1,10 +1,9 @@
 //! `seekwell trace`, as a person types it.
 
-use crate::common::{self, Ran, done, run, seekwell, tool};
+use crate::common::{self, Ran, done, python_with, run, seekwell, tool};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LONG: std::time::Duration = std::time::Duration::from_secs(30);
 const MSR: &str = "128166372003061629,web,2,Read,4096,8192,413\n\
                    128166372013061629,web,2,Write,8192,512,500\n\
                    128166372023061629,web,0,Read,0,4096,100\n\
@@ -329,11 +328,8 @@ fn duckdb_and_pyarrow_read_the_store() {
         (pyarrow, "['web_2', 'web_2', 'web_0', 'web_0'] [4096, 8192, 0, 512]"),
     ];
     for ((script, wanted), module) in wanted.iter().zip(["duckdb", "pyarrow"]) {
-        if tool("python3", &["-c", &format!("import {module}")]).is_none() {
-            eprintln!("skipped: python3 has no {module}");
-            continue;
-        }
-        let found = tool("python3", &["-c", script]).expect("reads the store");
+        let Some(python) = python_with(module) else { continue };
+        let found = tool(&python, &["-c", script]).expect("reads the store");
         assert_eq!(found.trim(), *wanted, "{module}");
     }
 }
@@ -367,7 +363,7 @@ fn a_reader_of_a_pipe_heeds_the_first_signal() {
                 .unwrap();
             // It has installed its handlers once it has this thread.
             let tasks = format!("/proc/{}/task", child.id());
-            common::wait_for("a thread for signals", LONG, || {
+            common::wait_for("a thread for signals", || {
                 fs::read_dir(&tasks).is_ok_and(|tasks| {
                     tasks.flatten().any(|task| {
                         fs::read_to_string(task.path().join("comm"))
@@ -377,7 +373,7 @@ fn a_reader_of_a_pipe_heeds_the_first_signal() {
             });
             common::signal(&child, signal);
             let mut status = None;
-            common::wait_for("the end", LONG, || {
+            common::wait_for("the end", || {
                 status = child.try_wait().unwrap();
                 status.is_some()
             });

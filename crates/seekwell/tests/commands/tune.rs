@@ -8,7 +8,7 @@ mod measure;
 mod persist;
 mod rig;
 
-use crate::common::{self, done, skip, tool};
+use crate::common::{self, LONG, done, skip, tool};
 use rig::{Rig, kill};
 use seekwell_tune::journal::{Journal, Phase};
 use std::fs;
@@ -373,7 +373,7 @@ fn a_line_of_the_kernel_about_the_disk_puts_everything_back_and_is_named() {
         if trouble {
             let begun = Instant::now();
             rig.wait_for_guard_to_end();
-            assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+            assert!(begun.elapsed() < LONG, "{:?}", begun.elapsed());
         } else {
             std::thread::sleep(Duration::from_millis(300));
             assert!(rig.guard().is_some());

@@ -75,6 +75,17 @@ pub fn tool(program: &str, args: &[&str]) -> Option<String> {
     None
 }
 
+/// The Python of the tests' own environment, or else the system's, if it has this module.
+pub fn python_with(module: &str) -> Option<String> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
+    let python = if own.exists() { own.to_str()? } else { "python3" };
+    if tool(python, &["-c", &format!("import {module}")]).is_none() {
+        skip(&format!("Python has no {module}"));
+        return None;
+    }
+    Some(python.to_owned())
+}
+
 /// A file or folder that lies beside the repository.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
@@ -216,10 +227,13 @@ impl Drop for Mounted {
     }
 }
 
-pub fn wait_for(what: &str, limit: Duration, mut ready: impl FnMut() -> bool) {
+/// Longer than any machine is busy, and shorter than anything that tests begin and cut off.
+pub const LONG: Duration = Duration::from_secs(50);
+
+pub fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !ready() {
-        assert!(begun.elapsed() < limit, "{what} did not happen within {limit:?}");
+        assert!(begun.elapsed() < LONG, "{what} did not happen within {LONG:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -6,7 +6,6 @@ use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 const NOBODY: u32 = 65534;
 
@@ -101,13 +100,13 @@ impl Postgres {
             self.server = serve(&self.programs, self.dir.path(), self.port, &self.options);
             let mut up = false;
             // Processes of the one that was killed may hold its memory for a moment.
-            wait_for("a start", Duration::from_secs(30), || {
+            wait_for("a start", || {
                 up = self.is_up();
                 up || self.server.try_wait().unwrap().is_some()
             });
             up
         };
-        wait_for("a restart", Duration::from_secs(60), ready);
+        wait_for("a restart", ready);
     }
 
     fn is_up(&self) -> bool {
@@ -119,7 +118,7 @@ impl Postgres {
     }
 
     fn wait(&self) {
-        wait_for("a server", Duration::from_secs(60), || self.is_up());
+        wait_for("a server", || self.is_up());
     }
 }
 

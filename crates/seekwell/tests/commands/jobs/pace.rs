@@ -1,7 +1,7 @@
 //! When jobs begin and end, and how fast they may be.
 
 use super::{Desk, count, phase};
-use crate::common::{seekwell, signal, wait_for};
+use crate::common::{LONG, seekwell, signal, wait_for};
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -87,9 +87,9 @@ fn the_end_of_one_job_ends_the_others_where_it_says_so() {
         "[global]\nsize=1m\nbs=4k\nrw=randread\ntime_based\n\
          [short]\nruntime=600ms\nexitall\n[long]\nruntime=60s\n",
     );
-    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert!(begun.elapsed() < LONG);
     let elapsed = elapsed_s(&document, "long");
-    assert!((0.5..5.0).contains(&elapsed), "{elapsed}");
+    assert!((0.5..LONG.as_secs_f64()).contains(&elapsed), "{elapsed}");
 }
 
 #[test]
@@ -146,9 +146,7 @@ fn a_signal_ends_all_jobs_and_leaves_nothing() {
     let document = super::common::done(child.wait_with_output().unwrap()).ends(130).json();
     assert_eq!(document["status"], "interrupted");
     assert!(phase(&document, "later")["skipped"].as_str().unwrap().contains("interrupted"));
-    wait_for("the folder to be empty", Duration::from_secs(5), || {
-        super::common::names(desk.dir()).is_empty()
-    });
+    wait_for("the folder to be empty", || super::common::names(desk.dir()).is_empty());
 }
 
 #[test]
@@ -193,7 +191,7 @@ fn threads_bear_the_name_that_comm_gives_them() {
             name.trim() == "storage-thread-"
         })
     };
-    wait_for("a thread of that name", Duration::from_secs(20), named);
+    wait_for("a thread of that name", named);
     signal(&child, "INT");
     child.wait().unwrap();
 }

@@ -1,6 +1,6 @@
 //! `tune auto`: what it proposes was confirmed, and everything is as it was.
 
-use super::rig::{Rig, SOON, kill};
+use super::rig::{Rig, kill};
 use crate::common::{Ran, wait_for};
 use seekwell_tune::journal::Phase;
 use std::process::Stdio;
@@ -108,7 +108,7 @@ fn interrupted_or_killed_everything_is_put_back_at_once() {
             .spawn()
             .unwrap();
         // The first is the proof that it can be set; then comes a run under it.
-        wait_for("a trial", SOON * 2, || rig.phase() == Some(Phase::Trying));
+        wait_for("a trial", || rig.phase() == Some(Phase::Trying));
         kill(child.id() as i32, signal);
         assert_eq!(child.wait().unwrap().code(), status);
         rig.wait_for_guard_to_end();

@@ -1,6 +1,6 @@
 //! What is killed, hangs or is replaced in the middle of a trial.
 
-use super::rig::{Frozen, MIB, Numbered, Rig, SOON, kill};
+use super::rig::{Frozen, MIB, Numbered, Rig, kill};
 use crate::common::{self, Mounted, tool, wait_for};
 use seekwell_tune::Disk;
 use seekwell_tune::apply::Limits;
@@ -120,7 +120,7 @@ fn a_disk_that_hangs_is_reported_the_rest_put_back_and_the_work_ended_when_it_co
         .spawn()
         .unwrap();
     let inflight = rig.sysfs().join("inflight");
-    wait_for("a request in flight", SOON, || {
+    wait_for("a request in flight", || {
         fs::read_to_string(&inflight).unwrap().split_whitespace().any(|n| n != "0")
     });
     let ran = rig.tune(&["undo"]);
@@ -176,7 +176,7 @@ fn cut_off(rig: &Rig, victim: Victim, after: Duration) -> Option<Phase> {
     program.wait().unwrap();
     if victim == Victim::Program {
         // Without anybody's help, unless it was killed before there was a guard.
-        wait_for("the guard's own rollback", SOON, || {
+        wait_for("the guard's own rollback", || {
             let story = rig.place().state().unwrap();
             story.is_none_or(|s| s.phase() == Phase::Ended || s.entries.is_empty())
         });

@@ -1,10 +1,10 @@
 //! `tune try --measure`: one run before, one under the setting, and a guard that waits for it.
 
-use super::rig::{Rig, SOON, kill};
-use crate::common::{done, wait_for};
+use super::rig::{Rig, kill};
+use crate::common::{LONG, done, wait_for};
 use seekwell_tune::journal::Phase;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 fn args<'a>(rig: &'a Rig, time: &'a str, runtime: &'a str) -> Vec<&'a str> {
     let measure = ["--measure", "randread,iodepth=4", "--runtime", runtime];
@@ -46,12 +46,12 @@ fn interrupted_while_it_measures_it_puts_the_setting_back() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_for("the trial", SOON, || rig.phase() == Some(Phase::Trying));
+    wait_for("the trial", || rig.phase() == Some(Phase::Trying));
     let begun = Instant::now();
     kill(child.id() as i32, "INT");
     let ran = done(child.wait_with_output().unwrap());
     assert_eq!(ran.status, 130, "{} {}", ran.out, ran.err);
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < LONG, "{:?}", begun.elapsed());
     rig.wait_for_guard_to_end();
     rig.assert_as_before("after Ctrl-C");
 }
@@ -67,7 +67,7 @@ fn a_trial_put_back_while_it_is_measured_gives_no_numbers() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_for("the trial", SOON, || rig.phase() == Some(Phase::Trying));
+    wait_for("the trial", || rig.phase() == Some(Phase::Trying));
     kill(rig.guard().expect("a guard lives"), "TERM");
     let ran = done(child.wait_with_output().unwrap());
     assert_eq!(ran.status, 3, "{} {}", ran.out, ran.err);

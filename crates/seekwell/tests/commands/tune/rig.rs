@@ -1,6 +1,6 @@
 //! Devices of a test's own, with journals and rules of their own.
 
-use crate::common::{self, Loop, Ran, done, skip, tool, wait_for};
+use crate::common::{self, LONG, Loop, Ran, done, skip, tool, wait_for};
 use seekwell_tune::journal::{Phase, TrialFiles};
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,6 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub const MIB: u64 = 1 << 20;
-pub const SOON: Duration = Duration::from_secs(10);
 
 /// A loop device with journals and rules of its own. Its attributes are put back and its guard is
 /// ended when it goes, whatever became of the test.
@@ -128,7 +127,7 @@ impl Rig {
 
     /// A killed process loses its command line before it loses its locks: both must be gone.
     pub fn wait_for_guard_to_end(&self) {
-        wait_for("the end of the guard", SOON, || !self.is_locked() && self.guard().is_none());
+        wait_for("the end of the guard", || !self.is_locked() && self.guard().is_none());
     }
 
     fn is_locked(&self) -> bool {
@@ -145,7 +144,7 @@ impl Drop for Rig {
         if let Some(guard) = self.guard() {
             kill(guard, "TERM");
             let begun = Instant::now();
-            while self.guard().is_some() && begun.elapsed() < SOON {
+            while self.guard().is_some() && begun.elapsed() < LONG {
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
@@ -203,7 +202,7 @@ impl Numbered {
     pub fn detach(&self) {
         tool("losetup", &["--detach", &self.device()]);
         let backing = format!("/sys/block/loop{}/loop/backing_file", self.number);
-        wait_for("detaching", SOON, || !Path::new(&backing).exists());
+        wait_for("detaching", || !Path::new(&backing).exists());
     }
 
     /// `LOOP_CTL_ADD` (0x4C80) or `LOOP_CTL_REMOVE` (0x4C81).
@@ -229,7 +228,7 @@ impl Drop for Numbered {
     fn drop(&mut self) {
         tool("losetup", &["--detach", &self.device()]);
         let begun = Instant::now();
-        while self.control(0x4C81).is_none() && begun.elapsed() < SOON {
+        while self.control(0x4C81).is_none() && begun.elapsed() < LONG {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
