@@ -39,7 +39,7 @@ fn two_loop_devices_on_one_throttled_device_share_it_and_lose_half() {
     let Some(a) = written(&lower.point, 64 * MIB) else { return };
     let Some(b) = written(&lower.point, 64 * MIB) else { return };
     tool("sync", &[]);
-    let Some(group) = Throttle::on(&lower.disk.device, "read_bps", 40 * MIB) else {
+    let Some(group) = Throttle::on(&lower.disk.device, "read_iops", 100) else {
         return skip("no control group of the block controller can be made");
     };
     let home = home();
