@@ -378,6 +378,7 @@ fn more_controls(rig: &Rig, section: &mut Section) -> Result<(), Failure> {
         let disk = Loop::sparse(&rig.folder("disks")?, "data", 64 * MIB)?;
         let file = File::options().write(true).open(&disk.backing)?;
         file.write_all_at(b"row 1 of a table that may go", at * MIB)?;
+        drop(file);
         let refused = bench(&disk.node, &disk.backing, &[])?;
         let accept = refused.err.split("--accept-data ").nth(1).and_then(|rest| rest.get(..8));
         for (what, more) in [("accepted", accept.map(|it| ["--accept-data", it])), ("then", None)] {

@@ -53,7 +53,7 @@ const NAMES: &[Name] = &[
 
 /// Every use of every file by another name, and every mapping of a device.
 pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
-    let uses = if rig.quick { &USES[2..4] } else { USES };
+    let uses = if rig.quick { &USES[2..3] } else { USES };
     for (name, make, shown, used) in NAMES {
         for (how, begin) in uses {
             // A lower file is the one that is shown only as long as nobody may write through it.
