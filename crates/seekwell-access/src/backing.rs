@@ -2,8 +2,8 @@
 //!
 //! Device and inode name a file, but not for file systems that show the files of others: the same
 //! file has other numbers through an overlay, FUSE or a network. What an overlay shows is looked up
-//! in its layers. Where a file lies on anything else of that kind, its data may be any file's of the
-//! same size.
+//! in its layers. Where a file lies on anything else of that kind, its data may be those of any file
+//! of the same size.
 
 use crate::device::backing_file;
 use crate::member::Member;

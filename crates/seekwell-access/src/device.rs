@@ -64,7 +64,7 @@ impl Family {
         std::iter::once(&self.target).chain(self.members.iter().filter(parts))
     }
 
-    /// The other partitions of a partition's disk, each for itself: they share the disk and no bytes.
+    /// The other partitions of a partition's disk, each for itself: they share no bytes with it.
     pub(crate) fn beside(&self, view: &dyn View) -> Result<Vec<Self>, ViewError> {
         let (.., members) = sharing(view, self.disk.dev)?;
         let alone = |part: Member| Self {

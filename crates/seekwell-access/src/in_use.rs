@@ -1,8 +1,8 @@
 //! The questions every member of the family is asked before anything is overwritten.
 //!
-//! Whatever cannot be answered counts as in use: a guard that fails open is not one. A descriptor on
-//! its way through a socket, files registered with a ring of io_uring and users on other hosts or
-//! in other PID namespaces cannot be seen.
+//! Whatever cannot be answered counts as in use: a guard that fails open is not one. What cannot be
+//! seen is a descriptor on its way through a socket, a file registered with io_uring, and users on
+//! other hosts or in other PID namespaces.
 
 use crate::Refusal;
 use crate::backing::look;

@@ -2,8 +2,8 @@
 //!
 //! What is in the table of signatures is refused always. What is not may still be somebody's: a
 //! volume of a database has no signature at all, nor has a file system whose start was wiped by
-//! mistake. So every sector that is looked at must be blank or bear the mark of seekwell; other data
-//! is overwritten only by who names exactly that data.
+//! mistake. So every sector that is looked at must be blank or bear the mark of seekwell; data of
+//! others is overwritten only by who names exactly that data.
 
 use crate::places::{places, without};
 use crate::signature::{Signature, Window, recognise};

@@ -2,8 +2,8 @@
 //!
 //! What a descriptor is open on is told by its device number or inode: the text of the link in
 //! `/proc/PID/fd` names a node that may be gone or be called something else. A mapping lasts after
-//! its descriptor was closed. Any counts, also one for reading only: udev, blkid and monitors read a
-//! device in passing, and nobody maps it in passing.
+//! its descriptor was closed. Any counts, also one for reading only: udev, blkid and monitors read
+//! a device in passing, and nobody maps it in passing.
 
 use crate::Refusal;
 use crate::backing::look;
@@ -115,8 +115,8 @@ fn shares(
     }))
 }
 
-/// Whether a process has a part of it mapped. What `others` names by device and inode, as the kernel
-/// writes them, was looked at before and is something else.
+/// Whether a process has a part of it mapped. What `others` names by device and inode, as the
+/// kernel writes them, was looked at before and is something else.
 fn maps(
     view: &dyn View,
     pid: u32,

@@ -82,7 +82,8 @@ pub enum Refusal {
     #[error(
         "{} may be in use: the file of {loop_device}, {file}, lies on {}, which shows files that \
          have other names elsewhere; attach the file that lies below, or a copy on a local file \
-         system, and detach {loop_device}", target.display(), if fstype.is_empty() { "an unknown file system" } else { fstype }
+         system, and detach {loop_device}", target.display(),
+        if fstype.is_empty() { "an unknown file system" } else { fstype }
     )]
     UnclearFile { target: PathBuf, loop_device: String, file: String, fstype: String },
     #[error(

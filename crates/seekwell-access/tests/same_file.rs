@@ -159,7 +159,7 @@ fn a_device_or_file_that_is_mapped_is_in_use_after_its_descriptor_was_closed() {
         let file = File::options().read(true).write(mode != "r").open(path).unwrap();
         let writes = if mode == "r" { 0 } else { libc::PROT_WRITE };
         let kind = if mode == "p" { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
-        // SAFETY: a new mapping at an address of the kernel's choice, which nothing reads or writes.
+        // SAFETY: a new mapping at an address of the kernel's choice, which nothing touches.
         let at = unsafe {
             let protection = libc::PROT_READ | writes;
             libc::mmap(std::ptr::null_mut(), 4096, protection, kind, file.as_raw_fd(), 0)

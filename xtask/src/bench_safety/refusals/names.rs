@@ -123,7 +123,7 @@ struct Mapped(*mut c_void);
 impl Mapped {
     fn new(path: &Path, flags: MapFlags) -> Result<Self, Failure> {
         let file = File::options().read(true).write(true).open(path)?;
-        // SAFETY: a new mapping at an address of the kernel's choice, which nothing reads or writes.
+        // SAFETY: a new mapping at an address of the kernel's choice, which nothing touches.
         let at = unsafe { mmap(ptr::null_mut(), 4096, ProtFlags::READ, flags, &file, 0) }?;
         Ok(Self(at))
     }
