@@ -2,7 +2,7 @@
 //!
 //! Device and inode name a file, but not for file systems that show the files of others: the same
 //! file has other numbers through an overlay, FUSE or a network. What an overlay shows is looked up
-//! in its layers. Where a file lies on anything else of that kind, its data may be those of any file
+//! in its layers. Where a file lies on anything else of that kind, its data may be any other file's
 //! of the same size.
 
 use crate::device::backing_file;
