@@ -1,7 +1,7 @@
 //! `cargo xtask bench-fit`: machines fitted to disks of our own, beside these disks, at jobs that
 //! they were not fitted to.
 
-use crate::devices::{Loop, SIZE_BYTES, Throttle, Zram, blank_ends};
+use crate::devices::{Loop, SIZE_BYTES, Throttle, Zram};
 use crate::report::{Page, Row, Unit, Wanted, table};
 use crate::{Failure, bench, process};
 use seekwell_runs::{Phase, Spread, read};
@@ -46,10 +46,9 @@ struct Disk {
 }
 
 impl Disk {
-    fn on_loop(disk: Loop) -> Result<Self, Failure> {
-        blank_ends(&disk.node)?;
+    fn on_loop(disk: Loop) -> Self {
         let serial = Some(disk.backing.display().to_string());
-        Ok(Self { path: disk.node.clone(), serial, below: Box::new(disk) })
+        Self { path: disk.node.clone(), serial, below: Box::new(disk) }
     }
 }
 
@@ -59,26 +58,25 @@ const CASES: [(&str, Make); 6] = [
     ("zram", |_| {
         let zram = Zram::new()?;
         let path = zram.path();
-        blank_ends(&path)?;
         let serial = path.file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Disk { path, serial, below: Box::new(zram) })
     }),
-    ("loop over a file in memory", |_| Disk::on_loop(Loop::filled()?)),
+    ("loop over a file in memory", |_| Ok(Disk::on_loop(Loop::filled()?))),
     ("loop over zram", |_| {
         let zram = Zram::new()?;
-        let mut disk = Disk::on_loop(Loop::over(&zram.path(), &["--direct-io=on"])?)?;
+        let mut disk = Disk::on_loop(Loop::over(&zram.path(), &["--direct-io=on"])?);
         // Fields are dropped in order: the loop device before what it lies on.
         disk.below = Box::new((disk.below, zram));
         Ok(disk)
     }),
     ("throttled loop", |_| {
         let throttled = Loop::filled()?;
-        let mut disk = Disk::on_loop(throttled)?;
+        let mut disk = Disk::on_loop(throttled);
         let throttle = Throttle::on(&disk.path, THROTTLE)?;
         disk.below = Box::new((throttle, disk.below));
         Ok(disk)
     }),
-    ("loop over a file on the disk", |dir| Disk::on_loop(Loop::on_disk(dir, SIZE_BYTES)?)),
+    ("loop over a file on the disk", |dir| Ok(Disk::on_loop(Loop::on_disk(dir, SIZE_BYTES)?))),
     ("file on the disk", |dir| {
         let dir = TempDir::new_in(dir)?;
         Ok(Disk { path: dir.path().to_path_buf(), serial: None, below: Box::new(dir) })

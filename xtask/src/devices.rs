@@ -6,7 +6,7 @@ use rustix::fs::{Advice, fadvise};
 use rustix::mount::{UnmountFlags, unmount};
 use std::any::Any;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -249,17 +249,6 @@ impl Drop for Throttle {
     }
 }
 
-/// Zeroes the places where labels lie, so that the data of a disk of our own are taken for none.
-pub fn blank_ends(device: &Path) -> Result<(), Failure> {
-    const END: usize = 8 << 20;
-    let mut file = OpenOptions::new().write(true).open(device)?;
-    for from in [SeekFrom::Start(0), SeekFrom::End(-(END as i64))] {
-        file.seek(from)?;
-        file.write_all(&vec![0; END])?;
-    }
-    Ok(file.sync_all()?)
-}
-
 #[expect(clippy::print_stderr, reason = "something is left behind")]
 fn complain(what: &str) {
     eprintln!("{what}");
@@ -277,7 +266,7 @@ fn need_memory() -> Result<(), Failure> {
 }
 
 /// Writes incompressible data (a xorshift sequence), so that nothing is answered from a map of zero
-/// pages.
+/// pages, with the mark, so that it is nobody's.
 fn fill(mut file: File, bytes: u64) -> Result<(), Failure> {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut block = vec![0; 1 << 20];
@@ -285,6 +274,7 @@ fn fill(mut file: File, bytes: u64) -> Result<(), Failure> {
         for word in block.chunks_exact_mut(8) {
             word.copy_from_slice(&dice.next().to_le_bytes());
         }
+        seekwell_sys::mark::put(&mut block);
         file.write_all(&block)?;
     }
     file.sync_all()?;

@@ -6,13 +6,13 @@
 //! is seen, and none can follow.
 
 use crate::device::Family;
-use crate::identity::{Answer, check as check_identity, udev_properties};
-use crate::labels::{Fingerprint, Labels, Survey};
+use crate::identity::{Answer, check as check_identity, seed, udev_properties};
+use crate::labels::{Fingerprint, Labels, PATIENCE, Survey};
 use crate::opened_by::{Access, opened_by};
 use crate::{Refusal, in_use};
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
-use seekwell_sys::{DevId, View};
+use seekwell_sys::{DevId, View, ViewError};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -31,6 +31,8 @@ pub struct WritableDevice {
     size_bytes: u64,
     logical_block_bytes: u32,
     direct: bool,
+    looked_at_bytes: u64,
+    notes: Vec<String>,
 }
 
 impl WritableDevice {
@@ -60,6 +62,16 @@ impl WritableDevice {
     pub fn direct(&self) -> bool {
         self.direct
     }
+
+    /// How much of it was looked at for data of others, holes of a file included.
+    pub fn looked_at_bytes(&self) -> u64 {
+        self.looked_at_bytes
+    }
+
+    /// What is to be known before it is used: who else uses the same disk.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
 }
 
 impl AsFd for WritableDevice {
@@ -80,11 +92,11 @@ pub struct Consent<'a> {
 }
 
 /// Opens a block device so that it may be overwritten, or says why not. Where unknown data was
-/// accepted, the areas that hold it are zeroed, so that the consent is needed once.
+/// accepted, the places that were seen to hold it are zeroed, so that the consent is needed once.
 ///
 /// # Errors
 /// [`Refusal`], in the order: what the path is, read-only, the serial, mounts, swap, holders, loop
-/// devices over it, processes that write to it, signatures, unknown data, the exclusive open.
+/// devices over it, processes that write to it, signatures, the exclusive open, unknown data.
 /// Nothing was written.
 pub fn open_for_destruction(
     view: &dyn View,
@@ -103,13 +115,13 @@ pub fn open_for_destruction(
     let look = open(path, dev, OFlags::RDONLY | OFlags::NONBLOCK)
         .map_err(|e| e.refusal(path, "opened for reading"))?;
     let look = File::from(look);
-    is_nobodys(view, path, &family, &look, consent)?;
+    labels(view, path, &family, &look)?;
 
     let (fd, direct) = once_free(|| open_exclusively(view, path, &family))?;
     // Asked again, now that nobody else can claim it.
     let family = Family::of(view, path, dev)?;
     once_free(|| in_use::check(view, path, &family))?;
-    let accepted = is_nobodys(view, path, &family, &look, consent)?;
+    let survey = is_nobodys(view, path, &family, &look, consent)?;
     let failed = |errno| Refusal::io(path, "measured", errno);
     let device = WritableDevice {
         size_bytes: rustix::fs::seek(&fd, SeekFrom::End(0)).map_err(failed)?,
@@ -117,12 +129,14 @@ pub fn open_for_destruction(
         fd,
         path: path.to_path_buf(),
         dev,
-        name: family.target.name,
+        name: family.target.name.clone(),
         direct,
+        looked_at_bytes: survey.looked_at_bytes,
+        notes: in_use::beside(view, &family),
     };
     assert_eq!(family.target.dev, dev, "what was checked is what is opened");
-    for area in accepted {
-        let step = "zeroed where labels lie";
+    for area in survey.strange {
+        let step = "zeroed where it holds accepted data";
         device.zero(&area).map_err(|source| Refusal::Failed {
             target: path.to_path_buf(),
             step,
@@ -177,25 +191,16 @@ fn serial_is_right(
     }
 }
 
-/// Nothing that may be somebody's is on the device or on a partition of it that the kernel knows,
-/// whether or not its table is still there. Returns the areas whose unknown data was accepted.
-fn is_nobodys(
-    view: &dyn View,
-    path: &Path,
-    family: &Family,
-    look: &File,
-    consent: Consent<'_>,
-) -> Result<Vec<Range<u64>>, Refusal> {
+/// No signature is on the device or on a partition of it that the kernel knows, whether or not its
+/// table is still there. Returns what the label areas hold.
+fn labels(view: &dyn View, path: &Path, family: &Family, look: &File) -> Result<Survey, Refusal> {
     let target = || path.to_path_buf();
-    let failed = |source: io::Error| {
-        let step = "read to see whether it is empty";
-        Refusal::Failed { target: target(), step, source }
-    };
+    let failed = |source| unread(path, source);
     let unsure = |source| Refusal::Unsure { target: target(), source };
     let size = rustix::fs::seek(look, SeekFrom::End(0)).map_err(|e| failed(e.into()))?;
     // A partition has a page cache of its own: what was changed through it may be stale here.
     crate::drop_cache(look).map_err(failed)?;
-    let mut survey = Survey::new();
+    let mut survey = Survey::new(size);
     for member in family.overwritten() {
         let device = member.node();
         let (start, size) = if member.dev == family.target.dev {
@@ -211,8 +216,6 @@ fn is_nobodys(
         }
         survey.add(&device, start, &labels);
     }
-    // What was read must not serve a measurement later.
-    crate::drop_cache(look).map_err(failed)?;
     for member in family.overwritten() {
         for (key, value) in udev_properties(view, member.dev) {
             // udev copies the properties of a disk to its partitions.
@@ -224,16 +227,75 @@ fn is_nobodys(
             }
         }
     }
+    Ok(survey)
+}
+
+/// Nothing that may be somebody's is on the device, as far as that can be told, but data that was
+/// accepted.
+fn is_nobodys(
+    view: &dyn View,
+    path: &Path,
+    family: &Family,
+    look: &File,
+    consent: Consent<'_>,
+) -> Result<Survey, Refusal> {
+    let mut survey = labels(view, path, family, look)?;
+    let node = family.target.node();
+    let limit = PATIENCE * if consent.accepted.is_empty() { 1 } else { 3 };
+    let stored = stored(view, family, look, survey.size_bytes)
+        .unwrap_or_else(|| std::iter::once(0..survey.size_bytes).collect());
+    let seed = seed(view, family);
+    survey
+        .look_beyond((look, &node), &stored, seed, limit)
+        // What was read must not serve a measurement later.
+        .and_then(|()| crate::drop_cache(look))
+        .map_err(|source| unread(path, source))?;
     match survey.unknown() {
         Some(seen) if !consent.accepted.contains(&seen.fingerprint) => {
-            let accepted = consent.accepted.to_vec();
-            Err(Refusal::UnknownData { target: target(), seen, accepted })
+            let (target, accepted) = (path.to_path_buf(), consent.accepted.to_vec());
+            Err(Refusal::UnknownData { target, seen: Box::new(seen), accepted })
         }
         seen => {
             assert_eq!(seen.is_some(), !survey.strange.is_empty(), "all unknown data is accepted");
-            Ok(survey.strange)
+            Ok(survey)
         }
     }
+}
+
+fn unread(path: &Path, source: io::Error) -> Refusal {
+    let step = "read to see whether it is empty";
+    Refusal::Failed { target: path.to_path_buf(), step, source }
+}
+
+/// Where the file below a loop device holds anything, in bytes from the target's start; none where
+/// that cannot be told.
+fn stored(
+    view: &dyn View,
+    family: &Family,
+    look: &File,
+    size_bytes: u64,
+) -> Option<Vec<Range<u64>>> {
+    let below = family.file.as_ref().filter(|below| below.by == family.disk)?;
+    let file = below.file.open(view, &below.by)?;
+    // What the page cache has of the loop device itself is in no file yet.
+    rustix::fs::fdatasync(look).ok()?;
+    let part = match view.number(&family.target.sysfs.join("start")) {
+        Err(ViewError::Absent { .. }) => 0,
+        other => other.ok()?.checked_mul(512)?,
+    };
+    let start = below.offset_bytes.checked_add(part)?;
+    let end = start.checked_add(size_bytes)?;
+    let (mut found, mut at) = (Vec::new(), start);
+    while at < end {
+        let data = match rustix::fs::seek(&file, SeekFrom::Data(at)) {
+            Err(Errno::NXIO) => break,
+            other => other.ok()?,
+        };
+        at = rustix::fs::seek(&file, SeekFrom::Hole(data)).ok()?;
+        found.push(data.min(end) - start..at.min(end) - start);
+    }
+    found.retain(|range| range.start < range.end);
+    Some(found)
 }
 
 enum OpenFailure {

@@ -5,7 +5,8 @@
 //! one. All of them together are the family, and each member is asked the same questions.
 
 use crate::Refusal;
-use crate::loops::{FileId, Shown, shown_by};
+use crate::backing::Backing;
+use crate::loops::{Shown, shown_by};
 use crate::member::Member;
 use rustix::fs::FileType;
 use seekwell_sys::{DevId, View, ViewError};
@@ -21,7 +22,16 @@ pub(crate) struct Family {
     /// All that must be unused, the target first.
     pub members: Vec<Member>,
     /// The file at the bottom, if a member is a loop device over one.
-    pub file: Option<FileId>,
+    pub file: Option<BelowLoop>,
+}
+
+/// The file that a loop device shows.
+#[derive(Debug, Clone)]
+pub(crate) struct BelowLoop {
+    pub by: Member,
+    pub file: Backing,
+    /// Where the loop device begins in it.
+    pub offset_bytes: u64,
 }
 
 impl Family {
@@ -34,7 +44,9 @@ impl Family {
         let file = loop {
             match shown_by(view, path, &lowest)? {
                 None => break None,
-                Some(Shown::File(file)) => break Some(file),
+                Some(Shown::File(file, offset_bytes)) => {
+                    break Some(BelowLoop { by: lowest, file, offset_bytes });
+                }
                 Some(Shown::Device(below)) if members.iter().any(|m| m.dev == below) => break None,
                 Some(Shown::Device(below)) => {
                     let (_, disk, more) = sharing(view, below).map_err(unsure)?;
@@ -50,6 +62,20 @@ impl Family {
     pub(crate) fn overwritten(&self) -> impl Iterator<Item = &Member> {
         let parts = |m: &&Member| m.sysfs.parent() == Some(&self.target.sysfs);
         std::iter::once(&self.target).chain(self.members.iter().filter(parts))
+    }
+
+    /// The other partitions of a partition's disk, each for itself: they share no bytes with it.
+    pub(crate) fn beside(&self, view: &dyn View) -> Result<Vec<Self>, ViewError> {
+        let (.., members) = sharing(view, self.disk.dev)?;
+        let alone = |part: Member| Self {
+            target: part.clone(),
+            disk: self.disk.clone(),
+            members: vec![part],
+            file: None,
+        };
+        let whole = self.target.dev == self.disk.dev;
+        let others = members.into_iter().filter(|it| !whole && self.member(it.dev).is_none());
+        Ok(others.map(alone).collect())
     }
 
     pub(crate) fn member(&self, dev: DevId) -> Option<&Member> {

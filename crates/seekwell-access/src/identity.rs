@@ -75,6 +75,19 @@ fn bare_wwn(text: &str) -> String {
     text
 }
 
+/// A number that a device keeps, and that others do not have.
+pub(crate) fn seed(view: &dyn View, family: &Family) -> u64 {
+    let known = identities(view, family);
+    let name = known.first().map(|identity| match identity {
+        Identity::Serial(text) | Identity::Wwn(text) => text,
+        Identity::File(text) | Identity::Name(text) => text,
+    });
+    // FNV-1a.
+    name.into_iter().flat_map(|text| text.bytes()).fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 fn identities(view: &dyn View, family: &Family) -> Vec<Identity> {
     let disk = &family.disk;
     if let Some(file) = backing_file(view, disk) {

@@ -1,11 +1,14 @@
 //! The questions every member of the family is asked before anything is overwritten.
 //!
-//! Whatever cannot be answered counts as in use: a guard that fails open is not one.
+//! Whatever cannot be answered counts as in use: a guard that fails open is not one. What cannot be
+//! seen is a descriptor on its way through a socket, a file registered with io_uring, and users on
+//! other hosts or in other PID namespaces.
 
 use crate::Refusal;
+use crate::backing::look;
 use crate::device::{Family, backing_file, block_device_at};
 use crate::holders::holders_of;
-use crate::loops::{FileId, Shown, shown_by};
+use crate::loops::{Shown, shown_by};
 use crate::member::Member;
 use crate::mounted::mounts_of;
 use crate::opened_by::{Access, opened_by};
@@ -37,6 +40,18 @@ pub(crate) fn check(view: &dyn View, target: &Path, family: &Family) -> Result<(
     }
     let (target, device) = (target.to_path_buf(), family.target.node());
     Err(Refusal::OpenForWriting { target, device, by })
+}
+
+/// What uses other partitions of the target's disk: no reason to refuse, but its requests are in
+/// the figures.
+pub(crate) fn beside(view: &dyn View, family: &Family) -> Vec<String> {
+    let others = family.beside(view).unwrap_or_default();
+    let used = others.iter().filter_map(|part| {
+        check(view, Path::new(&part.target.node()), part).err().map(|refusal| {
+            format!("another partition of the same disk may disturb the measurement: {refusal}")
+        })
+    });
+    used.collect()
 }
 
 /// A btrfs or bcachefs of several devices names only one of them as the source of its mount; its
@@ -84,14 +99,14 @@ fn swap(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> 
             if let Some(member) = dev.and_then(|dev| family.member(dev)) {
                 return Err(Refusal::Swap { target, device: member.node(), swap });
             }
-        } else if let Some(file) = family.file {
+        } else if let Some(below) = &family.file {
             let failed = |errno: Errno| Refusal::Failed {
                 target: target.clone(),
                 step: "compared with an active swap file",
                 source: errno.into(),
             };
-            let stat = rustix::fs::stat(&name).map_err(failed)?;
-            if file == (FileId { dev: DevId::from_raw(stat.st_dev), inode: stat.st_ino }) {
+            let stat = look(&name).map_err(failed)?;
+            if below.file.may_be_at(view, &name, None, &stat) {
                 return Err(Refusal::Swap { target, device: family.target.node(), swap });
             }
         }
@@ -103,6 +118,15 @@ fn swap(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> 
 /// devices over a member, and for a second one over the same file as a member.
 fn loops(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal> {
     let unsure = |source| Refusal::Unsure { target: target.to_path_buf(), source };
+    let unclear = |by: &Member, fstype: &str| Refusal::UnclearFile {
+        target: target.to_path_buf(),
+        loop_device: by.node(),
+        file: backing_file(view, by).unwrap_or_default(),
+        fstype: fstype.to_owned(),
+    };
+    if let Some(below) = family.file.as_ref().filter(|below| below.file.is_unclear()) {
+        return Err(unclear(&below.by, &below.file.fstype));
+    }
     let listed = view.list(Path::new("/sys/block")).map_err(unsure)?;
     for name in listed.into_iter().filter(|name| name.starts_with("loop")) {
         let other = view.canonical(&Path::new("/sys/block").join(name));
@@ -116,7 +140,12 @@ fn loops(view: &dyn View, target: &Path, family: &Family) -> Result<(), Refusal>
         let same = match shown_by(view, target, &other)? {
             None => false,
             Some(Shown::Device(dev)) => family.member(dev).is_some(),
-            Some(Shown::File(file)) => family.file == Some(file),
+            Some(Shown::File(file, _)) => match &family.file {
+                Some(below) if below.file.may_be(&file) && file.is_unclear() => {
+                    return Err(unclear(&other, &file.fstype));
+                }
+                below => below.as_ref().is_some_and(|below| below.file.may_be(&file)),
+            },
         };
         if same {
             return Err(Refusal::ShownByLoop {

@@ -1,26 +1,31 @@
-//! The places of a device where labels lie: its start and its end.
+//! The places of a device where labels lie, its start and its end, and what it holds elsewhere.
 //!
 //! What is in the table of signatures is refused always. What is not may still be somebody's: a
-//! volume of a database has no signature at all. So every sector there must be blank or bear the
-//! mark of seekwell; other data is overwritten only by who names exactly that data.
+//! volume of a database has no signature at all, nor has a file system whose start was wiped by
+//! mistake. So every sector that is looked at must be blank or bear the mark of seekwell; data of
+//! others is overwritten only by who names exactly that data.
 
+use crate::places::{places, without};
 use crate::signature::{Signature, Window, recognise};
+use rustix::fs::Advice;
 use rustix::io::Errno;
 use seekwell_sys::mark;
+use seekwell_sys::units::grouped;
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 /// Read at the start: the last secondary LUKS2 header lies at 4 MiB.
 pub(crate) const HEAD_BYTES: u64 = (4 << 20) + 4096;
 /// Read at the end: the outermost place of a Promise RAID mark is 3087 sectors before the end.
 pub(crate) const TAIL_BYTES: u64 = 2 << 20;
 
-/// Names the unknown data in the label areas of a device, so that consent to its loss is consent to
-/// the loss of nothing else.
+/// Names the unknown data in the label areas of a device and the first beyond them, so that consent
+/// to its loss is not consent to the loss of whatever is there next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(u32);
 
@@ -55,58 +60,138 @@ pub struct UnknownData {
     pub begins: [u8; 16],
     pub unknown_bytes: u64,
     pub looked_at_bytes: u64,
+    pub size_bytes: u64,
     pub fingerprint: Fingerprint,
 }
 
 impl fmt::Display for UnknownData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { device, offset_bytes, .. } = self;
-        let (unknown, all) = (self.unknown_bytes.div_ceil(1024), self.looked_at_bytes / 1024);
-        write!(f, "{unknown} of the {all} KiB where labels lie, first at byte {offset_bytes} of ")?;
+        let sectors = |bytes: u64| grouped(bytes.div_ceil(mark::SECTOR as u64) as f64);
+        let (unknown, looked_at) = (sectors(self.unknown_bytes), sectors(self.looked_at_bytes));
+        write!(f, "in {unknown} of {looked_at} sectors that were looked at, ")?;
+        write!(f, "of {} in all; first at byte {offset_bytes} of ", sectors(self.size_bytes))?;
         write!(f, "{device}:")?;
         self.begins.iter().try_for_each(|byte| write!(f, " {byte:02x}"))
     }
 }
 
-/// What was found in the label areas of one device or several.
+/// How long data beyond the label areas is looked for. Once it was accepted, three times as long:
+/// all that is found then is zeroed, so that the next runs, which look at the same places in the
+/// same order, find nothing even where they get further.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What was found on a device.
 #[derive(Debug)]
 pub(crate) struct Survey {
+    pub size_bytes: u64,
     hash: u64,
-    looked_at_bytes: u64,
+    pub looked_at_bytes: u64,
     unknown_bytes: u64,
     first: Option<(String, u64, [u8; 16])>,
-    /// The areas with unknown data, in bytes from the start of the whole device.
+    /// The device itself and its partitions.
+    parts: Vec<Range<u64>>,
+    /// What was not looked at yet.
+    rest: Vec<Range<u64>>,
+    /// What holds unknown data, in bytes from the start of the whole device.
     pub strange: Vec<Range<u64>>,
 }
 
 impl Survey {
-    pub(crate) fn new() -> Self {
-        let hash = 0xcbf2_9ce4_8422_2325;
-        Self { hash, looked_at_bytes: 0, unknown_bytes: 0, first: None, strange: Vec::new() }
+    pub(crate) fn new(size_bytes: u64) -> Self {
+        Self {
+            size_bytes,
+            hash: 0xcbf2_9ce4_8422_2325,
+            looked_at_bytes: 0,
+            unknown_bytes: 0,
+            first: None,
+            parts: Vec::new(),
+            rest: std::iter::once(0..size_bytes).collect(),
+            strange: Vec::new(),
+        }
     }
 
     /// Judges the areas of a device that begins at `start` of the whole one.
     pub(crate) fn add(&mut self, node: &str, start: u64, labels: &Labels) {
+        self.parts.push(start..start + labels.size_bytes);
         let tail_at = labels.size_bytes - labels.tail.len() as u64;
         for (at, area) in [(0, &labels.head), (tail_at, &labels.tail)] {
-            self.looked_at_bytes += area.len() as u64;
+            let whole = start + at..start + at + area.len() as u64;
+            self.took(std::slice::from_ref(&whole));
             let before = self.unknown_bytes;
-            for (i, sector) in area.chunks(mark::SECTOR).enumerate() {
-                if mark::is_on(sector) || sector == &[0; mark::SECTOR][..sector.len()] {
-                    continue;
-                }
-                let offset = at + (i * mark::SECTOR) as u64;
+            for (i, sector) in strange_sectors(area) {
+                let offset = at + i;
                 self.mix(&(start + offset).to_le_bytes());
                 self.mix(sector);
-                self.unknown_bytes += sector.len() as u64;
-                self.first.get_or_insert_with(|| {
-                    let begins = *sector.first_chunk().unwrap_or(&[0; 16]);
-                    (node.to_owned(), offset, begins)
-                });
+                self.found(node, offset, sector);
             }
             if self.unknown_bytes > before {
-                self.strange.push(start + at..start + at + area.len() as u64);
+                self.strange.push(whole);
             }
+        }
+    }
+
+    /// Looks for data everywhere else, where anything is `stored`, until the time is over.
+    ///
+    /// # Errors
+    /// The error of the read. A device that cannot be read is not known to be empty.
+    pub(crate) fn look_beyond(
+        &mut self,
+        (device, node): (&File, &str),
+        stored: &[Range<u64>],
+        seed: u64,
+        limit: Duration,
+    ) -> io::Result<()> {
+        let begun = Instant::now();
+        self.took(&without(&self.rest, stored));
+        let places = places(self.size_bytes, &self.parts, &self.rest, seed);
+        rustix::fs::fadvise(device, 0, None, Advice::Random)?;
+        let mut named = false;
+        let mut buffer = Vec::new();
+        for place in places {
+            if begun.elapsed() >= limit {
+                break;
+            }
+            buffer.resize((place.end - place.start) as usize, 0);
+            device.read_exact_at(&mut buffer, place.start)?;
+            self.looked_at_bytes += place.end - place.start;
+            for (i, sector) in strange_sectors(&buffer) {
+                let offset = place.start + i;
+                if !named {
+                    named = true;
+                    self.mix(&offset.to_le_bytes());
+                    self.mix(sector);
+                }
+                self.found(node, offset, sector);
+                self.is_strange(offset);
+            }
+        }
+        rustix::fs::fadvise(device, 0, None, Advice::Normal)?;
+        Ok(())
+    }
+
+    /// These ranges need no other look.
+    fn took(&mut self, ranges: &[Range<u64>]) {
+        let left = |rest: &[Range<u64>]| rest.iter().map(|r| r.end - r.start).sum::<u64>();
+        let rest = without(&self.rest, ranges);
+        self.looked_at_bytes += left(&self.rest) - left(&rest);
+        self.rest = rest;
+    }
+
+    fn found(&mut self, node: &str, offset: u64, sector: &[u8]) {
+        self.unknown_bytes += sector.len() as u64;
+        self.first.get_or_insert_with(|| {
+            (node.to_owned(), offset, *sector.first_chunk().unwrap_or(&[0; 16]))
+        });
+    }
+
+    /// Marks the largest block that a device may have, which holds this byte.
+    fn is_strange(&mut self, offset: u64) {
+        let start = offset - offset % 4096;
+        let end = (start + 4096).min(self.size_bytes);
+        match self.strange.last_mut() {
+            Some(last) if last.start <= start && start <= last.end => last.end = last.end.max(end),
+            _ => self.strange.push(start..end),
         }
     }
 
@@ -131,9 +216,19 @@ impl Survey {
             begins,
             unknown_bytes: self.unknown_bytes,
             looked_at_bytes: self.looked_at_bytes,
+            size_bytes: self.size_bytes,
             fingerprint: Fingerprint((self.hash >> 32) as u32),
         })
     }
+}
+
+/// The sectors that are neither blank nor ours, each with where it begins.
+fn strange_sectors(data: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let sectors = data.chunks(mark::SECTOR).enumerate();
+    let strange = sectors.filter(|(_, sector)| {
+        *sector != &[0; mark::SECTOR][..sector.len()] && !mark::is_on(sector)
+    });
+    strange.map(|(i, sector)| ((i * mark::SECTOR) as u64, sector))
 }
 
 /// The two ends of a device as they were read.

@@ -11,6 +11,7 @@
 //! compared strings, and a symlink such as `/dev/disk/by-id/…` was enough to overwrite a mounted
 //! disk.
 
+mod backing;
 mod bytes;
 mod destroy;
 mod device;
@@ -24,6 +25,7 @@ mod member;
 mod mounted;
 mod opened_by;
 mod output;
+mod places;
 mod private;
 mod read_only;
 mod refusal;

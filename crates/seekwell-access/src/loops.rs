@@ -4,6 +4,7 @@
 //! mount namespace; one file has many names. None of that matters to the kernel.
 
 use crate::Refusal;
+use crate::backing::{Backing, FileId};
 use crate::member::Member;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -13,17 +14,11 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// What a loop device shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {
     Device(DevId),
-    File(FileId),
-}
-
-/// A file, by device and inode and not by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileId {
-    pub dev: DevId,
-    pub inode: u64,
+    /// From this byte of the file on.
+    File(Backing, u64),
 }
 
 const LOOP_MAJOR: u32 = 7;
@@ -37,7 +32,8 @@ struct Status {
     inode: u64,
     /// The number of the block device behind it; for a file that of its file system, or none.
     rdevice: u64,
-    rest: [u64; 26],
+    offset: u64,
+    rest: [u64; 25],
 }
 
 /// What a device shows if it is a loop device that is bound.
@@ -52,7 +48,7 @@ pub(crate) fn shown_by(
     if member.dev.major != LOOP_MAJOR {
         return Ok(None);
     }
-    let asked = match ask(member) {
+    let asked = match ask(view, member) {
         // A loop device that is bound has this folder; that of one without a node says enough.
         Err(Errno::NOENT) if !view.exists(&member.sysfs.join("loop")) => Ok(None),
         other => other,
@@ -70,7 +66,7 @@ pub(crate) fn shown_by(
     })
 }
 
-fn ask(member: &Member) -> Result<Option<Shown>, Errno> {
+fn ask(view: &dyn View, member: &Member) -> Result<Option<Shown>, Errno> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let node = match rustix::fs::open(member.node(), flags, Mode::empty()) {
         // Being taken down, or removed since it was listed.
@@ -82,7 +78,7 @@ fn ask(member: &Member) -> Result<Option<Shown>, Errno> {
     if !block || DevId::from_raw(stat.st_rdev) != member.dev {
         return Err(Errno::NODEV);
     }
-    let mut status = Status { device: 0, inode: 0, rdevice: 0, rest: [0; 26] };
+    let mut status = Status { device: 0, inode: 0, rdevice: 0, offset: 0, rest: [0; 25] };
     // SAFETY: the descriptor is open, and the kernel writes the 232 bytes of a `loop_info64`, which
     // `Status` has, through the pointer.
     let answer = unsafe { libc::ioctl(node.as_raw_fd(), LOOP_GET_STATUS64, &raw mut status) };
@@ -91,7 +87,8 @@ fn ask(member: &Member) -> Result<Option<Shown>, Errno> {
         return if errno == Errno::NXIO { Ok(None) } else { Err(errno) };
     }
     Ok(Some(if status.rdevice == status.device || status.rdevice == 0 {
-        Shown::File(FileId { dev: DevId::from_raw(status.device), inode: status.inode })
+        let id = FileId { dev: DevId::from_raw(status.device), inode: status.inode };
+        Shown::File(Backing::of_loop(view, member, id), status.offset)
     } else {
         Shown::Device(DevId::from_raw(status.rdevice))
     }))

@@ -1,16 +1,20 @@
-//! Which other processes have a device open, or the file that a loop device shows.
+//! Which other processes have a device open or mapped, or the file that a loop device shows.
 //!
 //! What a descriptor is open on is told by its device number or inode: the text of the link in
-//! `/proc/PID/fd` names a node that may be gone or be called something else.
+//! `/proc/PID/fd` names a node that may be gone or be called something else. A mapping lasts after
+//! its descriptor was closed. Any counts, also one for reading only: udev, blkid and monitors read
+//! a device in passing, and nobody maps it in passing.
 
 use crate::Refusal;
+use crate::backing::look;
 use crate::device::Family;
-use crate::loops::FileId;
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use seekwell_sys::{DevId, View, ViewError};
+use std::collections::HashSet;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// A process that has the device open.
@@ -33,7 +37,8 @@ pub(crate) enum Access {
     Write,
 }
 
-/// Processes other than this one with a descriptor on a member of the family or its file.
+/// Processes other than this one with a descriptor on a member of the family or its file, or with a
+/// part of it mapped.
 ///
 /// # Errors
 /// [`Refusal::Denied`] when this user may not see what others have open.
@@ -50,8 +55,13 @@ pub(crate) fn opened_by(
     let hidden = ViewError::Denied { path: PathBuf::from("/proc/1") };
     let mut answers = vec![if pids.contains(&1) { Ok(false) } else { Err(hidden) }];
     let mut found = Vec::new();
+    let mut others = HashSet::new();
     for pid in pids.into_iter().filter(|pid| *pid != std::process::id()) {
-        let answer = has_open(view, pid, family, access);
+        let process = PathBuf::from(format!("/proc/{pid}"));
+        let answer = has_open(view, pid, family, access)
+            .and_then(|open| Ok(open || maps(view, pid, family, &mut others)?))
+            // A process that ended meanwhile has nothing open any more.
+            .or_else(|error| if view.exists(&process) { Err(error) } else { Ok(false) });
         if answer == Ok(true) {
             let command = view.text(format!("/proc/{pid}/comm").as_ref()).unwrap_or_default();
             found.push(OpenedBy { pid, command });
@@ -71,37 +81,84 @@ pub(crate) fn opened_by(
 
 fn has_open(view: &dyn View, pid: u32, family: &Family, access: Access) -> Result<bool, ViewError> {
     let process = PathBuf::from(format!("/proc/{pid}"));
-    let looked = || {
-        for number in view.list(&process.join("fd"))? {
-            let path = process.join("fd").join(&number);
-            // Without asking a server, which may be gone, about a file in a network.
-            let stat = match statx(
-                CWD,
-                &path,
-                AtFlags::STATX_DONT_SYNC,
-                StatxFlags::TYPE | StatxFlags::INO,
-            ) {
-                Err(Errno::NOENT) => continue,
-                // The init of a sandbox may shield itself from root; it measures no disks.
-                Err(Errno::ACCESS) if pid == 1 => continue,
-                other => other.map_err(|e| ViewError::from_io(&path, &io::Error::from(e)))?,
-            };
-            let dev = DevId { major: stat.stx_dev_major, minor: stat.stx_dev_minor };
-            let rdev = DevId { major: stat.stx_rdev_major, minor: stat.stx_rdev_minor };
-            let shared = match FileType::from_raw_mode(stat.stx_mode.into()) {
-                FileType::BlockDevice => family.member(rdev).is_some(),
-                FileType::RegularFile => family.file == Some(FileId { dev, inode: stat.stx_ino }),
-                _ => false,
-            };
-            let info = process.join("fdinfo").join(number);
-            if shared && (access == Access::Any || writes(view, &info)?) {
-                return Ok(true);
-            }
+    for number in view.list(&process.join("fd"))? {
+        let path = process.join("fd").join(&number);
+        let info = process.join("fdinfo").join(number);
+        let shared = shares(view, pid, family, &path)?;
+        if shared == Some(true) && (access == Access::Any || writes(view, &info)?) {
+            return Ok(true);
         }
-        Ok(false)
+    }
+    Ok(false)
+}
+
+/// Whether what a path of a process leads to is a member of the family or its file; none where it
+/// leads nowhere any more.
+fn shares(
+    view: &dyn View,
+    pid: u32,
+    family: &Family,
+    path: &Path,
+) -> Result<Option<bool>, ViewError> {
+    let stat = match look(path) {
+        Err(Errno::NOENT) => return Ok(None),
+        // The init of a sandbox may shield itself from root; it measures no disks.
+        Err(Errno::ACCESS) if pid == 1 => return Ok(None),
+        other => other.map_err(|e| ViewError::from_io(path, &io::Error::from(e)))?,
     };
-    // A process that ended meanwhile has nothing open any more.
-    looked().or_else(|error| if view.exists(&process) { Err(error) } else { Ok(false) })
+    let rdev = DevId { major: stat.stx_rdev_major, minor: stat.stx_rdev_minor };
+    let file = family.file.as_ref().map(|below| &below.file);
+    Ok(Some(match FileType::from_raw_mode(stat.stx_mode.into()) {
+        FileType::BlockDevice => family.member(rdev).is_some(),
+        FileType::RegularFile => file.is_some_and(|it| it.may_be_at(view, path, Some(pid), &stat)),
+        _ => false,
+    }))
+}
+
+/// Whether a process has a part of it mapped. What `others` names by device and inode, as the
+/// kernel writes them, was looked at before and is something else.
+fn maps(
+    view: &dyn View,
+    pid: u32,
+    family: &Family,
+    others: &mut HashSet<(String, String)>,
+) -> Result<bool, ViewError> {
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let table = process.join("maps");
+    let failed = |error: io::Error| ViewError::from_io(&table, &error);
+    let table = match File::open(&table) {
+        Err(error) if pid == 1 && error.kind() == io::ErrorKind::PermissionDenied => {
+            return Ok(false);
+        }
+        other => BufReader::new(other.map_err(failed)?),
+    };
+    for line in table.split(b'\n') {
+        // 7f00-7f10 rw-s 00000000 00:05 131 /dev/sdb
+        let line = line.map_err(failed)?;
+        let line = String::from_utf8_lossy(&line);
+        let mut words = line.split_ascii_whitespace();
+        let (range, mut words) = (words.next().unwrap_or_default(), words.skip(2));
+        let (Some(dev), Some(inode)) = (words.next(), words.next()) else { continue };
+        let named = (dev.to_owned(), inode.to_owned());
+        if inode == "0" || others.contains(&named) {
+            continue;
+        }
+        let by_range = process.join("map_files").join(range);
+        let shared = match shares(view, pid, family, &by_range) {
+            // To follow these links takes more than to read what is mapped by name.
+            Err(ViewError::Denied { .. }) => {
+                let name = words.next().unwrap_or_default().trim_start_matches('/');
+                shares(view, pid, family, &process.join("root").join(name))
+            }
+            other => other,
+        };
+        match shared? {
+            Some(true) => return Ok(true),
+            Some(false) => drop(others.insert(named)),
+            None => {}
+        }
+    }
+    Ok(false)
 }
 
 /// Whether the flags of a descriptor, in octal, allow writing.

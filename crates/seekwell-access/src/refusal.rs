@@ -78,8 +78,16 @@ pub enum Refusal {
         target.display(), dev.major, dev.minor
     )]
     UnknownLoop { target: PathBuf, loop_device: String, dev: DevId, source: io::Error },
+    /// A file that has other numbers than the same file below.
     #[error(
-        "{} is in use: open for writing in {}; stop that first, see `fuser -v {device}`",
+        "{} may be in use: the file of {loop_device}, {file}, lies on {}, which shows files that \
+         have other names elsewhere; attach the file that lies below, or a copy on a local file \
+         system, and detach {loop_device}", target.display(),
+        if fstype.is_empty() { "an unknown file system" } else { fstype }
+    )]
+    UnclearFile { target: PathBuf, loop_device: String, file: String, fstype: String },
+    #[error(
+        "{} is in use: open for writing or mapped in {}; stop that first, see `fuser -v {device}`",
         target.display(), join(by)
     )]
     OpenForWriting { target: PathBuf, device: String, by: Vec<OpenedBy> },
@@ -88,14 +96,15 @@ pub enum Refusal {
          and then remove the mark with `{}`", target.display(), join(found), clear(found, device)
     )]
     Signature { target: PathBuf, device: String, found: Vec<Signature> },
-    /// There is data in places where labels lie that is neither known nor seekwell's own.
+    /// There is data that is neither known nor seekwell's own.
     #[error(
-        "{} holds unknown data: {seen}{}; look at it with `wipefs {}`, and if it may go, add \
-         `--accept-data {}`", target.display(), other_data(accepted), seen.device, seen.fingerprint
+        "{} holds unknown data {seen}{}; look at it with `wipefs {}` or \
+         `hexdump -C -n 4096 -s {} {}`, and if it may go, add `--accept-data {}`", target.display(),
+        other_data(accepted), seen.device, seen.offset_bytes, seen.device, seen.fingerprint
     )]
     UnknownData {
         target: PathBuf,
-        seen: UnknownData,
+        seen: Box<UnknownData>,
         /// The data that was accepted: this is other data.
         accepted: Vec<Fingerprint>,
     },
@@ -132,7 +141,8 @@ pub enum Refusal {
 
 classify!(Refusal {
     Refused: Missing, RegularFile, NotBlockDevice, ReadOnlyDevice, WrongSerial, NoSerial, Mounted,
-        FileSystemMember, Swap, Held, ShownByLoop, UnknownLoop, OpenForWriting, Signature,
+        FileSystemMember, Swap, Held, ShownByLoop, UnknownLoop, UnclearFile,
+        OpenForWriting, Signature,
         UnknownData, UdevSignature, Busy, Exchanged, Denied, Unsure, Failed;
 });
 
@@ -152,6 +162,7 @@ impl Refusal {
             | Self::Held { target, .. }
             | Self::ShownByLoop { target, .. }
             | Self::UnknownLoop { target, .. }
+            | Self::UnclearFile { target, .. }
             | Self::OpenForWriting { target, .. }
             | Self::Signature { target, .. }
             | Self::UnknownData { target, .. }

@@ -3,8 +3,8 @@
 use crate::executor::Source;
 use crate::{Host, RunError, Watcher, target};
 use seekwell_access::{
-    AccessError, Consent, Fill, Opened, OpenedKind, ReadOnly, Scratch, open_for_destruction,
-    open_read_only,
+    AccessError, Consent, Fill, Opened, OpenedKind, ReadOnly, Scratch, WritableDevice,
+    open_for_destruction, open_read_only,
 };
 use seekwell_checkup::{PlanInputs, PlanMedium};
 use seekwell_inspect::{Device, DeviceKind, Inspection, TargetKind};
@@ -82,9 +82,11 @@ pub fn prepare(
         (TargetKind::Null, None) => Ok(null(wanted)),
         (TargetKind::Machine, None) => modelled(path, wanted),
         (TargetKind::BlockDevice, Some(consent)) => {
-            let destroyed = open_for_destruction(host.view, path, consent)?;
+            let destroyed = destroyed(path, consent, host, watcher)?;
+            let looked_at_bytes = Some(destroyed.looked_at_bytes());
             Ok(ready(Opened::WritableDevice(destroyed), device, wanted, |size_bytes, direct| {
-                Medium::Destroyed { serial: consent.serial.to_owned(), size_bytes, direct }
+                let serial = consent.serial.to_owned();
+                Medium::Destroyed { serial, size_bytes, direct, looked_at_bytes }
             }))
         }
         (TargetKind::BlockDevice | TargetKind::File, None) => {
@@ -115,6 +117,19 @@ pub fn prepare(
             Err(RunError::NothingToDestroy { path: path.to_path_buf(), what })
         }
     }
+}
+
+/// Opens a device that may be overwritten, and says what else is to be known of it.
+pub fn destroyed(
+    path: &Path,
+    consent: Consent<'_>,
+    host: Host<'_>,
+    watcher: &impl Watcher,
+) -> Result<WritableDevice, RunError> {
+    watcher.doing("looking for data of others");
+    let device = open_for_destruction(host.view, path, consent)?;
+    device.notes().iter().for_each(|note| watcher.note(note));
+    Ok(device)
 }
 
 /// Opens the device below a directory in which no temporary file can be made; `None` if there

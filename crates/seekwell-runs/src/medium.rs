@@ -30,6 +30,10 @@ pub enum Medium {
         size_bytes: u64,
         /// Whether it was driven past the page cache.
         direct: bool,
+        /// How much of it was looked at for data of others before it was overwritten: all of that
+        /// was zero, written by seekwell, or accepted. Unknown in runs of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        looked_at_bytes: Option<u64>,
     },
     Null,
     Machine {

@@ -50,7 +50,12 @@ fn written() -> BTreeSet<String> {
     let mut add = |run: &RunDocument| keys(&serde_json::to_value(run).unwrap(), false, &mut out);
     add(&base);
     let mut other = base.clone();
-    other.medium = Some(Medium::Destroyed { serial: "x".into(), size_bytes: 1, direct: true });
+    other.medium = Some(Medium::Destroyed {
+        serial: "x".into(),
+        size_bytes: 1,
+        direct: true,
+        looked_at_bytes: Some(1),
+    });
     let drawn = other.phases[0].workload.drawn_mut().unwrap();
     drawn.pattern = Pattern::Normal { deviation_percent: 10.0 };
     add(&other);

@@ -41,6 +41,8 @@ impl FromStr for DevId {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
+    /// Its number, which `statx` tells of a file on it.
+    pub id: u64,
     /// `st_dev` of files on it. Anonymous (major 0) for overlay, tmpfs, btrfs, network.
     pub dev: DevId,
     /// The part of the file system that is mounted, `/` but for bind mounts and subvolumes.
@@ -74,7 +76,8 @@ fn parse_line(line: &str) -> Option<Mount> {
     // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ');
-    let dev = left.nth(2)?.parse().ok()?;
+    let id = left.next()?.parse().ok()?;
+    let dev = left.nth(1)?.parse().ok()?;
     let root = unescape(left.next()?);
     let mount_point = PathBuf::from(unescape(left.next()?));
     let mut options: Vec<String> = left.next()?.split(',').map(str::to_owned).collect();
@@ -86,7 +89,7 @@ fn parse_line(line: &str) -> Option<Mount> {
             options.push(option.to_owned());
         }
     }
-    Some(Mount { dev, root, mount_point, fstype, source, options })
+    Some(Mount { id, dev, root, mount_point, fstype, source, options })
 }
 
 /// A path as `/proc` shows it: space, tab, newline and backslash are three octal digits (`\040`).
@@ -121,6 +124,7 @@ mod tests {
             "36 35 8:17 / /mnt/my\\040disk rw,noatime shared:1 - ext4 /dev/sdb1 rw,discard\n";
         let mounts = parse_mountinfo(text, Path::new("/proc/self/mountinfo")).unwrap();
         assert_eq!(mounts.len(), 1);
+        assert_eq!(mounts[0].id, 36);
         assert_eq!(mounts[0].mount_point, Path::new("/mnt/my disk"));
         assert_eq!(mounts[0].dev, DevId { major: 8, minor: 17 });
         assert_eq!(mounts[0].options, ["rw", "noatime", "discard"]);

@@ -1,7 +1,10 @@
 //! Devices that must not be overwritten, on every road that leads to an overwrite.
 
+mod data;
+mod names;
+
 use super::Section;
-use super::rig::{Background, MIB, Rig, digest, tool};
+use super::rig::{Background, Ended, MIB, Rig, digest, tool};
 use crate::devices::{Loop, Mount};
 use crate::{Failure, devices};
 use std::any::Any;
@@ -155,13 +158,13 @@ const IN_USE: &[Case] = &[
     }),
     ("a partition of it is mounted", |_, dir| {
         let (disk, part) = partitioned(dir)?;
-        tool("mke2fs", [Path::new("-q"), Path::new("-F"), &part.1])?;
-        let mount = Mount::new(&[part.1.to_str().unwrap_or_default()], &dir.join("mounted"))?;
+        tool("mke2fs", [Path::new("-q"), Path::new("-F"), &part.2])?;
+        let mount = Mount::new(&[part.2.to_str().unwrap_or_default()], &dir.join("mounted"))?;
         Ok(Target::disk(disk).holding(part).holding(mount))
     }),
     ("a partition whose table is gone holds a file system", |_, dir| {
         let (disk, part) = partitioned(dir)?;
-        tool("mkfs.ext4", [Path::new("-q"), Path::new("-F"), &part.1])?;
+        tool("mkfs.ext4", [Path::new("-q"), Path::new("-F"), &part.2])?;
         drop_cache(&disk)?;
         Ok(Target::disk(disk).holding(part))
     }),
@@ -223,7 +226,10 @@ pub fn run(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     for (name, make) in IN_USE {
         each(rig, section, name, make)?;
     }
-    controls(rig, section)
+    data::run(rig, section)?;
+    names::run(rig, section)?;
+    controls(rig, section)?;
+    more_controls(rig, section)
 }
 
 fn each(
@@ -334,6 +340,56 @@ fn controls(rig: &mut Rig, section: &mut Section) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Devices that are nobody's although that takes a look: of any size, shown by an overlay, beside a
+/// partition in use, and with data that was accepted.
+fn more_controls(rig: &Rig, section: &mut Section) -> Result<(), Failure> {
+    let bench = |path: &Path, serial: &Path, more: &[&str]| -> Result<Ended, Failure> {
+        let words = ["bench", "--rw=randwrite", "--runtime=600ms", "--on"].map(Path::new);
+        let more = more.iter().map(Path::new);
+        rig.run(words.into_iter().chain([path, Path::new("--destroy"), serial]).chain(more))
+    };
+    for size in if rig.quick { &[8][..] } else { &[8, 80, 900, 5000, 1 << 20] } {
+        let disk = Loop::sparse(&rig.folder("disks")?, "blank", size * MIB)?;
+        for what in ["blank", "written before"] {
+            let ended = bench(&disk.node, &disk.backing, &[])?;
+            section.count(&format!("control: {size} MiB, {what}"), ended.ended_with(0));
+        }
+    }
+    let dir = rig.folder("disks")?;
+    let overlay = names::overlay(&dir)?;
+    for file in ["both/up", "upper/up", "both/low"] {
+        let disk = Loop::over(&dir.join(file), &[])?;
+        let ended = bench(&disk.node, &disk.backing, &[])?;
+        section.count(&format!("control: {file}, alone"), ended.ended_with(0));
+    }
+    drop(overlay);
+    let (disk, part) = partitioned(&rig.folder("disks")?)?;
+    tool("addpart", [disk.name(), "2", "67584", "60000"])?;
+    let second = Partition(disk.node.clone(), "2", PathBuf::from(format!("{}p2", disk.name())));
+    until(|| second.2.exists())?;
+    tool("mke2fs", [Path::new("-q"), Path::new("-F"), &part.2])?;
+    let mount = Mount::new(&[&part.2], &rig.path("disks").join("mounted"))?;
+    let ended = bench(&second.2, &disk.backing, &[])?;
+    let told = ended.err.contains("another partition of the same disk");
+    let outcome = ended.ended_with(0).and(told.then_some(()).ok_or("it is not told".to_owned()));
+    section.count("control: beside a mounted partition", outcome);
+    drop((mount, second, part));
+    for at in [0, 5, 33] {
+        let disk = Loop::sparse(&rig.folder("disks")?, "data", 64 * MIB)?;
+        let file = File::options().write(true).open(&disk.backing)?;
+        file.write_all_at(b"row 1 of a table that may go", at * MIB)?;
+        drop(file);
+        let refused = bench(&disk.node, &disk.backing, &[])?;
+        let accept = refused.err.split("--accept-data ").nth(1).and_then(|rest| rest.get(..8));
+        for (what, more) in [("accepted", accept.map(|it| ["--accept-data", it])), ("then", None)] {
+            let more = more.as_ref().map_or(&[][..], |words| &words[..]);
+            let ended = bench(&disk.node, &disk.backing, more)?;
+            section.count(&format!("control: data at {at} MiB, {what}"), ended.ended_with(0));
+        }
+    }
+    Ok(())
+}
+
 fn ext4(dir: &Path) -> Result<Loop, Failure> {
     let disk = Loop::sparse(dir, "ext4", 32 * MIB)?;
     tool("mke2fs", ["-q", "-F", "-t", "ext4", disk.name()])?;
@@ -344,17 +400,17 @@ fn ext4(dir: &Path) -> Result<Loop, Failure> {
 fn partitioned(dir: &Path) -> Result<(Loop, Partition), Failure> {
     let disk = Loop::sparse(dir, "parts", 64 * MIB)?;
     tool("addpart", [disk.name(), "1", "2048", "65536"])?;
-    let part = Partition(disk.node.clone(), PathBuf::from(format!("{}p1", disk.name())));
-    until(|| part.1.exists())?;
+    let part = Partition(disk.node.clone(), "1", PathBuf::from(format!("{}p1", disk.name())));
+    until(|| part.2.exists())?;
     Ok((disk, part))
 }
 
-/// The disk and its partition, which the kernel forgets when this goes.
-struct Partition(PathBuf, PathBuf);
+/// The disk, its partition's number and node. The kernel forgets it when this goes.
+struct Partition(PathBuf, &'static str, PathBuf);
 
 impl Drop for Partition {
     fn drop(&mut self) {
-        let _ = tool("delpart", [self.0.as_path(), Path::new("1")]);
+        let _ = tool("delpart", [self.0.as_path(), Path::new(self.1)]);
     }
 }
 

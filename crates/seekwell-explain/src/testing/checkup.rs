@@ -102,7 +102,12 @@ impl Case {
         case.inspection.kind = TargetKind::BlockDevice;
         case.wanted_bytes = None;
         let serial = "/dev/zram0".into();
-        case.medium = Some(Medium::Destroyed { serial, size_bytes: 2 << 30, direct: true });
+        case.medium = Some(Medium::Destroyed {
+            serial,
+            size_bytes: 2 << 30,
+            direct: true,
+            looked_at_bytes: Some(1),
+        });
         case
     }
 

@@ -78,14 +78,12 @@ impl Stamped {
         Self { flags, ..self }
     }
 
-    /// Stamps every page of a buffer, behind the mark of its first sector.
+    /// Stamps every page of a buffer, in the mark of its first sector.
     #[inline]
     pub fn stamp(&mut self, buffer: &mut [u8]) {
         for page in buffer.chunks_mut(PAGE) {
             self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            if let Some(place) = page.get_mut(8..16) {
-                place.copy_from_slice(&self.stamp.to_ne_bytes());
-            }
+            mark::stamp(page, self.stamp);
         }
     }
 

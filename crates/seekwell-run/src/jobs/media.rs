@@ -1,11 +1,11 @@
 //! Everything that jobs use, opened under the safety rules before the first of them begins.
 
 use super::error::{Fault, JobRunError};
-use crate::{Host, RunError, Watcher, sweep};
+use crate::{Host, RunError, Watcher, medium, sweep};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seekwell_access::{
     AccessError, Consent, Fill, FsSpace, Opened, Scratch, Way, drop_cache, folder_of,
-    open_for_destruction, open_read_only, plan_size,
+    open_read_only, plan_size,
 };
 use seekwell_inspect::Target;
 use seekwell_job::job::{Job, OpenSync};
@@ -146,7 +146,7 @@ fn one(
     Ok(Some(match (place.there, destroy) {
         (There::Null | There::Modelled, _) => return Ok(None),
         (There::Device, Some(consent)) if place.written_by.is_some() => {
-            Opened::WritableDevice(open_for_destruction(host.view, &place.path, consent)?)
+            Opened::WritableDevice(medium::destroyed(&place.path, consent, host, line)?)
         }
         (There::Device | There::File, _) => Opened::ReadOnly(open_read_only(&place.path)?),
         (There::Nothing, _) => Opened::Scratch(lay_out(place, host, line)?),
@@ -212,6 +212,14 @@ impl Media {
     /// Whether a place is driven past the page cache when a job asks for that.
     pub fn direct(&self, place: usize) -> bool {
         self.media[place].opened.as_ref().is_some_and(Opened::direct)
+    }
+
+    /// How much of a device that may be overwritten was looked at for data of others.
+    pub fn looked_at_bytes(&self, place: usize) -> Option<u64> {
+        match &self.media[place].opened {
+            Some(Opened::WritableDevice(device)) => Some(device.looked_at_bytes()),
+            _ => None,
+        }
     }
 
     /// What requests of a job to some of its places have to be whole multiples of, in bytes.

@@ -255,7 +255,8 @@ impl Plan<'_, '_> {
         let destroyed = places().find(|(_, p)| p.there == There::Device && p.written_by.is_some());
         if let (Some((i, place)), Some(consent)) = (destroyed, self.request.destroy) {
             let (serial, size_bytes) = (consent.serial.to_owned(), place.size_bytes);
-            return Medium::Destroyed { serial, size_bytes, direct: direct(i) };
+            let looked_at_bytes = media.looked_at_bytes(i);
+            return Medium::Destroyed { serial, size_bytes, direct: direct(i), looked_at_bytes };
         }
         if let Some((i, place)) = of(There::Nothing) {
             let size_bytes =

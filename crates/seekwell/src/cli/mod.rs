@@ -187,15 +187,15 @@ pub struct Destroy {
     /// Allow overwriting the block device with this serial number or WWN; all data on it is lost
     ///
     /// For a loop device SERIAL is the path of its backing file. Still refused when the
-    /// device is mounted, used as swap, held by LVM, MD or dm-crypt, open for writing elsewhere,
-    /// carries a file system or partition table, or holds unknown data where those would be.
+    /// device is mounted, used as swap, held by LVM, MD or dm-crypt, open for writing or mapped
+    /// elsewhere, carries a file system or partition table, or holds unknown data.
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Option<String>,
     /// With --destroy: also overwrite the unknown data that a refusal reported under FINGERPRINT
     ///
-    /// That data is zeroed first, so this is needed only once. It never permits a device that is in
-    /// use or carries a known signature; if the data has changed since, the device is refused
-    /// again.
+    /// That data is zeroed first where it was seen, so this is needed only once. It never permits a
+    /// device that is in use or carries a known signature; if the data has changed since, the
+    /// device is refused again.
     #[arg(long, value_name = "FINGERPRINT", requires = "destroy")]
     pub accept_data: Option<Fingerprint>,
 }

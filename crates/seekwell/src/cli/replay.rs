@@ -112,7 +112,7 @@ pub struct Replay {
     /// give it once for each, in their order; `none` for one that is not to be written to. For a
     /// loop device SERIAL is the path of its backing file. Refused all the same when the device is
     /// mounted, used as swap, held by LVM, MD or dm-crypt, open for writing elsewhere, carries a
-    /// file system or partition table, or holds unknown data where those would be.
+    /// file system or partition table, or holds unknown data.
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
     /// With --destroy: also overwrite the unknown data that a refusal reported under FINGERPRINT

@@ -1,0 +1,189 @@
+//! Which file a loop device shows or a process uses, as far as files can be told apart.
+//!
+//! Device and inode name a file, but not for file systems that show the files of others: the same
+//! file has other numbers through an overlay, FUSE or a network. What an overlay shows is looked up
+//! in its layers. Where a file lies on anything else of that kind, its data may be any other file's
+//! of the same size.
+
+use crate::device::backing_file;
+use crate::member::Member;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Statx, StatxFlags, statx};
+use seekwell_sys::{DevId, Mount, View, parse_mountinfo, unescape};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// A file, by device and inode and not by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FileId {
+    pub dev: DevId,
+    pub inode: u64,
+}
+
+impl FileId {
+    pub(crate) fn of(stat: &Statx) -> Self {
+        let dev = DevId { major: stat.stx_dev_major, minor: stat.stx_dev_minor };
+        Self { dev, inode: stat.stx_ino }
+    }
+}
+
+/// A file that somebody uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Backing {
+    /// As whoever uses it has it open.
+    id: FileId,
+    /// The file that holds its data, where that can be told.
+    data: Option<FileId>,
+    /// Unknown where the file cannot be reached by its name.
+    size_bytes: Option<u64>,
+    /// What it lies on; empty where that is unknown.
+    pub fstype: String,
+}
+
+/// Whose view of the file system a path is of: this process's where there is none.
+type Process = Option<u32>;
+
+/// File systems without a block device of their own in `st_dev` that hold their files themselves.
+const OWN: [&str; 7] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "btrfs", "bcachefs", "zfs"];
+/// What the kernel calls memory that is a file on a mount nobody sees.
+const MEMORY: [&str; 4] = ["/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage"];
+
+/// Looks at a file without asking a server, which may be gone.
+pub(crate) fn look(path: &Path) -> rustix::io::Result<Statx> {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+    statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted)
+}
+
+impl Backing {
+    /// The file of a loop device, which the kernel knows by `id`. The name it has for it may be
+    /// gone, or be another file's.
+    pub(crate) fn of_loop(view: &dyn View, member: &Member, id: FileId) -> Self {
+        let name = backing_file(view, member).map(PathBuf::from).unwrap_or_default();
+        match look(&name) {
+            Ok(stat) if FileId::of(&stat) == id => Self::of(view, &name, None, &stat),
+            _ => {
+                let on = |mount: &Mount| mount.dev == id.dev;
+                let fstype = mounts(view, None).into_iter().find(on).map(|mount| mount.fstype);
+                let fstype = fstype.unwrap_or_default();
+                let own = is_own(id.dev, &fstype);
+                Self { id, data: own.then_some(id), size_bytes: None, fstype }
+            }
+        }
+    }
+
+    /// The file that a process knows as `name`.
+    fn of(view: &dyn View, name: &Path, process: Process, stat: &Statx) -> Self {
+        let id = FileId::of(stat);
+        let on = |mount: &Mount| mount.id == stat.stx_mnt_id;
+        let mount = mounts(view, None).into_iter().find(on);
+        let mount = mount.or_else(|| mounts(view, process).into_iter().find(on));
+        let memory = MEMORY.iter().any(|start| name.to_string_lossy().starts_with(start));
+        let (fstype, data) = match &mount {
+            Some(mount) if mount.fstype == "overlay" => {
+                ("overlay", shown_by_overlay(view, mount, name, process, stat))
+            }
+            Some(mount) => (&*mount.fstype, is_own(id.dev, &mount.fstype).then_some(id)),
+            None => ("", (id.dev.major != 0 || memory).then_some(id)),
+        };
+        Self { id, data, size_bytes: Some(stat.stx_size), fstype: fstype.to_owned() }
+    }
+
+    /// Opens the file of a loop device for reading, if it is still where it was.
+    pub(crate) fn open(&self, view: &dyn View, member: &Member) -> Option<OwnedFd> {
+        let name = backing_file(view, member)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = rustix::fs::open(name, flags, Mode::empty()).ok()?;
+        let stat = rustix::fs::fstat(&file).ok()?;
+        let id = FileId { dev: DevId::from_raw(stat.st_dev), inode: stat.st_ino };
+        (id == self.id).then_some(file)
+    }
+
+    /// Whether nobody knows which file holds the data.
+    pub(crate) fn is_unclear(&self) -> bool {
+        self.data.is_none()
+    }
+
+    /// Whether both are one file, as far as that can be told.
+    pub(crate) fn may_be(&self, other: &Self) -> bool {
+        match (self.data, other.data) {
+            _ if self.id == other.id => true,
+            (Some(own), Some(others)) => own == others,
+            _ => match (self.size_bytes, other.size_bytes) {
+                (Some(own), Some(others)) => own == others,
+                _ => true,
+            },
+        }
+    }
+
+    /// Whether it may be what a path leads to.
+    pub(crate) fn may_be_at(
+        &self,
+        view: &dyn View,
+        path: &Path,
+        process: Process,
+        stat: &Statx,
+    ) -> bool {
+        let id = FileId::of(stat);
+        if id == self.id || Some(id) == self.data {
+            return true;
+        }
+        if id.dev.major != 0 || self.size_bytes.is_some_and(|size| size != stat.stx_size) {
+            return false;
+        }
+        let name = view.link(path).unwrap_or_else(|_| path.to_path_buf());
+        self.may_be(&Self::of(view, &name, process, stat))
+    }
+}
+
+fn is_own(dev: DevId, fstype: &str) -> bool {
+    dev.major != 0 || OWN.contains(&fstype)
+}
+
+fn mounts(view: &dyn View, process: Process) -> Vec<Mount> {
+    let who = process.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
+    let path = PathBuf::from(format!("/proc/{who}/mountinfo"));
+    let text = view.text(&path).unwrap_or_default();
+    parse_mountinfo(&text, &path).unwrap_or_default()
+}
+
+/// The file that an overlay shows as `name`: of those with that name in its layers the one with
+/// what an overlay takes from it. None where a layer cannot be reached, or calls it otherwise.
+fn shown_by_overlay(
+    view: &dyn View,
+    mount: &Mount,
+    name: &Path,
+    process: Process,
+    shown: &Statx,
+) -> Option<FileId> {
+    let below = name.strip_prefix(&mount.mount_point).ok()?;
+    let below = Path::new(mount.root.trim_start_matches('/')).join(below);
+    let attributes = |s: &Statx| {
+        let times = [s.stx_mtime, s.stx_ctime].map(|time| (time.tv_sec, time.tv_nsec));
+        (s.stx_size, s.stx_blocks, s.stx_mode, s.stx_uid, times)
+    };
+    layers(mount).iter().map(|layer| layer.join(&below)).find_map(|file| {
+        // A layer has the name that it had for whoever mounted it.
+        let inside = process.map(|pid| {
+            PathBuf::from(format!("/proc/{pid}/root")).join(file.strip_prefix("/").unwrap_or(&file))
+        });
+        [Some(file.clone()), inside].into_iter().flatten().find_map(|path| {
+            let stat = look(&path).ok()?;
+            let same = path.is_absolute() && attributes(&stat) == attributes(shown);
+            same.then(|| Backing::of(view, &file, process, &stat).data)?
+        })
+    })
+}
+
+/// The folders that an overlay shows, the topmost first.
+fn layers(mount: &Mount) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for key in ["upperdir=", "lowerdir=", "lowerdir+=", "datadir+="] {
+        for value in mount.options.iter().filter_map(|option| option.strip_prefix(key)) {
+            let value = unescape(value);
+            // A colon that is part of a name stands behind a backslash.
+            let value = value.replace("\\:", "\0");
+            let names = value.split(':').filter(|name| !name.is_empty());
+            found.extend(names.map(|name| PathBuf::from(name.replace('\0', ":"))));
+        }
+    }
+    found
+}
