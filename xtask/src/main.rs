@@ -14,6 +14,7 @@ mod bench_trace;
 mod devices;
 mod dist;
 mod held_out;
+mod json_page;
 mod lab;
 mod process;
 mod published;
@@ -39,6 +40,8 @@ struct Cli {
 enum Task {
     /// Write man pages, and completions for bash, zsh and fish, to dist.
     Dist(dist::Args),
+    /// Write docs/json.md from the schemas of the JSON documents in docs/schema.
+    JsonPage,
     /// Measure the engine beside fio and write a dated table to docs/bench.
     BenchEngine(bench_engine::Args),
     /// Measure fitted machines beside their disks at jobs that they were not fitted to, and write a
@@ -79,6 +82,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Dist(args) => dist::run(&args),
+        Task::JsonPage => json_page::run(),
         Task::BenchEngine(args) => bench_engine::run(&args),
         Task::BenchFit(args) => bench_fit::run(&args),
         Task::BenchFleet(args) => bench_fleet::run(&args),

@@ -3,10 +3,11 @@
 use seekwell_inspect::{Evidence, Fact, Severity};
 use std::fmt::Display;
 
-/// What a rule found; the rest of the finding is the rule's. Where the rule looks at one device,
-/// the device's name comes before the title.
+/// What a rule found; the rest of the finding is the rule's.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
+    /// What it is about, by the kernel's names, which come before the title; empty of a machine.
+    pub(crate) subjects: Vec<String>,
     pub(crate) severity: Severity,
     pub(crate) title: String,
     pub(crate) evidence: Vec<Evidence>,
@@ -18,7 +19,8 @@ pub(crate) struct Found {
 
 impl Found {
     pub(crate) fn new(severity: Severity, title: impl Into<String>) -> Self {
-        Self { severity, title: title.into(), evidence: Vec::new(), why: None, remedy: None }
+        let (subjects, evidence) = (Vec::new(), Vec::new());
+        Self { subjects, severity, title: title.into(), evidence, why: None, remedy: None }
     }
 
     pub(crate) fn error(title: impl Into<String>) -> Self {
@@ -31,6 +33,26 @@ impl Found {
 
     pub(crate) fn info(title: impl Into<String>) -> Self {
         Self::new(Severity::Info, title)
+    }
+
+    pub(crate) fn of(mut self, subject: impl Into<String>) -> Self {
+        self.subjects.push(subject.into());
+        self
+    }
+
+    /// Takes over another whose subject alone is different: it has the same cause.
+    pub(crate) fn takes(&mut self, other: &Self) -> bool {
+        let words = |f: &Self| (f.severity, f.title.clone(), f.why.clone(), f.remedy.clone());
+        let is_same = !self.subjects.is_empty() && words(self) == words(other);
+        if is_same {
+            let new = |s: &&String| !self.subjects.contains(s);
+            let subjects: Vec<_> = other.subjects.iter().filter(new).cloned().collect();
+            self.subjects.extend(subjects);
+            let new = |e: &&Evidence| !self.evidence.contains(e);
+            let evidence: Vec<_> = other.evidence.iter().filter(new).cloned().collect();
+            self.evidence.extend(evidence);
+        }
+        is_same
     }
 
     pub(crate) fn seen(mut self, seen: impl Into<String>, from: impl Into<String>) -> Self {

@@ -59,10 +59,7 @@ impl Check {
         match self {
             Self::Facts(find) => find(input),
             Self::Host(find) => find(input).into_iter().collect(),
-            _ => input.each(|d| {
-                let found = self.look_at(input, d)?;
-                Some(Found { title: format!("{}: {}", d.name, found.title), ..found })
-            }),
+            _ => input.each(|d| Some(self.look_at(input, d)?.of(&d.name))),
         }
     }
 
@@ -95,8 +92,13 @@ const ON_MODEL: &str = "on the model: --set KEY=VALUE with a key that the eviden
 
 impl Rule {
     pub fn findings(&self, input: &Observed<'_>) -> Vec<Finding> {
-        self.check
-            .found(input)
+        let mut causes: Vec<Found> = Vec::new();
+        for found in self.check.found(input) {
+            if !causes.iter_mut().any(|cause| cause.takes(&found)) {
+                causes.push(found);
+            }
+        }
+        causes
             .into_iter()
             .map(|f| {
                 debug_assert!(!f.evidence.is_empty(), "{} needs evidence", self.id);
@@ -107,7 +109,10 @@ impl Rule {
                 Finding {
                     id: self.id.to_owned(),
                     severity: f.severity,
-                    title: f.title,
+                    title: match f.subjects.is_empty() {
+                        true => f.title,
+                        false => format!("{}: {}", f.subjects.join(", "), f.title),
+                    },
                     evidence: f.evidence,
                     why: f.why.unwrap_or_else(|| self.why.to_owned()),
                     remedy,

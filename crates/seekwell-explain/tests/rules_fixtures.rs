@@ -54,7 +54,7 @@ piix-by-ata_generic|sda|Error SW-DMA-001,Warning SW-AHCI-001,Warning SW-DMA-004
 piix-nodma|sda|Error SW-DMA-001,Warning SW-AHCI-001,Info SW-ATA-003
 scsi_debug-wp|sda|Error SW-BLK-001
 sdcard|mmcblk0|
-stack-md-dm-loop|loop0|Info SW-BLK-008,Info SW-LINK-008,Info SW-LINK-008
+stack-md-dm-loop|loop0|Info SW-BLK-008,Info SW-LINK-008
 stack-md-dm-loop|sda|Info SW-LINK-008
 usb-bot|sda|Info SW-USB-004
 usb-uas|sda|

@@ -1,53 +1,23 @@
-//! The first part of docs/json.md and the documents say the same keys. The second part, from
-//! comparisons on, has its own test beside the program that writes those.
+//! The schemas of kept runs and inspections describe every key of these documents and no other.
+//! Those of what the program only prints have their test beside it.
 
 mod common;
 #[path = "json_doc/inspected.rs"]
 mod inspected;
+#[path = "common/schema.rs"]
+mod schema;
 
-use seekwell_inspect::health::Measure;
 use seekwell_io::measurement::{Failure, FailureKind, Issuer};
 use seekwell_io::request::{Flags, Op};
 use seekwell_io::workload::{Discards, Pace, Pattern};
 use seekwell_runs::{Medium, RunDocument, Work};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::path::Path;
 
-/// Keys under which the names are data: operations, metrics, entries of the catalogue.
-const NAMED_BY_DATA: [&str; 10] = [
-    "options",
-    "ops",
-    "metrics",
-    "latency_bins",
-    "response_bins",
-    "counts",
-    "values",
-    "tunables",
-    "requests",
-    "skipped",
-];
-
-fn keys(value: &Value, named_by_data: bool, out: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                if !named_by_data {
-                    out.insert(key.clone());
-                }
-                keys(inner, !named_by_data && NAMED_BY_DATA.contains(&key.as_str()), out);
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| keys(item, false, out)),
-        _ => {}
-    }
-}
-
-/// Every key any document can hold: all optional values present, all variants once.
-fn written() -> BTreeSet<String> {
-    let (base, detail) = common::run("20261120-100000-checkup-0001", 1);
-    let mut out = BTreeSet::new();
-    let mut add = |run: &RunDocument| keys(&serde_json::to_value(run).unwrap(), false, &mut out);
+/// Runs with every key any can hold: all optional values present, all variants once.
+fn runs() -> Vec<Value> {
+    let (base, _) = common::run("20261120-100000-checkup-0001", 1);
+    let mut out = Vec::new();
+    let mut add = |run: &RunDocument| out.push(serde_json::to_value(run).unwrap());
     add(&base);
     let mut other = base.clone();
     other.medium = Some(Medium::Destroyed {
@@ -83,7 +53,8 @@ fn written() -> BTreeSet<String> {
     other.phases[0].repeats[0].mismatches.push(common::mismatch());
     other.phases[0].repeats[0].steady_state = Some(common::steady_state());
     add(&other);
-    other.medium = Some(Medium::ReadOnly { size_bytes: 1, direct: true, device: None });
+    other.medium =
+        Some(Medium::ReadOnly { size_bytes: 1, direct: true, device: Some("sda".into()) });
     add(&other);
     let (title, set) = ("a model".to_owned(), vec!["controller.ncq=false".to_owned()]);
     let (model_error_percent, model_tail_error_percent) = (Some(4.0), Some(9.0));
@@ -101,27 +72,19 @@ fn written() -> BTreeSet<String> {
         other.study = Some(study);
         add(&other);
     }
-    keys(&serde_json::to_value(&detail).unwrap(), false, &mut out);
-    inspected::all().iter().for_each(|document| keys(document, false, &mut out));
-    // Names of data, too, but a fixed list.
-    out.extend(Measure::ALL.iter().map(|measure| {
-        let name = serde_json::to_value(measure).unwrap();
-        name.as_str().expect("a name").to_owned()
-    }));
     out
 }
 
 #[test]
-fn every_key_that_is_written_is_described_and_every_described_one_is_written() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let (text, _) = text.split_once("\n# Comparing, ").expect("the second part");
-    let cells = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
-    let described: BTreeSet<String> =
-        cells.flat_map(|cell| cell.split('`').step_by(2)).map(str::to_owned).collect();
-    let written = written();
-    let undescribed: Vec<_> = written.difference(&described).collect();
-    assert!(undescribed.is_empty(), "not in docs/json.md: {undescribed:?}");
-    let stale: Vec<_> = described.difference(&written).collect();
-    assert!(stale.is_empty(), "in docs/json.md, but never written: {stale:?}");
+fn every_key_that_is_kept_is_described_and_every_described_one_is_kept() {
+    let (_, detail) = common::run("20261120-100000-checkup-0001", 1);
+    let parts = ["fact", "finding", "flags", "pattern", "tool"];
+    let parts = parts.map(|part| format!("common.json#/$defs/{part}"));
+    let parts: Vec<&str> =
+        ["run-1.json"].into_iter().chain(parts.iter().map(String::as_str)).collect();
+    schema::complete(&parts, &runs(), &[]);
+    schema::complete(&["detail-1.json"], &[serde_json::to_value(detail).unwrap()], &[]);
+    schema::complete(&["inspect-1.json"], &[inspected::judged()], &[]);
+    schema::complete(&["diff-1.json"], &[inspected::diff()], &[]);
+    schema::complete(&["watch-1.json"], &inspected::watch(), &[]);
 }

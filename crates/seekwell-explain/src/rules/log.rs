@@ -328,11 +328,6 @@ fn when(stamp: &Stamp) -> Option<String> {
 
 fn found(input: &Observed<'_>, incident: &Incident, severity: Severity, words: &str) -> Found {
     let source = input.log.map_or("the kernel log", |log| log.source.as_str());
-    let who = incident.disk.as_ref().or(incident.subject.as_ref());
-    let title = match who {
-        Some(who) => format!("{who}: {words}"),
-        None => words.to_owned(),
-    };
     let mut seen = match incident.count {
         1 => "once".to_owned(),
         count => format!("{count} times"),
@@ -343,7 +338,8 @@ fn found(input: &Observed<'_>, incident: &Incident, severity: Severity, words: &
     if let Some(last) = when(&incident.last).filter(|_| incident.count > 1) {
         seen += &format!(", last {last}");
     }
-    let mut found = Found::new(severity, title);
+    let mut found = Found::new(severity, words);
+    found.subjects.extend(incident.disk.as_ref().or(incident.subject.as_ref()).cloned());
     if let Some(line) = incident.samples.first() {
         found = found.seen(line.clone(), source);
     }
@@ -445,7 +441,8 @@ fn entries(input: &Observed<'_>, wanted: &[E]) -> Vec<Found> {
 }
 
 fn other(input: &Observed<'_>) -> Vec<Found> {
-    let alone = input.devices().is_empty();
+    // Printed text has no device tree.
+    let alone = input.devices().is_empty() || input.inspection.is_from_text();
     let is_told = |id: &E| {
         TOLD.iter().any(|group| group.contains(id)) || (!alone && KNOWN_BY_FACTS.contains(id))
     };

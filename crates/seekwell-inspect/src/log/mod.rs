@@ -32,3 +32,5 @@ pub use report::LogReport;
 pub use source::{LogError, LogSource, read};
 pub use stamp::Stamp;
 pub use stream::{Collector, MAX_LINE};
+
+pub(crate) use learn::port_of;

@@ -1,4 +1,4 @@
-//! A machine known from text that someone pasted: the output of `lspci -vvnn` and `lsmod`.
+//! A machine known from text that someone pasted: the output of `lspci -vvnn` and `lsmod`, a log.
 //!
 //! It becomes the same facts that the device tree gives, so that the same rules judge it. What the
 //! text does not have stays unknown. Text of any origin is understood as far as it goes: lines that
@@ -10,7 +10,9 @@ mod lspci;
 pub use lsmod::{Module, parse_lsmod};
 pub use lspci::{PciRegion, PciText, parse_lspci};
 
+use crate::facts::AtaFacts;
 use crate::inspection::{Device, Inspection};
+use crate::log::{AtaDevice, AtaPort, LogReport, port_of};
 use crate::model::{DeviceKind, Fact, Hop, TargetKind};
 
 /// One inspection of each storage controller in the text of `lspci -vvnn`, in its order. `lsmod`
@@ -52,5 +54,42 @@ fn inspection(name: &str, function: &PciText, all: &[PciText], modules: &[Module
             "this is known from text alone: the disks behind it are not visible".to_owned(),
         ],
         ..Inspection::new(&function.address, TargetKind::BlockDevice)
+    }
+}
+
+/// One inspection of each ATA disk that a kernel log names, in its order.
+pub fn disks(log: &LogReport) -> Vec<Inspection> {
+    let is_disk = |d: &&AtaDevice| d.standard.as_deref().is_some_and(|s| s != "ATAPI");
+    log.facts.devices.iter().filter(is_disk).map(|found| disk(log, found)).collect()
+}
+
+fn disk(log: &LogReport, found: &AtaDevice) -> Inspection {
+    let fact = |text: Option<&String>| text.map(|t| Fact::new(t.clone(), log.source.clone()));
+    let name = found.disk.as_ref().unwrap_or(&found.name);
+    let mut device = Device::new(name, "", DeviceKind::Disk);
+    // As the line has it: the model, a comma, the firmware.
+    let words = found.model.as_deref().map(|m| m.rsplit_once(", ").unwrap_or((m, "")));
+    device.model = fact(words.map(|(model, _)| model.to_owned()).as_ref());
+    device.firmware =
+        fact(words.map(|(_, firmware)| firmware.to_owned()).filter(|f| !f.is_empty()).as_ref());
+    let on = |port: &&AtaPort| port_of(&found.name) == port.name;
+    if let Some(port) = log.facts.ports.iter().find(on) {
+        let speed = port.link.as_ref().and_then(|link| link.speed.as_ref());
+        let bus = port.kind.clone().unwrap_or_else(|| "ATA".to_owned());
+        device.driver = fact(port.driver.as_ref());
+        device.transport = fact(port.kind.as_ref().map(|kind| kind.to_lowercase()).as_ref());
+        device.attachment = vec![Hop {
+            kind: "port".to_owned(),
+            name: found.name.clone(),
+            detail: speed.map_or_else(|| bus.clone(), |speed| format!("{bus} link up {speed}")),
+            from: log.source.clone(),
+        }];
+        let (port, link_speed) = (port.name.clone(), fact(speed));
+        device.detail.ata = Some(AtaFacts { port, link_speed, ..AtaFacts::default() });
+    }
+    Inspection {
+        device: Some(device),
+        notes: vec!["this is known from the kernel log alone".to_owned()],
+        ..Inspection::new(name, TargetKind::BlockDevice)
     }
 }

@@ -214,7 +214,7 @@ pub fn run(id: &str, phases: usize) -> (RunDocument, Detail) {
             evidence: vec![Evidence { seen: "x1.0".into(), from: "rand-read-4k-d32".into() }],
             why: "tags are not used".into(),
             remedy: "use ahci".into(),
-            tune: None,
+            tune: Some("readahead".into()),
         }],
         invalid: vec!["too noisy".into()],
     };

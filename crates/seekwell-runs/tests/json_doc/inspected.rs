@@ -140,9 +140,21 @@ fn event() -> Event {
     }
 }
 
-/// One of each, as JSON.
-pub fn all() -> Vec<Value> {
-    let finding = Finding {
+/// As `seekwell inspect --json` prints it.
+pub fn judged() -> Value {
+    let mut inspection = super::common::inspection();
+    let (host, device) = (&mut inspection.host, inspection.device.as_mut().expect("a device"));
+    let vm = VmFacts { command_line: Some(fact(words("quiet"))), ..VmFacts::default() };
+    (host.name, host.vm) = (Some(fact(words("db-7"))), vm);
+    *device.detail = detail();
+    let mut judged = serde_json::to_value(inspection).unwrap();
+    judged["findings"] = json!([finding()]);
+    judged["incidents"] = json!([incident()]);
+    judged
+}
+
+pub fn finding() -> Value {
+    json!(Finding {
         id: words("SW-BLK-001"),
         severity: Severity::Error,
         title: words("writes are refused"),
@@ -150,7 +162,10 @@ pub fn all() -> Vec<Value> {
         why: words("nothing can be written"),
         remedy: words("blockdev --setrw /dev/sda"),
         tune: Some(words("readahead")),
-    };
+    })
+}
+
+pub fn diff() -> Value {
     let change = Change {
         what: words("driver"),
         key: words("device.driver"),
@@ -161,6 +176,13 @@ pub fn all() -> Vec<Value> {
         from_after: None,
         matters: true,
     };
+    let (before, after) = ("a", "b");
+    let schema = "seekwell/diff/1";
+    json!({"schema": schema, "before": before, "after": after, "changes": [change]})
+}
+
+/// The first line and an event.
+pub fn watch() -> [Value; 2] {
     let hot_plug = HotPlug {
         controller: words("0000:00:1f.2"),
         what: words("SATA controller"),
@@ -175,14 +197,10 @@ pub fn all() -> Vec<Value> {
             from: words("/sys/x"),
         }],
     };
-    let mut documents = vec![json!({"vm": VmFacts::default()})];
-    documents.extend(serde_json::to_value(detail()));
-    documents.extend(serde_json::to_value(incident()));
-    documents.extend(serde_json::to_value(event()));
-    documents.extend(serde_json::to_value(finding));
-    documents.extend(serde_json::to_value(change));
-    documents.extend(serde_json::to_value(hot_plug));
-    documents.push(json!({"detail": {}}));
-    assert_eq!(documents.len(), 8, "each could be written");
-    documents
+    let (schema, time) = ("seekwell/watch/1", "2026-11-20T10:00:00Z");
+    let mut event = serde_json::to_value(event()).unwrap();
+    (event["schema"], event["time"]) = (json!(schema), json!(time));
+    let start = json!({"schema": schema, "time": time, "event": "start", "log": false,
+        "log_error": "denied", "hot_plug": [hot_plug]});
+    [start, event]
 }

@@ -7,7 +7,7 @@ use crate::cli::Inspect;
 use crate::cli::format::InspectFormat;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
-use seekwell_inspect::log::{LogFacts, LogReport};
+use seekwell_inspect::log::{Incident, LogFacts, LogReport};
 use seekwell_inspect::saved;
 use seekwell_inspect::{Inspection, TargetKind, inspect, text};
 use seekwell_job::output::inspected;
@@ -41,7 +41,18 @@ pub fn run(args: &Inspect, context: &Context) -> Ended {
         Some(file) => saved::inspections(&saved::open(file)?),
         None => Vec::new(),
     };
-    let judged: Vec<Judged> = found.into_iter().map(|i| judge(i, log, &before)).collect();
+    // What the log says of a disk is said there, and not again of the log.
+    let mut rest = log.cloned();
+    let judged = found.into_iter().map(|inspection| match inspection.device.is_some() {
+        true => {
+            let judged = judge(inspection, log, &before);
+            let other = |incident: &Incident| !judged.incidents.contains(incident);
+            rest.iter_mut().for_each(|rest| rest.incidents.retain(other));
+            judged
+        }
+        false => judge(inspection, rest.as_ref(), &before),
+    });
+    let judged: Vec<Judged> = judged.collect();
     let metrics = || {
         let targets = judged.iter().map(|one| (&one.inspection, &*one.findings));
         inspected(targets, env!("CARGO_PKG_VERSION"))
@@ -136,7 +147,7 @@ fn look(
         ));
     }
     if let (Some(log), true, None) = (&named, args.targets.is_empty(), &args.from) {
-        return Ok((vec![log_alone(&log.source, log)], named));
+        return Ok((vec![log_alone(&log.source, log, &[])], named));
     }
     if args.save.is_some() || args.from.is_some() || args.mask {
         let (found, log) = match args.from.as_deref().map(saved::open).transpose() {
@@ -149,7 +160,10 @@ fn look(
             && found.iter().all(Inspection::is_from_text)
         {
             let source = if found.is_empty() { path_text(from) } else { log.source.clone() };
-            found.push(log_alone(&source, log));
+            let disks = text::disks(log);
+            let rest = log_alone(&source, log, &disks);
+            found.extend(disks);
+            found.push(rest);
         }
         return Ok((found, log));
     }
@@ -167,15 +181,24 @@ fn look(
     Ok((found, log))
 }
 
-/// The inspection of a machine of which there is its log, called `source`, and nothing else.
-fn log_alone(source: &str, log: &LogReport) -> Inspection {
-    let mut notes = vec!["a kernel log alone: the disks it names are not visible".to_owned()];
-    let links = log.facts.ports.iter().filter_map(|port| {
+/// The inspection of a machine of which there is its log, called `source`, and nothing else; the
+/// disks that are shown have inspections of their own.
+fn log_alone(source: &str, log: &LogReport, shown: &[Inspection]) -> Inspection {
+    let mut notes = vec![match shown {
+        [] => "a kernel log alone: the disks it names are not visible".to_owned(),
+        _ => "what the kernel log says of anything but the disks it names".to_owned(),
+    }];
+    let ports: Vec<&str> = shown.iter().filter_map(ata_port).collect();
+    let other = log.facts.ports.iter().filter(|port| !ports.contains(&port.name.as_str()));
+    notes.extend(other.filter_map(|port| {
         let speed = port.link.as_ref()?.speed.as_ref()?;
         Some(format!("the kernel log says of {}: SATA link up {speed}", port.name))
-    });
-    notes.extend(links);
+    }));
     Inspection { notes, ..Inspection::new(source, TargetKind::File) }
+}
+
+fn ata_port(inspection: &Inspection) -> Option<&str> {
+    Some(&inspection.device.as_ref()?.detail.ata.as_ref()?.port)
 }
 
 /// A file that is no snapshot may be the text of `lspci -vvnn`; otherwise `error` stands.

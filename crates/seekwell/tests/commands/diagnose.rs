@@ -108,8 +108,21 @@ fn the_text_of_lspci_and_a_kernel_log_of_one_machine_are_both_used() {
         let all = document["inspections"].as_array().unwrap();
         let (last, controllers) = all.split_last().unwrap();
         assert!(controllers.iter().any(|c| c["device"]["driver"]["value"] == "ahci"), "{words:?}");
+        // Its disk was not to be seen, though the log names it with its port and link.
+        let sda = controllers.iter().find(|i| i["target"] == "sda").expect("the disk");
+        assert_eq!(sda["device"]["model"]["value"], "QEMU HARDDISK");
+        let ata = &sda["device"]["detail"]["ata"];
+        assert_eq!(
+            (&ata["port"], &ata["link_speed"]["value"]),
+            (&"ata1".into(), &"1.5 Gbps".into())
+        );
+        assert_eq!(sda["device"]["attachment"][0]["detail"], "SATA link up 1.5 Gbps");
+        let count = |i: &Value| i["incidents"].as_array().map_or(0, Vec::len);
+        assert_eq!((count(sda), count(last)), (2, 5), "each incident once");
         let forced = |f: &Value| f["title"].as_str().is_some_and(|t| t.contains("libata setting"));
-        assert!(last["findings"].as_array().unwrap().iter().any(forced), "{words:?}: {last}");
+        for one in [sda, last] {
+            assert!(one["findings"].as_array().unwrap().iter().any(forced), "{words:?}: {one}");
+        }
     }
 }
 
@@ -156,6 +169,25 @@ fn the_published_log_lines_of_the_sata_modes_lead_to_the_published_diagnosis() {
         (serious(&document), document["incidents"].as_array().map(Vec::len)),
         (vec![], Some(0))
     );
+}
+
+// The two drives of a port whose link the kernel held back gave the same finding twice, and a
+// setting forced on six ports gave it six times.
+#[test]
+fn what_one_cause_did_to_two_drives_is_one_finding_of_both() {
+    let home = home();
+    let line = |drive: &str| format!("[ 9.1] {drive}: limiting SATA link speed to 1.5 Gbps\n");
+    let log = line("ata2.00") + &line("ata2.01") + "[ 9.2] ata3.00: applying bridge limits\n";
+    let document = of_log(home.path(), log.as_bytes(), &["--json"]).ends(0).json();
+    assert_eq!(serious(&document), ["error SW-LOG-002"]);
+    let finding = &document["findings"][0];
+    assert_eq!(finding["title"], "ata2.00, ata2.01: the link is limited to 1.5 Gbps");
+    let seen = finding["evidence"].to_string();
+    assert!(
+        ["ata2.00: limiting", "ata2.01: limiting"].iter().all(|line| seen.contains(line)),
+        "{seen}"
+    );
+    assert_eq!(document["incidents"].as_array().map(Vec::len), Some(3), "each is an incident");
 }
 
 /// machine|target|findings of severity warning and error. All other saved machines have none.

@@ -52,7 +52,9 @@ fn kept(home: &Path) -> PathBuf {
 }
 
 fn document(path: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    let document = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    common::schema::check(&document);
+    document
 }
 
 fn runs(document: &Value) -> usize {

@@ -1,43 +1,15 @@
-//! The second part of docs/json.md says the keys of the documents that the program prints.
+//! The schemas describe every key of the documents that the program prints, and no other.
 
 use crate::common::bonnie::{AHCI, PIIX};
-use crate::common::{Loop, copies, described, done, json_page, keys_beside, run, seekwell};
+use crate::common::schema::complete;
+use crate::common::{Loop, copies, done, run, seekwell};
+use seekwell_experiment::Temperature;
 use seekwell_stats::{Gate, Interval, Margin, Sample, Skew, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
-
-/// Keys under which the names are data.
-const NAMED_BY_DATA: [&str; 5] = ["values", "sd", "before", "after", "under"];
-/// Keys under which another document or part lies, described elsewhere on the page.
-const ELSEWHERE: [&str; 5] = ["tool", "distribution", "verdict", "estimate", "gate"];
-
-type Keys = BTreeSet<String>;
-
-fn keys_of(documents: &[Value]) -> Keys {
-    let left_out = |key: &str, inner: &Value| {
-        // `before` and `after` of a session are inspections, of a trend they are numbers.
-        ELSEWHERE.contains(&key) || NAMED_BY_DATA.contains(&key) && inner.is_object()
-    };
-    let mut out = Keys::new();
-    documents.iter().for_each(|document| keys_beside(document, &left_out, &mut out));
-    out
-}
-
-fn missing(heading: &str, written: &Keys) {
-    let missing: Vec<_> = written.difference(&described(heading)).cloned().collect();
-    assert!(missing.is_empty(), "not in docs/json.md under {heading}: {missing:?}");
-}
-
-/// Each is described, and nothing is that none of these documents has.
-pub fn same(heading: &str, documents: &[Value]) {
-    let written = keys_of(documents);
-    missing(heading, &written);
-    let stale: Vec<_> = described(heading).difference(&written).cloned().collect();
-    assert!(stale.is_empty(), "in docs/json.md under {heading}, but never written: {stale:?}");
-}
 
 fn bench(home: &Path, label: &str, depth: &str) {
     let args = ["bench", "--on", "null", "--runtime=600ms", "--label", label, "--iodepth", depth];
@@ -82,10 +54,10 @@ fn every_key_of_comparisons_and_of_the_history_of_a_metric_is_described() {
         json(&["compare", xml.to_str().unwrap()]),
     ];
     assert!(comparisons.iter().all(|c| c["schema"] == "seekwell/compare/1"));
-    same("seekwell/compare/1", &comparisons);
+    complete(&["compare-1.json", "common.json#/$defs/unit"], &comparisons, &[]);
     let trend = json(&["runs", "trend", "read.requests_per_s", "--label", "fall"]);
     assert_eq!(trend["changes"].as_array().map(Vec::len), Some(1), "{trend}");
-    same("seekwell/trend/1", &[trend]);
+    complete(&["trend-1.json"], &[trend], &[]);
 }
 
 #[test]
@@ -114,24 +86,22 @@ fn every_key_of_an_experiment_is_described() {
     let interval95 = Some(Interval { low: 0.0, high: 1.0 });
     let (metric, percent, adjusted_p) = (text("cpu_percent"), 1.0, 0.5);
     let other = seekwell_experiment::Exploratory { metric, percent, interval95, adjusted_p };
-    rich.conclusion.as_mut().expect("a conclusion").exploratory.push(other);
-    same("seekwell/experiment/1", &[document.clone(), serde_json::to_value(&rich).unwrap()]);
-    let noise = std::fs::read_to_string(home.path().join("experiments/noise.json"));
-    if let Ok(noise) = noise {
-        // Described in prose, behind the table.
-        let page = json_page();
-        for key in keys_of(&[serde_json::from_str(&noise).unwrap()]) {
-            assert!(page.contains(&format!("`{key}`")), "{key}");
-        }
+    rich.a.job.flags.uncached = true;
+    let (what, celsius) = (text("drivetemp"), 40.0);
+    let hot = Temperature { what, celsius, limit_celsius: None, alarm: false };
+    rich.runs[0].condition.temperatures.push(hot);
+    let conclusion = rich.conclusion.as_mut().expect("a conclusion");
+    conclusion.exploratory.push(other);
+    let estimate = conclusion.estimate.as_mut().expect("an estimate");
+    estimate.skew = Some(Skew { typical: 1.0, mean: 2.0 });
+    let documents = [document.clone(), serde_json::to_value(&rich).unwrap()];
+    complete(&["experiment-1.json"], &documents, &[]);
+    if let Ok(noise) = std::fs::read_to_string(home.path().join("experiments/noise.json")) {
+        complete(&["noise-1.json"], &[serde_json::from_str(&noise).unwrap()], &[]);
     }
-    let mut parts = verdicts();
-    parts.extend(gates());
-    parts.push(serde_json::to_value(Skew { typical: 1.0, mean: 2.0 }).unwrap());
-    parts.push(json!({"skew": null}));
-    parts.push(document["conclusion"]["estimate"].clone());
-    let written: Keys = keys_of(&parts);
-    let described = described("Verdicts and gates");
-    assert_eq!(written, described, "left what is written, right what is described");
+    let parts = ["verdict", "sample"].map(|part| format!("common.json#/$defs/{part}"));
+    complete(&parts.each_ref().map(String::as_str), &verdicts(), &[]);
+    complete(&["common.json#/$defs/gate"], &gates(), &[]);
 }
 
 fn verdicts() -> Vec<Value> {
@@ -192,7 +162,6 @@ fn every_key_of_a_trial_is_described() {
     ];
     let schemas: BTreeSet<_> = documents.iter().map(|d| d["schema"].as_str().unwrap()).collect();
     assert_eq!(schemas.len(), 6, "{schemas:?}");
-    missing("seekwell/tune-…/1", &keys_of(&documents));
 }
 
 #[test]
@@ -214,5 +183,24 @@ fn every_key_of_a_server_is_described() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    same("seekwell/serve/1", &[serde_json::from_str(&text).unwrap()]);
+    complete(&["serve-1.json"], &[serde_json::from_str(&text).unwrap()], &[]);
+}
+
+#[test]
+fn every_key_of_a_small_document_is_described() {
+    let home = tempfile::tempdir().unwrap();
+    bench(home.path(), "a", "1");
+    let page = home.path().join("page.html").display().to_string();
+    for (file, args) in [
+        ("runs-1.json", &["runs", "list"][..]),
+        ("report-1.json", &["report", "last", "-o", &page]),
+        ("suites-1.json", &["bench", "--suite", "list"]),
+        ("reindex-1.json", &["runs", "reindex"]),
+        ("rules-1.json", &["inspect", "--explain"]),
+        ("rule-1.json", &["inspect", "--explain", "SW-AHCI-001"]),
+        ("inspect-list-1.json", &["inspect", "/tmp", "/"]),
+        ("runs-removed-1.json", &["runs", "remove", "last"]),
+    ] {
+        complete(&[file], &[run(home.path(), &[args, &["--json"]].concat()).json()], &[]);
+    }
 }

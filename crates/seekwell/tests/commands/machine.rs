@@ -1,6 +1,7 @@
 //! `seekwell machine`, and modelled machines as targets.
 
-use crate::common::{described, done, keys, run, seekwell};
+use crate::common::schema::complete;
+use crate::common::{done, run, seekwell};
 use seekwell_io::engine::Control;
 use seekwell_io::request::Op;
 use seekwell_io::units::Nanos;
@@ -10,9 +11,11 @@ use seekwell_suites::load::{Load, Probed};
 use std::fs;
 use std::path::Path;
 
-fn is_described(document: &serde_json::Value) {
-    let heading = document["schema"].as_str().expect("a schema");
-    assert_eq!(keys(document), described(heading), "docs/json.md under {heading}");
+/// Everything that the schema of this document describes is in it.
+fn is_complete(document: &serde_json::Value) {
+    let name = document["schema"].as_str().and_then(|schema| schema.strip_prefix("seekwell/"));
+    let file = name.expect("a schema").replace('/', "-") + ".json";
+    complete(&[&file], std::slice::from_ref(document), &[]);
 }
 
 #[test]
@@ -21,7 +24,7 @@ fn every_machine_that_ships_is_listed_and_can_be_used() {
     let list = run(home.path(), &["machine", "list", "--json"]).json();
     let machines = list["machines"].as_array().expect("a list");
     assert!(machines.len() >= 20);
-    is_described(&list);
+    is_complete(&list);
     let files: Vec<String> = machines
         .iter()
         .map(|machine| format!("{}.toml", machine["name"].as_str().expect("a name")))
@@ -29,7 +32,7 @@ fn every_machine_that_ships_is_listed_and_can_be_used() {
     let mut args = vec!["machine", "check", "--json"];
     args.extend(files.iter().map(String::as_str));
     let checked = run(home.path(), &args).ends(0);
-    is_described(&checked.json());
+    is_complete(&checked.json());
     let text = run(home.path(), &["machine", "list"]).out;
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
@@ -38,7 +41,7 @@ fn every_machine_that_ships_is_listed_and_can_be_used() {
 fn a_description_tells_where_every_value_is_from() {
     let home = tempfile::tempdir().expect("a folder");
     let shown = run(home.path(), &["machine", "show", "p4sbe-ich8-ahci.toml", "--json"]).json();
-    is_described(&shown);
+    is_complete(&shown);
     let parameters = shown["parameters"].as_array().expect("a list");
     let fitted = |p: &&serde_json::Value| p["source"] == "fitted";
     assert!(parameters.iter().filter(fitted).all(|p| p["fitted_on"][0].is_string()));
@@ -264,13 +267,13 @@ fn measured_drives_are_imported_and_as_accurate_as_promised() {
     let (out, parv) = (out.to_str().expect("a path"), folder.join("atlas10k.parv"));
     let args = ["machine", "import", parv.to_str().expect("a path"), "-o", out, "--json"];
     let done = run(home.path(), &args).ends(0);
-    is_described(&done.json());
+    is_complete(&done.json());
     assert_eq!(run(home.path(), &args).status, 3, "what is there is not replaced");
     let trace = folder.join("atlas10k.trace");
     let trace = trace.to_str().expect("a path");
     let document =
         run(home.path(), &["machine", "validate", out, "--trace", trace, "--json"]).ends(0).json();
-    is_described(&document);
+    is_complete(&document);
     assert_eq!(document["requests"], 10_000);
     assert!(document["demerit_ms"].as_f64().expect("a number") < 0.268, "{document}");
     let csv = home.path().join("times.csv");
@@ -298,7 +301,7 @@ fn a_system_of_disksim_runs_its_own_workload() {
     let home = tempfile::tempdir().expect("a folder");
     let args = ["machine", "validate", parv.to_str().expect("a path")];
     let document = run(home.path(), &[&args[..], &["--json"]].concat()).ends(0).json();
-    is_described(&document);
+    is_complete(&document);
     assert_eq!((&document["seed"], &document["devices"][0]["device"]), (&42.into(), &"sd0".into()));
     let mean = document["requests"]["response_ns_mean"].as_f64().expect("a number");
     assert!((13e6..15e6).contains(&mean), "{mean}");
@@ -317,7 +320,7 @@ fn one_document_is_reproduced_in_all_its_forms() {
     let page = home.path().join("r4.html");
     let args = ["reproduce", "R4", "--json", "-o", page.to_str().expect("a path")];
     let document = run(home.path(), &args).ends(0).json();
-    is_described(&document);
+    is_complete(&document);
     assert_eq!(document["summary"]["rows"], 6);
     assert!(fs::read_to_string(page).expect("the page").contains("-X66 -d1 -u1 -m16 -c3"));
     let text = run(home.path(), &["reproduce", "R4"]).out;

@@ -1,6 +1,7 @@
 //! The live view, on devices made for it.
 
-use crate::common::{Loop, described, done, is_root, keys, seekwell, signal, skip, tool, wait_for};
+use crate::common::schema::complete;
+use crate::common::{Loop, done, is_root, seekwell, signal, skip, tool, wait_for};
 use crate::common::{Ran, run, terminal::Terminal, zram::Zram};
 use seekwell_trace::formats;
 use seekwell_trace::record::Record;
@@ -83,8 +84,7 @@ fn the_rate_the_times_and_the_process_are_those_of_the_load() {
     let seen = done(view.wait_with_output().unwrap()).ends(0);
     let intervals = lines(&seen);
     assert!((6..=7).contains(&intervals.len()), "{}", seen.out);
-    let told: BTreeSet<String> = intervals.iter().flat_map(keys).collect();
-    assert_eq!(told, described("seekwell/top/1"));
+    complete(&["top-1.json", "common.json#/$defs/latency"], &intervals, &[]);
     let lost: f64 = intervals.iter().map(|interval| number(&interval["lost_events"])).sum();
     assert_eq!(lost, 0.0, "{}", seen.out);
     let busy = busy(&intervals, scene.name());
@@ -237,8 +237,7 @@ fn min_latency_prints_exactly_the_requests_that_took_so_long() {
     signal(&view, "INT");
     let seen = done(view.wait_with_output().unwrap()).ends(130);
     let all = lines(&seen);
-    let told: BTreeSet<String> = all.iter().flat_map(keys).collect();
-    assert_eq!(told, described("seekwell/slow/1"));
+    complete(&["slow-1.json"], &all, &[]);
     let place = |slow: &Value| {
         assert_eq!(
             (&slow["schema"], &slow["device"]),

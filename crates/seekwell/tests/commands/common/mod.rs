@@ -7,6 +7,8 @@ pub mod fleet;
 #[path = "../../../../seekwell-access/tests/common/place.rs"]
 mod place;
 pub mod postgres;
+#[path = "../../../../seekwell-runs/tests/common/schema.rs"]
+pub mod schema;
 pub mod server;
 pub mod terminal;
 pub mod zram;
@@ -14,7 +16,6 @@ pub mod zram;
 pub use place::Place;
 
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -46,9 +47,13 @@ impl Ran {
         self
     }
 
+    /// The document it printed, which is what its schema says.
+    #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out)
-            .unwrap_or_else(|e| panic!("{e} in {:?}, stderr {:?}", self.out, self.err))
+        let document = serde_json::from_str(&self.out)
+            .unwrap_or_else(|e| panic!("{e} in {:?}, stderr {:?}", self.out, self.err));
+        schema::check(&document);
+        document
     }
 }
 
@@ -245,47 +250,6 @@ pub fn signal(child: &Child, name: &str) {
 pub fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).unwrap();
     entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
-}
-
-/// The keys of a document and its parts, but not those below what is `left_out`.
-pub fn keys_beside(
-    value: &Value,
-    left_out: &dyn Fn(&str, &Value) -> bool,
-    out: &mut BTreeSet<String>,
-) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                out.insert(key.clone());
-                if !left_out(key, inner) {
-                    keys_beside(inner, left_out, out);
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| keys_beside(item, left_out, out)),
-        _ => {}
-    }
-}
-
-pub fn keys(value: &Value) -> BTreeSet<String> {
-    let mut out = BTreeSet::new();
-    keys_beside(value, &|_, _| false, &mut out);
-    out
-}
-
-/// The text of docs/json.md.
-pub fn json_page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-    std::fs::read_to_string(path).expect("the page")
-}
-
-/// The keys that docs/json.md describes under a heading.
-pub fn described(heading: &str) -> BTreeSet<String> {
-    let page = json_page();
-    let headed = |s: &&str| s.lines().next().is_some_and(|line| line.trim_matches('`') == heading);
-    let section = page.split("\n## ").skip(1).find(headed).expect(heading);
-    let keys = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    keys.map(str::to_owned).collect()
 }
 
 /// Keeps copies of the newest run, as made on `day` with these rates, each changed further.
