@@ -7,6 +7,7 @@
 
 use crate::device::backing_file;
 use crate::member::Member;
+use crate::mounted::tables;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Statx, StatxFlags, statx};
 use seekwell_sys::{DevId, Mount, View, parse_mountinfo, unescape};
 use std::os::fd::OwnedFd;
@@ -58,16 +59,23 @@ impl Backing {
     /// gone, or be another file's.
     pub(crate) fn of_loop(view: &dyn View, member: &Member, id: FileId) -> Self {
         let name = backing_file(view, member).map(PathBuf::from).unwrap_or_default();
-        match look(&name) {
-            Ok(stat) if FileId::of(&stat) == id => Self::of(view, &name, None, &stat),
-            _ => {
-                let on = |mount: &Mount| mount.dev == id.dev;
-                let fstype = mounts(view, None).into_iter().find(on).map(|mount| mount.fstype);
-                let fstype = fstype.unwrap_or_default();
-                let own = is_own(id.dev, &fstype);
-                Self { id, data: own.then_some(id), size_bytes: None, fstype }
-            }
+        let found = |path: &Path| look(path).ok().filter(|stat| FileId::of(stat) == id);
+        if let Some(stat) = found(&name) {
+            return Self::of(view, &name, None, &stat);
         }
+        // The file system of a container may be mounted nowhere but there.
+        let mut fstype = String::new();
+        for (process, mounts) in tables(view).unwrap_or_default() {
+            let Some(mount) = mounts.into_iter().find(|mount| mount.dev == id.dev) else {
+                continue;
+            };
+            if let Some(stat) = process.and_then(|pid| found(&inside(pid, &name))) {
+                return Self::of(view, &name, process, &stat);
+            }
+            fstype = mount.fstype;
+        }
+        let own = is_own(id.dev, &fstype);
+        Self { id, data: own.then_some(id), size_bytes: None, fstype }
     }
 
     /// The file that a process knows as `name`.
@@ -138,6 +146,11 @@ fn is_own(dev: DevId, fstype: &str) -> bool {
     dev.major != 0 || OWN.contains(&fstype)
 }
 
+/// What a process knows as `path`.
+fn inside(pid: u32, path: &Path) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path))
+}
+
 fn mounts(view: &dyn View, process: Process) -> Vec<Mount> {
     let who = process.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
     let path = PathBuf::from(format!("/proc/{who}/mountinfo"));
@@ -162,9 +175,7 @@ fn shown_by_overlay(
     };
     layers(mount).iter().map(|layer| layer.join(&below)).find_map(|file| {
         // A layer has the name that it had for whoever mounted it.
-        let inside = process.map(|pid| {
-            PathBuf::from(format!("/proc/{pid}/root")).join(file.strip_prefix("/").unwrap_or(&file))
-        });
+        let inside = process.map(|pid| inside(pid, &file));
         [Some(file.clone()), inside].into_iter().flatten().find_map(|path| {
             let stat = look(&path).ok()?;
             let same = path.is_absolute() && attributes(&stat) == attributes(shown);

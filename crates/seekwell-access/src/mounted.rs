@@ -47,10 +47,31 @@ impl fmt::Display for MountedAt {
 /// # Errors
 /// When our own mounts, or any table that was readable, cannot be understood.
 pub(crate) fn mounts_of(view: &dyn View, family: &Family) -> Result<Vec<MountedAt>, ViewError> {
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
+    let mut found: Vec<MountedAt> = Vec::new();
+    for (namespace_of_pid, mounts) in tables(view)? {
+        for mount in mounts {
+            let devs = device_of(view, &mount, namespace_of_pid);
+            let Some(member) = devs.iter().find_map(|dev| family.member(*dev)) else { continue };
+            let device = member.node();
+            // Namespaces share most of their mounts; one command unmounts them all.
+            let again = |at: &MountedAt| at.device == device && at.mount_point == mount.mount_point;
+            if !found.iter().any(again) {
+                let mount_point = mount.mount_point;
+                found.push(MountedAt { device, mount_point, namespace_of_pid });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The mounts of every mount namespace that can be read, with a process of it: ours first, with none.
+///
+/// # Errors
+/// When our own mounts, or any table that was readable, cannot be understood.
+pub(crate) fn tables(view: &dyn View) -> Result<Vec<(Option<u32>, Vec<Mount>)>, ViewError> {
     let own = Path::new("/proc/self/mountinfo");
-    collect(view, family, &view.text(own)?, own, None, &mut found)?;
+    let mut found = vec![(None, parse_mountinfo(&view.text(own)?, own)?)];
+    let mut seen = HashSet::new();
     seen.extend(view.link(Path::new("/proc/self/ns/mnt")).ok());
     for name in view.list(Path::new("/proc"))? {
         let Ok(pid) = name.parse::<u32>() else { continue };
@@ -63,33 +84,9 @@ pub(crate) fn mounts_of(view: &dyn View, family: &Family) -> Result<Vec<MountedA
         // A process that ended meanwhile, or that we may not look at, shows nothing.
         let path = folder.join("mountinfo");
         let Ok(text) = view.text(&path) else { continue };
-        collect(view, family, &text, &path, Some(pid), &mut found)?;
+        found.push((Some(pid), parse_mountinfo(&text, &path)?));
     }
     Ok(found)
-}
-
-fn collect(
-    view: &dyn View,
-    family: &Family,
-    text: &str,
-    path: &Path,
-    pid: Option<u32>,
-    found: &mut Vec<MountedAt>,
-) -> Result<(), ViewError> {
-    for mount in parse_mountinfo(text, path)? {
-        let Some(member) = device_of(view, &mount, pid).iter().find_map(|dev| family.member(*dev))
-        else {
-            continue;
-        };
-        let device = member.node();
-        // Namespaces share most of their mounts; one command unmounts them all.
-        let again = |at: &MountedAt| at.device == device && at.mount_point == mount.mount_point;
-        if !found.iter().any(again) {
-            let mount_point = mount.mount_point;
-            found.push(MountedAt { device, mount_point, namespace_of_pid: pid });
-        }
-    }
-    Ok(())
 }
 
 /// The numbers a mount may stand for: its own, and for an anonymous one (btrfs, FUSE) that of the

@@ -18,6 +18,12 @@ fn refusal(path: &Path, serial: &Path) -> Refusal {
     destroy(&Live::system(), path, serial.to_str().unwrap()).map(drop).unwrap_err()
 }
 
+/// A size of its own: a file whose data may be another's may be that of any file of its size, also
+/// of those of programs beside this one.
+fn size() -> u64 {
+    64 * MIB + 4096 * (1 + u64::from(std::process::id() % 4096))
+}
+
 fn sparse(path: &Path, bytes: u64) {
     File::create(path).unwrap().set_len(bytes).unwrap();
 }
@@ -28,8 +34,8 @@ fn overlay(relative: bool) -> Option<(TempDir, impl Sized)> {
     for name in ["lower", "upper", "work", "both"] {
         fs::create_dir(dir.path().join(name)).unwrap();
     }
-    sparse(&dir.path().join("lower/low"), 64 * MIB);
-    sparse(&dir.path().join("upper/up"), 64 * MIB);
+    sparse(&dir.path().join("lower/low"), size());
+    sparse(&dir.path().join("upper/up"), size());
     let from = if relative { String::new() } else { format!("{}/", dir.path().display()) };
     let script = format!(
         "cd {} && mount -t overlay overlay -o \
@@ -118,7 +124,7 @@ fn an_overlay_whose_folders_cannot_be_found_refuses() {
     // A file of another size is not the same one.
     drop(shown_held);
     let other = dir.path().join("both/other");
-    sparse(&other, 65 * MIB);
+    sparse(&other, size() + 512);
     let (_, _other) = attached(&other, &[]);
     opened(&Live::system(), &below, up.to_str().unwrap());
 }
@@ -131,7 +137,7 @@ fn a_file_on_fuse_is_refused_with_the_way_out() {
     for folder in [&real, &view] {
         fs::create_dir(folder).unwrap();
     }
-    sparse(&real.join("disk"), 64 * MIB);
+    sparse(&real.join("disk"), size());
     if let Err(why) = run("bindfs", &[&real, &view]) {
         return skip(why);
     }
@@ -148,6 +154,28 @@ fn a_file_on_fuse_is_refused_with_the_way_out() {
     let text = found.to_string();
     assert!(matches!(found, Refusal::UnclearFile { .. }), "{text}");
     assert!(text.contains("on fuse") && text.contains("a copy on a local file system"), "{text}");
+}
+
+#[test]
+fn a_loop_device_over_memory_that_only_a_container_has_mounted_refuses_nobody() {
+    let _alone = alone();
+    // Its file system was unknown here, and so every other loop device might have shown its file.
+    // What is detached while it is open goes with the process.
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().display();
+    let script = format!(
+        "mount -t tmpfs none {at} && truncate -s 64M {at}/disk && \
+         node=$(losetup --find --show {at}/disk) && exec 9<$node && losetup --detach $node && \
+         echo ready && read x"
+    );
+    let mut inside = std::process::Command::new("unshare");
+    let inside = match Running::until_ready(inside.args(["--mount", "sh", "-c", &script])) {
+        Ok(running) => running,
+        Err(why) => return skip(format!("unshare: {why}")),
+    };
+    let Some(disk) = Loop::new(64 * MIB) else { return };
+    opened(&Live::system(), &disk.node, disk.serial());
+    drop(inside);
 }
 
 #[test]

@@ -28,13 +28,14 @@ fn written(device: &str) -> u64 {
 
 #[test]
 fn a_device_that_is_slowed_down_after_a_volume_is_found_to_be_with_both_rates() {
-    const FAST: u64 = 80_000_000;
-    const SLOW: u64 = 10_000_000;
-    const REGION: u64 = 80 << 20;
+    // Rates that are kept up beside other programs.
+    const FAST: u64 = 24_000_000;
+    const SLOW: u64 = 4_000_000;
+    const REGION: u64 = 32 << 20;
     if !is_root() {
         return skip("loop devices need root");
     }
-    let Some(disk) = Loop::new(320 << 20) else { return };
+    let Some(disk) = Loop::new(112 << 20) else { return };
     let Some(group) = Throttle::on(&disk.device, "write_bps", FAST) else {
         return skip("no control group of the block controller can be made");
     };
@@ -63,9 +64,10 @@ fn a_device_that_is_slowed_down_after_a_volume_is_found_to_be_with_both_rates() 
         (ran, slowed.join().unwrap())
     });
     let ran = ran.ends(0);
-    assert!(ran.err.contains("writes 336 MB at most"), "{}", ran.err);
+    assert!(ran.err.contains("writes 117 MB at most"), "{}", ran.err);
     let study = &ran.json()["study"];
     let fast = &study["fast"];
+    assert!(fast.is_object(), "{study}");
     close(&fast["bytes"], region, 0.2);
     close(&fast["before_bytes_per_s"], region / took, 0.25);
     // The limit, or less where others take the disk.

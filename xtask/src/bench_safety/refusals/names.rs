@@ -111,7 +111,9 @@ fn folders(dir: &Path) -> Result<(), Failure> {
     for (name, file) in [("lower", "low"), ("upper", "up"), ("work", "")] {
         fs::create_dir(dir.join(name))?;
         if !file.is_empty() {
-            File::create(dir.join(name).join(file))?.set_len(64 * MIB)?;
+            // A size of its own: what FUSE shows may be any file of its size, other programs' too.
+            let bytes = 64 * MIB + 4096 * (1 + u64::from(std::process::id() % 4096));
+            File::create(dir.join(name).join(file))?.set_len(bytes)?;
         }
     }
     Ok(())
